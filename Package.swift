@@ -1,0 +1,36 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+/// Every Swift target is held to the same rules: Swift 6 mode, the upcoming
+/// features that keep interfaces honest, and no warning left standing.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .treatAllWarnings(as: .error),
+]
+
+/// A Swift library target of this package.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+/// A Swift test target of this package.
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+  name: "redial",
+  products: [
+    .library(name: "RedialCore", targets: ["RedialCore"]),
+  ],
+  targets: [
+    // Pure: values and time in, decisions out.
+    module("RedialCore"),
+    module("RedialModel", ["RedialCore"]),
+    module("RedialEngine", ["RedialModel", "RedialCore"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,34 @@
+/// `Duration` traps when it is built from a number that it cannot hold
+/// (`.seconds(1e30)`, `.seconds(.infinity)`), so every computed wait passes
+/// through here and is clamped before a `Duration` exists.
+extension Duration {
+  /// The longest span that Redial computes with: some 292 thousand years, the range of ``Timestamp``.
+  public static let longest = Duration.microseconds(Int64.max)
+
+  /// Whole microseconds, rounded toward zero and clamped to what 64 bits hold.
+  public var wholeMicroseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    if overflow { return seconds < 0 ? .min : .max }
+    let (sum, carried) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000)
+    if carried { return seconds < 0 ? .min : .max }
+    return sum
+  }
+
+  /// Seconds as a floating-point number.
+  public var inSeconds: Double {
+    Double(wholeMicroseconds) / 1_000_000
+  }
+
+  /// A span of that many seconds, to the microsecond: 0 for what is negative or
+  /// not a number, ``longest`` for what is too long.
+  public init(clampingSeconds seconds: Double) {
+    guard seconds > 0 else {
+      self = .zero
+      return
+    }
+    let microseconds = (seconds * 1_000_000).rounded()
+    // 2^63 as a Double; everything below it converts exactly.
+    self = microseconds < 9_223_372_036_854_775_808 ? .microseconds(Int64(microseconds)) : .longest
+  }
+}

@@ -1,0 +1,131 @@
+/// Reads the value of a `Retry-After` field: delay-seconds or one of the three
+/// forms of an HTTP-date (RFC 9110 §10.2.3, §5.6.7).
+public enum RetryAfter {
+  /// The wait that the value asks for, from `now`.
+  ///
+  /// A date that has passed is 0. A number too large to hold is
+  /// `Duration.longest`. Anything else (a sign, a fraction, an exponent, hex,
+  /// `inf`, nothing at all) is no value.
+  public static func parse(_ value: ArraySlice<UInt8>, at now: Timestamp) -> Duration? {
+    guard let first = value.first else { return nil }
+    if isDigit(first) { return delaySeconds(value) }
+    guard let date = HTTPDate.parse(value, at: now) else { return nil }
+    return max(.zero, date - now)
+  }
+
+  private static func delaySeconds(_ value: ArraySlice<UInt8>) -> Duration? {
+    // Beyond 10^12 seconds a wait is as good as for ever, and no sum of it can overflow.
+    let bound: Int64 = 1_000_000_000_000
+    var seconds: Int64 = 0
+    for byte in value {
+      guard isDigit(byte) else { return nil }
+      seconds = min(bound, seconds * 10 + Int64(byte &- 0x30))
+    }
+    return seconds == bound ? .longest : .seconds(seconds)
+  }
+}
+
+/// Reads an HTTP-date (RFC 9110 §5.6.7): IMF-fixdate, RFC 850 or asctime, all in GMT.
+public enum HTTPDate {
+  /// The instant that the text names, or nil when it is none of the three forms.
+  ///
+  /// - Parameter now: Decides the century of an RFC 850 date: a year that
+  ///   appears to be more than 50 years ahead is of the past century.
+  public static func parse(_ text: ArraySlice<UInt8>, at now: Timestamp) -> Timestamp? {
+    var scanner = DateScanner(rest: text)
+    guard let weekday = scanner.letters() else { return nil }
+    if scanner.skip(", ") {
+      return weekday == 3 ? imfFixdate(&scanner) : rfc850(&scanner, at: now)
+    }
+    return weekday == 3 && scanner.skip(" ") ? asctime(&scanner) : nil
+  }
+
+  /// `Sun, 06 Nov 1994 08:49:37 GMT`, after the comma.
+  private static func imfFixdate(_ s: inout DateScanner) -> Timestamp? {
+    guard let day = s.digits(2), s.skip(" "), let month = s.month(), s.skip(" "), let year = s.digits(4),
+      s.skip(" "), let time = s.time(), s.skip(" GMT"), s.isAtEnd
+    else { return nil }
+    return time.on(year, month, day)
+  }
+
+  /// `Sunday, 06-Nov-94 08:49:37 GMT`, after the comma.
+  private static func rfc850(_ s: inout DateScanner, at now: Timestamp) -> Timestamp? {
+    guard let day = s.digits(2), s.skip("-"), let month = s.month(), s.skip("-"), let short = s.digits(2),
+      s.skip(" "), let time = s.time(), s.skip(" GMT"), s.isAtEnd
+    else { return nil }
+    let thisYear = CivilTime(now).year
+    var year = thisYear / 100 * 100 + short
+    if year > thisYear + 50 { year -= 100 }
+    return time.on(year, month, day)
+  }
+
+  /// `Sun Nov  6 08:49:37 1994`, after the weekday.
+  private static func asctime(_ s: inout DateScanner) -> Timestamp? {
+    guard let month = s.month(), s.skip(" "), let day = s.skip(" ") ? s.digits(1) : s.digits(2), s.skip(" "),
+      let time = s.time(), s.skip(" "), let year = s.digits(4), s.isAtEnd
+    else { return nil }
+    return time.on(year, month, day)
+  }
+}
+
+/// A time of day, on its way to an instant.
+private struct TimeOfDay {
+  var hour: Int
+  var minute: Int
+  var second: Int
+
+  func on(_ year: Int, _ month: Int, _ day: Int) -> Timestamp? {
+    CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second)?.timestamp
+  }
+}
+
+/// Takes an HTTP-date apart from the left.
+private struct DateScanner {
+  var rest: ArraySlice<UInt8>
+
+  var isAtEnd: Bool { rest.isEmpty }
+
+  /// Takes letters and answers how many there were; nil for none.
+  mutating func letters() -> Int? {
+    let count = rest.prefix { ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A }.count
+    rest = rest.dropFirst(count)
+    return count > 0 ? count : nil
+  }
+
+  mutating func skip(_ text: StaticString) -> Bool {
+    let matches = text.withUTF8Buffer { rest.starts(with: $0) }
+    if matches { rest = rest.dropFirst(text.utf8CodeUnitCount) }
+    return matches
+  }
+
+  mutating func digits(_ count: Int) -> Int? {
+    let field = rest.prefix(count)
+    guard field.count == count else { return nil }
+    var number = 0
+    for byte in field {
+      guard isDigit(byte) else { return nil }
+      number = number * 10 + Int(byte &- 0x30)
+    }
+    rest = rest.dropFirst(count)
+    return number
+  }
+
+  mutating func time() -> TimeOfDay? {
+    guard let hour = digits(2), skip(":"), let minute = digits(2), skip(":"), let second = digits(2) else { return nil }
+    return TimeOfDay(hour: hour, minute: minute, second: second)
+  }
+
+  mutating func month() -> Int? {
+    let names: StaticString = "JanFebMarAprMayJunJulAugSepOctNovDec"
+    let found = names.withUTF8Buffer { all in
+      (0..<12).first { rest.starts(with: all[($0 * 3)..<($0 * 3 + 3)]) }
+    }
+    guard let found else { return nil }
+    rest = rest.dropFirst(3)
+    return found + 1
+  }
+}
+
+private func isDigit(_ byte: UInt8) -> Bool {
+  byte >= 0x30 && byte <= 0x39
+}

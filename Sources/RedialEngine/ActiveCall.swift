@@ -1,0 +1,31 @@
+internal import RedialCore
+internal import RedialModel
+
+/// A call in the engine's memory.
+struct ActiveCall: Sendable {
+  /// What it is doing.
+  enum Phase: Sendable {
+    /// Its time has not come; a timer will tell. Leads to `ready`, or out of memory.
+    case waiting
+    /// It is in its target's queue. Leads to `running`, or out of memory.
+    case ready
+    /// An attempt is under way, with a permit of the target's breaker; these clients want it cancelled.
+    /// Leads to `waiting`, or out of memory.
+    case running(CircuitBreaker.Permit, cancelledBy: [ReplyToken])
+  }
+
+  var record: CallRecord
+  var target: Int
+  var phase: Phase
+  /// Changes with the phase; what was arranged under an older stamp is void.
+  var stamp: UInt32 = 0
+
+  mutating func enter(_ next: Phase) {
+    phase = next
+    stamp &+= 1
+  }
+
+  var isRunning: Bool {
+    if case .running = phase { true } else { false }
+  }
+}

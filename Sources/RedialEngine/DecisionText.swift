@@ -1,0 +1,45 @@
+internal import RedialCore
+internal import RedialModel
+
+/// A decision as people are shown it.
+enum DecisionText {
+  static func json(_ decision: RetryDecision, for end: AttemptEnd, failure: AttemptFailure?) -> [UInt8] {
+    if case .succeed = decision.action { return Array("{\"action\":\"succeed\"}".utf8) }
+    var writer = JSONWriter(capacity: 160)
+    writer.beginObject()
+    switch decision.action {
+    case .succeed: break
+    case .retry(let wait):
+      writer.field("action", "retry")
+      writer.field("after", wait)
+    case .stop(let reason):
+      writer.field("action", "stop")
+      writer.key("reason")
+      writer.string(reason.name)
+    }
+    writer.field("because", because(decision.rule, end, failure))
+    if let computed = decision.computed { writer.field("computed", computed) }
+    if let jitter = decision.jitter { writer.field("jitter", (jitter * 1000).rounded() / 1000) }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  private static func because(_ rule: RetryDecision.Rule, _ end: AttemptEnd, _ failure: AttemptFailure?) -> String {
+    let what = failure?.code ?? "the attempt failed"
+    let asked = end.retryAfter.map(DurationText.format) ?? "a while"
+    return switch rule {
+    case .success: "status \(end.status)"
+    case .retryableStatus: "status \(end.status) is retryable"
+    case .retryableFailure: "\(what) is retryable"
+    case .retryAfter: "status \(end.status) with Retry-After of \(asked)"
+    case .interrupted: "the attempt was cut off by Redial, not by the target"
+    case .statusNotRetryable: "status \(end.status) is not retryable"
+    case .statusStops: "status \(end.status) stops the call"
+    case .failureNotRetryable: "\(what): the request may have been executed and is not known to be repeatable"
+    case .unusableRequest: "\(what): the request cannot succeed as it stands"
+    case .retryAfterTooLong: "Retry-After of \(asked) is over the policy's maximum"
+    case .attemptsSpent: "all attempts of the policy are spent"
+    case .deadlineNear: "the next attempt would start after the deadline"
+    }
+  }
+}

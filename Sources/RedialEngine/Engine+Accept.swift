@@ -1,0 +1,145 @@
+internal import RedialCore
+internal import RedialModel
+
+/// How calls come in.
+extension Engine {
+  /// Takes over what an earlier process left in the store.
+  mutating func recover(_ state: RecoveredState) {
+    ids = CallIDSource(instance: settings.instance, after: state.lastID)
+    unfinished = state.unfinished
+    storeNextDue = state.nextDue
+    for (key, breaker) in state.breakers {
+      targets[target(key)].breaker = CircuitBreaker(
+        settings: settings.breaker, openUntil: breaker.until, trips: breaker.trips)
+    }
+    for (key, count) in state.queued {
+      let index = target(key)
+      targets[index].stored = count
+      enterRotation(index)
+    }
+    for record in state.running {
+      hold(record, phase: .waiting)
+      settle(
+        record.id,
+        AttemptRecord(
+          number: record.progress.attempts, startedAt: record.progress.due, duration: .zero, outcome: .interrupted,
+          failure: AttemptFailure(
+            code: "interrupted", message: "Redial stopped while the attempt was under way; what became of it is unknown.")
+        ))
+    }
+    if state.unfinished > 0 {
+      effects.actions.append(
+        .notice(.recovered(unfinished: state.unfinished, interrupted: state.running.count)))
+    }
+  }
+
+  /// Accepts a call, or says why not.
+  mutating func submit(_ descriptor: CallDescriptor, reply: ReplyToken) {
+    if let problem = refusal() {
+      effects.actions.append(.reply(reply, .refused(problem)))
+      return
+    }
+    let start = descriptor.start.instant(acceptedAt: now)
+    let record = CallRecord(
+      id: ids.next(at: now), kind: .call, spec: descriptor.spec, body: descriptor.body, createdAt: now,
+      progress: CallProgress(state: .held, due: start, waiting: .startTime, roundStartedAt: start))
+    let accepted = insert(record)
+    afterCommit.append(.reply(reply, .accepted(accepted)))
+  }
+
+  /// Why no call can be accepted now; nil when one can.
+  private func refusal() -> Problem? {
+    if isDraining {
+      return Problem(
+        status: 503, code: "draining", title: "Redial is stopping",
+        detail: "No new calls are accepted while the service stops; send it to the next one, or try again.", retryAfter: 5)
+    }
+    if let trouble { return trouble.problem }
+    if unfinished >= settings.maxUnfinished {
+      return Problem(
+        status: 503, code: "backlogFull", title: "The backlog is full",
+        detail: "\(unfinished) calls have not ended yet, which is the most this service keeps. Try again later.",
+        retryAfter: 30)
+    }
+    return nil
+  }
+
+  /// Puts a new call where it belongs, and into the store; answers it as stored.
+  @discardableResult
+  mutating func insert(_ new: CallRecord) -> CallRecord {
+    var record = new
+    unfinished += 1
+    let index = target(record.spec.target)
+    if record.progress.due > now {
+      let soon = record.progress.due <= now + settings.holdWindow && hasRoom(for: record)
+      record.progress.state = soon ? .held : .scheduled
+      writes.append(.insert(record))
+      if soon {
+        hold(record, phase: .waiting)
+        wait(record.id, until: record.progress.due)
+      } else {
+        stored(due: record.progress.due)
+      }
+      return record
+    }
+    if let permit = permitAtOnce(index) {
+      hold(record, phase: .waiting)
+      return begin(record.id, permit: permit, isNew: true) ?? record
+    }
+    record.progress.waiting = targets[index].breaker.admits(at: now) ? .concurrency : .breaker
+    if mustQueue(index, record) {
+      record.progress.state = .queued
+      record.progress.due = record.deadline
+      writes.append(.insert(record))
+      queuedInStore(index, due: record.deadline)
+    } else {
+      writes.append(.insert(record))
+      hold(record, phase: .waiting)
+      becomeReady(record.id)
+    }
+    return record
+  }
+
+  /// Tells the callback of a call's end, by a call of its own.
+  mutating func insertWebhook(_ event: CallEvent, of record: CallRecord, attempts: [AttemptRecord]) {
+    guard let callback = record.spec.callback, callback.events.contains(event) else { return }
+    let origin = (try? TargetURL(callback.url).origin) ?? callback.url
+    let spec = CallSpec(
+      url: callback.url, method: "POST", headers: [HeaderField("content-type", "application/json")],
+      target: "webhook:\(origin)", policy: settings.webhookPolicy, idempotent: true, captureLimit: 4096)
+    insert(
+      CallRecord(
+        id: ids.next(at: now), kind: .webhook, spec: spec,
+        body: WebhookPayload.make(event, of: record, attempts: attempts, at: now), createdAt: now,
+        progress: CallProgress(state: .held, due: now, roundStartedAt: now)))
+  }
+
+  // MARK: Memory
+
+  /// Whether another call fits into memory.
+  func hasRoom(for record: CallRecord) -> Bool {
+    calls.count < settings.maxHeld && heldBytes + record.body.count <= settings.maxHeldBytes
+  }
+
+  /// Keeps a call in memory.
+  mutating func hold(_ record: CallRecord, phase: ActiveCall.Phase) {
+    let index = target(record.spec.target)
+    calls[record.id] = ActiveCall(record: record, target: index, phase: phase)
+    heldBytes += record.body.count
+    targets[index].held += 1
+  }
+
+  /// Drops a call from memory.
+  mutating func release(_ id: CallID) {
+    guard let call = calls.removeValue(forKey: id) else { return }
+    heldBytes -= call.record.body.count
+    targets[call.target].held -= 1
+    if case .ready = call.phase { targets[call.target].ready -= 1 }
+  }
+
+  /// Sets a call's timer.
+  mutating func wait(_ id: CallID, until time: Timestamp) {
+    guard let call = calls[id] else { return }
+    timers.add(.call(id, stamp: call.stamp), at: time)
+  }
+}

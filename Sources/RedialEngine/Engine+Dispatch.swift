@@ -1,0 +1,218 @@
+internal import RedialCore
+internal import RedialModel
+
+/// How due calls are started: in turn between targets, within every bound, and
+/// only where the target's breaker lets them.
+extension Engine {
+  // MARK: Targets
+
+  /// The place of a target, which is made if it is new.
+  mutating func target(_ key: String) -> Int {
+    if let index = targetIndex[key] { return index }
+    if targetIndex.count >= settings.maxTargets { forgetIdleTargets() }
+    let state = TargetState(key: key, breaker: CircuitBreaker(settings: settings.breaker))
+    let index: Int
+    if let free = freeTargets.popLast() {
+      targets[free] = state
+      index = free
+    } else {
+      index = targets.count
+      targets.append(state)
+    }
+    targetIndex[key] = index
+    return index
+  }
+
+  /// Forgets the targets that are idle and well.
+  private mutating func forgetIdleTargets() {
+    for (key, index) in targetIndex where targets[index].isForgettable {
+      targetIndex[key] = nil
+      freeTargets.append(index)
+    }
+  }
+
+  /// Has a target looked at in its turn.
+  mutating func enterRotation(_ index: Int) {
+    guard !targets[index].inRotation, targets[index].ready + targets[index].stored > 0 else { return }
+    targets[index].inRotation = true
+    rotation.append(index)
+  }
+
+  /// Has a target looked at again at a time, or before.
+  mutating func lookAgain(_ index: Int, at time: Timestamp) {
+    if let look = targets[index].nextLook, look <= time { return }
+    targets[index].nextLook = time
+    timers.add(.target(index), at: time)
+  }
+
+  // MARK: Readiness
+
+  /// A call's time has come: it goes into its target's queue, or ends where it cannot.
+  mutating func becomeReady(_ id: CallID) {
+    guard var call = calls[id] else { return }
+    if now >= call.record.deadline { return finish(id, .failed, failure: .deadlineExceeded) }
+    let index = call.target
+    if call.record.spec.policy.onTrip == .fail, !targets[index].breaker.admits(at: now) {
+      return finish(id, .failed, failure: .tripped)
+    }
+    if targets[index].ready >= settings.maxReadyPerTarget { return spill(id) }
+    call.enter(.ready)
+    calls[id] = call
+    targets[index].ready += 1
+    targets[index].queue.append(.init(id: id, stamp: call.stamp))
+    timers.add(.call(id, stamp: call.stamp), at: call.record.deadline)
+    enterRotation(index)
+  }
+
+  /// Whether a new due call belongs into its target's queue in the store: memory is full, or others are there
+  /// before it.
+  func mustQueue(_ index: Int, _ record: CallRecord) -> Bool {
+    if record.spec.policy.onTrip == .fail, !targets[index].breaker.admits(at: now) { return false }
+    return !hasRoom(for: record) || targets[index].stored > 0 || targets[index].ready >= settings.maxReadyPerTarget
+  }
+
+  /// Moves a call from memory into its target's queue in the store.
+  private mutating func spill(_ id: CallID) {
+    guard let call = calls[id] else { return }
+    var progress = call.record.progress
+    progress.state = .queued
+    progress.waiting = targets[call.target].breaker.admits(at: now) ? .concurrency : .breaker
+    progress.due = call.record.deadline
+    writes.append(.update(id, progress, nil))
+    release(id)
+    queuedInStore(call.target, due: progress.due)
+  }
+
+  /// Notes that a call was put into a target's queue in the store.
+  mutating func queuedInStore(_ index: Int, due: Timestamp) {
+    targets[index].stored += 1
+    if let since = targets[index].storedSinceRefill { targets[index].storedSinceRefill = since + 1 }
+    stored(due: due)
+    enterRotation(index)
+  }
+
+  // MARK: Starting
+
+  /// Starts what may be started.
+  mutating func dispatch() {
+    guard !isDraining, trouble == nil else { return }
+    while inFlight < settings.maxInFlight, let index = rotation.popFirst() {
+      targets[index].inRotation = false
+      if startNext(of: index) { enterRotation(index) }
+    }
+  }
+
+  /// Starts one call of a target; false when it has none or may not, in which case something else, a timer, an
+  /// attempt's end or a refill, brings the target back into rotation.
+  private mutating func startNext(of index: Int) -> Bool {
+    guard targets[index].inFlight < settings.maxInFlightPerTarget else { return false }
+    refill(index)
+    guard let id = firstReady(of: index) else {
+      lookForStored(index)
+      return false
+    }
+    guard let permit = permit(index) else { return false }
+    _ = targets[index].queue.popFirst()
+    targets[index].ready -= 1
+    begin(id, permit: permit, isNew: false)
+    return true
+  }
+
+  /// Where calls wait in the store and cannot be fetched now, has the target looked at when they may be.
+  private mutating func lookForStored(_ index: Int) {
+    guard targets[index].stored > 0, targets[index].storedSinceRefill == nil else { return }
+    switch targets[index].breaker.state {
+    case .open(let until, _): lookAgain(index, at: until)
+    // Memory is full, or probes are under way; both end without a word to this target.
+    case .closed, .halfOpen: lookAgain(index, at: now + .milliseconds(100))
+    }
+  }
+
+  /// The first call in a target's queue, void places dropped.
+  private mutating func firstReady(of index: Int) -> CallID? {
+    while let place = targets[index].queue.first {
+      if calls[place.id]?.stamp == place.stamp { return place.id }
+      _ = targets[index].queue.popFirst()
+    }
+    return nil
+  }
+
+  /// A permit for a call that has just come in, if it need not wait for anything or anybody.
+  mutating func permitAtOnce(_ index: Int) -> CircuitBreaker.Permit? {
+    guard !isDraining, trouble == nil, rotation.isEmpty, inFlight < settings.maxInFlight,
+      targets[index].inFlight < settings.maxInFlightPerTarget, targets[index].ready == 0, targets[index].stored == 0
+    else { return nil }
+    return permit(index)
+  }
+
+  /// Asks a target's breaker; when it refuses, has the target looked at again in time.
+  private mutating func permit(_ index: Int) -> CircuitBreaker.Permit? {
+    let before = targets[index].breaker.state
+    let admission = targets[index].breaker.acquire(at: now)
+    noteBreaker(index, before: before)
+    switch admission {
+    case .permitted(let permit): return permit
+    case .rejected(let until):
+      lookAgain(index, at: until)
+      return nil
+    }
+  }
+
+  /// Begins an attempt of a call: counted on disk first, then made.
+  @discardableResult
+  mutating func begin(_ id: CallID, permit: CircuitBreaker.Permit, isNew: Bool) -> CallRecord? {
+    guard var call = calls[id] else { return nil }
+    call.enter(.running(permit, cancelledBy: []))
+    call.record.progress.state = .running
+    call.record.progress.waiting = nil
+    call.record.progress.due = now
+    call.record.progress.attempts += 1
+    calls[id] = call
+    inFlight += 1
+    targets[call.target].inFlight += 1
+    writes.append(isNew ? .insert(call.record) : .update(id, call.record.progress, nil))
+    afterCommit.append(
+      .start(
+        AttemptStart(
+          call: call.record, number: call.record.progress.attempts,
+          timeout: min(call.record.spec.policy.attemptTimeout, call.record.deadline - now))))
+    return call.record
+  }
+
+  // MARK: Breakers
+
+  /// Gives a permit back with what became of the call.
+  mutating func recordBreaker(_ index: Int, _ result: CircuitBreaker.Result, _ permit: CircuitBreaker.Permit) {
+    let before = targets[index].breaker.state
+    targets[index].breaker.record(result, of: permit, at: now)
+    noteBreaker(index, before: before)
+  }
+
+  /// Tells the store and people of a breaker's change, and ends the calls that will not wait for an open one.
+  private mutating func noteBreaker(_ index: Int, before: CircuitBreaker.State) {
+    let key = targets[index].key
+    switch (before, targets[index].breaker.state) {
+    case (.closed, .open(let until, let trips)), (.halfOpen, .open(let until, let trips)):
+      writes.append(.breaker(target: key, OpenBreaker(until: until, trips: trips)))
+      effects.actions.append(.notice(.breakerOpened(target: key, until: until, trips: trips)))
+      lookAgain(index, at: until)
+      tripReady(index)
+    case (.open, .halfOpen):
+      effects.actions.append(.notice(.breakerHalfOpen(target: key)))
+    case (.halfOpen, .closed):
+      writes.append(.breaker(target: key, nil))
+      effects.actions.append(.notice(.breakerClosed(target: key)))
+      enterRotation(index)
+    default: break
+    }
+  }
+
+  private mutating func tripReady(_ index: Int) {
+    for place in targets[index].queue.contents {
+      guard let call = calls[place.id], call.stamp == place.stamp, call.record.spec.policy.onTrip == .fail else {
+        continue
+      }
+      finish(place.id, .failed, failure: .tripped)
+    }
+  }
+}

@@ -1,0 +1,107 @@
+internal import RedialCore
+internal import RedialModel
+
+/// What clients want done to calls.
+extension Engine {
+  /// Does an operation, or asks the store for the call that it is about.
+  mutating func operate(_ operation: Operation) {
+    if let trouble { return refuse(operation, trouble.problem) }
+    guard let call = calls[operation.id] else {
+      effects.store.append(StoreRequest(.fetch(operation), epoch: epoch))
+      return
+    }
+    switch operation.kind {
+    case .cancel: cancel(call, operation)
+    case .retry: retryNow(call, operation)
+    }
+  }
+
+  /// The call that an operation is about has come from the store.
+  mutating func fetched(_ operation: Operation, _ record: CallRecord?) {
+    if calls[operation.id] != nil { return operate(operation) }
+    guard let record else {
+      return refuse(
+        operation,
+        Problem(
+          status: 404, code: "callNotFound", title: "There is no such call",
+          detail: "No call has the id \(operation.id); it may have been removed."))
+    }
+    if !record.progress.state.isFinal {
+      adopt(record)
+      return operate(operation)
+    }
+    switch operation.kind {
+    case .retry: runAgain(record, operation)
+    case .cancel where record.progress.state == .cancelled: done(operation)
+    case .cancel: refuse(operation, Self.alreadyEnded(record.id, record.progress.state))
+    }
+  }
+
+  private mutating func cancel(_ call: ActiveCall, _ operation: Operation) {
+    guard case .running(let permit, let cancelledBy) = call.phase else {
+      finish(operation.id, .cancelled)
+      return done(operation)
+    }
+    // The stamp stays: it is the same attempt.
+    calls[operation.id]?.phase = .running(permit, cancelledBy: cancelledBy + [operation.reply])
+    effects.actions.append(.abort(operation.id))
+  }
+
+  /// A call that waits between attempts goes now; one that waits for its target goes on doing so.
+  private mutating func retryNow(_ call: ActiveCall, _ operation: Operation) {
+    switch call.phase {
+    case .running:
+      refuse(
+        operation,
+        Problem(
+          status: 409, code: "callRunning", title: "The call is running",
+          detail: "An attempt of \(operation.id) is under way; wait for its end, or cancel it."))
+    case .ready: done(operation)
+    case .waiting:
+      var record = call.record
+      record.progress.due = now
+      record.progress.waiting = nil
+      if record.progress.attempts == record.progress.attemptsBefore {
+        record.progress.roundStartedAt = min(record.progress.roundStartedAt, now)
+      }
+      calls[operation.id]?.record = record
+      writes.append(.update(operation.id, record.progress, nil))
+      becomeReady(operation.id)
+      done(operation)
+    }
+  }
+
+  /// An ended call begins a new round, with attempts and a deadline of its own.
+  private mutating func runAgain(_ ended: CallRecord, _ operation: Operation) {
+    if isDraining {
+      return refuse(
+        operation,
+        Problem(
+          status: 503, code: "draining", title: "Redial is stopping",
+          detail: "The call cannot be run again while the service stops; try again later.", retryAfter: 5))
+    }
+    var record = ended
+    record.progress = CallProgress(
+      state: .held, due: now, attempts: ended.progress.attempts, attemptsBefore: ended.progress.attempts,
+      roundStartedAt: now)
+    unfinished += 1
+    writes.append(.update(record.id, record.progress, nil))
+    hold(record, phase: .waiting)
+    becomeReady(record.id)
+    done(operation)
+  }
+
+  private mutating func done(_ operation: Operation) {
+    afterCommit.append(.reply(operation.reply, .done(operation.id)))
+  }
+
+  mutating func refuse(_ operation: Operation, _ problem: Problem) {
+    effects.actions.append(.reply(operation.reply, .refused(problem)))
+  }
+
+  static func alreadyEnded(_ id: CallID, _ state: StoredState) -> Problem {
+    Problem(
+      status: 409, code: "callEnded", title: "The call has ended",
+      detail: "\(id) has \(state.visible.rawValue) and cannot be cancelled any more.")
+  }
+}

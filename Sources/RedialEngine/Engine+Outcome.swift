@@ -1,0 +1,132 @@
+internal import RedialCore
+internal import RedialModel
+
+/// What follows from an attempt's end.
+extension Engine {
+  /// An attempt has ended.
+  mutating func attemptEnded(_ result: AttemptResult) {
+    guard let call = calls[result.id], case .running(let permit, let cancelledBy) = call.phase,
+      call.record.progress.attempts == result.number
+    else { return }
+    leaveRunning(result.id)
+    recordBreaker(call.target, Self.breakerResult(result), permit)
+    enterRotation(call.target)
+    // A transfer aborted by nobody's wish was cut off by this side, as when the service stops.
+    let outcome = result.outcome == .cancelled && cancelledBy.isEmpty ? OutcomeClass.interrupted : result.outcome
+    let attempt = AttemptRecord(
+      number: result.number, startedAt: call.record.progress.due, duration: result.duration, outcome: outcome,
+      status: result.status, failure: result.failure, response: result.response)
+    settle(result.id, attempt, cancelledBy: cancelledBy)
+  }
+
+  /// What an attempt's end says about its target: transport failures, server errors and 429 are failures.
+  private static func breakerResult(_ result: AttemptResult) -> CircuitBreaker.Result {
+    switch result.outcome {
+    case .answered:
+      let status = result.status ?? 0
+      return status >= 500 || status == 429 ? .failure : .success
+    case .notSent, .maybeSent: return .failure
+    case .unusable, .localFault, .interrupted, .cancelled: return .ignored
+    }
+  }
+
+  /// Takes a call out of the running ones; it is waiting until somebody says otherwise.
+  mutating func leaveRunning(_ id: CallID) {
+    guard var call = calls[id], call.isRunning else { return }
+    call.enter(.waiting)
+    calls[id] = call
+    inFlight -= 1
+    targets[call.target].inFlight -= 1
+  }
+
+  /// Decides what follows from an attempt, and does it.
+  mutating func settle(_ id: CallID, _ ended: AttemptRecord, cancelledBy: [ReplyToken] = []) {
+    guard var call = calls[id] else { return }
+    var attempt = ended
+    let wasCutOff = attempt.outcome == .interrupted
+    if wasCutOff { call.record.progress.interruptions += 1 }
+    let end = AttemptEnd(
+      outcome: attempt.outcome, status: attempt.status ?? 0,
+      retryAfter: attempt.response?.head.first("retry-after").flatMap { RetryAfter.parse($0, at: now) },
+      attempts: call.record.progress.chargedAttempts, startedAt: call.record.progress.roundStartedAt)
+    var decision = call.record.spec.policy.decide(end, at: now, using: &random)
+    if wasCutOff, call.record.progress.interruptions > settings.maxInterruptions {
+      decision = RetryDecision(.stop(.attemptsExhausted), rule: .interrupted)
+    }
+    attempt.decision = DecisionText.json(decision, for: end, failure: attempt.failure)
+    calls[id] = call
+    answer(cancelledBy, id, decision)
+    switch decision.action {
+    case .succeed: finish(id, .succeeded, attempt: attempt)
+    case _ where !cancelledBy.isEmpty: finish(id, .cancelled, attempt: attempt)
+    case .stop(let reason): finish(id, .failed, failure: reason, attempt: attempt)
+    case .retry(let wait): retry(id, after: wait, decision, attempt)
+    }
+  }
+
+  /// Tells those who wanted a running call cancelled; one that succeeded first cannot be.
+  private mutating func answer(_ cancelledBy: [ReplyToken], _ id: CallID, _ decision: RetryDecision) {
+    for reply in cancelledBy {
+      if case .succeed = decision.action {
+        afterCommit.append(.reply(reply, .refused(Self.alreadyEnded(id, .succeeded))))
+      } else {
+        afterCommit.append(.reply(reply, .done(id)))
+      }
+    }
+  }
+
+  /// Has a call wait for its next attempt, in memory if that is soon.
+  private mutating func retry(_ id: CallID, after wait: Duration, _ decision: RetryDecision, _ attempt: AttemptRecord) {
+    guard var call = calls[id] else { return }
+    if call.record.spec.policy.onTrip == .fail, !targets[call.target].breaker.admits(at: now) {
+      return finish(id, .failed, failure: .tripped, attempt: attempt)
+    }
+    let due = now + wait
+    let soon = due <= now + settings.holdWindow
+    call.record.progress.state = soon ? .held : .scheduled
+    call.record.progress.due = due
+    call.record.progress.waiting = decision.rule == .retryAfter ? .retryAfter : .backoff
+    Self.remember(attempt, in: &call.record)
+    call.enter(.waiting)
+    calls[id] = call
+    writes.append(.update(id, call.record.progress, attempt))
+    if soon {
+      self.wait(id, until: due)
+    } else {
+      release(id)
+      stored(due: due)
+    }
+  }
+
+  /// Keeps an attempt, without its response's body, for the webhook that will tell of it.
+  private static func remember(_ attempt: AttemptRecord, in record: inout CallRecord) {
+    guard record.spec.callback != nil else { return }
+    var attempt = attempt
+    attempt.response = nil
+    record.history.append(attempt)
+  }
+
+  /// Ends a call, on disk first; then its callback is told.
+  mutating func finish(
+    _ id: CallID, _ state: StoredState, failure: StopReason? = nil, attempt: AttemptRecord? = nil
+  ) {
+    guard let call = calls[id] else { return }
+    var record = call.record
+    record.progress.state = state
+    record.progress.failure = failure
+    record.progress.finishedAt = now
+    record.progress.waiting = nil
+    writes.append(.update(id, record.progress, attempt))
+    release(id)
+    unfinished -= 1
+    if let failure {
+      effects.actions.append(
+        .notice(
+          .callFailed(
+            id, kind: record.kind, target: record.spec.target, reason: failure, attempts: record.progress.attempts)))
+    }
+    guard record.kind == .call, state != .cancelled else { return }
+    let event: CallEvent = state == .succeeded ? .succeeded : failure == .tripped ? .tripped : .failed
+    insertWebhook(event, of: record, attempts: record.history + (attempt.map { [$0] } ?? []))
+  }
+}

@@ -1,0 +1,140 @@
+internal import RedialCore
+internal import RedialModel
+
+/// A store that has just failed: new calls are refused, what was accepted is kept and written again.
+struct StoreTrouble: Sendable {
+  /// When the store is tried again.
+  var until: Timestamp
+  /// What the client is told meanwhile.
+  var problem: Problem
+  /// Whether everything that was asked for before the failure was known has come back.
+  var isComplete = false
+  /// What came back unwritten, in order.
+  var stuck = Backlog()
+  /// What has been decided since, which stands on it.
+  var later = Backlog()
+  /// Calls that were refused since their insert failed, and webhooks that told of them: whatever else was to
+  /// be written of them is dropped.
+  var refused: Set<CallID> = []
+
+  /// Writes, and what is to follow once they are on disk.
+  struct Backlog: Sendable {
+    var writes: [StoreWrite] = []
+    var then: [Action] = []
+
+    mutating func append(_ actions: [Action], _ more: [StoreWrite]) {
+      writes += more
+      then += actions
+    }
+  }
+}
+
+extension Engine {
+  /// The store could not do something.
+  mutating func storeFailed(_ request: StoreRequest, _ failure: StoreFailure) {
+    if request.epoch == epoch { enterTrouble(failure) }
+    switch request.body {
+    case .commit(let writes, let then): keep(writes, then)
+    case .claimDue:
+      storeNextDue = min(storeNextDue ?? now, claiming?.earliestSince ?? now)
+      claiming = nil
+    case .claimQueued(let key, _):
+      let index = target(key)
+      targets[index].storedSinceRefill = nil
+      lookAgain(index, at: now + settings.storeRetry)
+    case .fetch(let operation):
+      refuse(operation, trouble?.problem ?? Self.problem(failure))
+    case .barrier:
+      trouble?.isComplete = true
+    }
+  }
+
+  private mutating func enterTrouble(_ failure: StoreFailure) {
+    // Comes back behind everything that was asked for in this epoch.
+    effects.store.append(StoreRequest(.barrier, epoch: epoch))
+    epoch += 1
+    trouble = StoreTrouble(until: now + settings.storeRetry, problem: Self.problem(failure))
+    effects.actions.append(.notice(.storeFailed(message: failure.message)))
+  }
+
+  /// Tries the store again once its time has come.
+  mutating func retryStore() {
+    guard let over = trouble, over.isComplete, now >= over.until else { return }
+    trouble = nil
+    // Whatever this turn adds stands on these, so they go first, as one.
+    let again = over.stuck.writes + over.later.writes
+    let then = over.stuck.then + over.later.then
+    if !again.isEmpty || !then.isEmpty {
+      effects.store.append(StoreRequest(.commit(again, then: then), epoch: epoch))
+      effects.actions.append(.notice(.storeRetried(writes: again.count)))
+    }
+    for index in targetIndex.values { enterRotation(index) }
+  }
+
+  /// Keeps what failed to be written, but for calls that had not been accepted yet: those are refused.
+  private mutating func keep(_ writes: [StoreWrite], _ then: [Action]) {
+    guard let problem = trouble?.problem else { return }
+    for case .reply(let reply, .accepted(let record)) in then {
+      effects.actions.append(.reply(reply, .refused(problem)))
+      refuse(record.id)
+    }
+    let kept = dropRefused(writes)
+    let refused = trouble?.refused ?? []
+    let actions = then.filter { action in
+      switch action {
+      case .reply(_, .accepted): false
+      case .start(let start): !refused.contains(start.call.id)
+      default: true
+      }
+    }
+    trouble?.stuck.append(actions, kept)
+  }
+
+  /// The writes that are not about refused calls. The insert of a webhook follows the end that it tells of.
+  private mutating func dropRefused(_ writes: [StoreWrite]) -> [StoreWrite] {
+    var kept: [StoreWrite] = []
+    var endWasDropped = false
+    for write in writes {
+      switch write {
+      case .insert(let record) where endWasDropped && record.kind == .webhook:
+        refuse(record.id)
+        endWasDropped = false
+      case .insert(let record) where trouble?.refused.contains(record.id) == true: endWasDropped = false
+      case .update(let id, let progress, _) where trouble?.refused.contains(id) == true:
+        endWasDropped = progress.state.isFinal
+        if endWasDropped { unfinished += 1 }
+      default:
+        endWasDropped = false
+        kept.append(write)
+      }
+    }
+    return kept
+  }
+
+  /// Undoes the acceptance of a call.
+  private mutating func refuse(_ id: CallID) {
+    guard trouble?.refused.insert(id).inserted == true else { return }
+    // A call that is not in memory was put into the store, or has ended since, which dropping its end makes good.
+    // The count of what waits in a target's queue corrects itself with the next refill.
+    unfinished -= 1
+    guard let call = calls[id] else { return }
+    if case .running(let permit, let cancelledBy) = call.phase {
+      leaveRunning(id)
+      recordBreaker(call.target, .ignored, permit)
+      for reply in cancelledBy { effects.actions.append(.reply(reply, .done(id))) }
+    }
+    release(id)
+  }
+
+  private static func problem(_ failure: StoreFailure) -> Problem {
+    failure.isFull
+      ? Problem(
+        status: 507, code: "storageFull", title: "The store has no room",
+        detail: "The call was not accepted: the disk is full. Accepted calls are kept. Free space, then try again.",
+        retryAfter: 10)
+      : Problem(
+        status: 503, code: "storageUnavailable", title: "The store cannot be written",
+        detail: "The call was not accepted, since it could not be made durable. Accepted calls are kept. Try again.",
+        retryAfter: 2)
+  }
+}

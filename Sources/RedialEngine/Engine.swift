@@ -1,0 +1,161 @@
+public import RedialCore
+internal import RedialModel
+
+/// The life of every call, as one deterministic state machine: events and time
+/// in, effects out. It does no I/O, has no clock and draws its randomness from
+/// a seed, so the same events at the same times give the same effects.
+public struct Engine: Sendable {
+  let settings: EngineSettings
+  var random: RandomSource
+  var ids: CallIDSource
+
+  /// Calls in memory.
+  var calls: [CallID: ActiveCall] = [:]
+  var heldBytes = 0
+  /// Calls that have not ended, here and in the store.
+  var unfinished = 0
+  /// Attempts under way.
+  var inFlight = 0
+
+  var targets: [TargetState] = []
+  var targetIndex: [String: Int] = [:]
+  /// Places in `targets` that are free.
+  var freeTargets: [Int] = []
+  /// Targets that may have a call to start, each at most once, in turn.
+  var rotation = Queue<Int>()
+  var timers = TimerHeap()
+
+  /// When the earliest call in the store is due.
+  var storeNextDue: Timestamp?
+  /// While calls are being taken from the store: the earliest that was put there since.
+  var claiming: Claiming?
+  var trouble: StoreTrouble?
+  var epoch: UInt64 = 0
+  var isDraining = false
+  var hasDrained = false
+
+  // One turn's.
+  var now = Timestamp.epoch
+  var writes: [StoreWrite] = []
+  var afterCommit: [Action] = []
+  var effects = Effects()
+
+  struct Claiming: Sendable {
+    var earliestSince: Timestamp?
+  }
+
+  /// An engine that knows of no call.
+  ///
+  /// - Parameter seed: Where all of its randomness comes from.
+  public init(settings: EngineSettings = EngineSettings(), seed: UInt64) {
+    self.settings = settings
+    random = RandomSource(seed: seed)
+    ids = CallIDSource(instance: settings.instance)
+  }
+
+  /// Takes one turn: everything that happened, and the time it is now.
+  ///
+  /// An empty list is a turn for the sake of time alone, which
+  /// ``Effects/wakeAt`` asks for. `now` must not go back.
+  public mutating func handle(_ events: some Sequence<EngineEvent>, at now: Timestamp) -> Effects {
+    self.now = max(now, self.now)
+    retryStore()
+    for event in events { handle(event) }
+    fireTimers()
+    dispatch()
+    flush()
+    claimWhatIsDue()
+    finishDraining()
+    effects.wakeAt = nextWake()
+    defer { effects = Effects() }
+    return effects
+  }
+
+  private mutating func handle(_ event: EngineEvent) {
+    switch event {
+    case .recovered(let state): recover(state)
+    case .submit(let descriptor, let reply): submit(descriptor, reply: reply)
+    case .operate(let operation): operate(operation)
+    case .report(let reply): effects.actions.append(.reply(reply, .report(report())))
+    case .attemptEnded(let result): attemptEnded(result)
+    case .claimedDue(let claim): claimedDue(claim)
+    case .claimedQueued(let target, let calls, let complete): claimedQueued(target, calls, complete: complete)
+    case .fetched(let operation, let record): fetched(operation, record)
+    case .storeFailed(let request, let failure): storeFailed(request, failure)
+    case .drain: isDraining = true
+    }
+  }
+
+  // MARK: Time
+
+  private mutating func fireTimers() {
+    while let subject = timers.next(at: now) {
+      switch subject {
+      case .target(let index):
+        guard let look = targets[index].nextLook, look <= now else { continue }
+        targets[index].nextLook = nil
+        enterRotation(index)
+      case .call(let id, let stamp):
+        guard let call = calls[id], call.stamp == stamp else { continue }
+        switch call.phase {
+        case .waiting: becomeReady(id)
+        case .ready: finish(id, .failed, failure: .deadlineExceeded)
+        case .running: break
+        }
+      }
+    }
+    // Timers of calls that have moved on stay in the heap; drop them before they outnumber the others.
+    if timers.count > 4 * calls.count + 4 * targets.count + 1024 {
+      timers.prune { subject in
+        guard case .call(let id, let stamp) = subject else { return true }
+        return calls[id]?.stamp == stamp
+      }
+    }
+  }
+
+  private func nextWake() -> Timestamp? {
+    var wake = timers.earliest ?? .distantFuture
+    if let trouble, trouble.isComplete { wake = min(wake, trouble.until) }
+    if let claim = nextClaim() { wake = min(wake, claim) }
+    return wake == .distantFuture ? nil : max(wake, now)
+  }
+
+  // MARK: The store
+
+  /// Hands this turn's writes over, with what is to follow once they are on disk.
+  mutating func flush() {
+    guard !writes.isEmpty || !afterCommit.isEmpty else { return }
+    let body = StoreRequest.Body.commit(writes, then: afterCommit)
+    if trouble != nil {
+      trouble?.later.append(afterCommit, writes)
+    } else {
+      effects.store.append(StoreRequest(body, epoch: epoch))
+    }
+    writes = []
+    afterCommit = []
+  }
+
+  /// Notes that a call was put into the store, due at that time.
+  mutating func stored(due: Timestamp) {
+    storeNextDue = min(storeNextDue ?? due, due)
+    if let since = claiming?.earliestSince {
+      claiming?.earliestSince = min(since, due)
+    } else {
+      claiming?.earliestSince = due
+    }
+  }
+
+  // MARK: Ends
+
+  private mutating func finishDraining() {
+    guard isDraining, !hasDrained, inFlight == 0, trouble == nil else { return }
+    hasDrained = true
+    effects.store.append(StoreRequest(.commit([], then: [.drained]), epoch: epoch))
+  }
+
+  private func report() -> EngineReport {
+    EngineReport(
+      targets: targetIndex.values.map { targets[$0].snapshot(at: now) }, inFlight: inFlight, unfinished: unfinished,
+      held: calls.count, storeFailing: trouble != nil)
+  }
+}

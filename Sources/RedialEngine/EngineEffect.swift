@@ -1,0 +1,115 @@
+public import RedialCore
+public import RedialModel
+
+/// What the engine wants done after a turn: first the store's part, in order, then the rest.
+public struct Effects: Sendable {
+  /// Requests to the store, to be served in this order.
+  public var store: [StoreRequest] = []
+  /// Everything that need not wait for the store.
+  public var actions: [Action] = []
+  /// When the engine wants its next turn if nothing happens before; nil when never.
+  public var wakeAt: Timestamp?
+
+  /// No effects.
+  public init() {}
+}
+
+/// One request to the store.
+///
+/// Requests carry the engine's epoch. When one fails, so must every later one
+/// of the same epoch, unserved and in order: the engine learns of the failure
+/// only afterwards, and what it asked for in between stood on what failed.
+public struct StoreRequest: Sendable {
+  /// What is asked.
+  public enum Body: Sendable {
+    /// Make these changes, all or none, and then do the actions.
+    case commit([StoreWrite], then: [Action])
+    /// Take calls that are due before then.
+    case claimDue(before: Timestamp, limit: Int)
+    /// Take calls from a target's queue.
+    case claimQueued(target: String, limit: Int)
+    /// Take the call that an operation is about.
+    case fetch(Operation)
+    /// Nothing; it is only ever made to fail, behind everything older.
+    case barrier
+  }
+
+  /// What is asked.
+  public var body: Body
+  /// The engine's epoch when it asked.
+  public var epoch: UInt64
+
+  /// Creates a request.
+  public init(_ body: Body, epoch: UInt64) {
+    self.body = body
+    self.epoch = epoch
+  }
+}
+
+/// Something to do outside the engine.
+public enum Action: Sendable {
+  /// Tell a client.
+  case reply(ReplyToken, Reply)
+  /// Begin an attempt.
+  case start(AttemptStart)
+  /// Abort a call's attempt; its end is reported all the same.
+  case abort(CallID)
+  /// Tell people.
+  case notice(Notice)
+  /// Everything that was under way has ended and is on disk.
+  case drained
+}
+
+/// What a client is told.
+public enum Reply: Sendable {
+  /// Its call is on disk.
+  case accepted(CallRecord)
+  /// What it wanted done to a call is done and on disk.
+  case done(CallID)
+  /// How things stand.
+  case report(EngineReport)
+  /// It cannot be.
+  case refused(Problem)
+}
+
+/// An attempt to begin.
+public struct AttemptStart: Sendable {
+  /// The call.
+  public var call: CallRecord
+  /// The attempt's number.
+  public var number: Int
+  /// The most time it may take.
+  public var timeout: Duration
+}
+
+/// How things stand.
+public struct EngineReport: Sendable, Hashable {
+  /// Every target that is remembered.
+  public var targets: [TargetSnapshot]
+  /// Attempts under way.
+  public var inFlight: Int
+  /// Calls that have not ended.
+  public var unfinished: Int
+  /// Calls in memory.
+  public var held: Int
+  /// Whether the last write failed and new calls are refused.
+  public var storeFailing: Bool
+}
+
+/// Something worth a person's attention.
+public enum Notice: Sendable, Hashable {
+  /// What an earlier process left was taken over.
+  case recovered(unfinished: Int, interrupted: Int)
+  /// A target's breaker let nothing through from now on.
+  case breakerOpened(target: String, until: Timestamp, trips: Int)
+  /// A target's breaker lets probes through.
+  case breakerHalfOpen(target: String)
+  /// A target's breaker lets calls through again.
+  case breakerClosed(target: String)
+  /// A call ended without success.
+  case callFailed(CallID, kind: CallKind, target: String, reason: StopReason, attempts: Int)
+  /// The store failed; new calls are refused until it works again.
+  case storeFailed(message: String)
+  /// The store is tried again with what it failed to write.
+  case storeRetried(writes: Int)
+}

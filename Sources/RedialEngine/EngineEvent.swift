@@ -1,0 +1,108 @@
+public import RedialCore
+public import RedialModel
+
+/// Names a client that waits for a reply; the shell knows which.
+public struct ReplyToken: Sendable, Hashable {
+  /// The shell's number for it.
+  public var rawValue: UInt64
+
+  /// Creates a token.
+  public init(rawValue: UInt64) {
+    self.rawValue = rawValue
+  }
+}
+
+/// What happens to the engine.
+public enum EngineEvent: Sendable {
+  /// The store has been opened; always the first event.
+  case recovered(RecoveredState)
+  /// A client hands in a call.
+  case submit(CallDescriptor, ReplyToken)
+  /// A client wants something done to a call.
+  case operate(Operation)
+  /// A client wants to know how things stand.
+  case report(ReplyToken)
+  /// An attempt has ended.
+  case attemptEnded(AttemptResult)
+  /// Due calls, taken from the store.
+  case claimedDue(Claim)
+  /// Calls of a target's queue, taken from the store; `complete` when there are no more.
+  case claimedQueued(target: String, calls: [CallRecord], complete: Bool)
+  /// The call that an operation asked for; nil when there is none.
+  case fetched(Operation, CallRecord?)
+  /// The store could not do this.
+  case storeFailed(StoreRequest, StoreFailure)
+  /// Time to stop: start nothing more, and say when nothing is under way.
+  case drain
+}
+
+/// Something that a client wants done to a call.
+public struct Operation: Sendable, Hashable {
+  /// What.
+  public enum Kind: Sendable, Hashable {
+    /// End it now.
+    case cancel
+    /// Run it now, or again.
+    case retry
+  }
+
+  /// What is wanted.
+  public var kind: Kind
+  /// Of which call.
+  public var id: CallID
+  /// Who wants it.
+  public var reply: ReplyToken
+
+  /// Creates an operation.
+  public init(_ kind: Kind, _ id: CallID, reply: ReplyToken) {
+    self.kind = kind
+    self.id = id
+    self.reply = reply
+  }
+}
+
+/// What came of an attempt, as the transport saw it.
+public struct AttemptResult: Sendable {
+  /// The call.
+  public var id: CallID
+  /// The attempt's number.
+  public var number: Int
+  /// How far it got.
+  public var outcome: OutcomeClass
+  /// The status, when answered.
+  public var status: Int?
+  /// What went wrong, unless answered.
+  public var failure: AttemptFailure?
+  /// What was kept of the response, when answered.
+  public var response: CapturedResponse?
+  /// How long it took.
+  public var duration: Duration
+
+  /// Creates a result.
+  public init(
+    id: CallID, number: Int, outcome: OutcomeClass, status: Int? = nil, failure: AttemptFailure? = nil,
+    response: CapturedResponse? = nil, duration: Duration
+  ) {
+    self.id = id
+    self.number = number
+    self.outcome = outcome
+    self.status = status
+    self.failure = failure
+    self.response = response
+    self.duration = duration
+  }
+}
+
+/// Why the store could not do what it was asked.
+public struct StoreFailure: Sendable, Hashable {
+  /// Whether it is for want of disk space.
+  public var isFull: Bool
+  /// What went wrong, for people.
+  public var message: String
+
+  /// Creates a failure.
+  public init(isFull: Bool, message: String) {
+    self.isFull = isFull
+    self.message = message
+  }
+}

@@ -1,0 +1,69 @@
+public import RedialCore
+
+/// The engine's bounds and habits.
+public struct EngineSettings: Sendable, Hashable {
+  /// Attempts under way at a time, over all targets.
+  public var maxInFlight: Int
+  /// Attempts under way at a time to one target.
+  public var maxInFlightPerTarget: Int
+  /// Calls in memory at a time; the rest waits in the store.
+  public var maxHeld: Int
+  /// Bytes of request bodies in memory at a time.
+  public var maxHeldBytes: Int
+  /// Due calls of one target in memory at a time; the rest waits in the target's queue in the store.
+  public var maxReadyPerTarget: Int
+  /// Calls that have not ended, in memory and in the store; beyond it new ones are refused.
+  public var maxUnfinished: Int
+  /// Targets remembered at a time; beyond it those are forgotten that are idle and well.
+  public var maxTargets: Int
+  /// A call that waits no longer than this stays in memory.
+  public var holdWindow: Duration
+  /// How long before they are due calls are taken from the store.
+  public var claimAhead: Duration
+  /// Calls taken from the store at a time.
+  public var claimBatch: Int
+  /// Attempts of a round that may be cut off by this side before the call is given up, so that a call which
+  /// crashes its process cannot do so for ever.
+  public var maxInterruptions: Int
+  /// How long after a failed commit the store is tried again.
+  public var storeRetry: Duration
+  /// Every target's breaker.
+  public var breaker: CircuitBreakerSettings
+  /// How webhooks are retried.
+  public var webhookPolicy: RetryPolicy
+  /// This process among those that share a store, 0...1023.
+  public var instance: Int
+
+  /// Creates settings; every argument left out has Redial's default.
+  public init(
+    maxInFlight: Int = 256, maxInFlightPerTarget: Int = 64, maxHeld: Int = 20_000, maxHeldBytes: Int = 128 << 20,
+    maxReadyPerTarget: Int = 2000, maxUnfinished: Int = 10_000_000, maxTargets: Int = 10_000,
+    holdWindow: Duration = .seconds(5), claimAhead: Duration = .seconds(1), claimBatch: Int = 256,
+    maxInterruptions: Int = 10, storeRetry: Duration = .seconds(1),
+    breaker: CircuitBreakerSettings = CircuitBreakerSettings(), webhookPolicy: RetryPolicy = Self.webhooks,
+    instance: Int = 0
+  ) {
+    self.maxInFlight = maxInFlight
+    self.maxInFlightPerTarget = maxInFlightPerTarget
+    self.maxHeld = maxHeld
+    self.maxHeldBytes = maxHeldBytes
+    self.maxReadyPerTarget = maxReadyPerTarget
+    self.maxUnfinished = maxUnfinished
+    self.maxTargets = maxTargets
+    self.holdWindow = holdWindow
+    self.claimAhead = claimAhead
+    self.claimBatch = claimBatch
+    self.maxInterruptions = maxInterruptions
+    self.storeRetry = storeRetry
+    self.breaker = breaker
+    self.webhookPolicy = webhookPolicy
+    self.instance = instance
+  }
+
+  /// Webhooks are patient: from 5 s to an hour apart, for three days. Any answer but 2xx and 410 is worth a
+  /// retry, since a receiver knows the message by its id (Standard Webhooks).
+  public static let webhooks = RetryPolicy(
+    maxAttempts: 100, deadline: .seconds(3 * 86_400), attemptTimeout: .seconds(15),
+    backoff: Backoff(initial: .seconds(5), multiplier: 2, maximum: .seconds(3600)),
+    retryOn: RetryConditions(network: .always, statuses: StatusSet([300...599])))
+}

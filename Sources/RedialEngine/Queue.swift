@@ -1,0 +1,31 @@
+/// First in, first out, in one array.
+struct Queue<Element: Sendable>: Sendable {
+  private var elements: [Element] = []
+  private var head = 0
+
+  var isEmpty: Bool { head == elements.count }
+
+  mutating func append(_ element: Element) {
+    elements.append(element)
+  }
+
+  mutating func popFirst() -> Element? {
+    guard head < elements.count else { return nil }
+    let element = elements[head]
+    head += 1
+    // What is left is moved only once it is the smaller part, so that each element is moved once on average.
+    if head == elements.count {
+      elements.removeAll(keepingCapacity: head <= 1024)
+      head = 0
+    } else if head > 32, head * 2 > elements.count {
+      elements.removeFirst(head)
+      head = 0
+    }
+    return element
+  }
+
+  var first: Element? { head < elements.count ? elements[head] : nil }
+
+  /// What is in it, first in first.
+  var contents: ArraySlice<Element> { elements[head...] }
+}

@@ -1,0 +1,95 @@
+public import RedialCore
+
+/// One attempt that has ended: what was seen, and what was decided.
+public struct AttemptRecord: Sendable, Hashable {
+  /// Its number, from 1.
+  public var number: Int
+  /// When it began.
+  public var startedAt: Timestamp
+  /// How long it took; zero when nobody knows.
+  public var duration: Duration
+  /// How far it got.
+  public var outcome: OutcomeClass
+  /// The status, when answered.
+  public var status: Int?
+  /// What went wrong, unless answered.
+  public var failure: AttemptFailure?
+  /// The decision, as the JSON object that people are shown.
+  public var decision: [UInt8]
+  /// What was kept of the response, when answered.
+  public var response: CapturedResponse?
+
+  /// Creates a record from its parts.
+  public init(
+    number: Int, startedAt: Timestamp, duration: Duration, outcome: OutcomeClass, status: Int? = nil,
+    failure: AttemptFailure? = nil, decision: [UInt8] = [], response: CapturedResponse? = nil
+  ) {
+    self.number = number
+    self.startedAt = startedAt
+    self.duration = duration
+    self.outcome = outcome
+    self.status = status
+    self.failure = failure
+    self.decision = decision
+    self.response = response
+  }
+}
+
+/// What went wrong with an attempt that got no answer.
+public struct AttemptFailure: Sendable, Hashable {
+  /// A stable word in camelCase, such as `connectionRefused`.
+  public var code: String
+  /// A sentence for people.
+  public var message: String
+
+  /// Creates a failure.
+  public init(code: String, message: String) {
+    self.code = code
+    self.message = message
+  }
+}
+
+/// What was kept of a response.
+public struct CapturedResponse: Sendable, Hashable {
+  /// Its header lines.
+  public var head: HeaderBlock
+  /// The first bytes of its body.
+  public var body: [UInt8]
+  /// Whether the body was longer.
+  public var truncated: Bool
+
+  /// Creates a captured response.
+  public init(head: HeaderBlock, body: [UInt8], truncated: Bool) {
+    self.head = head
+    self.body = body
+    self.truncated = truncated
+  }
+}
+
+extension OutcomeClass {
+  /// The word of the wire.
+  public var name: StaticString {
+    switch self {
+    case .answered: "answered"
+    case .notSent: "notSent"
+    case .maybeSent: "maybeSent"
+    case .unusable: "unusable"
+    case .localFault: "localFault"
+    case .interrupted: "interrupted"
+    case .cancelled: "cancelled"
+    }
+  }
+}
+
+extension StopReason {
+  /// The word of the wire.
+  public var name: StaticString {
+    switch self {
+    case .attemptsExhausted: "attemptsExhausted"
+    case .deadlineExceeded: "deadlineExceeded"
+    case .notRetryable: "notRetryable"
+    case .tripped: "tripped"
+    case .blocked: "blocked"
+    }
+  }
+}

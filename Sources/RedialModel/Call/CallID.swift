@@ -1,0 +1,96 @@
+public import RedialCore
+
+/// The identity of a call: a 63-bit integer ordered by time, so that it can be
+/// the store's row id and new rows go to the end of the table.
+///
+/// From the top: 43 bits of milliseconds since 1970, 10 bits of instance, 10
+/// bits of sequence. Its text is `call_` and 13 characters of Crockford's base
+/// 32, which sort as the integers do.
+public struct CallID: Sendable, Hashable, Comparable {
+  /// The integer; never negative.
+  public var rawValue: Int64
+
+  /// The largest instance number.
+  public static let maximumInstance = 1023
+
+  /// Creates an identity from its integer.
+  public init(rawValue: Int64) {
+    self.rawValue = rawValue
+  }
+
+  /// Reads the text of an identity, in either case; nil when it is none.
+  public init?(_ text: some StringProtocol) {
+    let prefix = "call_"
+    guard text.utf8.count == prefix.utf8.count + 13, text.hasPrefix(prefix) else { return nil }
+    var value: UInt64 = 0
+    for character in text.utf8.dropFirst(prefix.utf8.count) {
+      guard let digit = Self.digit(character), value >> 58 == 0 else { return nil }
+      value = value << 5 | digit
+    }
+    rawValue = Int64(value)
+  }
+
+  /// When the call was accepted, to the millisecond.
+  public var createdAt: Timestamp {
+    Timestamp(microseconds: (rawValue >> 20) * 1000)
+  }
+
+  /// The 13 characters of the identity, without the prefix.
+  public var characters: String {
+    let alphabet: StaticString = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+    return String(unsafeUninitializedCapacity: 13) { text in
+      alphabet.withUTF8Buffer { letters in
+        for position in 0..<13 {
+          text[position] = letters[Int(truncatingIfNeeded: rawValue >> Int64(60 - 5 * position)) & 31]
+        }
+      }
+      return 13
+    }
+  }
+
+  /// Whether the first identity was given out earlier.
+  public static func < (a: CallID, b: CallID) -> Bool {
+    a.rawValue < b.rawValue
+  }
+
+  private static func digit(_ character: UInt8) -> UInt64? {
+    switch character {
+    case 0x30...0x39: return UInt64(character - 0x30)
+    default: break
+    }
+    let letters: StaticString = "ABCDEFGHJKMNPQRSTVWXYZ"
+    let upper = character & 0xDF
+    return letters.withUTF8Buffer { $0.firstIndex(of: upper) }.map { UInt64($0 + 10) }
+  }
+}
+
+extension CallID: CustomStringConvertible {
+  /// The text of the identity.
+  public var description: String { "call_" + characters }
+}
+
+/// Gives out identities in ascending order.
+public struct CallIDSource: Sendable {
+  private var last: Int64
+  private let instance: Int64
+
+  /// A source for one instance, 0...1023, whose identities are all above `last`.
+  public init(instance: Int = 0, after last: CallID = CallID(rawValue: 0)) {
+    self.instance = Int64(min(max(0, instance), CallID.maximumInstance))
+    self.last = last.rawValue
+  }
+
+  /// The next identity. When a millisecond's sequence is spent, or the clock
+  /// went back, it borrows from the milliseconds to come rather than repeat itself.
+  public mutating func next(at now: Timestamp) -> CallID {
+    let fresh = max(0, now.microseconds / 1000) << 20 | instance << 10
+    if fresh > last {
+      last = fresh
+    } else if last & 1023 < 1023, last >> 10 & 1023 == instance {
+      last += 1
+    } else {
+      last = ((last >> 20) + 1) << 20 | instance << 10
+    }
+    return CallID(rawValue: last)
+  }
+}

@@ -1,0 +1,79 @@
+public import RedialCore
+
+/// A call: what it is to do, and how far it has come.
+public struct CallRecord: Sendable {
+  /// Its identity.
+  public let id: CallID
+  /// What it is for.
+  public let kind: CallKind
+  /// What it is to do.
+  public let spec: CallSpec
+  /// The request body.
+  public let body: [UInt8]
+  /// When it was accepted.
+  public let createdAt: Timestamp
+  /// What changes in the course of its life.
+  public var progress: CallProgress
+  /// Its attempts so far, without their response bodies. Kept only for a call
+  /// with a callback, whose webhook tells of them; empty otherwise.
+  public var history: [AttemptRecord]
+
+  /// Creates a record from its parts.
+  public init(
+    id: CallID, kind: CallKind, spec: CallSpec, body: [UInt8], createdAt: Timestamp, progress: CallProgress,
+    history: [AttemptRecord] = []
+  ) {
+    self.id = id
+    self.kind = kind
+    self.spec = spec
+    self.body = body
+    self.createdAt = createdAt
+    self.progress = progress
+    self.history = history
+  }
+
+  /// When the call's time is up.
+  public var deadline: Timestamp { progress.roundStartedAt + spec.policy.deadline }
+}
+
+/// What changes in the course of a call's life.
+public struct CallProgress: Sendable, Hashable {
+  /// Where it is.
+  public var state: StoredState
+  /// While it waits, when it is to run next (in a target's queue: when its deadline is); while it runs, when
+  /// the attempt began.
+  public var due: Timestamp
+  /// Why it waits, as of when it began to.
+  public var waiting: WaitReason?
+  /// Attempts begun, of all rounds.
+  public var attempts: Int
+  /// Attempts that this side cut off, in this round; they are not charged to the policy.
+  public var interruptions: Int
+  /// Attempts begun before this round. A manual retry of an ended call begins a new round.
+  public var attemptsBefore: Int
+  /// When the clock of this round's deadline started.
+  public var roundStartedAt: Timestamp
+  /// When it ended.
+  public var finishedAt: Timestamp?
+  /// Why it failed.
+  public var failure: StopReason?
+
+  /// Creates the progress of a call that waits for `due`.
+  public init(
+    state: StoredState, due: Timestamp, waiting: WaitReason? = nil, attempts: Int = 0, interruptions: Int = 0,
+    attemptsBefore: Int = 0, roundStartedAt: Timestamp, finishedAt: Timestamp? = nil, failure: StopReason? = nil
+  ) {
+    self.state = state
+    self.due = due
+    self.waiting = waiting
+    self.attempts = attempts
+    self.interruptions = interruptions
+    self.attemptsBefore = attemptsBefore
+    self.roundStartedAt = roundStartedAt
+    self.finishedAt = finishedAt
+    self.failure = failure
+  }
+
+  /// Attempts of this round that count against the policy's `maxAttempts`.
+  public var chargedAttempts: Int { attempts - attemptsBefore - interruptions }
+}

@@ -1,0 +1,81 @@
+public import RedialCore
+
+/// What a call is to do: everything its client said, with the defaults of the
+/// day it was accepted filled in. It never changes afterwards, so it is shared,
+/// not copied.
+///
+/// The request body is kept apart, since it is large where this is small.
+public final class CallSpec: Sendable {
+  /// The absolute URL, http or https.
+  public let url: String
+  /// The method, as given.
+  public let method: String
+  /// The header fields, in the order given.
+  public let headers: [HeaderField]
+  /// The key of the target whose breaker and limits the call shares.
+  public let target: String
+  /// How to retry.
+  public let policy: RetryPolicy
+  /// Whether the client says that the request may be executed more than once.
+  public let idempotent: Bool
+  /// The client's own names for the call, in the order given.
+  public let labels: [Label]
+  /// Whom to tell of the end.
+  public let callback: Callback?
+  /// How much of a response body is kept, in bytes.
+  public let captureLimit: Int
+
+  /// One of the client's own names for a call.
+  public struct Label: Sendable, Hashable {
+    /// The label's name.
+    public var name: String
+    /// The label's value.
+    public var value: String
+
+    /// Creates a label.
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// Creates a spec from parts that have been validated.
+  public init(
+    url: String, method: String, headers: [HeaderField], target: String, policy: RetryPolicy,
+    idempotent: Bool = false, labels: [Label] = [], callback: Callback? = nil, captureLimit: Int
+  ) {
+    self.url = url
+    self.method = method
+    self.headers = headers
+    self.target = target
+    self.policy = policy
+    self.idempotent = idempotent
+    self.labels = labels
+    self.callback = callback
+    self.captureLimit = captureLimit
+  }
+}
+
+/// Whom to tell of a call's end, and of which ends.
+public struct Callback: Sendable, Hashable {
+  /// Where the webhook goes.
+  public var url: String
+  /// Which events it is sent for.
+  public var events: [CallEvent]
+
+  /// Creates a callback.
+  public init(url: String, events: [CallEvent] = CallEvent.allCases) {
+    self.url = url
+    self.events = events
+  }
+}
+
+/// An end of a call that a webhook tells of.
+public enum CallEvent: String, Sendable, Hashable, CaseIterable {
+  /// It succeeded.
+  case succeeded = "call.succeeded"
+  /// It failed, for any reason but a tripped breaker.
+  case failed = "call.failed"
+  /// It failed because its target's breaker was open and its policy says not to wait.
+  case tripped = "call.tripped"
+}

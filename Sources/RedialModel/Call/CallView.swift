@@ -1,0 +1,131 @@
+public import RedialCore
+
+/// A call as people see it: one shape for submit, get, list, events and webhooks.
+public struct CallView {
+  /// Why a call waits and until when, as of now.
+  public struct Wait: Sendable, Hashable {
+    /// The reason.
+    public var reason: WaitReason
+    /// When it is expected to run; nil when that is open.
+    public var until: Timestamp?
+
+    /// Creates a wait.
+    public init(reason: WaitReason, until: Timestamp?) {
+      self.reason = reason
+      self.until = until
+    }
+  }
+
+  /// How much is shown.
+  public enum Detail: Sendable, Hashable {
+    /// Everything but attempts' responses, of which the last is shown.
+    case full
+    /// No attempts and no response, for lists.
+    case summary
+  }
+
+  /// Writes a call as one object.
+  public static func write(
+    _ call: CallRecord, attempts: [AttemptRecord], wait: Wait?, detail: Detail = .full, to writer: inout JSONWriter
+  ) {
+    let progress = call.progress
+    let state = progress.state.visible
+    writer.beginObject()
+    writer.field("id", call.id.description)
+    writer.field("kind", call.kind.name)
+    writer.field("state", state.rawValue)
+    writer.key("failureReason")
+    if let failure = progress.failure { writer.string(failure.name) } else { writer.null() }
+    writer.key("waitingOn")
+    if state == .scheduled, let wait { writer.string(wait.reason.name) } else { writer.null() }
+    writer.field("nextAttemptAt", state == .scheduled ? wait?.until : nil)
+    writer.field("url", call.spec.url)
+    writer.field("method", call.spec.method)
+    writer.field("target", call.spec.target)
+    call.spec.writeLabels(to: &writer)
+    writer.field("createdAt", call.createdAt)
+    writer.field("finishedAt", progress.finishedAt)
+    writer.field("deadlineAt", progress.state.isFinal ? nil : call.deadline)
+    writer.field("attemptCount", progress.attempts)
+    writer.field("maxAttempts", call.spec.policy.maxAttempts)
+    if detail == .full {
+      writer.key("attempts")
+      writer.beginArray()
+      for attempt in attempts { write(attempt, withResponse: false, to: &writer) }
+      writer.endArray()
+      writer.key("response")
+      if let response = attempts.last, let captured = response.response {
+        write(captured, status: response.status, to: &writer)
+      } else {
+        writer.null()
+      }
+    }
+    writer.endObject()
+  }
+
+  /// Writes an attempt as one object.
+  public static func write(_ attempt: AttemptRecord, withResponse: Bool, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.field("number", attempt.number)
+    writer.field("startedAt", attempt.startedAt)
+    writer.key("outcome")
+    writer.string(attempt.outcome.name)
+    writer.key("status")
+    if let status = attempt.status { writer.integer(Int64(status)) } else { writer.null() }
+    writer.field("duration", attempt.duration)
+    if let failure = attempt.failure {
+      writer.key("error")
+      writer.beginObject()
+      writer.field("code", failure.code)
+      writer.field("message", failure.message)
+      writer.endObject()
+    }
+    writer.key("decision")
+    if attempt.decision.isEmpty { writer.null() } else { writer.raw(attempt.decision) }
+    if withResponse {
+      writer.key("response")
+      if let response = attempt.response {
+        write(response, status: attempt.status, to: &writer)
+      } else {
+        writer.null()
+      }
+    }
+    writer.endObject()
+  }
+
+  private static func write(_ response: CapturedResponse, status: Int?, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.key("status")
+    if let status { writer.integer(Int64(status)) } else { writer.null() }
+    writer.key("headers")
+    write(response.head, to: &writer)
+    if let text = String(validating: response.body, as: UTF8.self) {
+      writer.field("body", text)
+      writer.field("encoding", "utf8")
+    } else {
+      writer.field("body", Base64.encode(response.body))
+      writer.field("encoding", "base64")
+    }
+    writer.field("truncated", response.truncated)
+    writer.endObject()
+  }
+
+  /// Header fields as an object of arrays, their names in lower case, in the order of their first lines.
+  private static func write(_ head: HeaderBlock, to writer: inout JSONWriter) {
+    var names: [String] = []
+    var values: [String: [String]] = [:]
+    head.forEach { field, value in
+      let name = String(decoding: field, as: UTF8.self).lowercased()
+      if values[name] == nil { names.append(name) }
+      values[name, default: []].append(String(decoding: value, as: UTF8.self))
+    }
+    writer.beginObject()
+    for name in names {
+      writer.key(name)
+      writer.beginArray()
+      for value in values[name] ?? [] { writer.string(value) }
+      writer.endArray()
+    }
+    writer.endObject()
+  }
+}

@@ -1,0 +1,68 @@
+public import RedialCore
+
+/// One change to the store. The engine says what; the store says when it is on disk.
+public enum StoreWrite: Sendable {
+  /// A new call.
+  case insert(CallRecord)
+  /// A call's new progress and, when an attempt ended, its record.
+  case update(CallID, CallProgress, AttemptRecord?)
+  /// A target's breaker: open until then, or closed when nil.
+  case breaker(target: String, OpenBreaker?)
+}
+
+/// What outlives a process of a breaker that is not closed.
+public struct OpenBreaker: Sendable, Hashable {
+  /// When it lets probes through.
+  public var until: Timestamp
+  /// Openings since it last closed.
+  public var trips: Int
+
+  /// Creates the durable part of an open breaker.
+  public init(until: Timestamp, trips: Int) {
+    self.until = until
+    self.trips = trips
+  }
+}
+
+/// What a store holds when it is opened, as far as an engine must know.
+public struct RecoveredState: Sendable {
+  /// Calls whose attempt was under way when the last process ended.
+  public var running: [CallRecord]
+  /// The earliest time at which a call in the store is due.
+  public var nextDue: Timestamp?
+  /// How many calls wait in each target's queue.
+  public var queued: [(target: String, count: Int)]
+  /// Breakers that were open.
+  public var breakers: [(target: String, breaker: OpenBreaker)]
+  /// Calls that have not ended.
+  public var unfinished: Int
+  /// The highest identity given out.
+  public var lastID: CallID
+
+  /// Creates the state of a store; without arguments, of an empty one.
+  public init(
+    running: [CallRecord] = [], nextDue: Timestamp? = nil, queued: [(target: String, count: Int)] = [],
+    breakers: [(target: String, breaker: OpenBreaker)] = [], unfinished: Int = 0, lastID: CallID = CallID(rawValue: 0)
+  ) {
+    self.running = running
+    self.nextDue = nextDue
+    self.queued = queued
+    self.breakers = breakers
+    self.unfinished = unfinished
+    self.lastID = lastID
+  }
+}
+
+/// Calls that an engine has taken over from the store.
+public struct Claim: Sendable {
+  /// The calls, now held.
+  public var calls: [CallRecord]
+  /// The earliest time at which a call still in the store is due.
+  public var nextDue: Timestamp?
+
+  /// Creates a claim.
+  public init(calls: [CallRecord], nextDue: Timestamp?) {
+    self.calls = calls
+    self.nextDue = nextDue
+  }
+}

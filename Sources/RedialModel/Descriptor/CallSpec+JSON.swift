@@ -1,0 +1,131 @@
+internal import RedialCore
+
+/// A spec as JSON: the same words as the descriptor that it came from, with every default spelled out,
+/// so that a later change of a default does not change a call that was accepted before.
+extension CallSpec {
+  /// The spec as one JSON object, without the body.
+  public var canonicalJSON: [UInt8] {
+    var writer = JSONWriter(capacity: 640)
+    writer.beginObject()
+    write(to: &writer)
+    writer.endObject()
+    return writer.bytes
+  }
+
+  /// Reads what ``canonicalJSON`` wrote; it is checked as strictly as a client's descriptor is.
+  ///
+  /// - Throws: What is wrong with it.
+  public static func read(canonicalJSON bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> CallSpec {
+    do {
+      return try DescriptorReader.read(bytes, limits: .unlimited).spec
+    } catch {
+      throw JSONError(offset: 0, reason: error.errors.first.map { "\($0.pointer): \($0.detail)" } ?? error.detail)
+    }
+  }
+
+  /// Writes the members of the spec into an open object.
+  func write(to writer: inout JSONWriter) {
+    writer.field("url", url)
+    writer.field("method", method)
+    if !headers.isEmpty { writeHeaders(to: &writer) }
+    writer.key("policy")
+    policy.write(to: &writer)
+    writer.field("target", target)
+    if idempotent { writer.field("idempotent", true) }
+    if !labels.isEmpty { writeLabels(to: &writer) }
+    if let callback { callback.write(to: &writer) }
+    writer.key("capture")
+    writer.beginObject()
+    writer.field("maxBytes", captureLimit)
+    writer.endObject()
+  }
+
+  /// Fields of one name go into one array, at the place of the first.
+  private func writeHeaders(to writer: inout JSONWriter) {
+    writer.key("headers")
+    writer.beginObject()
+    for (position, field) in headers.enumerated() {
+      let values = headers.filter { $0.name == field.name }
+      if values.count > 1, headers.firstIndex(where: { $0.name == field.name }) != position { continue }
+      writer.key(field.name)
+      if values.count == 1 {
+        writer.string(field.value)
+      } else {
+        writer.beginArray()
+        for value in values { writer.string(value.value) }
+        writer.endArray()
+      }
+    }
+    writer.endObject()
+  }
+
+  func writeLabels(to writer: inout JSONWriter) {
+    writer.key("labels")
+    writer.beginObject()
+    for label in labels {
+      writer.key(label.name)
+      writer.string(label.value)
+    }
+    writer.endObject()
+  }
+}
+
+extension Callback {
+  func write(to writer: inout JSONWriter) {
+    writer.key("callback")
+    writer.beginObject()
+    writer.field("url", url)
+    writer.key("events")
+    writer.beginArray()
+    for event in events { writer.string(event.rawValue) }
+    writer.endArray()
+    writer.endObject()
+  }
+}
+
+extension RetryPolicy {
+  /// Writes the policy as one object.
+  func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.field("maxAttempts", maxAttempts)
+    writer.field("deadline", deadline)
+    writer.field("attemptTimeout", attemptTimeout)
+    writer.key("backoff")
+    writer.beginObject()
+    writer.field("strategy", backoff.multiplier == 1 ? "constant" : "exponential")
+    writer.field("initial", backoff.initial)
+    if backoff.multiplier != 1 { writer.field("multiplier", backoff.multiplier) }
+    writer.field("max", backoff.maximum)
+    writer.key("jitter")
+    writer.string(Vocabulary.name(backoff.jitter))
+    if case .proportional(let factor) = backoff.jitter { writer.field("factor", factor) }
+    writer.endObject()
+    writer.key("retryOn")
+    writer.beginObject()
+    writer.field("network", Vocabulary.name(retryOn.network))
+    writer.key("statuses")
+    retryOn.statuses.write(to: &writer)
+    writer.endObject()
+    writer.key("stopOn")
+    writer.beginObject()
+    writer.key("statuses")
+    stopOn.write(to: &writer)
+    writer.endObject()
+    writer.key("retryAfter")
+    writer.beginObject()
+    writer.field("mode", retryAfter.isRespected ? "respect" : "ignore")
+    writer.field("max", retryAfter.maximum)
+    writer.endObject()
+    writer.field("onExhausted", "fail")
+    writer.field("onTrip", onTrip == .wait ? "wait" : "fail")
+    writer.endObject()
+  }
+}
+
+extension StatusSet {
+  func write(to writer: inout JSONWriter) {
+    writer.beginArray()
+    for range in ranges { writer.string(Vocabulary.text(range)) }
+    writer.endArray()
+  }
+}

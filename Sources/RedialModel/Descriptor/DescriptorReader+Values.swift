@@ -1,0 +1,61 @@
+internal import RedialCore
+
+/// Values of a known kind and range, with a fault noted for each that is not.
+extension DescriptorReader {
+  /// Notes a fault.
+  mutating func fault(_ pointer: String, _ detail: String) {
+    faults.append(.init(pointer: pointer, detail: detail))
+  }
+
+  /// A member name as part of a JSON Pointer (RFC 6901 §3).
+  static func escaped(_ key: String) -> String {
+    guard key.utf8.contains(UInt8(ascii: "~")) || key.utf8.contains(UInt8(ascii: "/")) else { return key }
+    return key.map { $0 == "~" ? "~0" : $0 == "/" ? "~1" : String($0) }.joined()
+  }
+
+  /// Whether the next value is of that kind; if not, it is noted and passed over.
+  mutating func expect(_ kind: JSONReader.Kind, _ pointer: String, _ detail: String) throws(JSONError) -> Bool {
+    if try json.peek() == kind { return true }
+    fault(pointer, detail)
+    _ = try json.skipValue()
+    return false
+  }
+
+  mutating func string(_ pointer: String) throws(JSONError) -> String? {
+    guard try expect(.string, pointer, "must be a string") else { return nil }
+    return try json.string()
+  }
+
+  mutating func bool(_ pointer: String) throws(JSONError) -> Bool? {
+    guard try expect(.bool, pointer, "must be true or false") else { return nil }
+    return try json.bool()
+  }
+
+  mutating func integer(_ pointer: String, in range: ClosedRange<Int>) throws(JSONError) -> Int? {
+    guard let value = try number(pointer) else { return nil }
+    guard let whole = Int(exactly: value), range.contains(whole) else {
+      fault(pointer, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+      return nil
+    }
+    return whole
+  }
+
+  mutating func number(_ pointer: String) throws(JSONError) -> Double? {
+    guard try expect(.number, pointer, "must be a number") else { return nil }
+    return try json.double()
+  }
+
+  mutating func duration(_ pointer: String, in range: ClosedRange<Duration>) throws(JSONError) -> Duration? {
+    guard let text = try string(pointer) else { return nil }
+    guard let span = DurationText.parse(text) else {
+      fault(pointer, "must be a duration with a unit, such as \"500ms\", \"1.5s\", \"15m\", \"24h\" or \"PT5M\"")
+      return nil
+    }
+    guard range.contains(span) else {
+      let (low, high) = (DurationText.format(range.lowerBound), DurationText.format(range.upperBound))
+      fault(pointer, "must be from \(low) to \(high)")
+      return nil
+    }
+    return span
+  }
+}

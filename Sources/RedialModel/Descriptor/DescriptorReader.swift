@@ -1,0 +1,309 @@
+internal import RedialCore
+
+/// Reads a call descriptor in one pass, collecting every fault on the way.
+///
+/// A value of the wrong kind is passed over after it is noted, so that one
+/// answer tells the client of all its mistakes. Only text that is not JSON ends the reading.
+struct DescriptorReader {
+  var json: JSONReader
+  var faults: [Problem.Fault] = []
+  let limits: CallDescriptor.Limits
+
+  private var url: String?
+  private var origin: String?
+  private var method: String?
+  private var headers: [HeaderField] = []
+  private var body: [UInt8]?
+  private var bodyMember: String?
+  private var bodyIsJSON = false
+  private var bodyTooLarge = false
+  private var policy = PolicyDraft()
+  private var start: CallDescriptor.Start?
+  private var startMember: String?
+  private var target: String?
+  private var idempotent = false
+  private var labels: [CallSpec.Label] = []
+  private var callback: Callback?
+  private var captureLimit: Int?
+
+  /// The most faults that are listed.
+  private static let maximumFaults = 50
+  private static let maximumTargetLength = 255
+  private static let maximumLabels = 32
+  private static let maximumLabelLength = 255
+
+  static func read(
+    _ bytes: UnsafeBufferPointer<UInt8>, limits: CallDescriptor.Limits
+  ) throws(Problem) -> CallDescriptor {
+    var reader = DescriptorReader(json: JSONReader(bytes), limits: limits)
+    do {
+      try reader.readMembers()
+      try reader.json.finish()
+    } catch {
+      throw Problem(
+        status: 400, code: "invalidJSON", title: "The request body is not valid JSON",
+        detail: "At byte \(error.offset): \(error.reason).",
+        errors: [.init(pointer: "", detail: "at byte \(error.offset): \(error.reason)")])
+    }
+    return try reader.finished()
+  }
+
+  private init(json: JSONReader, limits: CallDescriptor.Limits) {
+    self.json = json
+    self.limits = limits
+  }
+
+  // MARK: Members
+
+  private mutating func readMembers() throws(JSONError) {
+    guard try json.peek() == .object else {
+      fault("", "must be a JSON object such as {\"url\": \"https://example.com/\"}")
+      _ = try json.skipValue()
+      return
+    }
+    var seen: Set<String> = []
+    try json.beginObject()
+    while let key = try json.nextKey() {
+      guard seen.insert(key).inserted else {
+        fault("/\(Self.escaped(key))", "is given twice")
+        _ = try json.skipValue()
+        continue
+      }
+      try readMember(key)
+    }
+  }
+
+  private mutating func readMember(_ key: String) throws(JSONError) {
+    switch key {
+    case "url": try readURL()
+    case "method": try readMethod()
+    case "headers": try readHeaders()
+    case "body", "json", "bodyBase64": try readBody(key)
+    case "policy":
+      var draft = policy
+      try draft.read(from: &self)
+      policy = draft
+    case "delay", "startAt": try readStart(key)
+    case "target": try readTarget()
+    case "idempotent": idempotent = try bool("/idempotent") ?? false
+    case "labels": try readLabels()
+    case "callback": try readCallback()
+    case "capture": try readCapture()
+    case "orderingKey", "priority":
+      fault("/\(key)", "is not supported by this version")
+      _ = try json.skipValue()
+    default:
+      fault("/\(Self.escaped(key))", "is not a member of a call descriptor")
+      _ = try json.skipValue()
+    }
+  }
+
+  private mutating func readURL() throws(JSONError) {
+    guard let text = try string("/url") else { return }
+    url = text
+    do {
+      origin = try TargetURL(text).origin
+    } catch {
+      fault("/url", error.detail)
+    }
+  }
+
+  private mutating func readMethod() throws(JSONError) {
+    guard let text = try string("/method") else { return }
+    if !HeaderRules.isToken(text) || text.utf8.count > 32 {
+      fault("/method", "must be a method name such as GET or POST, at most 32 characters")
+    } else if text == "CONNECT" {
+      fault("/method", "must not be CONNECT, which asks for a tunnel and not for an answer")
+    } else {
+      method = text
+    }
+  }
+
+  private mutating func readHeaders() throws(JSONError) {
+    guard try expect(.object, "/headers", "must be an object of strings or arrays of strings") else { return }
+    try json.beginObject()
+    while let name = try json.nextKey() {
+      let pointer = "/headers/\(Self.escaped(name))"
+      if let detail = HeaderRules.fault(inName: name) { fault(pointer, detail) }
+      if try json.peek() == .array {
+        try json.beginArray()
+        while try json.nextElement() { try readHeaderValue(name, pointer) }
+      } else {
+        try readHeaderValue(name, pointer)
+      }
+    }
+    if headers.count > HeaderRules.maximumCount
+      || headers.reduce(0, { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }) > HeaderRules.maximumBytes
+    {
+      fault("/headers", "has more than \(HeaderRules.maximumCount) fields or \(HeaderRules.maximumBytes) bytes")
+    }
+  }
+
+  private mutating func readHeaderValue(_ name: String, _ pointer: String) throws(JSONError) {
+    guard let value = try string(pointer) else { return }
+    if let detail = HeaderRules.fault(inValue: value) { fault(pointer, detail) }
+    headers.append(HeaderField(name, value))
+  }
+
+  private mutating func readBody(_ key: String) throws(JSONError) {
+    if let bodyMember {
+      fault("/\(key)", "cannot be given together with \(bodyMember): a call has one body")
+      _ = try json.skipValue()
+      return
+    }
+    bodyMember = key
+    switch key {
+    case "json":
+      body = Array(json.raw(try json.skipValue()))
+      bodyIsJSON = true
+    case "bodyBase64":
+      guard let text = try string("/bodyBase64") else { return }
+      guard let bytes = Base64.decode(text) else {
+        return fault("/bodyBase64", "is not base 64 with padding (RFC 4648)")
+      }
+      body = bytes
+    default:
+      guard let text = try string("/body") else { return }
+      body = Array(text.utf8)
+    }
+    if let body, body.count > limits.bodyBytes {
+      bodyTooLarge = true
+      fault("/\(key)", "is \(body.count) bytes long; at most \(limits.bodyBytes) are accepted")
+    }
+  }
+
+  private mutating func readStart(_ key: String) throws(JSONError) {
+    if let startMember {
+      fault("/\(key)", "cannot be given together with \(startMember)")
+      _ = try json.skipValue()
+      return
+    }
+    startMember = key
+    if key == "delay" {
+      guard let delay = try duration("/delay", in: .zero...limits.delay) else { return }
+      start = .after(delay)
+    } else {
+      guard let text = try string("/startAt") else { return }
+      guard let time = TimestampText.parse(text) else {
+        return fault("/startAt", "must be an RFC 3339 time such as 2026-12-01T09:00:00Z")
+      }
+      start = .at(time)
+    }
+  }
+
+  private mutating func readTarget() throws(JSONError) {
+    guard let text = try string("/target") else { return }
+    guard !text.isEmpty, text.utf8.count <= Self.maximumTargetLength, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+    else {
+      return fault("/target", "must have 1 to \(Self.maximumTargetLength) bytes and no control characters")
+    }
+    target = text
+  }
+
+  private mutating func readLabels() throws(JSONError) {
+    guard try expect(.object, "/labels", "must be an object of strings") else { return }
+    try json.beginObject()
+    while let name = try json.nextKey() {
+      let pointer = "/labels/\(Self.escaped(name))"
+      guard let value = try string(pointer) else { continue }
+      if name.isEmpty || name.utf8.count > Self.maximumLabelLength || value.utf8.count > Self.maximumLabelLength {
+        fault(pointer, "must have a name of 1 to \(Self.maximumLabelLength) bytes and a value of at most as many")
+      } else if labels.contains(where: { $0.name == name }) {
+        fault(pointer, "is given twice")
+      }
+      labels.append(.init(name: name, value: value))
+    }
+    if labels.count > Self.maximumLabels { fault("/labels", "has more than \(Self.maximumLabels) members") }
+  }
+
+  private mutating func readCallback() throws(JSONError) {
+    guard try expect(.object, "/callback", "must be an object with a url") else { return }
+    var address: String?
+    var events = CallEvent.allCases
+    try json.beginObject()
+    while let key = try json.nextKey() {
+      switch key {
+      case "url":
+        address = try string("/callback/url")
+      case "events":
+        events = try readEvents()
+      default:
+        fault("/callback/\(Self.escaped(key))", "is not a member of a callback")
+        _ = try json.skipValue()
+      }
+    }
+    guard let address else { return fault("/callback/url", "is required") }
+    do {
+      _ = try TargetURL(address)
+    } catch {
+      fault("/callback/url", error.detail)
+    }
+    callback = Callback(url: address, events: events)
+  }
+
+  private mutating func readEvents() throws(JSONError) -> [CallEvent] {
+    var events: [CallEvent] = []
+    guard try expect(.array, "/callback/events", "must be an array of event names") else { return events }
+    try json.beginArray()
+    var position = 0
+    while try json.nextElement() {
+      let pointer = "/callback/events/\(position)"
+      position += 1
+      guard let name = try string(pointer) else { continue }
+      guard let event = CallEvent(rawValue: name) else {
+        fault(pointer, "must be one of \(CallEvent.allCases.map(\.rawValue).joined(separator: ", "))")
+        continue
+      }
+      if !events.contains(event) { events.append(event) }
+    }
+    if events.isEmpty { fault("/callback/events", "names no event") }
+    return events
+  }
+
+  private mutating func readCapture() throws(JSONError) {
+    guard try expect(.object, "/capture", "must be an object") else { return }
+    try json.beginObject()
+    while let key = try json.nextKey() {
+      if key == "maxBytes" {
+        captureLimit = try integer("/capture/maxBytes", in: 0...limits.captureBytes)
+      } else {
+        let known = key == "redactHeaders"
+        fault(
+          "/capture/\(Self.escaped(key))",
+          known ? "is not supported by this version" : "is not a member of capture")
+        _ = try json.skipValue()
+      }
+    }
+  }
+
+  // MARK: The end
+
+  private mutating func finished() throws(Problem) -> CallDescriptor {
+    if url == nil, !faults.contains(where: { $0.pointer == "/url" || $0.pointer.isEmpty }) {
+      fault("/url", "is required")
+    }
+    guard faults.isEmpty, let url, let origin else {
+      let listed = faults.prefix(Self.maximumFaults)
+      let first = listed.first.map { $0.pointer.isEmpty ? "It \($0.detail)" : "\($0.pointer) \($0.detail)" } ?? ""
+      throw Problem(
+        status: bodyTooLarge ? 413 : 422, code: bodyTooLarge ? "bodyTooLarge" : "invalidDescriptor",
+        title: "The call descriptor cannot be accepted",
+        detail: faults.count == 1 ? "\(first)." : "\(first), and \(faults.count - 1) more; see errors.",
+        errors: Array(listed))
+    }
+    if bodyIsJSON, !headers.contains(where: { $0.name.lowercased() == "content-type" }) {
+      headers.append(HeaderField("content-type", "application/json"))
+    }
+    let method = method ?? (body == nil ? "GET" : "POST")
+    let repeatable = idempotent || Self.idempotentMethods.contains(method)
+      || headers.contains { $0.name.lowercased() == "idempotency-key" }
+    let spec = CallSpec(
+      url: url, method: method, headers: headers, target: target ?? origin,
+      policy: policy.finished(repeatable: repeatable), idempotent: idempotent, labels: labels, callback: callback,
+      captureLimit: captureLimit ?? min(CallDescriptor.defaultCaptureBytes, limits.captureBytes))
+    return CallDescriptor(spec: spec, body: body ?? [], start: start ?? .after(.zero))
+  }
+
+  /// RFC 9110 §9.2.2.
+  private static let idempotentMethods: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
+}

@@ -1,0 +1,322 @@
+/// Reads JSON (RFC 8259) from bytes in place, one token at a time.
+///
+/// It is strict: no comments, no trailing commas, no leading zeros, valid UTF-8
+/// and paired surrogates only. Nothing is built that the caller does not ask
+/// for; a value nobody wants is passed over with ``skipValue()``, which checks
+/// it all the same.
+///
+/// ```swift
+/// try reader.beginObject()
+/// while let key = try reader.nextKey() {
+///   if key == "url" { url = try reader.string() } else { _ = try reader.skipValue() }
+/// }
+/// try reader.finish()
+/// ```
+public struct JSONReader {
+  /// What kind of value comes next.
+  public enum Kind: Sendable, Hashable {
+    case object, array, string, number, bool, null
+  }
+
+  /// The deepest nesting that is read; one flag a level is kept in one word.
+  public static let maximumDepth = 64
+
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private var index = 0
+  private var depth = 0
+  /// Bit `d` is set once the container at depth `d` has had an element.
+  private var hasElement: UInt64 = 0
+
+  /// A reader at the start of `bytes`, which must outlive it.
+  public init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    self.bytes = bytes
+  }
+
+  /// Bytes read so far.
+  public var offset: Int { index }
+
+  /// The bytes between two offsets, as they stand in the text.
+  public func raw(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(rebasing: bytes[range])
+  }
+
+  // MARK: Structure
+
+  /// What comes next, without reading it.
+  public mutating func peek() throws(JSONError) -> Kind {
+    skipSpace()
+    guard index < bytes.count else { throw error("the text ends where a value should be") }
+    switch bytes[index] {
+    case UInt8(ascii: "{"): return .object
+    case UInt8(ascii: "["): return .array
+    case UInt8(ascii: "\""): return .string
+    case UInt8(ascii: "t"), UInt8(ascii: "f"): return .bool
+    case UInt8(ascii: "n"): return .null
+    case UInt8(ascii: "-"), 0x30...0x39: return .number
+    default: throw error("no value starts with this character")
+    }
+  }
+
+  /// Reads the `{` of an object; its members follow by ``nextKey()``.
+  public mutating func beginObject() throws(JSONError) {
+    guard try peek() == .object else { throw error("an object was expected") }
+    try enter()
+  }
+
+  /// Reads the next member's name, its value being next; nil, and the `}` read, when there is none.
+  public mutating func nextKey() throws(JSONError) -> String? {
+    guard try advance(closing: UInt8(ascii: "}")) else { return nil }
+    skipSpace()
+    guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { throw error("a member name was expected") }
+    let key = try string()
+    skipSpace()
+    guard index < bytes.count, bytes[index] == UInt8(ascii: ":") else { throw error("a colon was expected") }
+    index += 1
+    return key
+  }
+
+  /// Reads the `[` of an array; its elements follow by ``nextElement()``.
+  public mutating func beginArray() throws(JSONError) {
+    guard try peek() == .array else { throw error("an array was expected") }
+    try enter()
+  }
+
+  /// Whether another element follows, which is then next; the `]` is read when none does.
+  public mutating func nextElement() throws(JSONError) -> Bool {
+    try advance(closing: UInt8(ascii: "]"))
+  }
+
+  /// Makes sure that nothing but white space is left.
+  public mutating func finish() throws(JSONError) {
+    skipSpace()
+    guard index == bytes.count else { throw error("something follows the value") }
+  }
+
+  // MARK: Values
+
+  /// Reads a string.
+  public mutating func string() throws(JSONError) -> String {
+    guard try peek() == .string else { throw error("a string was expected") }
+    let (range, escaped) = try scanString()
+    if !escaped {
+      guard let text = String(validating: bytes[range], as: UTF8.self) else {
+        throw JSONError(offset: range.lowerBound, reason: "the string is not valid UTF-8")
+      }
+      return text
+    }
+    return try unescape(range)
+  }
+
+  /// Reads a number.
+  public mutating func double() throws(JSONError) -> Double {
+    guard try peek() == .number else { throw error("a number was expected") }
+    let start = index
+    try scanNumber()
+    let text = String(decoding: bytes[start..<index], as: UTF8.self)
+    guard let value = Double(text), value.isFinite else {
+      throw JSONError(offset: start, reason: "the number is out of range")
+    }
+    return value
+  }
+
+  /// Reads a number without fraction or exponent that 64 bits can hold.
+  public mutating func integer() throws(JSONError) -> Int64 {
+    guard try peek() == .number else { throw error("a whole number was expected") }
+    let start = index
+    try scanNumber()
+    guard let value = Int64(String(decoding: bytes[start..<index], as: UTF8.self)) else {
+      throw JSONError(offset: start, reason: "a whole number was expected")
+    }
+    return value
+  }
+
+  /// Reads `true` or `false`.
+  public mutating func bool() throws(JSONError) -> Bool {
+    guard try peek() == .bool else { throw error("true or false was expected") }
+    if bytes[index] == UInt8(ascii: "t") {
+      try literal("true")
+      return true
+    }
+    try literal("false")
+    return false
+  }
+
+  /// Reads `null` if that is next, and says whether it was.
+  public mutating func null() throws(JSONError) -> Bool {
+    guard try peek() == .null else { return false }
+    try literal("null")
+    return true
+  }
+
+  /// Reads one value of any kind, checks it, and answers where it stands in the text.
+  public mutating func skipValue() throws(JSONError) -> Range<Int> {
+    let kind = try peek()
+    let start = index
+    switch kind {
+    case .string: _ = try string()
+    case .number: try scanNumber()
+    case .bool: _ = try bool()
+    case .null: _ = try null()
+    case .object:
+      try beginObject()
+      while try nextKey() != nil { _ = try skipValue() }
+    case .array:
+      try beginArray()
+      while try nextElement() { _ = try skipValue() }
+    }
+    return start..<index
+  }
+
+  // MARK: Scanning
+
+  private func error(_ reason: String) -> JSONError {
+    JSONError(offset: index, reason: reason)
+  }
+
+  private mutating func skipSpace() {
+    while index < bytes.count {
+      switch bytes[index] {
+      case 0x20, 0x09, 0x0A, 0x0D: index += 1
+      default: return
+      }
+    }
+  }
+
+  private mutating func enter() throws(JSONError) {
+    guard depth < Self.maximumDepth else { throw error("the value is nested too deeply") }
+    index += 1
+    hasElement &= ~(1 << UInt64(depth))
+    depth += 1
+  }
+
+  /// Reads a comma where one is due, or the closing bracket; false when the container is done.
+  private mutating func advance(closing: UInt8) throws(JSONError) -> Bool {
+    skipSpace()
+    guard index < bytes.count else { throw error("the text ends inside an object or array") }
+    let flag: UInt64 = 1 << UInt64(depth - 1)
+    if bytes[index] == closing {
+      index += 1
+      depth -= 1
+      return false
+    }
+    if hasElement & flag != 0 {
+      guard bytes[index] == UInt8(ascii: ",") else { throw error("a comma or a closing bracket was expected") }
+      index += 1
+      skipSpace()
+    }
+    hasElement |= flag
+    return true
+  }
+
+  private mutating func literal(_ text: StaticString) throws(JSONError) {
+    let matches = text.withUTF8Buffer { wanted in
+      bytes.count - index >= wanted.count && wanted.indices.allSatisfy { bytes[index + $0] == wanted[$0] }
+    }
+    guard matches else { throw error("\(text) was expected") }
+    index += text.utf8CodeUnitCount
+  }
+
+  /// `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`
+  private mutating func scanNumber() throws(JSONError) {
+    if bytes[index] == UInt8(ascii: "-") { index += 1 }
+    let first = index
+    let whole = skipDigits()
+    guard whole > 0, whole == 1 || bytes[first] != UInt8(ascii: "0") else { throw error("the number is malformed") }
+    if index < bytes.count, bytes[index] == UInt8(ascii: ".") {
+      index += 1
+      guard skipDigits() > 0 else { throw error("a digit was expected") }
+    }
+    if index < bytes.count, bytes[index] | 0x20 == UInt8(ascii: "e") {
+      index += 1
+      if index < bytes.count, bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-") { index += 1 }
+      guard skipDigits() > 0 else { throw error("a digit was expected") }
+    }
+  }
+
+  private mutating func skipDigits() -> Int {
+    let start = index
+    while index < bytes.count, bytes[index] >= 0x30, bytes[index] <= 0x39 { index += 1 }
+    return index - start
+  }
+
+  /// Finds the end of the string at `index` and moves behind it.
+  private mutating func scanString() throws(JSONError) -> (content: Range<Int>, escaped: Bool) {
+    index += 1
+    let start = index
+    var escaped = false
+    while index < bytes.count {
+      let byte = bytes[index]
+      if byte == UInt8(ascii: "\"") {
+        index += 1
+        return (start..<(index - 1), escaped)
+      }
+      guard byte >= 0x20 else { throw error("a control character in a string must be escaped") }
+      if byte == UInt8(ascii: "\\") {
+        escaped = true
+        index += 1
+      }
+      index += 1
+    }
+    index = bytes.count
+    throw error("the text ends inside a string")
+  }
+
+  private func unescape(_ range: Range<Int>) throws(JSONError) -> String {
+    var text: [UInt8] = []
+    text.reserveCapacity(range.count)
+    var at = range.lowerBound
+    while at < range.upperBound {
+      guard bytes[at] == UInt8(ascii: "\\") else {
+        text.append(bytes[at])
+        at += 1
+        continue
+      }
+      switch bytes[at + 1] {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(bytes[at + 1])
+      case UInt8(ascii: "b"): text.append(0x08)
+      case UInt8(ascii: "f"): text.append(0x0C)
+      case UInt8(ascii: "n"): text.append(0x0A)
+      case UInt8(ascii: "r"): text.append(0x0D)
+      case UInt8(ascii: "t"): text.append(0x09)
+      case UInt8(ascii: "u"):
+        let (scalar, length) = try unicodeEscape(at, limit: range.upperBound)
+        text.append(contentsOf: String(Character(scalar)).utf8)
+        at += length
+        continue
+      default: throw JSONError(offset: at, reason: "the escape is unknown")
+      }
+      at += 2
+    }
+    guard let string = String(validating: text, as: UTF8.self) else {
+      throw JSONError(offset: range.lowerBound, reason: "the string is not valid UTF-8")
+    }
+    return string
+  }
+
+  /// Reads `\uXXXX`, or the two of a surrogate pair.
+  private func unicodeEscape(_ at: Int, limit: Int) throws(JSONError) -> (Unicode.Scalar, length: Int) {
+    let high = try hexQuad(at + 2, limit: limit)
+    if let scalar = Unicode.Scalar(high) { return (scalar, 6) }
+    let next = at + 6
+    if high < 0xDC00, next + 1 < limit, bytes[next] == UInt8(ascii: "\\"), bytes[next + 1] == UInt8(ascii: "u") {
+      let low = try hexQuad(next + 2, limit: limit)
+      if (0xDC00...0xDFFF).contains(low), let scalar = Unicode.Scalar(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)) {
+        return (scalar, 12)
+      }
+    }
+    throw JSONError(offset: at, reason: "half a surrogate pair stands alone")
+  }
+
+  private func hexQuad(_ at: Int, limit: Int) throws(JSONError) -> UInt32 {
+    guard at + 4 <= limit else { throw JSONError(offset: at, reason: "four hex digits were expected") }
+    var value: UInt32 = 0
+    for byte in bytes[at..<(at + 4)] {
+      switch byte {
+      case 0x30...0x39: value = value << 4 | UInt32(byte - 0x30)
+      case 0x41...0x46, 0x61...0x66: value = value << 4 | UInt32((byte | 0x20) - 0x57)
+      default: throw JSONError(offset: at, reason: "four hex digits were expected")
+      }
+    }
+    return value
+  }
+}

@@ -1,0 +1,65 @@
+/// An error as its reader gets it: RFC 9457 `application/problem+json`.
+public struct Problem: Error, Sendable, Hashable {
+  /// The HTTP status.
+  public var status: Int
+  /// A stable word in camelCase that programs can match.
+  public var code: String
+  /// A short summary of the kind of problem.
+  public var title: String
+  /// What happened this time, and what to do.
+  public var detail: String
+  /// The places in the input that are at fault.
+  public var errors: [Fault]
+  /// Seconds after which to try again, sent as `Retry-After`.
+  public var retryAfter: Int?
+
+  /// One place in the input that is at fault.
+  public struct Fault: Sendable, Hashable {
+    /// A JSON Pointer (RFC 6901) into the request body, or the name of a query parameter.
+    public var pointer: String
+    /// What is wrong there.
+    public var detail: String
+
+    /// Creates a fault.
+    public init(pointer: String, detail: String) {
+      self.pointer = pointer
+      self.detail = detail
+    }
+  }
+
+  /// Creates a problem.
+  public init(
+    status: Int, code: String, title: String, detail: String, errors: [Fault] = [], retryAfter: Int? = nil
+  ) {
+    self.status = status
+    self.code = code
+    self.title = title
+    self.detail = detail
+    self.errors = errors
+    self.retryAfter = retryAfter
+  }
+
+  /// The problem as JSON.
+  public var json: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("type", "urn:redial:problem:\(code)")
+    writer.field("title", title)
+    writer.field("status", status)
+    writer.field("code", code)
+    writer.field("detail", detail)
+    if !errors.isEmpty {
+      writer.key("errors")
+      writer.beginArray()
+      for fault in errors {
+        writer.beginObject()
+        writer.field("pointer", fault.pointer)
+        writer.field("detail", fault.detail)
+        writer.endObject()
+      }
+      writer.endArray()
+    }
+    writer.endObject()
+    return writer.bytes
+  }
+}

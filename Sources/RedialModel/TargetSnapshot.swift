@@ -1,0 +1,59 @@
+public import RedialCore
+
+/// A target as it stands at one moment.
+public struct TargetSnapshot: Sendable, Hashable {
+  /// The state of a target's breaker, in the words of the wire.
+  public enum BreakerState: String, Sendable, Hashable, CaseIterable {
+    /// Calls pass.
+    case closed
+    /// No call passes.
+    case open
+    /// Probes pass.
+    case halfOpen
+  }
+
+  /// The target's key.
+  public var key: String
+  /// Its breaker's state.
+  public var breaker: BreakerState
+  /// When an open breaker lets probes through.
+  public var openUntil: Timestamp?
+  /// Openings since the breaker last closed.
+  public var trips: Int
+  /// Failures in a row.
+  public var consecutiveFailures: Int
+  /// Attempts under way.
+  public var inFlight: Int
+  /// Calls that are due and wait for the target.
+  public var waiting: Int
+
+  /// Creates a snapshot.
+  public init(
+    key: String, breaker: BreakerState, openUntil: Timestamp?, trips: Int, consecutiveFailures: Int, inFlight: Int,
+    waiting: Int
+  ) {
+    self.key = key
+    self.breaker = breaker
+    self.openUntil = openUntil
+    self.trips = trips
+    self.consecutiveFailures = consecutiveFailures
+    self.inFlight = inFlight
+    self.waiting = waiting
+  }
+
+  /// Writes the target as one object.
+  public func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.field("key", key)
+    writer.key("breaker")
+    writer.beginObject()
+    writer.field("state", breaker.rawValue)
+    writer.field("openUntil", openUntil)
+    writer.field("trips", trips)
+    writer.field("consecutiveFailures", consecutiveFailures)
+    writer.endObject()
+    writer.field("inFlight", inFlight)
+    writer.field("waiting", waiting)
+    writer.endObject()
+  }
+}

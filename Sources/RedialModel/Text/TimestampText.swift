@@ -1,0 +1,73 @@
+public import RedialCore
+
+/// Instants as text: RFC 3339, written in UTC with milliseconds.
+public enum TimestampText {
+  /// `2026-12-01T09:00:00.000Z`
+  public static func format(_ time: Timestamp) -> String {
+    var bytes: [UInt8] = []
+    append(time, to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Appends the text of an instant to `bytes`.
+  public static func append(_ time: Timestamp, to bytes: inout [UInt8]) {
+    let civil = CivilTime(time)
+    bytes.appendDecimal(civil.year, width: 4)
+    bytes.append(UInt8(ascii: "-"))
+    bytes.appendDecimal(civil.month, width: 2)
+    bytes.append(UInt8(ascii: "-"))
+    bytes.appendDecimal(civil.day, width: 2)
+    bytes.append(UInt8(ascii: "T"))
+    bytes.appendDecimal(civil.hour, width: 2)
+    bytes.append(UInt8(ascii: ":"))
+    bytes.appendDecimal(civil.minute, width: 2)
+    bytes.append(UInt8(ascii: ":"))
+    bytes.appendDecimal(civil.second, width: 2)
+    bytes.append(UInt8(ascii: "."))
+    let remainder = time.microseconds % 1_000_000
+    bytes.appendDecimal(Int((remainder < 0 ? remainder + 1_000_000 : remainder) / 1000), width: 3)
+    bytes.append(UInt8(ascii: "Z"))
+  }
+
+  /// Reads an RFC 3339 date-time with `Z` or a numeric offset, and any number of fraction digits, of
+  /// which six count; nil when the text is none.
+  public static func parse(_ text: String) -> Timestamp? {
+    let bytes = Array(text.utf8)
+    guard bytes.count >= 20, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] | 0x20 == 0x74, bytes[13] == 0x3A,
+      bytes[16] == 0x3A,
+      let year = digits(bytes[0..<4]), let month = digits(bytes[5..<7]), let day = digits(bytes[8..<10]),
+      let hour = digits(bytes[11..<13]), let minute = digits(bytes[14..<16]), let second = digits(bytes[17..<19]),
+      let civil = CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
+    else { return nil }
+    var rest = bytes[19...]
+    var microseconds = 0
+    if rest.first == UInt8(ascii: ".") {
+      let fraction = rest.dropFirst().prefix { $0 >= 0x30 && $0 <= 0x39 }
+      guard !fraction.isEmpty else { return nil }
+      let padded = Array(fraction.prefix(6)) + Array(repeating: 0x30, count: max(0, 6 - fraction.count))
+      microseconds = digits(padded[...]) ?? 0
+      rest = rest.dropFirst(1 + fraction.count)
+    }
+    guard let offset = offsetSeconds(Array(rest)) else { return nil }
+    return civil.timestamp + .microseconds(microseconds) + .seconds(-offset)
+  }
+
+  /// Seconds east of UTC of `Z`, `+hh:mm` or `-hh:mm`.
+  private static func offsetSeconds(_ zone: [UInt8]) -> Int? {
+    if zone.count == 1, zone[0] | 0x20 == UInt8(ascii: "z") { return 0 }
+    guard zone.count == 6, zone[0] == UInt8(ascii: "+") || zone[0] == UInt8(ascii: "-"), zone[3] == UInt8(ascii: ":"),
+      let hours = digits(zone[1..<3]), let minutes = digits(zone[4..<6]), hours < 24, minutes < 60
+    else { return nil }
+    let seconds = hours * 3600 + minutes * 60
+    return zone[0] == UInt8(ascii: "-") ? -seconds : seconds
+  }
+
+  private static func digits(_ field: ArraySlice<UInt8>) -> Int? {
+    var number = 0
+    for byte in field {
+      guard byte >= 0x30, byte <= 0x39 else { return nil }
+      number = number * 10 + Int(byte - 0x30)
+    }
+    return number
+  }
+}
