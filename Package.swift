@@ -25,12 +25,23 @@ let package = Package(
   name: "redial",
   products: [
     .library(name: "RedialCore", targets: ["RedialCore"]),
+    .library(name: "HTTPServer", targets: ["HTTPServer"]),
   ],
   targets: [
+    // The C libraries, all from the distribution.
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .target(name: "CLinux"),
+
     // Pure: values and time in, decisions out.
     module("RedialCore"),
     module("RedialModel", ["RedialCore"]),
     module("RedialEngine", ["RedialModel", "RedialCore"]),
+
+    // The shells around them.
+    module("RedialStore", ["RedialModel", "RedialCore", "CSQLite"]),
+    module("HTTPServer", ["CLinux"]),
+
+    tests("RedialStoreTests", ["RedialStore", "RedialModel", "RedialCore"]),
   ],
   swiftLanguageModes: [.v6]
 )

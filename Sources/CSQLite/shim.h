@@ -1,0 +1,20 @@
+#ifndef REDIAL_CSQLITE_SHIM_H
+#define REDIAL_CSQLITE_SHIM_H
+
+#include <sqlite3.h>
+
+// Swift cannot call the macros SQLITE_STATIC and SQLITE_TRANSIENT, which are
+// casts of small integers to function pointers; these two wrap them.
+
+// Binds bytes that stay valid and unchanged until the statement is reset and
+// its bindings are cleared. Nothing is copied.
+static inline int redial_bind_blob_static(sqlite3_stmt *_Nullable s, int i, const void *_Nullable p, sqlite3_uint64 n) {
+  return sqlite3_bind_blob64(s, i, p, n, SQLITE_STATIC);
+}
+
+// Binds UTF-8 text, of which SQLite makes a copy: for short and rare text, such as names.
+static inline int redial_bind_text_copy(sqlite3_stmt *_Nullable s, int i, const char *_Nullable p, sqlite3_uint64 n) {
+  return sqlite3_bind_text64(s, i, p, n, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+#endif

@@ -1,0 +1,72 @@
+/// What a connection waits for, each with one duration for all connections.
+enum DeadlineKind: UInt8, CaseIterable {
+  case idle, header, body, write, linger
+}
+
+/// When each connection's wait ends. As all waits of a kind last equally long, a list a kind, appended at its end, is
+/// ordered by deadline: setting, clearing and finding the next are O(1).
+struct DeadlineLists {
+  private struct Link {
+    var previous: Int32 = -1
+    var next: Int32 = -1
+    var deadline: UInt64 = 0
+    var kind: DeadlineKind?
+  }
+
+  private var links: [Link] = []
+  private var heads: [Int32]
+  private var tails: [Int32]
+  private let milliseconds: [UInt64]
+
+  /// Lists for waits of these lengths in milliseconds, in the order of the kinds.
+  init(milliseconds: [UInt64]) {
+    precondition(milliseconds.count == DeadlineKind.allCases.count, "one duration for each kind")
+    self.milliseconds = milliseconds
+    heads = Array(repeating: -1, count: milliseconds.count)
+    tails = heads
+  }
+
+  /// What a slot waits for.
+  func kind(_ slot: Int) -> DeadlineKind? { slot < links.count ? links[slot].kind : nil }
+
+  /// Starts a wait, in place of the one that the slot is in.
+  mutating func set(_ slot: Int, _ kind: DeadlineKind, now: UInt64) {
+    clear(slot)
+    while links.count <= slot { links.append(Link()) }
+    let list = Int(kind.rawValue)
+    let tail = tails[list]
+    links[slot] = Link(previous: tail, next: -1, deadline: now &+ milliseconds[list], kind: kind)
+    if tail < 0 { heads[list] = Int32(slot) } else { links[Int(tail)].next = Int32(slot) }
+    tails[list] = Int32(slot)
+  }
+
+  mutating func clear(_ slot: Int) {
+    guard slot < links.count, let kind = links[slot].kind else { return }
+    let (link, list) = (links[slot], Int(kind.rawValue))
+    if link.previous < 0 { heads[list] = link.next } else { links[Int(link.previous)].next = link.next }
+    if link.next < 0 { tails[list] = link.previous } else { links[Int(link.next)].previous = link.previous }
+    links[slot].kind = nil
+  }
+
+  /// The slot of that kind that has waited longest.
+  func first(_ kind: DeadlineKind) -> Int? {
+    let head = heads[Int(kind.rawValue)]
+    return head < 0 ? nil : Int(head)
+  }
+
+  /// A slot whose wait has ended, still in its list.
+  func expired(now: UInt64) -> (slot: Int, kind: DeadlineKind)? {
+    for kind in DeadlineKind.allCases {
+      let head = heads[Int(kind.rawValue)]
+      if head >= 0, links[Int(head)].deadline <= now { return (Int(head), kind) }
+    }
+    return nil
+  }
+
+  /// The earliest deadline; nil when nobody waits.
+  var next: UInt64? {
+    var earliest: UInt64?
+    for head in heads where head >= 0 { earliest = min(earliest ?? .max, links[Int(head)].deadline) }
+    return earliest
+  }
+}

@@ -1,0 +1,158 @@
+import CLinux
+import Glibc
+
+/// What follows each turn of a connection: output, deadlines, epoll interest, the end.
+extension EventLoop {
+  /// Memory of the common output buffer that is kept after a large answer.
+  private static let keptOutputBytes = 256 * 1024
+
+  /// Sends what was answered and arranges for what the connection waits for next.
+  func settle(_ connection: Connection) {
+    if connection.phase == .aborting { return reset(connection) }
+    flush(connection)
+    if connection.phase == .closed { return }
+    if connection.output.isEmpty {
+      if connection.phase == .closing { return linger(connection) }
+      if connection.phase == .reading, connection.hasEnded || (drainsUntil != nil && connection.isIdle) {
+        return close(connection)
+      }
+    }
+    if connection.input.isEmpty { connection.input.removeAll(keepingAtMost: 0) }
+    setDeadline(connection)
+    setInterest(connection)
+  }
+
+  /// Sends the common output, and keeps for the connection what the socket does not take.
+  func flush(_ connection: Connection) {
+    guard !out.isEmpty, let bytes = out.bytes else { return }
+    var sent = 0
+    if connection.output.isEmpty {
+      let result = send(connection.descriptor, bytes, out.count, Int32(MSG_NOSIGNAL))
+      if result < 0, errno != EAGAIN, errno != EINTR {
+        out.removeAll(keepingAtMost: Self.keptOutputBytes)
+        return close(connection)
+      }
+      sent = max(0, result)
+    }
+    if sent < out.count {
+      if connection.output.isEmpty { deadlines.set(connection.slot, .write, now: now) }
+      connection.output.append(bytes + sent, out.count - sent)
+    }
+    out.removeAll(keepingAtMost: Self.keptOutputBytes)
+  }
+
+  /// Sends more of an answer that did not fit.
+  func writable(_ connection: Connection) {
+    guard let bytes = connection.output.bytes else { return }
+    let result = send(connection.descriptor, bytes, connection.output.count, Int32(MSG_NOSIGNAL))
+    if result < 0 {
+      if errno != EAGAIN, errno != EINTR { close(connection) }
+      return
+    }
+    connection.output.dropFirst(result)
+    if connection.output.isEmpty {
+      connection.output.removeAll(keepingAtMost: 0)
+      deadlines.clear(connection.slot)
+      proceed(connection)
+    } else {
+      deadlines.set(connection.slot, .write, now: now)
+    }
+  }
+
+  private func setDeadline(_ connection: Connection) {
+    let slot = connection.slot
+    // Set where the output stalled, and again with each byte that goes.
+    if !connection.output.isEmpty { return }
+    switch connection.phase {
+    case .handling: deadlines.clear(slot)
+    case .reading where connection.isIdle:
+      // A new connection has the time for a header section to send its first byte.
+      if connection.answeredCount > 0 { deadlines.set(slot, .idle, now: now) }
+    case .reading:
+      let kind: DeadlineKind = connection.parser.isInBody ? .body : .header
+      if deadlines.kind(slot) == kind, connection.timedRequest == connection.answeredCount { return }
+      connection.timedRequest = connection.answeredCount
+      deadlines.set(slot, kind, now: now)
+    default: break
+    }
+  }
+
+  private func setInterest(_ connection: Connection) {
+    var interest: UInt32 = 0
+    if !connection.output.isEmpty {
+      interest = EPOLLOUT.rawValue
+    } else if !connection.hasEnded {
+      let isWaiting = connection.phase == .handling && connection.input.count >= Self.readAheadBytes
+      interest = isWaiting ? 0 : EPOLLIN.rawValue
+    }
+    guard interest != connection.interest else { return }
+    connection.interest = interest
+    if !control(EPOLL_CTL_MOD, connection.descriptor, interest, connection.tag) { close(connection) }
+  }
+
+  /// Ends what has waited too long.
+  func expireDeadlines() {
+    if let again = acceptsAgainAt, again <= now {
+      acceptsAgainAt = nil
+      setAccepting(true)
+    }
+    while let (slot, kind) = deadlines.expired(now: now) {
+      guard let connection = connections[slot] else {
+        deadlines.clear(slot)
+        continue
+      }
+      switch kind {
+      case .header where !connection.input.isEmpty: timeOut(connection, .headTimeout)
+      case .body: timeOut(connection, .bodyTimeout)
+      case .write: reset(connection)
+      case .idle, .header, .linger: close(connection)
+      }
+    }
+  }
+
+  private func timeOut(_ connection: Connection, _ error: ProtocolError) {
+    deadlines.clear(connection.slot)
+    fail(connection, error)
+    settle(connection)
+  }
+
+  /// Shuts our side and waits for the peer to shut its own, for a bounded time: closing with unread bytes would send a
+  /// reset, which takes the answer away from the peer before it has read it (RFC 9112 section 9.6).
+  private func linger(_ connection: Connection) {
+    guard !connection.hasEnded, shutdown(connection.descriptor, Int32(SHUT_WR)) == 0 else {
+      return close(connection)
+    }
+    connection.phase = .lingering
+    connection.input.removeAll(keepingAtMost: 0)
+    deadlines.set(connection.slot, .linger, now: now)
+    setInterest(connection)
+  }
+
+  /// Throws away what a lingering connection receives.
+  func discard(_ connection: Connection) {
+    let count = recv(connection.descriptor, scratch, Self.scratchBytes, 0)
+    if count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR) { close(connection) }
+  }
+
+  /// Closes with a reset.
+  func reset(_ connection: Connection) {
+    var option = Glibc.linger(l_onoff: 1, l_linger: 0)
+    setsockopt(
+      connection.descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<Glibc.linger>.size))
+    close(connection)
+  }
+
+  /// Closes, and forgets the connection.
+  func close(_ connection: Connection) {
+    guard connection.phase != .closed else { return }
+    connection.phase = .closed
+    connection.serial = 0
+    out.removeAll(keepingAtMost: Self.keptOutputBytes)
+    deadlines.clear(connection.slot)
+    Glibc.close(connection.descriptor)
+    connections[connection.slot] = nil
+    freeSlots.append(connection.slot)
+    connectionCount -= 1
+    if !isAccepting, acceptsAgainAt == nil { setAccepting(true) }
+  }
+}

@@ -1,0 +1,231 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// One epoll loop with its listener and its connections.
+///
+/// Sound as `@unchecked Sendable`: `run` executes once, on one thread, and every mutable property is touched by that
+/// thread alone (the initialiser is done before `run` is queued, which orders the two). Other threads reach the loop
+/// through `deliver` and `post`, which read the constant `mailbox` and the atomic `owner` only.
+final class EventLoop: @unchecked Sendable {
+  /// The tags of events that belong to no connection; no slot is that large.
+  static let listenerTag = UInt64.max
+  static let mailboxTag = UInt64.max - 1
+  /// How much is read at a time, and how much of answers is gathered before it is sent.
+  static let scratchBytes = 64 * 1024
+  /// How much of further requests is read while the handler has one; beyond it the peer has to wait.
+  static let readAheadBytes = 4096
+  private static let eventCount = 256
+
+  let mailbox: Mailbox
+  /// The thread that runs the loop; 0 before.
+  private let owner = Atomic<UInt>(0)
+
+  let limits: ParserLimits
+  let handler: any HTTPHandler
+  let errorResponse: @Sendable (Int, String) -> HTTPResponse
+  let maxConnections: Int
+  let maxRequestsPerConnection: Int
+  private let onFinish: @Sendable () -> Void
+
+  let epoll: Int32
+  var listener: Int32
+  private let events: UnsafeMutablePointer<epoll_event>
+  /// Where bytes are received; only what is not used at once goes to a connection's own buffer.
+  let scratch: UnsafeMutablePointer<UInt8>
+  /// Answers of the connection at hand that are not yet sent. Empty between connections.
+  var out = ByteBuffer()
+  var table: FieldTable
+  var dateText = DateText()
+
+  var connections: [Connection?] = []
+  var freeSlots: [Int] = []
+  var connectionCount = 0
+  var generation: UInt32 = 0
+  var serial: UInt64 = 0
+  /// The connection whose request the handler is looking at.
+  var current: Connection?
+
+  /// Milliseconds of the monotonic clock when the loop last woke.
+  var now: UInt64 = 0
+  var deadlines: DeadlineLists
+  var isAccepting = true
+  /// When accepting is tried again after descriptors ran out.
+  var acceptsAgainAt: UInt64?
+  var drainsUntil: UInt64?
+  var isStopping = false
+  private var messages: [Mailbox.Message] = []
+  private var ownMessages: [Mailbox.Message] = []
+
+  /// Makes a loop of a listening socket, which `run` closes at its end; if the loop cannot be made, the caller does.
+  init(
+    listener: Int32, configuration: HTTPServerConfiguration, handler: any HTTPHandler,
+    errorResponse: @escaping @Sendable (Int, String) -> HTTPResponse, onFinish: @escaping @Sendable () -> Void
+  ) throws(HTTPServerError) {
+    mailbox = try Mailbox()
+    self.listener = listener
+    self.handler = handler
+    self.errorResponse = errorResponse
+    self.onFinish = onFinish
+    limits = configuration.parserLimits
+    let loops = max(1, configuration.loops)
+    maxConnections = max(1, (configuration.maxConnections + loops - 1) / loops)
+    maxRequestsPerConnection = configuration.maxRequestsPerConnection
+    table = FieldTable(limits: limits)
+    deadlines = DeadlineLists(
+      milliseconds: [
+        configuration.idleTimeout, configuration.headerTimeout, configuration.bodyTimeout, configuration.writeTimeout,
+        configuration.lingerTimeout,
+      ].map(Self.milliseconds))
+    events = .allocate(capacity: Self.eventCount)
+    scratch = .allocate(capacity: Self.scratchBytes)
+    epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+    guard epoll >= 0, watch(listener, EPOLLIN.rawValue, Self.listenerTag),
+      // Edge-triggered, so that it need not be read.
+      watch(mailbox.descriptor, EPOLLIN.rawValue | EPOLLET.rawValue, Self.mailboxTag)
+    else { throw .system(call: "epoll", address: "the event loop", errno: errno) }
+  }
+
+  deinit {
+    if epoll >= 0 { Glibc.close(epoll) }
+    events.deallocate()
+    scratch.deallocate()
+  }
+
+  /// Runs until the server stops or has drained.
+  func run() {
+    owner.store(UInt(pthread_self()), ordering: .relaxed)
+    now = Self.clock()
+    while !isFinished {
+      let count = epoll_wait(epoll, events, Int32(Self.eventCount), timeout)
+      now = Self.clock()
+      var hasMail = false
+      for index in 0..<max(0, Int(count)) {
+        let event = events[index]
+        switch event.data.u64 {
+        case Self.listenerTag: acceptConnections()
+        case Self.mailboxTag: hasMail = true
+        default: handle(event.events, tag: event.data.u64)
+        }
+      }
+      if hasMail { takeMail() }
+      takeOwnMessages()
+      expireDeadlines()
+      takeOwnMessages()
+    }
+    tearDown()
+  }
+
+  /// Brings a responder's message to the loop: at once if it answers the request being handled, at the end of the turn
+  /// on the loop's thread, by the mailbox from any other.
+  func deliver(_ message: Mailbox.Message) {
+    guard owner.load(ordering: .relaxed) == UInt(pthread_self()) else { return mailbox.post(message) }
+    guard let current else { return ownMessages.append(message) }
+    switch message {
+    case .answer(let token, let response) where token.serial == current.serial:
+      answer(current, response)
+    case .abort(let token) where token.serial == current.serial:
+      current.serial = 0
+      current.phase = .aborting
+    default: ownMessages.append(message)
+    }
+  }
+
+  /// As `deliver`, for many.
+  func deliver(contentsOf messages: [Mailbox.Message]) {
+    if owner.load(ordering: .relaxed) == UInt(pthread_self()) {
+      for message in messages { deliver(message) }
+    } else {
+      mailbox.post(contentsOf: messages)
+    }
+  }
+
+  private var isFinished: Bool {
+    if isStopping { return true }
+    guard let drainsUntil else { return false }
+    return connectionCount == 0 || now >= drainsUntil
+  }
+
+  /// For `epoll_wait`: until the next deadline, or for ever.
+  private var timeout: Int32 {
+    var next = deadlines.next
+    for other in [acceptsAgainAt, drainsUntil] {
+      if let other { next = min(next ?? .max, other) }
+    }
+    guard let next else { return -1 }
+    return next <= now ? 0 : Int32(clamping: next - now)
+  }
+
+  private func takeMail() {
+    mailbox.take(&messages)
+    for message in messages { perform(message) }
+    messages.removeAll(keepingCapacity: true)
+  }
+
+  private func takeOwnMessages() {
+    while !ownMessages.isEmpty {
+      let batch = ownMessages
+      ownMessages = []
+      for message in batch { perform(message) }
+    }
+  }
+
+  private func perform(_ message: Mailbox.Message) {
+    switch message {
+    case .answer(let token, let response):
+      guard let connection = connection(of: token) else { return }
+      answer(connection, response)
+      proceed(connection)
+    case .abort(let token):
+      guard let connection = connection(of: token) else { return }
+      reset(connection)
+    case .drain(let milliseconds): drain(milliseconds)
+    case .stop: isStopping = true
+    }
+  }
+
+  /// The connection that waits for the answer to that request.
+  private func connection(of token: RequestToken) -> Connection? {
+    guard Int(token.slot) < connections.count, let connection = connections[Int(token.slot)],
+      connection.serial == token.serial
+    else { return nil }
+    return connection
+  }
+
+  private func tearDown() {
+    for connection in connections {
+      if let connection { close(connection) }
+    }
+    closeListener()
+    mailbox.shut()
+    onFinish()
+  }
+
+  static func clock() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+  }
+
+  /// At least 1 ms, rounded up.
+  static func milliseconds(_ duration: Duration) -> UInt64 {
+    let (seconds, attoseconds) = duration.components
+    guard seconds >= 0, attoseconds >= 0 else { return 1 }
+    let whole = UInt64(clamping: min(seconds, 1 << 40)) * 1000
+    return max(1, whole + UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
+  }
+}
+
+extension EventLoop {
+  /// Starts to watch a descriptor.
+  func watch(_ descriptor: Int32, _ interest: UInt32, _ tag: UInt64) -> Bool {
+    control(EPOLL_CTL_ADD, descriptor, interest, tag)
+  }
+
+  func control(_ operation: Int32, _ descriptor: Int32, _ interest: UInt32, _ tag: UInt64) -> Bool {
+    var event = epoll_event()
+    event.events = interest
+    event.data.u64 = tag
+    return epoll_ctl(epoll, operation, descriptor, &event) == 0
+  }
+}

@@ -1,0 +1,70 @@
+import Glibc
+
+/// Where one header field's name and value lie, as offsets from the request's first byte.
+struct FieldSlot {
+  var name: RequestHead.Slice
+  var value: RequestHead.Slice
+}
+
+/// The header fields of the request at hand. A loop has one, for it parses one head at a time.
+struct FieldTable: ~Copyable {
+  /// `maxHeaderCount` slots, of which the first `count` are set.
+  ///
+  /// Sound: allocated once at full size, freed with the table; the scanner has counted the lines of a head against
+  /// the bound before a slot is written, and `append` checks it again.
+  let slots: UnsafeMutablePointer<FieldSlot>
+  private let capacity: Int
+  private(set) var count = 0
+
+  init(limits: ParserLimits) {
+    capacity = max(1, limits.maxHeaderCount)
+    slots = .allocate(capacity: capacity)
+  }
+
+  deinit { slots.deallocate() }
+
+  /// Parses the header section, RFC 9112 section 5, and settles the framing of the body, section 6.3.
+  ///
+  /// - Parameters:
+  ///   - bytes: The request's first byte.
+  ///   - start: The first field line.
+  ///   - end: The end of the head, after its empty line.
+  mutating func parse(
+    _ bytes: UnsafePointer<UInt8>, from start: Int, to end: Int, into head: inout RequestHead
+  ) throws(ProtocolError) {
+    count = 0
+    var framing = Framing()
+    var index = start
+    let last = end - 2
+    while index < last {
+      let nameStart = index
+      while ASCII.isToken(bytes[index]) { index += 1 }
+      // This refuses obs-fold and space before the colon too (RFC 9112 sections 5.1 and 5.2).
+      guard index > nameStart, bytes[index] == ASCII.colon else {
+        throw .badRequest("A header line is not a name, a colon and a value.")
+      }
+      let nameCount = index - nameStart
+      index += 1
+      guard let found = memchr(bytes + index, Int32(ASCII.lineFeed), end - index) else {
+        throw .badRequest("A header line has no end.")
+      }
+      let next = UnsafeRawPointer(found) - UnsafeRawPointer(bytes) + 1
+      var valueEnd = next - 2
+      while index < valueEnd, ASCII.isBlank(bytes[index]) { index += 1 }
+      while valueEnd > index, ASCII.isBlank(bytes[valueEnd - 1]) { valueEnd -= 1 }
+      // Without an early way out, so that the compiler can look at many bytes at once.
+      var dirty: UInt8 = 0
+      for position in index..<valueEnd { dirty |= ASCII.isFieldValue(bytes[position]) ? 0 : 1 }
+      guard dirty == 0 else { throw .badRequest("A header value holds a control byte.") }
+      guard count < capacity else { throw .fieldsTooLarge }
+      (slots + count).initialize(
+        to: FieldSlot(
+          name: .init(offset: UInt32(nameStart), count: UInt32(nameCount)),
+          value: .init(offset: UInt32(index), count: UInt32(valueEnd - index))))
+      count += 1
+      try framing.note(bytes + nameStart, nameCount, bytes + index, valueEnd - index)
+      index = next
+    }
+    try framing.settle(into: &head)
+  }
+}

@@ -1,0 +1,84 @@
+/// A whole request, as it lies in the connection's buffer. Text is made of it only when it is asked for.
+///
+/// It cannot be copied, and the handler only borrows it, so it does not outlive the buffer; the two byte accessors
+/// (``body`` and ``forEachHeader(_:)``) rely on their user for the same.
+public struct HTTPRequest: ~Copyable {
+  // Sound: the loop keeps the bytes and the slots in place while the handler runs, and runs nothing else meanwhile.
+  private let bytes: UnsafePointer<UInt8>
+  private let slots: UnsafePointer<FieldSlot>
+  private let slotCount: Int
+  private let head: RequestHead
+  private let descriptor: Int32
+
+  /// The complete body, with chunked coding removed. Valid during the handler's call.
+  public let body: UnsafeRawBufferPointer
+
+  init(
+    bytes: UnsafePointer<UInt8>, head: RequestHead, slots: UnsafePointer<FieldSlot>, slotCount: Int,
+    body: Range<Int>, descriptor: Int32
+  ) {
+    self.bytes = bytes
+    self.head = head
+    self.slots = slots
+    self.slotCount = slotCount
+    self.descriptor = descriptor
+    self.body = UnsafeRawBufferPointer(start: bytes + body.lowerBound, count: body.count)
+  }
+
+  /// The method.
+  public var method: HTTPMethod { HTTPMethod(text(head.method)) }
+
+  /// The path as it was sent, without the query and still percent-encoded: visible ASCII. Of an absolute URI, the path
+  /// alone; `*` for the server as a whole (RFC 9112 section 3.2).
+  public var path: String {
+    if head.hasEmptyPath { return head.isOptions ? "*" : "/" }
+    return text(head.path)
+  }
+
+  /// What follows the first `?` of the target, as it was sent; nil without one.
+  public var query: String? {
+    guard let query = head.query else { return nil }
+    return text(query)
+  }
+
+  /// The x of HTTP/1.x.
+  public var minorVersion: Int { Int(head.minorVersion) }
+
+  /// The address of the peer, without its port; empty if the peer has gone. One system call each time.
+  public var peer: String { SocketAddress.peerText(descriptor) }
+
+  /// The value of the first field line of that name, without the blanks around it; nil when there is none. Bytes that
+  /// are not UTF-8 are replaced. Linear in the number of fields.
+  ///
+  /// - Parameter lowercaseName: The field's name in lower case; it matches any case.
+  public func header(_ lowercaseName: StaticString) -> String? {
+    for index in 0..<slotCount {
+      let name = slots[index].name
+      if ASCII.equal(bytes + Int(name.offset), Int(name.count), lowercaseName) { return text(slots[index].value) }
+    }
+    return nil
+  }
+
+  /// How many field lines have that name.
+  ///
+  /// - Parameter lowercaseName: The field's name in lower case; it matches any case.
+  public func headerCount(_ lowercaseName: StaticString) -> Int {
+    var count = 0
+    for index in 0..<slotCount {
+      let name = slots[index].name
+      if ASCII.equal(bytes + Int(name.offset), Int(name.count), lowercaseName) { count += 1 }
+    }
+    return count
+  }
+
+  /// Shows each field line's name (as it was sent) and value, in their order. Valid during the call of `body`.
+  public func forEachHeader(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void) {
+    for index in 0..<slotCount { body(raw(slots[index].name), raw(slots[index].value)) }
+  }
+
+  private func raw(_ slice: RequestHead.Slice) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: bytes + Int(slice.offset), count: Int(slice.count))
+  }
+
+  private func text(_ slice: RequestHead.Slice) -> String { String(decoding: raw(slice), as: UTF8.self) }
+}

@@ -1,0 +1,41 @@
+/// The way to answer one request, now or later, from any thread. Small, and free to be copied; the first answer counts,
+/// and answering a connection that has gone does nothing.
+public struct HTTPResponder: Sendable {
+  private let loop: EventLoop
+  private let token: RequestToken
+
+  init(loop: EventLoop, token: RequestToken) {
+    self.loop = loop
+    self.token = token
+  }
+
+  /// Answers the request.
+  public func respond(_ response: HTTPResponse) { loop.deliver(.answer(token, response)) }
+
+  /// Closes the connection with a reset (RST); nothing is sent.
+  public func abort() { loop.deliver(.abort(token)) }
+
+  /// Answers many requests: cheaper than one by one, for each loop is locked and woken once.
+  public static func respond(_ batch: [(HTTPResponder, HTTPResponse)]) {
+    guard let first = batch.first else { return }
+    var loops = [first.0.loop]
+    for (responder, _) in batch where !loops.contains(where: { $0 === responder.loop }) {
+      loops.append(responder.loop)
+    }
+    for loop in loops {
+      var messages: [Mailbox.Message] = []
+      messages.reserveCapacity(batch.count)
+      for (responder, response) in batch where responder.loop === loop {
+        messages.append(.answer(responder.token, response))
+      }
+      loop.deliver(contentsOf: messages)
+    }
+  }
+}
+
+/// One request of one connection of a loop. The serial is never used twice, so a token that has been answered, or whose
+/// connection has gone, fits nothing.
+struct RequestToken: Sendable, Equatable {
+  let slot: Int32
+  let serial: UInt64
+}

@@ -1,0 +1,135 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// An HTTP/1.1 server (RFC 9110, RFC 9112): event loops that accept, parse and answer, and a handler that decides what.
+///
+/// ```swift
+/// let server = HTTPServer(configuration: HTTPServerConfiguration(port: 8080), handler: MyHandler())
+/// try server.start()
+/// ```
+///
+/// It speaks HTTP/1.1 and 1.0 without TLS. Requests are handed out whole, one at a time a connection; pipelined ones
+/// are answered in order. What is not a valid request, or can be read in two ways, is refused and its connection closed.
+public final class HTTPServer: Sendable {
+  private enum Stage {
+    /// running
+    case made
+    /// running while loops run, then finished
+    case running([EventLoop], port: Int)
+    case finished
+  }
+
+  private let configuration: HTTPServerConfiguration
+  private let handler: any HTTPHandler
+  private let errorResponse: @Sendable (Int, String) -> HTTPResponse
+  private let stage = Mutex(Stage.made)
+  private let completion = Completion()
+
+  /// A server that does not listen yet.
+  ///
+  /// - Parameters:
+  ///   - configuration: Where to listen, and the bounds.
+  ///   - handler: What answers requests.
+  ///   - errorResponse: Renders the errors of the protocol, from a status and a sentence that says why. Called on an
+  ///     event loop; the connection is closed after it. By default, the sentence as plain text.
+  public init(
+    configuration: HTTPServerConfiguration, handler: any HTTPHandler,
+    errorResponse: (@Sendable (_ status: Int, _ reason: String) -> HTTPResponse)? = nil
+  ) {
+    self.configuration = configuration
+    self.handler = handler
+    self.errorResponse = errorResponse ?? { status, reason in HTTPResponse(status: status, text: reason + "\n") }
+  }
+
+  deinit { stop() }
+
+  /// Binds the listeners and starts the loops.
+  ///
+  /// - Throws: ``HTTPServerError``, when the address is wrong or taken, or when the server was started before; nothing
+  ///   is left open then.
+  public func start() throws(HTTPServerError) {
+    try stage.withLock { stage throws(HTTPServerError) in
+      guard case .made = stage else { throw .alreadyStarted }
+      let (listeners, port) = try Listener.open(configuration)
+      var loops: [EventLoop] = []
+      do throws(HTTPServerError) {
+        for listener in listeners {
+          loops.append(
+            try EventLoop(
+              listener: listener, configuration: configuration, handler: handler, errorResponse: errorResponse,
+              onFinish: { [completion] in completion.loopFinished() }))
+        }
+      } catch {
+        for listener in listeners { close(listener) }
+        throw error
+      }
+      completion.begin(loops: loops.count)
+      for (index, loop) in loops.enumerated() {
+        // A queue of its own is a thread of its own for as long as the loop runs.
+        DispatchQueue(label: "HTTPServer.loop.\(index)").async { loop.run() }
+      }
+      stage = .running(loops, port: port)
+    }
+  }
+
+  /// The port that is listened on; 0 before the start.
+  public var port: Int {
+    stage.withLock { stage in
+      if case .running(_, let port) = stage { port } else { 0 }
+    }
+  }
+
+  /// Ends in order: accepts no more, closes what is idle, answers what is at hand with `Connection: close`.
+  ///
+  /// - Parameters:
+  ///   - bound: How long that may take; what is then left is closed.
+  ///   - then: Called once, when all is closed: on a loop's thread, or at once if the server does not run.
+  public func drain(within bound: Duration, then: @escaping @Sendable () -> Void) {
+    completion.whenFinished(then)
+    post(.drain(milliseconds: EventLoop.milliseconds(bound)))
+  }
+
+  /// Ends at once: closes everything, answered or not.
+  public func stop() { post(.stop) }
+
+  private func post(_ message: Mailbox.Message) {
+    stage.withLock { stage in
+      switch stage {
+      case .running(let loops, _): for loop in loops { loop.mailbox.post(message) }
+      case .made: stage = .finished
+      case .finished: break
+      }
+    }
+  }
+}
+
+/// Counts the loops that still run, and tells those who wait for the last.
+private final class Completion: Sendable {
+  private struct State {
+    var running = 0
+    var waiting: [@Sendable () -> Void] = []
+  }
+
+  private let state = Mutex(State())
+
+  func begin(loops: Int) { state.withLock { $0.running = loops } }
+
+  func loopFinished() {
+    let waiting = state.withLock { state -> [@Sendable () -> Void] in
+      state.running -= 1
+      guard state.running == 0 else { return [] }
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for body in waiting { body() }
+  }
+
+  func whenFinished(_ body: @escaping @Sendable () -> Void) {
+    let isFinished = state.withLock { state in
+      if state.running > 0 { state.waiting.append(body) }
+      return state.running == 0
+    }
+    if isFinished { body() }
+  }
+}

@@ -1,0 +1,49 @@
+/// Where a server listens, and every bound it keeps.
+public struct HTTPServerConfiguration: Sendable {
+  /// The address to listen on: an IPv4 or IPv6 literal, or `localhost` (which means 127.0.0.1). Default `127.0.0.1`.
+  public var host: String
+  /// The port, 0…65535; 0 takes a free one, see ``HTTPServer/port``. Default 0.
+  public var port: Int
+  /// How many event loops, each with a thread and a listener of its own; at least 1. Default 1.
+  public var loops = 1
+  /// How many connections at once, over all loops. At the bound the connection that has been idle longest gives way to a
+  /// new one; when none is idle, new ones wait in the kernel's backlog. Default 10,000.
+  public var maxConnections = 10_000
+  /// The kernel's queue of connections not yet accepted. Default 1024 (the kernel caps it at net.core.somaxconn).
+  public var backlog = 1024
+  /// The longest header section in bytes, without the request line; beyond it 431. Default 16 KiB.
+  public var maxHeaderBytes = 16 * 1024
+  /// The largest number of field lines; beyond it 431. Default 100.
+  public var maxHeaderCount = 100
+  /// The longest request target in bytes; beyond it 414. Default 8192.
+  public var maxTargetLength = 8192
+  /// The largest body in bytes, after chunked coding is removed; beyond it 413, before the body is read if its length is
+  /// announced. Default 1 MiB.
+  public var maxBodyBytes = 1024 * 1024
+  /// How long a header section may take, from its first byte, or from the connection's start for the first; then 408.
+  /// Default 10 s.
+  public var headerTimeout = Duration.seconds(10)
+  /// How long a whole body may take, from the end of its header section; then 408. Default 30 s.
+  public var bodyTimeout = Duration.seconds(30)
+  /// How long a connection may stay open between requests; then it is closed silently. Default 75 s.
+  public var idleTimeout = Duration.seconds(75)
+  /// How long a peer may leave an answer unread without taking a byte of it; then the connection is reset. Default 30 s.
+  public var writeTimeout = Duration.seconds(30)
+  /// How long a connection that the server closes is kept, so that the peer reads the last answer and not a reset
+  /// (RFC 9112 section 9.6). Default 2 s.
+  public var lingerTimeout = Duration.seconds(2)
+  /// How many requests a connection may carry; the last is answered with `Connection: close`. Default: no bound.
+  public var maxRequestsPerConnection = Int.max
+
+  /// The defaults, at an address.
+  public init(host: String = "127.0.0.1", port: Int = 0) {
+    self.host = host
+    self.port = port
+  }
+
+  var parserLimits: ParserLimits {
+    ParserLimits(
+      maxHeaderBytes: max(64, maxHeaderBytes), maxHeaderCount: max(1, maxHeaderCount),
+      maxTargetLength: max(1, maxTargetLength), maxBodyBytes: max(0, maxBodyBytes))
+  }
+}

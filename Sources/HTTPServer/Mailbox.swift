@@ -1,0 +1,76 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// How the rest of the program reaches a loop: messages under a lock, taken in batches, and an eventfd that is written
+/// only when the loop has not been told yet.
+final class Mailbox: Sendable {
+  enum Message: Sendable {
+    case answer(RequestToken, HTTPResponse)
+    case abort(RequestToken)
+    case drain(milliseconds: UInt64)
+    case stop
+  }
+
+  private struct State {
+    var messages: [Message] = []
+    var isSignalled = false
+    var isClosed = false
+  }
+
+  private let state = Mutex(State())
+  /// Readable when there are messages. Closed with the mailbox, not with the loop: a responder may still write it.
+  let descriptor: Int32
+
+  /// - Throws: when the kernel gives no eventfd.
+  init() throws(HTTPServerError) {
+    descriptor = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
+    guard descriptor >= 0 else { throw .system(call: "eventfd", address: "the event loop", errno: errno) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Adds a message; after the loop's end it is dropped.
+  func post(_ message: Message) {
+    let mustWake = state.withLock { state in
+      guard !state.isClosed else { return false }
+      state.messages.append(message)
+      defer { state.isSignalled = true }
+      return !state.isSignalled
+    }
+    if mustWake { wake() }
+  }
+
+  /// Adds many with one lock and one wake-up.
+  func post(contentsOf messages: [Message]) {
+    let mustWake = state.withLock { state in
+      guard !state.isClosed, !messages.isEmpty else { return false }
+      state.messages.append(contentsOf: messages)
+      defer { state.isSignalled = true }
+      return !state.isSignalled
+    }
+    if mustWake { wake() }
+  }
+
+  /// Swaps what has come with `emptied`, whose memory serves the next.
+  func take(_ emptied: inout [Message]) {
+    state.withLock { state in
+      swap(&state.messages, &emptied)
+      state.isSignalled = false
+    }
+  }
+
+  /// Drops what has come and what comes.
+  func shut() {
+    state.withLock { state in
+      state.messages = []
+      state.isClosed = true
+    }
+  }
+
+  private func wake() {
+    var one: UInt64 = 1
+    // It cannot fail but by overflow, and then the loop is awake anyway.
+    _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
+  }
+}

@@ -1,0 +1,13 @@
+/// The bounds that a request is parsed under; see ``HTTPServerConfiguration`` for what each means.
+struct ParserLimits: Equatable {
+  var maxHeaderBytes = 16 * 1024
+  var maxHeaderCount = 100
+  var maxTargetLength = 8192
+  var maxBodyBytes = 1024 * 1024
+
+  /// The longest method that is looked at. The longest registered one has 17 letters.
+  static let maxMethodLength = 32
+
+  /// Method, target, `HTTP/1.1`, two spaces and CRLF.
+  var maxRequestLineBytes: Int { Self.maxMethodLength + maxTargetLength + 12 }
+}

@@ -1,0 +1,105 @@
+/// Parses one request after another from bytes that arrive in pieces. A pure value: no socket, no clock, no memory of
+/// its own beyond a few words, so that a connection that is slow or idle costs next to nothing.
+///
+/// The caller keeps the bytes of the request at hand, from its first one, and shows them all at each call.
+struct RequestParser {
+  /// What the bytes amount to.
+  enum Progress: Equatable {
+    /// The request goes on; of the bytes shown, the first `kept` must be shown again (a chunked body shrinks as it is
+    /// decoded), followed by what arrives next.
+    case incomplete(kept: Int)
+    /// The request is whole: its body, and how many of the bytes shown belong to it.
+    case complete(body: Range<Int>, consumed: Int)
+  }
+
+  private enum Phase: Equatable {
+    /// fixed, chunked
+    case head(HeadScanner)
+    case fixed(headCount: Int, fieldsStart: Int)
+    case chunked(headCount: Int, fieldsStart: Int, ChunkedDecoder)
+  }
+
+  private var phase = Phase.head(HeadScanner())
+  /// Valid once a request is complete; the method already when its line has been parsed.
+  private(set) var head = RequestHead()
+  /// The client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1); the caller clears it.
+  var awaitsContinue = false
+
+  /// Whether no byte of the request at hand was seen.
+  var isAtStart: Bool {
+    if case .head(let scanner) = phase { return scanner.isAtStart }
+    return false
+  }
+
+  /// Whether the body is awaited.
+  var isInBody: Bool {
+    if case .head = phase { return false }
+    return true
+  }
+
+  /// How many bytes are known to be still to come; 0 if that is not known.
+  func missing(have count: Int) -> Int {
+    if case .fixed(let headCount, _) = phase { return max(0, headCount + head.contentLength - count) }
+    return 0
+  }
+
+  /// Looks at the bytes of the request at hand.
+  ///
+  /// After `.complete`, `table` holds the header fields and the next call begins another request.
+  ///
+  /// - Throws: ``ProtocolError``; nothing more can be parsed then.
+  mutating func advance(
+    _ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ limits: ParserLimits, _ table: inout FieldTable
+  ) throws(ProtocolError) -> Progress {
+    var isTableFresh = false
+    if case .head(var scanner) = phase {
+      if scanner.isAtStart { head = RequestHead() }
+      guard let headCount = try scanner.scan(bytes, count, into: &head, limits) else {
+        phase = .head(scanner)
+        return .incomplete(kept: count)
+      }
+      try table.parse(bytes, from: scanner.fieldsStart, to: headCount, into: &head)
+      isTableFresh = true
+      try beginBody(headCount, scanner.fieldsStart, hasBytes: count > headCount, limits)
+    }
+    switch phase {
+    case .head:
+      return .incomplete(kept: count)
+    case .fixed(let headCount, let fieldsStart):
+      let total = headCount + head.contentLength
+      guard count >= total else { return .incomplete(kept: count) }
+      try finish(bytes, headCount, fieldsStart, isTableFresh, &table)
+      return .complete(body: headCount..<total, consumed: total)
+    case .chunked(let headCount, let fieldsStart, var decoder):
+      var source = headCount + decoder.decodedCount
+      var destination = source
+      guard try decoder.decode(bytes, from: &source, to: &destination, end: count, limits) else {
+        phase = .chunked(headCount: headCount, fieldsStart: fieldsStart, decoder)
+        return .incomplete(kept: destination)
+      }
+      try finish(bytes, headCount, fieldsStart, isTableFresh, &table)
+      return .complete(body: headCount..<destination, consumed: source)
+    }
+  }
+
+  private mutating func beginBody(
+    _ headCount: Int, _ fieldsStart: Int, hasBytes: Bool, _ limits: ParserLimits
+  ) throws(ProtocolError) {
+    guard head.contentLength <= limits.maxBodyBytes else { throw .bodyTooLarge }
+    awaitsContinue = head.expectsContinue && !hasBytes && (head.isChunked || head.contentLength > 0)
+    phase =
+      head.isChunked
+      ? .chunked(headCount: headCount, fieldsStart: fieldsStart, ChunkedDecoder())
+      : .fixed(headCount: headCount, fieldsStart: fieldsStart)
+  }
+
+  /// The table served other connections while the body arrived: it is filled once more, from the same bytes.
+  private mutating func finish(
+    _ bytes: UnsafeMutablePointer<UInt8>, _ headCount: Int, _ fieldsStart: Int, _ isTableFresh: Bool,
+    _ table: inout FieldTable
+  ) throws(ProtocolError) {
+    if !isTableFresh { try table.parse(bytes, from: fieldsStart, to: headCount, into: &head) }
+    awaitsContinue = false
+    phase = .head(HeadScanner())
+  }
+}

@@ -1,0 +1,86 @@
+import Glibc
+
+/// An IPv4 or IPv6 address and port, as the socket calls want it.
+struct SocketAddress {
+  private var storage = sockaddr_storage()
+  private var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+
+  var family: Int32 { Int32(storage.ss_family) }
+
+  /// Parses a literal; no name is ever looked up.
+  init(host: String, port: Int) throws(HTTPServerError) {
+    guard let number = UInt16(exactly: port) else { throw .invalidPort(port) }
+    var hints = addrinfo()
+    hints.ai_flags = AI_NUMERICHOST
+    hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+    var list: UnsafeMutablePointer<addrinfo>?
+    // An embedded NUL would cut the text short.
+    guard !host.isEmpty, !host.utf8.contains(0),
+      getaddrinfo(host == "localhost" ? "127.0.0.1" : host, nil, &hints, &list) == 0, let first = list
+    else { throw .invalidHost(host) }
+    defer { freeaddrinfo(first) }
+    length = first.pointee.ai_addrlen
+    withUnsafeMutableBytes(of: &storage) { target in
+      target.copyMemory(from: UnsafeRawBufferPointer(start: first.pointee.ai_addr, count: Int(length)))
+    }
+    setPort(number)
+  }
+
+  private init() {}
+
+  /// The address that a listener really has.
+  static func local(_ descriptor: Int32) -> SocketAddress? {
+    var address = SocketAddress()
+    let result = address.withMutablePointer { getsockname(descriptor, $0, $1) }
+    return result == 0 ? address : nil
+  }
+
+  /// The text of a connection's remote address; empty if it has gone.
+  static func peerText(_ descriptor: Int32) -> String {
+    var address = SocketAddress()
+    guard address.withMutablePointer({ getpeername(descriptor, $0, $1) }) == 0 else { return "" }
+    return address.text
+  }
+
+  var port: Int {
+    withUnsafeBytes(of: storage) { bytes in
+      Int(UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
+    }
+  }
+
+  /// The address without its port; an IPv4 address that came over an IPv6 socket as IPv4.
+  var text: String {
+    var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    let isFound = withUnsafeBytes(of: storage) { bytes -> Bool in
+      // The address lies at byte 4 of sockaddr_in and at byte 8 of sockaddr_in6.
+      guard let start = bytes.baseAddress else { return false }
+      let address = start + (family == AF_INET ? 4 : 8)
+      return inet_ntop(family, address, &buffer, socklen_t(buffer.count)) != nil
+    }
+    guard isFound else { return "" }
+    let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return text.hasPrefix("::ffff:") && text.contains(".") ? String(text.dropFirst(7)) : text
+  }
+
+  /// `sin_port` and `sin6_port` both lie at byte 2, in network order.
+  mutating func setPort(_ port: UInt16) {
+    withUnsafeMutableBytes(of: &storage) { $0.storeBytes(of: port.bigEndian, toByteOffset: 2, as: UInt16.self) }
+  }
+
+  func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    // Sound: sockaddr_storage is laid out to be read as any sockaddr.
+    withUnsafePointer(to: storage) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+    }
+  }
+
+  private mutating func withMutablePointer<Result>(
+    _ body: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Result
+  ) -> Result {
+    var count = length
+    defer { length = count }
+    return withUnsafeMutablePointer(to: &storage) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, &count) }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+internal import RedialCore
+internal import RedialModel
+
+/// Stores attempts. One that is stored never changes.
+struct AttemptChanges {
+  private let insert: SQLiteStatement
+
+  /// Prepares the statement.
+  init(on connection: SQLiteConnection) throws(StoreError) {
+    insert = try connection.prepare(
+      "store an attempt",
+      """
+      INSERT INTO attempts (call_id, number, started_at, duration, outcome, status, failure_code, failure_message,
+        decision, truncated, response_head, response_body)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+      """)
+  }
+
+  /// Stores an attempt of a call; it is an error when the call has one of that number.
+  func insert(_ attempt: AttemptRecord, of id: CallID) throws(StoreError) {
+    insert.bind(1, id.rawValue)
+    insert.bind(2, Int64(attempt.number))
+    insert.bind(3, attempt.startedAt.microseconds)
+    insert.bind(4, attempt.duration.wholeMicroseconds)
+    insert.bind(5, Int64(attempt.outcome.rawValue))
+    insert.bind(6, attempt.status.map { Int64($0) })
+    insert.bind(7, text: attempt.failure?.code)
+    insert.bind(8, text: attempt.failure?.message)
+    // Whether there was a response is told by this column alone, since both its parts may be empty.
+    insert.bind(10, attempt.response.map { $0.truncated ? 1 : 0 })
+    let head = attempt.response?.head.bytes ?? []
+    let body = attempt.response?.body ?? []
+    try attempt.decision.withUnsafeBufferPointer { decision throws(StoreError) in
+      try head.withUnsafeBufferPointer { head throws(StoreError) in
+        try body.withUnsafeBufferPointer { body throws(StoreError) in
+          insert.bind(9, bytes: decision)
+          insert.bind(11, bytes: head)
+          insert.bind(12, bytes: body)
+          try insert.run()
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,63 @@
+internal import RedialCore
+internal import RedialModel
+
+/// Reads attempts.
+struct AttemptRows {
+  /// Whose responses are read.
+  enum Responses: Int64, Sendable {
+    /// Nobody's.
+    case none = 0
+    /// The last attempt's.
+    case last = 1
+    /// Every attempt's.
+    case all = 2
+  }
+
+  private let select: SQLiteStatement
+
+  /// Prepares the query. A response that is not asked for is not read from disk: CASE evaluates only what it picks.
+  init(on connection: SQLiteConnection) throws(StoreError) {
+    let wanted = "?2 = 2 OR (?2 = 1 AND number = (SELECT max(number) FROM attempts WHERE call_id = ?1))"
+    select = try connection.prepare(
+      "read a call's attempts",
+      """
+      SELECT number, started_at, duration, outcome, status, failure_code, failure_message, decision,
+        CASE WHEN \(wanted) THEN truncated END, CASE WHEN \(wanted) THEN response_head END,
+        CASE WHEN \(wanted) THEN response_body END
+      FROM attempts WHERE call_id = ?1 ORDER BY number
+      """)
+  }
+
+  /// The attempts of a call, the newest last, or what of them cannot be understood.
+  func attempts(
+    of id: CallID, responses: Responses
+  ) throws(StoreError) -> Result<[AttemptRecord], DamagedCall> {
+    select.bind(1, id.rawValue)
+    select.bind(2, responses.rawValue)
+    var damage: DamagedCall?
+    let attempts = try select.rows { row throws(StoreError) in
+      let attempt = Self.read(row)
+      if attempt == nil, damage == nil {
+        damage = DamagedCall(id: id, reason: "the outcome of attempt \(row.integer(0)) is \(row.integer(3))")
+      }
+      return attempt
+    }
+    if let damage { return .failure(damage) }
+    return .success(attempts.compactMap { $0 })
+  }
+
+  /// The attempt in a row, or nil when its outcome is none that is known.
+  private static func read(_ row: SQLiteStatement) -> AttemptRecord? {
+    guard let outcome = row.code(3, as: OutcomeClass.self) else { return nil }
+    var record = AttemptRecord(
+      number: Int(row.integer(0)), startedAt: Timestamp(microseconds: row.integer(1)),
+      duration: .microseconds(row.integer(2)), outcome: outcome, status: row.integerIfPresent(4).map { Int($0) },
+      decision: row.bytes(7))
+    if !row.isNull(5) { record.failure = AttemptFailure(code: row.text(5), message: row.text(6)) }
+    if let truncated = row.integerIfPresent(8) {
+      record.response = CapturedResponse(
+        head: HeaderBlock(bytes: row.bytes(9)), body: row.bytes(10), truncated: truncated != 0)
+    }
+    return record
+  }
+}

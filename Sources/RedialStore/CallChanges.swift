@@ -1,0 +1,109 @@
+internal import RedialCore
+internal import RedialModel
+
+/// Changes `calls` and `requests`.
+struct CallChanges {
+  private let connection: SQLiteConnection
+  private let insertCall: SQLiteStatement
+  private let insertRequest: SQLiteStatement
+  private let updateCall: SQLiteStatement
+  private let holdCall: SQLiteStatement
+  private let failCall: SQLiteStatement
+  private let releaseHeld: SQLiteStatement
+
+  /// Prepares the statements.
+  init(on connection: SQLiteConnection) throws(StoreError) {
+    self.connection = connection
+    insertCall = try connection.prepare(
+      "store a call",
+      """
+      INSERT INTO calls (id, kind, target_id, created_at, state, due, waiting, attempts, interruptions,
+        attempts_before, round_started_at, finished_at, failure)
+      VALUES (?10, ?11, ?12, ?13, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+      """)
+    insertRequest = try connection.prepare(
+      "store a call's request", "INSERT INTO requests (id, spec, body) VALUES (?1, ?2, ?3)")
+    updateCall = try connection.prepare(
+      "update a call",
+      """
+      UPDATE calls SET state = ?1, due = ?2, waiting = ?3, attempts = ?4, interruptions = ?5, attempts_before = ?6,
+        round_started_at = ?7, finished_at = ?8, failure = ?9 WHERE id = ?10
+      """)
+    holdCall = try connection.prepare(
+      "claim a call", "UPDATE calls SET state = \(StoredState.held.rawValue) WHERE id = ?1")
+    failCall = try connection.prepare(
+      "set a damaged call aside",
+      """
+      UPDATE calls SET state = \(StoredState.failed.rawValue), finished_at = coalesce(?2, round_started_at),
+        waiting = NULL, failure = NULL WHERE id = ?1
+      """)
+    releaseHeld = try connection.prepare(
+      "give held calls back",
+      """
+      UPDATE calls SET state = \(StoredState.scheduled.rawValue)
+      WHERE \(Conditions.anyKind) AND state = \(StoredState.held.rawValue)
+      """)
+  }
+
+  /// Stores a new call.
+  func insert(_ call: CallRecord, targetID: Int64) throws(StoreError) {
+    bind(call.progress, to: insertCall)
+    insertCall.bind(10, call.id.rawValue)
+    insertCall.bind(11, Int64(call.kind.rawValue))
+    insertCall.bind(12, targetID)
+    insertCall.bind(13, call.createdAt.microseconds)
+    try insertCall.run()
+    insertRequest.bind(1, call.id.rawValue)
+    try call.spec.canonicalJSON.withUnsafeBufferPointer { spec throws(StoreError) in
+      try call.body.withUnsafeBufferPointer { body throws(StoreError) in
+        insertRequest.bind(2, bytes: spec)
+        insertRequest.bind(3, bytes: body)
+        try insertRequest.run()
+      }
+    }
+  }
+
+  /// Stores a call's new progress. A call that does not exist is an error: its progress would be lost in silence.
+  func update(_ id: CallID, _ progress: CallProgress) throws(StoreError) {
+    bind(progress, to: updateCall)
+    updateCall.bind(10, id.rawValue)
+    try updateCall.run()
+    guard connection.changes == 1 else {
+      throw StoreError(
+        kind: .corrupt,
+        message: "Could not update \(id) in \(connection.path): there is no such call. Nothing of it was kept. "
+          + "If rows were deleted by hand, restart Redial so that it forgets them.")
+    }
+  }
+
+  /// Makes a call held.
+  func hold(_ id: CallID) throws(StoreError) {
+    holdCall.bind(1, id.rawValue)
+    try holdCall.run()
+  }
+
+  /// Makes a call that cannot be read failed, so that no claim finds it again. Its finish time, when nobody says
+  /// it, is that of its round's start.
+  func setAside(_ id: CallID, at time: Timestamp?) throws(StoreError) {
+    failCall.bind(1, id.rawValue)
+    failCall.bind(2, time?.microseconds)
+    try failCall.run()
+  }
+
+  /// Makes every held call scheduled.
+  func releaseAllHeld() throws(StoreError) {
+    try releaseHeld.run()
+  }
+
+  private func bind(_ progress: CallProgress, to statement: SQLiteStatement) {
+    statement.bind(1, Int64(progress.state.rawValue))
+    statement.bind(2, progress.due.microseconds)
+    statement.bind(3, progress.waiting.map { Int64($0.rawValue) })
+    statement.bind(4, Int64(progress.attempts))
+    statement.bind(5, Int64(progress.interruptions))
+    statement.bind(6, Int64(progress.attemptsBefore))
+    statement.bind(7, progress.roundStartedAt.microseconds)
+    statement.bind(8, progress.finishedAt?.microseconds)
+    statement.bind(9, progress.failure.map { Int64($0.rawValue) })
+  }
+}

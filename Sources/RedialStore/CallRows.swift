@@ -1,0 +1,78 @@
+internal import RedialCore
+internal import RedialModel
+
+/// Reads calls from `calls` and `requests`.
+struct CallRows {
+  /// A call as it was found.
+  enum Found {
+    /// As it was stored.
+    case intact(CallRecord)
+    /// Something of it cannot be understood.
+    case damaged(DamagedCall)
+  }
+
+  private let select: SQLiteStatement
+
+  /// Prepares the query. Without bodies, the pages that hold them are not read.
+  init(on connection: SQLiteConnection, bodies: Bool) throws(StoreError) {
+    select = try connection.prepare(
+      "read a call",
+      """
+      SELECT c.kind, c.created_at, c.state, c.due, c.waiting, c.attempts, c.interruptions, c.attempts_before,
+        c.round_started_at, c.finished_at, c.failure, r.spec, \(bodies ? "r.body" : "NULL")
+      FROM calls c LEFT JOIN requests r ON r.id = c.id WHERE c.id = ?1
+      """)
+  }
+
+  /// The call of that identity, or nil.
+  func call(_ id: CallID) throws(StoreError) -> Found? {
+    select.bind(1, id.rawValue)
+    return try select.first { row throws(StoreError) in Self.read(id, row) }
+  }
+
+  private static func read(_ id: CallID, _ row: SQLiteStatement) -> Found {
+    func damaged(_ reason: String) -> Found { .damaged(DamagedCall(id: id, reason: reason)) }
+    guard let kind = row.code(0, as: CallKind.self) else {
+      return damaged("its kind is \(row.integer(0))")
+    }
+    guard let state = row.code(2, as: StoredState.self) else {
+      return damaged("its state is \(row.integer(2))")
+    }
+    let waiting = row.code(4, as: WaitReason.self)
+    if waiting == nil, !row.isNull(4) { return damaged("its reason to wait is \(row.integer(4))") }
+    let failure = row.code(10, as: StopReason.self)
+    if failure == nil, !row.isNull(10) { return damaged("its failure reason is \(row.integer(10))") }
+    let progress = CallProgress(
+      state: state, due: Timestamp(microseconds: row.integer(3)), waiting: waiting,
+      attempts: Int(row.integer(5)), interruptions: Int(row.integer(6)), attemptsBefore: Int(row.integer(7)),
+      roundStartedAt: Timestamp(microseconds: row.integer(8)),
+      finishedAt: row.integerIfPresent(9).map { Timestamp(microseconds: $0) }, failure: failure)
+    let spec = row.withBytes(11) { bytes -> Result<CallSpec, JSONError> in
+      do throws(JSONError) { return .success(try CallSpec.read(canonicalJSON: bytes)) } catch { return .failure(error) }
+    }
+    switch spec {
+    case .failure(let error):
+      return damaged("its descriptor is not readable: \(error.reason) (at byte \(error.offset))")
+    case .success(let spec):
+      return .intact(
+        CallRecord(
+          id: id, kind: kind, spec: spec, body: row.bytes(12), createdAt: Timestamp(microseconds: row.integer(1)),
+          progress: progress))
+    }
+  }
+}
+
+/// A stored call that cannot be understood.
+struct DamagedCall: Error {
+  /// Which.
+  let id: CallID
+  /// What of it, as a clause.
+  let reason: String
+
+  /// What the person who asks for this call is told.
+  var error: StoreError {
+    StoreError(
+      kind: .corrupt,
+      message: "\(id) cannot be read: \(reason). Keep a copy of the store before anything else; other calls go on.")
+  }
+}

@@ -1,0 +1,111 @@
+public import RedialCore
+public import RedialModel
+
+/// Where calls are kept. The one source of truth: what is not here has not been accepted.
+///
+/// A store is used from one lane at a time; a ``CallReader`` of the same data
+/// serves queries beside it. Every method that changes something returns only
+/// after the change is on disk.
+public protocol CallStore: AnyObject {
+  /// Takes the store over from a process that is gone: calls held in its memory go back to `scheduled`;
+  /// those whose attempt was under way become `held` and are answered. Called once, before anything else.
+  func recover(at now: Timestamp) throws(StoreError) -> RecoveredState
+
+  /// Makes all of the changes, in order, or none of them.
+  func commit(_ writes: [StoreWrite]) throws(StoreError)
+
+  /// Takes calls that are due before a time, earliest first: `scheduled` and `queued` ones become `held`.
+  func claimDue(before time: Timestamp, limit: Int) throws(StoreError) -> Claim
+
+  /// Takes calls from the queue of a target, oldest first: `queued` ones become `held`.
+  func claimQueued(target: String, limit: Int) throws(StoreError) -> [CallRecord]
+
+  /// Takes one call: if it has not ended it becomes `held`; if it has, it is answered as it is. Nil when there is none.
+  func claim(_ id: CallID) throws(StoreError) -> CallRecord?
+
+  /// The value kept under a name for the service's own use.
+  func setting(_ name: String) throws(StoreError) -> String?
+
+  /// Keeps a value under a name for the service's own use.
+  func setSetting(_ name: String, to value: String) throws(StoreError)
+
+  /// Closes the store; nothing may be asked of it afterwards.
+  func close()
+}
+
+/// Reads calls for people, from any thread, without waiting for writes. It sees what is committed.
+public protocol CallReader: Sendable {
+  /// A call with all its attempts, the newest last; the response bodies of all of them, or of the last only.
+  func call(_ id: CallID, allResponses: Bool) throws(StoreError) -> StoredCall?
+
+  /// Calls without bodies, newest first.
+  func calls(_ query: CallQuery) throws(StoreError) -> [StoredCall]
+
+  /// Whether the store answers.
+  func ping() throws(StoreError)
+}
+
+/// A call as the store has it.
+public struct StoredCall: Sendable {
+  /// The call; its `history` is empty.
+  public var record: CallRecord
+  /// Its attempts, the newest last.
+  public var attempts: [AttemptRecord]
+
+  /// Creates a stored call.
+  public init(record: CallRecord, attempts: [AttemptRecord]) {
+    self.record = record
+    self.attempts = attempts
+  }
+}
+
+/// Which calls to list.
+public struct CallQuery: Sendable {
+  /// Only those in this state.
+  public var state: CallState?
+  /// Only those of this target.
+  public var target: String?
+  /// Only those of this kind.
+  public var kind: CallKind
+  /// Only those accepted before this one.
+  public var before: CallID?
+  /// The most that are answered.
+  public var limit: Int
+
+  /// Creates a query.
+  public init(
+    state: CallState? = nil, target: String? = nil, kind: CallKind = .call, before: CallID? = nil, limit: Int = 50
+  ) {
+    self.state = state
+    self.target = target
+    self.kind = kind
+    self.before = before
+    self.limit = limit
+  }
+}
+
+/// Why a store could not do what was asked.
+public struct StoreError: Error, Sendable, Hashable {
+  /// What to do about it.
+  public enum Kind: Sendable, Hashable {
+    /// The disk is full.
+    case full
+    /// It may work later: a failed write or fsync, a busy database.
+    case unavailable
+    /// The data is damaged, or of a newer version: somebody has to look.
+    case corrupt
+    /// The store is in use by another process.
+    case inUse
+  }
+
+  /// What to do about it.
+  public var kind: Kind
+  /// What was attempted, on what, what went wrong, what to do.
+  public var message: String
+
+  /// Creates an error.
+  public init(kind: Kind, message: String) {
+    self.kind = kind
+    self.message = message
+  }
+}

@@ -1,0 +1,83 @@
+internal import RedialCore
+internal import RedialModel
+
+/// Finds the calls to be claimed, and counts what a store holds. Each is answered from an index whose size is
+/// that of the work to do, not of the history.
+struct ClaimQueries {
+  private let due: SQLiteStatement
+  private let earliest: SQLiteStatement
+  private let queued: SQLiteStatement
+  private let running: SQLiteStatement
+  private let queueCounts: SQLiteStatement
+  private let unfinished: SQLiteStatement
+  private let newest: SQLiteStatement
+
+  /// Prepares the queries.
+  init(on connection: SQLiteConnection) throws(StoreError) {
+    due = try connection.prepare(
+      "find due calls",
+      "SELECT id FROM calls WHERE \(Conditions.waiting) AND due <= ?1 ORDER BY due, id LIMIT ?2")
+    earliest = try connection.prepare(
+      "find the next due call", "SELECT due FROM calls WHERE \(Conditions.waiting) ORDER BY due LIMIT 1")
+    queued = try connection.prepare(
+      "find queued calls",
+      "SELECT id FROM calls WHERE \(Conditions.queued) AND target_id = ?1 ORDER BY id LIMIT ?2")
+    running = try connection.prepare(
+      "find running calls",
+      "SELECT id FROM calls WHERE \(Conditions.anyKind) AND state = \(StoredState.running.rawValue)")
+    queueCounts = try connection.prepare(
+      "count queued calls",
+      """
+      SELECT t.key, q.count
+      FROM (SELECT target_id, count(*) AS count FROM calls WHERE \(Conditions.queued) GROUP BY target_id) q
+      CROSS JOIN targets t ON t.id = q.target_id
+      """)
+    unfinished = try connection.prepare(
+      "count unfinished calls",
+      "SELECT count(*) FROM calls WHERE \(Conditions.anyKind) AND state <= \(StoredState.running.rawValue)")
+    newest = try connection.prepare("find the newest call", "SELECT max(id) FROM calls")
+  }
+
+  /// Calls in nobody's memory that are due, earliest first.
+  func due(by time: Timestamp, limit: Int) throws(StoreError) -> [CallID] {
+    due.bind(1, time.microseconds)
+    due.bind(2, Int64(limit))
+    return try due.rows(Self.id)
+  }
+
+  /// When the first call in nobody's memory is due.
+  func nextDue() throws(StoreError) -> Timestamp? {
+    try earliest.first { row throws(StoreError) in Timestamp(microseconds: row.integer(0)) }
+  }
+
+  /// Calls in the queue of a target, oldest first.
+  func queued(targetID: Int64, limit: Int) throws(StoreError) -> [CallID] {
+    queued.bind(1, targetID)
+    queued.bind(2, Int64(limit))
+    return try queued.rows(Self.id)
+  }
+
+  /// Calls whose attempt was under way.
+  func allRunning() throws(StoreError) -> [CallID] {
+    try running.rows(Self.id)
+  }
+
+  /// How many calls are in each target's queue.
+  func queueLengths() throws(StoreError) -> [(target: String, count: Int)] {
+    try queueCounts.rows { row throws(StoreError) in (row.text(0), Int(row.integer(1))) }
+  }
+
+  /// How many calls have not ended.
+  func unfinishedCount() throws(StoreError) -> Int {
+    Int(try unfinished.first { row throws(StoreError) in row.integer(0) } ?? 0)
+  }
+
+  /// The highest identity in the store; 0 for an empty one.
+  func lastID() throws(StoreError) -> CallID {
+    CallID(rawValue: try newest.first { row throws(StoreError) in row.integer(0) } ?? 0)
+  }
+
+  private static func id(_ row: SQLiteStatement) throws(StoreError) -> CallID {
+    CallID(rawValue: row.integer(0))
+  }
+}

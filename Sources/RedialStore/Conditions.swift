@@ -1,0 +1,13 @@
+internal import RedialModel
+
+/// Conditions in the very words that SQLite needs to see before it uses an index.
+enum Conditions {
+  /// True of every call; with it, `calls_by_state` can be searched for a state of calls of any kind.
+  static let anyKind = "kind IN (\(CallKind.allCases.map { String($0.rawValue) }.joined(separator: ", ")))"
+  /// The condition of the index `calls_due`: nobody holds the call.
+  static let waiting = "state <= \(StoredState.queued.rawValue)"
+  /// The condition of the index `calls_queued`.
+  static let queued = "state = \(StoredState.queued.rawValue)"
+  /// The condition of the index `calls_by_target`: the call is not in an engine's memory.
+  static let notInMemory = "state NOT IN (\(StoredState.held.rawValue), \(StoredState.running.rawValue))"
+}

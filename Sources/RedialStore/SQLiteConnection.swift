@@ -1,0 +1,118 @@
+internal import CSQLite
+
+/// One connection to a store's file, with the statements prepared on it.
+///
+/// It is opened without SQLite's own locks (`SQLITE_OPEN_NOMUTEX`), so only one
+/// thread may use it at a time.
+final class SQLiteConnection {
+  /// Who opens the file, and so what may be done with it.
+  enum Role: Sendable {
+    /// The one connection that writes; it creates the file.
+    case writer
+    /// One of those that only read.
+    case reader
+  }
+
+  /// Pages in the write-ahead log at which a commit also moves them into the file: 16 MiB. Few enough that
+  /// the pause is some milliseconds, many enough that a hot page is moved once for many commits.
+  static let checkpointPages = 4000
+  /// What the page cache of the writer may take, in KiB.
+  static let writerCacheKibibytes = 64 * 1024
+  /// What the page cache of a reader may take, in KiB.
+  static let readerCacheKibibytes = 8 * 1024
+  /// How long to wait for another process that has the file locked, such as a backup.
+  static let busyMilliseconds: Int32 = 5000
+  /// What the log is cut back to once a burst is over, in bytes.
+  static let logBytes = 64 << 20
+
+  /// The file.
+  let path: String
+  private var handle: OpaquePointer?
+  private var statements: [SQLiteStatement] = []
+
+  /// Opens the file. Nothing is read or written yet.
+  init(path: String, role: Role) throws(StoreError) {
+    self.path = path
+    let access = role == .writer ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
+    let result = sqlite3_open_v2(path, &handle, access | SQLITE_OPEN_NOMUTEX, nil)
+    guard result == SQLITE_OK else {
+      let error = StoreError.sqlite(handle, code: result, purpose: "open the store", path: path)
+      sqlite3_close_v2(handle)
+      handle = nil
+      throw error
+    }
+    sqlite3_extended_result_codes(handle, 1)
+    sqlite3_busy_timeout(handle, Self.busyMilliseconds)
+  }
+
+  deinit {
+    close()
+  }
+
+  /// Closes the file. Everything that is asked of the connection or of its statements afterwards fails.
+  func close() {
+    for statement in statements { statement.finalize() }
+    statements = []
+    sqlite3_close_v2(handle)
+    handle = nil
+  }
+
+  /// Prepares a statement, which lives as long as the connection is open.
+  func prepare(_ purpose: StaticString, _ sql: String) throws(StoreError) -> SQLiteStatement {
+    var prepared: OpaquePointer?
+    let result = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+    guard result == SQLITE_OK, let prepared else {
+      throw failure(result, purpose.description)
+    }
+    let statement = SQLiteStatement(handle: prepared, purpose: purpose, path: path)
+    statements.append(statement)
+    return statement
+  }
+
+  /// Runs statements that answer nothing and are not worth keeping.
+  func execute(_ purpose: StaticString, _ sql: String) throws(StoreError) {
+    let result = sqlite3_exec(handle, sql, nil, nil, nil)
+    guard result == SQLITE_OK else { throw failure(result, purpose.description) }
+  }
+
+  /// The first column of the first row of a query that is asked once.
+  func value<Value>(
+    _ purpose: StaticString, _ sql: String, _ read: (SQLiteStatement) -> Value
+  ) throws(StoreError) -> Value? {
+    var prepared: OpaquePointer?
+    let result = sqlite3_prepare_v3(handle, sql, -1, 0, &prepared, nil)
+    guard result == SQLITE_OK, let prepared else { throw failure(result, purpose.description) }
+    return try SQLiteStatement(handle: prepared, purpose: purpose, path: path).first(read)
+  }
+
+  /// Rows changed by the last statement.
+  var changes: Int64 { sqlite3_changes64(handle) }
+
+  /// The row id that the last insertion was given.
+  var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
+
+  /// Whether a transaction is open.
+  var isInTransaction: Bool { handle != nil && sqlite3_get_autocommit(handle) == 0 }
+
+  /// Ends an open transaction without keeping anything of it. SQLite has ended it itself after some errors.
+  func rollBack() {
+    if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+  }
+
+  /// What SQLite would do for each statement prepared so far, as `EXPLAIN QUERY PLAN` tells it.
+  func plans() throws(StoreError) -> [(sql: String, steps: [String])] {
+    var plans: [(sql: String, steps: [String])] = []
+    for sql in statements.map(\.sql) where !sql.hasPrefix("BEGIN") && !sql.hasPrefix("COMMIT") {
+      var prepared: OpaquePointer?
+      let result = sqlite3_prepare_v3(handle, "EXPLAIN QUERY PLAN " + sql, -1, 0, &prepared, nil)
+      guard result == SQLITE_OK, let prepared else { throw failure(result, "explain a query") }
+      let explained = SQLiteStatement(handle: prepared, purpose: "explain a query", path: path)
+      plans.append((sql, try explained.rows { row throws(StoreError) in row.text(3) }))
+    }
+    return plans
+  }
+
+  private func failure(_ code: Int32, _ purpose: String) -> StoreError {
+    StoreError.sqlite(handle, code: code, purpose: purpose, path: path)
+  }
+}

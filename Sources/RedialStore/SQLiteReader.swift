@@ -1,0 +1,142 @@
+internal import Dispatch
+internal import RedialCore
+public import RedialModel
+internal import Synchronization
+
+/// Reads the calls in a ``SQLiteStore``'s file, on connections of its own: a reader never waits for the writer,
+/// nor the writer for it.
+public final class SQLiteReader: CallReader {
+  /// Connections when nobody says how many.
+  public static let defaultConnections = 4
+
+  private let idle: Mutex<[ReadConnection]>
+  /// Counts the connections in `idle`, so that who comes when all are busy waits.
+  private let available: DispatchSemaphore
+
+  /// Opens connections to a store that is open.
+  ///
+  /// - Parameter connections: How many threads are served at a time, 1 or more; others wait their turn.
+  public init(path: String, connections: Int = SQLiteReader.defaultConnections) throws(StoreError) {
+    var opened: [ReadConnection] = []
+    for _ in 0..<max(1, connections) { opened.append(try ReadConnection(path: path)) }
+    // A semaphore must not end below the value that it began with, so it begins with none.
+    available = DispatchSemaphore(value: 0)
+    for _ in opened { available.signal() }
+    idle = Mutex(opened)
+  }
+
+  /// A call with all its attempts; the responses of all of them, or of the last only.
+  public func call(_ id: CallID, allResponses: Bool) throws(StoreError) -> StoredCall? {
+    try withConnection { connection throws(StoreError) in
+      try connection.call(id, responses: allResponses ? .all : .last)
+    }
+  }
+
+  /// Calls without bodies, newest first. One that cannot be understood is listed with an empty URL.
+  public func calls(_ query: CallQuery) throws(StoreError) -> [StoredCall] {
+    try withConnection { connection throws(StoreError) in try connection.calls(query) }
+  }
+
+  /// Whether the store answers.
+  public func ping() throws(StoreError) {
+    try withConnection { connection throws(StoreError) in try connection.ping() }
+  }
+
+  private func withConnection<Result>(
+    _ body: (ReadConnection) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    available.wait()
+    defer { available.signal() }
+    guard let connection = idle.withLock({ $0.popLast() }) else {
+      preconditionFailure("the semaphore counts the idle connections")
+    }
+    defer { idle.withLock { $0.append(connection) } }
+    return try body(connection)
+  }
+
+  /// What SQLite would do for the queries asked so far, on the connection that is used next.
+  func plans() throws(StoreError) -> [(sql: String, steps: [String])] {
+    try withConnection { connection throws(StoreError) in try connection.connection.plans() }
+  }
+}
+
+/// One connection and its queries. Each query sees one moment of the store, however many rows it reads.
+///
+/// Sendable without the compiler's proof: an instance is made by `SQLiteReader.init` and from then on is either in
+/// `idle` or in the hands of the one thread that took it out. Taking and giving back are ordered by that mutex, so
+/// no two threads ever use it at a time and each sees what the one before it did.
+private final class ReadConnection: @unchecked Sendable {
+  let connection: SQLiteConnection
+  private let rows: CallRows
+  private let rowsWithoutBodies: CallRows
+  private let attempts: AttemptRows
+  private let listing: CallListing
+  private let findTarget: SQLiteStatement
+  private let pingStatement: SQLiteStatement
+  private let inTransaction: Transaction
+
+  init(path: String) throws(StoreError) {
+    let connection = try SQLiteConnection(path: path, role: .reader)
+    try Schema.openForReading(connection)
+    self.connection = connection
+    rows = try CallRows(on: connection, bodies: true)
+    rowsWithoutBodies = try CallRows(on: connection, bodies: false)
+    attempts = try AttemptRows(on: connection)
+    listing = CallListing(on: connection)
+    findTarget = try connection.prepare("find a target", "SELECT id FROM targets WHERE key = ?1")
+    pingStatement = try connection.prepare("reach the store", "SELECT max(id) FROM calls")
+    inTransaction = try Transaction(on: connection, role: .reader)
+  }
+
+  func call(_ id: CallID, responses: AttemptRows.Responses) throws(StoreError) -> StoredCall? {
+    try inTransaction { () throws(StoreError) in
+      switch try rows.call(id) {
+      case nil: return nil
+      case .damaged(let call): throw call.error
+      case .intact(let record):
+        switch try attempts.attempts(of: id, responses: responses) {
+        case .success(let attempts): return StoredCall(record: record, attempts: attempts)
+        case .failure(let damage): throw damage.error
+        }
+      }
+    }
+  }
+
+  func calls(_ query: CallQuery) throws(StoreError) -> [StoredCall] {
+    try inTransaction { () throws(StoreError) in
+      var targetID: Int64?
+      if let target = query.target {
+        findTarget.bind(1, text: target)
+        targetID = try findTarget.first { row throws(StoreError) in row.integer(0) }
+        if targetID == nil { return [] }
+      }
+      var calls: [StoredCall] = []
+      for id in try listing.ids(query, targetID: targetID) {
+        switch try rowsWithoutBodies.call(id) {
+        case nil: throw DamagedCall(id: id, reason: "an index names it and the table lacks it").error
+        case .damaged(let call): calls.append(StoredCall(record: call.standIn(for: query), attempts: []))
+        case .intact(let record): calls.append(StoredCall(record: record, attempts: []))
+        }
+      }
+      return calls
+    }
+  }
+
+  func ping() throws(StoreError) {
+    _ = try pingStatement.first { row throws(StoreError) in row.integer(0) }
+  }
+}
+
+extension DamagedCall {
+  /// What a list shows in the place of a call that it cannot read, so that the others can be listed and this one is
+  /// not hidden: its identity, an empty URL, and the state that it was asked for in.
+  fileprivate func standIn(for query: CallQuery) -> CallRecord {
+    let state = query.state.flatMap { wanted in StoredState.allCases.first { $0.visible == wanted } } ?? .failed
+    return CallRecord(
+      id: id, kind: query.kind,
+      spec: CallSpec(
+        url: "", method: "", headers: [], target: query.target ?? "", policy: RetryPolicy(), captureLimit: 0),
+      body: [], createdAt: id.createdAt,
+      progress: CallProgress(state: state, due: id.createdAt, roundStartedAt: id.createdAt, finishedAt: id.createdAt))
+  }
+}

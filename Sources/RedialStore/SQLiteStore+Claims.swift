@@ -1,0 +1,101 @@
+public import RedialCore
+public import RedialModel
+
+extension SQLiteStore {
+  /// Takes the store over from a process that is gone.
+  public func recover(at now: Timestamp) throws(StoreError) -> RecoveredState {
+    try claiming { damaged throws(StoreError) in
+      // First, so that running calls, which become held, are not taken for the memory of the last process.
+      try changes.releaseAllHeld()
+      let running = try hold(try queries.allRunning(), at: now, &damaged)
+      return RecoveredState(
+        running: running, nextDue: try queries.nextDue(), queued: try queries.queueLengths(),
+        breakers: try targets.breakers(), unfinished: try queries.unfinishedCount(), lastID: try queries.lastID())
+    }
+  }
+
+  /// Takes calls that are due by a time, earliest first.
+  public func claimDue(before time: Timestamp, limit: Int) throws(StoreError) -> Claim {
+    try claiming { damaged throws(StoreError) in
+      let calls = try hold(upTo: limit, at: time, &damaged) { count throws(StoreError) in
+        try queries.due(by: time, limit: count)
+      }
+      return Claim(calls: calls, nextDue: try queries.nextDue())
+    }
+  }
+
+  /// Takes calls from the queue of a target, oldest first.
+  public func claimQueued(target: String, limit: Int) throws(StoreError) -> [CallRecord] {
+    try claiming { damaged throws(StoreError) in
+      guard let targetID = try targets.find(target) else { return [] }
+      return try hold(upTo: limit, at: nil, &damaged) { count throws(StoreError) in
+        try queries.queued(targetID: targetID, limit: count)
+      }
+    }
+  }
+
+  /// Takes one call, unless it has ended.
+  ///
+  /// - Throws: `corrupt` when it cannot be understood; it stays as it is then, since a claim of what is due will
+  ///   set it aside.
+  public func claim(_ id: CallID) throws(StoreError) -> CallRecord? {
+    try transaction { () throws(StoreError) in
+      switch try read(id) {
+      case nil: return nil
+      case .damaged(let call): throw call.error
+      case .intact(var call):
+        guard !call.progress.state.isFinal else { return call }
+        try changes.hold(id)
+        call.progress.state = .held
+        return call
+      }
+    }
+  }
+
+  /// Makes a transaction of a claim, and tells of damaged calls once it is on disk.
+  private func claiming<Result>(
+    _ body: (inout [DamagedCall]) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    var damaged: [DamagedCall] = []
+    let result = try transaction { () throws(StoreError) in try body(&damaged) }
+    if let onDamage { for call in damaged { onDamage(call.error) } }
+    return result
+  }
+
+  /// Holds calls until there are as many as asked for, or `next` finds no more. A damaged call takes nobody's
+  /// place: fewer than asked for means that there are no more.
+  private func hold(
+    upTo limit: Int, at time: Timestamp?, _ damaged: inout [DamagedCall],
+    next: (_ count: Int) throws(StoreError) -> [CallID]
+  ) throws(StoreError) -> [CallRecord] {
+    var calls: [CallRecord] = []
+    while calls.count < limit {
+      let ids = try next(limit - calls.count)
+      if ids.isEmpty { break }
+      calls += try hold(ids, at: time, &damaged)
+    }
+    return calls
+  }
+
+  /// Makes calls held. One that cannot be understood becomes `failed` instead: left as it is it would be claimed
+  /// again for ever, and an error would stop all calls behind it.
+  private func hold(
+    _ ids: [CallID], at time: Timestamp?, _ damaged: inout [DamagedCall]
+  ) throws(StoreError) -> [CallRecord] {
+    var calls: [CallRecord] = []
+    calls.reserveCapacity(ids.count)
+    for id in ids {
+      switch try read(id) {
+      case nil: throw DamagedCall(id: id, reason: "an index names it and the table lacks it").error
+      case .damaged(let call):
+        try changes.setAside(id, at: time)
+        damaged.append(call)
+      case .intact(var call):
+        try changes.hold(id)
+        call.progress.state = .held
+        calls.append(call)
+      }
+    }
+    return calls
+  }
+}

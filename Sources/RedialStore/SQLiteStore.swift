@@ -1,0 +1,102 @@
+public import RedialModel
+
+/// Calls in one SQLite file, which this process alone writes.
+///
+/// The write-ahead log is synced on every commit (`synchronous = FULL`), so
+/// what a method has returned from outlives a crash of the machine. The cost is
+/// the same for one change as for hundreds: commit many at a time.
+public final class SQLiteStore: CallStore {
+  /// Told of each stored call that could not be understood and was therefore made `failed`, once that is on
+  /// disk. Its lane is the store's.
+  public var onDamage: ((StoreError) -> Void)?
+
+  let file: StoreFile
+  let connection: SQLiteConnection
+  let queries: ClaimQueries
+  let changes: CallChanges
+  let targets: TargetTable
+  private let rows: CallRows
+  private let attemptRows: AttemptRows
+  private let attemptChanges: AttemptChanges
+  private let settings: SettingTable
+  private let inTransaction: Transaction
+
+  /// Opens the store in a file, which is created, with its folder, when it does not exist.
+  ///
+  /// - Throws: `inUse` when another process, or this one, has it open; `corrupt` when the file is no store, or
+  ///   one of a newer version. It is not touched then.
+  public init(path: String) throws(StoreError) {
+    let file = try StoreFile(path: path)
+    let connection = try SQLiteConnection(path: file.path, role: .writer)
+    try Schema.open(connection)
+    self.file = file
+    self.connection = connection
+    queries = try ClaimQueries(on: connection)
+    changes = try CallChanges(on: connection)
+    targets = try TargetTable(on: connection)
+    rows = try CallRows(on: connection, bodies: true)
+    attemptRows = try AttemptRows(on: connection)
+    attemptChanges = try AttemptChanges(on: connection)
+    settings = try SettingTable(on: connection)
+    inTransaction = try Transaction(on: connection, role: .writer)
+  }
+
+  /// Makes all of the changes, in order, or none of them.
+  public func commit(_ writes: [StoreWrite]) throws(StoreError) {
+    if writes.isEmpty { return }
+    try transaction { () throws(StoreError) in
+      for write in writes {
+        switch write {
+        case .insert(let call):
+          try changes.insert(call, targetID: try targets.intern(call.spec.target))
+        case .update(let id, let progress, let attempt):
+          try changes.update(id, progress)
+          if let attempt { try attemptChanges.insert(attempt, of: id) }
+        case .breaker(let target, let breaker):
+          try targets.set(breaker, of: target)
+        }
+      }
+    }
+  }
+
+  /// The value kept under a name for the service's own use.
+  public func setting(_ name: String) throws(StoreError) -> String? {
+    try settings.value(of: name)
+  }
+
+  /// Keeps a value under a name for the service's own use.
+  public func setSetting(_ name: String, to value: String) throws(StoreError) {
+    try transaction { () throws(StoreError) in try settings.set(name, to: value) }
+  }
+
+  /// Closes the store; what is asked of it afterwards fails.
+  public func close() {
+    connection.close()
+    // Not before the file is closed: the next owner must find the log as this one left it.
+    file.close()
+  }
+
+  func transaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    do {
+      let result = try inTransaction(body)
+      targets.didCommit()
+      return result
+    } catch {
+      targets.didRollBack()
+      throw error
+    }
+  }
+
+  /// A call with, if its webhook will tell of them, its attempts.
+  func read(_ id: CallID) throws(StoreError) -> CallRows.Found? {
+    let found = try rows.call(id)
+    guard case .intact(var call) = found else { return found }
+    if call.spec.callback != nil, call.progress.attempts > 0 {
+      switch try attemptRows.attempts(of: id, responses: .none) {
+      case .success(let attempts): call.history = attempts
+      case .failure(let damage): return .damaged(damage)
+      }
+    }
+    return .intact(call)
+  }
+}

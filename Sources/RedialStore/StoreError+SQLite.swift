@@ -1,0 +1,44 @@
+internal import CSQLite
+internal import Glibc
+
+extension StoreError {
+  /// The error that SQLite's last call on a connection ended with.
+  ///
+  /// - Parameters:
+  ///   - code: The result code of that call; SQLite's extended code says more, where it has one.
+  ///   - purpose: What was attempted, as in "could not …".
+  static func sqlite(_ database: OpaquePointer?, code: Int32, purpose: String, path: String) -> StoreError {
+    guard let database else {
+      return StoreError(kind: .unavailable, message: "Could not \(purpose) in \(path): the store is closed.")
+    }
+    let extended = sqlite3_extended_errcode(database)
+    let detail = extended & 0xFF == code & 0xFF ? extended : code
+    let text = String(cString: detail == extended ? sqlite3_errmsg(database) : sqlite3_errstr(code))
+    let primary = code & 0xFF
+    // The system's error stays from one failure to the next, so it is asked for only where it was just set.
+    let system = primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN ? sqlite3_system_errno(database) : 0
+    let kind = kind(of: primary, systemError: system)
+    let cause = system == 0 ? text : "\(text), \(String(cString: strerror(system)))"
+    return StoreError(
+      kind: kind, message: "Could not \(purpose) in \(path): \(cause) (SQLite \(detail)). \(advice(for: kind))")
+  }
+
+  private static func kind(of code: Int32, systemError: Int32) -> Kind {
+    switch code {
+    case SQLITE_FULL: return .full
+    case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_MISMATCH: return .corrupt
+    // A full disk also shows where SQLite grows its shared-memory file, as a plain I/O error.
+    case SQLITE_IOERR where systemError == ENOSPC || systemError == EDQUOT: return .full
+    default: return .unavailable
+    }
+  }
+
+  private static func advice(for kind: Kind) -> String {
+    switch kind {
+    case .full: "Nothing of it was kept. Free some space on that file system; no restart is needed."
+    case .unavailable: "Nothing of it was kept. It may be tried again; check the disk, its mount and its permissions."
+    case .corrupt: "Keep a copy of the file and its -wal beside it before anything else, then restore a backup."
+    case .inUse: "Stop the other process first, or give this one a store of its own."
+    }
+  }
+}

@@ -1,0 +1,93 @@
+internal import Glibc
+
+/// A store's file on disk, and the lock that keeps it to one process.
+///
+/// SQLite would let two processes write in turn, and each would run the calls
+/// that the other holds in memory. So the owner of a store holds `flock` on a
+/// file beside it; the kernel gives that up when the process ends, however it ends.
+final class StoreFile {
+  /// The path without links, so that one file has one lock by whatever name it is opened.
+  let path: String
+  private var lock: Int32
+
+  /// Makes the folder and the file when they are missing, for this user only, and takes the lock.
+  init(path given: String) throws(StoreError) {
+    path = try Self.resolved(given)
+    let lockPath = path + ".lock"
+    lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard lock >= 0 else { throw Self.failure("open the lock file", lockPath) }
+    guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+      let code = errno
+      Glibc.close(lock)
+      guard code == EWOULDBLOCK else { throw Self.failure("lock", lockPath, code) }
+      throw StoreError(
+        kind: .inUse,
+        message: "\(path) is in use by another process, which holds \(lockPath). "
+          + "Stop that process, or give this one a store of its own. Do not delete the lock file.")
+    }
+    // SQLite would create it with the process's umask; its log and shared memory take after it. A file that is
+    // there is not touched: closing it would drop the locks that a connection of this process has on it.
+    let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if file >= 0 {
+      Glibc.close(file)
+    } else if errno != EEXIST {
+      let error = Self.failure("create the store", path)
+      close()
+      throw error
+    }
+  }
+
+  deinit {
+    close()
+  }
+
+  /// Gives the lock up. The lock file stays: were it deleted, two processes could each lock one of that name.
+  func close() {
+    if lock >= 0 { Glibc.close(lock) }
+    lock = -1
+  }
+
+  /// The absolute path of a file, which need not exist, in a folder, which is made when it does not.
+  private static func resolved(_ path: String) throws(StoreError) -> String {
+    if let whole = realPath(path) { return whole }
+    let slash = path.lastIndex(of: "/")
+    let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+    try makeFolder(folder)
+    guard let parent = realPath(folder) else { throw failure("find the folder", folder) }
+    return parent == "/" ? "/" + name : parent + "/" + name
+  }
+
+  private static func makeFolder(_ path: String) throws(StoreError) {
+    var status = stat()
+    if stat(path, &status) == 0 { return }
+    guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+      return try makeOneFolder(path, in: path.hasPrefix("/") ? "/" : ".")
+    }
+    let parent = String(path[..<slash])
+    try makeFolder(parent)
+    try makeOneFolder(path, in: parent)
+  }
+
+  private static func makeOneFolder(_ path: String, in parent: String) throws(StoreError) {
+    guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("make the folder", path) }
+    // SQLite syncs the folder that its files are in; that this folder exists has to last as well.
+    let folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else { return }
+    fsync(folder)
+    Glibc.close(folder)
+  }
+
+  private static func realPath(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
+  private static func failure(_ purpose: String, _ path: String, _ code: Int32 = errno) -> StoreError {
+    StoreError(
+      kind: code == ENOSPC || code == EDQUOT ? .full : .unavailable,
+      message: "Could not \(purpose) \(path): \(String(cString: strerror(code))). "
+        + "Check that the folder exists and that this user may write in it.")
+  }
+}

@@ -1,0 +1,37 @@
+/// Where a store is, as settings name it.
+public enum StoreLocation: Sendable, Hashable {
+  /// A file.
+  case sqlite(path: String)
+
+  /// Why a text names no store.
+  public struct Invalid: Error, Sendable, Hashable {
+    /// What is wrong with it, and what it could be.
+    public var message: String
+  }
+
+  /// Reads `sqlite:///absolute/path` or `sqlite:relative/path`. The path is taken as it stands.
+  public init(_ text: String) throws(Invalid) {
+    let examples = "Use sqlite:///var/lib/redial/redial.db, or sqlite:redial.db for a file in the working folder."
+    if text.hasPrefix("postgres:") || text.hasPrefix("postgresql:") {
+      throw Invalid(message: "A PostgreSQL store is not supported by this version. \(examples)")
+    }
+    let scheme = "sqlite:"
+    guard text.hasPrefix(scheme) else {
+      throw Invalid(message: "\"\(text)\" does not name a store. \(examples)")
+    }
+    var path = text.dropFirst(scheme.count)
+    if path.hasPrefix("//") {
+      path = path.dropFirst(2)
+      guard path.hasPrefix("/") else {
+        throw Invalid(message: "\"\(text)\" has a host where a path was expected. \(examples)")
+      }
+    }
+    guard !path.isEmpty, !path.hasSuffix("/"), !path.utf8.contains(0) else {
+      throw Invalid(message: "\"\(text)\" does not name a file. \(examples)")
+    }
+    guard path != ":memory:" else {
+      throw Invalid(message: "A store in memory would lose calls that were accepted. \(examples)")
+    }
+    self = .sqlite(path: String(path))
+  }
+}

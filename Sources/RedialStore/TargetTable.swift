@@ -1,0 +1,81 @@
+internal import RedialCore
+internal import RedialModel
+
+/// Targets: their keys, each stored once and known by a number, and their breakers.
+final class TargetTable {
+  /// Keys whose numbers are remembered; past it, they are looked up again.
+  static let maximumRemembered = 16_384
+
+  private let connection: SQLiteConnection
+  private let select: SQLiteStatement
+  private let insert: SQLiteStatement
+  private let setBreaker: SQLiteStatement
+  private let selectBreakers: SQLiteStatement
+  private var remembered: [String: Int64] = [:]
+  /// Keys that the transaction under way has added: unknown again if it is rolled back.
+  private var added: [String] = []
+
+  /// Prepares the statements.
+  init(on connection: SQLiteConnection) throws(StoreError) {
+    self.connection = connection
+    select = try connection.prepare("find a target", "SELECT id FROM targets WHERE key = ?1")
+    insert = try connection.prepare("store a target", "INSERT INTO targets (key) VALUES (?1)")
+    setBreaker = try connection.prepare(
+      "store a breaker", "UPDATE targets SET breaker_until = ?2, breaker_trips = ?3 WHERE id = ?1")
+    selectBreakers = try connection.prepare(
+      "read the breakers",
+      "SELECT key, breaker_until, breaker_trips FROM targets WHERE breaker_until IS NOT NULL")
+  }
+
+  /// The number of a target, or nil when no call ever had it.
+  func find(_ key: String) throws(StoreError) -> Int64? {
+    if let id = remembered[key] { return id }
+    select.bind(1, text: key)
+    guard let id = try select.first({ row throws(StoreError) in row.integer(0) }) else { return nil }
+    remember(key, id)
+    return id
+  }
+
+  /// The number of a target, which it is given when it has none. Only within a transaction.
+  func intern(_ key: String) throws(StoreError) -> Int64 {
+    if let id = try find(key) { return id }
+    insert.bind(1, text: key)
+    try insert.run()
+    let id = connection.lastInsertedRow
+    remember(key, id)
+    added.append(key)
+    return id
+  }
+
+  /// Stores a target's breaker; nil when it is closed.
+  func set(_ breaker: OpenBreaker?, of key: String) throws(StoreError) {
+    setBreaker.bind(1, try intern(key))
+    setBreaker.bind(2, breaker?.until.microseconds)
+    setBreaker.bind(3, breaker.map { Int64($0.trips) })
+    try setBreaker.run()
+  }
+
+  /// The breakers that are not closed.
+  func breakers() throws(StoreError) -> [(target: String, breaker: OpenBreaker)] {
+    try selectBreakers.rows { row throws(StoreError) in
+      let until = Timestamp(microseconds: row.integer(1))
+      return (row.text(0), OpenBreaker(until: until, trips: Int(row.integer(2))))
+    }
+  }
+
+  /// The transaction's keys are there to stay.
+  func didCommit() {
+    added.removeAll(keepingCapacity: true)
+  }
+
+  /// The transaction's keys are gone.
+  func didRollBack() {
+    for key in added { remembered[key] = nil }
+    added.removeAll(keepingCapacity: true)
+  }
+
+  private func remember(_ key: String, _ id: Int64) {
+    if remembered.count >= Self.maximumRemembered { remembered.removeAll(keepingCapacity: true) }
+    remembered[key] = id
+  }
+}

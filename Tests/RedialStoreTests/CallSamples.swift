@@ -1,0 +1,75 @@
+import RedialCore
+import RedialModel
+
+/// Calls for tests, with as few words as the test has to say about them.
+enum Sample {
+  static let start = Timestamp(microseconds: 1_790_000_000_123_456)
+
+  static func time(_ seconds: Int) -> Timestamp { start + .seconds(seconds) }
+
+  static func id(_ number: Int) -> CallID {
+    CallID(rawValue: (start.microseconds / 1000) << 20 + Int64(number))
+  }
+
+  static func spec(target: String = "https://example.com", callback: Callback? = nil) -> CallSpec {
+    CallSpec(
+      url: "https://example.com/charges", method: "POST", headers: [HeaderField("content-type", "text/plain")],
+      target: target, policy: RetryPolicy(), callback: callback, captureLimit: 65_536)
+  }
+
+  static func call(
+    _ number: Int, _ state: StoredState = .scheduled, due: Timestamp = start, target: String = "https://example.com",
+    kind: CallKind = .call, callback: Callback? = nil, body: [UInt8] = Array("hello".utf8)
+  ) -> CallRecord {
+    CallRecord(
+      id: id(number), kind: kind, spec: spec(target: target, callback: callback), body: body, createdAt: start,
+      progress: CallProgress(
+        state: state, due: due, roundStartedAt: start, finishedAt: state.isFinal ? time(60) : nil,
+        failure: state == .failed ? .notRetryable : nil))
+  }
+
+  static func attempt(_ number: Int, body: [UInt8]? = nil) -> AttemptRecord {
+    AttemptRecord(
+      number: number, startedAt: time(number), duration: .microseconds(12_345), outcome: .answered, status: 503,
+      decision: Array(#"{"action":"retry"}"#.utf8),
+      response: CapturedResponse(
+        head: HeaderBlock(bytes: Array("retry-after: 3\r\n".utf8)), body: body ?? [UInt8(number)], truncated: false))
+  }
+}
+
+/// Everything of a call that can be compared, so that a failed expectation shows what differs.
+struct ComparableCall: Equatable {
+  var id: CallID
+  var kind: CallKind
+  var createdAt: Timestamp
+  var body: [UInt8]
+  var progress: CallProgress
+  var history: [AttemptRecord]
+  var url: String
+  var method: String
+  var headers: [HeaderField]
+  var target: String
+  var policy: RetryPolicy
+  var idempotent: Bool
+  var labels: [CallSpec.Label]
+  var callback: Callback?
+  var captureLimit: Int
+
+  init(_ call: CallRecord) {
+    id = call.id
+    kind = call.kind
+    createdAt = call.createdAt
+    body = call.body
+    progress = call.progress
+    history = call.history
+    url = call.spec.url
+    method = call.spec.method
+    headers = call.spec.headers
+    target = call.spec.target
+    policy = call.spec.policy
+    idempotent = call.spec.idempotent
+    labels = call.spec.labels
+    callback = call.spec.callback
+    captureLimit = call.spec.captureLimit
+  }
+}

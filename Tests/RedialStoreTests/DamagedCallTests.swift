@@ -1,0 +1,84 @@
+import RedialCore
+import RedialModel
+import Testing
+
+@testable import RedialStore
+
+@Suite("A stored call that cannot be understood")
+struct DamagedCallTests {
+  let folder = TemporaryFolder()
+
+  /// A store of five calls of which the third is damaged.
+  private func damagedStore(_ state: StoredState, sql: String) throws -> SQLiteStore {
+    let store = try SQLiteStore(path: folder.file("calls.db"))
+    let callback = Callback(url: "https://me.example.com/hooks")
+    for number in 1...5 {
+      let call = Sample.call(number, state, due: Sample.time(number), callback: callback)
+      var progress = call.progress
+      progress.attempts = 1
+      try store.commit([.insert(call), .update(call.id, progress, Sample.attempt(1))])
+    }
+    try store.connection.execute("prepare the test", "\(sql) = \(Sample.id(3).rawValue)")
+    return store
+  }
+
+  static let damage = [
+    "UPDATE requests SET spec = x'7b00' WHERE id", "DELETE FROM requests WHERE id",
+    "UPDATE calls SET waiting = 77 WHERE id", "UPDATE calls SET failure = -1 WHERE id", "UPDATE attempts SET outcome = 99 WHERE call_id",
+  ]
+
+  @Test("stops no other due call, is told of once, and is not claimed again", arguments: damage)
+  func due(sql: String) throws {
+    let store = try damagedStore(.scheduled, sql: sql)
+    defer { store.close() }
+    var told: [StoreError] = []
+    store.onDamage = { told.append($0) }
+    let claim = try store.claimDue(before: Sample.time(9), limit: 4)
+    #expect(claim.calls.map { $0.id } == [1, 2, 4, 5].map { Sample.id($0) })
+    #expect(claim.nextDue == nil)
+    #expect(told.map { $0.kind } == [.corrupt])
+    #expect(told.first?.message.contains(Sample.id(3).description) == true)
+    #expect(try store.claimDue(before: Sample.time(9), limit: 4).calls.isEmpty)
+    #expect(told.count == 1)
+
+    let state = try store.connection.value(
+      "check", "SELECT state, finished_at FROM calls WHERE id = \(Sample.id(3).rawValue)"
+    ) { [$0.integer(0), $0.integer(1)] }
+    #expect(state == [Int64(StoredState.failed.rawValue), Sample.time(9).microseconds])
+  }
+
+  @Test("stops nothing else of its target's queue")
+  func queued() throws {
+    let store = try damagedStore(.queued, sql: Self.damage[0])
+    defer { store.close() }
+    let calls = try store.claimQueued(target: "https://example.com", limit: 3)
+    #expect(calls.map { $0.id } == [1, 2, 4].map { Sample.id($0) })
+  }
+
+  @Test("does not stop the store from being taken over")
+  func running() throws {
+    let store = try damagedStore(.running, sql: Self.damage[0])
+    defer { store.close() }
+    let state = try store.recover(at: Sample.time(9))
+    #expect(state.running.count == 4)
+    #expect(state.unfinished == 4)
+  }
+
+  @Test("is an error that names it to whoever asks for it, and a line among others in a list")
+  func reading() throws {
+    let store = try damagedStore(.succeeded, sql: Self.damage[0])
+    defer { store.close() }
+    let reader = try SQLiteReader(path: folder.file("calls.db"), connections: 1)
+    for ask in [
+      { () throws in _ = try reader.call(Sample.id(3), allResponses: false) },
+      { () throws in _ = try store.claim(Sample.id(3)) },
+    ] {
+      let error = #expect(throws: StoreError.self) { try ask() }
+      #expect(error?.kind == .corrupt)
+      #expect(error?.message.contains(Sample.id(3).description) == true)
+    }
+    let list = try reader.calls(CallQuery(state: .succeeded))
+    #expect(list.map { $0.record.id } == (1...5).reversed().map { Sample.id($0) })
+    #expect(list.map { $0.record.spec.url.isEmpty } == [false, false, true, false, false])
+  }
+}

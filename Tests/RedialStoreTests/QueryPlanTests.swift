@@ -1,0 +1,78 @@
+import RedialCore
+import RedialModel
+import Testing
+
+@testable import RedialStore
+
+@Suite("Query plans")
+struct QueryPlanTests {
+  let folder = TemporaryFolder()
+
+  @Test("no statement of the writer reads more than its work")
+  func writer() throws {
+    let store = try SQLiteStore(path: folder.file("calls.db"))
+    defer { store.close() }
+    let plans = plans(try store.connection.plans())
+    #expect(plans.count >= 18)
+    // The only scans: over what is queued, over the first entry of an index, and over targets.
+    let allowed = [
+      "SCAN calls USING INDEX calls_queued", "SCAN calls USING INDEX calls_due", "SCAN targets",
+      "SCAN q",
+    ]
+    check(plans, allowing: allowed)
+    expect(plans, "due <= ?1", uses: "SEARCH calls USING INDEX calls_due (due<?)")
+    expect(plans, "state = 1 AND target_id", uses: "SEARCH calls USING INDEX calls_queued (target_id=?)")
+    expect(plans, "ORDER BY due LIMIT 1", uses: "SCAN calls USING INDEX calls_due")
+    expect(plans, "GROUP BY target_id", uses: "SCAN calls USING INDEX calls_queued")
+    expect(plans, "AND state = 3", uses: "SEARCH calls USING INDEX calls_by_state (kind=? AND state=?)")
+    expect(plans, "AND state <= 3", uses: "SEARCH calls USING INDEX calls_by_state (kind=? AND state<?)")
+    expect(plans, "SET state = 0", uses: "SEARCH calls USING INDEX calls_by_state (kind=? AND state=?)")
+  }
+
+  @Test("no list reads more than it answers")
+  func lists() throws {
+    let store = try SQLiteStore(path: folder.file("calls.db"))
+    defer { store.close() }
+    let reader = try SQLiteReader(path: folder.file("calls.db"), connections: 1)
+    try store.commit([.insert(Sample.call(1))])
+    for state in [nil] + CallState.allCases.map({ Optional($0) }) {
+      for target in [nil, "https://example.com"] {
+        _ = try reader.calls(CallQuery(state: state, target: target))
+      }
+    }
+    let plans = plans(try reader.plans())
+    let lists = plans.filter { $0.sql.hasSuffix("LIMIT ?3") }
+    #expect(lists.count == 12)
+    check(plans, allowing: [])
+    for list in lists {
+      let searches = list.steps.filter { $0.contains("SEARCH") }
+      #expect(searches.count == list.sql.split(separator: "UNION ALL").count)
+      for search in searches {
+        let byState = search == "SEARCH calls USING INDEX calls_by_state (kind=? AND state=? AND rowid<?)"
+        let byTarget =
+          search == "SEARCH calls USING INDEX calls_by_target (target_id=? AND kind=? AND state=? AND rowid<?)"
+        let inMemory = search == "SEARCH calls USING INDEX calls_by_state (kind=? AND state=? AND rowid<?)"
+        #expect(list.sql.contains("target_id") ? byTarget || inMemory : byState, "\(list)")
+      }
+    }
+  }
+
+  /// What SQLite would do. Whether an index covers a query is left out: of a partial index, versions differ on it.
+  private func plans(_ explained: [(sql: String, steps: [String])]) -> [(sql: String, steps: [String])] {
+    explained.map { ($0.sql, $0.steps.map { $0.replacing("COVERING ", with: "") }) }
+  }
+
+  private func check(_ plans: [(sql: String, steps: [String])], allowing allowed: [String]) {
+    for plan in plans {
+      for step in plan.steps where !allowed.contains(step) {
+        #expect(!step.hasPrefix("SCAN") && !step.contains("TEMP B-TREE"), "\(plan)")
+      }
+    }
+  }
+
+  private func expect(_ plans: [(sql: String, steps: [String])], _ fragment: String, uses step: String) {
+    let found = plans.filter { $0.sql.contains(fragment) }
+    #expect(found.count == 1, "\(fragment)")
+    #expect(found.allSatisfy { $0.steps.contains(step) }, "\(found)")
+  }
+}

@@ -1,0 +1,46 @@
+import RedialStore
+import Testing
+
+@Suite("SQLite does what any store has to do")
+struct SQLiteConformanceTests {
+  let folder = TemporaryFolder()
+
+  var conformance: StoreConformance {
+    let path = folder.file("calls.db")
+    return StoreConformance(
+      openStore: { try SQLiteStore(path: path) }, openReader: { try SQLiteReader(path: path, connections: 2) })
+  }
+
+  @Test("every field of a call comes back as it was given")
+  func callRoundTrip() throws { try conformance.callRoundTrip() }
+
+  @Test("progress and attempts come back, with the responses that were asked for")
+  func updatesAndAttempts() throws { try conformance.updatesAndAttempts() }
+
+  @Test("a setting is kept under its name until another takes its place")
+  func settings() throws { try conformance.settings() }
+
+  @Test("a commit that fails leaves nothing behind")
+  func rollback() throws { try conformance.rollback() }
+
+  @Test("what was committed is there for the next process")
+  func durability() throws { try conformance.durability() }
+
+  @Test("due calls are claimed once, earliest first, up to the limit")
+  func dueClaims() throws { try conformance.dueClaims() }
+
+  @Test("a target's queue is claimed oldest first")
+  func queuedClaims() throws { try conformance.queuedClaims() }
+
+  @Test("a claim by identity holds what has not ended")
+  func claimsByID() throws { try conformance.claimsByID() }
+
+  @Test("a claimed call brings its attempts along only for its webhook")
+  func claimedHistory() throws { try conformance.claimedHistory() }
+
+  @Test("a process that takes over knows what was running and what waits")
+  func recovery() throws { try conformance.recovery() }
+
+  @Test("lists agree with a naive model, page by page", arguments: [1, 2, 3] as [UInt64])
+  func listing(seed: UInt64) throws { try conformance.listing(seed: seed) }
+}

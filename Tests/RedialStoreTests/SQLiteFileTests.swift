@@ -1,0 +1,146 @@
+import Glibc
+import RedialCore
+import RedialModel
+import Testing
+
+@testable import RedialStore
+
+@Suite("The file of an SQLite store")
+struct SQLiteFileTests {
+  let folder = TemporaryFolder()
+
+  @Test("is made with its folders, for this user only")
+  func creation() throws {
+    let path = folder.file("a/b/calls.db")
+    let store = try SQLiteStore(path: path)
+    defer { store.close() }
+    try store.commit([.insert(Sample.call(1))])
+    #expect(permissions(of: folder.file("a")) == 0o700)
+    #expect(permissions(of: folder.file("a/b")) == 0o700)
+    for name in [path, path + "-wal", path + "-shm", path + ".lock"] { #expect(permissions(of: name) == 0o600) }
+  }
+
+  @Test("has one owner at a time, by whatever name it is opened")
+  func lock() throws {
+    let store = try SQLiteStore(path: folder.file("calls.db"))
+    symlink(folder.file("calls.db"), folder.file("link.db"))
+    for name in ["calls.db", "link.db", "./calls.db"] {
+      let error = #expect(throws: StoreError.self) { try SQLiteStore(path: folder.file(name)) }
+      #expect(error?.kind == .inUse)
+      #expect(error?.message.contains("another process") == true)
+    }
+    store.close()
+    try SQLiteStore(path: folder.file("link.db")).close()
+  }
+
+  @Test("is given up by a store that nobody closed")
+  func abandoned() throws {
+    do { _ = try SQLiteStore(path: folder.file("calls.db")) }
+    try SQLiteStore(path: folder.file("calls.db")).close()
+  }
+
+  @Test("is refused and left as it is when it is no database", arguments: [10, 5000])
+  func notADatabase(size: Int) {
+    let path = folder.file("calls.db")
+    let text = [UInt8](repeating: 0x61, count: size)
+    writeFile(path, text)
+    let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
+    #expect(error?.kind == .corrupt)
+    #expect(contents(of: path) == text)
+  }
+
+  @Test("is refused and left as it is when it is another program's database")
+  func foreignDatabase() throws {
+    let path = folder.file("calls.db")
+    let other = try SQLiteConnection(path: path, role: .writer)
+    try other.execute("prepare the test", "CREATE TABLE theirs (a)")
+    other.close()
+    let before = contents(of: path)
+    let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
+    #expect(error?.kind == .corrupt)
+    #expect(error?.message.contains("another program") == true)
+    #expect(contents(of: path) == before)
+  }
+
+  @Test("is refused and left as it is when a newer version made it")
+  func newerVersion() throws {
+    let path = folder.file("calls.db")
+    try SQLiteStore(path: path).close()
+    let newer = try SQLiteConnection(path: path, role: .writer)
+    try newer.execute("prepare the test", "PRAGMA user_version = \(Schema.version + 1)")
+    newer.close()
+    let before = contents(of: path)
+    let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
+    #expect(error?.kind == .corrupt)
+    #expect(error?.message.contains("newer version") == true)
+    #expect(contents(of: path) == before)
+    #expect(throws: StoreError.self) { try SQLiteReader(path: path, connections: 1) }
+  }
+
+  @Test("is not made by a reader")
+  func readerWithoutStore() {
+    #expect(throws: StoreError.self) { try SQLiteReader(path: folder.file("calls.db"), connections: 1) }
+    #expect(contents(of: folder.file("calls.db")) == nil)
+  }
+
+  @Test("takes nothing when it is full, and goes on when there is space again")
+  func full() throws {
+    let store = try SQLiteStore(path: folder.file("calls.db"))
+    defer { store.close() }
+    try store.commit([.insert(Sample.call(1))])
+    try store.connection.execute("prepare the test", "PRAGMA max_page_count = 1")
+    let large = StoreWrite.insert(Sample.call(2, target: "new", body: [UInt8](repeating: 1, count: 100_000)))
+    let error = #expect(throws: StoreError.self) { try store.commit([large]) }
+    #expect(error?.kind == .full)
+    #expect(error?.message.contains("Could not store a call's request in \(folder.file("calls.db"))") == true)
+    #expect(!store.connection.isInTransaction)
+    try store.connection.execute("prepare the test", "PRAGMA max_page_count = 1000000")
+    try store.commit([large])
+    #expect(try store.recover(at: Sample.start).unfinished == 2)
+  }
+
+  @Test("is busy only for as long as somebody else writes")
+  func busy() throws {
+    let store = try SQLiteStore(path: folder.file("calls.db"))
+    defer { store.close() }
+    try store.connection.execute("prepare the test", "PRAGMA busy_timeout = 0")
+    let other = try SQLiteConnection(path: store.connection.path, role: .writer)
+    try other.execute("prepare the test", "BEGIN IMMEDIATE")
+    let error = #expect(throws: StoreError.self) { try store.commit([.insert(Sample.call(1))]) }
+    #expect(error?.kind == .unavailable)
+    other.rollBack()
+    try store.commit([.insert(Sample.call(1))])
+  }
+
+  @Test("a closed store answers with an error")
+  func closed() throws {
+    let store = try SQLiteStore(path: folder.file("calls.db"))
+    store.close()
+    store.close()
+    let error = #expect(throws: StoreError.self) { try store.commit([.insert(Sample.call(1))]) }
+    #expect(error?.kind == .unavailable)
+    #expect(throws: StoreError.self) { try store.setting("a") }
+  }
+
+  @Test("readers on many threads see only whole commits")
+  func concurrentReads() async throws {
+    let store = try SQLiteStore(path: folder.file("calls.db"))
+    defer { store.close() }
+    let reader = try SQLiteReader(path: folder.file("calls.db"), connections: 2)
+    try store.commit([.insert(Sample.call(1))])
+    let checks = (0..<4).map { _ in
+      Task.detached {
+        for _ in 0..<200 {
+          let call = try #require(try reader.call(Sample.id(1), allResponses: false))
+          #expect(call.attempts.count == call.record.progress.attempts)
+        }
+      }
+    }
+    var progress = Sample.call(1).progress
+    for number in 1...100 {
+      progress.attempts = number
+      try store.commit([.update(Sample.id(1), progress, Sample.attempt(number))])
+    }
+    for check in checks { try await check.value }
+  }
+}

@@ -1,0 +1,128 @@
+import RedialCore
+import RedialModel
+import RedialStore
+import Testing
+
+extension StoreConformance {
+  /// Due calls are claimed earliest first, up to the limit, once; what is left says when it is due.
+  func dueClaims() throws {
+    let (store, reader) = (try openStore(), try openReader())
+    defer { store.close() }
+    // Due at 5, 4, 3, 2, 1 and 9 s; the others are in no claim's reach.
+    try store.commit(
+      (1...5).map { .insert(Sample.call($0, $0 == 2 ? .queued : .scheduled, due: Sample.time(6 - $0))) }
+        + [.insert(Sample.call(6, due: Sample.time(9)))]
+        + [StoredState.held, .running, .succeeded, .failed, .cancelled].enumerated().map {
+          .insert(Sample.call(10 + $0, $1, due: Sample.time(0)))
+        })
+    let first = try store.claimDue(before: Sample.time(5), limit: 3)
+    #expect(first.calls.map { $0.id } == [Sample.id(5), Sample.id(4), Sample.id(3)])
+    #expect(first.calls.allSatisfy { $0.progress.state == .held && $0.body == Array("hello".utf8) })
+    #expect(first.calls.map { $0.progress.due } == [Sample.time(1), Sample.time(2), Sample.time(3)])
+    #expect(first.nextDue == Sample.time(4))
+    let second = try store.claimDue(before: Sample.time(5), limit: 3)
+    #expect(second.calls.map { $0.id } == [Sample.id(2), Sample.id(1)])
+    #expect(second.nextDue == Sample.time(9))
+    #expect(try store.claimDue(before: Sample.time(5), limit: 3).calls.isEmpty)
+    #expect(try store.claimDue(before: Sample.time(9), limit: 3).nextDue == nil)
+    #expect(try reader.call(Sample.id(2), allResponses: false)?.record.progress.state == .held)
+  }
+
+  /// The queue of a target is claimed oldest first, and no other target's.
+  func queuedClaims() throws {
+    let store = try openStore()
+    defer { store.close() }
+    try store.commit(
+      (1...9).map { number in
+        .insert(
+          Sample.call(
+            number, number == 4 ? .scheduled : .queued, due: Sample.time(100 - number),
+            target: number % 2 == 0 ? "even" : "odd", kind: number == 6 ? .webhook : .call))
+      })
+    #expect(try store.claimQueued(target: "even", limit: 2).map { $0.id } == [Sample.id(2), Sample.id(6)])
+    let rest = try store.claimQueued(target: "even", limit: 2)
+    #expect(rest.map { $0.id } == [Sample.id(8)])
+    #expect(rest.allSatisfy { $0.progress.state == .held })
+    #expect(try store.claimQueued(target: "even", limit: 2).isEmpty)
+    #expect(try store.claimQueued(target: "nobody", limit: 2).isEmpty)
+    #expect(try store.claimQueued(target: "odd", limit: 100).count == 5)
+  }
+
+  /// A claim by identity holds a call that has not ended, and answers one that has.
+  func claimsByID() throws {
+    let store = try openStore()
+    defer { store.close() }
+    for (number, state) in StoredState.allCases.enumerated() {
+      try store.commit([.insert(Sample.call(number, state))])
+      let claimed = try #require(try store.claim(Sample.id(number)))
+      #expect(claimed.progress.state == (state.isFinal ? state : .held))
+    }
+    #expect(try store.claim(Sample.id(99)) == nil)
+    #expect(try store.claimDue(before: .distantFuture, limit: 10).calls.isEmpty)
+  }
+
+  /// A claimed call brings its attempts along only when its webhook will tell of them, and never their responses.
+  func claimedHistory() throws {
+    let store = try openStore()
+    defer { store.close() }
+    let callback = Callback(url: "https://me.example.com/hooks")
+    for (number, callback) in [(1, nil), (2, callback)] {
+      let call = Sample.call(number, callback: callback)
+      var progress = call.progress
+      progress.attempts = 2
+      try store.commit([
+        .insert(call), .update(call.id, progress, Sample.attempt(1)), .update(call.id, progress, Sample.attempt(2)),
+      ])
+    }
+    let calls = try store.claimDue(before: Sample.start, limit: 2).calls
+    #expect(calls.map { $0.history.count } == [0, 2])
+    var expected = [Sample.attempt(1), Sample.attempt(2)]
+    for index in expected.indices { expected[index].response = nil }
+    #expect(calls.last?.history == expected)
+  }
+
+  /// A process that takes over finds what was running, gives back what was held, and knows the rest by number.
+  func recovery() throws {
+    let store = try openStore()
+    #expect(try store.recover(at: Sample.start).unfinished == 0)
+    var writes: [StoreWrite] = []
+    for number in 1...40 {
+      let state: StoredState = StoredState.allCases[number % StoredState.allCases.count]
+      writes.append(
+        .insert(
+          Sample.call(
+            number, state, due: Sample.time(number), target: number % 2 == 0 ? "even" : "odd",
+            kind: number % 3 == 0 ? .webhook : .call)))
+    }
+    writes.append(.breaker(target: "odd", OpenBreaker(until: Sample.time(7), trips: 2)))
+    writes.append(.breaker(target: "even", OpenBreaker(until: Sample.time(8), trips: 1)))
+    writes.append(.breaker(target: "unseen", OpenBreaker(until: Sample.time(9), trips: 3)))
+    writes.append(.breaker(target: "even", nil))
+    writes.append(.breaker(target: "odd", OpenBreaker(until: Sample.time(10), trips: 3)))
+    try store.commit(writes)
+    store.close()
+
+    let next = try openStore()
+    let state = try next.recover(at: Sample.time(50))
+    func numbers(_ state: StoredState) -> [Int] {
+      (1...40).filter { StoredState.allCases[$0 % StoredState.allCases.count] == state }
+    }
+    #expect(state.running.map { $0.id }.sorted() == numbers(.running).map { Sample.id($0) })
+    #expect(state.running.allSatisfy { $0.progress.state == .held })
+    let waiting = numbers(.scheduled) + numbers(.queued) + numbers(.held)
+    #expect(state.unfinished == waiting.count + numbers(.running).count)
+    #expect(state.nextDue == waiting.min().map { Sample.time($0) })
+    #expect(state.lastID == Sample.id(40))
+    let queued = numbers(.queued)
+    let counts = Dictionary(uniqueKeysWithValues: state.queued.map { ($0.target, $0.count) })
+    #expect(counts == ["even": queued.filter { $0 % 2 == 0 }.count, "odd": queued.filter { $0 % 2 == 1 }.count])
+    let breakers = Dictionary(uniqueKeysWithValues: state.breakers.map { ($0.target, $0.breaker) })
+    #expect(
+      breakers == [
+        "odd": OpenBreaker(until: Sample.time(10), trips: 3), "unseen": OpenBreaker(until: Sample.time(9), trips: 3),
+      ])
+    let claimed = try next.claimDue(before: Sample.time(100), limit: 100)
+    #expect(claimed.calls.map { $0.id } == waiting.sorted().map { Sample.id($0) })
+    next.close()
+  }
+}

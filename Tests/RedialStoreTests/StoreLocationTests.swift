@@ -1,0 +1,29 @@
+import RedialStore
+import Testing
+
+@Suite("Store locations")
+struct StoreLocationTests {
+  @Test(
+    "name a file by its path",
+    arguments: [
+      ("sqlite:///var/lib/redial/redial.db", "/var/lib/redial/redial.db"), ("sqlite:/tmp/a.db", "/tmp/a.db"),
+      ("sqlite:redial.db", "redial.db"), ("sqlite:data/my calls.db", "data/my calls.db"),
+    ])
+  func path(text: String, path: String) throws {
+    #expect(try StoreLocation(text) == .sqlite(path: path))
+  }
+
+  @Test(
+    "that are none say what is wrong and what to write",
+    arguments: [
+      ("postgres://db/redial", "not supported by this version"), ("postgresql://db", "not supported by this version"),
+      ("sqlite://host/redial.db", "host"), ("sqlite:", "does not name a file"),
+      ("sqlite:///var/lib/", "does not name a file"), ("/var/lib/redial.db", "does not name a store"),
+      ("", "does not name a store"), ("sqlite::memory:", "memory"),
+    ])
+  func invalid(text: String, reason: String) {
+    let error = #expect(throws: StoreLocation.Invalid.self) { try StoreLocation(text) }
+    #expect(error?.message.contains(reason) == true)
+    #expect(error?.message.contains("sqlite:///var/lib/redial/redial.db") == true)
+  }
+}
