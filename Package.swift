@@ -24,12 +24,15 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
   name: "redial",
   products: [
+    .executable(name: "redial", targets: ["redial"]),
     .library(name: "RedialCore", targets: ["RedialCore"]),
     .library(name: "HTTPServer", targets: ["HTTPServer"]),
   ],
   targets: [
     // The C libraries, all from the distribution.
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .target(name: "CLinux"),
 
     // Pure: values and time in, decisions out.
@@ -39,7 +42,22 @@ let package = Package(
 
     // The shells around them.
     module("RedialStore", ["RedialModel", "RedialCore", "CSQLite"]),
+    module("RedialTransport", ["RedialModel", "RedialCore", "CCurl"]),
     module("HTTPServer", ["CLinux"]),
+
+    // The service and its command.
+    .target(
+      name: "RedialService",
+      dependencies: [
+        "HTTPServer", "RedialEngine", "RedialStore", "RedialTransport", "RedialModel", "RedialCore",
+        "CCrypto",
+      ],
+      resources: [.embedInCode("openapi.yaml")],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "redial",
+      dependencies: ["RedialService", "HTTPServer", "RedialTransport", "RedialModel", "RedialCore"],
+      swiftSettings: strict),
 
     tests("RedialStoreTests", ["RedialStore", "RedialModel", "RedialCore"]),
   ],

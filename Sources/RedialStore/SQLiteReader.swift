@@ -37,6 +37,11 @@ public final class SQLiteReader: CallReader {
     try withConnection { connection throws(StoreError) in try connection.calls(query) }
   }
 
+  /// The value kept under a name for the service's own use.
+  public func setting(_ name: String) throws(StoreError) -> String? {
+    try withConnection { connection throws(StoreError) in try connection.settings.value(of: name) }
+  }
+
   /// Whether the store answers.
   public func ping() throws(StoreError) {
     try withConnection { connection throws(StoreError) in try connection.ping() }
@@ -67,6 +72,7 @@ public final class SQLiteReader: CallReader {
 /// no two threads ever use it at a time and each sees what the one before it did.
 private final class ReadConnection: @unchecked Sendable {
   let connection: SQLiteConnection
+  let settings: SettingTable
   private let rows: CallRows
   private let rowsWithoutBodies: CallRows
   private let attempts: AttemptRows
@@ -79,6 +85,7 @@ private final class ReadConnection: @unchecked Sendable {
     let connection = try SQLiteConnection(path: path, role: .reader)
     try Schema.openForReading(connection)
     self.connection = connection
+    settings = try SettingTable(on: connection)
     rows = try CallRows(on: connection, bodies: true)
     rowsWithoutBodies = try CallRows(on: connection, bodies: false)
     attempts = try AttemptRows(on: connection)

@@ -1,0 +1,53 @@
+# make run    install what is missing, build, and start the service on 127.0.0.1:8080
+# make test   install what the tests need, and pass them
+# make bench  measure, against a local nginx
+# make format bring the code into form; make lint checks that it is
+
+SHELL := /bin/sh
+VENV := .build/venv
+REQUIREMENTS := Tests/Acceptance/requirements.txt
+
+.PHONY: run build test unit acceptance bench lint format clean
+
+run: build
+	@mkdir -p data
+	@exec .build/release/redial serve
+
+build:
+	@.ci/packages build
+	@swift build -c release --product redial
+
+test: unit acceptance
+
+unit:
+	@.ci/packages build
+	@.ci/packages test
+	swift build --build-tests
+	swift test --skip-build --parallel
+
+acceptance: $(VENV)/done
+	@.ci/packages build
+	swift build --product redial
+	$(VENV)/bin/python -m pytest -q -p no:cacheprovider Tests/Acceptance
+
+$(VENV)/done: $(REQUIREMENTS)
+	@.ci/packages test
+	@rm -rf $(VENV)
+	@python3 -m venv $(VENV)
+	@$(VENV)/bin/python -m pip install -q --disable-pip-version-check -r $(REQUIREMENTS)
+	@touch $@
+
+bench:
+	@.ci/packages build
+	@.ci/packages bench
+	@swift build -c release --product redial
+	@python3 Benchmarks/service.py
+
+lint:
+	swift format lint --strict --recursive Package.swift Sources Tests
+
+format:
+	swift format --in-place --recursive Package.swift Sources Tests
+
+clean:
+	rm -rf .build Benchmarks/out

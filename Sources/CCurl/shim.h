@@ -1,0 +1,70 @@
+#ifndef REDIAL_CCURL_SHIM_H
+#define REDIAL_CCURL_SHIM_H
+
+// The macros that check argument types are of no use to Swift, which calls the functions below.
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+
+// Swift cannot call variadic functions: one wrapper for each type of argument.
+
+static inline CURLcode redial_curl_set_long(CURL *_Nonnull h, CURLoption o, long v) {
+  return curl_easy_setopt(h, o, v);
+}
+
+static inline CURLcode redial_curl_set_offset(CURL *_Nonnull h, CURLoption o, curl_off_t v) {
+  return curl_easy_setopt(h, o, v);
+}
+
+static inline CURLcode redial_curl_set_text(CURL *_Nonnull h, CURLoption o, const char *_Nullable v) {
+  return curl_easy_setopt(h, o, v);
+}
+
+static inline CURLcode redial_curl_set_pointer(CURL *_Nonnull h, CURLoption o, const void *_Nullable v) {
+  return curl_easy_setopt(h, o, v);
+}
+
+static inline CURLcode redial_curl_set_headers(CURL *_Nonnull h, struct curl_slist *_Nullable v) {
+  return curl_easy_setopt(h, CURLOPT_HTTPHEADER, v);
+}
+
+// For CURLOPT_WRITEFUNCTION and CURLOPT_HEADERFUNCTION.
+typedef size_t (*redial_curl_sink)(char *_Nullable, size_t, size_t, void *_Nullable);
+
+static inline CURLcode redial_curl_set_sink(CURL *_Nonnull h, CURLoption o, redial_curl_sink _Nonnull f) {
+  return curl_easy_setopt(h, o, f);
+}
+
+// For CURLOPT_PREREQFUNCTION.
+typedef int (*redial_curl_gate)(void *_Nullable, char *_Nullable, char *_Nullable, int, int);
+
+static inline CURLcode redial_curl_set_gate(CURL *_Nonnull h, redial_curl_gate _Nonnull f) {
+  return curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, f);
+}
+
+static inline long redial_curl_get_long(CURL *_Nonnull h, CURLINFO i) {
+  long v = 0;
+  return curl_easy_getinfo(h, i, &v) == CURLE_OK ? v : 0;
+}
+
+static inline curl_off_t redial_curl_get_offset(CURL *_Nonnull h, CURLINFO i) {
+  curl_off_t v = 0;
+  return curl_easy_getinfo(h, i, &v) == CURLE_OK ? v : 0;
+}
+
+static inline CURLMcode redial_curl_multi_set_long(CURLM *_Nonnull m, CURLMoption o, long v) {
+  return curl_multi_setopt(m, o, v);
+}
+
+// A transfer that has ended, or NULL when there is none left.
+static inline CURL *_Nullable redial_curl_multi_next_done(CURLM *_Nonnull m, CURLcode *_Nonnull code) {
+  int left;
+  CURLMsg *message;
+  while ((message = curl_multi_info_read(m, &left)))
+    if (message->msg == CURLMSG_DONE) {
+      *code = message->data.result;
+      return message->easy_handle;
+    }
+  return NULL;
+}
+
+#endif

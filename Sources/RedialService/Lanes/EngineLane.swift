@@ -1,0 +1,56 @@
+internal import Dispatch
+internal import RedialCore
+internal import RedialEngine
+
+/// The lane that the engine runs on: it gathers events, gives the engine its
+/// turn, passes its effects on, and wakes it when it asked to be woken.
+///
+/// `@unchecked Sendable`: everything mutable is touched on `queue` only, which is serial.
+final class EngineLane: @unchecked Sendable {
+  private let queue = DispatchQueue(label: "redial.engine", qos: .userInitiated)
+  private let mailbox = Mailbox<EngineEvent>()
+  private let clock: Clock
+  private let perform: @Sendable (Effects) -> Void
+  private var engine: Engine
+  private var timer: (any DispatchSourceTimer)?
+  /// When the timer goes off; nil when it will not.
+  private var armedFor: Timestamp?
+
+  /// - Parameter perform: Called with each turn's effects, on the lane.
+  init(engine: Engine, clock: Clock, perform: @escaping @Sendable (Effects) -> Void) {
+    self.engine = engine
+    self.clock = clock
+    self.perform = perform
+  }
+
+  /// Tells the engine of events, from any thread.
+  func post(_ events: some Sequence<EngineEvent>) {
+    if mailbox.post(events) { queue.async { self.turn() } }
+  }
+
+  private func turn() {
+    let effects = engine.handle(mailbox.takeAll(), at: clock.now)
+    perform(effects)
+    arm(for: effects.wakeAt)
+  }
+
+  /// Sets the timer, unless it goes off in time anyway: a turn too many costs less than setting it each time.
+  private func arm(for wake: Timestamp?) {
+    guard let wake else { return }
+    if let armedFor, armedFor <= wake { return }
+    let timer = self.timer ?? makeTimer()
+    self.timer = timer
+    armedFor = wake
+    timer.schedule(deadline: .now() + .microseconds(Int(max(0, (wake - clock.now).wholeMicroseconds))))
+  }
+
+  private func makeTimer() -> any DispatchSourceTimer {
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.setEventHandler { [unowned self] in
+      armedFor = nil
+      turn()
+    }
+    timer.activate()
+    return timer
+  }
+}

@@ -1,0 +1,51 @@
+internal import HTTPServer
+internal import RedialCore
+internal import RedialEngine
+internal import Synchronization
+
+/// The clients that wait for the engine's reply.
+final class ReplyTable: Sendable {
+  /// A client that waits.
+  struct Waiting: Sendable {
+    var responder: HTTPResponder
+    var purpose: Purpose
+    var since: Timestamp
+  }
+
+  /// What it waits for.
+  enum Purpose: Sendable {
+    /// Its call's acceptance.
+    case submit
+    /// An operation on a call.
+    case operation
+    /// The list of targets.
+    case targets
+    /// One target.
+    case target(String)
+    /// The metrics.
+    case metrics
+    /// Whether the service is ready.
+    case readiness
+  }
+
+  private struct Table: Sendable {
+    var waiting: [UInt64: Waiting] = [:]
+    var last: UInt64 = 0
+  }
+
+  private let table = Mutex(Table())
+
+  /// Notes a client, and answers the token by which the engine knows it.
+  func add(_ responder: HTTPResponder, for purpose: Purpose, at now: Timestamp) -> ReplyToken {
+    table.withLock { table in
+      table.last += 1
+      table.waiting[table.last] = Waiting(responder: responder, purpose: purpose, since: now)
+      return ReplyToken(rawValue: table.last)
+    }
+  }
+
+  /// Takes a client out; nil when it is not there.
+  func take(_ token: ReplyToken) -> Waiting? {
+    table.withLock { $0.waiting.removeValue(forKey: token.rawValue) }
+  }
+}

@@ -1,0 +1,240 @@
+internal import Dispatch
+internal import Glibc
+internal import HTTPServer
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+internal import RedialStore
+internal import RedialTransport
+internal import Synchronization
+
+/// Joins the lanes: it performs the engine's effects on the store, the
+/// transport and the clients that wait, and tells the engine what came of them.
+///
+/// `@unchecked Sendable`: the two lanes and the transport are set once, by `init`, before anything else can
+/// see the object; everything else in it is constant or locked.
+final class Runtime: @unchecked Sendable {
+  let clock = Clock()
+  let metrics = Metrics()
+  let replies = ReplyTable()
+  let breakers = OpenBreakers()
+  let queries: QueryLanes
+  let reader: any CallReader
+  let log: Log
+  private let headers: AttemptHeaders
+  private var engineLane: EngineLane?
+  private var storeLane: StoreLane?
+  private var transport: Transport?
+  /// By call, the number of the attempt that the transport makes.
+  private let underWay = Mutex<[UInt64: Int]>([:])
+  private let drained = DispatchSemaphore(value: 0)
+
+  /// - Throws: When libcurl cannot be started.
+  init(
+    settings: ServiceSettings, store: any CallStore, reader: any CallReader, secret: WebhookSecret, log: Log
+  ) throws(TransportStartError) {
+    self.reader = reader
+    self.log = log
+    headers = AttemptHeaders(secret: secret)
+    queries = QueryLanes(count: SQLiteReader.defaultConnections)
+    let seed = UInt64(bitPattern: clock.now.microseconds) ^ UInt64(getpid()) << 48
+    engineLane = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock) { [unowned self] in
+      perform($0)
+    }
+    storeLane = StoreLane(store: store) { [unowned self] in storeDid($0) }
+    var configuration = TransportConfiguration(userAgent: "redial/\(redialVersion)")
+    configuration.maxIdleConnections = settings.maxIdleConnections
+    configuration.connectTimeout = settings.connectTimeout
+    transport = try Transport(configuration: configuration) { [unowned self] in attemptsEnded($0) }
+  }
+
+  /// Tells the engine of events.
+  func post(_ events: some Sequence<EngineEvent>) {
+    engineLane?.post(events)
+  }
+
+  /// Asks the engine something on behalf of a client.
+  func ask(_ responder: HTTPResponder, for purpose: ReplyTable.Purpose, _ event: (ReplyToken) -> EngineEvent) {
+    post(CollectionOfOne(event(replies.add(responder, for: purpose, at: clock.now))))
+  }
+
+  // MARK: Stopping
+
+  /// Starts nothing more, waits for what is under way, aborts it when that takes too long, and closes the store.
+  func drain(within bound: Duration) {
+    post(CollectionOfOne(.drain))
+    let microseconds = Int(bound.wholeMicroseconds)
+    if drained.wait(timeout: .now() + .microseconds(microseconds)) == .timedOut {
+      let left = underWay.withLock { $0.count }
+      log.write(.warning, "drainTimedOut", [("interrupted", "\(left)")])
+      transport?.shutdown()
+      // What was aborted is recorded as interrupted; a store that does not answer does not keep the process.
+      _ = drained.wait(timeout: .now() + .seconds(2))
+    } else {
+      transport?.shutdown()
+    }
+    let closed = DispatchSemaphore(value: 0)
+    storeLane?.afterwards { store in
+      store.close()
+      closed.signal()
+    }
+    _ = closed.wait(timeout: .now() + .seconds(2))
+  }
+
+  // MARK: Effects
+
+  private func perform(_ effects: Effects) {
+    if !effects.store.isEmpty { storeLane?.post(effects.store) }
+    if !effects.actions.isEmpty { perform(effects.actions) }
+  }
+
+  private func storeDid(_ outcome: StoreLane.Outcome) {
+    switch outcome {
+    case .events(let events): post(events)
+    case .committed(let writes, let then):
+      metrics.countCommit(writes)
+      perform(then)
+    }
+  }
+
+  private func perform(_ actions: [Action]) {
+    var starts: [AttemptStart] = []
+    var answers: [(HTTPResponder, HTTPResponse)] = []
+    for action in actions {
+      switch action {
+      case .start(let start): starts.append(start)
+      case .reply(let token, let reply): answer(token, reply, into: &answers)
+      case .abort(let id): transport?.cancel([UInt64(id.rawValue)])
+      case .notice(let notice):
+        breakers.note(notice)
+        log.write(notice)
+      case .drained: drained.signal()
+      }
+    }
+    if !starts.isEmpty { start(starts) }
+    if !answers.isEmpty { HTTPResponder.respond(answers) }
+  }
+
+  private func start(_ starts: [AttemptStart]) {
+    underWay.withLock { underWay in
+      for start in starts { underWay[UInt64(start.call.id.rawValue)] = start.number }
+    }
+    let now = clock.now
+    transport?.start(
+      starts.map { start in
+        TransportRequest(
+          id: UInt64(start.call.id.rawValue), url: start.call.spec.url, method: start.call.spec.method,
+          headers: headers.fields(of: start, at: now), body: start.call.body, timeout: start.timeout,
+          captureLimit: start.call.spec.captureLimit)
+      })
+  }
+
+  private func attemptsEnded(_ results: [TransportResult]) {
+    let numbers = underWay.withLock { underWay in results.map { underWay.removeValue(forKey: $0.id) } }
+    metrics.count { counts in
+      for result in results {
+        counts.attempts[Int(result.outcome.rawValue)] += 1
+        counts.attempt.record(seconds: result.duration.inSeconds)
+      }
+    }
+    post(
+      zip(results, numbers).compactMap { result, number in
+        number.map { .attemptEnded(AttemptResult(result, number: $0)) }
+      })
+  }
+
+  // MARK: Replies
+
+  private func answer(_ token: ReplyToken, _ reply: Reply, into answers: inout [(HTTPResponder, HTTPResponse)]) {
+    guard let waiting = replies.take(token) else { return }
+    let now = clock.now
+    switch reply {
+    case .accepted(let record):
+      metrics.count { counts in
+        counts.accepted += 1
+        counts.requests[2] += 1
+        counts.accept.record(seconds: (now - waiting.since).inSeconds)
+      }
+      answers.append((waiting.responder, Answer.accepted(record, wait: breakers.wait(of: record, at: now))))
+    case .refused(let problem):
+      metrics.count { counts in
+        if case .submit = waiting.purpose { counts.refused += 1 }
+        counts.requests[problem.status / 100] += 1
+      }
+      answers.append((waiting.responder, Answer.problem(problem)))
+    case .done(let id):
+      answerWithCall(id, waiting.responder)
+    case .report(let report):
+      let response = self.response(to: waiting.purpose, report)
+      metrics.count { $0.requests[response.status / 100] += 1 }
+      answers.append((waiting.responder, response))
+    }
+  }
+
+  /// Answers with a call as the store has it.
+  func answerWithCall(_ id: CallID, _ responder: HTTPResponder) {
+    query(responder) { [unowned self] in
+      guard let stored = try reader.call(id, allResponses: false) else { throw Answer.noSuchCall(id) }
+      return Answer.call(stored, wait: breakers.wait(of: stored.record, at: clock.now))
+    }
+  }
+
+  /// Answers with what a query gives, on a query lane.
+  ///
+  /// - Parameter body: Throws a `Problem`, or a `StoreError`, which becomes one.
+  func query(_ responder: HTTPResponder, _ body: @escaping @Sendable () throws -> HTTPResponse) {
+    let runs = queries.run { [unowned self] in
+      let response: HTTPResponse
+      do {
+        response = try body()
+      } catch let problem as Problem {
+        response = Answer.problem(problem)
+      } catch {
+        log.write(.error, "queryFailed", [("error", (error as? StoreError)?.message ?? "\(error)")])
+        response = Answer.problem(Answer.storeUnreadable)
+      }
+      respond(responder, response)
+    }
+    if !runs {
+      respond(
+        responder,
+        Answer.problem(
+          Problem(
+            status: 503, code: "tooManyQueries", title: "Too many queries are waiting",
+            detail: "The service reads as fast as it can. Try again in a moment.", retryAfter: 1)))
+    }
+  }
+
+  /// Answers at once.
+  func respond(_ responder: HTTPResponder, _ response: HTTPResponse) {
+    metrics.count { $0.requests[min(5, max(1, response.status / 100))] += 1 }
+    responder.respond(response)
+  }
+
+  private func response(to purpose: ReplyTable.Purpose, _ report: EngineReport) -> HTTPResponse {
+    switch purpose {
+    case .targets: return Answer.targets(report.targets)
+    case .target(let key):
+      guard let target = report.targets.first(where: { $0.key == key }) else {
+        return Answer.problem(Answer.noSuchTarget(key))
+      }
+      return Answer.target(target)
+    case .readiness:
+      return report.storeFailing ? Answer.problem(Answer.notReady) : Answer.text(200, "ready\n")
+    case .metrics, .submit, .operation:
+      return Answer.metrics(metrics.exposition(report, version: redialVersion))
+    }
+  }
+}
+
+extension AttemptResult {
+  /// What the transport saw, in the engine's words.
+  init(_ result: TransportResult, number: Int) {
+    let answered = result.outcome == .answered
+    self.init(
+      id: CallID(rawValue: Int64(result.id)), number: number, outcome: result.outcome, status: result.status,
+      failure: result.error.map { AttemptFailure(code: $0.code, message: $0.message) },
+      response: answered ? CapturedResponse(head: result.head, body: result.body, truncated: result.truncated) : nil,
+      duration: result.duration)
+  }
+}

@@ -1,0 +1,115 @@
+internal import Dispatch
+internal import RedialEngine
+internal import RedialModel
+internal import RedialStore
+
+/// The lane of the store's one writer: it turns everything that queued up while
+/// the last fsync ran into the next transaction.
+///
+/// `@unchecked Sendable`: everything mutable is touched on `queue` only, which is serial.
+final class StoreLane: @unchecked Sendable {
+  private let queue = DispatchQueue(label: "redial.store", qos: .userInitiated)
+  private let mailbox = Mailbox<StoreRequest>()
+  private let store: any CallStore
+  private let outcome: @Sendable (Outcome) -> Void
+  /// Requests of this epoch or an older one stand on something that failed.
+  private var failed: (epoch: UInt64, failure: StoreFailure)?
+
+  /// The most writes that go into one transaction.
+  private static let maximumWrites = 2048
+
+  /// What came of requests.
+  enum Outcome: Sendable {
+    /// These changes are on disk; the actions may follow.
+    case committed([StoreWrite], then: [Action])
+    /// The engine is to know.
+    case events([EngineEvent])
+  }
+
+  /// - Parameter outcome: Called on the lane.
+  init(store: any CallStore, outcome: @escaping @Sendable (Outcome) -> Void) {
+    self.store = store
+    self.outcome = outcome
+  }
+
+  /// Asks the store, from any thread.
+  func post(_ requests: [StoreRequest]) {
+    if mailbox.post(requests) { queue.async { self.serve() } }
+  }
+
+  /// Does something with the store, on its lane, after everything that was asked for before.
+  func afterwards(_ body: @escaping @Sendable (any CallStore) -> Void) {
+    queue.async { body(self.store) }
+  }
+
+  private func serve() {
+    var group: [StoreRequest] = []
+    var writes: [StoreWrite] = []
+    for request in mailbox.takeAll() {
+      if case .commit(let more, _) = request.body, !isVoid(request) {
+        if writes.count + more.count > Self.maximumWrites { commit(&group, &writes) }
+        group.append(request)
+        writes += more
+      } else {
+        commit(&group, &writes)
+        serve(request)
+      }
+    }
+    commit(&group, &writes)
+  }
+
+  /// Whether a request stands on something that failed.
+  private func isVoid(_ request: StoreRequest) -> Bool {
+    guard let failed else { return false }
+    return request.epoch <= failed.epoch
+  }
+
+  private func commit(_ group: inout [StoreRequest], _ writes: inout [StoreWrite]) {
+    guard let last = group.last else { return }
+    defer {
+      group.removeAll(keepingCapacity: true)
+      writes.removeAll(keepingCapacity: true)
+    }
+    // An earlier part of the same batch may have failed meanwhile.
+    if isVoid(last) { return fail(group) }
+    do {
+      if !writes.isEmpty { try store.commit(writes) }
+      var then: [Action] = []
+      for request in group {
+        if case .commit(_, let actions) = request.body { then += actions }
+      }
+      outcome(.committed(writes, then: then))
+    } catch {
+      failed = (last.epoch, Self.failure(error))
+      fail(group)
+    }
+  }
+
+  private func serve(_ request: StoreRequest) {
+    guard !isVoid(request) else { return fail([request]) }
+    do throws(StoreError) {
+      switch request.body {
+      case .commit, .barrier: break
+      case .claimDue(let time, let limit):
+        outcome(.events([.claimedDue(try store.claimDue(before: time, limit: limit))]))
+      case .claimQueued(let target, let limit):
+        let calls = try store.claimQueued(target: target, limit: limit)
+        outcome(.events([.claimedQueued(target: target, calls: calls, complete: calls.count < limit)]))
+      case .fetch(let operation):
+        outcome(.events([.fetched(operation, try store.claim(operation.id))]))
+      }
+    } catch {
+      failed = (request.epoch, Self.failure(error))
+      fail([request])
+    }
+  }
+
+  private func fail(_ requests: [StoreRequest]) {
+    guard let failed else { return }
+    outcome(.events(requests.map { .storeFailed($0, failed.failure) }))
+  }
+
+  private static func failure(_ error: StoreError) -> StoreFailure {
+    StoreFailure(isFull: error.kind == .full, message: error.message)
+  }
+}

@@ -1,0 +1,32 @@
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+
+extension Log {
+  /// Writes what the engine gives notice of.
+  func write(_ notice: Notice) {
+    switch notice {
+    case .recovered(let unfinished, let interrupted):
+      write(.info, "recovered", [("unfinished", "\(unfinished)"), ("interrupted", "\(interrupted)")])
+    case .breakerOpened(let target, let until, let trips):
+      write(
+        .warning, "breakerOpened",
+        [("target", target), ("until", TimestampText.format(until)), ("trips", "\(trips)")])
+    case .breakerHalfOpen(let target):
+      write(.info, "breakerHalfOpen", [("target", target)])
+    case .breakerClosed(let target):
+      write(.info, "breakerClosed", [("target", target)])
+    case .callFailed(let id, let kind, let target, let reason, let attempts):
+      write(
+        .warning, "callFailed",
+        [
+          ("id", id.description), ("kind", kind.name), ("target", target), ("reason", "\(reason.name)"),
+          ("attempts", "\(attempts)"),
+        ])
+    case .storeFailed(let message):
+      write(.error, "storeFailed", [("error", message)])
+    case .storeRetried(let writes):
+      write(.info, "storeRetried", [("writes", "\(writes)")])
+    }
+  }
+}

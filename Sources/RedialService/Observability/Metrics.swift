@@ -1,0 +1,78 @@
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+internal import Synchronization
+
+/// What is counted, for `/metrics`. Counted in batches, under one lock.
+final class Metrics: Sendable {
+  struct Counts: Sendable {
+    var accepted = 0
+    var refused = 0
+    var finished: [String: Int] = [:]
+    var attempts = [Int](repeating: 0, count: OutcomeClass.allCases.count)
+    var requests = [Int](repeating: 0, count: 6)
+    var commits = 0
+    var writes = 0
+    var accept = Histogram()
+    var attempt = Histogram()
+  }
+
+  private let counts = Mutex(Counts())
+
+  /// Counts whatever `body` counts.
+  func count(_ body: (inout Counts) -> Void) {
+    counts.withLock { body(&$0) }
+  }
+
+  /// Counts a transaction, and the calls that ended in it.
+  func countCommit(_ writes: [StoreWrite]) {
+    counts.withLock { counts in
+      counts.commits += 1
+      counts.writes += writes.count
+      for case .update(_, let progress, _) in writes where progress.state.isFinal {
+        let reason = progress.failure.map { "\($0.name)" } ?? ""
+        counts.finished["state=\"\(progress.state.visible.rawValue)\",reason=\"\(reason)\"", default: 0] += 1
+      }
+    }
+  }
+
+  /// Everything, in the Prometheus text exposition format 0.0.4.
+  func exposition(_ report: EngineReport, version: String) -> String {
+    let counts = counts.withLock { $0 }
+    var text = ""
+    func family(_ name: String, _ type: String, _ help: String, _ lines: [String]) {
+      text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+      for line in lines { text += "\(name)\(line)\n" }
+    }
+    family("redial_build_info", "gauge", "The running version; always 1.", ["{version=\"\(version)\"} 1"])
+    family("redial_calls_accepted_total", "counter", "Calls accepted.", [" \(counts.accepted)"])
+    family("redial_calls_refused_total", "counter", "Calls refused.", [" \(counts.refused)"])
+    family(
+      "redial_calls_finished_total", "counter", "Calls and webhooks that ended, by state and failure reason.",
+      counts.finished.sorted { $0.key < $1.key }.map { "{\($0.key)} \($0.value)" })
+    family(
+      "redial_attempts_total", "counter", "Attempts that ended, by outcome class.",
+      OutcomeClass.allCases.map { "{outcome=\"\($0.name)\"} \(counts.attempts[Int($0.rawValue)])" })
+    family("redial_attempts_in_flight", "gauge", "Attempts under way.", [" \(report.inFlight)"])
+    family("redial_backlog_calls", "gauge", "Calls that have not ended.", [" \(report.unfinished)"])
+    family("redial_held_calls", "gauge", "Calls in memory.", [" \(report.held)"])
+    family(
+      "redial_breakers", "gauge", "Targets by the state of their breaker.",
+      TargetSnapshot.BreakerState.allCases.map { state in
+        "{state=\"\(state.rawValue)\"} \(report.targets.count { $0.breaker == state })"
+      })
+    family(
+      "redial_store_failing", "gauge", "Whether the last write failed and calls are refused.",
+      [" \(report.storeFailing ? 1 : 0)"])
+    family("redial_store_commits_total", "counter", "Transactions committed.", [" \(counts.commits)"])
+    family("redial_store_writes_total", "counter", "Changes committed.", [" \(counts.writes)"])
+    family(
+      "redial_http_responses_total", "counter", "Answers of the API, by class of status.",
+      (1...5).map { "{class=\"\($0)xx\"} \(counts.requests[$0])" })
+    text += "# HELP redial_accept_seconds Time from a call's submission to its answer.\n"
+    text += "# TYPE redial_accept_seconds histogram\n" + counts.accept.lines("redial_accept_seconds")
+    text += "# HELP redial_attempt_seconds Duration of attempts.\n"
+    text += "# TYPE redial_attempt_seconds histogram\n" + counts.attempt.lines("redial_attempt_seconds")
+    return text + ProcessFigures.exposition()
+  }
+}

@@ -1,0 +1,130 @@
+internal import HTTPServer
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+internal import RedialStore
+
+/// The service's answers, as HTTP responses.
+enum Answer {
+  // MARK: Calls
+
+  /// 202: the call is on disk.
+  static func accepted(_ record: CallRecord, wait: CallView.Wait?) -> HTTPResponse {
+    var writer = JSONWriter(capacity: 768)
+    CallView.write(record, attempts: [], wait: wait, to: &writer)
+    return json(202, writer, [HTTPHeader("location", "/v1/calls/\(record.id)")])
+  }
+
+  /// 200: a call.
+  static func call(_ stored: StoredCall, wait: CallView.Wait?) -> HTTPResponse {
+    var writer = JSONWriter(capacity: 2048)
+    CallView.write(stored.record, attempts: stored.attempts, wait: wait, to: &writer)
+    return json(200, writer)
+  }
+
+  /// 200: all attempts of a call, with what was kept of their responses.
+  static func attempts(_ stored: StoredCall) -> HTTPResponse {
+    var writer = JSONWriter(capacity: 4096)
+    writer.beginObject()
+    writer.key("data")
+    writer.beginArray()
+    for attempt in stored.attempts { CallView.write(attempt, withResponse: true, to: &writer) }
+    writer.endArray()
+    writer.endObject()
+    return json(200, writer)
+  }
+
+  /// 200: a page of calls, and where the next begins.
+  static func calls(_ page: [StoredCall], next: CallID?, wait: (CallRecord) -> CallView.Wait?) -> HTTPResponse {
+    var writer = JSONWriter(capacity: 16 * 1024)
+    writer.beginObject()
+    writer.key("data")
+    writer.beginArray()
+    for stored in page {
+      CallView.write(stored.record, attempts: [], wait: wait(stored.record), detail: .summary, to: &writer)
+    }
+    writer.endArray()
+    writer.field("nextCursor", next?.description)
+    writer.endObject()
+    return json(200, writer)
+  }
+
+  // MARK: Targets
+
+  /// 200: every target that the service remembers, by key.
+  static func targets(_ targets: [TargetSnapshot]) -> HTTPResponse {
+    var writer = JSONWriter(capacity: 4096)
+    writer.beginObject()
+    writer.key("data")
+    writer.beginArray()
+    for target in targets.sorted(by: { $0.key < $1.key }) { target.write(to: &writer) }
+    writer.endArray()
+    writer.endObject()
+    return json(200, writer)
+  }
+
+  /// 200: one target.
+  static func target(_ target: TargetSnapshot) -> HTTPResponse {
+    var writer = JSONWriter()
+    target.write(to: &writer)
+    return json(200, writer)
+  }
+
+  // MARK: Others
+
+  /// Plain text.
+  static func text(_ status: Int, _ text: String) -> HTTPResponse {
+    HTTPResponse(
+      status: status, headers: [HTTPHeader("content-type", "text/plain; charset=utf-8")], body: Array(text.utf8))
+  }
+
+  /// The metrics.
+  static func metrics(_ text: String) -> HTTPResponse {
+    HTTPResponse(
+      status: 200, headers: [HTTPHeader("content-type", "text/plain; version=0.0.4; charset=utf-8")],
+      body: Array(text.utf8))
+  }
+
+  /// The contract.
+  static let contract = HTTPResponse(
+    status: 200, headers: [HTTPHeader("content-type", "application/yaml")], body: PackageResources.openapi_yaml)
+
+  /// A problem.
+  static func problem(_ problem: Problem, _ more: [HTTPHeader] = []) -> HTTPResponse {
+    var headers = [HTTPHeader("content-type", "application/problem+json")] + more
+    if let seconds = problem.retryAfter { headers.append(HTTPHeader("retry-after", "\(seconds)")) }
+    return HTTPResponse(status: problem.status, headers: headers, body: problem.json)
+  }
+
+  /// What the server itself refuses, as a problem.
+  static func refusal(_ status: Int, _ reason: String) -> HTTPResponse {
+    problem(Problem(status: status, code: "badRequest", title: "The request cannot be served", detail: reason))
+  }
+
+  private static func json(_ status: Int, _ writer: JSONWriter, _ more: [HTTPHeader] = []) -> HTTPResponse {
+    HTTPResponse(
+      status: status, headers: [HTTPHeader("content-type", "application/json")] + more, body: writer.bytes)
+  }
+
+  // MARK: Problems
+
+  static func noSuchCall(_ id: CallID) -> Problem {
+    Problem(
+      status: 404, code: "callNotFound", title: "There is no such call",
+      detail: "No call has the id \(id); it may have been removed.")
+  }
+
+  static func noSuchTarget(_ key: String) -> Problem {
+    Problem(
+      status: 404, code: "targetNotFound", title: "There is no such target",
+      detail: "No call to \"\(key)\" has been seen since the service started.")
+  }
+
+  static let notReady = Problem(
+    status: 503, code: "notReady", title: "The service is not ready",
+    detail: "The store cannot be written; new calls are refused until it can. The log says why.", retryAfter: 2)
+
+  static let storeUnreadable = Problem(
+    status: 503, code: "storageUnavailable", title: "The store cannot be read",
+    detail: "The query failed; the log says why. Try again.", retryAfter: 2)
+}

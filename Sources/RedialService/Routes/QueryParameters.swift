@@ -1,0 +1,76 @@
+internal import RedialModel
+internal import RedialStore
+
+/// A request's query, taken apart; each parameter is to be taken out by somebody.
+struct QueryParameters {
+  private var values: [String: String] = [:]
+
+  /// - Throws: A problem for a query that is malformed or names a parameter twice.
+  init(_ query: String?) throws(Problem) {
+    for pair in (query ?? "").split(separator: "&") {
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      // A plus sign is a space in a form, but means itself in a URL; clients differ, so it means itself.
+      guard let name = PercentEncoding.decode(parts[0]),
+        let value = parts.count > 1 ? PercentEncoding.decode(parts[1]) : ""
+      else { throw Self.problem(String(pair), "is not percent-encoded UTF-8") }
+      guard values.updateValue(value, forKey: name) == nil else { throw Self.problem(name, "is given twice") }
+    }
+  }
+
+  /// Takes a parameter out.
+  mutating func take(_ name: String) -> String? {
+    values.removeValue(forKey: name)
+  }
+
+  /// Makes sure that every parameter was taken.
+  ///
+  /// - Throws: A problem that names one that was not.
+  func finish() throws(Problem) {
+    if let name = values.keys.min() { throw Self.problem(name, "is not a parameter of this operation") }
+  }
+
+  static func problem(_ name: String, _ detail: String) -> Problem {
+    Problem(
+      status: 400, code: "invalidParameter", title: "A query parameter cannot be used",
+      detail: "The parameter \(name) \(detail).", errors: [.init(pointer: name, detail: detail)])
+  }
+}
+
+extension CallQuery {
+  private static let maximumLimit = 250
+
+  /// Reads what to list.
+  ///
+  /// - Throws: A problem that names the parameter at fault.
+  init(parameters query: String?) throws(Problem) {
+    self.init()
+    var parameters = try QueryParameters(query)
+    if let text = parameters.take("state") {
+      guard let state = CallState(rawValue: text) else {
+        let states = CallState.allCases.map(\.rawValue).joined(separator: ", ")
+        throw QueryParameters.problem("state", "must be one of \(states)")
+      }
+      self.state = state
+    }
+    target = parameters.take("target")
+    if let text = parameters.take("kind") {
+      guard let kind = CallKind.allCases.first(where: { $0.name == text }) else {
+        throw QueryParameters.problem("kind", "must be call or webhook")
+      }
+      self.kind = kind
+    }
+    if let text = parameters.take("limit") {
+      guard let limit = Int(text), (1...Self.maximumLimit).contains(limit) else {
+        throw QueryParameters.problem("limit", "must be a whole number from 1 to \(Self.maximumLimit)")
+      }
+      self.limit = limit
+    }
+    if let text = parameters.take("cursor") {
+      guard let before = CallID(text) else {
+        throw QueryParameters.problem("cursor", "must be the nextCursor of an earlier page")
+      }
+      self.before = before
+    }
+    try parameters.finish()
+  }
+}

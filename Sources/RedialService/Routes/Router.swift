@@ -1,0 +1,93 @@
+internal import HTTPServer
+internal import RedialEngine
+internal import RedialModel
+
+/// Finds out what a request is for.
+enum Route: Sendable {
+  case submit
+  case list
+  case call(CallID)
+  case attempts(CallID)
+  case operate(Operation.Kind, CallID)
+  case targets
+  case target(String)
+  case health
+  case readiness
+  case metrics
+  case contract
+  /// The path exists, for these methods.
+  case wrongMethod(allowed: String)
+  case notFound(String)
+
+  /// The route of a method and a path.
+  init(_ method: HTTPMethod, _ path: String) {
+    if path == "/v1/calls" {
+      self = Self.choose(method, [(.post, .submit), (.get, .list)])
+      return
+    }
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+    switch Array(parts) {
+    case ["healthz"]: self = Self.choose(method, [(.get, .health)])
+    case ["readyz"]: self = Self.choose(method, [(.get, .readiness)])
+    case ["metrics"]: self = Self.choose(method, [(.get, .metrics)])
+    case ["openapi.yaml"]: self = Self.choose(method, [(.get, .contract)])
+    case ["v1", "targets"]: self = Self.choose(method, [(.get, .targets)])
+    case let path where path.count == 3 && path[0] == "v1" && path[1] == "targets":
+      guard let key = PercentEncoding.decode(path[2]), !key.isEmpty else {
+        self = .notFound("A target's key is percent-encoded, such as /v1/targets/https%3A%2F%2Fexample.com.")
+        return
+      }
+      self = Self.choose(method, [(.get, .target(key))])
+    case let path where path.count >= 3 && path[0] == "v1" && path[1] == "calls": self = Self.ofCall(method, path)
+    default: self = .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
+    }
+  }
+
+  private static func ofCall(_ method: HTTPMethod, _ path: [Substring]) -> Route {
+    guard let id = CallID(path[2]) else {
+      return .notFound("\"\(path[2])\" is not the id of a call; ids look like call_01ARZ3NDEKTSV.")
+    }
+    switch path.dropFirst(3) {
+    case []: return choose(method, [(.get, .call(id))])
+    case ["attempts"]: return choose(method, [(.get, .attempts(id))])
+    case ["cancel"]: return choose(method, [(.post, .operate(.cancel, id))])
+    case ["retry"]: return choose(method, [(.post, .operate(.retry, id))])
+    default: return .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
+    }
+  }
+
+  /// The route for a method; HEAD goes where GET goes.
+  private static func choose(_ method: HTTPMethod, _ routes: [(HTTPMethod, Route)]) -> Route {
+    let wanted = method == .head ? HTTPMethod.get : method
+    if let route = routes.first(where: { $0.0 == wanted }) { return route.1 }
+    let allowed = routes.flatMap { $0.0 == .get ? ["GET", "HEAD"] : ["\($0.0)"] }
+    return .wrongMethod(allowed: allowed.joined(separator: ", "))
+  }
+}
+
+/// Percent-encoding (RFC 3986 §2.1).
+enum PercentEncoding {
+  /// The text that was encoded; nil for a `%` without two hex digits, or bytes that are not UTF-8.
+  static func decode(_ text: Substring) -> String? {
+    guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+
+  private static func digit(_ character: UInt8) -> UInt8? {
+    switch character {
+    case 0x30...0x39: character - 0x30
+    case 0x41...0x46, 0x61...0x66: (character | 0x20) - 0x57
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,109 @@
+internal import HTTPServer
+internal import RedialEngine
+internal import RedialModel
+internal import RedialStore
+
+/// Serves the API: reads each request on its event loop, in place, and hands it on.
+struct Routes: HTTPHandler {
+  let runtime: Runtime
+  let limits: CallDescriptor.Limits
+
+  func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) {
+    do throws(Problem) {
+      try serve(request, responder)
+    } catch {
+      runtime.respond(responder, Answer.problem(error))
+    }
+  }
+
+  private func serve(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+    let route = Route(request.method, request.path)
+    switch route {
+    case .submit:
+      try submit(request, responder)
+    case .list:
+      try list(request.query, responder)
+    case .call(let id):
+      try noParameters(request.query)
+      runtime.answerWithCall(id, responder)
+    case .attempts(let id):
+      try noParameters(request.query)
+      attempts(id, responder)
+    case .operate(let kind, let id):
+      try noParameters(request.query)
+      runtime.ask(responder, for: .operation) { .operate(Operation(kind, id, reply: $0)) }
+    case .targets:
+      try noParameters(request.query)
+      runtime.ask(responder, for: .targets) { .report($0) }
+    case .target(let key):
+      try noParameters(request.query)
+      runtime.ask(responder, for: .target(key)) { .report($0) }
+    case .health:
+      runtime.respond(responder, Answer.text(200, "ok\n"))
+    case .readiness:
+      runtime.ask(responder, for: .readiness) { .report($0) }
+    case .metrics:
+      runtime.ask(responder, for: .metrics) { .report($0) }
+    case .contract:
+      runtime.respond(responder, Answer.contract)
+    case .wrongMethod(let allowed):
+      let problem = Problem(
+        status: 405, code: "methodNotAllowed", title: "The method is not allowed here",
+        detail: "This path is for \(allowed).")
+      runtime.respond(responder, Answer.problem(problem, [HTTPHeader("allow", allowed)]))
+    case .notFound(let detail):
+      throw Problem(status: 404, code: "notFound", title: "Nothing is here", detail: detail)
+    }
+  }
+
+  private func submit(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+    try noParameters(request.query)
+    try checkContentType(request.header("content-type"))
+    if request.header("idempotency-key") != nil {
+      throw Problem(
+        status: 501, code: "idempotencyKeyNotSupported", title: "Idempotency-Key is not supported by this version",
+        detail: "The call was not accepted: the key would have been ignored. Send it without the header.")
+    }
+    let descriptor = try CallDescriptor.read(request.body.bindMemory(to: UInt8.self), limits: limits)
+    runtime.ask(responder, for: .submit) { .submit(descriptor, $0) }
+  }
+
+  /// JSON only: a browser sends a form or plain text to any address without asking, but not JSON.
+  private func checkContentType(_ type: String?) throws(Problem) {
+    let essence = type?.prefix { $0 != ";" }.lowercased().filter { $0 != " " } ?? ""
+    guard essence == "application/json" || essence.hasSuffix("+json") else {
+      throw Problem(
+        status: 415, code: "unsupportedMediaType", title: "The media type is not supported",
+        detail: "A call descriptor is JSON; send it with Content-Type: application/json (curl --json does).")
+    }
+  }
+
+  private func list(_ query: String?, _ responder: HTTPResponder) throws(Problem) {
+    let wanted = try CallQuery(parameters: query)
+    runtime.query(responder) { [runtime] in
+      // One more than asked for tells whether there is another page.
+      var query = wanted
+      query.limit += 1
+      var page = try runtime.reader.calls(query)
+      var next: CallID?
+      if page.count > wanted.limit {
+        page.removeLast()
+        next = page.last?.record.id
+      }
+      let now = runtime.clock.now
+      return Answer.calls(page, next: next) { runtime.breakers.wait(of: $0, at: now) }
+    }
+  }
+
+  private func attempts(_ id: CallID, _ responder: HTTPResponder) {
+    runtime.query(responder) { [runtime] in
+      guard let stored = try runtime.reader.call(id, allResponses: true) else { throw Answer.noSuchCall(id) }
+      return Answer.attempts(stored)
+    }
+  }
+
+  private func noParameters(_ query: String?) throws(Problem) {
+    guard let query else { return }
+    try QueryParameters(query).finish()
+  }
+}

@@ -1,0 +1,134 @@
+internal import Dispatch
+internal import HTTPServer
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+internal import RedialStore
+internal import RedialTransport
+
+/// The whole service: a store, an engine, a transport and a server, joined.
+public final class Service: Sendable {
+  private let runtime: Runtime
+  private let server: HTTPServer
+  private let settings: ServiceSettings
+  /// The log that the service writes.
+  public let log: Log
+
+  /// Why the service cannot start.
+  public struct StartError: Error, Sendable {
+    /// What failed, on what, and what to do.
+    public var message: String
+  }
+
+  /// Opens the store, takes over what an earlier process left, and starts to listen.
+  ///
+  /// - Throws: What failed; nothing is left running.
+  public init(settings: ServiceSettings) throws(StartError) {
+    self.settings = settings
+    log = Log(format: settings.logFormat, level: settings.logLevel)
+    let store: SQLiteStore
+    do {
+      let path = try Self.storePath(settings)
+      store = try Self.startError { () throws(StoreError) in try SQLiteStore(path: path) }
+      let reader = try Self.startError { () throws(StoreError) in try SQLiteReader(path: path) }
+      let secret = try Self.webhookSecret(settings, store)
+      do throws(TransportStartError) {
+        runtime = try Runtime(settings: settings, store: store, reader: reader, secret: secret, log: log)
+      } catch {
+        throw StartError(message: error.message)
+      }
+    }
+    let recovered = try Self.startError { [runtime] () throws(StoreError) in
+      try store.recover(at: runtime.clock.now)
+    }
+    runtime.breakers.note(recovered)
+    runtime.post(CollectionOfOne(.recovered(recovered)))
+    var configuration = HTTPServerConfiguration()
+    configuration.host = settings.listenHost
+    configuration.port = settings.listenPort
+    configuration.loops = settings.loops
+    configuration.maxConnections = settings.maxConnections
+    configuration.maxBodyBytes = settings.maxDescriptorBytes
+    server = HTTPServer(
+      configuration: configuration, handler: Routes(runtime: runtime, limits: settings.descriptorLimits),
+      errorResponse: { Answer.refusal($0, $1) })
+    do throws(HTTPServerError) {
+      try server.start()
+    } catch {
+      runtime.drain(within: .zero)
+      throw StartError(message: error.description)
+    }
+    log.write(.info, "started", [("version", redialVersion), ("url", url), ("store", settings.store)])
+  }
+
+  /// Where the service can be reached.
+  public var url: String {
+    let host = settings.listenHost.contains(":") ? "[\(settings.listenHost)]" : settings.listenHost
+    return "http://\(host):\(server.port)"
+  }
+
+  /// Accepts nothing more, lets running attempts end within the bound that is set, and closes the store.
+  public func stop() {
+    log.write(.info, "stopping", [("drainTimeout", DurationText.format(settings.drainTimeout))])
+    let closed = DispatchSemaphore(value: 0)
+    server.drain(within: settings.drainTimeout) { closed.signal() }
+    runtime.drain(within: settings.drainTimeout)
+    _ = closed.wait(timeout: .now() + .seconds(2))
+    log.write(.info, "stopped")
+  }
+
+  /// The secret that webhooks are signed with: as set, else as the store keeps it, where it is made when there is none.
+  ///
+  /// - Throws: When the store cannot be opened.
+  public static func webhookSecret(_ settings: ServiceSettings) throws(StartError) -> String {
+    if let text = settings.webhookSecret { return text }
+    let path = try storePath(settings)
+    // A running service holds the store; then it has made the secret, and a reader can see it.
+    if let kept = try? SQLiteReader(path: path).setting(secretName) { return kept }
+    let store = try startError { () throws(StoreError) in try SQLiteStore(path: path) }
+    defer { store.close() }
+    return try webhookSecret(settings, store).text
+  }
+
+  private static let secretName = "webhookSecret"
+
+  private static func webhookSecret(
+    _ settings: ServiceSettings, _ store: SQLiteStore
+  ) throws(StartError) -> WebhookSecret {
+    if let text = settings.webhookSecret {
+      guard let secret = WebhookSecret(text) else {
+        throw StartError(message: "The webhook secret must be whsec_ and the base 64 of 24 to 64 bytes.")
+      }
+      return secret
+    }
+    if let kept = try startError({ () throws(StoreError) in try store.setting(secretName) }) {
+      guard let secret = WebhookSecret(kept) else {
+        throw StartError(message: "The webhook secret in the store is damaged; set REDIAL_WEBHOOK_SECRET.")
+      }
+      return secret
+    }
+    guard let secret = WebhookSecret.random() else {
+      throw StartError(message: "The system gave no random bytes for a webhook secret; set REDIAL_WEBHOOK_SECRET.")
+    }
+    try startError { () throws(StoreError) in try store.setSetting(secretName, to: secret.text) }
+    return secret
+  }
+
+  private static func storePath(_ settings: ServiceSettings) throws(StartError) -> String {
+    do throws(StoreLocation.Invalid) {
+      switch try StoreLocation(settings.store) {
+      case .sqlite(let path): return path
+      }
+    } catch {
+      throw StartError(message: error.message)
+    }
+  }
+
+  private static func startError<Value>(_ body: () throws(StoreError) -> Value) throws(StartError) -> Value {
+    do throws(StoreError) {
+      return try body()
+    } catch {
+      throw StartError(message: error.message)
+    }
+  }
+}

@@ -1,0 +1,42 @@
+internal import RedialCore
+public import RedialEngine
+public import RedialModel
+
+/// Everything about the service that can be set.
+public struct ServiceSettings: Sendable {
+  /// The address to listen on: a host and a port.
+  public var listenHost = "127.0.0.1"
+  /// The port to listen on; 0 for any that is free.
+  public var listenPort = 8080
+  /// Where calls are kept.
+  public var store = "sqlite:data/redial.db"
+  /// The secret that webhooks are signed with; nil for one that the store makes and keeps.
+  public var webhookSecret: String?
+  /// Event loops of the HTTP server.
+  public var loops = 1
+  /// Connections that clients may have open at a time.
+  public var maxConnections = 10_000
+  /// The longest request body of a call, in bytes.
+  public var maxBodyBytes = 1 << 20
+  /// Idle connections to targets that are kept for reuse.
+  public var maxIdleConnections = 256
+  /// The longest that connecting to a target may take.
+  public var connectTimeout = Duration.seconds(10)
+  /// The longest that a stop waits for running attempts. Docker allows ten seconds before it kills.
+  public var drainTimeout = Duration.seconds(8)
+  /// How log lines are written.
+  public var logFormat = LogFormat.text
+  /// The least that is worth a log line.
+  public var logLevel = LogLevel.info
+  /// The engine's bounds and habits.
+  public var engine = EngineSettings()
+
+  /// The defaults.
+  public init() {}
+
+  /// How long a call descriptor may be: a body in base 64, with room for everything else.
+  public var maxDescriptorBytes: Int { maxBodyBytes * 4 / 3 + 128 * 1024 }
+
+  /// What a client may ask for.
+  public var descriptorLimits: CallDescriptor.Limits { CallDescriptor.Limits(bodyBytes: maxBodyBytes) }
+}

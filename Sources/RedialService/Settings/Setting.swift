@@ -1,0 +1,163 @@
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+
+/// One thing that can be set, by a flag, an environment variable or the config file.
+public struct Setting: Sendable {
+  /// Its key in the config file, in camelCase.
+  public let key: String
+  /// What its value looks like, for people.
+  public let form: String
+  /// What it means.
+  public let summary: String
+  /// Whether its value must not be shown.
+  public let isSecret: Bool
+  /// Its value, as text.
+  let read: @Sendable (ServiceSettings) -> String
+  /// Sets it from text; false for a text that it cannot be.
+  let assign: @Sendable (inout ServiceSettings, String) -> Bool
+
+  /// The flag: the key in kebab-case behind two hyphens.
+  public var flag: String { "--" + words.joined(separator: "-") }
+  /// The environment variable: the key in upper case behind `REDIAL_`.
+  public var variable: String { "REDIAL_" + words.map { $0.uppercased() }.joined(separator: "_") }
+  /// The value that it has when nobody sets it.
+  public var defaultText: String { read(ServiceSettings()) }
+
+  private var words: [String] {
+    var words = [""]
+    for character in key {
+      if character.isUppercase { words.append("") }
+      words[words.count - 1].append(character.lowercased())
+    }
+    return words
+  }
+}
+
+extension Setting {
+  /// Every setting, in the order in which people are shown them.
+  public static let all: [Setting] = [
+    Setting(
+      key: "listen", form: "HOST:PORT", summary: "Address to listen on; port 0 takes any that is free.",
+      isSecret: false, read: { address($0) }, assign: setAddress),
+    text("store", \.store, "sqlite:PATH", "Where calls are kept: sqlite:///absolute/path or sqlite:relative/path."),
+    Setting(
+      key: "webhookSecret", form: "whsec_BASE64",
+      summary: "Secret that webhooks are signed with; without it one is made and kept in the store.", isSecret: true,
+      read: { $0.webhookSecret ?? "" },
+      assign: { settings, text in
+        settings.webhookSecret = text.isEmpty ? nil : text
+        return text.isEmpty || WebhookSecret(text) != nil
+      }),
+    whole("maxBodyBytes", \.maxBodyBytes, 0...(64 << 20), "Longest request body of a call, in bytes."),
+    whole("maxConnections", \.maxConnections, 1...1_000_000, "Connections that clients may have open at a time."),
+    whole("loops", \.loops, 1...64, "Event loops of the HTTP server."),
+    whole("maxInFlight", \.engine.maxInFlight, 1...100_000, "Attempts under way at a time."),
+    whole(
+      "maxInFlightPerTarget", \.engine.maxInFlightPerTarget, 1...100_000, "Attempts under way at a time to one target."),
+    whole("maxHeld", \.engine.maxHeld, 1...10_000_000, "Calls in memory at a time; the rest waits in the store."),
+    whole("maxHeldBytes", \.engine.maxHeldBytes, 1...Int.max, "Bytes of request bodies in memory at a time."),
+    whole(
+      "maxUnfinished", \.engine.maxUnfinished, 1...Int.max, "Calls that have not ended; beyond it new ones are refused."
+    ),
+    whole(
+      "maxIdleConnections", \.maxIdleConnections, 1...100_000, "Idle connections to targets that are kept for reuse."),
+    span("connectTimeout", \.connectTimeout, "Longest that connecting to a target may take."),
+    span("drainTimeout", \.drainTimeout, "Longest that a stop waits for running attempts."),
+    whole(
+      "breakerConsecutiveFailures", \.engine.breaker.consecutiveFailures, 0...1_000_000,
+      "Failures in a row that open a target's breaker; 0 switches this rule off."),
+    Setting(
+      key: "breakerFailureRate", form: "0...1",
+      summary: "Failure rate over the window that opens a target's breaker; 0 switches this rule off.", isSecret: false,
+      read: { $0.engine.breaker.failureRate > 1 ? "0" : "\($0.engine.breaker.failureRate)" }, assign: setFailureRate),
+    span("breakerWindow", \.engine.breaker.window, "How far back the failure rate looks."),
+    whole(
+      "breakerMinimumCalls", \.engine.breaker.minimumCalls, 1...1_000_000,
+      "Outcomes that the window must hold before the rate is judged."),
+    span("breakerOpenInterval", \.engine.breaker.openInterval, "How long a breaker stays open the first time."),
+    span(
+      "breakerMaxOpenInterval", \.engine.breaker.maximumOpenInterval,
+      "Longest that a breaker stays open; each time a probe fails the interval doubles up to this."),
+    whole("breakerProbes", \.engine.breaker.halfOpenProbes, 1...1000, "Calls that a half-open breaker lets through."),
+    choice("logFormat", \.logFormat, "How log lines are written."),
+    choice("logLevel", \.logLevel, "Least that is worth a log line."),
+  ]
+
+  private static func text(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, String> & Sendable, _ form: String, _ summary: String
+  ) -> Setting {
+    Setting(
+      key: key, form: form, summary: summary, isSecret: false, read: { $0[keyPath: path] },
+      assign: { settings, text in
+        settings[keyPath: path] = text
+        return !text.isEmpty
+      })
+  }
+
+  private static func whole(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, Int> & Sendable, _ range: ClosedRange<Int>,
+    _ summary: String
+  ) -> Setting {
+    let form = range.upperBound == .max ? "\(range.lowerBound) or more" : "\(range.lowerBound)...\(range.upperBound)"
+    return Setting(
+      key: key, form: form, summary: summary, isSecret: false, read: { "\($0[keyPath: path])" },
+      assign: { settings, text in
+        guard let value = Int(text), range.contains(value) else { return false }
+        settings[keyPath: path] = value
+        return true
+      })
+  }
+
+  private static func span(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, Duration> & Sendable, _ summary: String
+  ) -> Setting {
+    Setting(
+      key: key, form: "duration", summary: summary, isSecret: false,
+      read: { DurationText.format($0[keyPath: path]) },
+      assign: { settings, text in
+        guard let value = DurationText.parse(text), value > .zero else { return false }
+        settings[keyPath: path] = value
+        return true
+      })
+  }
+
+  private static func choice<Choice: RawRepresentable & CaseIterable & Sendable>(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, Choice> & Sendable, _ summary: String
+  ) -> Setting where Choice.RawValue == String {
+    Setting(
+      key: key, form: Choice.allCases.map(\.rawValue).joined(separator: " or "), summary: summary, isSecret: false,
+      read: { $0[keyPath: path].rawValue },
+      assign: { settings, text in
+        guard let value = Choice(rawValue: text) else { return false }
+        settings[keyPath: path] = value
+        return true
+      })
+  }
+
+  private static func address(_ settings: ServiceSettings) -> String {
+    let host = settings.listenHost
+    return (host.contains(":") ? "[\(host)]" : host) + ":\(settings.listenPort)"
+  }
+
+  @Sendable
+  private static func setAddress(_ settings: inout ServiceSettings, _ text: String) -> Bool {
+    guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+      (0...65535).contains(port)
+    else { return false }
+    var host = text[..<colon]
+    if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+    guard !host.isEmpty else { return false }
+    settings.listenHost = String(host)
+    settings.listenPort = port
+    return true
+  }
+
+  @Sendable
+  private static func setFailureRate(_ settings: inout ServiceSettings, _ text: String) -> Bool {
+    guard let rate = Double(text), (0...1).contains(rate) else { return false }
+    // The breaker's own word for "never" is a rate that cannot be reached.
+    settings.engine.breaker.failureRate = rate == 0 ? 2 : rate
+    return true
+  }
+}

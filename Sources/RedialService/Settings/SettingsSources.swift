@@ -1,0 +1,126 @@
+internal import Glibc
+internal import RedialModel
+
+/// The settings in force, and where each value came from: a flag, else an
+/// environment variable, else the config file, else the default.
+public struct LoadedSettings: Sendable {
+  /// The settings.
+  public private(set) var settings = ServiceSettings()
+  /// For each key that was set, where.
+  public private(set) var origins: [String: String] = [:]
+
+  /// Why settings cannot be used.
+  public struct Fault: Error, Sendable, Hashable {
+    /// What is wrong, where, and what is expected.
+    public var message: String
+
+    /// Creates a fault.
+    public init(_ message: String) {
+      self.message = message
+    }
+  }
+
+  /// Loads settings.
+  ///
+  /// - Parameters:
+  ///   - flags: Values by key, from the command line.
+  ///   - environment: The environment's variables.
+  ///   - file: The path of a config file: one JSON object of keys and values.
+  /// - Throws: What is wrong with the first value, file or variable that is.
+  public static func load(
+    flags: [String: String], environment: [String: String], file: String?
+  ) throws(Fault) -> LoadedSettings {
+    var loaded = LoadedSettings()
+    let inFile = try file.map { path throws(Fault) in try Self.read(path) } ?? [:]
+    for key in inFile.keys.sorted() where !Setting.all.contains(where: { $0.key == key }) {
+      throw Fault("\(file ?? ""): \(key) is not a setting; `redial serve --help` lists them")
+    }
+    try checkVariables(environment)
+    for setting in Setting.all {
+      if let value = flags[setting.key] {
+        try loaded.set(setting, value, origin: "flag \(setting.flag)")
+      } else if let value = environment[setting.variable] {
+        try loaded.set(setting, value, origin: "environment \(setting.variable)")
+      } else if let value = inFile[setting.key] {
+        try loaded.set(setting, value, origin: "file \(file ?? "")")
+      }
+    }
+    return loaded
+  }
+
+  /// Variables that Redial reads besides its settings.
+  public static let otherVariables: Set<String> = ["REDIAL_CONFIG", "REDIAL_URL"]
+
+  /// One line a setting: its value and where it came from.
+  public var description: String {
+    Setting.all.map { setting in
+      let value = setting.read(settings)
+      let shown = setting.isSecret && !value.isEmpty ? "(hidden)" : value
+      return "\(setting.key) = \(shown)  # \(origins[setting.key] ?? "default")\n"
+    }.joined()
+  }
+
+  private mutating func set(_ setting: Setting, _ value: String, origin: String) throws(Fault) {
+    guard setting.assign(&settings, value) else {
+      let shown = setting.isSecret ? "the value" : "\"\(value)\""
+      throw Fault("\(setting.key): \(shown) (\(origin)) is not valid; expected \(setting.form)")
+    }
+    origins[setting.key] = origin
+  }
+
+  /// A mistyped variable would silently leave a default in force.
+  private static func checkVariables(_ environment: [String: String]) throws(Fault) {
+    let known = Set(Setting.all.map(\.variable)).union(otherVariables)
+    for name in environment.keys.sorted() where name.hasPrefix("REDIAL_") && !known.contains(name) {
+      throw Fault("environment: \(name) is not a variable of Redial; `redial serve --help` lists them")
+    }
+  }
+
+  private static func read(_ path: String) throws(Fault) -> [String: String] {
+    guard let bytes = FileContents.read(path) else {
+      throw Fault("cannot read the config file \(path): \(String(cString: strerror(errno)))")
+    }
+    do {
+      return try bytes.withUnsafeBufferPointer { buffer throws(JSONError) in try parse(buffer) }
+    } catch {
+      throw Fault("\(path): at byte \(error.offset): \(error.reason)")
+    }
+  }
+
+  private static func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> [String: String] {
+    var reader = JSONReader(bytes)
+    var values: [String: String] = [:]
+    try reader.beginObject()
+    while let key = try reader.nextKey() {
+      switch try reader.peek() {
+      case .string: values[key] = try reader.string()
+      case .number, .bool: values[key] = String(decoding: reader.raw(try reader.skipValue()), as: UTF8.self)
+      default: throw JSONError(offset: reader.offset, reason: "\(key) must be a string or a number")
+      }
+    }
+    try reader.finish()
+    return values
+  }
+}
+
+/// Whole files, for the few small ones that Redial reads.
+enum FileContents {
+  /// The longest file that is read, in bytes.
+  private static let maximumBytes = 1 << 20
+
+  /// The bytes of a file; nil, with `errno` set, when it cannot be read.
+  static func read(_ path: String) -> [UInt8]? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 16 * 1024)
+    while bytes.count < maximumBytes {
+      let count = Glibc.read(file, &chunk, chunk.count)
+      if count < 0 { return nil }
+      if count == 0 { break }
+      bytes += chunk[..<count]
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,33 @@
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+
+/// The header fields that an attempt carries besides its client's.
+struct AttemptHeaders: Sendable {
+  let secret: WebhookSecret
+
+  /// All header fields of an attempt: the client's, and those that name the call and the attempt; for a
+  /// webhook those of Standard Webhooks, signed with the time of the attempt.
+  func fields(of start: AttemptStart, at now: Timestamp) -> [HeaderField] {
+    var fields = start.call.spec.headers
+    fields.reserveCapacity(fields.count + 3)
+    switch start.call.kind {
+    case .webhook:
+      let id = "msg_" + start.call.id.characters
+      let seconds = now.microseconds / 1_000_000
+      fields.append(HeaderField("webhook-id", id))
+      fields.append(HeaderField("webhook-timestamp", "\(seconds)"))
+      fields.append(
+        HeaderField(
+          "webhook-signature", secret.signature(id: id, timestamp: seconds, payload: start.call.body)))
+    case .call:
+      let id = start.call.id.description
+      if !fields.contains(where: { $0.name.lowercased() == "idempotency-key" }) {
+        fields.append(HeaderField("Idempotency-Key", id))
+      }
+      fields.append(HeaderField("Redial-Call-Id", id))
+      fields.append(HeaderField("Redial-Attempt", "\(start.number)"))
+    }
+    return fields
+  }
+}

@@ -1,0 +1,38 @@
+internal import CCrypto
+internal import RedialModel
+
+/// The secret that webhooks are signed with, as Standard Webhooks writes it: `whsec_` and base 64.
+public struct WebhookSecret: Sendable, Hashable {
+  /// The secret as text.
+  public let text: String
+  private let key: [UInt8]
+
+  private static let prefix = "whsec_"
+
+  /// Reads a secret; nil unless it is `whsec_` and the base 64 of 24 to 64 bytes.
+  public init?(_ text: String) {
+    guard text.hasPrefix(Self.prefix), let key = Base64.decode(String(text.dropFirst(Self.prefix.count))),
+      (24...64).contains(key.count)
+    else { return nil }
+    self.text = text
+    self.key = key
+  }
+
+  /// Makes a secret of 32 random bytes; nil when the system has none to give.
+  public static func random() -> WebhookSecret? {
+    var key = [UInt8](repeating: 0, count: 32)
+    guard RAND_bytes(&key, Int32(key.count)) == 1 else { return nil }
+    return WebhookSecret(prefix + Base64.encode(key))
+  }
+
+  /// The value of `webhook-signature` for a message: `v1,` and the base 64 of HMAC-SHA256 over
+  /// `id.timestamp.payload` (Standard Webhooks, "Signature scheme").
+  public func signature(id: String, timestamp: Int64, payload: [UInt8]) -> String {
+    var message = Array("\(id).\(timestamp).".utf8)
+    message += payload
+    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+    var length: UInt32 = 0
+    HMAC(EVP_sha256(), key, Int32(key.count), message, message.count, &digest, &length)
+    return "v1," + Base64.encode(digest.prefix(Int(length)))
+  }
+}

@@ -1,0 +1,152 @@
+internal import CCurl
+internal import Synchronization
+
+/// The thread of a transport: libcurl's multi interface, fed from a mailbox.
+///
+/// `@unchecked Sendable`: `run` executes once, on one thread, and everything mutable but the mailbox is touched there
+/// alone; `curl_multi_wakeup` may be called from any thread, as long as `multi` lives, which the mailbox's lock sees to.
+final class TransferLoop: @unchecked Sendable {
+  enum Message: Sendable {
+    case start(TransportRequest)
+    case cancel(UInt64)
+    case stop
+  }
+
+  private struct Mail {
+    var messages: [Message] = []
+    var hasEnded = false
+  }
+
+  private let multi: UnsafeMutableRawPointer
+  private let configuration: TransportConfiguration
+  private let completions: @Sendable ([TransportResult]) -> Void
+  private let mail = Mutex(Mail())
+
+  private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
+  private var handles: [UInt64: UnsafeMutableRawPointer] = [:]
+  private var idle: [Transfer] = []
+  private var results: [TransportResult] = []
+  private var isStopping = false
+
+  /// Handles without a request that are kept.
+  private static let maximumIdle = 256
+  /// How long the thread sleeps when libcurl has no timer of its own, in milliseconds; a message wakes it.
+  private static let longestSleep: Int32 = 60_000
+
+  init(
+    multi: UnsafeMutableRawPointer, configuration: TransportConfiguration,
+    completions: @escaping @Sendable ([TransportResult]) -> Void
+  ) {
+    self.multi = multi
+    self.configuration = configuration
+    self.completions = completions
+  }
+
+  deinit {
+    idle = []
+    curl_multi_cleanup(multi)
+  }
+
+  /// Hands over messages, from any thread.
+  func post(_ messages: [Message]) {
+    let refused = mail.withLock { mail -> [Message] in
+      guard !mail.hasEnded else { return messages }
+      let wasEmpty = mail.messages.isEmpty
+      mail.messages += messages
+      if wasEmpty, !messages.isEmpty { curl_multi_wakeup(multi) }
+      return []
+    }
+    let ended = refused.compactMap { message -> TransportResult? in
+      guard case .start(let request) = message else { return nil }
+      return .cancelled(request.id)
+    }
+    if !ended.isEmpty { completions(ended) }
+  }
+
+  /// Runs until the transport is shut down.
+  func run() {
+    while !isStopping {
+      for message in takeMail() { perform(message) }
+      var running: Int32 = 0
+      curl_multi_perform(multi, &running)
+      takeEnded()
+      tell()
+      if !isStopping { curl_multi_poll(multi, nil, 0, Self.longestSleep, nil) }
+    }
+    for message in mail.withLock({ mail in
+      mail.hasEnded = true
+      defer { mail.messages = [] }
+      return mail.messages
+    }) {
+      if case .start(let request) = message {
+        results.append(.cancelled(request.id))
+      }
+    }
+    tell()
+  }
+
+  private func takeMail() -> [Message] {
+    mail.withLock { mail in
+      var taken: [Message] = []
+      swap(&taken, &mail.messages)
+      return taken
+    }
+  }
+
+  private func perform(_ message: Message) {
+    switch message {
+    case .start(let request): begin(request)
+    case .cancel(let id): if let handle = handles[id] { abort(handle) }
+    case .stop:
+      isStopping = true
+      for handle in Array(transfers.keys) { abort(handle) }
+    }
+  }
+
+  private func begin(_ request: TransportRequest) {
+    guard !isStopping else { return results.append(.cancelled(request.id)) }
+    guard let transfer = idle.popLast() ?? Transfer(configuration: configuration) else {
+      return results.append(.outOfMemory(request.id))
+    }
+    var code = transfer.prepare(request)
+    if code == CURLE_OK, curl_multi_add_handle(multi, transfer.handle) != CURLM_OK { code = CURLE_OUT_OF_MEMORY }
+    guard code == CURLE_OK else {
+      results.append(transfer.result(code))
+      return
+    }
+    transfers[transfer.handle] = transfer
+    handles[request.id] = transfer.handle
+  }
+
+  private func abort(_ handle: UnsafeMutableRawPointer) {
+    guard let transfer = remove(handle) else { return }
+    results.append(transfer.cancelled())
+    keep(transfer)
+  }
+
+  private func takeEnded() {
+    var code = CURLE_OK
+    while let handle = redial_curl_multi_next_done(multi, &code) {
+      guard let transfer = remove(handle) else { continue }
+      results.append(transfer.result(code))
+      keep(transfer)
+    }
+  }
+
+  private func remove(_ handle: UnsafeMutableRawPointer) -> Transfer? {
+    guard let transfer = transfers.removeValue(forKey: handle) else { return nil }
+    handles[transfer.id] = nil
+    curl_multi_remove_handle(multi, handle)
+    return transfer
+  }
+
+  private func keep(_ transfer: Transfer) {
+    if transfer.isReusable, idle.count < Self.maximumIdle { idle.append(transfer) }
+  }
+
+  private func tell() {
+    guard !results.isEmpty else { return }
+    completions(results)
+    results.removeAll(keepingCapacity: true)
+  }
+}

@@ -1,0 +1,45 @@
+internal import CCurl
+internal import Dispatch
+
+/// Makes attempts: HTTP/1.1 exchanges with targets, many at a time, on one thread that keeps connections alive.
+///
+/// One attempt is at most one request: libcurl's own repetitions are held back. Redirects are not followed; neither
+/// proxies, cookies nor credentials from the environment are used; of schemes only `http` and `https`.
+/// A process that uses it ignores `SIGPIPE`, which TLS would raise for a peer that has gone.
+public final class Transport: Sendable {
+  private let loop: TransferLoop
+
+  /// Starts a transport.
+  ///
+  /// - Parameter completions: Told the results, in batches, on the transport's thread; it must not block. Each request
+  ///   has exactly one result.
+  /// - Throws: When libcurl cannot be started.
+  public init(
+    configuration: TransportConfiguration, completions: @escaping @Sendable ([TransportResult]) -> Void
+  ) throws(TransportStartError) {
+    guard LibCurl.isUsable, let multi = curl_multi_init() else {
+      throw TransportStartError(message: "libcurl could not be started: there is not enough memory.")
+    }
+    _ = redial_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maxIdleConnections))
+    let loop = TransferLoop(multi: multi, configuration: configuration, completions: completions)
+    self.loop = loop
+    DispatchQueue(label: "redial.transport", qos: .userInitiated).async { loop.run() }
+  }
+
+  deinit { loop.post([.stop]) }
+
+  /// Begins requests, from any thread.
+  public func start(_ requests: [TransportRequest]) {
+    loop.post(requests.map { .start($0) })
+  }
+
+  /// Aborts requests at once; those that are not under way have ended already.
+  public func cancel(_ ids: [UInt64]) {
+    loop.post(ids.map { .cancel($0) })
+  }
+
+  /// Aborts everything and ends; what was under way, and what comes later, results in `cancelled`.
+  public func shutdown() {
+    loop.post([.stop])
+  }
+}

@@ -1,0 +1,68 @@
+public import RedialCore
+public import RedialModel
+
+/// One attempt to make.
+public struct TransportRequest: Sendable {
+  /// The caller's name for it; of two that are under way the names differ.
+  public var id: UInt64
+  /// An absolute `http` or `https` URL.
+  public var url: String
+  /// The method: a token.
+  public var method: String
+  /// The header fields, in order. The transport adds `Host`, `Content-Length` and, unless given, `User-Agent`.
+  public var headers: [HeaderField]
+  /// The content.
+  public var body: [UInt8]
+  /// The most time for the whole attempt; at least 1 ms.
+  public var timeout: Duration
+  /// The most bytes of the response's body that are kept.
+  public var captureLimit: Int
+
+  /// Creates a request.
+  public init(
+    id: UInt64, url: String, method: String, headers: [HeaderField] = [], body: [UInt8] = [], timeout: Duration,
+    captureLimit: Int
+  ) {
+    self.id = id
+    self.url = url
+    self.method = method
+    self.headers = headers
+    self.body = body
+    self.timeout = timeout
+    self.captureLimit = captureLimit
+  }
+}
+
+/// What came of an attempt.
+public struct TransportResult: Sendable {
+  /// The request's name.
+  public var id: UInt64
+  /// How far it got.
+  public var outcome: OutcomeClass
+  /// The status, when answered.
+  public var status: Int?
+  /// What went wrong, unless answered.
+  public var error: TransportError?
+  /// The response's header lines, when answered.
+  public var head = HeaderBlock()
+  /// The first bytes of the response's body, when answered.
+  public var body: [UInt8] = []
+  /// Whether the body was longer than what was kept.
+  public var truncated = false
+  /// How long it took.
+  public var duration: Duration
+}
+
+/// What went wrong with an attempt that got no answer.
+public struct TransportError: Error, Sendable, Hashable {
+  /// A stable word in camelCase, such as `connectionRefused`.
+  public var code: String
+  /// A sentence for people.
+  public var message: String
+}
+
+/// Why a transport cannot be made.
+public struct TransportStartError: Error, Sendable, Hashable {
+  /// What failed, and what to do.
+  public var message: String
+}

@@ -1,0 +1,57 @@
+import RedialModel
+
+/// Any JSON value, for reading the service's answers.
+indirect enum JSONValue: Sendable {
+  case null
+  case bool(Bool)
+  case number(Double)
+  case string(String)
+  case array([JSONValue])
+  case object([String: JSONValue])
+
+  init(parsing bytes: [UInt8]) throws(JSONError) {
+    self = try bytes.withUnsafeBufferPointer { buffer throws(JSONError) in
+      var reader = JSONReader(buffer)
+      let value = try JSONValue(&reader)
+      try reader.finish()
+      return value
+    }
+  }
+
+  private init(_ reader: inout JSONReader) throws(JSONError) {
+    switch try reader.peek() {
+    case .null:
+      _ = try reader.null()
+      self = .null
+    case .bool: self = .bool(try reader.bool())
+    case .number: self = .number(try reader.double())
+    case .string: self = .string(try reader.string())
+    case .array:
+      var elements: [JSONValue] = []
+      try reader.beginArray()
+      while try reader.nextElement() { elements.append(try JSONValue(&reader)) }
+      self = .array(elements)
+    case .object:
+      var members: [String: JSONValue] = [:]
+      try reader.beginObject()
+      while let key = try reader.nextKey() { members[key] = try JSONValue(&reader) }
+      self = .object(members)
+    }
+  }
+
+  subscript(_ key: String) -> JSONValue {
+    if case .object(let members) = self { members[key] ?? .null } else { .null }
+  }
+
+  var text: String? {
+    if case .string(let text) = self { text } else { nil }
+  }
+
+  var integer: Int? {
+    if case .number(let number) = self { Int(exactly: number) } else { nil }
+  }
+
+  var elements: [JSONValue] {
+    if case .array(let elements) = self { elements } else { [] }
+  }
+}

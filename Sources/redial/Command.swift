@@ -1,0 +1,91 @@
+/// A sub-command: what it is called, what it takes, and what it does.
+struct Command: Sendable {
+  let name: String
+  let summary: String
+  /// What stands behind the options, such as `URL`; empty for nothing.
+  var operands = ""
+  var operandCount = 0...0
+  var options: [Option] = []
+  /// More to say in the help.
+  var notes = ""
+  let run: @Sendable (Arguments) throws(CommandError) -> ExitCode
+
+  /// Something that is given by name.
+  struct Option: Sendable {
+    let name: String
+    var short: String?
+    /// What its value looks like; nil for one that has none.
+    var form: String?
+    let summary: String
+    var repeats = false
+  }
+
+  var help: String {
+    var text = "\(summary)\n\nUsage: redial \(name) [OPTIONS]\(operands.isEmpty ? "" : " " + operands)\n"
+    if !options.isEmpty {
+      text += "\nOptions:\n"
+      for option in options {
+        let names = (option.short.map { "\($0), " } ?? "") + option.name + (option.form.map { " " + $0 } ?? "")
+        text += "  \(names)\n      \(option.summary)\(option.repeats ? " May be given again." : "")\n"
+      }
+    }
+    if !notes.isEmpty { text += "\n\(notes)\n" }
+    return text + "\n" + RedialTool.exitCodes
+  }
+}
+
+/// A command line, taken apart.
+struct Arguments: Sendable {
+  private(set) var operands: [String] = []
+  private(set) var wantsHelp = false
+  private var values: [String: [String]] = [:]
+
+  /// - Throws: A usage error that names what was not understood.
+  init(_ arguments: [String], of command: Command) throws(CommandError) {
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      if argument == "--help" || argument == "-h" {
+        wantsHelp = true
+      } else if argument == "--" {
+        operands += rest
+        rest = []
+      } else if argument.hasPrefix("-"), argument != "-" {
+        try takeOption(argument, &rest, of: command)
+      } else {
+        operands.append(argument)
+      }
+    }
+    guard wantsHelp || command.operandCount.contains(operands.count) else {
+      let wanted = command.operands.isEmpty ? "nothing" : command.operands
+      throw CommandError(code: .usage, message: "expected \(wanted) behind the options; see --help")
+    }
+  }
+
+  /// The value of an option, if it was given.
+  func value(_ name: String) -> String? { values[name]?.last }
+  /// All values of an option.
+  func all(_ name: String) -> [String] { values[name] ?? [] }
+  /// Whether an option was given.
+  func has(_ name: String) -> Bool { values[name] != nil }
+
+  private mutating func takeOption(
+    _ argument: String, _ rest: inout ArraySlice<String>, of command: Command
+  ) throws(CommandError) {
+    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard let option = command.options.first(where: { $0.name == parts[0] || $0.short == parts[0] }) else {
+      throw CommandError(code: .usage, message: "there is no option \(parts[0]); see --help")
+    }
+    if option.form == nil {
+      guard parts.count == 1 else { throw CommandError(code: .usage, message: "\(option.name) takes no value") }
+      values[option.name, default: []].append("")
+      return
+    }
+    guard let value = parts.count == 2 ? parts[1] : rest.popFirst() else {
+      throw CommandError(code: .usage, message: "\(option.name) needs a value: \(option.form ?? "")")
+    }
+    guard option.repeats || values[option.name] == nil else {
+      throw CommandError(code: .usage, message: "\(option.name) is given twice")
+    }
+    values[option.name, default: []].append(value)
+  }
+}

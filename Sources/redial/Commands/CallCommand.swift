@@ -1,0 +1,183 @@
+import Glibc
+import RedialModel
+
+extension Command {
+  /// `redial call`
+  static let call = Command(
+    name: "call", summary: "Submit a call, wait for its end, and show its attempts as they happen.",
+    operands: "URL", operandCount: 1...1,
+    options: [
+      Option(name: "--method", short: "-X", form: "METHOD", summary: "Method [GET, or POST with a body]."),
+      Option(
+        name: "--header", short: "-H", form: "'NAME: VALUE'", summary: "A header field of the request.", repeats: true),
+      Option(name: "--data", short: "-d", form: "TEXT", summary: "The request body; @FILE takes it from a file."),
+      Option(name: "--idempotent", summary: "Say that the request may be executed more than once."),
+      Option(name: "--policy", form: "JSON", summary: "The policy, as in a call descriptor."),
+      Option(name: "--delay", form: "DURATION", summary: "Start only after this."),
+      Option(name: "--target", form: "KEY", summary: "The target whose breaker and limits the call shares."),
+      Option(name: "--label", form: "NAME=VALUE", summary: "A label of the call.", repeats: true),
+      Option(name: "--callback", form: "URL", summary: "Where the webhook goes."),
+      Option(name: "--no-wait", summary: "Show the call's id as soon as it is accepted, and exit."),
+      Option(name: "--timeout", form: "DURATION", summary: "Wait no longer than this; the call goes on [no limit]."),
+      Option(name: "--json", summary: "Show the call as JSON at its end, and nothing else."),
+    ] + APIClient.options
+  ) { arguments throws(CommandError) in
+    try CallCommand(arguments).run()
+  }
+}
+
+/// Submits a call and follows it.
+struct CallCommand {
+  private let arguments: Arguments
+  private let client: APIClient
+
+  private static let pollMicroseconds: UInt32 = 150_000
+
+  init(_ arguments: Arguments) {
+    self.arguments = arguments
+    client = APIClient(arguments)
+  }
+
+  func run() throws(CommandError) -> ExitCode {
+    var limit: Duration?
+    if let text = arguments.value("--timeout") {
+      limit = DurationText.parse(text)
+      if limit == nil {
+        throw CommandError(code: .usage, message: "--timeout: \"\(text)\" is not a duration such as 30s")
+      }
+    }
+    let accepted = try client.request("POST", "/v1/calls", json: try descriptor())
+    guard let id = accepted.json["id"].text else {
+      throw CommandError(code: .unreachable, message: "\(client.base) does not answer like Redial")
+    }
+    if arguments.has("--no-wait") {
+      Terminal.write(arguments.has("--json") ? String(decoding: accepted.body, as: UTF8.self) + "\n" : id + "\n")
+      return .success
+    }
+    if !arguments.has("--json") { Terminal.write("accepted as \(id)\n") }
+    return try follow(id, within: limit)
+  }
+
+  private func follow(_ id: String, within limit: Duration?) throws(CommandError) -> ExitCode {
+    let start = ContinuousClock.now
+    var shown = 0
+    while true {
+      let answer = try client.request("GET", "/v1/calls/\(id)")
+      let call = answer.json
+      if !arguments.has("--json") {
+        for attempt in call["attempts"].elements.dropFirst(shown) { Terminal.write(CallText.line(attempt)) }
+        shown = call["attempts"].elements.count
+      }
+      if CallText.hasEnded(call) {
+        Terminal.write(
+          arguments.has("--json") ? String(decoding: answer.body, as: UTF8.self) + "\n" : CallText.summary(call))
+        return call["state"].text == "succeeded" ? .success : .unsuccessful
+      }
+      if let limit, ContinuousClock.now - start >= limit {
+        throw CommandError(code: .timedOut, message: "\(id) has not ended yet: \(CallText.summary(call))")
+      }
+      usleep(Self.pollMicroseconds)
+    }
+  }
+
+  /// The call descriptor that the options amount to; the service says what is wrong with it.
+  private func descriptor() throws(CommandError) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("url", arguments.operands[0])
+    if let method = arguments.value("--method") { writer.field("method", method) }
+    try writeHeaders(&writer)
+    if let data = arguments.value("--data") {
+      let bytes = try body(data)
+      if let text = String(validating: bytes, as: UTF8.self) {
+        writer.field("body", text)
+      } else {
+        writer.field("bodyBase64", Base64.encode(bytes))
+      }
+    }
+    if arguments.has("--idempotent") { writer.field("idempotent", true) }
+    if let policy = arguments.value("--policy") {
+      let bytes = Array(policy.utf8)
+      guard (try? JSONValue(parsing: bytes)) != nil else {
+        throw CommandError(code: .usage, message: "--policy is not JSON")
+      }
+      writer.key("policy")
+      writer.raw(bytes)
+    }
+    if let delay = arguments.value("--delay") { writer.field("delay", delay) }
+    if let target = arguments.value("--target") { writer.field("target", target) }
+    try writeLabels(&writer)
+    if let callback = arguments.value("--callback") {
+      writer.key("callback")
+      writer.beginObject()
+      writer.field("url", callback)
+      writer.endObject()
+    }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  private func writeHeaders(_ writer: inout JSONWriter) throws(CommandError) {
+    var names: [String] = []
+    var values: [String: [String]] = [:]
+    for text in arguments.all("--header") {
+      guard let colon = text.firstIndex(of: ":") else {
+        throw CommandError(code: .usage, message: "--header: \"\(text)\" is not NAME: VALUE")
+      }
+      let name = String(text[..<colon])
+      let value = text[text.index(after: colon)...].drop { $0 == " " }
+      if values[name] == nil { names.append(name) }
+      values[name, default: []].append(String(value))
+    }
+    guard !names.isEmpty else { return }
+    writer.key("headers")
+    writer.beginObject()
+    for name in names {
+      writer.key(name)
+      writer.beginArray()
+      for value in values[name] ?? [] { writer.string(value) }
+      writer.endArray()
+    }
+    writer.endObject()
+  }
+
+  private func writeLabels(_ writer: inout JSONWriter) throws(CommandError) {
+    guard arguments.has("--label") else { return }
+    writer.key("labels")
+    writer.beginObject()
+    for text in arguments.all("--label") {
+      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2 else {
+        throw CommandError(code: .usage, message: "--label: \"\(text)\" is not NAME=VALUE")
+      }
+      writer.key(String(parts[0]))
+      writer.string(String(parts[1]))
+    }
+    writer.endObject()
+  }
+
+  private func body(_ data: String) throws(CommandError) -> [UInt8] {
+    guard data.hasPrefix("@") else { return Array(data.utf8) }
+    let path = String(data.dropFirst())
+    guard let bytes = FileReading.read(path) else {
+      throw CommandError(code: .usage, message: "--data: cannot read \(path): \(String(cString: strerror(errno)))")
+    }
+    return bytes
+  }
+}
+
+/// Whole files that a person names.
+enum FileReading {
+  /// The bytes of a file; nil, with `errno` set, when it cannot be read.
+  static func read(_ path: String) -> [UInt8]? {
+    guard let file = fopen(path, "rb") else { return nil }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 64 * 1024)
+    while true {
+      let count = fread(&chunk, 1, chunk.count, file)
+      if count == 0 { return ferror(file) == 0 ? bytes : nil }
+      bytes += chunk[..<count]
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import RedialModel
+
+extension Command {
+  private static let json = Option(name: "--json", summary: "Show the service's answer as it is.")
+
+  /// `redial get`
+  static let get = Command(
+    name: "get", summary: "Show a call and its attempts.", operands: "ID", operandCount: 1...1,
+    options: [json] + APIClient.options
+  ) { arguments throws(CommandError) in
+    try show(try APIClient(arguments).request("GET", "/v1/calls/\(arguments.operands[0])"), arguments)
+  }
+
+  /// `redial cancel`
+  static let cancel = Command(
+    name: "cancel", summary: "Cancel a call.", operands: "ID", operandCount: 1...1, options: [json] + APIClient.options
+  ) { arguments throws(CommandError) in
+    try show(try APIClient(arguments).request("POST", "/v1/calls/\(arguments.operands[0])/cancel"), arguments)
+  }
+
+  /// `redial retry`
+  static let retry = Command(
+    name: "retry", summary: "Run a call now, or again if it has ended.", operands: "ID", operandCount: 1...1,
+    options: [json] + APIClient.options
+  ) { arguments throws(CommandError) in
+    try show(try APIClient(arguments).request("POST", "/v1/calls/\(arguments.operands[0])/retry"), arguments)
+  }
+
+  /// `redial list`
+  static let list = Command(
+    name: "list", summary: "List calls, newest first.",
+    options: [
+      Option(name: "--state", form: "STATE", summary: "Only scheduled, running, succeeded, failed or cancelled ones."),
+      Option(name: "--target", form: "KEY", summary: "Only those of this target."),
+      Option(name: "--kind", form: "KIND", summary: "call or webhook [call]."),
+      Option(name: "--limit", form: "COUNT", summary: "How many, from 1 to 250 [50]."),
+      Option(name: "--cursor", form: "CURSOR", summary: "Where to go on; the end of a list shows it."), json,
+    ] + APIClient.options
+  ) { arguments throws(CommandError) in
+    var query: [String] = []
+    for name in ["state", "target", "kind", "limit", "cursor"] {
+      if let value = arguments.value("--\(name)") { query.append("\(name)=\(encoded(value))") }
+    }
+    let path = "/v1/calls" + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+    let answer = try APIClient(arguments).request("GET", path)
+    if arguments.has("--json") {
+      Terminal.write(String(decoding: answer.body, as: UTF8.self) + "\n")
+      return .success
+    }
+    for call in answer.json["data"].elements {
+      let reason = call["failureReason"].text ?? call["waitingOn"].text ?? ""
+      Terminal.write(
+        "\(call["id"].text ?? "")  \(RedialTool.padded(call["state"].text ?? "", 10))"
+          + "\(RedialTool.padded(reason, 18))\(RedialTool.padded("\(call["attemptCount"].integer ?? 0)", 4))"
+          + "\(call["method"].text ?? "") \(call["url"].text ?? "")\n")
+    }
+    if let cursor = answer.json["nextCursor"].text { Terminal.write("more: --cursor \(cursor)\n") }
+    return .success
+  }
+
+  private static func show(_ answer: APIClient.Answer, _ arguments: Arguments) throws(CommandError) -> ExitCode {
+    Terminal.write(
+      arguments.has("--json") ? String(decoding: answer.body, as: UTF8.self) + "\n" : CallText.full(answer.json))
+    return .success
+  }
+
+  /// The value, percent-encoded for a query.
+  private static func encoded(_ value: String) -> String {
+    value.utf8.map { byte in
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: String(UnicodeScalar(byte))
+      default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+      }
+    }.joined()
+  }
+}

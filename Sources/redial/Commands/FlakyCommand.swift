@@ -1,0 +1,44 @@
+import Glibc
+import HTTPServer
+
+extension Command {
+  /// `redial flaky`
+  static let flaky = Command(
+    name: "flaky", summary: "Run an HTTP server that misbehaves on purpose, to rehearse against.",
+    options: [
+      Option(name: "--listen", form: "HOST:PORT", summary: "Address to listen on [127.0.0.1:9090]."),
+      Option(name: "--quiet", summary: "Do not show requests."),
+    ] + FlakyBehaviour.names.map { Option(name: "--\($0.name)", form: $0.form, summary: $0.summary) },
+    notes: """
+      A request's query sets the same for that request alone: /orders?fail=2&status=500&delay=50ms.
+      Requests are counted by their Idempotency-Key, which Redial gives each call, or else by their path;
+      GET /_flaky/hits shows the counts as JSON, POST /_flaky/reset forgets them.
+      """
+  ) { arguments throws(CommandError) in
+    var behaviour = FlakyBehaviour()
+    for (name, form, _) in FlakyBehaviour.names {
+      guard let value = arguments.value("--\(name)") else { continue }
+      guard behaviour.set(name, value) else {
+        throw CommandError(code: .usage, message: "--\(name): \"\(value)\" is not \(form)")
+      }
+    }
+    let listen = arguments.value("--listen") ?? "127.0.0.1:9090"
+    guard let colon = listen.lastIndex(of: ":"), let port = Int(listen[listen.index(after: colon)...]),
+      (0...65535).contains(port)
+    else { throw CommandError(code: .usage, message: "--listen: \"\(listen)\" is not HOST:PORT") }
+    var configuration = HTTPServerConfiguration()
+    configuration.host = String(listen[..<colon])
+    configuration.port = port
+    configuration.maxBodyBytes = 64 << 20
+    let server = HTTPServer(
+      configuration: configuration, handler: FlakyServer(behaviour, isQuiet: arguments.has("--quiet")))
+    do throws(HTTPServerError) {
+      try server.start()
+    } catch {
+      throw CommandError(code: .unreachable, message: error.description)
+    }
+    Terminal.write("flaky listens on http://\(configuration.host):\(server.port)\n")
+    // Signals end the process; there is nothing to keep.
+    while true { pause() }
+  }
+}

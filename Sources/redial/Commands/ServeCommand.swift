@@ -1,0 +1,114 @@
+import Glibc
+import RedialService
+
+extension Command {
+  /// `redial serve`
+  static let serve = Command(
+    name: "serve", summary: "Run the service.",
+    options: [
+      Option(name: "--config", form: "FILE", summary: "Config file: a JSON object of settings [REDIAL_CONFIG]."),
+      Option(name: "--print-config", summary: "Show every setting and where its value came from, and exit."),
+    ]
+      + Setting.all.map { setting in
+        let byDefault = setting.defaultText.isEmpty ? "none" : setting.defaultText
+        return Option(
+          name: setting.flag, form: setting.form,
+          summary: "\(setting.summary) [\(setting.variable); \(byDefault)]")
+      },
+    notes: "A flag comes before the environment, and that before the config file.\n"
+      + "SIGTERM or SIGINT stops the service once running attempts have ended; a second one stops it at once."
+  ) { arguments throws(CommandError) in
+    let loaded = try ServeCommand.load(arguments)
+    if arguments.has("--print-config") {
+      Terminal.write(loaded.description)
+      return .success
+    }
+    return try ServeCommand.serve(loaded.settings)
+  }
+
+  /// `redial webhook-secret`
+  static let webhookSecret = Command(
+    name: "webhook-secret", summary: "Show the secret that webhooks are signed with.", options: serve.options
+  ) { arguments throws(CommandError) in
+    let loaded = try ServeCommand.load(arguments)
+    do throws(Service.StartError) {
+      Terminal.write(try Service.webhookSecret(loaded.settings) + "\n")
+    } catch {
+      throw CommandError(code: .unreachable, message: error.message)
+    }
+    return .success
+  }
+
+  /// `redial health`
+  static let health = Command(
+    name: "health", summary: "Ask the service whether it is alive; for container health checks.",
+    options: APIClient.options,
+    notes: "Without --url and REDIAL_URL it asks at the port of REDIAL_LISTEN on this machine."
+  ) { arguments throws(CommandError) in
+    var client = APIClient(arguments)
+    if !arguments.has("--url"), Environment.value("REDIAL_URL") == nil, let listen = Environment.value("REDIAL_LISTEN"),
+      let port = listen.split(separator: ":").last
+    {
+      client = APIClient(base: "http://127.0.0.1:\(port)")
+    }
+    let answer = try client.exchange("GET", "/healthz")
+    Terminal.write(String(decoding: answer.body, as: UTF8.self))
+    return answer.status == 200 ? .success : .unsuccessful
+  }
+
+  /// `redial version`
+  static let version = Command(name: "version", summary: "Show the version.") { _ throws(CommandError) in
+    Terminal.write("redial \(redialVersion)\n")
+    return .success
+  }
+}
+
+/// Running the service as a process.
+enum ServeCommand {
+  static func load(_ arguments: Arguments) throws(CommandError) -> LoadedSettings {
+    var flags: [String: String] = [:]
+    for setting in Setting.all { flags[setting.key] = arguments.value(setting.flag) }
+    do throws(LoadedSettings.Fault) {
+      return try LoadedSettings.load(
+        flags: flags, environment: Environment.all,
+        file: arguments.value("--config") ?? Environment.value("REDIAL_CONFIG"))
+    } catch {
+      throw CommandError(code: .usage, message: error.message)
+    }
+  }
+
+  static func serve(_ settings: ServiceSettings) throws(CommandError) -> ExitCode {
+    // Blocked before any thread is made, so that no other thread gets them; this one waits for them.
+    var stops = sigset_t()
+    sigemptyset(&stops)
+    sigaddset(&stops, SIGTERM)
+    sigaddset(&stops, SIGINT)
+    pthread_sigmask(SIG_BLOCK, &stops, nil)
+    let service: Service
+    do throws(Service.StartError) {
+      service = try Service(settings: settings)
+    } catch {
+      throw CommandError(code: .unreachable, message: error.message)
+    }
+    Terminal.write(greeting(service.url, settings))
+    var received: Int32 = 0
+    sigwait(&stops, &received)
+    // A second signal ends the process in the way that it would without us.
+    pthread_sigmask(SIG_UNBLOCK, &stops, nil)
+    service.stop()
+    return .success
+  }
+
+  private static func greeting(_ url: String, _ settings: ServiceSettings) -> String {
+    let redial = CommandLine.arguments.first ?? "redial"
+    return """
+      Redial \(redialVersion) listens on \(url)
+      Data is in \(settings.store)
+      Try, in another terminal:
+        \(redial) flaky &
+        \(redial) call --url \(url) 'http://127.0.0.1:9090/hello?fail=2'
+        curl -s --json '{"url": "http://127.0.0.1:9090/hello?fail=2"}' \(url)/v1/calls
+
+      """
+  }
+}

@@ -1,0 +1,89 @@
+import RedialCore
+import RedialModel
+
+/// How the misbehaving server behaves. Options set it for all requests, a
+/// request's query for that request alone.
+struct FlakyBehaviour: Sendable {
+  /// How many requests of a key fail before they succeed.
+  var fail = 0
+  /// How likely a request fails, 0...1.
+  var failRate = 0.0
+  /// The statuses of a key's requests in turn, the last for all that follow; empty for none.
+  var sequence: [Int] = []
+  /// The status of a failure.
+  var status = 503
+  /// How long an answer takes.
+  var delay = Duration.zero
+  /// How likely the connection is reset instead of an answer, 0...1.
+  var resetRate = 0.0
+  /// The `Retry-After` of a failure; nil for none.
+  var retryAfter: String?
+  /// What all chance follows from.
+  var seed: UInt64 = 1
+
+  /// What one request gets.
+  enum Verdict: Sendable, Equatable {
+    case answer(Int)
+    case reset
+  }
+
+  /// The names that ``set(_:_:)`` knows, with what their values look like.
+  static let names: [(name: String, form: String, summary: String)] = [
+    ("fail", "COUNT", "Requests of a key that fail before they succeed."),
+    ("fail-rate", "0...1", "How likely a request fails."),
+    ("sequence", "STATUS,STATUS,…", "Statuses of a key's requests in turn; the last goes on."),
+    ("status", "STATUS", "Status of a failure [503]."),
+    ("delay", "DURATION", "How long an answer takes."),
+    ("reset-rate", "0...1", "How likely the connection is reset instead of an answer."),
+    ("retry-after", "VALUE", "Retry-After field of a failure."),
+    ("seed", "NUMBER", "What all chance follows from [1]."),
+  ]
+
+  /// Sets one value; false when there is no such name or the value is not of its form.
+  mutating func set(_ name: String, _ value: String) -> Bool {
+    switch name {
+    case "fail": return assign(Int(value).flatMap { $0 >= 0 ? $0 : nil }, to: \.fail)
+    case "fail-rate": return assign(Self.rate(value), to: \.failRate)
+    case "reset-rate": return assign(Self.rate(value), to: \.resetRate)
+    case "status": return assign(Self.status(value), to: \.status)
+    case "sequence":
+      let statuses = value.split(separator: ",").map { Self.status(String($0)) }
+      let known = statuses.compactMap { $0 }
+      return assign(known.count == statuses.count && !known.isEmpty ? known : nil, to: \.sequence)
+    case "delay": return assign(DurationText.parse(value), to: \.delay)
+    case "retry-after":
+      retryAfter = value
+      return !value.isEmpty && value.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
+    case "seed": return assign(UInt64(value), to: \.seed)
+    default: return false
+    }
+  }
+
+  /// What the `hit`-th request, from 1, of a key gets. The same key, hit and seed always get the same.
+  func verdict(key: String, hit: Int) -> Verdict {
+    var random = RandomSource(seed: seed ^ Self.hash(key) &+ UInt64(hit))
+    let (resets, fails) = (random.unitInterval() < resetRate, random.unitInterval() < failRate)
+    if resets { return .reset }
+    if !sequence.isEmpty { return .answer(sequence[min(hit, sequence.count) - 1]) }
+    return .answer(hit <= fail || fails ? status : 200)
+  }
+
+  private mutating func assign<Value>(_ value: Value?, to path: WritableKeyPath<FlakyBehaviour, Value>) -> Bool {
+    guard let value else { return false }
+    self[keyPath: path] = value
+    return true
+  }
+
+  private static func rate(_ text: String) -> Double? {
+    Double(text).flatMap { (0...1).contains($0) ? $0 : nil }
+  }
+
+  private static func status(_ text: String) -> Int? {
+    Int(text).flatMap { (200...599).contains($0) ? $0 : nil }
+  }
+
+  /// FNV-1a, 64 bits.
+  private static func hash(_ text: String) -> UInt64 {
+    text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+  }
+}

@@ -1,0 +1,74 @@
+/// How a command ended, for scripts.
+enum ExitCode: Int32 {
+  /// It did what it was asked to.
+  case success = 0
+  /// The call that it waited for ended without success, or the service is not well.
+  case unsuccessful = 1
+  /// The command line, or a setting, was not understood.
+  case usage = 2
+  /// The service could not be reached, or started.
+  case unreachable = 3
+  /// The service refused.
+  case refused = 4
+  /// The time that was allowed ran out.
+  case timedOut = 5
+}
+
+/// Why a command could not do what it was asked to.
+struct CommandError: Error {
+  let code: ExitCode
+  let message: String
+}
+
+/// The `redial` command: finds the sub-command and runs it.
+enum RedialTool {
+  static let commands: [Command] = [
+    .serve, .call, .get, .list, .cancel, .retry, .flaky, .webhookSecret, .health, .version,
+  ]
+
+  static func run(_ arguments: [String]) -> ExitCode {
+    guard let name = arguments.first else {
+      Terminal.error(overview)
+      return .usage
+    }
+    if ["--help", "-h", "help"].contains(name) {
+      Terminal.write(overview)
+      return .success
+    }
+    if name == "--version" { return run(["version"]) }
+    guard let command = commands.first(where: { $0.name == name }) else {
+      Terminal.error("redial: there is no command \"\(name)\"; `redial --help` lists them\n")
+      return .usage
+    }
+    do throws(CommandError) {
+      let parsed = try Arguments(Array(arguments.dropFirst()), of: command)
+      if parsed.wantsHelp {
+        Terminal.write(command.help)
+        return .success
+      }
+      return try command.run(parsed)
+    } catch {
+      Terminal.error("redial \(name): \(error.message)\n")
+      return error.code
+    }
+  }
+
+  private static var overview: String {
+    var text =
+      "Redial: hand over an HTTP call, and it is retried until it gets through.\n\nUsage: redial COMMAND [OPTIONS]\n\n"
+    for command in commands { text += "  \(padded(command.name, 16))\(command.summary)\n" }
+    text += "\n`redial COMMAND --help` says more.\n\n\(exitCodes)"
+    return text
+  }
+
+  static let exitCodes = """
+    Exit codes: 0 done, 1 the call ended without success or the service is not well,
+    2 the command line or a setting was not understood, 3 the service cannot be reached
+    or started, 4 the service refused, 5 the time allowed ran out.
+
+    """
+
+  static func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(1, width - text.count))
+  }
+}
