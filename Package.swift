@@ -60,6 +60,7 @@ let package = Package(
       swiftSettings: strict),
 
     tests("RedialStoreTests", ["RedialStore", "RedialModel", "RedialCore"]),
+    tests("RedialTransportTests", ["RedialTransport", "RedialModel", "RedialCore", "CCurl"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,129 @@
+import Glibc
+import RedialCore
+import RedialModel
+import Testing
+
+@testable import RedialTransport
+
+@Suite("What is told of an attempt")
+struct ResultTests {
+  private func result(
+    of script: @escaping @Sendable (ScriptedTarget.Connection) -> Void, timeout: Duration = .seconds(10),
+    captureLimit: Int = 4096, _ adjust: (inout TransportConfiguration) -> Void = { _ in }
+  ) throws -> TransportResult {
+    let target = ScriptedTarget { connection in
+      guard connection.readRequest() != nil else { return }
+      script(connection)
+    }
+    defer { target.stop() }
+    return try #require(
+      try TransportProbe(adjust).perform(target.url, timeout: timeout, captureLimit: captureLimit))
+  }
+
+  private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+  @Test("an answer has its status, header and body; the headers of interim answers and trailers are not its own")
+  func answer() throws {
+    let result = try result(of: { connection in
+      connection.send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
+      connection.send("HTTP/1.1 503 No\r\nRetry-After: 7\r\nTransfer-Encoding: chunked\r\n\r\n")
+      connection.send("3\r\nabc\r\n2\r\nde\r\n0\r\nX-Trailer: 1\r\n\r\n")
+    })
+    #expect(result.outcome == .answered)
+    #expect(result.status == 503)
+    #expect(text(result.head.bytes) == "Retry-After: 7\r\nTransfer-Encoding: chunked\r\n")
+    #expect(text(result.body) == "abcde")
+    #expect(!result.truncated && result.error == nil)
+    #expect(result.duration > .zero)
+  }
+
+  @Test("a redirect is an answer, and not followed")
+  func redirect() throws {
+    let target = ScriptedTarget.answering("HTTP/1.1 302 Found\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n")
+    defer { target.stop() }
+    #expect(try TransportProbe().perform(target.url)?.status == 302)
+    #expect(target.requests.count == 1)
+  }
+
+  @Test("a body is kept up to the limit and the rest is marked")
+  func capture() throws {
+    let target = ScriptedTarget.answering("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789")
+    defer { target.stop() }
+    let probe = try TransportProbe()
+    let short = try #require(probe.perform(target.url, captureLimit: 4))
+    #expect(text(short.body) == "0123" && short.truncated)
+    let whole = try #require(probe.perform(target.url, captureLimit: 10))
+    #expect(text(whole.body) == "0123456789" && !whole.truncated)
+    let none = try #require(probe.perform(target.url, captureLimit: 0))
+    #expect(none.body.isEmpty && none.truncated && none.status == 200)
+    #expect(target.connectionCount == 1)
+  }
+
+  @Test("a body without end is broken off at the bound, and the answer counts")
+  func endless() throws {
+    let result = try result(
+      of: { connection in
+        connection.send("HTTP/1.1 200 OK\r\n\r\n")
+        while connection.send(String(repeating: "x", count: 8192)) {}
+      }, captureLimit: 100, { $0.maxResponseBytes = 50_000 })
+    #expect(result.outcome == .answered && result.status == 200)
+    #expect(result.body.count == 100 && result.truncated)
+  }
+
+  @Test("a header beyond the bound is no answer")
+  func oversizedHead() throws {
+    let result = try result(of: { connection in
+      connection.send("HTTP/1.1 200 OK\r\n")
+      while connection.send("X-More: \(String(repeating: "y", count: 1000))\r\n") {}
+    })
+    #expect(result.outcome == .maybeSent)
+    #expect(result.error?.code == "responseHeaderTooLarge")
+  }
+
+  @Test("a target that closes, resets, breaks off or talks nonsense may have got the request")
+  func noAnswer() throws {
+    #expect(try result(of: { _ in }).error?.code == "connectionClosed")
+    #expect(try result(of: { $0.reset() }).error?.code == "connectionClosed")
+    #expect(
+      try result(of: { $0.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc") }).error?.code == "responseIncomplete"
+    )
+    #expect(try result(of: { $0.send("SSH-2.0-OpenSSH\r\n\r\n") }).error?.code == "responseInvalid")
+    for script: @Sendable (ScriptedTarget.Connection) -> Void in [{ _ in }, { $0.reset() }, { $0.send("nonsense") }] {
+      let result = try result(of: script)
+      #expect(result.outcome == .maybeSent && result.status == nil && result.body.isEmpty)
+    }
+  }
+
+  @Test("a target that does not answer in time may have got the request")
+  func timeout() throws {
+    let result = try result(of: { $0.waitForEnd() }, timeout: .milliseconds(50))
+    #expect(result.outcome == .maybeSent)
+    #expect(result.error?.code == "timeout")
+    #expect(result.duration >= .milliseconds(50))
+  }
+
+  @Test("what was refused or has no address was not sent")
+  func notSent() throws {
+    let target = ScriptedTarget { _ in }
+    target.stop()
+    let probe = try TransportProbe()
+    let refused = probe.perform(target.url)
+    #expect(refused?.outcome == .notSent && refused?.error?.code == "connectionRefused")
+    #expect(probe.perform("http://redial.invalid/")?.outcome == .notSent)
+  }
+
+  @Test("only http and https are spoken, and the environment's proxies are left alone")
+  func schemes() throws {
+    setenv("http_proxy", "http://127.0.0.1:1", 1)
+    setenv("ALL_PROXY", "http://127.0.0.1:1", 1)
+    let probe = try TransportProbe()
+    for url in ["file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "://", ""] {
+      let result = probe.perform(url)
+      #expect(result?.outcome == .unusable, "\(url)")
+      #expect(result?.error?.code == "urlUnusable", "\(url)")
+    }
+    let target = ScriptedTarget.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    defer { target.stop() }
+    #expect(probe.perform(target.url)?.status == 200)
+  }
+}

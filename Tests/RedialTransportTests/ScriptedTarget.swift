@@ -1,0 +1,141 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// A listening socket whose connections do what a script says, down to the byte.
+final class ScriptedTarget: Sendable {
+  let port: Int
+  private let listener: Int32
+  private let state = Mutex(State())
+  private let finished = DispatchSemaphore(value: 0)
+
+  private struct State {
+    var connections = 0
+    var requests: [String] = []
+  }
+
+  /// One connection, from the target's side.
+  struct Connection {
+    let descriptor: Int32
+    let target: ScriptedTarget
+
+    /// Reads one request, without knowing chunked coding; nil when the client has gone.
+    func readRequest() -> String? {
+      var bytes: [UInt8] = []
+      var chunk = [UInt8](repeating: 0, count: 16 * 1024)
+      while true {
+        let text = String(decoding: bytes, as: UTF8.self)
+        if let end = text.range(ofHead: "\r\n\r\n") {
+          let length = text.lowercased().split(separator: "\r\n").compactMap { line -> Int? in
+            line.hasPrefix("content-length:") ? Int(line.dropFirst(15).filter { $0 != " " }) : nil
+          }
+          if bytes.count >= end + (length.first ?? 0) {
+            target.state.withLock { $0.requests.append(text) }
+            return text
+          }
+        }
+        let count = recv(descriptor, &chunk, chunk.count, 0)
+        if count <= 0 { return nil }
+        bytes += chunk[..<count]
+      }
+    }
+
+    /// Sends text; false when the client has gone.
+    @discardableResult
+    func send(_ text: String) -> Bool {
+      let bytes = Array(text.utf8)
+      var sent = 0
+      while sent < bytes.count {
+        let count = bytes[sent...].withUnsafeBytes {
+          Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+        if count <= 0 { return false }
+        sent += count
+      }
+      return true
+    }
+
+    /// Closes with a reset instead of an orderly end.
+    func reset() {
+      var option = linger(l_onoff: 1, l_linger: 0)
+      setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    /// Waits until the client closes its side.
+    func waitForEnd() {
+      var byte: UInt8 = 0
+      while recv(descriptor, &byte, 1, 0) > 0 {}
+    }
+  }
+
+  /// Listens on a free port of 127.0.0.1; each connection gets a thread on which `script` runs.
+  init(_ script: @escaping @Sendable (Connection) -> Void) {
+    (listener, port) = Self.listen()
+    Thread.detach { [self] in
+      while true {
+        let descriptor = accept(listener, nil, nil)
+        if descriptor < 0 { break }
+        state.withLock { $0.connections += 1 }
+        Thread.detach { [self] in
+          script(Connection(descriptor: descriptor, target: self))
+          close(descriptor)
+        }
+      }
+      finished.signal()
+    }
+  }
+
+  private static func listen() -> (listener: Int32, port: Int) {
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        precondition(bind(listener, address, length) == 0 && Glibc.listen(listener, 1024) == 0, "cannot listen")
+        getsockname(listener, address, &length)
+      }
+    }
+    return (listener, Int(address.sin_port.bigEndian))
+  }
+
+  var url: String { "http://127.0.0.1:\(port)" }
+  /// Connections that were accepted.
+  var connectionCount: Int { state.withLock { $0.connections } }
+  /// Whole requests, in the order of their ends.
+  var requests: [String] { state.withLock { $0.requests } }
+
+  /// Accepts no more.
+  func stop() {
+    shutdown(listener, Int32(SHUT_RDWR))
+    finished.wait()
+    close(listener)
+  }
+
+  /// A target that answers each request of each connection alike.
+  static func answering(_ response: String) -> ScriptedTarget {
+    ScriptedTarget { connection in
+      while connection.readRequest() != nil, connection.send(response) {}
+    }
+  }
+}
+
+/// A thread of its own for code that blocks, which the threads that tests run on must not.
+enum Thread {
+  static func detach(_ body: @escaping @Sendable () -> Void) {
+    DispatchQueue(label: "test.thread").async(execute: body)
+  }
+}
+
+extension String {
+  /// How many UTF-8 bytes there are up to and with the first occurrence of `mark`.
+  fileprivate func range(ofHead mark: String) -> Int? {
+    let (bytes, wanted) = (Array(utf8), Array(mark.utf8))
+    guard bytes.count >= wanted.count else { return nil }
+    for start in 0...(bytes.count - wanted.count) where Array(bytes[start..<(start + wanted.count)]) == wanted {
+      return start + wanted.count
+    }
+    return nil
+  }
+}

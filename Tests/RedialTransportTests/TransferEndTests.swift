@@ -1,0 +1,73 @@
+import CCurl
+import Glibc
+import RedialCore
+import Testing
+
+@testable import RedialTransport
+
+@Suite("What the end of a transfer means")
+struct TransferEndTests {
+  struct Case: CustomTestStringConvertible, Sendable {
+    var code: UInt32
+    var requestSize = 0
+    var systemError: Int32 = 0
+    var outcome: OutcomeClass
+    var word: String?
+
+    var testDescription: String { "\(code) with \(requestSize) bytes sent" }
+  }
+
+  private static func codes(
+    _ codes: [CURLcode], _ size: Int, _ outcome: OutcomeClass, _ word: String? = nil
+  ) -> [Case] {
+    codes.map { Case(code: $0.rawValue, requestSize: size, outcome: outcome, word: word) }
+  }
+
+  static let cases =
+    codes([CURLE_OK], 80, .answered)
+    + codes([CURLE_COULDNT_RESOLVE_HOST], 0, .notSent, "unknownHost")
+    + codes([CURLE_COULDNT_CONNECT], 0, .notSent, "connectFailed")
+    + codes([CURLE_SSL_CONNECT_ERROR], 0, .notSent, "tlsFailed")
+    + codes([CURLE_OPERATION_TIMEDOUT], 0, .notSent, "connectTimeout")
+    + codes([CURLE_OPERATION_TIMEDOUT], 80, .maybeSent, "timeout")
+    + codes([CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING], 0, .notSent, "connectionClosed")
+    + codes([CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING], 80, .maybeSent, "connectionClosed")
+    + codes([CURLE_PARTIAL_FILE], 80, .maybeSent, "responseIncomplete")
+    + codes([CURLE_WEIRD_SERVER_REPLY], 80, .maybeSent, "responseInvalid")
+    + codes([CURLE_UNSUPPORTED_PROTOCOL], 80, .maybeSent, "responseInvalid")
+    + codes([CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT], 0, .unusable, "urlUnusable")
+    + codes([CURLE_PEER_FAILED_VERIFICATION], 0, .unusable, "certificateInvalid")
+    + codes([CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE], 0, .unusable, "transferFailed")
+    + codes([CURLE_OUT_OF_MEMORY], 0, .localFault, "localResources")
+    + codes([CURLE_ABORTED_BY_CALLBACK, CURLE_WRITE_ERROR], 80, .localFault, "transferFailed")
+    // Of no version yet.
+    + codes([CURLcode(rawValue: 4711)], 0, .unusable) + codes([CURLcode(rawValue: 4711)], 80, .maybeSent)
+    + [
+      Case(
+        code: CURLE_COULDNT_CONNECT.rawValue, systemError: ECONNREFUSED, outcome: .notSent, word: "connectionRefused"),
+      Case(code: CURLE_COULDNT_CONNECT.rawValue, systemError: EMFILE, outcome: .localFault, word: "localResources"),
+      Case(
+        code: CURLE_COULDNT_CONNECT.rawValue, systemError: EADDRNOTAVAIL, outcome: .localFault, word: "localResources"),
+    ]
+
+  @Test("each code has its class and its word", arguments: cases)
+  func classes(_ example: Case) {
+    let end = TransferEnd(
+      code: CURLcode(rawValue: example.code), requestSize: example.requestSize, systemError: example.systemError)
+    #expect(end.outcome == example.outcome)
+    if let word = example.word { #expect(end.error?.code == word) }
+    #expect((end.error == nil) == (end.outcome == .answered))
+  }
+
+  @Test("a repetition that was held back may have been sent")
+  func repetition() {
+    let end = TransferEnd(code: CURLE_ABORTED_BY_CALLBACK, requestSize: 80, wasRepeated: true)
+    #expect(end.outcome == .maybeSent)
+    #expect(end.error?.code == "connectionClosed")
+  }
+
+  @Test("a response that was broken off at its bound is an answer")
+  func enough() {
+    #expect(TransferEnd(code: CURLE_WRITE_ERROR, requestSize: 80, wasEnough: true).outcome == .answered)
+  }
+}

@@ -1,0 +1,55 @@
+import Dispatch
+import RedialCore
+import RedialModel
+import Synchronization
+
+@testable import RedialTransport
+
+/// A transport whose results can be waited for.
+final class TransportProbe: Sendable {
+  let transport: Transport
+  private let results: Results
+
+  private final class Results: Sendable {
+    let arrived = Mutex<[UInt64: [TransportResult]]>([:])
+    let signal = DispatchSemaphore(value: 0)
+  }
+
+  init(_ adjust: (inout TransportConfiguration) -> Void = { _ in }) throws {
+    var configuration = TransportConfiguration(userAgent: "redial/test")
+    adjust(&configuration)
+    let results = Results()
+    self.results = results
+    transport = try Transport(configuration: configuration) { batch in
+      results.arrived.withLock { arrived in
+        for result in batch { arrived[result.id, default: []].append(result) }
+      }
+      for _ in batch { results.signal.signal() }
+    }
+  }
+
+  deinit { transport.shutdown() }
+
+  /// Performs one request and waits for its result.
+  func perform(_ request: TransportRequest) -> TransportResult? {
+    transport.start([request])
+    return wait(count: 1)[request.id]?.last
+  }
+
+  /// Performs one request to a URL.
+  func perform(
+    _ url: String, method: String = "GET", headers: [HeaderField] = [], body: String = "",
+    timeout: Duration = .seconds(10), captureLimit: Int = 4096
+  ) -> TransportResult? {
+    perform(
+      TransportRequest(
+        id: 1, url: url, method: method, headers: headers, body: Array(body.utf8), timeout: timeout,
+        captureLimit: captureLimit))
+  }
+
+  /// Waits for that many more results and answers all that have come; fewer, when they do not come in ten seconds.
+  func wait(count: Int) -> [UInt64: [TransportResult]] {
+    for _ in 0..<count where results.signal.wait(timeout: .now() + .seconds(10)) == .timedOut { break }
+    return results.arrived.withLock { $0 }
+  }
+}
