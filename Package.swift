@@ -61,6 +61,9 @@ let package = Package(
 
     tests("RedialStoreTests", ["RedialStore", "RedialModel", "RedialCore"]),
     tests("RedialTransportTests", ["RedialTransport", "RedialModel", "RedialCore", "CCurl"]),
+    tests(
+      "RedialServiceTests",
+      ["RedialService", "RedialStore", "RedialEngine", "RedialModel", "RedialCore", "HTTPServer"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Glibc
 internal import HTTPServer
 internal import RedialCore
 internal import RedialEngine
@@ -11,6 +12,8 @@ public final class Service: Sendable {
   private let runtime: Runtime
   private let server: HTTPServer
   private let settings: ServiceSettings
+  /// The absolute path of the file that calls are kept in.
+  public let dataPath: String
   /// The log that the service writes.
   public let log: Log
 
@@ -31,6 +34,7 @@ public final class Service: Sendable {
       let path = try Self.storePath(settings)
       store = try Self.startError { () throws(StoreError) in try SQLiteStore(path: path) }
       let reader = try Self.startError { () throws(StoreError) in try SQLiteReader(path: path) }
+      dataPath = Self.absolute(path)
       let secret = try Self.webhookSecret(settings, store)
       do throws(TransportStartError) {
         runtime = try Runtime(settings: settings, store: store, reader: reader, secret: secret, log: log)
@@ -122,6 +126,13 @@ public final class Service: Sendable {
     } catch {
       throw StartError(message: error.message)
     }
+  }
+
+  /// The path of a file that exists, from the root.
+  private static func absolute(_ path: String) -> String {
+    guard let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(cString: resolved)
   }
 
   private static func startError<Value>(_ body: () throws(StoreError) -> Value) throws(StartError) -> Value {

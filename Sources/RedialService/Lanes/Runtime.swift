@@ -119,7 +119,8 @@ final class Runtime: @unchecked Sendable {
     underWay.withLock { underWay in
       for start in starts { underWay[UInt64(start.call.id.rawValue)] = start.number }
     }
-    let now = clock.now
+    // By the wall clock, for that is what receivers of webhooks compare it with.
+    let now = Clock.wallTime()
     transport?.start(
       starts.map { start in
         TransportRequest(

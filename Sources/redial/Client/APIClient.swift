@@ -7,16 +7,18 @@ import RedialTransport
 struct APIClient: Sendable {
   let base: String
 
+  /// Where a service is that was started without settings.
+  static let defaultURL = "http://127.0.0.1:8080"
   private static let timeout = Duration.seconds(30)
   private static let maximumAnswer = 256 << 20
 
   /// Options that every command has which talks to the service.
   static let options = [
-    Command.Option(name: "--url", form: "URL", summary: "Where the service is [REDIAL_URL, or http://127.0.0.1:8080].")
+    Command.Option(name: "--url", form: "URL", summary: "Where the service is [REDIAL_URL, or \(defaultURL)].")
   ]
 
   init(_ arguments: Arguments) {
-    let url = arguments.value("--url") ?? Environment.value("REDIAL_URL") ?? "http://127.0.0.1:8080"
+    let url = arguments.value("--url") ?? Environment.value("REDIAL_URL") ?? Self.defaultURL
     base = url.hasSuffix("/") ? String(url.dropLast()) : url
   }
 

@@ -90,7 +90,7 @@ enum ServeCommand {
     } catch {
       throw CommandError(code: .unreachable, message: error.message)
     }
-    Terminal.write(greeting(service.url, settings))
+    Terminal.write(greeting(service.url, service.dataPath))
     var received: Int32 = 0
     sigwait(&stops, &received)
     // A second signal ends the process in the way that it would without us.
@@ -99,14 +99,15 @@ enum ServeCommand {
     return .success
   }
 
-  private static func greeting(_ url: String, _ settings: ServiceSettings) -> String {
+  private static func greeting(_ url: String, _ dataPath: String) -> String {
     let redial = CommandLine.arguments.first ?? "redial"
+    let option = url == APIClient.defaultURL ? "" : " --url \(url)"
     return """
       Redial \(redialVersion) listens on \(url)
-      Data is in \(settings.store)
+      Data is in \(dataPath)
       Try, in another terminal:
-        \(redial) flaky &
-        \(redial) call --url \(url) 'http://127.0.0.1:9090/hello?fail=2'
+        \(redial) flaky --quiet &
+        \(redial) call\(option) 'http://127.0.0.1:9090/hello?fail=2'
         curl -s --json '{"url": "http://127.0.0.1:9090/hello?fail=2"}' \(url)/v1/calls
 
       """

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""Measures the service on this machine, beside a local nginx in the same run.
+
+For each round: nginx alone takes the POST that Redial takes; then Redial accepts calls whose target is
+that nginx, for as long, and the calls that are left are waited for. Figures are medians over the rounds.
+
+  python3 Benchmarks/service.py [--rounds 3] [--seconds 5] [--connections 64] [--binary PATH]
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import time
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+OUT = ROOT / "Benchmarks" / "out"
+TICKS = os.sysconf("SC_CLK_TCK")
+DRAIN_LIMIT = 120
+
+NGINX = """
+daemon off;
+master_process off;
+pid {out}/nginx.pid;
+error_log {out}/nginx.log error;
+events {{ worker_connections 4096; }}
+http {{
+  access_log off;
+  client_body_temp_path {out}/nginx-body;
+  proxy_temp_path {out}/nginx-proxy;
+  fastcgi_temp_path {out}/nginx-fastcgi;
+  uwsgi_temp_path {out}/nginx-uwsgi;
+  scgi_temp_path {out}/nginx-scgi;
+  keepalive_requests 100000000;
+  server {{
+    listen 127.0.0.1:{port} backlog=4096;
+    location / {{ return 200 "ok\\n"; }}
+  }}
+}}
+"""
+
+WRK = """
+wrk.method = "POST"
+wrk.headers["Content-Type"] = "application/json"
+wrk.body = [[{body}]]
+"""
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def cpu_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def wait_for(port, process, name):
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            sys.exit(f"{name} ended at once; see {OUT}")
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+            return
+        except OSError:
+            time.sleep(0.05)
+    sys.exit(f"{name} does not listen on port {port}; see {OUT}")
+
+
+def stop(process):
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def wrk(url, script, options):
+    text = subprocess.run(
+        ["wrk", "-t1", f"-c{options.connections}", f"-d{options.seconds}s", "--latency", "-s", script, url],
+        capture_output=True, text=True, check=True, timeout=options.seconds + 30).stdout
+    failed = re.search(r"Non-2xx or 3xx responses: (\d+)", text)
+    return {
+        "rate": float(re.search(r"Requests/sec:\s+([\d.]+)", text)[1]),
+        "count": int(re.search(r"(\d+) requests in", text)[1]),
+        "p50": re.search(r"50%\s+(\S+)", text)[1],
+        "p99": re.search(r"99%\s+(\S+)", text)[1],
+        "refused": int(failed[1]) if failed else 0,
+    }
+
+
+def metrics(port):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        lines = answer.read().decode().splitlines()
+    values = {}
+    for line in lines:
+        if line and not line.startswith("#"):
+            name, value = line.rsplit(" ", 1)
+            values[name] = float(value)
+    return values
+
+
+def finished(values):
+    return sum(v for n, v in values.items() if n.startswith("redial_calls_finished_total"))
+
+
+def round_of_nginx(nginx, port, script, options):
+    before = cpu_seconds(nginx.pid)
+    result = wrk(f"http://127.0.0.1:{port}/", script, options)
+    result["cpu"] = (cpu_seconds(nginx.pid) - before) / result["count"] * 1e6
+    return result
+
+
+def round_of_redial(binary, script, options):
+    data = OUT / "data"
+    shutil.rmtree(data, ignore_errors=True)
+    port = free_port()
+    with open(OUT / "redial.log", "w") as log:
+        service = subprocess.Popen(
+            [binary, "serve", "--listen", f"127.0.0.1:{port}", "--store", f"sqlite:{data}/redial.db"],
+            stdout=log, stderr=log, env={"PATH": os.environ["PATH"]})
+    try:
+        wait_for(port, service, "redial")
+        began = time.monotonic()
+        result = wrk(f"http://127.0.0.1:{port}/v1/calls", script, options)
+        at_end = metrics(port)
+        result["completedDuring"] = finished(at_end) / (time.monotonic() - began)
+        result["backlog"] = at_end["redial_backlog_calls"]
+        while True:
+            values = metrics(port)
+            if values["redial_backlog_calls"] == 0:
+                break
+            if time.monotonic() - began > DRAIN_LIMIT:
+                sys.exit(f"calls are left after {DRAIN_LIMIT} s; see {OUT}")
+            time.sleep(0.01)
+        done = finished(values)
+        result["completed"] = done / (time.monotonic() - began)
+        result["cpu"] = cpu_seconds(service.pid) / done * 1e6
+        result["memory"] = values["process_resident_memory_bytes"] / 1e6
+        result["perCommit"] = values["redial_store_writes_total"] / values["redial_store_commits_total"]
+        attempts = sum(v for n, v in values.items() if n.startswith("redial_attempts_total"))
+        if done != values["redial_calls_accepted_total"] or attempts != done:
+            sys.exit(f"accepted {values['redial_calls_accepted_total']}, finished {done}, attempts {attempts}")
+        return result
+    finally:
+        stop(service)
+        shutil.rmtree(data, ignore_errors=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=int, default=5)
+    parser.add_argument("--connections", type=int, default=64)
+    parser.add_argument("--binary", default=str(ROOT / ".build/release/redial"))
+    options = parser.parse_args()
+    OUT.mkdir(parents=True, exist_ok=True)
+
+    target = free_port()
+    (OUT / "nginx.conf").write_text(NGINX.format(out=OUT, port=target))
+    body = json.dumps({
+        "url": f"http://127.0.0.1:{target}/hook/orders", "method": "POST",
+        "headers": {"content-type": "application/json", "x-request-id": "4f1d9a4e-9c9c-4c77-8d59-6f0f0e4f7a11"},
+        "body": "0123456789" * 20, "labels": {"team": "payments"},
+        "policy": {"maxAttempts": 8, "deadline": "15m", "attemptTimeout": "10s",
+                   "backoff": {"strategy": "exponential", "initial": "500ms", "multiplier": 1.5, "max": "60s"},
+                   "retryAfter": {"mode": "respect", "max": "1h"}}})
+    script = OUT / "post.lua"
+    script.write_text(WRK.format(body=body))
+
+    nginx = subprocess.Popen(["nginx", "-p", str(OUT), "-c", str(OUT / "nginx.conf")], stderr=subprocess.DEVNULL)
+    rounds = []
+    try:
+        wait_for(target, nginx, "nginx")
+        for number in range(options.rounds):
+            rounds.append((
+                round_of_nginx(nginx, target, str(script), options),
+                round_of_redial(options.binary, str(script), options)))
+    finally:
+        stop(nginx)
+
+    def median(which, key):
+        return statistics.median(r[which][key] for r in rounds)
+
+    print(f"{options.rounds} rounds of {options.seconds} s, {options.connections} connections, "
+          f"a descriptor of {len(body)} bytes; medians")
+    print(f"nginx   answers   {median(0, 'rate'):8.0f}/s   CPU {median(0, 'cpu'):6.1f} µs a request")
+    print(f"redial  accepts   {median(1, 'rate'):8.0f}/s   p50 {rounds[-1][1]['p50']}, p99 {rounds[-1][1]['p99']} (last round)"
+          + (f"   REFUSED {median(1, 'refused'):.0f}" if median(1, "refused") else ""))
+    print(f"redial  completes {median(1, 'completed'):8.0f}/s   until the last call ended; "
+          f"{median(1, 'completedDuring'):.0f}/s while accepting, {median(1, 'backlog'):.0f} calls left then")
+    print(f"redial  CPU {median(1, 'cpu'):6.1f} µs a call (accept, two commits, one request, one update)   "
+          f"{median(1, 'perCommit'):.0f} changes a commit, {median(1, 'memory'):.0f} MB resident")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,81 @@
+import RedialCore
+@testable import RedialEngine
+import RedialModel
+import Testing
+
+@testable import RedialService
+
+@Suite("What operators see")
+struct ObservabilityTests {
+  @Test("a histogram's buckets add up, and end in its count")
+  func histogram() {
+    var histogram = Histogram()
+    for seconds in [0.0001, 0.0005, 0.3, 0.3, 59, 61] { histogram.record(seconds: seconds) }
+    let lines = histogram.lines("x").split(separator: "\n").map(String.init)
+    #expect(lines.first == #"x_bucket{le="0.0005"} 2"#)
+    #expect(lines.contains(#"x_bucket{le="0.25"} 2"#))
+    #expect(lines.contains(#"x_bucket{le="0.5"} 4"#))
+    #expect(lines.contains(#"x_bucket{le="60.0"} 5"#))
+    #expect(lines.contains(#"x_bucket{le="+Inf"} 6"#))
+    #expect(lines.last == "x_count 6")
+  }
+
+  @Test("the exposition has one HELP and one TYPE before each family, and only numbers as values")
+  func exposition() {
+    let metrics = Metrics()
+    metrics.count { counts in
+      counts.accepted = 3
+      counts.attempts[Int(OutcomeClass.maybeSent.rawValue)] = 2
+    }
+    let now = Timestamp(microseconds: 0)
+    metrics.countCommit([
+      .update(
+        CallID(rawValue: 1),
+        CallProgress(state: .failed, due: now, roundStartedAt: now, failure: .attemptsExhausted), nil),
+      .update(CallID(rawValue: 2), CallProgress(state: .running, due: now, roundStartedAt: now), nil),
+    ])
+    let text = metrics.exposition(
+      EngineReport(targets: [], inFlight: 1, unfinished: 2, held: 2, storeFailing: false), version: "0.1.0")
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    #expect(lines.last == "")
+    #expect(lines.contains("redial_calls_accepted_total 3"))
+    #expect(lines.contains(#"redial_attempts_total{outcome="maybeSent"} 2"#))
+    #expect(lines.contains(#"redial_calls_finished_total{state="failed",reason="attemptsExhausted"} 1"#))
+    var families: Set<String> = []
+    for line in lines.dropLast() where line.hasPrefix("# TYPE ") {
+      let name = String(line.split(separator: " ")[2])
+      #expect(families.insert(name).inserted, "\(name) is declared twice")
+    }
+    for line in lines.dropLast() where !line.hasPrefix("#") {
+      #expect(Double(line.split(separator: " ").last ?? "") != nil, "\(line)")
+      let name = String(line.prefix { $0 != " " && $0 != "{" })
+      let family = ["_bucket", "_sum", "_count"].reduce(name) { $0.hasSuffix($1) ? String($0.dropLast($1.count)) : $0 }
+      #expect(families.contains(name) || families.contains(family), "\(name) has no TYPE")
+    }
+  }
+
+  @Test("a waiting call says what it waits for: its own time, its target's breaker, or its turn")
+  func waiting() {
+    let breakers = OpenBreakers()
+    let now = Timestamp(microseconds: 1_000_000)
+    func call(_ reason: WaitReason?, due: Timestamp) -> CallRecord {
+      CallRecord(
+        id: CallID(rawValue: 1), kind: .call,
+        spec: CallSpec(
+          url: "http://a", method: "GET", headers: [], target: "a", policy: RetryPolicy(), captureLimit: 0), body: [],
+        createdAt: now,
+        progress: CallProgress(state: .scheduled, due: due, waiting: reason, roundStartedAt: now))
+    }
+    let later = now + .seconds(5)
+    #expect(breakers.wait(of: call(.backoff, due: later), at: now)?.reason == .backoff)
+    #expect(breakers.wait(of: call(.backoff, due: now), at: now)?.reason == .concurrency)
+    breakers.note(.breakerOpened(target: "a", until: later, trips: 1))
+    let parked = breakers.wait(of: call(.backoff, due: now), at: now)
+    #expect(parked?.reason == .breaker && parked?.until == later)
+    #expect(breakers.wait(of: call(.backoff, due: later + .seconds(1)), at: now)?.reason == .backoff)
+    breakers.note(.breakerHalfOpen(target: "a"))
+    #expect(breakers.wait(of: call(.backoff, due: now), at: now)?.reason == .breaker)
+    breakers.note(.breakerClosed(target: "a"))
+    #expect(breakers.wait(of: call(.backoff, due: now), at: now)?.reason == .concurrency)
+  }
+}

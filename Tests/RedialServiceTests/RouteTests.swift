@@ -1,0 +1,86 @@
+import HTTPServer
+import RedialEngine
+import RedialModel
+import RedialStore
+import Testing
+
+@testable import RedialService
+
+@Suite("Routes")
+struct RouteTests {
+  static let id = CallID(rawValue: 1_790_000_000_000 << 20)
+
+  static let routes: [(HTTPMethod, String, String)] = [
+    (.post, "/v1/calls", "submit"), (.get, "/v1/calls", "list"), (.head, "/v1/calls", "list"),
+    (.get, "/v1/calls/\(id)", "call(\(id))"), (.get, "/v1/calls/\(id)/attempts", "attempts(\(id))"),
+    (.post, "/v1/calls/\(id)/cancel", "cancel(\(id))"), (.post, "/v1/calls/\(id)/retry", "retry(\(id))"),
+    (.get, "/v1/targets", "targets"), (.get, "/v1/targets/a%2Fb", "target(a/b)"), (.get, "/healthz", "health"),
+    (.get, "/readyz", "readiness"), (.get, "/metrics", "metrics"), (.get, "/openapi.yaml", "contract"),
+    (.post, "/healthz", "only GET, HEAD"), (.put, "/v1/calls", "only POST, GET, HEAD"),
+    (.get, "/v1/calls/\(id)/cancel", "only POST"), (.delete, "/v1/calls/\(id)", "only GET, HEAD"),
+    (.get, "/", "nothing"), (.get, "/v1/calls/", "nothing"), (.get, "/v1/calls/call_1", "nothing"),
+    (.get, "/v1/calls/\(id)/", "nothing"), (.get, "/v1/calls/\(id)/attempts/1", "nothing"),
+    (.get, "/v1/targets/", "nothing"), (.get, "/v1/targets/%", "nothing"), (.get, "/v1/targets/%FF", "nothing"),
+    (.get, "//v1/calls", "nothing"), (.options, "*", "nothing"),
+  ]
+
+  @Test("each method and path leads where it should", arguments: routes)
+  func route(method: HTTPMethod, path: String, expected: String) {
+    #expect(Route(method, path).words == expected)
+  }
+
+  @Test(
+    "percent-encoding is undone, and what is none is refused",
+    arguments: [
+      ("plain", "plain"), ("a%20b", "a b"), ("%e2%82%AC", "€"), ("+", "+"), ("%", nil), ("%2", nil), ("%zz", nil),
+      ("%ff", nil), ("%00", "\0"), ("", ""),
+    ])
+  func percent(text: String, expected: String?) {
+    #expect(PercentEncoding.decode(text[...]) == expected)
+  }
+
+  @Test("a list takes state, target, kind, limit and cursor")
+  func query() throws {
+    let query = try CallQuery(parameters: "state=failed&target=http%3A%2F%2Fa&kind=webhook&limit=7&cursor=\(Self.id)")
+    #expect(query.state == .failed)
+    #expect(query.target == "http://a")
+    #expect(query.kind == .webhook)
+    #expect(query.limit == 7)
+    #expect(query.before == Self.id)
+  }
+
+  @Test(
+    "a parameter that is unknown, repeated or out of range is a problem that names it",
+    arguments: [
+      ("state=done", "state"), ("limit=0", "limit"), ("limit=251", "limit"), ("limit=x", "limit"),
+      ("cursor=abc", "cursor"), ("stat=failed", "stat"), ("limit=1&limit=2", "limit"), ("kind=x", "kind"),
+      ("a=%", "a=%"), ("limit", "limit"),
+    ])
+  func badQuery(query: String, name: String) {
+    let problem = #expect(throws: Problem.self) { try CallQuery(parameters: query) }
+    #expect(problem?.status == 400)
+    #expect(problem?.code == "invalidParameter")
+    #expect(problem?.errors.map(\.pointer) == [name])
+  }
+}
+
+extension Route {
+  fileprivate var words: String {
+    switch self {
+    case .submit: "submit"
+    case .list: "list"
+    case .call(let id): "call(\(id))"
+    case .attempts(let id): "attempts(\(id))"
+    case .operate(.cancel, let id): "cancel(\(id))"
+    case .operate(.retry, let id): "retry(\(id))"
+    case .targets: "targets"
+    case .target(let key): "target(\(key))"
+    case .health: "health"
+    case .readiness: "readiness"
+    case .metrics: "metrics"
+    case .contract: "contract"
+    case .wrongMethod(let allowed): "only \(allowed)"
+    case .notFound: "nothing"
+    }
+  }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import RedialEngine
+import RedialModel
+import Testing
+
+@testable import RedialService
+
+@Suite("Settings")
+struct SettingsTests {
+  private func load(
+    flags: [String: String] = [:], environment: [String: String] = [:], file: String? = nil
+  ) throws(LoadedSettings.Fault) -> LoadedSettings {
+    try LoadedSettings.load(flags: flags, environment: environment, file: file)
+  }
+
+  /// A config file with this content, for as long as `body` runs.
+  private func withFile(_ content: String, _ body: (String) throws -> Void) throws {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("redial-\(UUID().uuidString).json")
+    try Data(content.utf8).write(to: url)
+    defer { try? FileManager.default.removeItem(at: url) }
+    try body(url.path)
+  }
+
+  @Test("a flag comes before the environment, that before the file, and that before the default")
+  func order() throws {
+    try withFile(#"{"maxInFlight": 3, "maxHeld": 30, "loops": "2"}"#) { file in
+      let loaded = try load(
+        flags: ["maxInFlight": "1"], environment: ["REDIAL_MAX_IN_FLIGHT": "2", "REDIAL_MAX_HELD": "20"], file: file)
+      #expect(loaded.settings.engine.maxInFlight == 1)
+      #expect(loaded.settings.engine.maxHeld == 20)
+      #expect(loaded.settings.loops == 2)
+      #expect(loaded.settings.listenPort == 8080)
+      let lines = loaded.description.split(separator: "\n").map(String.init)
+      #expect(lines.contains("maxInFlight = 1  # flag --max-in-flight"))
+      #expect(lines.contains("maxHeld = 20  # environment REDIAL_MAX_HELD"))
+      #expect(lines.contains("loops = 2  # file \(file)"))
+      #expect(lines.contains("listen = 127.0.0.1:8080  # default"))
+      #expect(lines.count == Setting.all.count)
+    }
+  }
+
+  @Test("every setting takes its own default, and names it alike in all three places", arguments: Setting.all.indices)
+  func defaults(index: Int) throws {
+    let setting = Setting.all[index]
+    let text = setting.defaultText
+    var settings = ServiceSettings()
+    #expect(setting.assign(&settings, text), "\(setting.key) does not take \(text)")
+    #expect(setting.read(settings) == text)
+    #expect(setting.flag.dropFirst(2).replacing("-", with: "_").uppercased() == setting.variable.dropFirst(7))
+    #expect(setting.key.lowercased() == setting.flag.replacing("-", with: ""))
+  }
+
+  @Test(
+    "a value that cannot be is refused with the setting, the value, its origin and what is expected",
+    arguments: [
+      ("listen", "8080"), ("listen", "127.0.0.1:70000"), ("listen", ":80"), ("store", ""), ("maxInFlight", "0"),
+      ("maxInFlight", "many"), ("drainTimeout", "8"), ("drainTimeout", "0s"), ("breakerFailureRate", "1.5"),
+      ("logFormat", "xml"), ("loops", "65"),
+    ])
+  func invalid(key: String, value: String) throws {
+    let fault = #expect(throws: LoadedSettings.Fault.self) { try load(flags: [key: value]) }
+    let message = try #require(fault?.message)
+    let setting = try #require(Setting.all.first { $0.key == key })
+    #expect(message == "\(key): \"\(value)\" (flag \(setting.flag)) is not valid; expected \(setting.form)")
+  }
+
+  @Test("a mistyped variable or key is an error, and not a default left in force")
+  func mistyped() throws {
+    #expect(throws: LoadedSettings.Fault.self) { try load(environment: ["REDIAL_LISTN": "127.0.0.1:1"]) }
+    #expect(throws: Never.self) { try load(environment: ["REDIAL_URL": "http://x", "PATH": "/bin"]) }
+    try withFile(#"{"listn": "127.0.0.1:1"}"#) { file in
+      let fault = #expect(throws: LoadedSettings.Fault.self) { try load(file: file) }
+      #expect(fault?.message.contains("listn") == true)
+    }
+  }
+
+  @Test(
+    "a config file that cannot be read is an error that names it",
+    arguments: ["", "[]", "{\"loops\": {}}", "{\"loops\": 1", "{\"loops\": 1} x", "{\"loops\": null}"])
+  func brokenFile(content: String) throws {
+    try withFile(content) { file in
+      let fault = #expect(throws: LoadedSettings.Fault.self) { try load(file: file) }
+      #expect(fault?.message.contains(file) == true)
+    }
+    let missing = #expect(throws: LoadedSettings.Fault.self) { try load(file: "/nonexistent/redial.json") }
+    #expect(missing?.message.contains("/nonexistent/redial.json") == true)
+  }
+
+  @Test("a secret is never shown")
+  func secret() throws {
+    let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+    let loaded = try load(environment: ["REDIAL_WEBHOOK_SECRET": secret])
+    #expect(loaded.settings.webhookSecret == secret)
+    #expect(loaded.description.contains("webhookSecret = (hidden)  # environment REDIAL_WEBHOOK_SECRET"))
+    let fault = #expect(throws: LoadedSettings.Fault.self) { try load(flags: ["webhookSecret": "hunter2"]) }
+    #expect(fault?.message.contains("hunter2") == false)
+  }
+
+  @Test("the README's table of settings is the settings")
+  func readme() throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+    for setting in Setting.all {
+      let byDefault = setting.defaultText.isEmpty ? "" : "`\(setting.defaultText)`"
+      let row = "| `\(setting.key)` | `\(setting.form)` | \(byDefault) | \(setting.summary) |"
+      #expect(readme.contains(row), "README.md lacks the row: \(row)")
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import Dispatch
+import RedialCore
+import RedialEngine
+import RedialModel
+import RedialStore
+import Synchronization
+import Testing
+
+@testable import RedialService
+
+/// A store that notes what is asked of it, and fails on demand.
+private final class NotedStore: CallStore, @unchecked Sendable {
+  // Sound: everything mutable is behind the lock.
+  private let state = Mutex((commits: [Int](), failing: false))
+  /// Waited for by each commit, when set.
+  let gate: DispatchSemaphore?
+
+  init(gate: DispatchSemaphore? = nil) { self.gate = gate }
+
+  var commits: [Int] { state.withLock { $0.commits } }
+  func setFailing(_ failing: Bool) { state.withLock { $0.failing = failing } }
+
+  func recover(at now: Timestamp) -> RecoveredState { RecoveredState() }
+  func commit(_ writes: [StoreWrite]) throws(StoreError) {
+    gate?.wait()
+    let fails = state.withLock { state in
+      if !state.failing { state.commits.append(writes.count) }
+      return state.failing
+    }
+    if fails { throw StoreError(kind: .full, message: "no space") }
+  }
+  func claimDue(before time: Timestamp, limit: Int) -> Claim { Claim(calls: [], nextDue: nil) }
+  func claimQueued(target: String, limit: Int) -> [CallRecord] { [] }
+  func claim(_ id: CallID) -> CallRecord? { nil }
+  func setting(_ name: String) -> String? { nil }
+  func setSetting(_ name: String, to value: String) {}
+  func close() {}
+}
+
+@Suite("The store's lane")
+struct StoreLaneTests {
+  private static func write(_ number: Int) -> StoreWrite { .breaker(target: "\(number)", nil) }
+
+  private static func commit(_ number: Int, epoch: UInt64 = 0) -> StoreRequest {
+    StoreRequest(
+      .commit([write(number)], then: [.reply(ReplyToken(rawValue: UInt64(number)), .done(CallID(rawValue: 0)))]),
+      epoch: epoch)
+  }
+
+  /// Runs requests through a lane; what came of them, in words, in order.
+  private func outcomes(_ store: NotedStore, _ body: (StoreLane) -> Void) -> [String] {
+    let seen = Mutex<[String]>([])
+    let lane = StoreLane(store: store) { outcome in
+      let words =
+        switch outcome {
+        case .committed(let writes, let then): ["\(writes.count) committed, \(then.count) told"]
+        case .events(let events): events.map(Self.words)
+        }
+      seen.withLock { $0 += words }
+    }
+    body(lane)
+    let done = DispatchSemaphore(value: 0)
+    lane.afterwards { _ in done.signal() }
+    done.wait()
+    return seen.withLock { $0 }
+  }
+
+  private static func words(_ event: EngineEvent) -> String {
+    switch event {
+    case .claimedDue: "claimed"
+    case .fetched: "fetched"
+    case .storeFailed(let request, let failure): "failed \(request.epoch) \(failure.isFull ? "full" : "")"
+    default: "?"
+    }
+  }
+
+  @Test("what queues up while a commit runs becomes one transaction")
+  func group() {
+    let gate = DispatchSemaphore(value: 0)
+    let store = NotedStore(gate: gate)
+    let outcomes = outcomes(store) { lane in
+      lane.post([Self.commit(0)])
+      // The first may or may not have begun; whatever comes now waits for it at most once.
+      for number in 1...50 { lane.post([Self.commit(number)]) }
+      for _ in 0..<51 { gate.signal() }
+    }
+    #expect(store.commits.reduce(0, +) == 51)
+    #expect(store.commits.count <= 3)
+    #expect(outcomes.count == store.commits.count)
+  }
+
+  @Test("a claim between two commits is served between them")
+  func order() {
+    let outcomes = outcomes(NotedStore()) { lane in
+      lane.post([
+        Self.commit(1), Self.commit(2), StoreRequest(.claimDue(before: Timestamp(microseconds: 0), limit: 1), epoch: 0),
+        Self.commit(3),
+      ])
+    }
+    #expect(outcomes == ["2 committed, 2 told", "claimed", "1 committed, 1 told"])
+  }
+
+  @Test("a batch larger than a transaction may be is split")
+  func bound() {
+    let store = NotedStore()
+    let outcomes = outcomes(store) { $0.post((0..<5000).map { Self.commit($0) }) }
+    #expect(store.commits == [2048, 2048, 904])
+    #expect(outcomes.count == 3)
+  }
+
+  @Test("after a failure nothing of its epoch is served, in order, until the engine begins another")
+  func failure() {
+    let store = NotedStore()
+    let outcomes = outcomes(store) { lane in
+      store.setFailing(true)
+      lane.post([Self.commit(1), Self.commit(2)])
+      let failed = DispatchSemaphore(value: 0)
+      lane.afterwards { _ in failed.signal() }
+      failed.wait()
+      store.setFailing(false)
+      lane.post([
+        Self.commit(3), StoreRequest(.claimDue(before: Timestamp(microseconds: 0), limit: 1), epoch: 0),
+        StoreRequest(.barrier, epoch: 0), Self.commit(4, epoch: 1),
+      ])
+    }
+    #expect(
+      outcomes == ["failed 0 full", "failed 0 full", "failed 0 full", "failed 0 full", "failed 0 full"]
+        + ["1 committed, 1 told"])
+    #expect(store.commits == [1])
+  }
+}

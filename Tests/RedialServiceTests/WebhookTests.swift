@@ -1,0 +1,74 @@
+import RedialCore
+@testable import RedialEngine
+import RedialModel
+import Testing
+
+@testable import RedialService
+
+@Suite("Webhooks and the header fields of attempts")
+struct WebhookTests {
+  static let text = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+  @Test("a signature is that of the example which the standard's libraries share")
+  func signature() throws {
+    let secret = try #require(WebhookSecret(Self.text))
+    #expect(
+      secret.signature(
+        id: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestamp: 1_614_265_330, payload: Array(#"{"test": 2432232314}"#.utf8))
+        == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
+  }
+
+  @Test(
+    "a secret is whsec_ and the base 64 of 24 to 64 bytes",
+    arguments: [
+      "", "whsec_", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_MfKQ9r8=", "whsec_%%%%", "WHSEC_" + text.dropFirst(6),
+    ])
+  func refused(text: String) {
+    #expect(WebhookSecret(text) == nil)
+  }
+
+  @Test("a secret that is made differs each time and can be read again")
+  func random() throws {
+    let made = try (0..<10).map { _ in try #require(WebhookSecret.random()).text }
+    #expect(Set(made).count == 10)
+    #expect(made.allSatisfy { WebhookSecret($0) != nil })
+  }
+
+  private func start(_ kind: CallKind, headers: [HeaderField] = []) -> AttemptStart {
+    let now = Timestamp(microseconds: 1_790_000_000_000_000)
+    return AttemptStart(
+      call: CallRecord(
+        id: CallID(rawValue: 1_790_000_000_000 << 20), kind: kind,
+        spec: CallSpec(
+          url: "http://127.0.0.1/", method: "POST", headers: headers, target: "t", policy: RetryPolicy(),
+          captureLimit: 0), body: Array("{}".utf8), createdAt: now,
+        progress: CallProgress(state: .running, due: now, roundStartedAt: now)), number: 3, timeout: .seconds(1))
+  }
+
+  private func fields(_ start: AttemptStart) throws -> [String: String] {
+    let headers = AttemptHeaders(secret: try #require(WebhookSecret(Self.text)))
+    let fields = headers.fields(of: start, at: Timestamp(microseconds: 1_614_265_330_999_999))
+    return Dictionary(fields.map { ($0.name, $0.value) }) { "\($0), \($1)" }
+  }
+
+  @Test("a call's attempt names the call, the attempt and a stable key, unless the client gave one")
+  func call() throws {
+    let start = start(.call)
+    let id = start.call.id.description
+    #expect(try fields(start) == ["Idempotency-Key": id, "Redial-Call-Id": id, "Redial-Attempt": "3"])
+    let keyed = try fields(self.start(.call, headers: [HeaderField("idempotency-KEY", "mine")]))
+    #expect(keyed == ["idempotency-KEY": "mine", "Redial-Call-Id": id, "Redial-Attempt": "3"])
+  }
+
+  @Test("a webhook carries id, time in whole seconds and signature, and nothing of a call's")
+  func webhook() throws {
+    let fields = try fields(start(.webhook, headers: [HeaderField("content-type", "application/json")]))
+    #expect(Set(fields.keys) == ["content-type", "webhook-id", "webhook-timestamp", "webhook-signature"])
+    #expect(fields["webhook-timestamp"] == "1614265330")
+    let secret = try #require(WebhookSecret(Self.text))
+    let id = try #require(fields["webhook-id"])
+    #expect(id.hasPrefix("msg_"))
+    #expect(
+      fields["webhook-signature"] == secret.signature(id: id, timestamp: 1_614_265_330, payload: Array("{}".utf8)))
+  }
+}
