@@ -59,6 +59,11 @@ struct Routes: HTTPHandler {
   private func submit(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
     try noParameters(request.query)
     try checkContentType(request.header("content-type"))
+    if let coding = request.header("content-encoding"), coding.lowercased() != "identity" {
+      throw Problem(
+        status: 415, code: "unsupportedContentCoding", title: "The content coding is not supported",
+        detail: "Content-Encoding: \(coding) is not understood; send the call descriptor as it is.")
+    }
     if request.header("idempotency-key") != nil {
       throw Problem(
         status: 501, code: "idempotencyKeyNotSupported", title: "Idempotency-Key is not supported by this version",
