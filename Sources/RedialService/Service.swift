@@ -42,11 +42,6 @@ public final class Service: Sendable {
         throw StartError(message: error.message)
       }
     }
-    let recovered = try Self.startError { [runtime] () throws(StoreError) in
-      try store.recover(at: runtime.clock.now)
-    }
-    runtime.breakers.note(recovered)
-    runtime.post(CollectionOfOne(.recovered(recovered)))
     var configuration = HTTPServerConfiguration()
     configuration.host = settings.listenHost
     configuration.port = settings.listenPort
@@ -59,8 +54,16 @@ public final class Service: Sendable {
     do throws(HTTPServerError) {
       try server.start()
     } catch {
-      runtime.drain(within: .zero)
+      runtime.abandon()
       throw StartError(message: error.description)
+    }
+    // Only now, so that a service that cannot listen makes no attempt either; requests wait as long.
+    do throws(StoreError) {
+      runtime.begin(with: try store.recover(at: runtime.clock.now))
+    } catch {
+      server.stop()
+      runtime.abandon()
+      throw StartError(message: error.message)
     }
     log.write(.info, "started", [("version", redialVersion), ("url", url), ("store", settings.store)])
   }

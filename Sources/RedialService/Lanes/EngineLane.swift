@@ -1,13 +1,15 @@
 internal import Dispatch
 internal import RedialCore
 internal import RedialEngine
+internal import RedialModel
 
 /// The lane that the engine runs on: it gathers events, gives the engine its
 /// turn, passes its effects on, and wakes it when it asked to be woken.
 ///
 /// `@unchecked Sendable`: everything mutable is touched on `queue` only, which is serial.
 final class EngineLane: @unchecked Sendable {
-  private let queue = DispatchQueue(label: "redial.engine", qos: .userInitiated)
+  private let queue = DispatchQueue(label: "redial.engine", qos: .userInitiated, attributes: .initiallyInactive)
+  private var hasBegun = false
   private let mailbox = Mailbox<EngineEvent>()
   private let clock: Clock
   private let perform: @Sendable (Effects) -> Void
@@ -21,6 +23,20 @@ final class EngineLane: @unchecked Sendable {
     self.engine = engine
     self.clock = clock
     self.perform = perform
+  }
+
+  deinit {
+    // Dispatch does not let go of a queue that was never active.
+    if !hasBegun { queue.activate() }
+  }
+
+  /// Gives the engine what the store held, as its first event. What is posted before waits.
+  func begin(with state: RecoveredState) {
+    perform(engine.handle(CollectionOfOne(.recovered(state)), at: clock.now))
+    hasBegun = true
+    queue.activate()
+    // For the time at which the engine wants its next turn.
+    queue.async { self.turn() }
   }
 
   /// Tells the engine of events, from any thread.

@@ -48,6 +48,12 @@ final class Runtime: @unchecked Sendable {
     transport = try Transport(configuration: configuration) { [unowned self] in attemptsEnded($0) }
   }
 
+  /// Takes over what the store held, and starts to work on it.
+  func begin(with state: RecoveredState) {
+    breakers.note(state)
+    engineLane?.begin(with: state)
+  }
+
   /// Tells the engine of events.
   func post(_ events: some Sequence<EngineEvent>) {
     engineLane?.post(events)
@@ -73,6 +79,16 @@ final class Runtime: @unchecked Sendable {
     } else {
       transport?.shutdown()
     }
+    closeStore()
+  }
+
+  /// Ends what has not begun.
+  func abandon() {
+    transport?.shutdown()
+    closeStore()
+  }
+
+  private func closeStore() {
     let closed = DispatchSemaphore(value: 0)
     storeLane?.afterwards { store in
       store.close()
