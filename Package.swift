@@ -61,6 +61,7 @@ let package = Package(
 
     tests("RedialStoreTests", ["RedialStore", "RedialModel", "RedialCore"]),
     tests("RedialTransportTests", ["RedialTransport", "RedialModel", "RedialCore", "CCurl"]),
+    tests("HTTPServerTests", ["HTTPServer"]),
     tests(
       "RedialServiceTests",
       ["RedialService", "RedialStore", "RedialEngine", "RedialModel", "RedialCore", "HTTPServer"]),

@@ -26,6 +26,8 @@ final class Connection {
   var input = ByteBuffer()
   /// What the socket did not take at once.
   var output = ByteBuffer()
+  /// Bytes that the kernel held for the peer when the write deadline was last set.
+  var unacknowledged: Int32 = 0
 
   /// The serial of the request that the handler has; 0 without one.
   var serial: UInt64 = 0

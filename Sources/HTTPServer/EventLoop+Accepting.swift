@@ -8,15 +8,20 @@ extension EventLoop {
   /// again at once would spin.
   private static let acceptPause: UInt64 = 100
 
-  /// Takes new connections.
+  /// Takes new connections. At the bound, and with none that is idle, accepting rests until that changes.
   ///
   /// - Returns: Whether there may be more.
   @discardableResult
   func acceptConnections() -> Bool {
     for _ in 0..<Self.acceptsATurn {
-      guard listener >= 0, makeRoom() else { return false }
+      guard listener >= 0 else { return false }
+      guard connectionCount < maxConnections || deadlines.first(.idle) != nil else {
+        setAccepting(false)
+        return false
+      }
       let descriptor = redial_accept_nonblocking(listener)
       if descriptor >= 0 {
+        makeRoom()
         open(descriptor)
         continue
       }
@@ -33,16 +38,11 @@ extension EventLoop {
     return true
   }
 
-  /// Whether another connection is within the bound. The one that is idle longest gives way; without one, accepting
-  /// rests until a connection closes.
-  private func makeRoom() -> Bool {
-    if connectionCount < maxConnections { return true }
-    if let slot = deadlines.first(.idle), let idle = connections[slot] {
-      close(idle)
-      return true
-    }
-    setAccepting(false)
-    return false
+  /// Brings the new connection, which has come for sure, within the bound: the one that is idle longest gives way.
+  private func makeRoom() {
+    guard connectionCount >= maxConnections, let slot = deadlines.first(.idle), let idle = connections[slot]
+    else { return }
+    close(idle)
   }
 
   private func open(_ descriptor: Int32) {
@@ -64,6 +64,11 @@ extension EventLoop {
     connections[slot] = connection
     connectionCount += 1
     deadlines.set(slot, .header, now: now)
+  }
+
+  /// Accepts again after the bound of connections was reached; after descriptors ran out, time decides.
+  func resumeAccepting() {
+    if !isAccepting, acceptsAgainAt == nil { setAccepting(true) }
   }
 
   /// Lets new connections come, or wait in the kernel.

@@ -35,7 +35,7 @@ extension EventLoop {
       sent = max(0, result)
     }
     if sent < out.count {
-      if connection.output.isEmpty { deadlines.set(connection.slot, .write, now: now) }
+      if connection.output.isEmpty { setWriteDeadline(connection) }
       connection.output.append(bytes + sent, out.count - sent)
     }
     out.removeAll(keepingAtMost: Self.keptOutputBytes)
@@ -55,8 +55,29 @@ extension EventLoop {
       deadlines.clear(connection.slot)
       proceed(connection)
     } else {
-      deadlines.set(connection.slot, .write, now: now)
+      setWriteDeadline(connection)
     }
+  }
+
+  private func setWriteDeadline(_ connection: Connection) {
+    deadlines.set(connection.slot, .write, now: now)
+    connection.unacknowledged = Self.unacknowledged(connection.descriptor)
+  }
+
+  /// Resets a peer that has taken nothing since the deadline was set. One that is only slow may have taken much: the
+  /// kernel's buffer holds megabytes, and says that it has room again only when a good part of it is free.
+  private func expireWrite(_ connection: Connection) {
+    if Self.unacknowledged(connection.descriptor) < connection.unacknowledged {
+      setWriteDeadline(connection)
+    } else {
+      reset(connection)
+    }
+  }
+
+  /// How many bytes the kernel holds that the peer has not acknowledged (SIOCOUTQ, tcp(7)).
+  private static func unacknowledged(_ descriptor: Int32) -> Int32 {
+    var count: Int32 = 0
+    return ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? count : 0
   }
 
   private func setDeadline(_ connection: Connection) {
@@ -67,7 +88,10 @@ extension EventLoop {
     case .handling: deadlines.clear(slot)
     case .reading where connection.isIdle:
       // A new connection has the time for a header section to send its first byte.
-      if connection.answeredCount > 0 { deadlines.set(slot, .idle, now: now) }
+      guard connection.answeredCount > 0 else { return }
+      deadlines.set(slot, .idle, now: now)
+      // It can give way to one that waits in the backlog.
+      resumeAccepting()
     case .reading:
       let kind: DeadlineKind = connection.parser.isInBody ? .body : .header
       if deadlines.kind(slot) == kind, connection.timedRequest == connection.answeredCount { return }
@@ -104,7 +128,7 @@ extension EventLoop {
       switch kind {
       case .header where !connection.input.isEmpty: timeOut(connection, .headTimeout)
       case .body: timeOut(connection, .bodyTimeout)
-      case .write: reset(connection)
+      case .write: expireWrite(connection)
       case .idle, .header, .linger: close(connection)
       }
     }
@@ -153,6 +177,6 @@ extension EventLoop {
     connections[connection.slot] = nil
     freeSlots.append(connection.slot)
     connectionCount -= 1
-    if !isAccepting, acceptsAgainAt == nil { setAccepting(true) }
+    resumeAccepting()
   }
 }

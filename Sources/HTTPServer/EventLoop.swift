@@ -68,8 +68,7 @@ final class EventLoop: @unchecked Sendable {
     self.errorResponse = errorResponse
     self.onFinish = onFinish
     limits = configuration.parserLimits
-    let loops = max(1, configuration.loops)
-    maxConnections = max(1, (configuration.maxConnections + loops - 1) / loops)
+    maxConnections = configuration.maxConnectionsPerLoop
     maxRequestsPerConnection = configuration.maxRequestsPerConnection
     table = FieldTable(limits: limits)
     deadlines = DeadlineLists(
@@ -198,6 +197,9 @@ final class EventLoop: @unchecked Sendable {
     }
     closeListener()
     mailbox.shut()
+    // The thread goes on to other work: what it still answers is dropped by the mailbox, like anyone's.
+    owner.store(0, ordering: .relaxed)
+    ownMessages = []
     onFinish()
   }
 

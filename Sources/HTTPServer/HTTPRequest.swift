@@ -31,7 +31,7 @@ public struct HTTPRequest: ~Copyable {
   /// The path as it was sent, without the query and still percent-encoded: visible ASCII. Of an absolute URI, the path
   /// alone; `*` for the server as a whole (RFC 9112 section 3.2).
   public var path: String {
-    if head.hasEmptyPath { return head.isOptions ? "*" : "/" }
+    if head.hasEmptyPath { return head.isOptions && head.query == nil ? "*" : "/" }
     return text(head.path)
   }
 

@@ -41,9 +41,17 @@ public struct HTTPServerConfiguration: Sendable {
     self.port = port
   }
 
+  /// The bounds of one request, brought into the range in which the parser's sums cannot overflow: a head stays within
+  /// the 32-bit offsets of its fields.
   var parserLimits: ParserLimits {
     ParserLimits(
-      maxHeaderBytes: max(64, maxHeaderBytes), maxHeaderCount: max(1, maxHeaderCount),
-      maxTargetLength: max(1, maxTargetLength), maxBodyBytes: max(0, maxBodyBytes))
+      maxHeaderBytes: min(max(64, maxHeaderBytes), 1 << 30), maxHeaderCount: min(max(1, maxHeaderCount), 1 << 16),
+      maxTargetLength: min(max(1, maxTargetLength), 1 << 30), maxBodyBytes: min(max(0, maxBodyBytes), 1 << 48))
+  }
+
+  /// One loop's share of the connections, rounded up; slots are numbered in 32 bits.
+  var maxConnectionsPerLoop: Int {
+    let share = maxConnections.quotientAndRemainder(dividingBy: max(1, loops))
+    return min(max(1, share.quotient + (share.remainder > 0 ? 1 : 0)), Int(Int32.max))
   }
 }

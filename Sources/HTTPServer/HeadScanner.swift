@@ -11,9 +11,15 @@ struct HeadScanner: Equatable {
   /// Where the header fields start; 0 while the request line is incomplete.
   private(set) var fieldsStart = 0
   private var fieldCount = 0
+  /// The empty line before the request line has been seen and dropped.
+  private var hasSkippedLine = false
 
-  /// Whether no byte of a request has been seen.
+  /// Whether no byte of a request has been seen. An empty line before it is none.
   var isAtStart: Bool { searched == 0 && lineStart == 0 }
+
+  /// How many of the bytes that were shown last have to be shown again. An empty line that stands alone need not: a
+  /// client that ends its request with one too many is idle, and not slow to send the next.
+  func kept(of count: Int) -> Int { isAtStart && count > 1 ? 0 : count }
 
   /// Looks at what arrived.
   ///
@@ -60,9 +66,11 @@ struct HeadScanner: Equatable {
   private mutating func skipEmptyLine(
     _ bytes: UnsafePointer<UInt8>, _ count: Int
   ) throws(ProtocolError) -> Bool {
-    if lineStart == 0, count > 0, bytes[0] == ASCII.carriageReturn {
+    if lineStart == 0, !hasSkippedLine, count > 0, bytes[0] == ASCII.carriageReturn {
       guard count > 1 else { return false }
       guard bytes[1] == ASCII.lineFeed else { throw .badRequest("A CR stands alone.") }
+      hasSkippedLine = true
+      guard count > 2 else { return false }
       lineStart = 2
     }
     return count > lineStart

@@ -14,7 +14,8 @@ struct RequestHead: Equatable {
   /// The method is HEAD, so the answer carries no body.
   var isHead = false
   var isOptions = false
-  /// The target is an absolute URI without a path, which means `/`, or `*` to OPTIONS (RFC 9112 section 3.2.4).
+  /// The target is an absolute URI without a path, which means `/`, or, without a query too, `*` to OPTIONS
+  /// (RFC 9112 section 3.2.4).
   var hasEmptyPath = false
 
   /// The value of Content-Length; 0 without one.

@@ -56,7 +56,7 @@ struct RequestParser {
       if scanner.isAtStart { head = RequestHead() }
       guard let headCount = try scanner.scan(bytes, count, into: &head, limits) else {
         phase = .head(scanner)
-        return .incomplete(kept: count)
+        return .incomplete(kept: scanner.kept(of: count))
       }
       try table.parse(bytes, from: scanner.fieldsStart, to: headCount, into: &head)
       isTableFresh = true

@@ -14,8 +14,8 @@ struct SocketAddress {
     hints.ai_flags = AI_NUMERICHOST
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var list: UnsafeMutablePointer<addrinfo>?
-    // An embedded NUL would cut the text short.
-    guard !host.isEmpty, !host.utf8.contains(0),
+    // An embedded NUL would cut the text short, and 127.1 or 010.0.0.1 are old forms that mean what few expect.
+    guard !host.utf8.contains(0), host == "localhost" || host.utf8.contains(ASCII.colon) || Self.isDottedQuad(host),
       getaddrinfo(host == "localhost" ? "127.0.0.1" : host, nil, &hints, &list) == 0, let first = list
     else { throw .invalidHost(host) }
     defer { freeaddrinfo(first) }
@@ -27,6 +27,11 @@ struct SocketAddress {
   }
 
   private init() {}
+
+  private static func isDottedQuad(_ host: String) -> Bool {
+    var address = in_addr()
+    return inet_pton(AF_INET, host, &address) == 1
+  }
 
   /// The address that a listener really has.
   static func local(_ descriptor: Int32) -> SocketAddress? {

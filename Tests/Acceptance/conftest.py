@@ -1,0 +1,51 @@
+"""Fixtures: each makes things that end with the test, and shows the service's log when the test fails."""
+
+import pytest
+
+import processes
+
+
+@pytest.fixture
+def made(tmp_path):
+    things = []
+    yield things
+    for thing in reversed(things):
+        thing.end()
+
+
+@pytest.fixture
+def redial(made, tmp_path):
+    """Starts a service; the first is `redial()`, with flags and environment if wished."""
+    def start(*flags, env=None, folder=tmp_path):
+        service = processes.Redial(folder, *flags, env=env)
+        made.append(service)
+        return service.start()
+    return start
+
+
+@pytest.fixture
+def flaky(made, tmp_path):
+    def start(*flags):
+        server = processes.Flaky(tmp_path, *flags)
+        made.append(server)
+        return server.start()
+    return start
+
+
+@pytest.fixture
+def receiver(made):
+    def start(answer=None, port=0):
+        server = processes.Receiver(answer, port)
+        made.append(server)
+        return server
+    return start
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    folder = item.funcargs.get("tmp_path") if report.when == "call" and report.failed else None
+    if folder:
+        for log in sorted(folder.rglob("*.log")):
+            report.sections.append((log.name, log.read_text(errors="replace")[-4000:]))
+    return report

@@ -1,0 +1,249 @@
+"""The processes and peers that the tests play with. Everything that is started is ended by its pid."""
+
+import http.client
+import http.server
+import json
+import os
+import pathlib
+import queue
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BINARY = os.environ.get("REDIAL_BINARY", str(ROOT / ".build/debug/redial"))
+BOUND = 30
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_until(condition, what, seconds=BOUND):
+    """Polls a condition, and answers its first true value."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
+        time.sleep(0.01)
+
+
+def environment(more=None):
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("REDIAL_")}
+    return clean | (more or {})
+
+
+def run(*arguments, env=None, seconds=BOUND, stdin=None):
+    """Runs the command to its end."""
+    return subprocess.run(
+        [BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=seconds, env=environment(env),
+        input=stdin)
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+
+class Client:
+    """Talks HTTP on one kept connection; for one thread."""
+
+    def __init__(self, port):
+        self.port = port
+        self.connection = None
+
+    def __call__(self, method, path, body=None, headers=None):
+        headers = dict(headers or {})
+        if body is not None and not isinstance(body, (bytes, str)):
+            body = json.dumps(body)
+            headers.setdefault("content-type", "application/json")
+        if self.connection is None:
+            self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=BOUND)
+        try:
+            self.connection.request(method, path, body, headers)
+            response = self.connection.getresponse()
+            content = response.read()
+        except (OSError, http.client.HTTPException):
+            self.connection = None
+            raise
+        if response.will_close:
+            self.connection = None
+        return Answer(response.status, response.headers, content)
+
+
+class Server:
+    """A process of the binary that listens, found by the line that it greets with."""
+
+    def __init__(self, arguments, log, env=None):
+        self.log = pathlib.Path(log)
+        self.arguments = [str(a) for a in arguments]
+        self.env = env
+        self.port = None
+        self.process = None
+
+    def start(self):
+        offset = self.log.stat().st_size if self.log.exists() else 0
+        with open(self.log, "ab") as output:
+            self.process = subprocess.Popen(
+                [BINARY, *self.arguments], stdout=output, stderr=output, env=environment(self.env))
+
+        def listens():
+            text = self.log.read_bytes()[offset:].decode()
+            assert self.process.poll() is None, f"it ended at once:\n{text}"
+            found = re.search(r"listens on http://[^:\s]+:(\d+)", text)
+            return found and int(found[1])
+
+        self.port = wait_until(listens, f"{self.arguments} listens")
+        return self
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}"
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(BOUND)
+
+    def terminate(self):
+        """SIGTERM; the exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(BOUND)
+
+    def end(self):
+        if self.process and self.process.poll() is None:
+            self.kill()
+
+
+class Redial(Server):
+    """The service on a store of its own."""
+
+    def __init__(self, folder, *flags, env=None):
+        self.store = folder / "redial.db"
+        super().__init__(
+            ["serve", "--listen", f"127.0.0.1:{free_port()}", "--store", f"sqlite:{self.store}", *flags],
+            folder / "redial.log", env)
+
+    def start(self):
+        # Kept connections died with the process before.
+        self.local = threading.local()
+        return super().start()
+
+    def __call__(self, method, path, body=None, headers=None):
+        client = getattr(self.local, "client", None)
+        if client is None:
+            client = self.local.client = Client(self.port)
+        return client(method, path, body, headers)
+
+    def submit(self, **descriptor):
+        answer = self("POST", "/v1/calls", descriptor)
+        assert answer.status == 202, answer.body
+        return answer.json["id"]
+
+    def get(self, identity):
+        answer = self("GET", f"/v1/calls/{identity}")
+        assert answer.status == 200, answer.body
+        return answer.json
+
+    def ended(self, identity, seconds=BOUND):
+        """The call, once it has ended."""
+        def ended():
+            call = self.get(identity)
+            return call["finishedAt"] and call
+        return wait_until(ended, f"{identity} ends", seconds)
+
+    def target(self, key):
+        return next((t for t in self("GET", "/v1/targets").json["data"] if t["key"] == key), None)
+
+    def metrics(self):
+        text = self("GET", "/metrics").body.decode()
+        return {n: float(v) for n, v in (l.rsplit(" ", 1) for l in text.splitlines() if not l.startswith("#"))}
+
+
+class Flaky(Server):
+    """The misbehaving server that the binary has built in."""
+
+    def __init__(self, folder, *flags):
+        super().__init__(
+            ["flaky", "--quiet", "--listen", f"127.0.0.1:{free_port()}", *flags], folder / "flaky.log")
+
+    def hits(self):
+        return Client(self.port)("GET", "/_flaky/hits").json
+
+
+class Request:
+    def __init__(self, handler, body):
+        self.method, self.path = handler.command, handler.path
+        self.headers, self.body = handler.headers, body
+        self.at = time.time()
+
+
+class Receiver:
+    """An HTTP server in Python: records what it gets, and answers as it is told."""
+
+    def __init__(self, answer=None, port=0):
+        # Given a request, (status, headers, body); None closes the connection without a word.
+        self.answer = answer or (lambda request: (200, {}, b"ok"))
+        self.requests = []
+        self.arrived = queue.Queue()
+        receiver = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def handle_any(self):
+                body = self.rfile.read(int(self.headers.get("content-length") or 0))
+                request = Request(self, body)
+                receiver.requests.append(request)
+                receiver.arrived.put(request)
+                answer = receiver.answer(request)
+                if answer is None:
+                    self.close_connection = True
+                    return
+                status, headers, content = answer
+                self.send_response_only(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.send_header("content-length", str(len(content)))
+                self.end_headers()
+                if self.command != "HEAD":
+                    self.wfile.write(content)
+
+            def log_message(self, *_):
+                pass
+
+            def __getattr__(self, name):
+                if name.startswith("do_"):
+                    return self.handle_any
+                raise AttributeError(name)
+
+        class Threaded(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 256
+            allow_reuse_address = True
+
+            def handle_error(self, *_):
+                pass
+
+        self.server = Threaded(("127.0.0.1", port), Handler)
+        self.port = self.server.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def next(self, seconds=BOUND):
+        """The next request that arrives."""
+        return self.arrived.get(timeout=seconds)
+
+    def end(self):
+        self.server.shutdown()
+        self.server.server_close()

@@ -1,0 +1,89 @@
+"""The circuit breaker, over real sockets."""
+
+import time
+
+from processes import wait_until
+
+FLAGS = ("--breaker-consecutive-failures", "4", "--breaker-open-interval", "700ms")
+SLOW = {"backoff": {"initial": "50ms", "max": "50ms", "jitter": "none"}}
+
+
+def test_an_open_breaker_keeps_calls_from_a_target_that_is_down_and_delivers_them_afterwards(redial, receiver):
+    target = receiver(lambda request: (500, {}, b"down"))
+    service = redial(*FLAGS)
+    first = service.submit(url=target.url + "/first", policy=SLOW)
+    state = wait_until(
+        lambda: (t := service.target(target.url)) and t["breaker"]["state"] == "open" and t, "the breaker opens")
+    opened = time.time()
+    assert len(target.requests) == 4
+    assert state["breaker"]["trips"] == 1 and state["breaker"]["openUntil"]
+
+    # Parked: no attempt is made, none is charged, and the call says what it waits for.
+    parked = [service.submit(url=f"{target.url}/parked/{n}", policy=SLOW) for n in range(20)]
+    waiting = service.get(parked[0])
+    assert (waiting["state"], waiting["waitingOn"], waiting["attemptCount"]) == ("scheduled", "breaker", 0)
+    assert waiting["nextAttemptAt"]
+    wait_until(lambda: service.get(first)["waitingOn"] == "breaker", "the first waits for the breaker")
+
+    # The one probe fails, and the interval doubles.
+    wait_until(lambda: len(target.requests) == 5, "a probe goes out")
+    assert target.requests[4].at - opened > 0.4
+    second = wait_until(
+        lambda: (t := service.target(target.url)) and t["breaker"]["trips"] == 2 and t, "the breaker opens again")
+    assert second["breaker"]["state"] == "open"
+    probed = target.requests[4].at
+    target.answer = lambda request: (200, {}, b"up")
+
+    # The next probe succeeds, and everything that was parked is delivered at its first attempt.
+    wait_until(lambda: len(target.requests) > 5, "a second probe goes out")
+    assert target.requests[5].at - probed > 1.2
+    for identity in parked:
+        call = service.ended(identity)
+        assert call["state"] == "succeeded"
+        assert call["attemptCount"] <= 2
+    assert sum(service.get(identity)["attemptCount"] for identity in parked) <= 21
+    assert service.ended(first)["state"] == "succeeded"
+    assert service.target(target.url)["breaker"]["state"] == "closed"
+    log = service.log.read_text()
+    assert log.count("breakerOpened") == 2 and log.count("breakerClosed") == 1
+
+
+def test_a_target_that_is_gone_opens_its_breaker_and_no_other(redial, receiver, flaky):
+    other = flaky()
+    gone = receiver()
+    url = gone.url
+    gone.end()
+    service = redial(*FLAGS)
+    identity = service.submit(url=url, policy=SLOW)
+    wait_until(lambda: (t := service.target(url)) and t["breaker"]["state"] == "open", "the breaker opens")
+    assert service.ended(service.submit(url=other.url))["attemptCount"] == 1
+    assert service.target(other.url)["breaker"]["state"] == "closed"
+    attempts = service.get(identity)["attempts"]
+    assert {a["outcome"] for a in attempts} == {"notSent"}
+    assert {a["error"]["code"] for a in attempts} == {"connectionRefused"}
+
+
+def test_an_open_breaker_outlives_its_process(redial, receiver):
+    target = receiver(lambda request: (500, {}, b""))
+    service = redial("--breaker-consecutive-failures", "3", "--breaker-open-interval", "1m")
+    service.submit(url=target.url, policy=SLOW)
+    wait_until(lambda: (t := service.target(target.url)) and t["breaker"]["state"] == "open", "the breaker opens")
+    service.kill()
+    service.start()
+    identity = service.submit(url=target.url, policy=SLOW)
+    assert service.get(identity)["waitingOn"] == "breaker"
+    assert service.target(target.url)["breaker"]["state"] == "open"
+    assert len(target.requests) == 3
+
+
+def test_a_failure_rate_opens_the_breaker(redial, receiver):
+    target = receiver(lambda request: (500 if int(request.path[1:]) % 2 else 200, {}, b""))
+    service = redial(
+        "--breaker-consecutive-failures", "0", "--breaker-failure-rate", "0.5", "--breaker-minimum-calls", "10",
+        "--breaker-open-interval", "1m")
+    for number in range(10):
+        assert service.target(target.url) is None or service.target(target.url)["breaker"]["state"] == "closed"
+        identity = service.submit(url=f"{target.url}/{number}", policy={"maxAttempts": 1})
+        service.ended(identity)
+    wait_until(lambda: service.target(target.url)["breaker"]["state"] == "open", "the breaker opens")
+    assert len(target.requests) == 10

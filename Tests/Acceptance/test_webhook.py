@@ -1,0 +1,87 @@
+"""The caller hears of it, by a webhook that any library of Standard Webhooks can verify."""
+
+import base64
+import json
+
+import pytest
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from processes import run
+
+GIVEN = "whsec_" + base64.b64encode(b"0123456789abcdef0123456789abcdef").decode()
+
+
+def test_success_and_failure_are_told_and_verify_with_the_kept_secret(redial, flaky, receiver):
+    service, target, hook = redial(), flaky(), receiver()
+    secret = run("webhook-secret", "--store", f"sqlite:{service.store}").stdout.strip()
+    assert secret.startswith("whsec_")
+    for path, state in (("/fine", "succeeded"), ("/bad?sequence=404", "failed")):
+        identity = service.submit(url=target.url + path, callback={"url": hook.url + "/hooks"}, labels={"n": path})
+        request = hook.next()
+        assert (request.method, request.path) == ("POST", "/hooks")
+        payload = Webhook(secret).verify(request.body, dict(request.headers))
+        assert payload["type"] == f"call.{state}"
+        call = service.ended(identity)
+        assert payload["timestamp"] == call["finishedAt"]
+        assert payload["data"]["id"] == identity
+        assert payload["data"] == call
+        with pytest.raises(WebhookVerificationError):
+            Webhook(secret).verify(request.body + b" ", dict(request.headers))
+        with pytest.raises(WebhookVerificationError):
+            Webhook(GIVEN).verify(request.body, dict(request.headers))
+    assert service.terminate() == 0
+    again = run("webhook-secret", "--store", f"sqlite:{service.store}").stdout.strip()
+    assert again == secret
+
+
+def test_a_given_secret_signs(redial, flaky, receiver):
+    service, target, hook = redial(env={"REDIAL_WEBHOOK_SECRET": GIVEN}), flaky(), receiver()
+    service.submit(url=target.url, callback={"url": hook.url})
+    request = hook.next()
+    assert Webhook(GIVEN).verify(request.body, dict(request.headers))["type"] == "call.succeeded"
+    assert GIVEN[6:] not in service.log.read_text()
+
+
+def test_a_trip_that_ends_a_call_is_told_as_tripped(redial, receiver):
+    target, hook = receiver(lambda request: (500, {}, b"")), receiver()
+    service = redial("--breaker-consecutive-failures", "2", "--breaker-open-interval", "1m")
+    secret = run("webhook-secret", "--store", f"sqlite:{service.store}").stdout.strip()
+    identity = service.submit(
+        url=target.url, callback={"url": hook.url},
+        policy={"onTrip": "fail", "backoff": {"initial": "10ms", "max": "20ms"}})
+    request = hook.next()
+    payload = Webhook(secret).verify(request.body, dict(request.headers))
+    assert payload["type"] == "call.tripped"
+    call = service.ended(identity)
+    assert (call["state"], call["failureReason"]) == ("failed", "tripped")
+    assert len(target.requests) == 2
+
+
+def test_only_the_events_that_were_asked_for_are_told(redial, flaky, receiver):
+    service, target, hook = redial(), flaky(), receiver()
+    quiet = service.submit(url=target.url, callback={"url": hook.url, "events": ["call.failed"]})
+    service.ended(quiet)
+    loud = service.submit(url=target.url, callback={"url": hook.url, "events": ["call.succeeded"]})
+    assert json.loads(hook.next().body)["data"]["id"] == loud
+    assert len(hook.requests) == 1
+
+
+def test_a_webhook_is_retried_under_one_id_and_survives_kill_9(redial, flaky, receiver):
+    hook = receiver(lambda request: (503, {"retry-after": "1"}, b""))
+    service, target = redial(), flaky()
+    secret = run("webhook-secret", "--store", f"sqlite:{service.store}").stdout.strip()
+    identity = service.submit(url=target.url, callback={"url": hook.url})
+    first = hook.next()
+    service.kill()
+    hook.answer = lambda request: (200, {}, b"")
+    service.start()
+    second = hook.next()
+    assert second.headers["webhook-id"] == first.headers["webhook-id"]
+    assert second.body == first.body
+    for request in (first, second):
+        assert Webhook(secret).verify(request.body, dict(request.headers))["data"]["id"] == identity
+    listed = service("GET", "/v1/calls?kind=webhook").json["data"]
+    assert len(listed) == 1
+    assert service.ended(listed[0]["id"])["state"] == "succeeded"
+    # It is not among the calls that clients handed in.
+    assert [c["id"] for c in service("GET", "/v1/calls").json["data"]] == [identity]

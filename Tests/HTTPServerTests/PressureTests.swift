@@ -1,0 +1,269 @@
+import Glibc
+import Synchronization
+import Testing
+
+@testable import HTTPServer
+
+@Suite("Under pressure, a server")
+struct PressureTests {
+  private static let largeBody = Array(String(repeating: "nineteen bytes long", count: 421_053).utf8)
+
+  @Test("sends a large answer to a slow reader whole, and serves others meanwhile")
+  func servesSlowReaders() throws {
+    let server = try TestServer { request, responder in
+      responder.respond(
+        request.path == "/large" ? HTTPResponse(status: 200, body: Self.largeBody) : TestServer.echo(request))
+    }
+    let slow = try server.connect(receiveBuffer: 4096)
+    try slow.get("/large")
+    try slow.get("/after")
+    try slow.receive(atMost: 100)
+    let other = try server.connect()
+    try other.get("/other")
+    #expect(try other.response().text == "GET /other ")
+    #expect(try slow.response().body == Self.largeBody)
+    #expect(try slow.response().text == "GET /after ")
+  }
+
+  @Test("resets a reader that takes nothing for the write timeout")
+  func resetsStalledReaders() throws {
+    let server = try TestServer({ $0.writeTimeout = .milliseconds(50) }) { _, responder in
+      responder.respond(HTTPResponse(status: 200, body: Self.largeBody))
+    }
+    let client = try server.connect(receiveBuffer: 4096)
+    try client.get("/")
+    try client.waitForReset()
+  }
+
+  @Test("waits for a reader that is slow, if it takes anything at all within the write timeout")
+  func toleratesSlowReaders() throws {
+    let timeout = Duration.milliseconds(250)
+    let server = try TestServer({ $0.writeTimeout = timeout }) { _, responder in
+      responder.respond(HTTPResponse(status: 200, body: Self.largeBody))
+    }
+    let client = try server.connect(receiveBuffer: 4096)
+    try client.get("/")
+    let started = ContinuousClock.now
+    // The pauses are what is tested: too little is taken for the server's socket to become writable.
+    while ContinuousClock.now - started < timeout * 3 {
+      try client.receive(atMost: 4096)
+      usleep(10_000)
+    }
+    #expect(try client.response().body == Self.largeBody)
+  }
+
+  @Test("makes no further answers for a client that does not read the first ones")
+  func holdsAnswersBack() throws {
+    let calls = Inbox<Void>()
+    let server = try TestServer { request, responder in
+      guard request.path == "/large" else { return responder.respond(TestServer.echo(request)) }
+      calls.put(())
+      responder.respond(HTTPResponse(status: 200, body: Self.largeBody))
+    }
+    let client = try server.connect(receiveBuffer: 4096)
+    try client.send(String(repeating: "GET /large HTTP/1.1\r\nHost: a\r\n\r\n", count: 50))
+    try calls.take()
+    let other = try server.connect()
+    try other.get("/")
+    _ = try other.response()
+    #expect(calls.count == 0)
+  }
+
+  @Test("stops reading a client that pipelines without end while its first request is at hand")
+  func pushesBack() throws {
+    let held = Inbox<HTTPResponder>()
+    let server = try TestServer { _, responder in held.put(responder) }
+    let client = try server.connect()
+    let request = "GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 8000))\r\n\r\n"
+    #expect(try client.stalls(sending: request, before: 100_000_000))
+    for index in 0..<30 {
+      try held.take().respond(HTTPResponse(status: 200, text: "\(index)"))
+      #expect(try client.response().text == "\(index)")
+    }
+    // The next is at hand by now; taken out, it does not keep the server alive.
+    _ = try held.take()
+  }
+
+  @Test("goes on with what was pipelined once the request at hand is answered")
+  func goesOn() throws {
+    let held = Inbox<HTTPResponder>()
+    let server = try TestServer { _, responder in held.put(responder) }
+    let client = try server.connect()
+    try client.get("/")
+    let first = try held.take()
+    let request = "GET /more HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 1000))\r\n\r\n"
+    try client.send(String(repeating: request, count: 30))
+    first.respond(HTTPResponse(status: 200, text: "first"))
+    #expect(try client.response().text == "first")
+    for index in 0..<30 {
+      try held.take().respond(HTTPResponse(status: 200, text: "\(index)"))
+      #expect(try client.response().text == "\(index)")
+    }
+    #expect(held.count == 0)
+  }
+
+  @Test("forgets a client that goes away while the handler thinks, and answers nobody else in its place")
+  func forgetsTheGone() throws {
+    let held = Inbox<HTTPResponder>()
+    let server = try TestServer({ $0.maxConnections = 1 }) { _, responder in held.put(responder) }
+    let gone = try server.connect()
+    try gone.get("/gone")
+    let late = try held.take()
+    gone.reset()
+    // It takes the place of the first, which shows that that one has been forgotten.
+    let next = try server.connect()
+    try next.get("/next")
+    let responder = try held.take()
+    late.respond(HTTPResponse(status: 200, text: "late"))
+    late.abort()
+    responder.respond(HTTPResponse(status: 200, text: "next"))
+    responder.respond(HTTPResponse(status: 200, text: "twice"))
+    #expect(try next.response().text == "next")
+    try next.get("/again")
+    try held.take().respond(HTTPResponse(status: 200, text: "again"))
+    #expect(try next.response().text == "again")
+  }
+
+  @Test("forgets a client that goes away with more requests sent than are read ahead")
+  func forgetsTheGoneUnread() throws {
+    let held = Inbox<HTTPResponder>()
+    let server = try TestServer({ $0.maxConnections = 1 }) { _, responder in held.put(responder) }
+    let gone = try server.connect()
+    try gone.send(String(repeating: "GET /gone HTTP/1.1\r\nHost: a\r\n\r\n", count: 1000))
+    _ = try held.take()
+    gone.reset()
+    let next = try server.connect()
+    try next.get("/next")
+    try held.take().respond(HTTPResponse(status: 200, text: "next"))
+    #expect(try next.response().text == "next")
+    #expect(held.count == 0)
+  }
+
+  @Test("forgets a client that goes away in the middle of a large answer")
+  func forgetsTheGoneReading() throws {
+    let server = try TestServer({ $0.maxConnections = 1 }) { request, responder in
+      responder.respond(
+        request.path == "/large" ? HTTPResponse(status: 200, body: Self.largeBody) : TestServer.echo(request))
+    }
+    let gone = try server.connect(receiveBuffer: 4096)
+    try gone.get("/large")
+    try gone.receive(atMost: 100)
+    gone.reset()
+    let next = try server.connect()
+    try next.get("/next")
+    #expect(try next.response().text == "GET /next ")
+  }
+
+  @Test("takes more connections at once than it accepts in one turn")
+  func acceptsMany() throws {
+    let entered = Inbox<Void>()
+    let proceed = Inbox<Void>()
+    let server = try TestServer { request, responder in
+      if request.path == "/block" {
+        entered.put(())
+        try? proceed.take()
+      }
+      responder.respond(TestServer.echo(request))
+    }
+    let blocking = try server.connect()
+    try blocking.get("/block")
+    try entered.take()
+    let clients = try (0..<150).map { _ in try server.connect() }
+    for client in clients { try client.get("/") }
+    let ends = Inbox<Void>()
+    server.server.drain(within: .seconds(30)) { ends.put(()) }
+    proceed.put(())
+    for client in clients + [blocking] {
+      #expect(try client.response().status == 200)
+      client.close()
+    }
+    try ends.take()
+  }
+
+  @Test("at its bound, closes the connection that is idle longest in favour of a new one")
+  func replacesIdle() throws {
+    let server = try TestServer { $0.maxConnections = 2 }
+    let clients = [try server.connect(), try server.connect()]
+    for client in clients + clients.prefix(1) {
+      try client.get("/")
+      _ = try client.response()
+    }
+    let third = try server.connect()
+    try third.get("/third")
+    #expect(try third.response().text == "GET /third ")
+    #expect(try clients[1].endsHere())
+    try clients[0].get("/still")
+    #expect(try clients[0].response().text == "GET /still ")
+  }
+
+  @Test("at its bound, with none idle, takes a new connection as soon as one falls idle")
+  func waitsForIdle() throws {
+    let held = Inbox<HTTPResponder>()
+    let server = try TestServer({ $0.maxConnections = 1 }) { request, responder in
+      if request.path == "/held" { held.put(responder) } else { responder.respond(TestServer.echo(request)) }
+    }
+    let first = try server.connect()
+    try first.get("/held")
+    let responder = try held.take()
+    let second = try server.connect()
+    try second.get("/second")
+    responder.respond(HTTPResponse(status: 200, text: "first"))
+    #expect(try first.response().text == "first")
+    #expect(try second.response().text == "GET /second ")
+    #expect(try first.endsHere())
+  }
+
+  @Test("answers a batch that belongs to many connections of several loops")
+  func answersBatches() throws {
+    let held = Inbox<(String, HTTPResponder)>()
+    let server = try TestServer({ $0.loops = 2 }) { request, responder in held.put((request.path, responder)) }
+    let clients = try (0..<40).map { _ in try server.connect() }
+    for (index, client) in clients.enumerated() { try client.get("/\(index)") }
+    var batch: [(HTTPResponder, HTTPResponse)] = []
+    for _ in clients {
+      let (path, responder) = try held.take()
+      batch.append((responder, HTTPResponse(status: 200, text: path)))
+    }
+    HTTPResponder.respond(batch)
+    HTTPResponder.respond([])
+    for (index, client) in clients.enumerated() { #expect(try client.response().text == "/\(index)") }
+  }
+
+  @Test("answers a batch that is given on the loop's own thread, among it the request at hand")
+  func answersBatchesOnLoop() throws {
+    let waiting = Mutex<[(HTTPResponder, HTTPResponse)]>([])
+    let server = try TestServer { request, responder in
+      let batch = waiting.withLock { waiting -> [(HTTPResponder, HTTPResponse)] in
+        waiting.append((responder, TestServer.echo(request)))
+        guard waiting.count == 3 else { return [] }
+        defer { waiting = [] }
+        return waiting
+      }
+      HTTPResponder.respond(batch)
+    }
+    let clients = try (0..<3).map { _ in try server.connect() }
+    for (index, client) in clients.enumerated() { try client.get("/\(index)") }
+    for (index, client) in clients.enumerated() { #expect(try client.response().text == "GET /\(index) ") }
+  }
+
+  @Test("serves many clients on many threads")
+  func servesMany() async throws {
+    let server = try TestServer { $0.loops = 2 }
+    let port = server.server.port
+    let total = try await withThrowingTaskGroup(of: Int.self) { group in
+      for worker in 0..<16 {
+        group.addTask {
+          let client = try RawConnection(port: port)
+          var correct = 0
+          for index in 0..<50 {
+            try client.get("/\(worker)/\(index)")
+            if try client.response().text == "GET /\(worker)/\(index) " { correct += 1 }
+          }
+          return correct
+        }
+      }
+      return try await group.reduce(0, +)
+    }
+    #expect(total == 800)
+  }
+}

@@ -1,0 +1,199 @@
+import Glibc
+
+/// A client's side of a connection: blocking, byte for byte, and never longer than its timeout.
+final class RawConnection {
+  enum Failure: Error, Equatable {
+    case system(String, Int32)
+    /// Nothing came in time.
+    case timedOut
+    /// The server has shut its side.
+    case ended
+    /// The server has reset the connection.
+    case reset
+    case malformed(String)
+  }
+
+  /// Far more than any answer needs, for a machine that is busy.
+  private static let timeoutSeconds = 10
+
+  private let descriptor: Int32
+  private var isOpen = true
+  /// What was received and not yet read.
+  private var held: [UInt8] = []
+
+  /// - Parameter receiveBuffer: The size of the socket's receive buffer, for a reader that is meant to be slow.
+  init(port: Int, receiveBuffer: Int32? = nil) throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { throw Failure.system("socket", errno) }
+    if var receiveBuffer {
+      setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
+    }
+    var timeout = timeval(tv_sec: Self.timeoutSeconds, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+    var one: Int32 = 1
+    setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(truncatingIfNeeded: port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard result == 0 else { throw Failure.system("connect", errno) }
+  }
+
+  deinit { close() }
+
+  func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+  func send(_ bytes: [UInt8]) throws {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes[sent...].withUnsafeBytes { rest in
+        Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+      }
+      guard count > 0 else { throw failure("send") }
+      sent += count
+    }
+  }
+
+  /// Sends a text over and over until the server takes no more of it.
+  ///
+  /// - Returns: Whether that happened before `count` bytes.
+  func stalls(sending text: String, before count: Int) throws -> Bool {
+    let bytes = Array(text.utf8)
+    var sent = 0
+    while sent < count {
+      let offset = sent % bytes.count
+      let result = bytes[offset...].withUnsafeBytes { rest in
+        Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+      }
+      if result > 0 {
+        sent += result
+      } else if errno == EAGAIN {
+        var item = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        if poll(&item, 1, 200) == 0 { return true }
+      } else {
+        throw failure("send")
+      }
+    }
+    return false
+  }
+
+  /// Sends a request of HTTP/1.1 without a body.
+  func get(_ path: String, method: String = "GET", fields: String = "") throws {
+    try send("\(method) \(path) HTTP/1.1\r\nHost: a\r\n\(fields)\r\n")
+  }
+
+  /// Reads one response.
+  ///
+  /// - Parameter toHead: It answers HEAD, so no body follows.
+  func response(toHead: Bool = false) throws -> RawResponse {
+    var head: [UInt8] = []
+    while !head.suffix(4).elementsEqual([13, 10, 13, 10]) { head.append(try byte()) }
+    var response = try RawResponse(head: String(decoding: head, as: UTF8.self))
+    let hasBody = !toHead && response.status >= 200 && response.status != 204 && response.status != 304
+    if hasBody {
+      guard let count = response["content-length"].flatMap({ Int($0) }) else {
+        throw Failure.malformed("Content-Length is missing: \(response)")
+      }
+      while held.count < count { try receive() }
+      response.body = Array(held.prefix(count))
+      held.removeFirst(count)
+    }
+    return response
+  }
+
+  /// Reads until the server shuts its side.
+  func rest() throws -> String {
+    do {
+      while true { try receive() }
+    } catch Failure.ended {
+      defer { held = [] }
+      return String(decoding: held, as: UTF8.self)
+    }
+  }
+
+  /// Whether the server shuts its side in order, with no further byte.
+  func endsHere() throws -> Bool { try rest().isEmpty }
+
+  /// Receives once.
+  ///
+  /// - Returns: How many bytes came.
+  @discardableResult
+  func receive(atMost count: Int = 65_536) throws -> Int {
+    var buffer = [UInt8](repeating: 0, count: count)
+    let received = recv(descriptor, &buffer, count, 0)
+    guard received > 0 else { throw received == 0 ? Failure.ended : failure("recv") }
+    held += buffer[..<received]
+    return received
+  }
+
+  /// Waits, without reading anything, until the server resets the connection.
+  func waitForReset() throws {
+    var item = pollfd(fd: descriptor, events: 0, revents: 0)
+    guard poll(&item, 1, Int32(Self.timeoutSeconds * 1000)) == 1 else { throw Failure.timedOut }
+    guard item.revents & Int16(POLLERR) != 0 else { throw Failure.malformed("poll says \(item.revents)") }
+  }
+
+  /// Shuts the client's side; answers can still be read.
+  func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// Goes away with a reset.
+  func reset() {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    close()
+  }
+
+  func close() {
+    guard isOpen else { return }
+    isOpen = false
+    Glibc.close(descriptor)
+  }
+
+  private func byte() throws -> UInt8 {
+    if held.isEmpty { try receive() }
+    return held.removeFirst()
+  }
+
+  private func failure(_ call: String) -> Failure {
+    switch errno {
+    case EAGAIN: .timedOut
+    case ECONNRESET, EPIPE: .reset
+    case let code: .system(call, code)
+    }
+  }
+}
+
+/// A response as it came.
+struct RawResponse: CustomStringConvertible {
+  let head: String
+  let status: Int
+  let fields: [(name: String, value: String)]
+  var body: [UInt8] = []
+
+  init(head: String) throws {
+    self.head = head
+    let lines = head.split(separator: "\r\n")
+    let parts = (lines.first ?? "").split(separator: " ")
+    guard parts.count > 1, parts[0] == "HTTP/1.1", let status = Int(parts[1]) else {
+      throw RawConnection.Failure.malformed(head)
+    }
+    self.status = status
+    fields = lines.dropFirst().map { line in
+      let pair = line.split(separator: ":", maxSplits: 1)
+      return (pair[0].lowercased(), pair.count > 1 ? String(pair[1].drop { $0 == " " }) : "")
+    }
+  }
+
+  /// The value of the first field of that name, which is given in lower case.
+  subscript(_ name: String) -> String? { fields.first { $0.name == name }?.value }
+
+  var text: String { String(decoding: body, as: UTF8.self) }
+
+  var description: String { head + text }
+}

@@ -1,0 +1,163 @@
+import Testing
+
+@testable import HTTPServer
+
+@Suite("A server that refuses")
+struct RefusalTests {
+  @Test(
+    "renders the error by errorResponse and closes the connection",
+    arguments: [
+      (400, "GET / HTTP/1.1\r\n\r\n"),
+      (400, "GET /\n"),
+      (413, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 101\r\n\r\n"),
+      (413, "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 101\r\n\r\n"),
+      (414, "GET /\(String(repeating: "x", count: 9000)) HTTP/1.1\r\n"),
+      (417, "GET / HTTP/1.1\r\nHost: a\r\nExpect: tea\r\n\r\n"),
+      (431, "GET / HTTP/1.1\r\nX: \(String(repeating: "x", count: 17_000))"),
+      (501, "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n"),
+      (505, "GET / HTTP/3.0\r\nHost: a\r\n\r\n"),
+    ])
+  func rendersErrors(status: Int, request: String) throws {
+    let server = try TestServer(
+      { $0.maxBodyBytes = 100 },
+      errorResponse: { status, reason in
+        HTTPResponse(status: status, text: "{\"reason\":\"\(reason)\"}", contentType: "application/problem+json")
+      }, { request, responder in responder.respond(TestServer.echo(request)) })
+    let client = try server.connect()
+    try client.get("/good")
+    #expect(try client.response().text == "GET /good ")
+    try client.send(request)
+    let response = try client.response()
+    #expect(response.status == status)
+    #expect(response["content-type"] == "application/problem+json")
+    #expect(response["connection"] == "close")
+    #expect(response.text.hasPrefix("{\"reason\":\""))
+    #expect(try client.endsHere())
+  }
+
+  @Test("answers the good requests before the bad one")
+  func answersWhatCameBefore() throws {
+    let server = try TestServer()
+    let client = try server.connect()
+    try client.send("GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\nbad\r\n\r\n")
+    #expect(try client.response().text == "GET /1 ")
+    #expect(try client.response().text == "GET /2 ")
+    let refusal = try client.response()
+    #expect(refusal.status == 400)
+    #expect(refusal.text == "The request line does not start with a method and one space.\n")
+    #expect(try client.endsHere())
+  }
+
+  @Test("lets a client read the answer that is still sending a large body")
+  func readsAnswerWhileSending() throws {
+    let server = try TestServer { $0.maxBodyBytes = 1000 }
+    let client = try server.connect()
+    try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4000000\r\n\r\n")
+    // A reset would make sending fail, or take the answer away.
+    try client.send([UInt8](repeating: 0x78, count: 4_000_000))
+    #expect(try client.response().status == 413)
+    #expect(try client.endsHere())
+  }
+
+  @Test("gives no body to a HEAD that it refuses")
+  func refusesHead() throws {
+    let server = try TestServer()
+    let client = try server.connect()
+    try client.send("HEAD / HTTP/1.1\r\n\r\n")
+    let response = try client.response(toHead: true)
+    #expect(response.status == 400)
+    #expect(try client.endsHere())
+    // What comes after a HEAD and is no request is no HEAD either.
+    let second = try server.connect()
+    try second.get("/", method: "HEAD")
+    _ = try second.response(toHead: true)
+    try second.send("bad\r\n")
+    #expect(try second.response().text.isEmpty == false)
+    #expect(try second.endsHere())
+  }
+
+  @Test("answers 408 to a header section that does not come in time")
+  func timesOutHead() throws {
+    let server = try TestServer { $0.headerTimeout = .milliseconds(50) }
+    for beginning in ["GET / HT", "GET / HTTP/1.1\r\nHost: a\r\n"] {
+      let client = try server.connect()
+      try client.send(beginning)
+      #expect(try client.response().status == 408)
+      #expect(try client.endsHere())
+    }
+  }
+
+  @Test("answers 408 to a later header section that does not come in time")
+  func timesOutLaterHead() throws {
+    let server = try TestServer { $0.headerTimeout = .milliseconds(50) }
+    let client = try server.connect()
+    try client.send("GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2")
+    #expect(try client.response().status == 200)
+    #expect(try client.response().status == 408)
+    #expect(try client.endsHere())
+  }
+
+  @Test("gives each header section its own time")
+  func timesEachHead() throws {
+    let timeout = Duration.milliseconds(600)
+    let server = try TestServer { $0.headerTimeout = timeout }
+    let client = try server.connect()
+    try client.send("GET /1 HTTP/1.1\r\nHost: a\r\n")
+    // A third of it passes.
+    let quicker = try TestServer { $0.headerTimeout = timeout / 3 }
+    #expect(try quicker.connect().endsHere())
+    let started = ContinuousClock.now
+    try client.send("\r\nGET /2")
+    #expect(try client.response().status == 200)
+    #expect(try client.response().status == 408)
+    #expect(ContinuousClock.now - started > timeout - .milliseconds(20))
+  }
+
+  @Test("answers 408 to a body that does not come in time, however steadily it trickles")
+  func timesOutBody() throws {
+    let server = try TestServer { $0.bodyTimeout = .milliseconds(50) }
+    for framing in ["Content-Length: 1000000", "Transfer-Encoding: chunked"] {
+      let client = try server.connect()
+      try client.send("POST / HTTP/1.1\r\nHost: a\r\n\(framing)\r\n\r\n")
+      let started = ContinuousClock.now
+      // Zeros are the beginning of a chunk's size too; a size has at most sixteen.
+      for _ in 0..<3 { try client.send("0") }
+      #expect(try client.response().status == 408)
+      #expect(ContinuousClock.now - started < .seconds(5))
+      #expect(try client.endsHere())
+    }
+  }
+
+  @Test("closes silently what sends nothing at all, and what is idle for too long")
+  func closesIdle() throws {
+    let server = try TestServer {
+      $0.headerTimeout = .milliseconds(50)
+      $0.idleTimeout = .milliseconds(50)
+    }
+    let silent = try server.connect()
+    #expect(try silent.endsHere())
+    let idle = try server.connect()
+    // The empty line that some clients add to their request does not make them slow ones.
+    try idle.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n\r\n")
+    #expect(try idle.response().status == 200)
+    #expect(try idle.endsHere())
+  }
+
+  @Test("does not count the time that the handler takes")
+  func waitsForHandler() throws {
+    let held = Inbox<HTTPResponder>()
+    let server = try TestServer(
+      {
+        $0.headerTimeout = .milliseconds(20)
+        $0.idleTimeout = .milliseconds(20)
+        $0.bodyTimeout = .milliseconds(20)
+      }, { _, responder in held.put(responder) })
+    let client = try server.connect()
+    try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx")
+    let responder = try held.take()
+    // Another connection passes its whole header timeout meanwhile.
+    #expect(try server.connect().endsHere())
+    responder.respond(HTTPResponse(status: 200, text: "at last"))
+    #expect(try client.response().text == "at last")
+  }
+}

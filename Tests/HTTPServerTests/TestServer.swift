@@ -1,0 +1,64 @@
+import Dispatch
+import Synchronization
+
+@testable import HTTPServer
+
+/// A server on a free port of 127.0.0.1 that stops with the test.
+final class TestServer {
+  let server: HTTPServer
+
+  /// Starts one that answers each request at once with its method, its path and its body.
+  convenience init(_ configure: (inout HTTPServerConfiguration) -> Void = { _ in }) throws {
+    try self.init(configure) { request, responder in responder.respond(Self.echo(request)) }
+  }
+
+  init(
+    _ configure: (inout HTTPServerConfiguration) -> Void = { _ in },
+    errorResponse: (@Sendable (Int, String) -> HTTPResponse)? = nil,
+    _ handle: @escaping @Sendable (borrowing HTTPRequest, HTTPResponder) -> Void
+  ) throws {
+    var configuration = HTTPServerConfiguration()
+    configure(&configuration)
+    server = HTTPServer(
+      configuration: configuration, handler: ClosureHandler(handle: handle), errorResponse: errorResponse)
+    try server.start()
+  }
+
+  deinit { server.stop() }
+
+  func connect(receiveBuffer: Int32? = nil) throws -> RawConnection {
+    try RawConnection(port: server.port, receiveBuffer: receiveBuffer)
+  }
+
+  static func echo(_ request: borrowing HTTPRequest) -> HTTPResponse {
+    HTTPResponse(
+      status: 200, text: "\(request.method) \(request.path) \(String(decoding: request.body, as: UTF8.self))")
+  }
+}
+
+/// A handler that is one function.
+struct ClosureHandler: HTTPHandler {
+  let handle: @Sendable (borrowing HTTPRequest, HTTPResponder) -> Void
+
+  func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) { handle(request, responder) }
+}
+
+/// Values handed from the server's threads to the test, which waits for them.
+final class Inbox<Element: Sendable>: Sendable {
+  private let elements = Mutex<[Element]>([])
+  private let arrivals = DispatchSemaphore(value: 0)
+
+  func put(_ element: Element) {
+    elements.withLock { $0.append(element) }
+    arrivals.signal()
+  }
+
+  /// The oldest value; waits for one.
+  func take() throws -> Element {
+    guard arrivals.wait(timeout: .now() + 10) == .success else { throw RawConnection.Failure.timedOut }
+    return elements.withLock { $0.removeFirst() }
+  }
+
+  /// How many there are now.
+  var count: Int { elements.withLock { $0.count } }
+}
