@@ -65,7 +65,7 @@ class Client:
 
     def __call__(self, method, path, body=None, headers=None):
         headers = dict(headers or {})
-        if body is not None and not isinstance(body, (bytes, str)):
+        if isinstance(body, (dict, list)):
             body = json.dumps(body)
             headers.setdefault("content-type", "application/json")
         if self.connection is None:
@@ -186,6 +186,7 @@ class Request:
         self.method, self.path = handler.command, handler.path
         self.headers, self.body = handler.headers, body
         self.at = time.time()
+        self.connection = handler.client_address
 
 
 class Receiver:

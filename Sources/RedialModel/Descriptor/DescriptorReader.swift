@@ -256,7 +256,7 @@ struct DescriptorReader {
       }
       if !events.contains(event) { events.append(event) }
     }
-    if events.isEmpty { fault("/callback/events", "names no event") }
+    if position == 0 { fault("/callback/events", "names no event") }
     return events
   }
 
@@ -281,6 +281,10 @@ struct DescriptorReader {
   private mutating func finished() throws(Problem) -> CallDescriptor {
     if url == nil, !faults.contains(where: { $0.pointer == "/url" || $0.pointer.isEmpty }) {
       fault("/url", "is required")
+    }
+    // RFC 9110 §9.3.8 forbids it for TRACE; for HEAD, libcurl has no way to send one.
+    if let bodyMember, let method, method == "HEAD" || method == "TRACE" {
+      fault("/\(bodyMember)", "cannot be given with the method \(method)")
     }
     guard faults.isEmpty, let url, let origin else {
       let listed = faults.prefix(Self.maximumFaults)

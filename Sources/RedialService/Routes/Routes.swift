@@ -20,7 +20,12 @@ struct Routes: HTTPHandler {
     let route = Route(request.method, request.path)
     switch route {
     case .submit:
-      try submit(request, responder)
+      do throws(Problem) {
+        try submit(request, responder)
+      } catch {
+        runtime.metrics.count { $0.refused += 1 }
+        throw error
+      }
     case .list:
       try list(request.query, responder)
     case .call(let id):

@@ -8,14 +8,14 @@ extension Command {
     name: "get", summary: "Show a call and its attempts.", operands: "ID", operandCount: 1...1,
     options: [json] + APIClient.options
   ) { arguments throws(CommandError) in
-    try show(try APIClient(arguments).request("GET", "/v1/calls/\(arguments.operands[0])"), arguments)
+    try show("GET", "", arguments)
   }
 
   /// `redial cancel`
   static let cancel = Command(
     name: "cancel", summary: "Cancel a call.", operands: "ID", operandCount: 1...1, options: [json] + APIClient.options
   ) { arguments throws(CommandError) in
-    try show(try APIClient(arguments).request("POST", "/v1/calls/\(arguments.operands[0])/cancel"), arguments)
+    try show("POST", "/cancel", arguments)
   }
 
   /// `redial retry`
@@ -23,7 +23,7 @@ extension Command {
     name: "retry", summary: "Run a call now, or again if it has ended.", operands: "ID", operandCount: 1...1,
     options: [json] + APIClient.options
   ) { arguments throws(CommandError) in
-    try show(try APIClient(arguments).request("POST", "/v1/calls/\(arguments.operands[0])/retry"), arguments)
+    try show("POST", "/retry", arguments)
   }
 
   /// `redial list`
@@ -58,7 +58,14 @@ extension Command {
     return .success
   }
 
-  private static func show(_ answer: APIClient.Answer, _ arguments: Arguments) throws(CommandError) -> ExitCode {
+  /// Asks the service something about the call that the operand names, and shows the call that it answers with.
+  private static func show(_ method: String, _ suffix: String, _ arguments: Arguments) throws(CommandError) -> ExitCode
+  {
+    guard let id = CallID(arguments.operands[0]) else {
+      throw CommandError(
+        code: .usage, message: "\"\(arguments.operands[0])\" is not the id of a call; `redial list` shows ids")
+    }
+    let answer = try APIClient(arguments).request(method, "/v1/calls/\(id)\(suffix)")
     Terminal.write(
       arguments.has("--json") ? String(decoding: answer.body, as: UTF8.self) + "\n" : CallText.full(answer.json))
     return .success

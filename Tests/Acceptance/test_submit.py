@@ -1,0 +1,149 @@
+"""What is accepted, and what is refused and why."""
+
+import json
+import socket
+import time
+
+import pytest
+
+
+def test_a_url_alone_is_a_call(redial, flaky):
+    service, target = redial(), flaky()
+    answer = service("POST", "/v1/calls", {"url": target.url + "/a"})
+    assert answer.status == 202
+    call = answer.json
+    assert answer.headers["location"] == f"/v1/calls/{call['id']}"
+    assert answer.headers["content-type"] == "application/json"
+    assert call["method"] == "GET" and call["target"] == target.url and call["maxAttempts"] == 25
+    assert service("GET", answer.headers["location"]).json["id"] == call["id"]
+    assert service.ended(call["id"])["state"] == "succeeded"
+
+
+BAD = [
+    ({}, "/url"),
+    ({"url": "ftp://example.com/"}, "/url"),
+    ({"url": "example.com"}, "/url"),
+    ({"url": "http://"}, "/url"),
+    ({"url": "http://a b/"}, "/url"),
+    ({"url": "http://example.com:99999/"}, "/url"),
+    ({"url": 7}, "/url"),
+    ({"url": "http://x/", "polcy": {}}, "/polcy"),
+    ({"url": "http://x/", "policy": {"maxAttemps": 3}}, "/policy/maxAttemps"),
+    ({"url": "http://x/", "policy": {"backoff": {"initail": "1s"}}}, "/policy/backoff/initail"),
+    ({"url": "http://x/", "policy": {"maxAttempts": 0}}, "/policy/maxAttempts"),
+    ({"url": "http://x/", "policy": {"deadline": "15"}}, "/policy/deadline"),
+    ({"url": "http://x/", "policy": {"deadline": "-1s"}}, "/policy/deadline"),
+    ({"url": "http://x/", "policy": {"backoff": {"jitter": "some"}}}, "/policy/backoff/jitter"),
+    ({"url": "http://x/", "policy": {"retryOn": {"statuses": ["600"]}}}, "/policy/retryOn/statuses/0"),
+    ({"url": "http://x/", "policy": "mine"}, "/policy"),
+    ({"url": "http://x/", "body": "a", "json": {}}, "/json"),
+    ({"url": "http://x/", "bodyBase64": "%%%"}, "/bodyBase64"),
+    ({"url": "http://x/", "method": "HEAD", "body": "a"}, "/body"),
+    ({"url": "http://x/", "method": "GE T"}, "/method"),
+    ({"url": "http://x/", "method": "CONNECT"}, "/method"),
+    ({"url": "http://x/", "headers": {"a b": "1"}}, "/headers/a b"),
+    ({"url": "http://x/", "headers": {"x": "a\r\nb: c"}}, "/headers/x"),
+    ({"url": "http://x/", "headers": {"Content-Length": "3"}}, "/headers/Content-Length"),
+    ({"url": "http://x/", "headers": {"x": 1}}, "/headers/x"),
+    ({"url": "http://x/", "delay": "soon"}, "/delay"),
+    ({"url": "http://x/", "delay": "1s", "startAt": "2030-01-01T00:00:00Z"}, "/startAt"),
+    ({"url": "http://x/", "startAt": "tomorrow"}, "/startAt"),
+    ({"url": "http://x/", "target": ""}, "/target"),
+    ({"url": "http://x/", "labels": {"a": 1}}, "/labels/a"),
+    ({"url": "http://x/", "callback": {}}, "/callback/url"),
+    ({"url": "http://x/", "callback": {"url": "http://x/", "events": ["call.done"]}}, "/callback/events/0"),
+    ({"url": "http://x/", "priority": 5}, "/priority"),
+    ({"url": "http://x/", "capture": {"maxBytes": -1}}, "/capture/maxBytes"),
+]
+
+
+def test_each_fault_is_a_problem_that_names_the_member_and_nothing_is_stored(redial):
+    service = redial()
+    for descriptor, pointer in BAD:
+        answer = service("POST", "/v1/calls", descriptor)
+        assert answer.status == 422, (descriptor, answer.status, answer.body)
+        assert answer.headers["content-type"] == "application/problem+json"
+        problem = answer.json
+        assert {"type", "title", "status", "detail", "code", "errors"} <= problem.keys()
+        assert problem["status"] == 422 and problem["code"] == "invalidDescriptor"
+        assert [e["pointer"] for e in problem["errors"]] == [pointer], descriptor
+    assert service("GET", "/v1/calls").json == {"data": [], "nextCursor": None}
+
+
+def test_all_faults_of_a_descriptor_are_told_at_once(redial):
+    answer = redial()("POST", "/v1/calls", {"method": "", "delay": 3, "x": 1})
+    assert {e["pointer"] for e in answer.json["errors"]} == {"/url", "/method", "/delay", "/x"}
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"url": "http://x/"} {}', '{"url": "http://x/",}', "\xff"])
+def test_what_is_no_json_object_is_refused(redial, text):
+    service = redial()
+    answer = service("POST", "/v1/calls", text.encode("latin-1"), {"content-type": "application/json"})
+    assert answer.status in (400, 422), answer.body
+    assert answer.json["detail"]
+    assert service("GET", "/v1/calls").json["data"] == []
+
+
+def test_media_type_coding_size_and_key_are_checked(redial):
+    service = redial("--max-body-bytes", "1000")
+    good = json.dumps({"url": "http://127.0.0.1:1/"})
+    kind = {"content-type": "application/json; charset=utf-8"}
+    for headers, status in (
+        ({}, 415), ({"content-type": "text/plain"}, 415), (kind | {"content-encoding": "gzip"}, 415),
+        (kind | {"idempotency-key": '"a"'}, 501)):
+        answer = service("POST", "/v1/calls", good, headers)
+        assert answer.status == status, (headers, answer.body)
+        assert answer.headers["content-type"] == "application/problem+json"
+    answer = service("POST", "/v1/calls", {"url": "http://x/", "body": "x" * 1001})
+    assert (answer.status, answer.json["errors"][0]["pointer"]) == (413, "/body")
+    answer = service("POST", "/v1/calls", {"url": "http://x/", "body": "x" * 1_000_000})
+    assert answer.status == 413 and answer.json["status"] == 413
+    assert service("POST", "/v1/calls?dryRun=true", good, kind).status == 400
+    assert service("GET", "/v1/calls").json["data"] == []
+    assert service("POST", "/v1/calls", {"url": "http://127.0.0.1:1/", "body": "x" * 1000}).status == 202
+
+
+def test_a_call_is_on_disk_when_its_202_arrives(redial):
+    service = redial()
+    identity = service.submit(url="http://127.0.0.1:1/", delay="1h", labels={"a": "b"})
+    service.kill()
+    service.start()
+    call = service.get(identity)
+    assert (call["state"], call["waitingOn"], call["labels"]) == ("scheduled", "startTime", {"a": "b"})
+
+
+def test_what_is_no_http_is_answered_and_the_connection_closed(redial):
+    service = redial()
+    for text, status in ((b"nonsense\r\n\r\n", b"400"), (b"GET / HTTP/1.1\r\n\r\n", b"400"),
+                         (b"GET /" + b"x" * 20_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", b"414"),
+                         (b"POST /v1/calls HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n"
+                          b"Transfer-Encoding: chunked\r\n\r\n", b"400")):
+        with socket.create_connection(("127.0.0.1", service.port), 5) as connection:
+            connection.sendall(text)
+            answer = b""
+            while more := connection.recv(65536):
+                answer += more
+        head, body = answer.split(b"\r\n\r\n", 1)
+        assert head.split(b" ")[1] == status, answer
+        assert b"application/problem+json" in head and json.loads(body)["status"] == int(status)
+
+
+def test_chunked_descriptors_are_read(redial, flaky):
+    service, target = redial(), flaky()
+    text = json.dumps({"url": target.url}).encode()
+    chunks = [text[:5], text[5:]]
+    answer = service("POST", "/v1/calls", iter(chunks), {"content-type": "application/json"})
+    assert answer.status == 202
+
+
+def test_backpressure_refuses_new_calls_and_keeps_old_ones(redial):
+    service = redial("--max-unfinished", "3")
+    kept = [service.submit(url="http://127.0.0.1:1/", delay="1h") for _ in range(3)]
+    answer = service("POST", "/v1/calls", {"url": "http://127.0.0.1:1/"})
+    assert answer.status in (429, 503), answer.body
+    assert int(answer.headers["retry-after"]) >= 1
+    assert service("POST", f"/v1/calls/{kept[0]}/cancel").status == 200
+    deadline = time.monotonic() + 5
+    while service("POST", "/v1/calls", {"url": "http://127.0.0.1:1/", "delay": "1h"}).status != 202:
+        assert time.monotonic() < deadline
+    assert all(service.get(k)["state"] == "scheduled" for k in kept[1:])
