@@ -30,6 +30,7 @@ extension Command {
     configuration.host = String(listen[..<colon])
     configuration.port = port
     configuration.maxBodyBytes = 64 << 20
+    let stop = StopSignals()
     let server = HTTPServer(
       configuration: configuration, handler: FlakyServer(behaviour, isQuiet: arguments.has("--quiet")))
     do throws(HTTPServerError) {
@@ -38,7 +39,7 @@ extension Command {
       throw CommandError(code: .unreachable, message: error.description)
     }
     Terminal.write("flaky listens on http://\(configuration.host):\(server.port)\n")
-    // Signals end the process; there is nothing to keep.
-    while true { pause() }
+    stop.wait()
+    return .success
   }
 }

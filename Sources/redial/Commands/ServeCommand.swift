@@ -1,4 +1,3 @@
-import Glibc
 import RedialService
 
 extension Command {
@@ -78,12 +77,7 @@ enum ServeCommand {
   }
 
   static func serve(_ settings: ServiceSettings) throws(CommandError) -> ExitCode {
-    // Blocked before any thread is made, so that no other thread gets them; this one waits for them.
-    var stops = sigset_t()
-    sigemptyset(&stops)
-    sigaddset(&stops, SIGTERM)
-    sigaddset(&stops, SIGINT)
-    pthread_sigmask(SIG_BLOCK, &stops, nil)
+    let stop = StopSignals()
     let service: Service
     do throws(Service.StartError) {
       service = try Service(settings: settings)
@@ -91,10 +85,7 @@ enum ServeCommand {
       throw CommandError(code: .unreachable, message: error.message)
     }
     Terminal.write(greeting(service.url, service.dataPath))
-    var received: Int32 = 0
-    sigwait(&stops, &received)
-    // A second signal ends the process in the way that it would without us.
-    pthread_sigmask(SIG_UNBLOCK, &stops, nil)
+    stop.wait()
     service.stop()
     return .success
   }

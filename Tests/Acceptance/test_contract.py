@@ -1,0 +1,148 @@
+"""The service is what api/openapi.yaml says."""
+
+import re
+
+import jsonschema
+import pytest
+import yaml
+from openapi_spec_validator import validate
+
+from processes import ROOT, wait_until
+
+PATH = ROOT / "api/openapi.yaml"
+CONTRACT = yaml.safe_load(PATH.read_text())
+
+
+def validator(schema):
+    return jsonschema.Draft202012Validator(
+        schema | {"components": CONTRACT["components"]}, format_checker=jsonschema.FormatChecker())
+
+
+def resolve(node):
+    while "$ref" in node:
+        found = CONTRACT
+        for part in node["$ref"].removeprefix("#/").split("/"):
+            found = found[part]
+        node = found
+    return node
+
+
+def check(answer, method, path):
+    """An answer is one that the contract has for the operation."""
+    operation = CONTRACT["paths"][path][method]
+    assert str(answer.status) in operation["responses"], f"{method} {path} answered {answer.status}: {answer.body}"
+    expected = resolve(operation["responses"][str(answer.status)])
+    for name in expected.get("headers", {}):
+        assert answer.headers[name], f"{method} {path} {answer.status} lacks {name}"
+    kind = answer.headers["content-type"].split(";")[0]
+    assert kind in expected["content"], f"{method} {path} {answer.status} is {kind}"
+    value = answer.json if kind.endswith("json") else answer.body.decode()
+    validator(expected["content"][kind]["schema"]).validate(value)
+    return value
+
+
+def test_the_document_is_valid_openapi_and_is_what_the_service_serves(redial):
+    validate(CONTRACT)
+    answer = redial()("GET", "/openapi.yaml")
+    assert answer.body == PATH.read_bytes()
+    assert answer.headers["content-type"] == "application/yaml"
+    assert CONTRACT["info"]["version"] in (ROOT / "Sources/RedialService/Version.swift").read_text()
+
+
+def test_every_example_fits_its_schema():
+    count = 0
+
+    def walk(node):
+        nonlocal count
+        if isinstance(node, dict):
+            if "schema" in node:
+                examples = [e["value"] for e in node.get("examples", {}).values()]
+                examples += [node["example"]] if "example" in node else []
+                for example in examples:
+                    validator(node["schema"]).validate(example)
+                    count += 1
+            if isinstance(node.get("examples"), list):
+                for example in node["examples"]:
+                    validator({k: v for k, v in node.items() if k != "examples"}).validate(example)
+                    count += 1
+            for value in node.values():
+                walk(value)
+        elif isinstance(node, list):
+            for value in node:
+                walk(value)
+
+    walk(CONTRACT)
+    assert count >= 10
+
+
+def test_every_operation_answers_as_documented(redial, flaky):
+    service, target = redial("--max-body-bytes", "10000"), flaky()
+    seen = set()
+
+    def ask(method, template, body=None, headers=None, query="", **values):
+        path = re.sub(r"\{(\w+)\}", lambda m: values[m[1]], template)
+        answer = service(method.upper(), path + query, body, headers)
+        seen.add((method, template, str(answer.status)))
+        return check(answer, method, template)
+
+    for example in CONTRACT["paths"]["/v1/calls"]["post"]["requestBody"]["content"]["application/json"][
+            "examples"].values():
+        ask("post", "/v1/calls", example["value"] | {"url": target.url, "delay": "1h"} | {"callback": {"url": target.url}})
+    call = ask("post", "/v1/calls", {"url": target.url + "/?fail=1", "labels": {"a": "b"}})
+    identity = call["id"]
+    ask("get", "/v1/calls/{id}", id=identity)
+    wait_until(lambda: ask("get", "/v1/calls/{id}", id=identity)["state"] == "succeeded", "it ends")
+    ask("get", "/v1/calls/{id}/attempts", id=identity)
+    waiting = ask("post", "/v1/calls", {"url": target.url, "delay": "1h"})
+    ask("post", "/v1/calls/{id}/cancel", id=waiting["id"])
+    ask("post", "/v1/calls/{id}/retry", id=waiting["id"])
+    running = ask("post", "/v1/calls", {"url": target.url + "/?delay=20s"})
+    wait_until(lambda: target.hits().get(running["id"]), "it runs")
+    ask("post", "/v1/calls/{id}/retry", id=running["id"])
+    ask("post", "/v1/calls/{id}/cancel", id=identity)
+    ask("get", "/v1/calls")
+    ask("get", "/v1/calls", query="?limit=1&state=succeeded")
+    ask("get", "/v1/targets")
+    ask("get", "/v1/targets/{key}", key=target.url.replace("/", "%2F"))
+    ask("get", "/v1/targets/{key}", key="nobody")
+    for path in ("/healthz", "/readyz", "/metrics", "/openapi.yaml"):
+        ask("get", path)
+    for method, path in (
+        ("get", "/v1/calls/{id}"), ("get", "/v1/calls/{id}/attempts"), ("post", "/v1/calls/{id}/cancel"),
+        ("post", "/v1/calls/{id}/retry")):
+        ask(method, path, id="call_0000000000000")
+        ask(method, path, id=identity, query="?x=1")
+    for path in ("/v1/calls", "/v1/targets"):
+        ask("get", path, query="?x=1")
+    ask("get", "/v1/targets/{key}", key="a", query="?x=1")
+    ask("post", "/v1/calls", {"polcy": {}})
+    ask("post", "/v1/calls", "{", {"content-type": "application/json"})
+    ask("post", "/v1/calls", "{}", {"content-type": "text/plain"})
+    ask("post", "/v1/calls", {"url": target.url, "body": "x" * 10001})
+    ask("post", "/v1/calls", {"url": target.url}, {"content-type": "application/json", "idempotency-key": "x"}, query="")
+
+    # What cannot be had here: a failing disk, a stopping service, too many queries.
+    elsewhere = {"503", "507"}
+    documented = {
+        (method, path, status) for path, item in CONTRACT["paths"].items() for method in ("get", "post")
+        if method in item for status in item[method]["responses"] if status not in elsewhere}
+    assert documented == seen
+
+
+def test_webhooks_are_as_documented(redial, flaky, receiver):
+    import json
+    service, target, hook = redial(), flaky(), receiver()
+    service.submit(url=target.url + "/?fail=1", callback={"url": hook.url}, policy={"backoff": {"initial": "10ms"}})
+    request = hook.next()
+    operation = CONTRACT["webhooks"]["callEnded"]["post"]
+    for parameter in operation["parameters"]:
+        validator(parameter["schema"]).validate(request.headers[parameter["name"]])
+    validator(operation["requestBody"]["content"]["application/json"]["schema"]).validate(json.loads(request.body))
+
+
+@pytest.mark.parametrize("path", ["README.md", "api/openapi.yaml"])
+def test_the_limits_that_people_are_told_hold(path, redial):
+    assert "65536" in (ROOT / path).read_text()
+    service = redial()
+    assert service("POST", "/v1/calls", {"url": "http://x/", "policy": {"maxAttempts": 1001}}).status == 422
+    assert service("POST", "/v1/calls", {"url": "http://x/", "capture": {"maxBytes": 1048577}}).status == 422
