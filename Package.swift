@@ -59,6 +59,7 @@ let package = Package(
       dependencies: ["RedialService", "HTTPServer", "RedialTransport", "RedialModel", "RedialCore"],
       swiftSettings: strict),
 
+    tests("RedialCoreTests", ["RedialCore"]),
     tests("RedialStoreTests", ["RedialStore", "RedialModel", "RedialCore"]),
     tests("RedialTransportTests", ["RedialTransport", "RedialModel", "RedialCore", "CCurl"]),
     tests("HTTPServerTests", ["HTTPServer"]),

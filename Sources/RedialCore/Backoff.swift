@@ -45,7 +45,7 @@ public struct Backoff: Sendable, Hashable {
     let scale = jitter.scale(random.unitInterval())
     let base = baseSeconds(retry)
     return Wait(
-      duration: min(Duration(clampingSeconds: base * scale), maximum),
+      duration: min(Duration(clampingSeconds: base * scale), max(.zero, maximum)),
       base: Duration(clampingSeconds: base), scale: scale)
   }
 

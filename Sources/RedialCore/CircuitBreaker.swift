@@ -166,14 +166,14 @@ public struct CircuitBreaker: Sendable, Hashable {
   private mutating func open(after trips: Int, at now: Timestamp) {
     generation += 1
     var seconds = settings.openInterval.inSeconds
-    let longest = settings.maximumOpenInterval.inSeconds
+    let longest = max(settings.maximumOpenInterval, settings.openInterval).inSeconds
     var step = 0
     while step < trips, seconds < longest {
       seconds *= max(1, settings.openMultiplier)
       step += 1
       if settings.openMultiplier <= 1 { break }
     }
-    state = .open(until: now + Duration(clampingSeconds: min(seconds, max(longest, 0))), trips: trips + 1)
+    state = .open(until: now + Duration(clampingSeconds: min(seconds, longest)), trips: trips + 1)
   }
 
   private mutating func close() {

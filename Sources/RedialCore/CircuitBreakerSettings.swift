@@ -12,7 +12,7 @@ public struct CircuitBreakerSettings: Sendable, Hashable {
   public var openInterval: Duration
   /// What the interval is multiplied by each time a half-open breaker opens again; 1 or more.
   public var openMultiplier: Double
-  /// The longest the breaker stays open at a time.
+  /// The longest the breaker stays open at a time, unless the first interval is longer already.
   public var maximumOpenInterval: Duration
   /// How many calls a half-open breaker lets through at a time, and how many must succeed to close it; 1 or more.
   public var halfOpenProbes: Int

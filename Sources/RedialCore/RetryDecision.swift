@@ -84,7 +84,8 @@ public struct AttemptEnd: Sendable, Hashable {
   public var startedAt: Timestamp
 
   /// Creates the description of an attempt's end.
-  public init(outcome: OutcomeClass, status: Int = 0, retryAfter: Duration? = nil, attempts: Int, startedAt: Timestamp) {
+  public init(outcome: OutcomeClass, status: Int = 0, retryAfter: Duration? = nil, attempts: Int, startedAt: Timestamp)
+  {
     self.outcome = outcome
     self.status = status
     self.retryAfter = retryAfter

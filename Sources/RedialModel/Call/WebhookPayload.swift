@@ -3,7 +3,8 @@ public import RedialCore
 /// What a webhook says: `{type, timestamp, data}`, as Standard Webhooks has it.
 public enum WebhookPayload {
   /// The payload that tells of an ended call.
-  public static func make(_ event: CallEvent, of call: CallRecord, attempts: [AttemptRecord], at now: Timestamp) -> [UInt8]
+  public static func make(_ event: CallEvent, of call: CallRecord, attempts: [AttemptRecord], at now: Timestamp)
+    -> [UInt8]
   {
     var writer = JSONWriter(capacity: 1024)
     writer.beginObject()

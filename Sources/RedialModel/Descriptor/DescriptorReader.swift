@@ -299,7 +299,8 @@ struct DescriptorReader {
       headers.append(HeaderField("content-type", "application/json"))
     }
     let method = method ?? (body == nil ? "GET" : "POST")
-    let repeatable = idempotent || Self.idempotentMethods.contains(method)
+    let repeatable =
+      idempotent || Self.idempotentMethods.contains(method)
       || headers.contains { $0.name.lowercased() == "idempotency-key" }
     let spec = CallSpec(
       url: url, method: method, headers: headers, target: target ?? origin,

@@ -300,7 +300,9 @@ public struct JSONReader {
     let next = at + 6
     if high < 0xDC00, next + 1 < limit, bytes[next] == UInt8(ascii: "\\"), bytes[next + 1] == UInt8(ascii: "u") {
       let low = try hexQuad(next + 2, limit: limit)
-      if (0xDC00...0xDFFF).contains(low), let scalar = Unicode.Scalar(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)) {
+      if (0xDC00...0xDFFF).contains(low),
+        let scalar = Unicode.Scalar(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
+      {
         return (scalar, 12)
       }
     }

@@ -1,0 +1,132 @@
+import RedialCore
+import Testing
+
+@Suite("What follows from an attempt")
+struct RetryDecisionTests {
+  static let start = Timestamp(microseconds: 1_790_000_000_000_000)
+
+  private func decide(
+    _ policy: RetryPolicy = RetryPolicy(), _ outcome: OutcomeClass = .answered, status: Int = 0,
+    retryAfter: Duration? = nil, attempts: Int = 1, after elapsed: Duration = .zero
+  ) -> RetryDecision {
+    var random = RandomSource(seed: 1)
+    let end = AttemptEnd(
+      outcome: outcome, status: status, retryAfter: retryAfter, attempts: attempts, startedAt: Self.start)
+    return policy.decide(end, at: Self.start + elapsed, using: &random)
+  }
+
+  private func isRetry(_ decision: RetryDecision) -> Bool {
+    if case .retry = decision.action { true } else { false }
+  }
+
+  @Test("a 2xx succeeds", arguments: [200, 201, 204, 299])
+  func success(status: Int) {
+    #expect(decide(status: status) == RetryDecision(.succeed, rule: .success))
+  }
+
+  @Test("of the statuses, just those of POLICY are retried")
+  func statuses() {
+    let transient: Set = [408, 425, 429, 500, 502, 503, 504]
+    let careful: Set = [408, 425, 429]
+    for status in 300..<600 {
+      let repeatable = decide(status: status)
+      #expect(isRetry(repeatable) == transient.contains(status), "\(status)")
+      if !transient.contains(status) {
+        #expect(repeatable.action == .stop(.notRetryable))
+        #expect(repeatable.rule == (status == 410 ? .statusStops : .statusNotRetryable))
+      }
+      #expect(isRetry(decide(RetryPolicy(retryOn: .nonIdempotent), status: status)) == careful.contains(status))
+    }
+  }
+
+  @Test("stopOn is stronger than retryOn")
+  func stopOn() {
+    let policy = RetryPolicy(
+      retryOn: RetryConditions(network: .always, statuses: StatusSet([400...599])), stopOn: StatusSet(statuses: [503]))
+    #expect(decide(policy, status: 503).rule == .statusStops)
+    #expect(isRetry(decide(policy, status: 502)))
+  }
+
+  @Test("what was never sent may be repeated by anyone, what may have been sent only by the idempotent")
+  func network() {
+    let cases: [(RetryConditions, OutcomeClass, Bool)] = [
+      (.idempotent, .notSent, true), (.idempotent, .maybeSent, true), (.nonIdempotent, .notSent, true),
+      (.nonIdempotent, .maybeSent, false), (RetryConditions(network: .never, statuses: .none), .notSent, false),
+    ]
+    for (conditions, outcome, expected) in cases {
+      let decision = decide(RetryPolicy(retryOn: conditions), outcome)
+      #expect(isRetry(decision) == expected)
+      #expect(decision.rule == (expected ? .retryableFailure : .failureNotRetryable))
+    }
+    #expect(decide(.init(), .unusable) == RetryDecision(.stop(.notRetryable), rule: .unusableRequest))
+    #expect(isRetry(decide(RetryPolicy(retryOn: .nonIdempotent), .interrupted)))
+    #expect(isRetry(decide(RetryPolicy(retryOn: .nonIdempotent), .localFault)))
+  }
+
+  @Test("the last attempt is the last")
+  func attempts() {
+    let policy = RetryPolicy(maxAttempts: 3)
+    #expect(isRetry(decide(policy, status: 503, attempts: 2)))
+    #expect(decide(policy, status: 503, attempts: 3).action == .stop(.attemptsExhausted))
+    #expect(decide(policy, status: 503, attempts: Int.max).action == .stop(.attemptsExhausted))
+    #expect(decide(policy, status: 200, attempts: 3).action == .succeed)
+  }
+
+  @Test("no wait ends past the deadline, which is counted from the start and not from the attempt")
+  func deadline() {
+    for seed in UInt64(0)..<200 {
+      var random = RandomSource(seed: seed)
+      let policy = RetryPolicy(deadline: .seconds(10))
+      for attempt in 1...24 {
+        let now = Self.start + .milliseconds(Int64(attempt) * 400)
+        let end = AttemptEnd(outcome: .answered, status: 503, attempts: attempt, startedAt: Self.start)
+        let decision = policy.decide(end, at: now, using: &random)
+        switch decision.action {
+        case .retry(let wait): #expect(now + wait < Self.start + .seconds(10), "seed \(seed)")
+        case .stop(let reason): #expect(reason == .deadlineExceeded && decision.rule == .deadlineNear, "seed \(seed)")
+        case .succeed: Issue.record("seed \(seed): a 503 succeeded")
+        }
+      }
+    }
+    #expect(decide(status: 503, after: .seconds(901)).action == .stop(.deadlineExceeded))
+  }
+
+  @Test("Retry-After takes the place of the backoff, up to its maximum and the deadline")
+  func retryAfter() {
+    #expect(
+      decide(status: 503, retryAfter: .seconds(7)) == RetryDecision(.retry(after: .seconds(7)), rule: .retryAfter))
+    #expect(decide(status: 429, retryAfter: .zero).action == .retry(after: .zero))
+    #expect(
+      decide(status: 503, retryAfter: .seconds(3601)) == RetryDecision(.stop(.notRetryable), rule: .retryAfterTooLong))
+    #expect(decide(status: 503, retryAfter: .seconds(3600)).action == .stop(.deadlineExceeded))
+    #expect(decide(status: 503, retryAfter: .longest).rule == .retryAfterTooLong)
+    let deaf = RetryPolicy(retryAfter: RetryAfterRule(isRespected: false))
+    #expect(decide(deaf, status: 503, retryAfter: .longest).rule == .retryableStatus)
+    // It makes nothing retryable that is not.
+    #expect(decide(status: 404, retryAfter: .seconds(1)).action == .stop(.notRetryable))
+  }
+
+  @Test("a decision explains itself: the base and the jitter multiply to the wait")
+  func explained() throws {
+    let decision = decide(status: 503, attempts: 3)
+    let (computed, jitter) = (try #require(decision.computed), try #require(decision.jitter))
+    #expect(computed == .milliseconds(1125))
+    guard case .retry(let wait) = decision.action else {
+      Issue.record("no retry: \(decision)")
+      return
+    }
+    #expect(abs(wait.inSeconds - computed.inSeconds * jitter) < 0.000_002)
+  }
+
+  @Test("the default policy makes about 25 attempts in its 15 minutes")
+  func defaults() {
+    var total = 0.0
+    var attempts = 1
+    while total + Backoff(jitter: .none).baseSeconds(attempts - 1) < 900 {
+      total += Backoff(jitter: .none).baseSeconds(attempts - 1)
+      attempts += 1
+    }
+    #expect((22...26).contains(attempts))
+    #expect(RetryPolicy().maxAttempts == 25)
+  }
+}

@@ -1,0 +1,54 @@
+import RedialCore
+import Testing
+
+@Suite("Time saturates")
+struct TimeTests {
+  @Test("no sum of an instant and a wait traps")
+  func sums() {
+    let times = [Int64.min, -1, 0, 1, .max].map { Timestamp(microseconds: $0) }
+    let waits: [Duration] = [.longest, .seconds(Int64.max), .seconds(Int64.min), .zero, .microseconds(-1)]
+    for time in times {
+      for wait in waits {
+        let sum = time + wait
+        if wait > .zero { #expect(sum >= time) } else { #expect(sum <= time) }
+      }
+      for other in times { #expect((time - other >= .zero) == (time >= other)) }
+    }
+    #expect(Timestamp(microseconds: 5) + .seconds(2) == Timestamp(microseconds: 2_000_005))
+  }
+
+  @Test(
+    "seconds are clamped before a Duration exists",
+    arguments: [
+      (1e30, Duration.longest), (.infinity, .longest), (.nan, .zero), (-1, .zero), (0, .zero),
+      (1.5, .milliseconds(1500)),
+      (0.000_000_4, .zero), (0.000_000_6, .microseconds(1)),
+    ])
+  func clamping(seconds: Double, expected: Duration) {
+    #expect(Duration(clampingSeconds: seconds) == expected)
+  }
+
+  @Test("whole microseconds are clamped, too")
+  func microseconds() {
+    #expect(Duration.seconds(Int64.max).wholeMicroseconds == .max)
+    #expect(Duration.seconds(Int64.min).wholeMicroseconds == .min)
+    #expect(Duration.nanoseconds(1999).wholeMicroseconds == 1)
+  }
+
+  @Test("a sliding window forgets in steps, and only what is old")
+  func window() {
+    var window = SlidingWindow(length: .seconds(10))
+    let start = Timestamp(microseconds: 1_790_000_000_000_000)
+    for second in 0..<100 {
+      let now = start + .seconds(second)
+      window.record(success: second % 4 == 0, at: now)
+      let counts = window.counts(at: now)
+      #expect(counts.successes + counts.failures == min(second + 1, 10))
+    }
+    let counts = window.counts(at: start + .seconds(104))
+    #expect(counts.successes + counts.failures == 5)
+    #expect(window.counts(at: start + .seconds(1000)) == (0, 0))
+    window.clear()
+    #expect(window.counts(at: start + .seconds(99)) == (0, 0))
+  }
+}
