@@ -60,12 +60,17 @@ let package = Package(
       swiftSettings: strict),
 
     tests("RedialCoreTests", ["RedialCore"]),
+    tests("RedialModelTests", ["RedialModel", "RedialCore"]),
+    tests("RedialEngineTests", ["RedialEngine", "RedialModel", "RedialCore"]),
     tests("RedialStoreTests", ["RedialStore", "RedialModel", "RedialCore"]),
     tests("RedialTransportTests", ["RedialTransport", "RedialModel", "RedialCore", "CCurl"]),
     tests("HTTPServerTests", ["HTTPServer"]),
     tests(
       "RedialServiceTests",
       ["RedialService", "RedialStore", "RedialEngine", "RedialModel", "RedialCore", "HTTPServer"]),
+    .testTarget(
+      name: "Simulation", dependencies: ["RedialEngine", "RedialModel", "RedialCore"],
+      swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -95,8 +95,8 @@ def wrk(url, script, options):
     return {
         "rate": float(re.search(r"Requests/sec:\s+([\d.]+)", text)[1]),
         "count": int(re.search(r"(\d+) requests in", text)[1]),
-        "p50": re.search(r"50%\s+(\S+)", text)[1],
-        "p99": re.search(r"99%\s+(\S+)", text)[1],
+        "p50": re.search(r"(?m)^\s+50%\s+(\S+)", text)[1],
+        "p99": re.search(r"(?m)^\s+99%\s+(\S+)", text)[1],
         "refused": int(failed[1]) if failed else 0,
     }
 

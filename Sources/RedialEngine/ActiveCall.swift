@@ -17,12 +17,13 @@ struct ActiveCall: Sendable {
   var record: CallRecord
   var target: Int
   var phase: Phase
-  /// Changes with the phase; what was arranged under an older stamp is void.
-  var stamp: UInt32 = 0
+  /// Changes with the phase; what was arranged under an older stamp is void. No two phases of the engine's life
+  /// have the same, so that a call which comes back into memory does not meet timers of its earlier stay.
+  var stamp: UInt32
 
-  mutating func enter(_ next: Phase) {
+  mutating func enter(_ next: Phase, stamp: UInt32) {
     phase = next
-    stamp &+= 1
+    self.stamp = stamp
   }
 
   var isRunning: Bool {

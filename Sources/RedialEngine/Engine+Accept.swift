@@ -24,7 +24,8 @@ extension Engine {
         AttemptRecord(
           number: record.progress.attempts, startedAt: record.progress.due, duration: .zero, outcome: .interrupted,
           failure: AttemptFailure(
-            code: "interrupted", message: "Redial stopped while the attempt was under way; what became of it is unknown.")
+            code: "interrupted",
+            message: "Redial stopped while the attempt was under way; what became of it is unknown.")
         ))
     }
     if state.unfinished > 0 {
@@ -52,7 +53,8 @@ extension Engine {
     if isDraining {
       return Problem(
         status: 503, code: "draining", title: "Redial is stopping",
-        detail: "No new calls are accepted while the service stops; send it to the next one, or try again.", retryAfter: 5)
+        detail: "No new calls are accepted while the service stops; send it to the next one, or try again.",
+        retryAfter: 5)
     }
     if let trouble { return trouble.problem }
     if unfinished >= settings.maxUnfinished {
@@ -107,24 +109,33 @@ extension Engine {
     let spec = CallSpec(
       url: callback.url, method: "POST", headers: [HeaderField("content-type", "application/json")],
       target: "webhook:\(origin)", policy: settings.webhookPolicy, idempotent: true, captureLimit: 4096)
+    let end = writes.count
     insert(
       CallRecord(
         id: ids.next(at: now), kind: .webhook, spec: spec,
         body: WebhookPayload.make(event, of: record, attempts: attempts, at: now), createdAt: now,
         progress: CallProgress(state: .held, due: now, roundStartedAt: now)))
+    // The insert follows the end that it tells of, whatever asking the breaker has brought about in between: should
+    // the end have to be dropped, it is found there.
+    if writes.count > end + 1 { writes.insert(writes.removeLast(), at: end) }
   }
 
   // MARK: Memory
 
   /// Whether another call fits into memory.
   func hasRoom(for record: CallRecord) -> Bool {
-    calls.count < settings.maxHeld && heldBytes + record.body.count <= settings.maxHeldBytes
+    room > 0 && heldBytes + record.body.count <= settings.maxHeldBytes
+  }
+
+  /// How many more calls memory may be given.
+  var room: Int {
+    heldBytes < settings.maxHeldBytes ? max(0, settings.maxHeld - calls.count - expected) : 0
   }
 
   /// Keeps a call in memory.
   mutating func hold(_ record: CallRecord, phase: ActiveCall.Phase) {
     let index = target(record.spec.target)
-    calls[record.id] = ActiveCall(record: record, target: index, phase: phase)
+    calls[record.id] = ActiveCall(record: record, target: index, phase: phase, stamp: nextStamp())
     heldBytes += record.body.count
     targets[index].held += 1
   }
@@ -135,6 +146,7 @@ extension Engine {
     heldBytes -= call.record.body.count
     targets[call.target].held -= 1
     if case .ready = call.phase { targets[call.target].ready -= 1 }
+    if let fetch = fetches[id] { fetches[id]?.stale = fetch.outstanding }
   }
 
   /// Sets a call's timer.

@@ -5,8 +5,7 @@ internal import RedialModel
 extension Engine {
   /// When calls are next to be taken from the store; nil when nothing is there, or nothing can be taken.
   func nextClaim() -> Timestamp? {
-    guard claiming == nil, trouble == nil, !isDraining, calls.count < settings.maxHeld,
-      heldBytes < settings.maxHeldBytes, let due = storeNextDue
+    guard claiming == nil, trouble == nil, !isDraining, room > 0, let due = storeNextDue
     else { return nil }
     return Timestamp(microseconds: due.microseconds &- settings.claimAhead.wholeMicroseconds)
   }
@@ -14,15 +13,22 @@ extension Engine {
   /// Takes due calls from the store, if there are any and they fit.
   mutating func claimWhatIsDue() {
     guard let time = nextClaim(), time <= now else { return }
-    claiming = Claiming()
-    let limit = min(settings.claimBatch, settings.maxHeld - calls.count)
+    let limit = min(settings.claimBatch, room)
+    claiming = Claiming(limit: limit)
+    expected += limit
     effects.store.append(StoreRequest(.claimDue(before: now + settings.claimAhead, limit: limit), epoch: epoch))
+  }
+
+  /// The claim of due calls has been answered, or has failed; answers the earliest call that was put there since.
+  mutating func endClaim() -> Timestamp? {
+    expected -= claiming?.limit ?? 0
+    defer { claiming = nil }
+    return claiming?.earliestSince
   }
 
   /// Due calls have come from the store.
   mutating func claimedDue(_ claim: Claim) {
-    let since = claiming?.earliestSince
-    claiming = nil
+    let since = endClaim()
     storeNextDue = [claim.nextDue, since].compactMap { $0 }.min()
     for record in claim.calls { adopt(record) }
   }
@@ -30,25 +36,32 @@ extension Engine {
   /// Asks for more of a target's calls when its queue in memory runs low and its breaker lets calls through.
   mutating func refill(_ index: Int) {
     let state = targets[index]
-    guard state.stored > 0, state.storedSinceRefill == nil, calls.count < settings.maxHeld,
-      heldBytes < settings.maxHeldBytes, state.breaker.admits(at: now)
-    else { return }
+    guard state.stored > 0, state.storedSinceRefill == nil, room > 0, state.breaker.admits(at: now) else { return }
     // A half-open breaker takes a few probes; fetching a crowd for them would be in vain.
     let isClosed = state.breaker.state == .closed
     let low = isClosed ? min(settings.maxInFlightPerTarget, settings.maxReadyPerTarget / 2) : 0
     guard state.ready <= low else { return }
-    let room = min(settings.maxReadyPerTarget - state.ready, settings.maxHeld - calls.count)
-    let limit = min(isClosed ? settings.claimBatch : settings.breaker.halfOpenProbes, room)
+    let fitting = min(settings.maxReadyPerTarget - state.ready, room)
+    let limit = min(isClosed ? settings.claimBatch : settings.breaker.halfOpenProbes, fitting)
     guard limit > 0 else { return }
     targets[index].storedSinceRefill = 0
-    effects.store.append(StoreRequest(.claimQueued(target: state.key, limit: limit), epoch: epoch))
+    targets[index].expected = limit
+    expected += limit
+    claims.append(.claimQueued(target: state.key, limit: limit))
+  }
+
+  /// The refill of a target has been answered, or has failed; answers how many calls were put into its queue since.
+  mutating func endRefill(_ index: Int) -> Int {
+    expected -= targets[index].expected
+    targets[index].expected = 0
+    defer { targets[index].storedSinceRefill = nil }
+    return targets[index].storedSinceRefill ?? 0
   }
 
   /// Calls of a target's queue have come from the store.
   mutating func claimedQueued(_ key: String, _ records: [CallRecord], complete: Bool) {
     let index = target(key)
-    let since = targets[index].storedSinceRefill ?? 0
-    targets[index].storedSinceRefill = nil
+    let since = endRefill(index)
     targets[index].stored = complete ? since : max(0, targets[index].stored - records.count)
     for record in records { adopt(record) }
     enterRotation(index)

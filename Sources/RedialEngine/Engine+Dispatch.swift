@@ -25,11 +25,15 @@ extension Engine {
 
   /// Forgets the targets that are idle and well.
   private mutating func forgetIdleTargets() {
-    for (key, index) in targetIndex where targets[index].isForgettable {
-      targetIndex[key] = nil
+    for index in knownTargets where targets[index].isForgettable {
+      targetIndex[targets[index].key] = nil
+      targets[index].isForgotten = true
       freeTargets.append(index)
     }
   }
+
+  /// The places of all targets, in an order that is the same in every process.
+  var knownTargets: [Int] { targets.indices.filter { !targets[$0].isForgotten } }
 
   /// Has a target looked at in its turn.
   mutating func enterRotation(_ index: Int) {
@@ -55,8 +59,13 @@ extension Engine {
     if call.record.spec.policy.onTrip == .fail, !targets[index].breaker.admits(at: now) {
       return finish(id, .failed, failure: .tripped)
     }
-    if targets[index].ready >= settings.maxReadyPerTarget { return spill(id) }
-    call.enter(.ready)
+    // Memory is overfull when clients have had many calls fetched, or many were started as they came in.
+    if targets[index].ready >= settings.maxReadyPerTarget || calls.count > settings.maxHeld {
+      // So near its deadline it would be claimed again at once, and again.
+      if call.record.deadline <= now + settings.claimAhead { return wait(id, until: call.record.deadline) }
+      return spill(id)
+    }
+    call.enter(.ready, stamp: nextStamp())
     calls[id] = call
     targets[index].ready += 1
     targets[index].queue.append(.init(id: id, stamp: call.stamp))
@@ -122,9 +131,9 @@ extension Engine {
   private mutating func lookForStored(_ index: Int) {
     guard targets[index].stored > 0, targets[index].storedSinceRefill == nil else { return }
     switch targets[index].breaker.state {
-    case .open(let until, _): lookAgain(index, at: until)
+    case .open(let until, _) where until > now: lookAgain(index, at: until)
     // Memory is full, or probes are under way; both end without a word to this target.
-    case .closed, .halfOpen: lookAgain(index, at: now + .milliseconds(100))
+    case .closed, .open, .halfOpen: lookAgain(index, at: now + .milliseconds(100))
     }
   }
 
@@ -162,7 +171,7 @@ extension Engine {
   @discardableResult
   mutating func begin(_ id: CallID, permit: CircuitBreaker.Permit, isNew: Bool) -> CallRecord? {
     guard var call = calls[id] else { return nil }
-    call.enter(.running(permit, cancelledBy: []))
+    call.enter(.running(permit, cancelledBy: []), stamp: nextStamp())
     call.record.progress.state = .running
     call.record.progress.waiting = nil
     call.record.progress.due = now

@@ -7,8 +7,7 @@ extension Engine {
   mutating func operate(_ operation: Operation) {
     if let trouble { return refuse(operation, trouble.problem) }
     guard let call = calls[operation.id] else {
-      effects.store.append(StoreRequest(.fetch(operation), epoch: epoch))
-      return
+      return fetch(operation)
     }
     switch operation.kind {
     case .cancel: cancel(call, operation)
@@ -16,9 +15,28 @@ extension Engine {
     }
   }
 
+  private mutating func fetch(_ operation: Operation) {
+    // Behind what has been decided of the call until now.
+    flush()
+    fetches[operation.id, default: Fetches()].outstanding += 1
+    effects.store.append(StoreRequest(.fetch(operation), epoch: epoch))
+  }
+
+  /// A fetch has been answered, or has failed; true when its answer tells of the call as it was before it last left
+  /// memory.
+  mutating func endFetch(of id: CallID) -> Bool {
+    guard var fetch = fetches[id] else { return false }
+    fetch.outstanding -= 1
+    let isStale = fetch.stale > 0
+    if isStale { fetch.stale -= 1 }
+    fetches[id] = fetch.outstanding > 0 ? fetch : nil
+    return isStale
+  }
+
   /// The call that an operation is about has come from the store.
   mutating func fetched(_ operation: Operation, _ record: CallRecord?) {
-    if calls[operation.id] != nil { return operate(operation) }
+    let isStale = endFetch(of: operation.id)
+    if calls[operation.id] != nil || isStale { return operate(operation) }
     guard let record else {
       return refuse(
         operation,
@@ -26,8 +44,14 @@ extension Engine {
           status: 404, code: "callNotFound", title: "There is no such call",
           detail: "No call has the id \(operation.id); it may have been removed."))
     }
+    if let trouble {
+      // The store has handed it over all the same.
+      if !record.progress.state.isFinal { adopt(record) }
+      return refuse(operation, trouble.problem)
+    }
     if !record.progress.state.isFinal {
-      adopt(record)
+      // Not adopted: that might put it back into the store, to be fetched again.
+      hold(record, phase: .waiting)
       return operate(operation)
     }
     switch operation.kind {
@@ -44,7 +68,8 @@ extension Engine {
     }
     // The stamp stays: it is the same attempt.
     calls[operation.id]?.phase = .running(permit, cancelledBy: cancelledBy + [operation.reply])
-    effects.actions.append(.abort(operation.id))
+    // Behind the attempt's start, which may still wait for its commit: an abort that came first would find nothing.
+    afterCommit.append(.abort(operation.id))
   }
 
   /// A call that waits between attempts goes now; one that waits for its target goes on doing so.

@@ -33,7 +33,7 @@ extension Engine {
   /// Takes a call out of the running ones; it is waiting until somebody says otherwise.
   mutating func leaveRunning(_ id: CallID) {
     guard var call = calls[id], call.isRunning else { return }
-    call.enter(.waiting)
+    call.enter(.waiting, stamp: nextStamp())
     calls[id] = call
     inFlight -= 1
     targets[call.target].inFlight -= 1
@@ -82,12 +82,14 @@ extension Engine {
       return finish(id, .failed, failure: .tripped, attempt: attempt)
     }
     let due = now + wait
-    let soon = due <= now + settings.holdWindow
+    // Calls that came in when there was room for an attempt, and none for waiting, wait in the store.
+    let fits = calls.count <= settings.maxHeld && heldBytes <= settings.maxHeldBytes
+    let soon = due <= now + settings.holdWindow && fits
     call.record.progress.state = soon ? .held : .scheduled
     call.record.progress.due = due
     call.record.progress.waiting = decision.rule == .retryAfter ? .retryAfter : .backoff
     Self.remember(attempt, in: &call.record)
-    call.enter(.waiting)
+    call.enter(.waiting, stamp: nextStamp())
     calls[id] = call
     writes.append(.update(id, call.record.progress, attempt))
     if soon {

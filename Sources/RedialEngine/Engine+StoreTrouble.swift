@@ -36,13 +36,13 @@ extension Engine {
     switch request.body {
     case .commit(let writes, let then): keep(writes, then)
     case .claimDue:
-      storeNextDue = min(storeNextDue ?? now, claiming?.earliestSince ?? now)
-      claiming = nil
+      storeNextDue = min(storeNextDue ?? now, endClaim() ?? now)
     case .claimQueued(let key, _):
       let index = target(key)
-      targets[index].storedSinceRefill = nil
+      _ = endRefill(index)
       lookAgain(index, at: now + settings.storeRetry)
     case .fetch(let operation):
+      _ = endFetch(of: operation.id)
       refuse(operation, trouble?.problem ?? Self.problem(failure))
     case .barrier:
       trouble?.isComplete = true
@@ -50,6 +50,8 @@ extension Engine {
   }
 
   private mutating func enterTrouble(_ failure: StoreFailure) {
+    // What this turn has decided so far stands on what failed, and is to share its fate.
+    flush()
     // Comes back behind everything that was asked for in this epoch.
     effects.store.append(StoreRequest(.barrier, epoch: epoch))
     epoch += 1
@@ -60,34 +62,52 @@ extension Engine {
   /// Tries the store again once its time has come.
   mutating func retryStore() {
     guard let over = trouble, over.isComplete, now >= over.until else { return }
-    trouble = nil
     // Whatever this turn adds stands on these, so they go first, as one.
-    let again = over.stuck.writes + over.later.writes
+    let again = dropRefused(over.stuck.writes + over.later.writes)
     let then = over.stuck.then + over.later.then
+    trouble = nil
     if !again.isEmpty || !then.isEmpty {
       effects.store.append(StoreRequest(.commit(again, then: then), epoch: epoch))
       effects.actions.append(.notice(.storeRetried(writes: again.count)))
     }
-    for index in targetIndex.values { enterRotation(index) }
+    for index in knownTargets { enterRotation(index) }
   }
 
-  /// Keeps what failed to be written, but for calls that had not been accepted yet: those are refused.
+  /// Keeps what failed to be written, but for calls that had not been accepted yet, which are refused, and attempts
+  /// that had not been made yet, which are taken back.
   private mutating func keep(_ writes: [StoreWrite], _ then: [Action]) {
     guard let problem = trouble?.problem else { return }
     for case .reply(let reply, .accepted(let record)) in then {
       effects.actions.append(.reply(reply, .refused(problem)))
       refuse(record.id)
     }
-    let kept = dropRefused(writes)
-    let refused = trouble?.refused ?? []
     let actions = then.filter { action in
       switch action {
-      case .reply(_, .accepted): false
-      case .start(let start): !refused.contains(start.call.id)
+      case .reply(_, .accepted), .start: false
       default: true
       }
     }
-    trouble?.stuck.append(actions, kept)
+    trouble?.stuck.append(actions, writes)
+    for case .start(let start) in then { takeBack(start) }
+  }
+
+  /// Undoes the start of an attempt that has not been made. By the time that the store works again its deadline may
+  /// have passed, or its target's breaker be open: it has to be decided on anew.
+  private mutating func takeBack(_ start: AttemptStart) {
+    let id = start.call.id
+    guard case .running(let permit, let cancelledBy) = calls[id]?.phase else { return }
+    leaveRunning(id)
+    guard var call = calls[id] else { return }
+    recordBreaker(call.target, .ignored, permit)
+    call.record.progress.attempts -= 1
+    call.record.progress.state = .held
+    calls[id] = call
+    if !cancelledBy.isEmpty {
+      for reply in cancelledBy { afterCommit.append(.reply(reply, .done(id))) }
+      return finish(id, .cancelled)
+    }
+    writes.append(.update(id, call.record.progress, nil))
+    becomeReady(id)
   }
 
   /// The writes that are not about refused calls. The insert of a webhook follows the end that it tells of.

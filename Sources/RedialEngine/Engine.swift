@@ -11,6 +11,10 @@ public struct Engine: Sendable {
 
   /// Calls in memory.
   var calls: [CallID: ActiveCall] = [:]
+  /// The last stamp given to a call.
+  private var lastStamp: UInt32 = 0
+  /// Calls that the store was asked for, for an operation, and has not answered yet.
+  var fetches: [CallID: Fetches] = [:]
   var heldBytes = 0
   /// Calls that have not ended, here and in the store.
   var unfinished = 0
@@ -29,6 +33,8 @@ public struct Engine: Sendable {
   var storeNextDue: Timestamp?
   /// While calls are being taken from the store: the earliest that was put there since.
   var claiming: Claiming?
+  /// The most calls that may come from the store for what it has been asked; their place in memory is taken.
+  var expected = 0
   var trouble: StoreTrouble?
   var epoch: UInt64 = 0
   var isDraining = false
@@ -38,10 +44,20 @@ public struct Engine: Sendable {
   var now = Timestamp.epoch
   var writes: [StoreWrite] = []
   var afterCommit: [Action] = []
+  /// Asked for behind this turn's writes, so that the store sees what was put there.
+  var claims: [StoreRequest.Body] = []
   var effects = Effects()
 
   struct Claiming: Sendable {
+    var limit: Int
     var earliestSince: Timestamp?
+  }
+
+  /// Answers about a call that are on their way from the store.
+  struct Fetches: Sendable {
+    var outstanding = 0
+    /// How many of these tell of the call as it was before it last left memory.
+    var stale = 0
   }
 
   /// An engine that knows of no call.
@@ -64,6 +80,8 @@ public struct Engine: Sendable {
     fireTimers()
     dispatch()
     flush()
+    effects.store += claims.map { StoreRequest($0, epoch: epoch) }
+    claims = []
     claimWhatIsDue()
     finishDraining()
     effects.wakeAt = nextWake()
@@ -120,6 +138,12 @@ public struct Engine: Sendable {
     return wake == .distantFuture ? nil : max(wake, now)
   }
 
+  /// A stamp that no call in memory, and no timer of one that was, has.
+  mutating func nextStamp() -> UInt32 {
+    lastStamp &+= 1
+    return lastStamp
+  }
+
   // MARK: The store
 
   /// Hands this turn's writes over, with what is to follow once they are on disk.
@@ -155,7 +179,7 @@ public struct Engine: Sendable {
 
   private func report() -> EngineReport {
     EngineReport(
-      targets: targetIndex.values.map { targets[$0].snapshot(at: now) }, inFlight: inFlight, unfinished: unfinished,
+      targets: knownTargets.map { targets[$0].snapshot(at: now) }, inFlight: inFlight, unfinished: unfinished,
       held: calls.count, storeFailing: trouble != nil)
   }
 }

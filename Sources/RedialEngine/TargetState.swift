@@ -23,10 +23,14 @@ struct TargetState: Sendable {
   var stored = 0
   /// How many of those were put there since a refill was asked for; nil when none is under way.
   var storedSinceRefill: Int?
+  /// How many calls were asked for with the refill that is under way.
+  var expected = 0
   /// When a timer will have it looked at again.
   var nextLook: Timestamp?
   /// Whether it is in the engine's rotation.
   var inRotation = false
+  /// Whether its place is free.
+  var isForgotten = false
 
   init(key: String, breaker: CircuitBreaker) {
     self.key = key

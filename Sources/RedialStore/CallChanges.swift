@@ -40,7 +40,9 @@ struct CallChanges {
     releaseHeld = try connection.prepare(
       "give held calls back",
       """
-      UPDATE calls SET state = \(StoredState.scheduled.rawValue)
+      UPDATE calls SET state = CASE
+        WHEN waiting IN (\(WaitReason.breaker.rawValue), \(WaitReason.concurrency.rawValue))
+        THEN \(StoredState.queued.rawValue) ELSE \(StoredState.scheduled.rawValue) END
       WHERE \(Conditions.anyKind) AND state = \(StoredState.held.rawValue)
       """)
   }
@@ -90,7 +92,8 @@ struct CallChanges {
     try failCall.run()
   }
 
-  /// Makes every held call scheduled.
+  /// Puts every held call back where it was claimed from: those that waited for their target into its queue, for they
+  /// are due at their deadline otherwise; all others among the scheduled ones.
   func releaseAllHeld() throws(StoreError) {
     try releaseHeld.run()
   }

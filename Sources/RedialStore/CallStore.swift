@@ -7,8 +7,9 @@ public import RedialModel
 /// serves queries beside it. Every method that changes something returns only
 /// after the change is on disk.
 public protocol CallStore: AnyObject {
-  /// Takes the store over from a process that is gone: calls held in its memory go back to `scheduled`;
-  /// those whose attempt was under way become `held` and are answered. Called once, before anything else.
+  /// Takes the store over from a process that is gone: calls held in its memory go back to `scheduled`, or to `queued`
+  /// those that waited for their target; those whose attempt was under way are answered as `held`, and stay `running`
+  /// in the store until their interruption is committed. Called once, before anything else.
   func recover(at now: Timestamp) throws(StoreError) -> RecoveredState
 
   /// Makes all of the changes, in order, or none of them.

@@ -5,9 +5,9 @@ extension SQLiteStore {
   /// Takes the store over from a process that is gone.
   public func recover(at now: Timestamp) throws(StoreError) -> RecoveredState {
     try claiming { damaged throws(StoreError) in
-      // First, so that running calls, which become held, are not taken for the memory of the last process.
       try changes.releaseAllHeld()
-      let running = try hold(try queries.allRunning(), at: now, &damaged)
+      // They stay running on disk until their interruption is: who recovers after a crash in between finds them again.
+      let running = try take(try queries.allRunning(), at: now, &damaged) { _ in }
       return RecoveredState(
         running: running, nextDue: try queries.nextDue(), queued: try queries.queueLengths(),
         breakers: try targets.breakers(), unfinished: try queries.unfinishedCount(), lastID: try queries.lastID())
@@ -72,15 +72,15 @@ extension SQLiteStore {
     while calls.count < limit {
       let ids = try next(limit - calls.count)
       if ids.isEmpty { break }
-      calls += try hold(ids, at: time, &damaged)
+      calls += try take(ids, at: time, &damaged) { id throws(StoreError) in try changes.hold(id) }
     }
     return calls
   }
 
-  /// Makes calls held. One that cannot be understood becomes `failed` instead: left as it is it would be claimed
-  /// again for ever, and an error would stop all calls behind it.
-  private func hold(
-    _ ids: [CallID], at time: Timestamp?, _ damaged: inout [DamagedCall]
+  /// Reads calls that are to be held, and marks each. One that cannot be understood becomes `failed` instead: left as
+  /// it is it would be claimed again for ever, and an error would stop all calls behind it.
+  private func take(
+    _ ids: [CallID], at time: Timestamp?, _ damaged: inout [DamagedCall], mark: (CallID) throws(StoreError) -> Void
   ) throws(StoreError) -> [CallRecord] {
     var calls: [CallRecord] = []
     calls.reserveCapacity(ids.count)
@@ -91,7 +91,7 @@ extension SQLiteStore {
         try changes.setAside(id, at: time)
         damaged.append(call)
       case .intact(var call):
-        try changes.hold(id)
+        try mark(id)
         call.progress.state = .held
         calls.append(call)
       }

@@ -41,6 +41,12 @@ struct SQLiteConformanceTests {
   @Test("a process that takes over knows what was running and what waits")
   func recovery() throws { try conformance.recovery() }
 
+  @Test("a call that waited for its target is back in its queue after a crash")
+  func queueAfterCrash() throws { try conformance.queueAfterCrash() }
+
+  @Test("an interruption survives a crash of the process that recovers it")
+  func twiceRunning() throws { try conformance.twiceRunning() }
+
   @Test("lists agree with a naive model, page by page", arguments: [1, 2, 3] as [UInt64])
   func listing(seed: UInt64) throws { try conformance.listing(seed: seed) }
 }

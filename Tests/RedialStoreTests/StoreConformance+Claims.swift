@@ -125,4 +125,43 @@ extension StoreConformance {
     #expect(claimed.calls.map { $0.id } == waiting.sorted().map { Sample.id($0) })
     next.close()
   }
+
+  /// A call that was claimed from its target's queue goes back there, and not to its deadline.
+  func queueAfterCrash() throws {
+    let store = try openStore()
+    var call = Sample.call(1, .queued, due: Sample.time(900), target: "t")
+    call.progress.waiting = .breaker
+    var other = Sample.call(2, due: Sample.time(3), target: "t")
+    other.progress.waiting = .backoff
+    try store.commit([.insert(call), .insert(other)])
+    #expect(try store.claimQueued(target: "t", limit: 10).map(\.id) == [Sample.id(1)])
+    #expect(try store.claimDue(before: Sample.time(4), limit: 10).calls.map(\.id) == [Sample.id(2)])
+    store.close()
+
+    let next = try openStore()
+    let state = try next.recover(at: Sample.time(10))
+    #expect(state.queued.map { "\($0.target): \($0.count)" } == ["t: 1"])
+    #expect(state.nextDue == Sample.time(3))
+    #expect(try next.claimQueued(target: "t", limit: 10).map(\.id) == [Sample.id(1)])
+    next.close()
+  }
+
+  /// A process that dies in its recovery, before the interruption is on disk, does not lose it.
+  func twiceRunning() throws {
+    let store = try openStore()
+    try store.commit([.insert(Sample.call(1, .running))])
+    store.close()
+    for _ in 1...2 {
+      let next = try openStore()
+      #expect(try next.recover(at: Sample.time(1)).running.map(\.id) == [Sample.id(1)])
+      next.close()
+    }
+    let last = try openStore()
+    #expect(try last.recover(at: Sample.time(2)).running.count == 1)
+    var progress = Sample.call(1).progress
+    progress.due = Sample.time(5)
+    try last.commit([.update(Sample.id(1), progress, Sample.attempt(1))])
+    #expect(try last.claimDue(before: Sample.time(6), limit: 10).calls.map(\.id) == [Sample.id(1)])
+    last.close()
+  }
 }

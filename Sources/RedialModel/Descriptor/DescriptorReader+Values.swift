@@ -13,16 +13,40 @@ extension DescriptorReader {
     return key.map { $0 == "~" ? "~0" : $0 == "/" ? "~1" : String($0) }.joined()
   }
 
+  /// The next member of an object that is among those it may have, its value being next; nil at the object's end.
+  /// One that is not, or that was there before, is noted and passed over.
+  ///
+  /// - Parameters:
+  ///   - parent: The object's pointer.
+  ///   - what: The object, in words.
+  mutating func nextMember(
+    _ members: inout Members, of what: @autoclosure () -> String, at parent: @autoclosure () -> String
+  ) throws(JSONError) -> String? {
+    while let key = try json.nextKey() {
+      switch members.see(key) {
+      case .first: return key
+      case .again: fault("\(parent())/\(key)", "is given twice")
+      case .unknown: fault("\(parent())/\(Self.escaped(key))", "is not a member of \(what())")
+      }
+      _ = try json.skipValue()
+    }
+    return nil
+  }
+
   /// Whether the next value is of that kind; if not, it is noted and passed over.
-  mutating func expect(_ kind: JSONReader.Kind, _ pointer: String, _ detail: String) throws(JSONError) -> Bool {
+  mutating func expect(
+    _ kind: JSONReader.Kind, _ pointer: @autoclosure () -> String, _ detail: @autoclosure () -> String
+  ) throws(JSONError) -> Bool {
     if try json.peek() == kind { return true }
-    fault(pointer, detail)
+    fault(pointer(), detail())
     _ = try json.skipValue()
     return false
   }
 
-  mutating func string(_ pointer: String) throws(JSONError) -> String? {
-    guard try expect(.string, pointer, "must be a string") else { return nil }
+  // Pointers are made only for those who need them: most descriptors have no fault.
+
+  mutating func string(_ pointer: @autoclosure () -> String) throws(JSONError) -> String? {
+    guard try expect(.string, pointer(), "must be a string") else { return nil }
     return try json.string()
   }
 
@@ -43,6 +67,14 @@ extension DescriptorReader {
   mutating func number(_ pointer: String) throws(JSONError) -> Double? {
     guard try expect(.number, pointer, "must be a number") else { return nil }
     return try json.double()
+  }
+
+  /// A number within a range of whole bounds.
+  mutating func number(_ pointer: String, in range: ClosedRange<Int>) throws(JSONError) -> Double? {
+    guard let value = try number(pointer) else { return nil }
+    if value >= Double(range.lowerBound), value <= Double(range.upperBound) { return value }
+    fault(pointer, "must be from \(range.lowerBound) to \(range.upperBound)")
+    return nil
   }
 
   mutating func duration(_ pointer: String, in range: ClosedRange<Duration>) throws(JSONError) -> Duration? {

@@ -28,6 +28,10 @@ struct DescriptorReader {
 
   /// The most faults that are listed.
   private static let maximumFaults = 50
+  private static let members = [
+    "url", "method", "headers", "body", "json", "bodyBase64", "policy", "delay", "startAt", "target", "idempotent",
+    "labels", "callback", "capture", "orderingKey", "priority",
+  ]
   private static let maximumTargetLength = 255
   private static let maximumLabels = 32
   private static let maximumLabelLength = 255
@@ -61,16 +65,9 @@ struct DescriptorReader {
       _ = try json.skipValue()
       return
     }
-    var seen: Set<String> = []
+    var members = Members(Self.members)
     try json.beginObject()
-    while let key = try json.nextKey() {
-      guard seen.insert(key).inserted else {
-        fault("/\(Self.escaped(key))", "is given twice")
-        _ = try json.skipValue()
-        continue
-      }
-      try readMember(key)
-    }
+    while let key = try nextMember(&members, of: "a call descriptor", at: "") { try readMember(key) }
   }
 
   private mutating func readMember(_ key: String) throws(JSONError) {
@@ -92,9 +89,7 @@ struct DescriptorReader {
     case "orderingKey", "priority":
       fault("/\(key)", "is not supported by this version")
       _ = try json.skipValue()
-    default:
-      fault("/\(Self.escaped(key))", "is not a member of a call descriptor")
-      _ = try json.skipValue()
+    default: break
     }
   }
 
@@ -123,13 +118,15 @@ struct DescriptorReader {
     guard try expect(.object, "/headers", "must be an object of strings or arrays of strings") else { return }
     try json.beginObject()
     while let name = try json.nextKey() {
-      let pointer = "/headers/\(Self.escaped(name))"
-      if let detail = HeaderRules.fault(inName: name) { fault(pointer, detail) }
+      if let detail = HeaderRules.fault(inName: name) { fault("/headers/\(Self.escaped(name))", detail) }
+      if headers.contains(where: { $0.name == name }) {
+        fault("/headers/\(Self.escaped(name))", "is given twice; give an array of its values")
+      }
       if try json.peek() == .array {
         try json.beginArray()
-        while try json.nextElement() { try readHeaderValue(name, pointer) }
+        while try json.nextElement() { try readHeaderValue(name) }
       } else {
-        try readHeaderValue(name, pointer)
+        try readHeaderValue(name)
       }
     }
     if headers.count > HeaderRules.maximumCount
@@ -139,9 +136,9 @@ struct DescriptorReader {
     }
   }
 
-  private mutating func readHeaderValue(_ name: String, _ pointer: String) throws(JSONError) {
-    guard let value = try string(pointer) else { return }
-    if let detail = HeaderRules.fault(inValue: value) { fault(pointer, detail) }
+  private mutating func readHeaderValue(_ name: String) throws(JSONError) {
+    guard let value = try string("/headers/\(Self.escaped(name))") else { return }
+    if let detail = HeaderRules.fault(inValue: value) { fault("/headers/\(Self.escaped(name))", detail) }
     headers.append(HeaderField(name, value))
   }
 
@@ -204,12 +201,12 @@ struct DescriptorReader {
     guard try expect(.object, "/labels", "must be an object of strings") else { return }
     try json.beginObject()
     while let name = try json.nextKey() {
-      let pointer = "/labels/\(Self.escaped(name))"
-      guard let value = try string(pointer) else { continue }
+      func pointer() -> String { "/labels/\(Self.escaped(name))" }
+      guard let value = try string(pointer()) else { continue }
       if name.isEmpty || name.utf8.count > Self.maximumLabelLength || value.utf8.count > Self.maximumLabelLength {
-        fault(pointer, "must have a name of 1 to \(Self.maximumLabelLength) bytes and a value of at most as many")
+        fault(pointer(), "must have a name of 1 to \(Self.maximumLabelLength) bytes and a value of at most as many")
       } else if labels.contains(where: { $0.name == name }) {
-        fault(pointer, "is given twice")
+        fault(pointer(), "is given twice")
       }
       labels.append(.init(name: name, value: value))
     }
@@ -221,16 +218,9 @@ struct DescriptorReader {
     var address: String?
     var events = CallEvent.allCases
     try json.beginObject()
-    while let key = try json.nextKey() {
-      switch key {
-      case "url":
-        address = try string("/callback/url")
-      case "events":
-        events = try readEvents()
-      default:
-        fault("/callback/\(Self.escaped(key))", "is not a member of a callback")
-        _ = try json.skipValue()
-      }
+    var members = Members(["url", "events"])
+    while let key = try nextMember(&members, of: "a callback", at: "/callback") {
+      if key == "url" { address = try string("/callback/url") } else { events = try readEvents() }
     }
     guard let address else { return fault("/callback/url", "is required") }
     do {
@@ -247,11 +237,12 @@ struct DescriptorReader {
     try json.beginArray()
     var position = 0
     while try json.nextElement() {
-      let pointer = "/callback/events/\(position)"
-      position += 1
-      guard let name = try string(pointer) else { continue }
+      defer { position += 1 }
+      guard let name = try string("/callback/events/\(position)") else { continue }
       guard let event = CallEvent(rawValue: name) else {
-        fault(pointer, "must be one of \(CallEvent.allCases.map(\.rawValue).joined(separator: ", "))")
+        fault(
+          "/callback/events/\(position)", "must be one of \(CallEvent.allCases.map(\.rawValue).joined(separator: ", "))"
+        )
         continue
       }
       if !events.contains(event) { events.append(event) }
@@ -263,14 +254,12 @@ struct DescriptorReader {
   private mutating func readCapture() throws(JSONError) {
     guard try expect(.object, "/capture", "must be an object") else { return }
     try json.beginObject()
-    while let key = try json.nextKey() {
+    var members = Members(["maxBytes", "redactHeaders"])
+    while let key = try nextMember(&members, of: "capture", at: "/capture") {
       if key == "maxBytes" {
         captureLimit = try integer("/capture/maxBytes", in: 0...limits.captureBytes)
       } else {
-        let known = key == "redactHeaders"
-        fault(
-          "/capture/\(Self.escaped(key))",
-          known ? "is not supported by this version" : "is not a member of capture")
+        fault("/capture/redactHeaders", "is not supported by this version")
         _ = try json.skipValue()
       }
     }

@@ -13,6 +13,10 @@ struct PolicyDraft {
   private var jitter: String?
   private var factor: Double?
 
+  private static let members = [
+    "maxAttempts", "deadline", "attemptTimeout", "backoff", "retryOn", "stopOn", "retryAfter", "onTrip", "onExhausted",
+  ]
+  private static let backoffMembers = ["strategy", "initial", "max", "multiplier", "jitter", "factor"]
   private static let longest = Duration.seconds(366 * 86_400)
 
   /// The policy, its gaps filled for a request that may, or may not, be executed more than once. A client that
@@ -32,7 +36,8 @@ struct PolicyDraft {
     }
     guard try reader.expect(.object, "/policy", "must be an object") else { return }
     try reader.json.beginObject()
-    while let key = try reader.json.nextKey() { try readMember(key, &reader) }
+    var members = Members(Self.members)
+    while let key = try reader.nextMember(&members, of: "policy", at: "/policy") { try readMember(key, &reader) }
   }
 
   private mutating func readMember(_ key: String, _ reader: inout DescriptorReader) throws(JSONError) {
@@ -57,33 +62,30 @@ struct PolicyDraft {
       }
     case "onExhausted":
       _ = try Self.word(of: ["fail"], "/policy/onExhausted", &reader)
-    default: try Self.unknown(key, in: "/policy", &reader)
+    default: break
     }
   }
 
   private mutating func readBackoff(_ reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/policy/backoff", "must be an object") else { return }
     try reader.json.beginObject()
-    while let key = try reader.json.nextKey() {
-      let pointer = "/policy/backoff/\(key)"
+    var members = Members(Self.backoffMembers)
+    while let key = try reader.nextMember(&members, of: "policy/backoff", at: "/policy/backoff") {
       switch key {
-      case "strategy": strategy = try Self.word(of: ["exponential", "constant"], pointer, &reader)
+      case "strategy": strategy = try Self.word(of: ["exponential", "constant"], "/policy/backoff/strategy", &reader)
       case "initial":
-        if let value = try reader.duration(pointer, in: .zero...Self.longest) { policy.backoff.initial = value }
+        if let value = try reader.duration("/policy/backoff/initial", in: .zero...Self.longest) {
+          policy.backoff.initial = value
+        }
       case "max":
-        if let value = try reader.duration(pointer, in: .milliseconds(1)...Self.longest) {
+        if let value = try reader.duration("/policy/backoff/max", in: .milliseconds(1)...Self.longest) {
           policy.backoff.maximum = value
         }
-      case "multiplier":
-        if let value = try reader.number(pointer) {
-          if (1...100).contains(value) { multiplier = value } else { reader.fault(pointer, "must be from 1 to 100") }
-        }
-      case "jitter": jitter = try Self.word(of: ["none", "full", "equal", "proportional"], pointer, &reader)
-      case "factor":
-        if let value = try reader.number(pointer) {
-          if (0...1).contains(value) { factor = value } else { reader.fault(pointer, "must be from 0 to 1") }
-        }
-      default: try Self.unknown(key, in: "/policy/backoff", &reader)
+      case "multiplier": multiplier = try reader.number("/policy/backoff/multiplier", in: 1...100)
+      case "jitter":
+        jitter = try Self.word(of: ["none", "full", "equal", "proportional"], "/policy/backoff/jitter", &reader)
+      case "factor": factor = try reader.number("/policy/backoff/factor", in: 0...1)
+      default: break
       }
     }
     finishBackoff(&reader)
@@ -113,11 +115,12 @@ struct PolicyDraft {
   private mutating func readRetryOn(_ reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/policy/retryOn", "must be an object") else { return }
     try reader.json.beginObject()
-    while let key = try reader.json.nextKey() {
-      switch key {
-      case "network": network = try Self.network(&reader)
-      case "statuses": statuses = try Self.statuses("/policy/retryOn/statuses", &reader)
-      default: try Self.unknown(key, in: "/policy/retryOn", &reader)
+    var members = Members(["network", "statuses"])
+    while let key = try reader.nextMember(&members, of: "policy/retryOn", at: "/policy/retryOn") {
+      if key == "network" {
+        network = try Self.network(&reader)
+      } else {
+        statuses = try Self.statuses("/policy/retryOn/statuses", &reader)
       }
     }
   }
@@ -125,28 +128,23 @@ struct PolicyDraft {
   private mutating func readStopOn(_ reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/policy/stopOn", "must be an object") else { return }
     try reader.json.beginObject()
-    while let key = try reader.json.nextKey() {
-      if key == "statuses" {
-        if let value = try Self.statuses("/policy/stopOn/statuses", &reader) { policy.stopOn = value }
-      } else {
-        try Self.unknown(key, in: "/policy/stopOn", &reader)
-      }
+    var members = Members(["statuses"])
+    while try reader.nextMember(&members, of: "policy/stopOn", at: "/policy/stopOn") != nil {
+      if let value = try Self.statuses("/policy/stopOn/statuses", &reader) { policy.stopOn = value }
     }
   }
 
   private mutating func readRetryAfter(_ reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/policy/retryAfter", "must be an object") else { return }
     try reader.json.beginObject()
-    while let key = try reader.json.nextKey() {
-      let pointer = "/policy/retryAfter/\(key)"
-      switch key {
-      case "mode":
-        if let word = try Self.word(of: ["respect", "ignore"], pointer, &reader) {
+    var members = Members(["mode", "max"])
+    while let key = try reader.nextMember(&members, of: "policy/retryAfter", at: "/policy/retryAfter") {
+      if key == "mode" {
+        if let word = try Self.word(of: ["respect", "ignore"], "/policy/retryAfter/mode", &reader) {
           policy.retryAfter.isRespected = word == "respect"
         }
-      case "max":
-        if let value = try reader.duration(pointer, in: .zero...Self.longest) { policy.retryAfter.maximum = value }
-      default: try Self.unknown(key, in: "/policy/retryAfter", &reader)
+      } else if let value = try reader.duration("/policy/retryAfter/max", in: .zero...Self.longest) {
+        policy.retryAfter.maximum = value
       }
     }
   }
@@ -168,10 +166,12 @@ struct PolicyDraft {
     var ranges: [ClosedRange<Int>] = []
     try reader.json.beginArray()
     while try reader.json.nextElement() {
-      let element = "\(pointer)/\(ranges.count)"
-      let text = try reader.json.peek() == .number ? "\(try reader.json.integer())" : try reader.string(element)
+      func element() -> String { "\(pointer)/\(ranges.count)" }
+      let text = try reader.json.peek() == .number ? "\(try reader.json.integer())" : try reader.string(element())
       let range = text.flatMap(Vocabulary.statusRange)
-      if range == nil { reader.fault(element, "must be a status from 100 to 599 or a range such as \"500-599\"") }
+      if range == nil {
+        reader.fault(element(), "must be a status from 100 to 599 or a range such as \"500-599\"")
+      }
       ranges.append(range ?? 100...100)
     }
     if ranges.count > 100 { reader.fault(pointer, "has more than 100 elements") }
@@ -185,10 +185,5 @@ struct PolicyDraft {
     if words.contains(word) { return word }
     reader.fault(pointer, "must be \(words.joined(separator: " or "))")
     return nil
-  }
-
-  private static func unknown(_ key: String, in parent: String, _ reader: inout DescriptorReader) throws(JSONError) {
-    reader.fault("\(parent)/\(DescriptorReader.escaped(key))", "is not a member of \(parent.dropFirst())")
-    _ = try reader.json.skipValue()
   }
 }

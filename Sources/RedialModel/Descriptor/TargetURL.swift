@@ -10,29 +10,16 @@ public struct TargetURL: Sendable, Hashable {
   ///
   /// - Throws: What is wrong with it, as a clause for people.
   public init(_ text: String) throws(URLFault) {
-    let bytes = Array(text.utf8)
-    guard bytes.count <= Self.maximumLength else { throw URLFault("is longer than \(Self.maximumLength) bytes") }
-    guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-      throw URLFault("has a space, a control character or a character outside ASCII; percent-encode it")
+    var text = text
+    // Typed errors do not pass through the standard library's closures.
+    let result: Result<String, URLFault> = text.withUTF8 { bytes in
+      do throws(URLFault) {
+        return .success(try Self.origin(of: bytes))
+      } catch {
+        return .failure(error)
+      }
     }
-    let lower = text.lowercased()
-    let scheme: String
-    if lower.hasPrefix("http://") {
-      scheme = "http"
-    } else if lower.hasPrefix("https://") {
-      scheme = "https"
-    } else {
-      throw URLFault("must be absolute and start with http:// or https://")
-    }
-    let afterScheme = lower.dropFirst(scheme.count + 3)
-    let authority = afterScheme.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    guard !authority.contains("@") else {
-      throw URLFault("has credentials in it; send them in an Authorization header instead")
-    }
-    guard !text.utf8.contains(UInt8(ascii: "\\")) else { throw URLFault("has a backslash in it") }
-    let (host, port) = try Self.split(authority)
-    let isDefault = port == nil || port == (scheme == "http" ? 80 : 443)
-    origin = "\(scheme)://\(host)" + (isDefault ? "" : ":\(port ?? 0)")
+    origin = try result.get()
   }
 
   /// What is wrong with a URL.
@@ -45,32 +32,83 @@ public struct TargetURL: Sendable, Hashable {
     }
   }
 
-  private static func split(_ authority: Substring) throws(URLFault) -> (host: Substring, port: Int?) {
+  private static func origin(of bytes: UnsafeBufferPointer<UInt8>) throws(URLFault) -> String {
+    guard bytes.count <= maximumLength else { throw URLFault("is longer than \(maximumLength) bytes") }
+    guard bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+      throw URLFault("has a space, a control character or a character outside ASCII; percent-encode it")
+    }
+    let scheme: StaticString
+    if starts(bytes, "http://") {
+      scheme = "http"
+    } else if starts(bytes, "https://") {
+      scheme = "https"
+    } else {
+      throw URLFault("must be absolute and start with http:// or https://")
+    }
+    let afterScheme = bytes[(scheme.utf8CodeUnitCount + 3)...]
+    let authority = afterScheme.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+    guard !authority.contains(UInt8(ascii: "@")) else {
+      throw URLFault("has credentials in it; send them in an Authorization header instead")
+    }
+    guard !bytes.contains(UInt8(ascii: "\\")) else { throw URLFault("has a backslash in it") }
+    let (host, port) = try split(authority)
+    let isDefault = port == nil || port == (scheme.utf8CodeUnitCount == 4 ? 80 : 443)
+    var origin: [UInt8] = []
+    origin.reserveCapacity(scheme.utf8CodeUnitCount + 3 + host.count + 6)
+    scheme.withUTF8Buffer { origin += $0 }
+    origin += "://".utf8
+    for byte in host { origin.append(lowercased(byte)) }
+    if let port, !isDefault {
+      origin.append(UInt8(ascii: ":"))
+      origin.appendDecimal(Int64(port))
+    }
+    return String(decoding: origin, as: UTF8.self)
+  }
+
+  /// Whether the bytes start with a text in lower case, whatever their own case.
+  private static func starts(_ bytes: UnsafeBufferPointer<UInt8>, _ text: StaticString) -> Bool {
+    text.withUTF8Buffer { wanted in
+      bytes.count >= wanted.count && wanted.indices.allSatisfy { lowercased(bytes[$0]) == wanted[$0] }
+    }
+  }
+
+  private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
+
+  private static func split(_ authority: Bytes) throws(URLFault) -> (host: Bytes, port: Int?) {
     var host = authority
     var port: Int?
-    let afterHost = authority.hasPrefix("[") ? authority.drop { $0 != "]" } : authority[...]
-    if let colon = afterHost.firstIndex(of: ":") {
+    let isLiteral = authority.first == UInt8(ascii: "[")
+    let afterHost = isLiteral ? authority.drop { $0 != UInt8(ascii: "]") } : authority
+    if let colon = afterHost.firstIndex(of: UInt8(ascii: ":")) {
       host = authority[..<colon]
-      let digits = authority[authority.index(after: colon)...]
+      let digits = authority[(colon + 1)...]
       // An empty port is the default one (RFC 3986 §3.2.3).
       if !digits.isEmpty {
-        guard digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }), let number = Int(digits),
-          (1...65535).contains(number)
-        else { throw URLFault("has a port that is not a number from 1 to 65535") }
+        guard digits.count <= 5, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { throw badPort }
+        let number = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        guard (1...65535).contains(number) else { throw badPort }
         port = number
       }
     }
     guard !host.isEmpty else { throw URLFault("has no host") }
-    if host.hasPrefix("[") {
-      guard host.hasSuffix("]"), host.count > 4,
-        host.dropFirst().dropLast().utf8.allSatisfy({ isHex($0) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".") })
+    if isLiteral {
+      guard host.last == UInt8(ascii: "]"), host.count > 4,
+        host.dropFirst().dropLast().allSatisfy({
+          isHex(lowercased($0)) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
+        })
       else { throw URLFault("has a malformed IPv6 address") }
     } else {
-      guard host.utf8.allSatisfy({ isHostByte($0) }), host.utf8.count <= 253 else {
+      guard host.allSatisfy({ isHostByte(lowercased($0)) }), host.count <= 253 else {
         throw URLFault("has a host with characters that a host name cannot have")
       }
     }
     return (host, port)
+  }
+
+  private static let badPort = URLFault("has a port that is not a number from 1 to 65535")
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
   }
 
   private static func isHex(_ byte: UInt8) -> Bool {

@@ -97,7 +97,9 @@ public struct JSONReader {
   /// Reads a string.
   public mutating func string() throws(JSONError) -> String {
     guard try peek() == .string else { throw error("a string was expected") }
-    let (range, escaped) = try scanString()
+    let (range, escaped, isASCII) = try scanString()
+    // The common case, spared the general check: `decoding` has a quick way for ASCII.
+    if isASCII, !escaped { return String(decoding: raw(range), as: UTF8.self) }
     if !escaped {
       guard let text = String(validating: bytes[range], as: UTF8.self) else {
         throw JSONError(offset: range.lowerBound, reason: "the string is not valid UTF-8")
@@ -240,16 +242,18 @@ public struct JSONReader {
   }
 
   /// Finds the end of the string at `index` and moves behind it.
-  private mutating func scanString() throws(JSONError) -> (content: Range<Int>, escaped: Bool) {
+  private mutating func scanString() throws(JSONError) -> (content: Range<Int>, escaped: Bool, isASCII: Bool) {
     index += 1
     let start = index
     var escaped = false
+    var bits: UInt8 = 0
     while index < bytes.count {
       let byte = bytes[index]
       if byte == UInt8(ascii: "\"") {
         index += 1
-        return (start..<(index - 1), escaped)
+        return (start..<(index - 1), escaped, bits < 0x80)
       }
+      bits |= byte
       guard byte >= 0x20 else { throw error("a control character in a string must be escaped") }
       if byte == UInt8(ascii: "\\") {
         escaped = true

@@ -25,11 +25,35 @@ public enum DurationText {
   /// Nil for anything else: no sign, no bare number, no months or years, whose length nobody knows, and
   /// nothing over 100,000 days.
   public static func parse(_ text: String) -> Duration? {
+    if let span = quickly(text) { return span }
     let bytes = Array(text.utf8)
     guard bytes.count <= 64, let first = bytes.first else { return nil }
     let seconds = first == UInt8(ascii: "P") ? isoSeconds(bytes.dropFirst()) : unitSeconds(bytes[...])
     guard let seconds, seconds <= 100_000 * 86_400 else { return nil }
     return Duration(clampingSeconds: seconds)
+  }
+
+  /// The span of up to nine digits and one short unit, which is how nearly every span is written; nil for others.
+  private static func quickly(_ text: String) -> Duration? {
+    var number: Int64 = 0
+    var digits = 0
+    var unit: UInt32 = 0
+    for byte in text.utf8 {
+      if byte >= 0x30, byte <= 0x39, unit == 0, digits < 9 {
+        number = number * 10 + Int64(byte - 0x30)
+        digits += 1
+      } else if digits > 0, unit <= 0xFF {
+        unit = unit << 8 | UInt32(byte)
+      } else {
+        return nil
+      }
+    }
+    switch unit {
+    case 0x6D73: return .milliseconds(number)
+    case UInt32(UInt8(ascii: "s")): return .seconds(number)
+    case UInt32(UInt8(ascii: "m")) where digits < 9: return .seconds(number * 60)
+    default: return nil
+    }
   }
 
   private static func unitSeconds(_ text: ArraySlice<UInt8>) -> Double? {

@@ -1,0 +1,220 @@
+@testable import RedialCore
+@testable import RedialEngine
+@testable import RedialModel
+
+/// An engine under a test's hand: time goes on when the test says so, and the store answers when the test says so.
+struct EngineProbe {
+  static let target = "http://target.example"
+
+  var engine: Engine
+  var now = Timestamp(microseconds: 1_796_083_200_000_000)
+  /// What the store has been asked and has not answered.
+  var requests: [StoreRequest] = []
+  /// What is on disk, in order.
+  var written: [StoreWrite] = []
+  /// What was done, in order.
+  var actions: [Action] = []
+  var wakeAt: Timestamp?
+  private var tokens: UInt64 = 0
+
+  init(_ settings: EngineSettings = EngineSettings(), recovered: RecoveredState = RecoveredState()) {
+    engine = Engine(settings: settings, seed: 1)
+    hear(.recovered(recovered))
+    commit()
+  }
+
+  // MARK: Turns
+
+  /// Has the engine take a turn; the store answers nothing yet.
+  mutating func hear(_ events: EngineEvent...) {
+    hear(events)
+  }
+
+  mutating func hear(_ events: [EngineEvent]) {
+    let effects = engine.handle(events, at: now)
+    requests += effects.store
+    actions += effects.actions
+    wakeAt = effects.wakeAt
+  }
+
+  /// The store does all commits that it was asked for; other requests stay.
+  mutating func commit() {
+    for request in requests {
+      guard case .commit(let writes, let then) = request.body else { continue }
+      written += writes
+      actions += then
+    }
+    requests.removeAll { if case .commit = $0.body { true } else { false } }
+  }
+
+  /// The store fails in everything that it was asked and is asked meanwhile.
+  mutating func fail(isFull: Bool = false) {
+    while !requests.isEmpty {
+      let failed = requests
+      requests = []
+      hear(failed.map { .storeFailed($0, StoreFailure(isFull: isFull, message: "the disk is gone")) })
+    }
+  }
+
+  /// Lets time pass, with a turn whenever the engine asked for one, and a store that commits at once.
+  mutating func advance(_ time: Duration) {
+    let end = now + time
+    var turns = 0
+    while let wake = wakeAt, wake <= end, turns < 10_000 {
+      now = max(now, wake)
+      turns += 1
+      hear()
+      commit()
+    }
+    precondition(turns < 10_000, "the engine asks for turn after turn")
+    now = end
+    hear()
+    commit()
+  }
+
+  // MARK: Clients
+
+  mutating func token() -> ReplyToken {
+    tokens += 1
+    return ReplyToken(rawValue: tokens)
+  }
+
+  /// A client submits a call, which is on disk when this returns.
+  @discardableResult
+  mutating func submit(
+    _ policy: RetryPolicy = .test, to target: String = Self.target, after delay: Duration = .zero,
+    callback: Bool = false
+  ) -> CallID {
+    let reply = submitOnly(policy, to: target, after: delay, callback: callback)
+    commit()
+    guard case .accepted(let record) = self.reply(to: reply) else { return CallID(rawValue: 0) }
+    return record.id
+  }
+
+  /// A client submits a call; nothing is on disk yet.
+  mutating func submitOnly(
+    _ policy: RetryPolicy = .test, to target: String = Self.target, after delay: Duration = .zero,
+    callback: Bool = false
+  ) -> ReplyToken {
+    let reply = token()
+    hear(.submit(Self.descriptor(policy, to: target, after: delay, callback: callback), reply))
+    return reply
+  }
+
+  static func descriptor(
+    _ policy: RetryPolicy = .test, to target: String = Self.target, after delay: Duration = .zero,
+    callback: Bool = false
+  ) -> CallDescriptor {
+    CallDescriptor(spec: .test(policy, to: target, callback: callback), body: [], start: .after(delay))
+  }
+
+  /// A client wants something done; the store has committed when this returns, and has answered nothing else.
+  @discardableResult
+  mutating func operate(_ kind: Operation.Kind, _ id: CallID) -> ReplyToken {
+    let reply = token()
+    hear(.operate(Operation(kind, id, reply: reply)))
+    commit()
+    return reply
+  }
+
+  // MARK: Targets
+
+  /// The last attempt of a call that was started ends.
+  mutating func end(
+    _ id: CallID, _ outcome: OutcomeClass = .answered, status: Int? = nil, head: String = "",
+    thenCommit commits: Bool = true
+  ) {
+    guard let start = starts.last(where: { $0.call.id == id }) else { return }
+    var result = AttemptResult(id: id, number: start.number, outcome: outcome, status: status, duration: .seconds(1))
+    if outcome == .answered {
+      result.response = CapturedResponse(head: HeaderBlock(bytes: Array(head.utf8)), body: [], truncated: false)
+    } else {
+      result.failure = AttemptFailure(code: "connectionRefused", message: "")
+    }
+    hear(.attemptEnded(result))
+    if commits { commit() }
+  }
+
+  // MARK: What came of it
+
+  var starts: [AttemptStart] { actions.compactMap { if case .start(let start) = $0 { start } else { nil } } }
+
+  var notices: [Notice] { actions.compactMap { if case .notice(let notice) = $0 { notice } else { nil } } }
+
+  func starts(of id: CallID) -> Int { starts.count { $0.call.id == id } }
+
+  func reply(to token: ReplyToken) -> Reply? {
+    for case .reply(token, let reply) in actions { return reply }
+    return nil
+  }
+
+  func isDone(_ token: ReplyToken) -> Bool {
+    if case .done = reply(to: token) { true } else { false }
+  }
+
+  func refusal(of token: ReplyToken) -> Problem? {
+    if case .refused(let problem) = reply(to: token) { problem } else { nil }
+  }
+
+  /// A call as it is on disk.
+  func record(_ id: CallID) -> CallRecord? {
+    var found: CallRecord?
+    for write in written {
+      switch write {
+      case .insert(let record) where record.id == id: found = record
+      case .update(id, let progress, _): found?.progress = progress
+      default: break
+      }
+    }
+    return found
+  }
+
+  func progress(_ id: CallID) -> CallProgress? { record(id)?.progress }
+
+  func state(_ id: CallID) -> StoredState? { progress(id)?.state }
+
+  var webhooks: [CallRecord] {
+    written.compactMap { if case .insert(let record) = $0, record.kind == .webhook { record } else { nil } }
+  }
+
+  /// The engine's report.
+  mutating func report() -> EngineReport? {
+    let token = token()
+    hear(.report(token))
+    guard case .report(let report) = reply(to: token) else { return nil }
+    return report
+  }
+}
+
+extension RetryPolicy {
+  /// Three attempts within a minute, a second apart.
+  static let test = RetryPolicy(
+    maxAttempts: 3, deadline: .seconds(60), attemptTimeout: .seconds(10),
+    backoff: Backoff(initial: .seconds(1), multiplier: 1, jitter: .none))
+
+  static let tripping = {
+    var policy = RetryPolicy.test
+    policy.onTrip = .fail
+    return policy
+  }()
+}
+
+extension CallSpec {
+  static func test(_ policy: RetryPolicy = .test, to target: String = EngineProbe.target, callback: Bool = false)
+    -> CallSpec
+  {
+    CallSpec(
+      url: target, method: "POST", headers: [], target: target, policy: policy,
+      callback: callback ? Callback(url: "http://receiver.example/hook") : nil, captureLimit: 100)
+  }
+}
+
+extension EngineSettings {
+  /// A breaker that opens after two failures, for five seconds.
+  static func tripsAfterTwo(maxReadyPerTarget: Int = 2000, maxHeld: Int = 20_000, probes: Int = 1) -> EngineSettings {
+    EngineSettings(
+      maxHeld: maxHeld, maxReadyPerTarget: maxReadyPerTarget,
+      breaker: CircuitBreakerSettings(
+        consecutiveFailures: 2, failureRate: 2, openInterval: .seconds(5), openMultiplier: 2, halfOpenProbes: probes))
+  }
+}

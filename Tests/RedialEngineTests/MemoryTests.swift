@@ -1,0 +1,155 @@
+@testable import RedialCore
+@testable import RedialEngine
+@testable import RedialModel
+import Testing
+
+@Suite("What is in memory and what is in the store")
+struct MemoryTests {
+  /// A target whose breaker is open for five seconds.
+  private func tripped(_ settings: EngineSettings) -> EngineProbe {
+    var probe = EngineProbe(settings)
+    for id in (0..<2).map({ _ in probe.submit() }) { probe.end(id, status: 503, head: "Retry-After: 30\r\n") }
+    probe.requests = []
+    return probe
+  }
+
+  private func isQueueClaim(_ request: StoreRequest) -> Bool {
+    if case .claimQueued = request.body { true } else { false }
+  }
+
+  @Test("calls beyond what may wait for a target in memory wait for it in the store")
+  func queues() {
+    var probe = tripped(.tripsAfterTwo(maxReadyPerTarget: 2))
+    let ids = (0..<4).map { _ in probe.submit() }
+    #expect(ids.map { probe.state($0) } == [.held, .held, .queued, .queued])
+    #expect(probe.report()?.targets.first?.waiting == 4)
+  }
+
+  // Found by the simulation: the claim came before the commit, found nothing, and the call was forgotten.
+  @Test("a target's queue is asked for behind the writes that put calls there")
+  func claimsBehindWrites() throws {
+    var settings = EngineSettings()
+    settings.maxHeld = 1
+    settings.maxInFlight = 1
+    var probe = EngineProbe(settings)
+    let first = probe.submit()
+    let reply = probe.token()
+    let result = AttemptResult(id: first, number: 1, outcome: .answered, status: 200, duration: .zero)
+    probe.hear([.submit(EngineProbe.descriptor(), reply), .attemptEnded(result)])
+    let claim = try #require(probe.requests.firstIndex(where: isQueueClaim))
+    let isBehind = probe.requests[..<claim].contains {
+      if case .commit(let writes, _) = $0.body {
+        writes.contains { if case .insert(let record) = $0 { record.progress.state == .queued } else { false } }
+      } else {
+        false
+      }
+    }
+    #expect(isBehind)
+  }
+
+  @Test("what a queue hands over is run in its order")
+  func refills() {
+    var settings = EngineSettings()
+    settings.maxInFlightPerTarget = 1
+    settings.maxReadyPerTarget = 2
+    var probe = EngineProbe(settings)
+    let ids = (0..<5).map { _ in probe.submit() }
+    #expect(ids.suffix(2).map { probe.state($0) } == [.queued, .queued])
+    for id in ids {
+      #expect(probe.starts.last?.call.id == id)
+      probe.end(id, status: 200)
+      if let claim = probe.requests.firstIndex(where: isQueueClaim) {
+        guard case .claimQueued(let target, let limit) = probe.requests.remove(at: claim).body else { return }
+        let calls = ids.filter { probe.state($0) == .queued }.prefix(limit).compactMap { probe.record($0) }
+        probe.hear(.claimedQueued(target: target, calls: calls, complete: calls.count < limit))
+        probe.commit()
+      }
+    }
+  }
+
+  // Found by the simulation: with the queue in the store and no room for it, the engine asked for its next turn at
+  // once, for ever.
+  @Test("a target that may be tried again while memory is full does not keep the engine busy")
+  func fullMemory() {
+    var probe = tripped(.tripsAfterTwo(maxHeld: 3))
+    probe.advance(.seconds(1))
+    for _ in 0..<3 { probe.submit(to: "http://other.example", after: .milliseconds(4900)) }
+    let id = probe.submit()
+    #expect(probe.state(id) == .queued)
+    var turns = 0
+    let end = probe.now + .milliseconds(4800)
+    while let wake = probe.wakeAt, wake < end, turns < 1000 {
+      probe.now = max(probe.now, wake)
+      probe.hear()
+      turns += 1
+    }
+    #expect(turns > 1 && turns < 100)
+  }
+
+  @Test("a queued call that is claimed because its deadline is near ends there, and does not go back and forth")
+  func nearDeadline() throws {
+    var probe = tripped(.tripsAfterTwo(maxReadyPerTarget: 1))
+    var policy = RetryPolicy.test
+    policy.deadline = .seconds(3)
+    probe.submit()
+    let id = probe.submit(policy)
+    #expect(probe.state(id) == .queued)
+    probe.advance(.seconds(2))
+    var record = try #require(probe.record(id))
+    record.progress.state = .held
+    probe.requests = []
+    probe.hear(.claimedDue(Claim(calls: [record], nextDue: nil)))
+    #expect(probe.requests.isEmpty)
+    probe.advance(.seconds(1))
+    #expect(probe.progress(id)?.failure == .deadlineExceeded)
+  }
+
+  // Found by the simulation: each target was given all of the room, since none of the answers had come.
+  @Test("what is asked for on behalf of many targets at once fits into memory")
+  func claimsShareRoom() {
+    let probe = EngineProbe(
+      EngineSettings(maxHeld: 10, claimBatch: 4),
+      recovered: RecoveredState(
+        nextDue: Timestamp(microseconds: 0), queued: (0..<5).map { ("http://target\($0).example", 100) },
+        unfinished: 500))
+    let limits = probe.requests.map { request in
+      switch request.body {
+      case .claimDue(_, let limit), .claimQueued(_, let limit): limit
+      default: 0
+      }
+    }
+    #expect(limits == [4, 4, 2])
+  }
+
+  // Found by the simulation: each call that could be started at once, and failed, stayed in memory.
+  @Test("calls that fail while memory is full wait in the store, however short the wait")
+  func failsIntoStore() {
+    var probe = EngineProbe(EngineSettings(maxHeld: 2, maxHeldBytes: 1000))
+    let ids = (0..<4).map { _ in probe.submit() }
+    #expect(probe.starts.count == 4)
+    for id in ids { probe.end(id, status: 503) }
+    #expect(ids.map { probe.state($0) } == [.scheduled, .scheduled, .held, .held])
+    #expect(probe.report()?.held == 2)
+  }
+
+  @Test("targets that are idle and well are forgotten when there are too many")
+  func forgetsTargets() {
+    var probe = EngineProbe(EngineSettings(maxTargets: 2))
+    for number in 0..<5 {
+      let id = probe.submit(to: "http://target\(number).example")
+      probe.end(id, status: 200)
+    }
+    #expect((probe.report()?.targets.count ?? 0) <= 2)
+  }
+
+  @Test("the same events at the same times give the same effects")
+  func deterministic() {
+    let reports = (0..<2).map { _ in
+      var probe = EngineProbe()
+      for number in 0..<50 { probe.submit(to: "http://target\(number).example") }
+      return probe.report()?.targets.map(\.key) ?? []
+    }
+    #expect(reports[0] == reports[1])
+    #expect(reports[0] == (0..<50).map { "http://target\($0).example" })
+  }
+}

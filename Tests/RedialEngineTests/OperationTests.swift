@@ -1,0 +1,216 @@
+@testable import RedialCore
+@testable import RedialEngine
+@testable import RedialModel
+import Testing
+
+@Suite("Operations")
+struct OperationTests {
+  /// Answers the fetches that the store was asked for, each with what is on disk at that time.
+  private func answerFetches(_ probe: inout EngineProbe, with records: [CallRecord?]) {
+    var events: [EngineEvent] = []
+    for request in probe.requests {
+      if case .fetch(let operation) = request.body { events.append(.fetched(operation, records[events.count])) }
+    }
+    probe.requests = []
+    probe.hear(events)
+    probe.commit()
+  }
+
+  private func held(_ probe: EngineProbe, _ id: CallID) -> CallRecord? {
+    var record = probe.record(id)
+    record?.progress.state = .held
+    return record
+  }
+
+  @Test("a waiting call is cancelled on disk before its client is told")
+  func cancelWaiting() {
+    var probe = EngineProbe()
+    let id = probe.submit(after: .seconds(3))
+    let reply = probe.token()
+    probe.hear(.operate(Operation(.cancel, id, reply: reply)))
+    #expect(probe.reply(to: reply) == nil)
+    probe.commit()
+    #expect(probe.isDone(reply))
+    #expect(probe.state(id) == .cancelled)
+    probe.advance(.seconds(5))
+    #expect(probe.starts.isEmpty)
+  }
+
+  @Test("a call that waits for its target is cancelled without a webhook")
+  func cancelReady() {
+    var probe = EngineProbe(EngineSettings(maxInFlightPerTarget: 1))
+    let first = probe.submit()
+    let id = probe.submit(callback: true)
+    let reply = probe.operate(.cancel, id)
+    #expect(probe.isDone(reply))
+    #expect(probe.state(id) == .cancelled)
+    #expect(probe.webhooks.isEmpty)
+    probe.end(first, status: 200)
+    #expect(probe.starts(of: id) == 0)
+  }
+
+  @Test("a running call is aborted, and its clients are told when its attempt is over and on disk")
+  func cancelRunning() {
+    var probe = EngineProbe()
+    let id = probe.submit()
+    let replies = (0..<2).map { _ in probe.operate(.cancel, id) }
+    #expect(probe.actions.contains { if case .abort(id) = $0 { true } else { false } })
+    #expect(probe.reply(to: replies[0]) == nil)
+    probe.end(id, .cancelled)
+    #expect(replies.allSatisfy(probe.isDone))
+    #expect(probe.state(id) == .cancelled)
+  }
+
+  // Found by the simulation when the abort is among the immediate actions.
+  @Test("an abort never overtakes the start of the attempt that it is to end")
+  func abortAfterStart() {
+    var probe = EngineProbe()
+    _ = probe.submitOnly()
+    guard case .commit(_, let then) = probe.requests.first?.body, case .start(let start) = then.first else {
+      Issue.record("no start is to follow the commit")
+      return
+    }
+    let id = start.call.id
+    probe.hear(.operate(Operation(.cancel, id, reply: probe.token())))
+    #expect(probe.actions.isEmpty)
+    probe.commit()
+    let begun = probe.actions.firstIndex { if case .start = $0 { true } else { false } }
+    let aborted = probe.actions.firstIndex { if case .abort(id) = $0 { true } else { false } }
+    #expect((begun ?? .max) < (aborted ?? .min))
+  }
+
+  @Test("a running call that succeeds before its abort has succeeded, and its client is told so")
+  func cancelTooLate() {
+    var probe = EngineProbe()
+    let id = probe.submit()
+    let reply = probe.operate(.cancel, id)
+    probe.end(id, status: 200)
+    #expect(probe.state(id) == .succeeded)
+    #expect(probe.refusal(of: reply)?.code == "callEnded")
+  }
+
+  @Test("a running call that is to be cancelled is not tried again")
+  func cancelBeforeRetry() {
+    var probe = EngineProbe()
+    let id = probe.submit()
+    let reply = probe.operate(.cancel, id)
+    probe.end(id, status: 503)
+    #expect(probe.state(id) == .cancelled)
+    #expect(probe.isDone(reply))
+  }
+
+  @Test("a call in the store is cancelled there; one that has ended, or never was, cannot be")
+  func cancelStored() {
+    var probe = EngineProbe()
+    let id = probe.submit(after: .seconds(60))
+    let reply = probe.operate(.cancel, id)
+    answerFetches(&probe, with: [held(probe, id)])
+    #expect(probe.isDone(reply))
+    #expect(probe.state(id) == .cancelled)
+    let again = probe.operate(.cancel, id)
+    answerFetches(&probe, with: [probe.record(id)])
+    #expect(probe.isDone(again))
+    let none = probe.operate(.cancel, CallID(rawValue: 5))
+    answerFetches(&probe, with: [nil])
+    #expect(probe.refusal(of: none)?.code == "callNotFound")
+  }
+
+  // Found by the simulation: the second answer tells of the call as it was before the first cancelled it.
+  @Test("a call in the store that two clients cancel at once ends once")
+  func cancelTwiceAtOnce() {
+    var probe = EngineProbe()
+    let id = probe.submit(after: .seconds(60))
+    let replies = (0..<2).map { _ in probe.operate(.cancel, id) }
+    answerFetches(&probe, with: [held(probe, id), held(probe, id)])
+    answerFetches(&probe, with: [probe.record(id)])
+    let ends = probe.written.count {
+      if case .update(id, let progress, _) = $0 { progress.state.isFinal } else { false }
+    }
+    #expect(ends == 1)
+    #expect(probe.report()?.unfinished == 0)
+    #expect(replies.allSatisfy(probe.isDone))
+  }
+
+  @Test("a call that waits between attempts goes at once when told to")
+  func retryWaiting() {
+    var probe = EngineProbe()
+    let id = probe.submit()
+    probe.end(id, status: 503)
+    let reply = probe.operate(.retry, id)
+    #expect(probe.isDone(reply))
+    #expect(probe.starts(of: id) == 2)
+  }
+
+  @Test("a call in the store goes at once when told to")
+  func retryStored() {
+    var probe = EngineProbe()
+    let id = probe.submit(after: .seconds(60))
+    let reply = probe.operate(.retry, id)
+    answerFetches(&probe, with: [held(probe, id)])
+    #expect(probe.isDone(reply))
+    #expect(probe.starts(of: id) == 1)
+    #expect(probe.record(id)?.deadline == probe.now + .seconds(60))
+  }
+
+  @Test("a running call cannot be retried")
+  func retryRunning() {
+    var probe = EngineProbe()
+    let id = probe.submit()
+    let reply = probe.operate(.retry, id)
+    #expect(probe.refusal(of: reply)?.code == "callRunning")
+  }
+
+  @Test("an ended call that is retried has all of its attempts and its time again, and goes on numbering them")
+  func retryEnded() {
+    var probe = EngineProbe()
+    let id = probe.submit()
+    probe.end(id, status: 400)
+    probe.advance(.seconds(1000))
+    let reply = probe.operate(.retry, id)
+    answerFetches(&probe, with: [probe.record(id)])
+    #expect(probe.isDone(reply))
+    for number in 2...4 {
+      #expect(probe.starts.last?.number == number)
+      probe.end(id, status: 503)
+      probe.advance(.seconds(1))
+    }
+    #expect(probe.starts(of: id) == 4)
+    #expect(probe.progress(id)?.failure == .attemptsExhausted)
+  }
+
+  // Found by the simulation: a timer of the first stay in memory ended the call in its second.
+  @Test("a call that is cancelled while it waits, and retried, does not keep its old deadline")
+  func retryCancelled() {
+    var probe = EngineProbe(EngineSettings(maxInFlightPerTarget: 1))
+    var long = RetryPolicy.test
+    long.deadline = .seconds(1000)
+    probe.submit(long)
+    let id = probe.submit()
+    probe.advance(.seconds(30))
+    probe.operate(.cancel, id)
+    _ = probe.operate(.retry, id)
+    answerFetches(&probe, with: [probe.record(id)])
+    probe.advance(.seconds(31))
+    #expect(probe.state(id) == .held)
+    probe.advance(.seconds(29))
+    #expect(probe.progress(id)?.failure == .deadlineExceeded)
+  }
+
+  @Test("an operation on a call in a target's full queue is done, not asked for over and over")
+  func cancelQueued() {
+    var probe = EngineProbe(.tripsAfterTwo(maxReadyPerTarget: 1))
+    for id in (0..<2).map({ _ in probe.submit() }) { probe.end(id, status: 503, head: "Retry-After: 30\r\n") }
+    probe.submit()
+    let queued = (0..<2).map { _ in probe.submit() }
+    #expect(probe.state(queued[0]) == .queued)
+    probe.requests = []
+    let cancelled = probe.operate(.cancel, queued[0])
+    answerFetches(&probe, with: [held(probe, queued[0])])
+    #expect(probe.isDone(cancelled))
+    let retried = probe.operate(.retry, queued[1])
+    answerFetches(&probe, with: [held(probe, queued[1])])
+    #expect(probe.isDone(retried))
+    #expect(probe.state(queued[1]) == .queued)
+    #expect(probe.requests.isEmpty)
+  }
+}

@@ -1,0 +1,133 @@
+@testable import RedialCore
+@testable import RedialEngine
+@testable import RedialModel
+import Testing
+
+@Suite("What follows from an attempt")
+struct RetryTests {
+  @Test("a success ends the call")
+  func success() {
+    var probe = EngineProbe()
+    let id = probe.submit()
+    probe.end(id, status: 204)
+    #expect(probe.state(id) == .succeeded)
+    #expect(probe.progress(id)?.finishedAt == probe.now)
+    #expect(probe.report()?.unfinished == 0)
+  }
+
+  @Test("a failure worth a retry is tried again after the backoff, until the attempts are spent")
+  func backoff() {
+    var probe = EngineProbe()
+    let id = probe.submit()
+    for attempt in 1...2 {
+      probe.end(id, status: 503)
+      #expect(probe.state(id) == .held)
+      #expect(probe.progress(id)?.waiting == .backoff)
+      probe.advance(.milliseconds(999))
+      #expect(probe.starts(of: id) == attempt)
+      probe.advance(.milliseconds(1))
+      #expect(probe.starts(of: id) == attempt + 1)
+    }
+    probe.end(id, status: 503)
+    #expect(probe.state(id) == .failed)
+    #expect(probe.progress(id)?.failure == .attemptsExhausted)
+  }
+
+  @Test("a call that is told when to come back does not come back before")
+  func retryAfter() {
+    var probe = EngineProbe()
+    let id = probe.submit()
+    probe.end(id, status: 503, head: "Retry-After: 4\r\n")
+    #expect(probe.progress(id)?.waiting == .retryAfter)
+    probe.advance(.milliseconds(3999))
+    #expect(probe.starts(of: id) == 1)
+    probe.advance(.milliseconds(1))
+    #expect(probe.starts(of: id) == 2)
+  }
+
+  @Test("a long wait between attempts is spent in the store")
+  func longWait() {
+    var probe = EngineProbe()
+    let id = probe.submit()
+    probe.end(id, status: 503, head: "Retry-After: 40\r\n")
+    #expect(probe.state(id) == .scheduled)
+    #expect(probe.report()?.held == 0)
+  }
+
+  @Test("a retry that would start past the deadline is not waited for")
+  func deadlineNear() {
+    var probe = EngineProbe()
+    var policy = RetryPolicy.test
+    policy.deadline = .milliseconds(900)
+    let id = probe.submit(policy)
+    probe.end(id, status: 503)
+    #expect(probe.progress(id)?.failure == .deadlineExceeded)
+  }
+
+  @Test("a call that waits for room until its deadline ends there")
+  func deadlineWhileReady() {
+    var probe = EngineProbe(EngineSettings(maxInFlightPerTarget: 1))
+    probe.submit()
+    var policy = RetryPolicy.test
+    policy.deadline = .seconds(2)
+    let id = probe.submit(policy)
+    #expect(probe.progress(id)?.waiting == .concurrency)
+    probe.advance(.milliseconds(1999))
+    #expect(probe.state(id) == .held)
+    probe.advance(.milliseconds(1))
+    #expect(probe.progress(id)?.failure == .deadlineExceeded)
+    #expect(probe.starts(of: id) == 0)
+  }
+
+  @Test("a failure not worth a retry ends the call at once", arguments: [400, 404, 410])
+  func notRetryable(status: Int) {
+    var probe = EngineProbe()
+    let id = probe.submit()
+    probe.end(id, status: status)
+    #expect(probe.progress(id)?.failure == .notRetryable)
+  }
+
+  @Test("an attempt that this side cut off is not charged, and such attempts come to an end")
+  func interruptions() {
+    var probe = EngineProbe(EngineSettings(maxInterruptions: 4))
+    let id = probe.submit()
+    for count in 1...4 {
+      probe.end(id, .cancelled)
+      #expect(probe.progress(id)?.chargedAttempts == 0)
+      #expect(probe.progress(id)?.interruptions == count)
+      probe.advance(.seconds(1))
+    }
+    #expect(probe.starts(of: id) == 5)
+    probe.end(id, .cancelled)
+    #expect(probe.progress(id)?.failure == .attemptsExhausted)
+  }
+
+  @Test("the end of an attempt that was reported before, or is none of the call's, changes nothing")
+  func lateResults() {
+    var probe = EngineProbe()
+    let id = probe.submit()
+    probe.end(id, status: 503)
+    let writes = probe.written.count
+    probe.end(id, status: 200)
+    probe.hear(.attemptEnded(AttemptResult(id: CallID(rawValue: 1), number: 1, outcome: .notSent, duration: .zero)))
+    probe.commit()
+    #expect(probe.written.count == writes)
+  }
+
+  @Test("a call's end and the webhook that tells of it are one transaction")
+  func webhook() {
+    var probe = EngineProbe()
+    let id = probe.submit(callback: true)
+    probe.end(id, status: 200, thenCommit: false)
+    guard case .commit(let writes, _) = probe.requests.first?.body else {
+      Issue.record("nothing was to be written")
+      return
+    }
+    #expect(writes.count == 2)
+    probe.commit()
+    #expect(probe.webhooks.map(\.spec.target) == ["webhook:http://receiver.example"])
+    #expect(probe.starts.last?.call.id == probe.webhooks[0].id)
+    let text = String(decoding: probe.webhooks[0].body, as: UTF8.self)
+    #expect(text.contains("call.succeeded") && text.contains(id.description))
+  }
+}

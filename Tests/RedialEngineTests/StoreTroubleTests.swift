@@ -1,0 +1,141 @@
+@testable import RedialCore
+@testable import RedialEngine
+@testable import RedialModel
+import Testing
+
+@Suite("A store that fails")
+struct StoreTroubleTests {
+  @Test("a call that could not be written is refused and forgotten", arguments: [false, true])
+  func refuses(isFull: Bool) {
+    var probe = EngineProbe()
+    let reply = probe.submitOnly()
+    probe.fail(isFull: isFull)
+    #expect(probe.refusal(of: reply)?.status == (isFull ? 507 : 503))
+    #expect(probe.report()?.unfinished == 0)
+    #expect(probe.report()?.inFlight == 0)
+    probe.advance(.seconds(5))
+    #expect(probe.starts.isEmpty)
+    #expect(probe.written.isEmpty)
+  }
+
+  @Test("until it works again calls and operations are refused at once")
+  func refusesMeanwhile() {
+    var probe = EngineProbe()
+    let id = probe.submit(after: .seconds(4))
+    _ = probe.submitOnly()
+    probe.fail()
+    #expect(probe.report()?.storeFailing == true)
+    let reply = probe.submitOnly()
+    #expect(probe.refusal(of: reply)?.code == "storageUnavailable")
+    let refused = probe.operate(.cancel, id)
+    #expect(probe.refusal(of: refused)?.code == "storageUnavailable")
+    probe.advance(.seconds(1))
+    #expect(probe.report()?.storeFailing == false)
+    #expect(probe.submit().rawValue > 0)
+  }
+
+  @Test("an attempt's end that could not be written is written when the store works again, and only then told")
+  func keeps() {
+    var probe = EngineProbe()
+    let id = probe.submit(callback: true)
+    probe.end(id, status: 200, thenCommit: false)
+    probe.fail()
+    #expect(probe.state(id) == .running)
+    probe.advance(.seconds(1))
+    #expect(probe.state(id) == .succeeded)
+    #expect(probe.webhooks.count == 1)
+    #expect(probe.starts.last?.call.id == probe.webhooks.first?.id)
+  }
+
+  // Found by the simulation: the start was kept as it was decided, and came when its deadline had passed or its
+  // target was down.
+  @Test("an attempt whose start could not be counted on disk is decided on anew")
+  func takesBack() {
+    var probe = EngineProbe()
+    var policy = RetryPolicy.test
+    policy.deadline = .seconds(3)
+    let ids = [probe.submit(.test, after: .seconds(2)), probe.submit(policy, after: .seconds(2))]
+    probe.now = probe.now + .seconds(2)
+    probe.hear()
+    probe.fail()
+    #expect(probe.report()?.inFlight == 0)
+    #expect(probe.starts.isEmpty)
+    // The store goes on failing until the second call's time is up.
+    for _ in 0..<4 {
+      probe.now = probe.now + .seconds(1)
+      probe.hear()
+      probe.fail()
+    }
+    probe.advance(.seconds(1))
+    #expect(probe.progress(ids[1])?.failure == .deadlineExceeded)
+    #expect(probe.starts.map(\.call.id) == [ids[0]])
+    #expect(probe.starts.map(\.number) == [1])
+  }
+
+  @Test("a running call that was to be cancelled when its start failed is cancelled once the store works")
+  func takesBackCancelled() {
+    var probe = EngineProbe()
+    let id = probe.submit(after: .seconds(2))
+    probe.now = probe.now + .seconds(2)
+    probe.hear()
+    let reply = probe.token()
+    probe.hear(.operate(Operation(.cancel, id, reply: reply)))
+    probe.fail()
+    #expect(probe.reply(to: reply) == nil)
+    probe.advance(.seconds(1))
+    #expect(probe.isDone(reply))
+    #expect(probe.state(id) == .cancelled)
+    #expect(probe.starts.isEmpty)
+  }
+
+  @Test("a turn that learns of the failure behind other news does not acknowledge what stands on it")
+  func sameTurn() {
+    var probe = EngineProbe()
+    let first = probe.submitOnly()
+    let failed = probe.requests.map { EngineEvent.storeFailed($0, StoreFailure(isFull: false, message: "")) }
+    probe.requests = []
+    let second = probe.token()
+    probe.hear([.submit(EngineProbe.descriptor(), second)] + failed)
+    probe.fail()
+    #expect(probe.refusal(of: first) != nil)
+    #expect(probe.refusal(of: second) != nil)
+    probe.advance(.seconds(2))
+    #expect(probe.starts.isEmpty)
+  }
+
+  @Test("what was decided of a call that turns out to be refused is not written")
+  func dropsWhatFollowed() {
+    var settings = EngineSettings()
+    settings.maxInFlightPerTarget = 1
+    var probe = EngineProbe(settings)
+    probe.submit()
+    // Its insert is still to fail when its deadline passes.
+    var policy = RetryPolicy.test
+    policy.deadline = .milliseconds(10)
+    let reply = probe.submitOnly(policy, callback: true)
+    probe.now = probe.now + .milliseconds(10)
+    probe.hear()
+    let writes = probe.written.count
+    probe.fail()
+    #expect(probe.refusal(of: reply) != nil)
+    probe.advance(.seconds(2))
+    #expect(probe.written.count == writes)
+    #expect(probe.report()?.unfinished == 1)
+    #expect(probe.report()?.held == 1)
+  }
+
+  @Test("a claim that failed is asked for again")
+  func claims() {
+    var probe = EngineProbe()
+    probe.submit(after: .seconds(60))
+    probe.advance(.seconds(59))
+    #expect(probe.requests.count == 1)
+    probe.fail()
+    #expect(probe.requests.isEmpty)
+    probe.advance(.seconds(1))
+    guard case .claimDue = probe.requests.first?.body else {
+      Issue.record("what is due was not asked for again")
+      return
+    }
+  }
+}

@@ -1,0 +1,139 @@
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+
+/// Follows the breakers by what the engine says of them, and counts what is let through.
+struct BreakerWatch {
+  private enum State {
+    case closed
+    case open(until: Timestamp)
+    case halfOpen
+  }
+
+  private struct Attempt: Hashable {
+    var id: CallID
+    var number: Int
+  }
+
+  private struct Breaker {
+    var state = State.closed
+    /// Probes let through since it became half-open, but for those that came to nothing.
+    var probes: Set<Attempt> = []
+    /// Attempts that the breaker judges while it is closed, as far as that is certain.
+    var judged: Set<Attempt> = []
+    /// Failures in a row among those; the breaker may know of more.
+    var failures = 0
+  }
+
+  private let permitted: Int
+  private let failuresAllowed: Int
+  /// Targets that have failed as often as they may.
+  private var due: Set<String> = []
+  private var breakers: [String: Breaker] = [:]
+
+  init(settings: EngineSettings, recovered: RecoveredState) {
+    permitted = settings.breaker.halfOpenProbes
+    failuresAllowed = settings.breaker.consecutiveFailures
+    for (target, open) in recovered.breakers { breakers[target] = Breaker(state: .open(until: open.until)) }
+  }
+
+  /// What the engine is about to hear: probes that say nothing about the target are given back.
+  mutating func willHear(_ events: [EngineEvent]) {
+    for event in events {
+      switch event {
+      case .attemptEnded(let result):
+        let attempt = Attempt(id: result.id, number: result.number)
+        switch result.outcome {
+        case .cancelled, .localFault, .interrupted, .unusable: giveBack(attempt)
+        case .notSent, .maybeSent: judge(attempt, isFailure: true)
+        case .answered:
+          let status = result.status ?? 0
+          judge(attempt, isFailure: status >= 500 || status == 429)
+        }
+      case .storeFailed(let request, _):
+        for start in Self.starts([request]) { giveBack(Attempt(id: start.call.id, number: start.number)) }
+      default: break
+      }
+    }
+  }
+
+  private mutating func giveBack(_ attempt: Attempt) {
+    for target in breakers.keys {
+      breakers[target]?.probes.remove(attempt)
+      breakers[target]?.judged.remove(attempt)
+    }
+  }
+
+  private mutating func judge(_ attempt: Attempt, isFailure: Bool) {
+    for (target, breaker) in breakers {
+      guard breaker.judged.contains(attempt) else { continue }
+      breakers[target]?.judged.remove(attempt)
+      breakers[target]?.failures = isFailure ? breaker.failures + 1 : 0
+      if isFailure, breaker.failures + 1 >= failuresAllowed { due.insert(target) }
+    }
+    // What is not certain to be judged may be all the same.
+    if !isFailure { for target in breakers.keys { breakers[target]?.failures = 0 } }
+  }
+
+  static func starts(_ requests: [StoreRequest]) -> [AttemptStart] {
+    requests.flatMap { request -> [AttemptStart] in
+      guard case .commit(_, let then) = request.body else { return [] }
+      return then.compactMap { if case .start(let start) = $0 { start } else { nil } }
+    }
+  }
+
+  /// What a turn did. A turn may let calls through before it opens a breaker and after it closes one, so it is held
+  /// to the most open of the states that it went through.
+  mutating func turn(_ effects: Effects, at now: Timestamp) -> String? {
+    var wasClosed: Set<String> = []
+    var changed: Set<String> = []
+    var wasHalfOpen: Set<String> = []
+    for action in effects.actions {
+      guard case .notice(let notice) = action else { continue }
+      switch notice {
+      case .breakerOpened(let target, _, _), .breakerHalfOpen(let target), .breakerClosed(let target):
+        changed.insert(target)
+        due.remove(target)
+      default: continue
+      }
+      switch notice {
+      case .breakerOpened(let target, let until, _):
+        if case .closed = state(target) { wasClosed.insert(target) }
+        if case .halfOpen = state(target) { wasHalfOpen.insert(target) }
+        breakers[target] = Breaker(state: .open(until: until))
+      case .breakerHalfOpen(let target):
+        guard case .open(let until) = state(target) else { return "\(target) became half-open and was not open" }
+        if now < until { return "\(target) became half-open \(until - now) early" }
+        breakers[target] = Breaker(state: .halfOpen)
+      case .breakerClosed(let target):
+        guard case .halfOpen = state(target) else { return "\(target) closed and was not half-open" }
+        breakers[target] = Breaker(state: .closed)
+        wasClosed.insert(target)
+      default: break
+      }
+    }
+    if let target = due.first { return "\(target) failed \(failuresAllowed) times in a row and its breaker is closed" }
+    for start in Self.starts(effects.store) {
+      let target = start.call.spec.target
+      let attempt = Attempt(id: start.call.id, number: start.number)
+      if wasClosed.contains(target) { continue }
+      switch state(target) {
+      case .closed: if !changed.contains(target) { breakers[target, default: Breaker()].judged.insert(attempt) }
+      case .open where wasHalfOpen.contains(target): break
+      case .open(let until): return "\(start.call.id) was started at \(target), which is open until \(until.text)"
+      case .halfOpen:
+        breakers[target]?.probes.insert(attempt)
+        let count = breakers[target]?.probes.count ?? 0
+        if count > permitted { return "\(target) is half-open and let \(count) probes through, not \(permitted)" }
+      }
+    }
+    return nil
+  }
+
+  private func state(_ target: String) -> State { breakers[target]?.state ?? .closed }
+}
+
+extension Timestamp {
+  /// Seconds within the run.
+  var text: String { "\((self - World.start).inSeconds)s" }
+}

@@ -1,0 +1,76 @@
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+
+/// How calls may end, and that they do.
+extension Invariants {
+  func checkEnd(_ row: SimulatedStore.Row) {
+    let record = row.record
+    let progress = record.progress
+    let story = stories[record.id] ?? Story()
+    require(progress.finishedAt != nil, "\(record.id) ended and nobody knows when")
+    require((progress.failure != nil) == (progress.state == .failed), "\(record.id) failed without a reason")
+    require(
+      progress.chargedAttempts <= record.spec.policy.maxAttempts, "\(record.id) was charged more than its attempts")
+    let cutOff = row.attempts.count { $0.number > progress.attemptsBefore && $0.outcome == .interrupted }
+    require(
+      progress.interruptions == cutOff,
+      "\(record.id) was cut off \(cutOff) times, and \(progress.interruptions) are not charged")
+    switch (progress.state, progress.failure) {
+    case (.succeeded, _):
+      require(story.hasSucceeded, "\(record.id) succeeded and its target never said so")
+    case (.cancelled, _):
+      require(story.cancelWasAsked, "\(record.id) was cancelled by nobody")
+    case (_, .attemptsExhausted):
+      require(
+        progress.chargedAttempts == record.spec.policy.maxAttempts
+          || progress.interruptions > settings.maxInterruptions,
+        "\(record.id) gave up after \(progress.chargedAttempts) of \(record.spec.policy.maxAttempts) attempts")
+    case (_, .deadlineExceeded):
+      // A call that would be told to wait past its deadline ends before it, by no more than the longest wait.
+      require(
+        (progress.finishedAt ?? .epoch) + World.longestWait >= record.deadline,
+        "\(record.id) gave up \(record.deadline - (progress.finishedAt ?? .epoch)) before its deadline")
+    case (_, .tripped):
+      require(record.spec.policy.onTrip == .fail, "\(record.id) was to wait for its target and tripped")
+    default: break
+    }
+  }
+
+  /// Memory is bounded: what is held beyond the bound is under way, or was fetched for a client.
+  func checkBounds(_ report: EngineReport, clients: Int) {
+    require(report.inFlight <= settings.maxInFlight, "\(report.inFlight) attempts are under way")
+    require(
+      report.held <= settings.maxHeld + settings.maxInFlight + clients,
+      "the engine holds \(report.held) calls, \(settings.maxHeld) allowed")
+  }
+
+  /// Everything was well for long: every call must have ended, once.
+  func checkRun(_ store: SimulatedStore, _ report: EngineReport?) {
+    for (id, story) in stories.sorted(by: { $0.key < $1.key }) where story.isAcknowledged {
+      require(store.rows[id] != nil, "\(id) was acknowledged and is lost")
+    }
+    for (id, row) in store.rows.sorted(by: { $0.key < $1.key }) {
+      let progress = row.record.progress
+      require(
+        progress.state.isFinal,
+        "\(id) never ended: \(progress.state), waiting \(progress.waiting.map { "\($0)" } ?? "for nothing"), "
+          + "due \(progress.due.text), attempts \(progress.attempts)")
+      // A policy of a day's time leaves no doubt that a call waited in vain.
+      if progress.failure == .deadlineExceeded {
+        require(row.record.spec.policy.deadline < .seconds(3600), "\(id) waited for its deadline, for no reason")
+      }
+      let numbers = row.attempts.map(\.number).sorted()
+      require(numbers == Array(1..<(numbers.count + 1)), "\(id) has records of attempts \(numbers)")
+      require(numbers.count == progress.attempts, "\(id) has \(numbers.count) records of \(progress.attempts) attempts")
+    }
+    guard let report else { return require(false, "the engine did not report") }
+    require(report.inFlight == 0, "the engine believes that \(report.inFlight) attempts are under way")
+    require(report.held == 0, "the engine holds \(report.held) calls after all have ended")
+    require(report.unfinished == 0, "the engine believes that \(report.unfinished) calls have not ended")
+    require(!report.storeFailing, "the engine believes that the store fails")
+    for target in report.targets {
+      require(target.inFlight == 0, "\(target.key) has \(target.inFlight) attempts under way")
+    }
+  }
+}

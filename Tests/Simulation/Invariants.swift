@@ -1,0 +1,212 @@
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+
+/// What must be so whatever happens (DESIGN.md §5, 1 to 3), checked against what clients, targets and the disk saw.
+struct Invariants {
+  /// What is known of a call from outside the engine.
+  struct Story {
+    var isAcknowledged = false
+    var cancelWasAsked = false
+    var retriesAsked = 0
+    /// Times it left an end.
+    var rounds = 0
+    /// Exchanges made, by the attempts that had been made before their round.
+    var starts: [Int: Int] = [:]
+    var lastNumber = 0
+    var isUnderWay = false
+    var hasSucceeded = false
+    /// Crashes that an attempt of it was under way in.
+    var crashes = 0
+    /// It must not start before.
+    var notBefore = Timestamp.epoch
+    var wasAbortedInVain = false
+  }
+
+  let settings: EngineSettings
+  private(set) var stories: [CallID: Story] = [:]
+  private let verdict = Verdict()
+
+  /// Apart, so that a message may say what is known.
+  private final class Verdict {
+    var violation: String?
+  }
+
+  init(settings: EngineSettings) {
+    self.settings = settings
+  }
+
+  /// The first thing that was not as it must be.
+  var violation: String? { verdict.violation }
+
+  func require(_ condition: Bool, _ message: @autoclosure () -> String) {
+    if !condition, violation == nil { verdict.violation = message() }
+  }
+
+  // MARK: Clients
+
+  mutating func asked(_ operation: Operation) {
+    switch operation.kind {
+    case .cancel: stories[operation.id, default: Story()].cancelWasAsked = true
+    case .retry:
+      stories[operation.id, default: Story()].retriesAsked += 1
+      // It may go at once now.
+      stories[operation.id]?.notBefore = .epoch
+    }
+  }
+
+  mutating func accepted(_ record: CallRecord, in store: SimulatedStore) {
+    require(store.rows[record.id] != nil, "\(record.id) was acknowledged before it was on disk")
+    stories[record.id, default: Story()].isAcknowledged = true
+  }
+
+  func done(_ operation: Operation, in store: SimulatedStore) {
+    guard operation.kind == .cancel, stories[operation.id]?.retriesAsked == 0 else { return }
+    let state = store.rows[operation.id]?.record.progress.state
+    require(state == .cancelled, "\(operation.id) is cancelled, its client was told; on disk it is \(name(state))")
+  }
+
+  func refused(_ operation: Operation, _ problem: Problem, in store: SimulatedStore) {
+    guard problem.code == "callEnded", stories[operation.id]?.retriesAsked == 0 else { return }
+    let state = store.rows[operation.id]?.record.progress.state
+    require(state?.isFinal == true, "\(operation.id) has ended, its client was told; on disk it is \(name(state))")
+  }
+
+  // MARK: Targets
+
+  mutating func started(_ start: AttemptStart, at now: Timestamp, store: SimulatedStore, network: SimulatedNetwork) {
+    let id = start.call.id
+    let policy = start.call.spec.policy
+    let decided = start.call.progress.due
+    var story = stories[id] ?? Story()
+    let progress = store.rows[id]?.record.progress
+    require(
+      progress?.state == .running && progress?.attempts == start.number,
+      "attempt \(start.number) of \(id) began and was not counted on disk")
+    require(!story.isUnderWay, "attempts of \(id) overlap")
+    require(start.number > story.lastNumber, "attempt \(start.number) of \(id) came after \(story.lastNumber)")
+    require(
+      decided >= story.notBefore,
+      "attempt \(start.number) of \(id) began \(story.notBefore - decided) before its time")
+    require(decided < start.call.deadline, "attempt \(start.number) of \(id) began after its deadline")
+    require(
+      now < start.call.deadline + World.longestQueue,
+      "attempt \(start.number) of \(id) went out \(now - start.call.deadline) after its deadline")
+    require(
+      start.timeout <= policy.attemptTimeout && start.timeout <= start.call.deadline - decided,
+      "attempt \(start.number) of \(id) may take longer than its policy allows")
+    require(!story.wasAbortedInVain || story.retriesAsked > 0, "the abort of \(id) overtook its start")
+    let round = start.call.progress.attemptsBefore
+    story.starts[round, default: 0] += 1
+    let made = story.starts[round] ?? 0
+    require(
+      made <= policy.maxAttempts + min(story.crashes, settings.maxInterruptions),
+      "\(id) was tried \(made) times, \(policy.maxAttempts) allowed and \(story.crashes) interrupted")
+    story.lastNumber = start.number
+    story.isUnderWay = true
+    stories[id] = story
+    let underWay = network.exchanges.values.filter { $0.start.call.id != id }
+    require(underWay.count < settings.maxInFlight, "more than \(settings.maxInFlight) attempts are under way")
+    require(
+      underWay.count { $0.start.call.spec.target == start.call.spec.target } < settings.maxInFlightPerTarget,
+      "more than \(settings.maxInFlightPerTarget) attempts are under way to \(start.call.spec.target)")
+  }
+
+  mutating func ended(_ result: AttemptResult, _ call: CallRecord, at now: Timestamp) {
+    stories[result.id]?.isUnderWay = false
+    if let status = result.status, (200...299).contains(status) { stories[result.id]?.hasSucceeded = true }
+    let policy = call.spec.policy
+    let lowest =
+      switch policy.backoff.jitter {
+      case .none: 1.0
+      case .full: 0.0
+      case .equal: 0.5
+      case .proportional(let factor): 1 - factor
+      }
+    var wait = Duration(clampingSeconds: policy.backoff.baseSeconds(0) * lowest)
+    if let field = result.response?.head.first("retry-after") {
+      wait = RetryAfter.parse(field, at: now) ?? wait
+    }
+    stories[result.id]?.notBefore = now + wait
+  }
+
+  mutating func abortedInVain(_ id: CallID) {
+    stories[id]?.wasAbortedInVain = true
+  }
+
+  // MARK: The disk
+
+  mutating func crashed() {
+    for id in stories.keys { stories[id]?.isUnderWay = false }
+  }
+
+  mutating func recovered(_ state: RecoveredState) {
+    for record in state.running {
+      stories[record.id, default: Story()].crashes += 1
+      // If its target said when to come back, nobody remembers.
+      stories[record.id]?.notBefore = .epoch
+    }
+  }
+
+  /// A transaction has taken effect.
+  mutating func committed(_ before: SimulatedStore, _ after: SimulatedStore, _ writes: [StoreWrite]) {
+    var told: [CallID: Int] = [:]
+    var touched: [CallID] = []
+    for write in writes {
+      switch write {
+      case .insert(let record):
+        touched.append(record.id)
+        if record.kind == .webhook, before.rows[record.id] == nil, let id = Self.subject(of: record) {
+          told[id, default: 0] += 1
+        }
+      case .update(let id, _, _): touched.append(id)
+      case .breaker: break
+      }
+    }
+    for id in Set(touched).sorted() {
+      guard let new = after.rows[id] else { continue }
+      check(id, from: before.rows[id]?.record.progress, to: new, webhooks: told[id] ?? 0)
+    }
+  }
+
+  private mutating func check(
+    _ id: CallID, from old: CallProgress?, to row: SimulatedStore.Row, webhooks: Int
+  ) {
+    let new = row.record.progress
+    if let old, old.state.isFinal, new != old {
+      stories[id, default: Story()].rounds += 1
+      let story = stories[id] ?? Story()
+      require(
+        story.rounds <= story.retriesAsked, "\(id) had ended as \(name(old.state)) and became \(name(new.state))")
+      stories[id]?.hasSucceeded = false
+    }
+    require(
+      new.state != .queued || new.due == row.record.deadline,
+      "\(id) waits in a queue and is not found when its time is up")
+    let ended = new.state.isFinal && new != old
+    let expected = ended ? Self.webhooks(of: row.record) : 0
+    require(
+      webhooks == expected, "\(id) became \(name(new.state)) and \(webhooks) webhooks tell of it, not \(expected)")
+    if ended { checkEnd(row) }
+  }
+
+  private static func webhooks(of record: CallRecord) -> Int {
+    guard record.kind == .call, let callback = record.spec.callback else { return 0 }
+    let event: CallEvent
+    switch record.progress.state {
+    case .succeeded: event = .succeeded
+    case .failed: event = record.progress.failure == .tripped ? .tripped : .failed
+    default: return 0
+    }
+    return callback.events.contains(event) ? 1 : 0
+  }
+
+  /// The call that a webhook tells of.
+  private static func subject(of webhook: CallRecord) -> CallID? {
+    let text = String(decoding: webhook.body, as: UTF8.self)
+    guard let mark = text.firstRange(of: "\"call_") else { return nil }
+    return CallID(text[mark.lowerBound...].dropFirst().prefix(18))
+  }
+
+  private func name(_ state: StoredState?) -> String { state.map { "\($0)" } ?? "unknown" }
+}

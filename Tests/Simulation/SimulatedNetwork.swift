@@ -1,0 +1,98 @@
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+
+/// Targets that answer, fail, are slow, say when to come back, never answer, and are down for a while.
+struct SimulatedNetwork {
+  /// An attempt under way.
+  struct Exchange {
+    var start: AttemptStart
+    var startedAt: Timestamp
+    var result: AttemptResult
+  }
+
+  /// How a target behaves.
+  struct Target {
+    var key: String
+    var latency: ClosedRange<Double>
+    /// How often it fails when it is up.
+    var failureRate: Double
+    var outages: [Range<Timestamp>]
+
+    var url: String { key }
+  }
+
+  var targets: [String: Target] = [:]
+  /// All targets are well.
+  var isHealed = false
+  private(set) var exchanges: [CallID: Exchange] = [:]
+
+  /// Begins an exchange; answers when it ends by itself.
+  mutating func start(_ start: AttemptStart, at now: Timestamp, _ random: inout RandomSource) -> Timestamp {
+    let id = start.call.id
+    var result = AttemptResult(id: id, number: start.number, outcome: .answered, duration: .zero)
+    // Webhooks go to the origin of the callback.
+    let target = targets[start.call.spec.target] ?? targets[String(start.call.spec.target.dropFirst("webhook:".count))]
+    let isDown = target?.outages.contains { $0.contains(now) } ?? false
+    let fails = !isHealed && (isDown ? random.chance(0.95) : random.chance(target?.failureRate ?? 0))
+    result.duration = random.span(target?.latency ?? 1...50)
+    if fails { Self.fail(&result, &random) } else { result.status = random.pick([200, 201, 204]) }
+    if result.duration >= start.timeout {
+      result.duration = start.timeout
+      Self.set(&result, .maybeSent, "timeout")
+    }
+    exchanges[id] = Exchange(start: start, startedAt: now, result: result)
+    return now + result.duration
+  }
+
+  private static func fail(_ result: inout AttemptResult, _ random: inout RandomSource) {
+    switch random.pick(0...11) {
+    case 0, 1: set(&result, .notSent, "connectionRefused")
+    case 2: set(&result, .maybeSent, "connectionReset")
+    case 3:
+      set(&result, .maybeSent, "timeout")
+      result.duration = .longest
+    case 4: set(&result, .localFault, "noFileDescriptors")
+    case 5:
+      result.status = 429
+      result.response = response("Retry-After: \(random.pick(0...4))\r\n")
+    case 6:
+      result.status = 503
+      result.response = response("retry-after: \(random.chance(0.2) ? 3600 : random.pick(1...12))\r\n")
+    case 7: result.status = random.pick([400, 404, 410])
+    default: result.status = random.pick([500, 502, 503, 504])
+    }
+  }
+
+  private static func response(_ head: String) -> CapturedResponse {
+    CapturedResponse(head: HeaderBlock(bytes: Array(head.utf8)), body: [], truncated: false)
+  }
+
+  private static func set(_ result: inout AttemptResult, _ outcome: OutcomeClass, _ code: String) {
+    result.outcome = outcome
+    result.status = nil
+    result.response = nil
+    result.failure = AttemptFailure(code: code, message: "simulated")
+  }
+
+  /// Aborts a call's exchange; answers whether it had one.
+  mutating func abort(_ id: CallID, at now: Timestamp) -> Int? {
+    guard var exchange = exchanges[id] else { return nil }
+    Self.set(&exchange.result, .cancelled, "cancelled")
+    exchange.result.duration = now - exchange.startedAt
+    exchanges[id] = exchange
+    return exchange.start.number
+  }
+
+  /// Ends an exchange; nil when it has ended before.
+  mutating func end(_ id: CallID, number: Int) -> AttemptResult? {
+    guard let exchange = exchanges[id], exchange.start.number == number else { return nil }
+    exchanges[id] = nil
+    return exchange.result
+  }
+
+  /// The process is gone, and its connections with it.
+  mutating func drop() {
+    exchanges = [:]
+  }
+}

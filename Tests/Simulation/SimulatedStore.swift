@@ -1,0 +1,150 @@
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+
+/// What a store would have on disk, with the transactions of `SQLiteStore`, without the disk.
+struct SimulatedStore {
+  /// A call as it is on disk.
+  struct Row {
+    var record: CallRecord
+    var attempts: [AttemptRecord] = []
+  }
+
+  /// Why a transaction cannot be: the engine asked for something that no sequence of its own makes sense of.
+  struct Nonsense: Error {
+    var message: String
+  }
+
+  private(set) var rows: [CallID: Row] = [:]
+  private(set) var breakers: [String: OpenBreaker] = [:]
+  /// A transaction whose commit failed, and which is on disk all the same once the process has died, unless another
+  /// has been written over it: so it is with the frames of a write-ahead log.
+  private var limbo: [StoreWrite]?
+  /// Inserted by a commit that took effect and was reported as failed; these may be inserted again.
+  private var ambiguous: Set<CallID> = []
+
+  /// Makes all of the changes, or none.
+  mutating func commit(_ writes: [StoreWrite]) throws(Nonsense) {
+    var copy = self
+    for write in writes { try copy.apply(write) }
+    copy.limbo = nil
+    self = copy
+  }
+
+  /// Makes all of the changes, although the engine is told otherwise.
+  mutating func commitUnnoticed(_ writes: [StoreWrite]) throws(Nonsense) {
+    try commit(writes)
+    for case .insert(let record) in writes { ambiguous.insert(record.id) }
+  }
+
+  /// Makes the changes should the process die before the next transaction.
+  mutating func commitAtDeath(_ writes: [StoreWrite]) {
+    limbo = writes
+  }
+
+  private mutating func apply(_ write: StoreWrite) throws(Nonsense) {
+    switch write {
+    case .insert(let record):
+      if rows[record.id] != nil, !ambiguous.contains(record.id) {
+        throw Nonsense(message: "\(record.id) was inserted twice")
+      }
+      let attempts = rows[record.id]?.attempts ?? []
+      rows[record.id] = Row(record: record, attempts: attempts)
+    case .update(let id, let progress, let attempt):
+      guard var row = rows[id] else { throw Nonsense(message: "\(id) was updated, and there is no such call") }
+      row.record.progress = progress
+      if let attempt {
+        let known = row.attempts.firstIndex { $0.number == attempt.number }
+        if let known, row.attempts[known] != attempt {
+          throw Nonsense(message: "attempt \(attempt.number) of \(id) was recorded twice")
+        }
+        if known == nil { row.attempts.append(attempt) }
+      }
+      rows[id] = row
+    case .breaker(let target, let breaker):
+      breakers[target] = breaker
+    }
+  }
+
+  // MARK: Claims
+
+  mutating func claimDue(before time: Timestamp, limit: Int) -> Claim {
+    let due = waiting.filter { $0.record.progress.due <= time }
+      .sorted { ($0.record.progress.due, $0.record.id) < ($1.record.progress.due, $1.record.id) }
+    let calls = due.prefix(limit).map { hold($0.record.id) }
+    return Claim(calls: calls, nextDue: nextDue)
+  }
+
+  mutating func claimQueued(target: String, limit: Int) -> [CallRecord] {
+    let queued = rows.values.filter { $0.record.progress.state == .queued && $0.record.spec.target == target }
+    return queued.map(\.record.id).sorted().prefix(limit).map { hold($0) }
+  }
+
+  mutating func claim(_ id: CallID) -> CallRecord? {
+    guard let row = rows[id] else { return nil }
+    return row.record.progress.state.isFinal ? row.record : hold(id)
+  }
+
+  private mutating func hold(_ id: CallID) -> CallRecord {
+    limbo = nil
+    rows[id]?.record.progress.state = .held
+    return loaded(id)
+  }
+
+  /// A call as it is read: with its attempts, if its webhook will tell of them.
+  private func loaded(_ id: CallID) -> CallRecord {
+    guard let row = rows[id] else { preconditionFailure("\(id) is not in the store") }
+    var record = row.record
+    guard record.spec.callback != nil else { return record }
+    record.history = row.attempts.map { attempt in
+      var attempt = attempt
+      attempt.response = nil
+      return attempt
+    }
+    return record
+  }
+
+  // MARK: Recovery
+
+  /// What the last process had written and did not know of takes effect; answers it.
+  mutating func replayLog() throws(Nonsense) -> [StoreWrite] {
+    let writes = limbo ?? []
+    try commit(writes)
+    return writes
+  }
+
+  /// Takes over from a process that is gone.
+  mutating func recover() -> RecoveredState {
+    limbo = nil
+    for (id, row) in rows where row.record.progress.state == .held {
+      // What came out of a target's queue goes back there: its time is that of its deadline, and as a scheduled call
+      // it would wait for that.
+      let waiting = row.record.progress.waiting
+      rows[id]?.record.progress.state = waiting == .breaker || waiting == .concurrency ? .queued : .scheduled
+    }
+    // These stay running on disk until the engine has written what became of their attempts: should it die before,
+    // the next one has to find them again.
+    let running = rows.values.filter { $0.record.progress.state == .running }.map(\.record.id).sorted()
+    let taken = running.map { id in
+      var record = loaded(id)
+      record.progress.state = .held
+      return record
+    }
+    var queued: [String: Int] = [:]
+    for row in rows.values where row.record.progress.state == .queued {
+      queued[row.record.spec.target, default: 0] += 1
+    }
+    return RecoveredState(
+      running: taken, nextDue: nextDue, queued: queued.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
+      breakers: breakers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, unfinished: unfinished,
+      lastID: rows.keys.max() ?? CallID(rawValue: 0))
+  }
+
+  var unfinished: Int { rows.values.count { !$0.record.progress.state.isFinal } }
+
+  private var waiting: [Row] {
+    rows.values.filter { $0.record.progress.state == .scheduled || $0.record.progress.state == .queued }
+  }
+
+  private var nextDue: Timestamp? { waiting.map(\.record.progress.due).min() }
+}

@@ -1,0 +1,75 @@
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+
+/// What is said in a trace.
+extension EngineEvent {
+  var summary: String {
+    switch self {
+    case .recovered(let state): "recovered \(state.running.count) running, due \(state.nextDue?.text ?? "never")"
+    case .submit(let descriptor, let reply):
+      "submit \(reply.rawValue) to \(descriptor.spec.target), start \(descriptor.start), "
+        + "attempts \(descriptor.spec.policy.maxAttempts), deadline \(descriptor.spec.policy.deadline)"
+    case .operate(let operation): "\(operation.kind) \(operation.id)"
+    case .report: "report"
+    case .attemptEnded(let result):
+      "end of \(result.id) #\(result.number): \(result.outcome) \(result.status.map { "\($0)" } ?? "")"
+    case .claimedDue(let claim):
+      "due \(claim.calls.map(\.id)), next \(claim.nextDue?.text ?? "never")"
+    case .claimedQueued(let target, let calls, let complete): "queued at \(target) \(calls.map(\.id)), \(complete)"
+    case .fetched(let operation, let record):
+      "fetched for \(operation.kind) \(operation.id) \(record.map { "\($0.progress.state)" } ?? "none")"
+    case .storeFailed(let request, _): "failure of \(request.summary)"
+    case .drain: "drain"
+    }
+  }
+}
+
+extension StoreRequest {
+  var summary: String {
+    switch body {
+    case .commit(let writes, let then):
+      "commit/\(epoch) [\(writes.map(\.summary).joined(separator: ", "))] then "
+        + "[\(then.map(\.summary).joined(separator: ", "))]"
+    case .claimDue(let time, let limit): "due/\(epoch) before \(time.text), \(limit)"
+    case .claimQueued(let target, let limit): "queued/\(epoch) at \(target), \(limit)"
+    case .fetch(let operation): "fetch/\(epoch) \(operation.id)"
+    case .barrier: "barrier/\(epoch)"
+    }
+  }
+}
+
+extension StoreWrite {
+  var summary: String {
+    switch self {
+    case .insert(let record): "+\(record.kind) \(record.id) \(record.progress.summary)"
+    case .update(let id, let progress, _): "\(id) \(progress.summary)"
+    case .breaker(let target, let breaker): "\(target) \(breaker.map { "open until \($0.until.text)" } ?? "closed")"
+    }
+  }
+}
+
+extension CallProgress {
+  var summary: String {
+    let words = [waiting.map { "\($0)" }, failure.map { "\($0)" }].compactMap { $0 }
+    return "\(state) #\(attempts) due \(due.text) \(words.joined(separator: " "))"
+  }
+}
+
+extension Action {
+  var summary: String {
+    switch self {
+    case .reply(let token, let reply):
+      switch reply {
+      case .accepted(let record): "reply \(token.rawValue) accepted \(record.id)"
+      case .done: "reply \(token.rawValue) done"
+      case .report: "reply \(token.rawValue) report"
+      case .refused(let problem): "reply \(token.rawValue) refused \(problem.code)"
+      }
+    case .start(let start): "start \(start.call.id) #\(start.number)"
+    case .abort(let id): "abort \(id)"
+    case .notice(let notice): "notice \(notice)"
+    case .drained: "drained"
+    }
+  }
+}

@@ -1,0 +1,72 @@
+internal import RedialCore
+internal import RedialEngine
+@testable internal import RedialModel
+
+/// What the engine of a run is set to, and what its clients hand in.
+enum Workload {
+  static func settings(_ random: inout RandomSource) -> EngineSettings {
+    let perTarget = random.pick(1...6)
+    return EngineSettings(
+      maxInFlight: random.pick(2...12), maxInFlightPerTarget: perTarget, maxHeld: random.pick(12...80),
+      maxHeldBytes: random.chance(0.2) ? 200 : 1 << 20, maxReadyPerTarget: random.pick(2...12),
+      maxUnfinished: random.chance(0.1) ? 40 : 10_000, maxTargets: random.pick(2...8),
+      holdWindow: .milliseconds(random.pick(0...5000)), claimAhead: .milliseconds(random.pick(0...1000)),
+      claimBatch: random.pick(1...10), maxInterruptions: random.pick(1...5),
+      storeRetry: .milliseconds(random.pick(random.chance(0.2) ? 0...5 : 100...2000)),
+      breaker: CircuitBreakerSettings(
+        consecutiveFailures: random.pick(2...5), failureRate: random.chance(0.5) ? 0.5 : 2, window: .seconds(20),
+        minimumCalls: 6, openInterval: .milliseconds(random.pick(500...5000)), openMultiplier: 2,
+        maximumOpenInterval: .seconds(20), halfOpenProbes: random.pick(1...3),
+        probeTimeout: .milliseconds(random.pick(1000...30_000))),
+      webhookPolicy: RetryPolicy(
+        maxAttempts: 40, deadline: .seconds(86_400), attemptTimeout: .seconds(5),
+        backoff: Backoff(initial: .seconds(1), multiplier: 2, maximum: .seconds(20)),
+        retryOn: RetryConditions(network: .always, statuses: StatusSet([300...599])),
+        retryAfter: RetryAfterRule(isRespected: true, maximum: .seconds(60))))
+  }
+
+  static func targets(from start: Timestamp, for length: Duration, _ random: inout RandomSource)
+    -> [SimulatedNetwork.Target]
+  {
+    (0..<random.pick(1...4)).map { number in
+      let outages = (0..<random.pick(0...2)).map { _ in
+        let from = start + random.span(0...length.inSeconds * 1000)
+        return from..<(from + random.span(500...60_000))
+      }
+      let slowest = random.chance(0.3) ? 8000.0 : 300
+      return SimulatedNetwork.Target(
+        key: "http://target\(number)", latency: 1...slowest, failureRate: random.pick([0, 0.05, 0.3, 0.6]),
+        outages: outages)
+    }
+  }
+
+  static func descriptor(
+    to target: SimulatedNetwork.Target, callback: SimulatedNetwork.Target, at now: Timestamp,
+    _ random: inout RandomSource
+  ) -> CallDescriptor {
+    var policy = RetryPolicy()
+    policy.maxAttempts = random.pick(1...6)
+    // Either soon over, or so late that a call which waits for its deadline is noticed.
+    policy.deadline = random.chance(0.4) ? random.span(200...20_000) : .seconds(86_400)
+    policy.attemptTimeout = random.span(100...10_000)
+    policy.backoff = Backoff(
+      initial: random.span(10...5000), multiplier: 2, maximum: .seconds(15),
+      jitter: random.pick([.none, .full, .equal, .proportional(factor: 0.5)]))
+    policy.retryOn.network = random.pick([.never, .whenNotSent, .always, .always])
+    policy.retryAfter.maximum = .seconds(30)
+    policy.onTrip = random.chance(0.25) ? .fail : .wait
+    let events: [CallEvent] = random.chance(0.7) ? CallEvent.allCases : [random.pick(CallEvent.allCases)]
+    let spec = CallSpec(
+      url: target.url, method: "POST", headers: [], target: target.key, policy: policy,
+      callback: random.chance(0.5) ? Callback(url: callback.url, events: events) : nil, captureLimit: 100)
+    let start: CallDescriptor.Start
+    switch random.pick(0...9) {
+    case 0...5: start = .after(.zero)
+    case 6, 7: start = .after(random.span(1...8000))
+    case 8: start = .after(random.span(1...120_000))
+    default: start = .at(Timestamp(microseconds: now.microseconds + Int64(random.pick(-5_000_000...60_000_000))))
+    }
+    return CallDescriptor(
+      spec: spec, body: Array(repeating: 0x78, count: random.pick(0...60)), start: start)
+  }
+}
