@@ -41,7 +41,7 @@ extension Engine {
     let isClosed = state.breaker.state == .closed
     let low = isClosed ? min(settings.maxInFlightPerTarget, settings.maxReadyPerTarget / 2) : 0
     guard state.ready <= low else { return }
-    let fitting = min(settings.maxReadyPerTarget - state.ready, room)
+    let fitting = min(readyBound(index) - state.ready, room)
     let limit = min(isClosed ? settings.claimBatch : settings.breaker.halfOpenProbes, fitting)
     guard limit > 0 else { return }
     targets[index].storedSinceRefill = 0

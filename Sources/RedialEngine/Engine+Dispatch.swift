@@ -60,7 +60,7 @@ extension Engine {
       return finish(id, .failed, failure: .tripped)
     }
     // Memory is overfull when clients have had many calls fetched, or many were started as they came in.
-    if targets[index].ready >= settings.maxReadyPerTarget || calls.count > settings.maxHeld {
+    if targets[index].ready >= readyBound(index) || calls.count > settings.maxHeld {
       // So near its deadline it would be claimed again at once, and again.
       if call.record.deadline <= now + settings.claimAhead { return wait(id, until: call.record.deadline) }
       return spill(id)
@@ -73,11 +73,17 @@ extension Engine {
     enterRotation(index)
   }
 
+  /// How many due calls of a target may wait in memory.
+  func readyBound(_ index: Int) -> Int {
+    targets[index].breaker.state == .closed
+      ? settings.maxReadyPerTarget : min(settings.maxReadyPerTarget, settings.maxParkedPerTarget)
+  }
+
   /// Whether a new due call belongs into its target's queue in the store: memory is full, or others are there
   /// before it.
   func mustQueue(_ index: Int, _ record: CallRecord) -> Bool {
     if record.spec.policy.onTrip == .fail, !targets[index].breaker.admits(at: now) { return false }
-    return !hasRoom(for: record) || targets[index].stored > 0 || targets[index].ready >= settings.maxReadyPerTarget
+    return !hasRoom(for: record) || targets[index].stored > 0 || targets[index].ready >= readyBound(index)
   }
 
   /// Moves a call from memory into its target's queue in the store.
@@ -206,6 +212,7 @@ extension Engine {
       effects.actions.append(.notice(.breakerOpened(target: key, until: until, trips: trips)))
       lookAgain(index, at: until)
       tripReady(index)
+      parkReady(index)
     case (.open, .halfOpen):
       effects.actions.append(.notice(.breakerHalfOpen(target: key)))
     case (.halfOpen, .closed):
@@ -222,6 +229,17 @@ extension Engine {
         continue
       }
       finish(place.id, .failed, failure: .tripped)
+    }
+  }
+
+  /// Moves what waits in memory for a target that is down into its queue in the store; the oldest stay, up to the bound.
+  private mutating func parkReady(_ index: Int) {
+    var kept = 0
+    for place in targets[index].queue.contents {
+      guard let call = calls[place.id], call.stamp == place.stamp else { continue }
+      kept += 1
+      // So near its deadline it would be claimed again at once.
+      if kept > readyBound(index), call.record.deadline > now + settings.claimAhead { spill(place.id) }
     }
   }
 }

@@ -12,6 +12,8 @@ public struct EngineSettings: Sendable, Hashable {
   public var maxHeldBytes: Int
   /// Due calls of one target in memory at a time; the rest waits in the target's queue in the store.
   public var maxReadyPerTarget: Int
+  /// The same for a target whose breaker is not closed: few, so that targets that are down leave room for the others.
+  public var maxParkedPerTarget: Int
   /// Calls that have not ended, in memory and in the store; beyond it new ones are refused.
   public var maxUnfinished: Int
   /// Targets remembered at a time; beyond it those are forgotten that are idle and well.
@@ -37,7 +39,8 @@ public struct EngineSettings: Sendable, Hashable {
   /// Creates settings; every argument left out has Redial's default.
   public init(
     maxInFlight: Int = 256, maxInFlightPerTarget: Int = 64, maxHeld: Int = 20_000, maxHeldBytes: Int = 128 << 20,
-    maxReadyPerTarget: Int = 2000, maxUnfinished: Int = 10_000_000, maxTargets: Int = 10_000,
+    maxReadyPerTarget: Int = 2000, maxParkedPerTarget: Int = 100, maxUnfinished: Int = 10_000_000,
+    maxTargets: Int = 10_000,
     holdWindow: Duration = .seconds(5), claimAhead: Duration = .seconds(1), claimBatch: Int = 256,
     maxInterruptions: Int = 10, storeRetry: Duration = .seconds(1),
     breaker: CircuitBreakerSettings = CircuitBreakerSettings(), webhookPolicy: RetryPolicy = Self.webhooks,
@@ -48,6 +51,7 @@ public struct EngineSettings: Sendable, Hashable {
     self.maxHeld = maxHeld
     self.maxHeldBytes = maxHeldBytes
     self.maxReadyPerTarget = maxReadyPerTarget
+    self.maxParkedPerTarget = maxParkedPerTarget
     self.maxUnfinished = maxUnfinished
     self.maxTargets = maxTargets
     self.holdWindow = holdWindow

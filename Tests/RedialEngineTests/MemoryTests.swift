@@ -152,4 +152,23 @@ struct MemoryTests {
     #expect(reports[0] == reports[1])
     #expect(reports[0] == (0..<50).map { "http://target\($0).example" })
   }
+
+  @Test("a target that goes down keeps few calls in memory, and all of them run when it is well again")
+  func parks() {
+    var settings = EngineSettings.tripsAfterTwo()
+    settings.maxInFlightPerTarget = 2
+    settings.maxParkedPerTarget = 3
+    var probe = EngineProbe(settings)
+    let ids = (0..<10).map { _ in probe.submit() }
+    #expect(ids.dropFirst(2).map { probe.state($0) } == Array(repeating: .held, count: 8))
+    // The first end lets the third call start; the second opens the breaker.
+    for id in ids.prefix(2) { probe.end(id, status: 503, head: "Retry-After: 30\r\n") }
+    let expected: [StoredState] = [.running, .held, .held, .held, .queued, .queued, .queued, .queued]
+    #expect(ids.dropFirst(2).map { probe.state($0) } == expected)
+    #expect(probe.report()?.targets.first?.waiting == 7)
+    let late = probe.submit()
+    #expect(probe.state(late) == .queued)
+    probe.advance(.seconds(5))
+    #expect(probe.starts.last?.call.id == ids[3], "the oldest is the probe")
+  }
 }

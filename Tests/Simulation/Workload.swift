@@ -9,6 +9,7 @@ enum Workload {
     return EngineSettings(
       maxInFlight: random.pick(2...12), maxInFlightPerTarget: perTarget, maxHeld: random.pick(12...80),
       maxHeldBytes: random.chance(0.2) ? 200 : 1 << 20, maxReadyPerTarget: random.pick(2...12),
+      maxParkedPerTarget: random.pick(1...12),
       maxUnfinished: random.chance(0.1) ? 40 : 10_000, maxTargets: random.pick(2...8),
       holdWindow: .milliseconds(random.pick(0...5000)), claimAhead: .milliseconds(random.pick(0...1000)),
       claimBatch: random.pick(1...10), maxInterruptions: random.pick(1...5),

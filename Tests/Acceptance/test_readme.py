@@ -1,0 +1,86 @@
+"""What the README shows is what happens."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+from processes import BINARY, ROOT, Client, environment
+
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language):
+    return re.findall(rf"```{language}\n(.*?)```", README, re.S)
+
+
+def commands(block):
+    """The commands of a console block, each with the output that it is shown with."""
+    found = []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        else:
+            found[-1][1].append(line)
+    return found
+
+
+def shape(text):
+    """A text without what differs from one run to the next."""
+    text = re.sub(r"call_[0-9A-Z]{13}", "ID", text)
+    text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME", text)
+    text = re.sub(r"\b[\d.]+(us|ms|s)\b", "SPAN", text)
+    return text
+
+
+def test_the_try_in_thirty_seconds(redial, flaky):
+    service, server = redial(), flaky()
+    root = ROOT / "README.md"
+    tried = [entry for block in blocks("console")[1:3] for entry in commands(block)]
+    assert len(tried) == 4, f"the try in {root} has changed; so must this test"
+    client = Client(service.port)
+    for command, output in tried:
+        command = (
+            command.replace(".build/release/redial", BINARY).replace("127.0.0.1:9090", f"127.0.0.1:{server.port}")
+            .replace("127.0.0.1:8080", f"127.0.0.1:{service.port}"))
+        output = "\n".join(output).replace("127.0.0.1:9090", f"127.0.0.1:{server.port}")
+        if " flaky " in command:
+            assert output.replace("listens", "listens") in server.log.read_text()
+            continue
+        if command.endswith("list"):
+            for call in client("GET", "/v1/calls").json["data"]:
+                service.ended(call["id"])
+        answer = subprocess.run(
+            command, shell=True, capture_output=True, text=True, timeout=30, env=environment({"REDIAL_URL": service.url}))
+        assert answer.returncode == 0, answer
+        assert shape(answer.stdout.strip()) == shape(output.strip()), command
+
+
+def test_the_receivers_example_verifies_a_webhook(redial, flaky, receiver):
+    scope = {}
+    exec(blocks("python")[0], scope)
+    service, target, hook = redial(), flaky(), receiver()
+    secret = subprocess.run(
+        [BINARY, "webhook-secret", "--store", f"sqlite:{service.store}"], capture_output=True, text=True,
+        env=environment()).stdout.strip()
+    service.submit(url=target.url, callback={"url": hook.url})
+    request = hook.next()
+    assert scope["receive"](secret, request.body, dict(request.headers))["type"] == "call.succeeded"
+
+
+def test_every_path_and_target_that_the_readme_names_is_there():
+    for path in re.findall(r"\]\(([\w./-]+)\)", README):
+        assert (ROOT / path).exists(), path
+    makefile = (ROOT / "Makefile").read_text()
+    for target in set(re.findall(r"`make (\w+)`", README)):
+        assert re.search(rf"^{target}:", makefile, re.M), target
+    for path in re.findall(r"`((?:Sources|Tests|docker|api)/[\w./]+)`", README):
+        assert (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize("file", ["docker/Dockerfile", "docker/compose.yaml"])
+def test_what_the_container_sets_are_settings(file):
+    known = subprocess.run([BINARY, "serve", "--help"], capture_output=True, text=True, env=environment()).stdout
+    names = set(re.findall(r"REDIAL_[A-Z_]+", (ROOT / file).read_text()))
+    assert names and all(name in known for name in names)
