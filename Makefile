@@ -10,7 +10,7 @@ REQUIREMENTS := Tests/Acceptance/requirements.txt
 .PHONY: run build test unit acceptance bench lint format clean
 
 run: build
-	@mkdir -p data
+	@.ci/packages run
 	@exec .build/release/redial serve
 
 build:
