@@ -66,12 +66,15 @@ def test_a_thousand_calls_to_a_target_that_fails_three_in_ten_all_succeed(redial
 
 
 def test_a_thousand_calls_survive_kill_9_in_their_middle(redial, flaky):
-    target, service = flaky("--fail-rate", "0.3", "--delay", "10ms"), redial()
+    # Three failures in ten may well be half of some twenty: an open breaker would leave nothing under way to kill.
+    target = flaky("--fail-rate", "0.3", "--delay", "50ms")
+    service = redial("--breaker-failure-rate", "0", "--breaker-consecutive-failures", "0")
     chance = random.Random(7)
     ids, faults = [], []
     threads = submit_all(service, target, 1000, ids, faults)
     for share in (250, 550, 800):
         wait_until(lambda: len(ids) >= share, "calls are accepted")
+        wait_until(lambda: service.metrics()["redial_attempts_in_flight"] > 0, "an attempt is under way")
         time.sleep(chance.uniform(0, 0.02))
         service.kill()
         service.start()
