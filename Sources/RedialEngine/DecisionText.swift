@@ -12,6 +12,9 @@ enum DecisionText {
     case .retry(let wait):
       writer.field("action", "retry")
       writer.field("after", wait)
+    case .park(let time):
+      writer.field("action", "park")
+      writer.field("until", time)
     case .stop(let reason):
       writer.field("action", "stop")
       writer.key("reason")
@@ -20,8 +23,18 @@ enum DecisionText {
     writer.field("because", because(decision.rule, end, failure))
     if let computed = decision.computed { writer.field("computed", computed) }
     if let jitter = decision.jitter { writer.field("jitter", (jitter * 1000).rounded() / 1000) }
+    if !decision.clamps.isEmpty { clamps(decision.clamps, to: &writer) }
     writer.endObject()
     return writer.bytes
+  }
+
+  private static func clamps(_ clamps: WaitClamps, to writer: inout JSONWriter) {
+    writer.key("clampedBy")
+    writer.beginArray()
+    if clamps.contains(.maximum) { writer.string("max") }
+    if clamps.contains(.deadline) { writer.string("deadline") }
+    if clamps.contains(.minimum) { writer.string("min") }
+    writer.endArray()
   }
 
   private static func because(_ rule: RetryDecision.Rule, _ end: AttemptEnd, _ failure: AttemptFailure?) -> String {
@@ -39,7 +52,10 @@ enum DecisionText {
     case .unusableRequest: "\(what): the request cannot succeed as it stands"
     case .retryAfterTooLong: "Retry-After of \(asked) is over the policy's maximum"
     case .attemptsSpent: "all attempts of the policy are spent"
-    case .deadlineNear: "the next attempt would start after the deadline"
+    case .deadlineNear: "the next attempt would start after the deadline, or could not finish before it"
+    case .targetStops: "status \(end.status) with a field that says not to retry"
+    case .targetRetries: "status \(end.status) with a field that says to retry"
+    case .scheduleEnded: "the policy's schedule has no further wait"
     }
   }
 }

@@ -139,7 +139,7 @@ extension Engine {
     switch targets[index].breaker.state {
     case .open(let until, _) where until > now: lookAgain(index, at: until)
     // Memory is full, or probes are under way; both end without a word to this target.
-    case .closed, .open, .halfOpen: lookAgain(index, at: now + .milliseconds(100))
+    case .closed, .open, .halfOpen, .forced: lookAgain(index, at: now + .milliseconds(100))
     }
   }
 
@@ -197,9 +197,11 @@ extension Engine {
   // MARK: Breakers
 
   /// Gives a permit back with what became of the call.
-  mutating func recordBreaker(_ index: Int, _ result: CircuitBreaker.Result, _ permit: CircuitBreaker.Permit) {
+  mutating func recordBreaker(
+    _ index: Int, _ result: CircuitBreaker.Result, _ permit: CircuitBreaker.Permit, took: Duration = .zero
+  ) {
     let before = targets[index].breaker.state
-    targets[index].breaker.record(result, of: permit, at: now)
+    targets[index].breaker.record(result, of: permit, took: took, at: now)
     noteBreaker(index, before: before)
   }
 

@@ -9,7 +9,9 @@ extension Engine {
       call.record.progress.attempts == result.number
     else { return }
     leaveRunning(result.id)
-    recordBreaker(call.target, Self.breakerResult(result), permit)
+    recordBreaker(
+      call.target, AttemptEnd.breakerResult(of: result.outcome, status: result.status ?? 0), permit,
+      took: result.duration)
     enterRotation(call.target)
     // A transfer aborted by nobody's wish was cut off by this side, as when the service stops.
     let outcome = result.outcome == .cancelled && cancelledBy.isEmpty ? OutcomeClass.interrupted : result.outcome
@@ -17,17 +19,6 @@ extension Engine {
       number: result.number, startedAt: call.record.progress.due, duration: result.duration, outcome: outcome,
       status: result.status, failure: result.failure, response: result.response)
     settle(result.id, attempt, cancelledBy: cancelledBy)
-  }
-
-  /// What an attempt's end says about its target: transport failures, server errors and 429 are failures.
-  private static func breakerResult(_ result: AttemptResult) -> CircuitBreaker.Result {
-    switch result.outcome {
-    case .answered:
-      let status = result.status ?? 0
-      return status >= 500 || status == 429 ? .failure : .success
-    case .notSent, .maybeSent: return .failure
-    case .unusable, .localFault, .interrupted, .cancelled: return .ignored
-    }
   }
 
   /// Takes a call out of the running ones; it is waiting until somebody says otherwise.
@@ -48,11 +39,14 @@ extension Engine {
     let end = AttemptEnd(
       outcome: attempt.outcome, status: attempt.status ?? 0,
       retryAfter: attempt.response?.head.first("retry-after").flatMap { RetryAfter.parse($0, at: now) },
-      attempts: call.record.progress.chargedAttempts, startedAt: call.record.progress.roundStartedAt)
+      directive: attempt.response?.head.first(RetryDirective.fieldName).flatMap(RetryDirective.parse),
+      attempts: call.record.progress.chargedAttempts, startedAt: call.record.progress.roundStartedAt,
+      waits: call.record.progress.waits)
     var decision = call.record.spec.policy.decide(end, at: now, using: &random)
     if wasCutOff, call.record.progress.interruptions > settings.maxInterruptions {
       decision = RetryDecision(.stop(.attemptsExhausted), rule: .interrupted)
     }
+    call.record.progress.waits = decision.waits
     attempt.decision = DecisionText.json(decision, for: end, failure: attempt.failure)
     calls[id] = call
     answer(cancelledBy, id, decision)
@@ -60,7 +54,8 @@ extension Engine {
     case .succeed: finish(id, .succeeded, attempt: attempt)
     case _ where !cancelledBy.isEmpty: finish(id, .cancelled, attempt: attempt)
     case .stop(let reason): finish(id, .failed, failure: reason, attempt: attempt)
-    case .retry(let wait): retry(id, after: wait, decision, attempt)
+    case .retry(let wait): retry(id, at: now + wait, decision, attempt)
+    case .park(let time): retry(id, at: time, decision, attempt)
     }
   }
 
@@ -76,12 +71,11 @@ extension Engine {
   }
 
   /// Has a call wait for its next attempt, in memory if that is soon.
-  private mutating func retry(_ id: CallID, after wait: Duration, _ decision: RetryDecision, _ attempt: AttemptRecord) {
+  private mutating func retry(_ id: CallID, at due: Timestamp, _ decision: RetryDecision, _ attempt: AttemptRecord) {
     guard var call = calls[id] else { return }
     if call.record.spec.policy.onTrip == .fail, !targets[call.target].breaker.admits(at: now) {
       return finish(id, .failed, failure: .tripped, attempt: attempt)
     }
-    let due = now + wait
     // Calls that came in when there was room for an attempt, and none for waiting, wait in the store.
     let fits = calls.count <= settings.maxHeld && heldBytes <= settings.maxHeldBytes
     let soon = due <= now + settings.holdWindow && fits

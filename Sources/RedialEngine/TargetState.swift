@@ -58,6 +58,8 @@ struct TargetState: Sendable {
     case .halfOpen(let probing):
       state = .halfOpen
       trips = probing.trips
+    case .forced(.open): state = .open
+    case .forced: state = .closed
     }
     return TargetSnapshot(
       key: key, breaker: state, openUntil: openUntil, trips: trips,

@@ -18,8 +18,8 @@ struct CallChanges {
       "store a call",
       """
       INSERT INTO calls (id, kind, target_id, created_at, state, due, waiting, attempts, interruptions,
-        attempts_before, round_started_at, finished_at, failure)
-      VALUES (?10, ?11, ?12, ?13, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+        attempts_before, round_started_at, finished_at, failure, previous_wait, total_wait)
+      VALUES (?12, ?13, ?14, ?15, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
       """)
     insertRequest = try connection.prepare(
       "store a call's request", "INSERT INTO requests (id, spec, body) VALUES (?1, ?2, ?3)")
@@ -27,7 +27,7 @@ struct CallChanges {
       "update a call",
       """
       UPDATE calls SET state = ?1, due = ?2, waiting = ?3, attempts = ?4, interruptions = ?5, attempts_before = ?6,
-        round_started_at = ?7, finished_at = ?8, failure = ?9 WHERE id = ?10
+        round_started_at = ?7, finished_at = ?8, failure = ?9, previous_wait = ?10, total_wait = ?11 WHERE id = ?12
       """)
     holdCall = try connection.prepare(
       "claim a call", "UPDATE calls SET state = \(StoredState.held.rawValue) WHERE id = ?1")
@@ -50,10 +50,10 @@ struct CallChanges {
   /// Stores a new call.
   func insert(_ call: CallRecord, targetID: Int64) throws(StoreError) {
     bind(call.progress, to: insertCall)
-    insertCall.bind(10, call.id.rawValue)
-    insertCall.bind(11, Int64(call.kind.rawValue))
-    insertCall.bind(12, targetID)
-    insertCall.bind(13, call.createdAt.microseconds)
+    insertCall.bind(12, call.id.rawValue)
+    insertCall.bind(13, Int64(call.kind.rawValue))
+    insertCall.bind(14, targetID)
+    insertCall.bind(15, call.createdAt.microseconds)
     try insertCall.run()
     insertRequest.bind(1, call.id.rawValue)
     try call.spec.canonicalJSON.withUnsafeBufferPointer { spec throws(StoreError) in
@@ -68,7 +68,7 @@ struct CallChanges {
   /// Stores a call's new progress. A call that does not exist is an error: its progress would be lost in silence.
   func update(_ id: CallID, _ progress: CallProgress) throws(StoreError) {
     bind(progress, to: updateCall)
-    updateCall.bind(10, id.rawValue)
+    updateCall.bind(12, id.rawValue)
     try updateCall.run()
     guard connection.changes == 1 else {
       throw StoreError(
@@ -108,5 +108,7 @@ struct CallChanges {
     statement.bind(7, progress.roundStartedAt.microseconds)
     statement.bind(8, progress.finishedAt?.microseconds)
     statement.bind(9, progress.failure.map { Int64($0.rawValue) })
+    statement.bind(10, progress.waits.previous.wholeMicroseconds)
+    statement.bind(11, progress.waits.total.wholeMicroseconds)
   }
 }

@@ -19,7 +19,8 @@ struct CallRows {
       "read a call",
       """
       SELECT c.kind, c.created_at, c.state, c.due, c.waiting, c.attempts, c.interruptions, c.attempts_before,
-        c.round_started_at, c.finished_at, c.failure, r.spec, \(bodies ? "r.body" : "NULL")
+        c.round_started_at, c.finished_at, c.failure, r.spec, \(bodies ? "r.body" : "NULL"), c.previous_wait,
+        c.total_wait
       FROM calls c LEFT JOIN requests r ON r.id = c.id WHERE c.id = ?1
       """)
   }
@@ -45,6 +46,7 @@ struct CallRows {
     let progress = CallProgress(
       state: state, due: Timestamp(microseconds: row.integer(3)), waiting: waiting,
       attempts: Int(row.integer(5)), interruptions: Int(row.integer(6)), attemptsBefore: Int(row.integer(7)),
+      waits: WaitHistory(previous: .microseconds(row.integer(13)), total: .microseconds(row.integer(14))),
       roundStartedAt: Timestamp(microseconds: row.integer(8)),
       finishedAt: row.integerIfPresent(9).map { Timestamp(microseconds: $0) }, failure: failure)
     let spec = row.withBytes(11) { bytes -> Result<CallSpec, JSONError> in

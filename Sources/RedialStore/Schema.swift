@@ -6,7 +6,7 @@ enum Schema {
   static var version: Int64 { Int64(migrations.count) }
 
   /// Step *n* makes version *n + 1* of version *n*.
-  static let migrations: [String] = [tables]
+  static let migrations: [String] = [tables, waits]
 
   /// What changes in a call's life is apart from what never does: an update rewrites its whole row, and 60
   /// bytes a row let one page serve many updates (measured: a third less CPU and half the writes a call).
@@ -39,6 +39,12 @@ enum Schema {
       decision BLOB, truncated INTEGER, response_head BLOB, response_body BLOB, UNIQUE (call_id, number)
     ) STRICT;
     CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+    """
+
+  /// What a backoff with a memory needs to know of the waits before: the latest, and their sum, in microseconds.
+  private static let waits = """
+    ALTER TABLE calls ADD COLUMN previous_wait INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE calls ADD COLUMN total_wait INTEGER NOT NULL DEFAULT 0;
     """
 
   /// What a file says of itself.

@@ -63,7 +63,7 @@ struct CircuitBreakerTests {
   @Test("a failure rate opens it once the window holds its minimum, judged after successes too")
   func rate() throws {
     let settings = CircuitBreakerSettings(
-      consecutiveFailures: 0, failureRate: 0.5, window: .seconds(10), minimumCalls: 4)
+      consecutiveFailures: 0, failureRate: 0.5, window: .time(.seconds(10)), minimumCalls: 4)
     var story = Story(settings)
     for _ in 0..<2 { try story.call(.failure) }
     try story.call(.success)

@@ -34,21 +34,4 @@ struct TimeTests {
     #expect(Duration.seconds(Int64.min).wholeMicroseconds == .min)
     #expect(Duration.nanoseconds(1999).wholeMicroseconds == 1)
   }
-
-  @Test("a sliding window forgets in steps, and only what is old")
-  func window() {
-    var window = SlidingWindow(length: .seconds(10))
-    let start = Timestamp(microseconds: 1_790_000_000_000_000)
-    for second in 0..<100 {
-      let now = start + .seconds(second)
-      window.record(success: second % 4 == 0, at: now)
-      let counts = window.counts(at: now)
-      #expect(counts.successes + counts.failures == min(second + 1, 10))
-    }
-    let counts = window.counts(at: start + .seconds(104))
-    #expect(counts.successes + counts.failures == 5)
-    #expect(window.counts(at: start + .seconds(1000)) == (0, 0))
-    window.clear()
-    #expect(window.counts(at: start + .seconds(99)) == (0, 0))
-  }
 }

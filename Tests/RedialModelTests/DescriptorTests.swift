@@ -48,6 +48,60 @@ struct DescriptorTests {
           onTrip: .fail))
   }
 
+  static let backoffs: [(String, Backoff)] = [
+    (#"{"strategy": "constant", "initial": "2s"}"#, Backoff(.constant(.seconds(2)))),
+    (
+      #"{"strategy": "linear", "initial": "1s", "increment": "3s", "jitter": "equal"}"#,
+      Backoff(.linear(initial: .seconds(1), increment: .seconds(3)), jitter: .equal)
+    ),
+    (
+      #"{"strategy": "polynomial", "initial": "1s", "exponent": 4, "offset": "15s", "jitter": "additivePerRetry", "spread": "10s"}"#,
+      Backoff(
+        .polynomial(unit: .seconds(1), exponent: 4, offset: .seconds(15)), jitter: .additivePerRetry(.seconds(10)))
+    ),
+    (#"{"strategy": "fibonacci"}"#, Backoff(.fibonacci(initial: .milliseconds(500)))),
+    (
+      #"{"strategy": "power", "initial": "2s", "jitter": "none", "cap": "beforeJitter"}"#,
+      Backoff(.power(base: .seconds(2)), jitter: .none, cap: .beforeJitter)
+    ),
+    (
+      #"{"strategy": "doublingsThenLinear", "initial": "10s", "doublings": 3, "max": "300s", "cap": "afterJitter"}"#,
+      Backoff(.doublingsThenLinear(initial: .seconds(10), doublings: 3), maximum: .seconds(300), cap: .afterJitter)
+    ),
+    (
+      #"{"schedule": ["5s", "5m", "10h"], "then": "stop", "factor": 0.2}"#,
+      Backoff(
+        .schedule([.seconds(5), .seconds(300), .seconds(36_000)], then: .stop), maximum: .seconds(366 * 86_400),
+        jitter: .proportional(factor: 0.2))
+    ),
+    (
+      #"{"strategy": "decorrelated", "initial": "1s", "max": "20s"}"#,
+      Backoff(.decorrelated(base: .seconds(1)), maximum: .seconds(20), jitter: .none)
+    ),
+    (
+      #"{"strategy": "decorrelatedSmooth", "initial": "1s"}"#,
+      Backoff(.decorrelatedSmooth(median: .seconds(1)), jitter: .none)
+    ),
+    (
+      #"{"jitter": "additive", "spread": "5s"}"#, Backoff(jitter: .additive(.seconds(5)))
+    ),
+  ]
+
+  @Test("every backoff is read, and read again from what is stored of it", arguments: backoffs)
+  func backoff(text: String, expected: Backoff) throws {
+    let descriptor = try Self.read(
+      #"{"url": "http://x/", "policy": {"backoff": \#(text), "lastAttempt": "pullForward", "minimumAttemptTime": "2s","#
+        + #" "retryOn": {"statusesWithRetryAfter": [413]}, "retryAfter": {"beyond": "park"}}}"#)
+    let policy = descriptor.spec.policy
+    #expect(policy.backoff == expected)
+    #expect(policy.deadlineRule == DeadlineRule(lastAttempt: .pullForward, minimumAttemptTime: .seconds(2)))
+    #expect(policy.retryOn.statusesWithRetryAfter == StatusSet(statuses: [413]) && policy.retryAfter.beyond == .park)
+    let stored = try descriptor.spec.canonicalJSON.withUnsafeBufferPointer { bytes in
+      try CallSpec.read(canonicalJSON: bytes)
+    }
+    #expect(stored.policy == policy)
+  }
+
   @Test("a URL alone is a call with the defaults")
   func least() throws {
     let descriptor = try Self.read(#"{"url": "https://Example.com:443/x"}"#)
@@ -126,6 +180,16 @@ struct DescriptorTests {
       "/policy/backoff/multiplier"
     ),
     (#""url": "http://x/", "policy": {"backoff": {"initial": "2m"}}"#, "/policy/backoff/initial"),
+    (#""url": "http://x/", "policy": {"backoff": {"strategy": "schedule"}}"#, "/policy/backoff/schedule"),
+    (#""url": "http://x/", "policy": {"backoff": {"schedule": []}}"#, "/policy/backoff/schedule"),
+    (#""url": "http://x/", "policy": {"backoff": {"schedule": ["1s", "x"]}}"#, "/policy/backoff/schedule/1"),
+    (#""url": "http://x/", "policy": {"backoff": {"increment": "1s"}}"#, "/policy/backoff/increment"),
+    (
+      #""url": "http://x/", "policy": {"backoff": {"strategy": "decorrelated", "jitter": "full"}}"#,
+      "/policy/backoff/jitter"
+    ),
+    (#""url": "http://x/", "policy": {"backoff": {"jitter": "full", "spread": "1s"}}"#, "/policy/backoff/spread"),
+    (#""url": "http://x/", "policy": {"lastAttempt": "x"}"#, "/policy/lastAttempt"),
     (#""url": "http://x/", "policy": {"backoff": {"multiplier": 0.5}}"#, "/policy/backoff/multiplier"),
     (#""url": "http://x/", "policy": {"backoff": {"jitter": "full", "factor": 0.1}}"#, "/policy/backoff/factor"),
     (#""url": "http://x/", "policy": {"backoff": {"initial": "1s", "initial": "2s"}}"#, "/policy/backoff/initial"),

@@ -24,7 +24,9 @@ enum Sample {
     CallRecord(
       id: id(number), kind: kind, spec: spec(target: target, callback: callback), body: body, createdAt: start,
       progress: CallProgress(
-        state: state, due: due, roundStartedAt: start, finishedAt: state.isFinal ? time(60) : nil,
+        state: state, due: due,
+        waits: WaitHistory(previous: .milliseconds(700), total: .seconds(2 + number)), roundStartedAt: start,
+        finishedAt: state.isFinal ? time(60) : nil,
         failure: state == .failed ? .notRetryable : nil))
   }
 

@@ -22,10 +22,15 @@ extension Invariants {
     case (.cancelled, _):
       require(story.cancelWasAsked, "\(record.id) was cancelled by nobody")
     case (_, .attemptsExhausted):
+      // A schedule that ends leaves no further wait, and so no further attempt.
+      var allowed = record.spec.policy.maxAttempts
+      if case .schedule(let waits, then: .stop) = record.spec.policy.backoff.curve {
+        allowed = min(allowed, waits.count + 1)
+      }
       require(
-        progress.chargedAttempts == record.spec.policy.maxAttempts
+        progress.chargedAttempts == allowed
           || progress.interruptions > settings.maxInterruptions,
-        "\(record.id) gave up after \(progress.chargedAttempts) of \(record.spec.policy.maxAttempts) attempts")
+        "\(record.id) gave up after \(progress.chargedAttempts) of \(allowed) attempts")
     case (_, .deadlineExceeded):
       // A call that would be told to wait past its deadline ends before it, by no more than the longest wait.
       require(

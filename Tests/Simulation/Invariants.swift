@@ -116,14 +116,7 @@ struct Invariants {
     stories[result.id]?.isUnderWay = false
     if let status = result.status, (200...299).contains(status) { stories[result.id]?.hasSucceeded = true }
     let policy = call.spec.policy
-    let lowest =
-      switch policy.backoff.jitter {
-      case .none: 1.0
-      case .full: 0.0
-      case .equal: 0.5
-      case .proportional(let factor): 1 - factor
-      }
-    var wait = Duration(clampingSeconds: policy.backoff.baseSeconds(0) * lowest)
+    var wait = policy.backoff.range(beforeRetry: 0)?.lowerBound ?? .zero
     if let field = result.response?.head.first("retry-after") {
       wait = RetryAfter.parse(field, at: now) ?? wait
     }

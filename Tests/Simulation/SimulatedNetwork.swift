@@ -58,7 +58,7 @@ struct SimulatedNetwork {
       result.response = response("Retry-After: \(random.pick(0...4))\r\n")
     case 6:
       result.status = 503
-      result.response = response("retry-after: \(random.chance(0.2) ? 3600 : random.pick(1...12))\r\n")
+      result.response = response("retry-after: \(random.chance(0.2) ? 45 : random.pick(1...12))\r\n")
     case 7: result.status = random.pick([400, 404, 410])
     default: result.status = random.pick([500, 502, 503, 504])
     }

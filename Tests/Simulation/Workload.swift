@@ -15,7 +15,8 @@ enum Workload {
       claimBatch: random.pick(1...10), maxInterruptions: random.pick(1...5),
       storeRetry: .milliseconds(random.pick(random.chance(0.2) ? 0...5 : 100...2000)),
       breaker: CircuitBreakerSettings(
-        consecutiveFailures: random.pick(2...5), failureRate: random.chance(0.5) ? 0.5 : 2, window: .seconds(20),
+        consecutiveFailures: random.pick(2...5), failureRate: random.chance(0.5) ? 0.5 : 2,
+        window: random.chance(0.7) ? .time(.seconds(20)) : .calls(12),
         minimumCalls: 6, openInterval: .milliseconds(random.pick(500...5000)), openMultiplier: 2,
         maximumOpenInterval: .seconds(20), halfOpenProbes: random.pick(1...3),
         probeTimeout: .milliseconds(random.pick(1000...30_000))),
@@ -50,11 +51,16 @@ enum Workload {
     // Either soon over, or so late that a call which waits for its deadline is noticed.
     policy.deadline = random.chance(0.4) ? random.span(200...20_000) : .seconds(86_400)
     policy.attemptTimeout = random.span(100...10_000)
+    let initial = random.span(10...5000)
+    let curve: BackoffCurve = random.pick([
+      .exponential(initial: initial, multiplier: 2), .exponential(initial: initial, multiplier: 2),
+      .decorrelated(base: initial), .fibonacci(initial: initial), .schedule([initial, .seconds(6)], then: .stop),
+    ])
     policy.backoff = Backoff(
-      initial: random.span(10...5000), multiplier: 2, maximum: .seconds(15),
-      jitter: random.pick([.none, .full, .equal, .proportional(factor: 0.5)]))
+      curve, maximum: .seconds(15), jitter: random.pick([.none, .full, .equal, .proportional(factor: 0.5)]))
     policy.retryOn.network = random.pick([.never, .whenNotSent, .always, .always])
     policy.retryAfter.maximum = .seconds(30)
+    policy.retryAfter.beyond = random.chance(0.5) ? .stop : .park
     policy.onTrip = random.chance(0.25) ? .fail : .wait
     let events: [CallEvent] = random.chance(0.7) ? CallEvent.allCases : [random.pick(CallEvent.allCases)]
     let spec = CallSpec(

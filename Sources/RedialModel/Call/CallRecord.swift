@@ -51,6 +51,8 @@ public struct CallProgress: Sendable, Hashable {
   public var interruptions: Int
   /// Attempts begun before this round. A manual retry of an ended call begins a new round.
   public var attemptsBefore: Int
+  /// The waits that the backoff has given in this round.
+  public var waits: WaitHistory
   /// When the clock of this round's deadline started.
   public var roundStartedAt: Timestamp
   /// When it ended.
@@ -61,7 +63,8 @@ public struct CallProgress: Sendable, Hashable {
   /// Creates the progress of a call that waits for `due`.
   public init(
     state: StoredState, due: Timestamp, waiting: WaitReason? = nil, attempts: Int = 0, interruptions: Int = 0,
-    attemptsBefore: Int = 0, roundStartedAt: Timestamp, finishedAt: Timestamp? = nil, failure: StopReason? = nil
+    attemptsBefore: Int = 0, waits: WaitHistory = .none, roundStartedAt: Timestamp, finishedAt: Timestamp? = nil,
+    failure: StopReason? = nil
   ) {
     self.state = state
     self.due = due
@@ -69,6 +72,7 @@ public struct CallProgress: Sendable, Hashable {
     self.attempts = attempts
     self.interruptions = interruptions
     self.attemptsBefore = attemptsBefore
+    self.waits = waits
     self.roundStartedAt = roundStartedAt
     self.finishedAt = finishedAt
     self.failure = failure

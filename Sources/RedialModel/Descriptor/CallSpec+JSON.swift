@@ -89,22 +89,22 @@ extension RetryPolicy {
     writer.beginObject()
     writer.field("maxAttempts", maxAttempts)
     writer.field("deadline", deadline)
+    if deadlineRule.lastAttempt != .endEarly {
+      writer.field("lastAttempt", Vocabulary.word(of: deadlineRule.lastAttempt, in: Vocabulary.lastAttempts))
+    }
+    if deadlineRule.minimumAttemptTime != .zero { writer.field("minimumAttemptTime", deadlineRule.minimumAttemptTime) }
     writer.field("attemptTimeout", attemptTimeout)
     writer.key("backoff")
-    writer.beginObject()
-    writer.field("strategy", backoff.multiplier == 1 ? "constant" : "exponential")
-    writer.field("initial", backoff.initial)
-    if backoff.multiplier != 1 { writer.field("multiplier", backoff.multiplier) }
-    writer.field("max", backoff.maximum)
-    writer.key("jitter")
-    writer.string(Vocabulary.name(backoff.jitter))
-    if case .proportional(let factor) = backoff.jitter { writer.field("factor", factor) }
-    writer.endObject()
+    backoff.write(to: &writer)
     writer.key("retryOn")
     writer.beginObject()
     writer.field("network", Vocabulary.name(retryOn.network))
     writer.key("statuses")
     retryOn.statuses.write(to: &writer)
+    if !retryOn.statusesWithRetryAfter.ranges.isEmpty {
+      writer.key("statusesWithRetryAfter")
+      retryOn.statusesWithRetryAfter.write(to: &writer)
+    }
     writer.endObject()
     writer.key("stopOn")
     writer.beginObject()
@@ -115,6 +115,7 @@ extension RetryPolicy {
     writer.beginObject()
     writer.field("mode", retryAfter.isRespected ? "respect" : "ignore")
     writer.field("max", retryAfter.maximum)
+    if retryAfter.beyond != .stop { writer.field("beyond", "park") }
     writer.endObject()
     writer.field("onExhausted", "fail")
     writer.field("onTrip", onTrip == .wait ? "wait" : "fail")

@@ -288,16 +288,12 @@ struct DescriptorReader {
       headers.append(HeaderField("content-type", "application/json"))
     }
     let method = method ?? (body == nil ? "GET" : "POST")
-    let repeatable =
-      idempotent || Self.idempotentMethods.contains(method)
-      || headers.contains { $0.name.lowercased() == "idempotency-key" }
+    let hasKey = idempotent || headers.contains { $0.name.lowercased() == "idempotency-key" }
     let spec = CallSpec(
       url: url, method: method, headers: headers, target: target ?? origin,
-      policy: policy.finished(repeatable: repeatable), idempotent: idempotent, labels: labels, callback: callback,
+      policy: policy.finished(for: Idempotency(method: method, hasKey: hasKey)), idempotent: idempotent, labels: labels,
+      callback: callback,
       captureLimit: captureLimit ?? min(CallDescriptor.defaultCaptureBytes, limits.captureBytes))
     return CallDescriptor(spec: spec, body: body ?? [], start: start ?? .after(.zero))
   }
-
-  /// RFC 9110 §9.2.2.
-  private static let idempotentMethods: Set<String> = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
 }

@@ -8,24 +8,23 @@ struct PolicyDraft {
   private var policy = RetryPolicy()
   private var network: NetworkRetry?
   private var statuses: StatusSet?
-  private var strategy: String?
-  private var multiplier: Double?
-  private var jitter: String?
-  private var factor: Double?
+  private var statusesWithRetryAfter: StatusSet?
 
   private static let members = [
-    "maxAttempts", "deadline", "attemptTimeout", "backoff", "retryOn", "stopOn", "retryAfter", "onTrip", "onExhausted",
+    "maxAttempts", "deadline", "lastAttempt", "minimumAttemptTime", "attemptTimeout", "backoff", "retryOn", "stopOn",
+    "retryAfter", "onTrip", "onExhausted",
   ]
-  private static let backoffMembers = ["strategy", "initial", "max", "multiplier", "jitter", "factor"]
-  private static let longest = Duration.seconds(366 * 86_400)
+  static let longest = Duration.seconds(366 * 86_400)
 
-  /// The policy, its gaps filled for a request that may, or may not, be executed more than once. A client that
-  /// says what to retry on has thereby said that its request may be.
-  func finished(repeatable: Bool) -> RetryPolicy {
+  /// The policy, its gaps filled by whether the request may be executed more than once. A client that says what to
+  /// retry on has thereby said that it may be.
+  func finished(for idempotency: Idempotency) -> RetryPolicy {
     var policy = policy
     let saidSo = network != nil || statuses != nil
-    let defaults: RetryConditions = repeatable || saidSo ? .idempotent : .nonIdempotent
-    policy.retryOn = RetryConditions(network: network ?? defaults.network, statuses: statuses ?? defaults.statuses)
+    let defaults: RetryConditions = saidSo ? .idempotent : .suited(to: idempotency)
+    policy.retryOn = RetryConditions(
+      network: network ?? defaults.network, statuses: statuses ?? defaults.statuses,
+      statusesWithRetryAfter: statusesWithRetryAfter ?? defaults.statusesWithRetryAfter)
     return policy
   }
 
@@ -52,7 +51,17 @@ struct PolicyDraft {
       if let value = try reader.duration("/policy/attemptTimeout", in: .milliseconds(1)...Duration.seconds(3600)) {
         policy.attemptTimeout = value
       }
-    case "backoff": try readBackoff(&reader)
+    case "lastAttempt":
+      if let word = try Self.word(of: Vocabulary.lastAttempts.map(\.word), "/policy/lastAttempt", &reader) {
+        policy.deadlineRule.lastAttempt = Vocabulary.value(of: word, in: Vocabulary.lastAttempts)
+      }
+    case "minimumAttemptTime":
+      if let value = try reader.duration("/policy/minimumAttemptTime", in: .zero...Duration.seconds(3600)) {
+        policy.deadlineRule.minimumAttemptTime = value
+      }
+    case "backoff":
+      var draft = BackoffDraft()
+      if let backoff = try draft.read(from: &reader) { policy.backoff = backoff }
     case "retryOn": try readRetryOn(&reader)
     case "stopOn": try readStopOn(&reader)
     case "retryAfter": try readRetryAfter(&reader)
@@ -66,61 +75,15 @@ struct PolicyDraft {
     }
   }
 
-  private mutating func readBackoff(_ reader: inout DescriptorReader) throws(JSONError) {
-    guard try reader.expect(.object, "/policy/backoff", "must be an object") else { return }
-    try reader.json.beginObject()
-    var members = Members(Self.backoffMembers)
-    while let key = try reader.nextMember(&members, of: "policy/backoff", at: "/policy/backoff") {
-      switch key {
-      case "strategy": strategy = try Self.word(of: ["exponential", "constant"], "/policy/backoff/strategy", &reader)
-      case "initial":
-        if let value = try reader.duration("/policy/backoff/initial", in: .zero...Self.longest) {
-          policy.backoff.initial = value
-        }
-      case "max":
-        if let value = try reader.duration("/policy/backoff/max", in: .milliseconds(1)...Self.longest) {
-          policy.backoff.maximum = value
-        }
-      case "multiplier": multiplier = try reader.number("/policy/backoff/multiplier", in: 1...100)
-      case "jitter":
-        jitter = try Self.word(of: ["none", "full", "equal", "proportional"], "/policy/backoff/jitter", &reader)
-      case "factor": factor = try reader.number("/policy/backoff/factor", in: 0...1)
-      default: break
-      }
-    }
-    finishBackoff(&reader)
-  }
-
-  private mutating func finishBackoff(_ reader: inout DescriptorReader) {
-    if strategy == "constant" {
-      policy.backoff.multiplier = 1
-      if multiplier != nil { reader.fault("/policy/backoff/multiplier", "does not go with the constant strategy") }
-    } else if let multiplier {
-      policy.backoff.multiplier = multiplier
-    }
-    switch jitter {
-    case "none": policy.backoff.jitter = .none
-    case "full": policy.backoff.jitter = .full
-    case "equal": policy.backoff.jitter = .equal
-    default: policy.backoff.jitter = .proportional(factor: factor ?? 0.5)
-    }
-    if factor != nil, let jitter, jitter != "proportional" {
-      reader.fault("/policy/backoff/factor", "goes with proportional jitter only")
-    }
-    if policy.backoff.initial > policy.backoff.maximum {
-      reader.fault("/policy/backoff/initial", "is longer than the longest wait, which max sets")
-    }
-  }
-
   private mutating func readRetryOn(_ reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/policy/retryOn", "must be an object") else { return }
     try reader.json.beginObject()
-    var members = Members(["network", "statuses"])
+    var members = Members(["network", "statuses", "statusesWithRetryAfter"])
     while let key = try reader.nextMember(&members, of: "policy/retryOn", at: "/policy/retryOn") {
-      if key == "network" {
-        network = try Self.network(&reader)
-      } else {
-        statuses = try Self.statuses("/policy/retryOn/statuses", &reader)
+      switch key {
+      case "network": network = try Self.network(&reader)
+      case "statuses": statuses = try Self.statuses("/policy/retryOn/statuses", &reader)
+      default: statusesWithRetryAfter = try Self.statuses("/policy/retryOn/statusesWithRetryAfter", &reader)
       }
     }
   }
@@ -137,14 +100,21 @@ struct PolicyDraft {
   private mutating func readRetryAfter(_ reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/policy/retryAfter", "must be an object") else { return }
     try reader.json.beginObject()
-    var members = Members(["mode", "max"])
+    var members = Members(["mode", "max", "beyond"])
     while let key = try reader.nextMember(&members, of: "policy/retryAfter", at: "/policy/retryAfter") {
-      if key == "mode" {
+      switch key {
+      case "mode":
         if let word = try Self.word(of: ["respect", "ignore"], "/policy/retryAfter/mode", &reader) {
           policy.retryAfter.isRespected = word == "respect"
         }
-      } else if let value = try reader.duration("/policy/retryAfter/max", in: .zero...Self.longest) {
-        policy.retryAfter.maximum = value
+      case "max":
+        if let value = try reader.duration("/policy/retryAfter/max", in: .zero...Self.longest) {
+          policy.retryAfter.maximum = value
+        }
+      default:
+        if let word = try Self.word(of: ["stop", "park"], "/policy/retryAfter/beyond", &reader) {
+          policy.retryAfter.beyond = word == "stop" ? .stop : .park
+        }
       }
     }
   }
@@ -178,7 +148,7 @@ struct PolicyDraft {
     return StatusSet(ranges)
   }
 
-  private static func word(
+  static func word(
     of words: [String], _ pointer: String, _ reader: inout DescriptorReader
   ) throws(JSONError) -> String? {
     guard let word = try reader.string(pointer) else { return nil }

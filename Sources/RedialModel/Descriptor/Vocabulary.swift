@@ -10,13 +10,18 @@ enum Vocabulary {
     }
   }
 
-  static func name(_ jitter: Jitter) -> StaticString {
-    switch jitter {
-    case .none: "none"
-    case .full: "full"
-    case .equal: "equal"
-    case .proportional: "proportional"
-    }
+  static let lastAttempts: [(word: String, value: DeadlineRule.LastAttempt)] = [
+    ("endEarly", .endEarly), ("pullForward", .pullForward),
+  ]
+
+  /// The word for a value; every value has one.
+  static func word<Value: Equatable>(of value: Value, in words: [(word: String, value: Value)]) -> String {
+    words.first { $0.value == value }?.word ?? words[0].word
+  }
+
+  /// The value of a word that is known to be among those.
+  static func value<Value>(of word: String, in words: [(word: String, value: Value)]) -> Value {
+    words.first { $0.word == word }?.value ?? words[0].value
   }
 
   static func text(_ range: ClosedRange<Int>) -> String {

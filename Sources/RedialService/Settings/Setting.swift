@@ -71,7 +71,7 @@ extension Setting {
       key: "breakerFailureRate", form: "0...1",
       summary: "Failure rate over the window that opens a target's breaker; 0 switches this rule off.", isSecret: false,
       read: { $0.engine.breaker.failureRate > 1 ? "0" : "\($0.engine.breaker.failureRate)" }, assign: setFailureRate),
-    span("breakerWindow", \.engine.breaker.window, "How far back the failure rate looks."),
+    span("breakerWindow", \.engine.breaker.windowLength, "How far back the failure rate looks."),
     whole(
       "breakerMinimumCalls", \.engine.breaker.minimumCalls, 1...1_000_000,
       "Outcomes that the window must hold before the rate is judged."),
@@ -159,5 +159,13 @@ extension Setting {
     // The breaker's own word for "never" is a rate that cannot be reached.
     settings.engine.breaker.failureRate = rate == 0 ? 2 : rate
     return true
+  }
+}
+
+extension CircuitBreakerSettings {
+  /// The length of a window of time, which is the only kind that the service's settings offer.
+  fileprivate var windowLength: Duration {
+    get { if case .time(let length) = window { length } else { .zero } }
+    set { window = .time(newValue) }
   }
 }

@@ -1,0 +1,300 @@
+/// A circuit breaker: it stops calls to a target that keeps failing, and lets
+/// single probes find out when it is well again.
+///
+/// Each call that it lets through carries a ``Permit``. The permit names the
+/// breaker's generation, which changes with every change of state, and expires,
+/// so that a result which comes in late changes nothing, and a half-open breaker
+/// whose probes never come back is never stuck.
+///
+/// | from | event | to |
+/// | --- | --- | --- |
+/// | closed | a threshold reached, with the minimum of calls where it asks for one | open |
+/// | open | permission asked for after the interval | half-open |
+/// | half-open | enough probes succeeded | closed |
+/// | half-open | more probes failed than allowed, or time is up for those under way | open, for longer |
+/// | half-open | a probe ignored, or its lease over | half-open, its place free again |
+/// | any | ``force(_:)`` | the state that was asked for; only ``reset()`` and ``force(_:)`` lead out of it |
+public struct CircuitBreaker: Sendable, Hashable {
+  /// What the breaker is doing.
+  public enum State: Sendable, Hashable {
+    /// Calls pass and are judged. Leads to `open`.
+    case closed
+    /// No call passes before `until`. Leads to `halfOpen`. `trips` counts the openings since it last closed.
+    case open(until: Timestamp, trips: Int)
+    /// Probes find out. Leads to `closed` when enough of them succeed; to `open` when more
+    /// fail than may, or when they are not done by `until`.
+    case halfOpen(HalfOpen)
+    /// Somebody holds the breaker. Leads to `closed` by ``CircuitBreaker/reset()``, and to another of its kind.
+    case forced(Forced)
+
+    /// The probing of a half-open breaker.
+    public struct HalfOpen: Sendable, Hashable {
+      /// When the probes are given up.
+      public var until: Timestamp
+      /// Probes under way.
+      public var inFlight: Int
+      /// Probes that have succeeded.
+      public var successes: Int
+      /// Probes that have failed and were allowed to.
+      public var failures: Int
+      /// Openings since the breaker last closed.
+      public var trips: Int
+    }
+  }
+
+  /// What an operator can make a breaker do.
+  public enum Forced: UInt8, Sendable, Hashable, CaseIterable {
+    /// No call passes, for as long as it takes.
+    case open
+    /// Every call passes; nothing is judged, nothing recorded.
+    case closed
+    /// As if there were no breaker: every call passes, nothing is recorded.
+    case disabled
+    /// Every call passes and is recorded, so that the counts can be looked at; the breaker never opens.
+    case metricsOnly
+  }
+
+  /// The right to make one call, to be given back with what became of it.
+  public struct Permit: Sendable, Hashable {
+    /// The breaker's generation when the permit was given.
+    public var generation: UInt64
+    /// Whether the call is a probe of a half-open breaker.
+    public var isProbe: Bool { place != nil }
+    /// After this time the permit is void.
+    public var expiry: Timestamp
+    /// A probe's place among those under way, and which of its holders in turn this is.
+    var place: Int?
+    var serial: UInt64 = 0
+  }
+
+  /// The answer to a request for permission.
+  public enum Admission: Sendable, Hashable {
+    /// The call may go, with this permit.
+    case permitted(Permit)
+    /// No call may go before this time; what the answer will be then is open.
+    case rejected(until: Timestamp)
+  }
+
+  /// What became of a call that had a permit.
+  public enum Result: Sendable, Hashable {
+    /// The target works.
+    case success
+    /// The target does not.
+    case failure
+    /// It says nothing about the target: cancelled, interrupted, this side's own fault.
+    case ignored
+  }
+
+  /// The state now.
+  public private(set) var state: State = .closed
+  /// Failures in a row while closed.
+  public private(set) var consecutiveFailures = 0
+  /// Changes with every change of state.
+  public private(set) var generation: UInt64 = 0
+  /// When the breaker trips and how it recovers.
+  public let settings: CircuitBreakerSettings
+  private var window: SlidingWindow
+  private var leases: [Lease]
+  private var serial: UInt64 = 0
+  private let seed: UInt64
+
+  /// A place for a probe.
+  private struct Lease: Sendable, Hashable {
+    /// Which permit has it; 0 for none.
+    var serial: UInt64 = 0
+    var expiry = Timestamp.distantFuture
+
+    func isOver(at now: Timestamp) -> Bool { serial != 0 && expiry <= now }
+  }
+
+  /// A closed breaker.
+  ///
+  /// - Parameter seed: Decides the jitter of the open intervals; breakers of many instances should differ in it.
+  public init(settings: CircuitBreakerSettings = CircuitBreakerSettings(), seed: UInt64 = 0) {
+    self.settings = settings
+    self.seed = seed
+    window = SlidingWindow(settings.window)
+    leases = Array(repeating: Lease(), count: max(1, settings.halfOpenProbes))
+  }
+
+  /// A breaker that was open when its process ended, and goes on being so.
+  public init(settings: CircuitBreakerSettings, openUntil: Timestamp, trips: Int, seed: UInt64 = 0) {
+    self.init(settings: settings, seed: seed)
+    state = .open(until: openUntil, trips: trips)
+    generation = 1
+  }
+
+  /// The outcomes that the rates are judged by.
+  public func counts(at now: Timestamp) -> SlidingWindow.Counts { window.counts(at: now) }
+
+  // MARK: Permits
+
+  /// Asks whether a call may go now. An open breaker whose interval is over becomes half-open.
+  public mutating func acquire(at now: Timestamp) -> Admission {
+    advance(to: now)
+    switch state {
+    case .closed, .forced(.closed), .forced(.disabled), .forced(.metricsOnly):
+      return .permitted(Permit(generation: generation, expiry: now + settings.permitLease))
+    case .forced(.open): return .rejected(until: .distantFuture)
+    case .open(let until, _): return .rejected(until: until)
+    case .halfOpen(var probing):
+      guard hasRoom(probing), let place = leases.firstIndex(where: { $0.serial == 0 }) else {
+        return .rejected(until: probing.until)
+      }
+      serial += 1
+      leases[place] = Lease(serial: serial, expiry: now + settings.permitLease)
+      probing.inFlight += 1
+      state = .halfOpen(probing)
+      return .permitted(Permit(generation: generation, expiry: leases[place].expiry, place: place, serial: serial))
+    }
+  }
+
+  /// Whether a call could go now, without asking for a permit.
+  public func admits(at now: Timestamp) -> Bool {
+    switch state {
+    case .closed, .forced(.closed), .forced(.disabled), .forced(.metricsOnly): return true
+    case .forced(.open): return false
+    case .open(let until, _): return now >= until
+    case .halfOpen(let probing):
+      guard now >= probing.until else {
+        return hasRoom(probing) || leases.contains { $0.isOver(at: now) }
+      }
+      // Time is up: with probes under way it opens again, without any it goes on waiting for the first.
+      return probing.inFlight == 0
+    }
+  }
+
+  /// Takes a permit back with what became of the call. A permit of an earlier generation, or one that has expired,
+  /// changes nothing.
+  ///
+  /// - Parameter took: How long the call took, for the rate of slow calls.
+  public mutating func record(
+    _ result: Result, of permit: Permit, took: Duration = .zero, at now: Timestamp
+  ) {
+    advance(to: now)
+    guard permit.generation == generation, now <= permit.expiry else { return }
+    let isSlow = took > settings.slowCallDuration
+    switch state {
+    case .closed:
+      note(result, isSlow: isSlow, at: now)
+      // Judged after successes too: the window may only now hold its minimum.
+      if result != .ignored, shouldTrip(at: now) { open(after: 0, at: now) }
+    case .forced(.metricsOnly): note(result, isSlow: isSlow, at: now)
+    case .open, .forced: break
+    case .halfOpen(var probing):
+      guard let place = permit.place, leases[place].serial == permit.serial else { return }
+      leases[place] = Lease()
+      probing.inFlight -= 1
+      settle(result, isSlow: isSlow, probing, at: now)
+    }
+  }
+
+  /// Lets time pass: an open interval ends, leases end, and a half-open breaker gives up on probes that never came back.
+  public mutating func advance(to now: Timestamp) {
+    if case .open(let until, let trips) = state, now >= until {
+      generation += 1
+      freePlaces()
+      state = .halfOpen(
+        .init(until: now + settings.probeTimeout, inFlight: 0, successes: 0, failures: 0, trips: trips))
+    }
+    guard case .halfOpen(var probing) = state else { return }
+    if now >= probing.until {
+      // Probes that nobody asked for yet are not late: only those under way can be.
+      guard probing.inFlight == 0 else { return open(after: probing.trips, at: now) }
+      probing.until = now + settings.probeTimeout
+    } else {
+      for place in leases.indices where leases[place].isOver(at: now) {
+        leases[place] = Lease()
+        probing.inFlight -= 1
+      }
+    }
+    state = .halfOpen(probing)
+  }
+
+  // MARK: Operators
+
+  /// Holds the breaker in a state of the operator's choice, until ``reset()``. Results of calls that are under way
+  /// change nothing.
+  public mutating func force(_ forced: Forced) {
+    generation += 1
+    freePlaces()
+    state = .forced(forced)
+  }
+
+  /// Opens a breaker as if a threshold had been reached; one that is held stays as it is.
+  public mutating func trip(at now: Timestamp) {
+    if case .forced = state { return }
+    open(after: 0, at: now)
+  }
+
+  /// Closes the breaker and forgets what it knew.
+  public mutating func reset() {
+    close()
+  }
+
+  // MARK: Transitions
+
+  private var successesNeeded: Int {
+    max(1, settings.successesToClose ?? settings.halfOpenProbes)
+  }
+
+  private func hasRoom(_ probing: State.HalfOpen) -> Bool {
+    probing.inFlight < max(1, settings.halfOpenProbes) && probing.inFlight + probing.successes < successesNeeded
+  }
+
+  private mutating func note(_ result: Result, isSlow: Bool, at now: Timestamp) {
+    guard result != .ignored else { return }
+    consecutiveFailures = result == .failure ? consecutiveFailures + 1 : 0
+    window.record(isFailure: result == .failure, isSlow: isSlow, at: now)
+  }
+
+  private func shouldTrip(at now: Timestamp) -> Bool {
+    if settings.consecutiveFailures > 0, consecutiveFailures >= settings.consecutiveFailures { return true }
+    guard settings.failureRate <= 1 || settings.slowCallRate <= 1 else { return false }
+    let counts = window.counts(at: now)
+    guard counts.total >= max(1, settings.minimumCalls) else { return false }
+    return Self.reaches(settings.failureRate, counts.failures, of: counts.total)
+      || Self.reaches(settings.slowCallRate, counts.slow, of: counts.total)
+  }
+
+  /// A rate of 0 still takes one.
+  private static func reaches(_ rate: Double, _ count: Int, of total: Int) -> Bool {
+    rate <= 1 && count > 0 && Double(count) >= rate * Double(total)
+  }
+
+  /// A slow probe is no success where slow calls count.
+  private mutating func settle(_ result: Result, isSlow: Bool, _ ended: State.HalfOpen, at now: Timestamp) {
+    var probing = ended
+    switch result {
+    case .ignored: state = .halfOpen(probing)
+    case .success where !isSlow || settings.slowCallRate > 1:
+      probing.successes += 1
+      state = .halfOpen(probing)
+      if probing.successes >= successesNeeded { close() }
+    case .success, .failure:
+      probing.failures += 1
+      state = .halfOpen(probing)
+      if probing.failures > max(0, settings.halfOpenFailuresAllowed) { open(after: probing.trips, at: now) }
+    }
+  }
+
+  private mutating func open(after trips: Int, at now: Timestamp) {
+    generation += 1
+    freePlaces()
+    var random = RandomSource(seed: seed &+ generation)
+    let interval = settings.openInterval(afterTrips: trips, draw: random.unitInterval())
+    state = .open(until: now + interval, trips: trips + 1)
+  }
+
+  private mutating func close() {
+    generation += 1
+    state = .closed
+    consecutiveFailures = 0
+    window.clear()
+    freePlaces()
+  }
+
+  private mutating func freePlaces() {
+    for place in leases.indices { leases[place] = Lease() }
+  }
+}

@@ -1,0 +1,79 @@
+/// What a target says of its quota in `RateLimit` fields.
+///
+/// Read are the structured field of draft-ietf-httpapi-ratelimit-headers
+/// (`RateLimit: "default";r=0;t=30`) and its widespread forerunners
+/// (`RateLimit-Remaining` and `RateLimit-Reset`, with or without `X-`). A reset
+/// above 10^9 is taken for Unix time in seconds, as GitHub has it; below, for
+/// seconds from now.
+public struct RateLimitFields: Sendable, Hashable {
+  /// Requests left in the window; nil when not said.
+  public var remaining: Int?
+  /// Until the quota is there again; nil when not said.
+  public var reset: Duration?
+
+  /// Creates a statement from its parts.
+  public init(remaining: Int? = nil, reset: Duration? = nil) {
+    self.remaining = remaining
+    self.reset = reset
+  }
+
+  /// The wait that an exhausted quota asks for, to be used where `Retry-After` is missing; nil when there is quota left,
+  /// or nothing was said.
+  public var wait: Duration? {
+    remaining == 0 ? reset : nil
+  }
+
+  /// Takes one header line into account; lines of other names change nothing. Of several policies in a `RateLimit`
+  /// field, the most exhausted counts.
+  ///
+  /// - Parameter name: In lower case.
+  public mutating func note(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>, at now: Timestamp) {
+    switch name.count {
+    case 9 where Self.equals(name, "ratelimit"): noteStructured(value)
+    case 19 where Self.equals(name, "ratelimit-remaining"), 21 where Self.equals(name, "x-ratelimit-remaining"):
+      remaining = Self.number(value).map { Int(clamping: $0) } ?? remaining
+    case 15 where Self.equals(name, "ratelimit-reset"), 17 where Self.equals(name, "x-ratelimit-reset"):
+      guard let seconds = Self.number(value) else { return }
+      let isDate = seconds > 1_000_000_000
+      reset = isDate ? max(.zero, Timestamp(microseconds: seconds &* 1_000_000) - now) : .seconds(seconds)
+    default: break
+    }
+  }
+
+  /// Members separated by commas, each with parameters `r` (remaining) and `t` (seconds to the reset).
+  private mutating func noteStructured(_ value: ArraySlice<UInt8>) {
+    for member in value.split(separator: 0x2C, maxSplits: 32) {
+      var left: Int?
+      var time: Duration?
+      for parameter in member.split(separator: 0x3B, maxSplits: 32).dropFirst() {
+        let text = parameter.drop { $0 == 0x20 || $0 == 0x09 }
+        guard text.count > 2, text[text.startIndex + 1] == 0x3D else { continue }
+        let number = Self.number(text.dropFirst(2))
+        if text.first == 0x72 { left = number.map { Int(clamping: $0) } }
+        if text.first == 0x74 { time = number.map { .seconds($0) } }
+      }
+      guard let left else { continue }
+      if let known = remaining, known < left || (known == left && reset ?? .zero >= time ?? .zero) { continue }
+      remaining = left
+      reset = time
+    }
+  }
+
+  /// Digits and nothing else, but for blanks around them; at most some 30,000 years of seconds.
+  private static func number(_ text: ArraySlice<UInt8>) -> Int64? {
+    let blank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+    var digits = text.drop(while: blank)
+    while let last = digits.last, blank(last) { digits = digits.dropLast() }
+    guard !digits.isEmpty else { return nil }
+    var number: Int64 = 0
+    for byte in digits {
+      guard byte >= 0x30, byte <= 0x39 else { return nil }
+      number = min(1_000_000_000_000, number * 10 + Int64(byte &- 0x30))
+    }
+    return number
+  }
+
+  private static func equals(_ name: ArraySlice<UInt8>, _ known: StaticString) -> Bool {
+    known.withUTF8Buffer { name.elementsEqual($0) }
+  }
+}

@@ -1,0 +1,70 @@
+/// What is worth another attempt.
+public struct RetryConditions: Sendable, Hashable {
+  /// Which transport failures are.
+  public var network: NetworkRetry
+  /// Which answered statuses are.
+  public var statuses: StatusSet
+  /// Which statuses are only when the answer says when to come back: 503 for a request that may not be repeated, say, or
+  /// 413 (RFC 9110 §15.5.14).
+  public var statusesWithRetryAfter: StatusSet
+
+  /// Creates conditions from their parts.
+  public init(network: NetworkRetry, statuses: StatusSet, statusesWithRetryAfter: StatusSet = .none) {
+    self.network = network
+    self.statuses = statuses
+    self.statusesWithRetryAfter = statusesWithRetryAfter
+  }
+
+  /// For a request that may be executed more than once (RFC 9110 §9.2.2, or the caller's word).
+  public static let idempotent = RetryConditions(network: .always, statuses: .transient)
+
+  /// For any other request: only what provably was not executed.
+  public static let nonIdempotent = RetryConditions(network: .whenNotSent, statuses: .notExecuted)
+
+  /// Those that go with what is known of a request.
+  public static func suited(to idempotency: Idempotency) -> RetryConditions {
+    idempotency == .unsafe ? .nonIdempotent : .idempotent
+  }
+}
+
+/// Which transport failures are worth another attempt.
+public enum NetworkRetry: UInt8, Sendable, Hashable, CaseIterable {
+  /// None.
+  case never
+  /// Those after which the request provably never left.
+  case whenNotSent
+  /// All.
+  case always
+}
+
+/// Whether a request may be executed more than once.
+public enum Idempotency: UInt8, Sendable, Hashable, CaseIterable {
+  /// Its method says so (RFC 9110 §9.2.2).
+  case method
+  /// It carries a key by which the target recognises a repetition, or its sender says so.
+  case keyed
+  /// Nothing says so.
+  case unsafe
+
+  /// What is known of a request of that method.
+  ///
+  /// - Parameters:
+  ///   - method: The method token; methods are case-sensitive.
+  ///   - hasKey: Whether the target honours an idempotency key that the request carries.
+  public init(method: some StringProtocol, hasKey: Bool = false) {
+    let isIdempotent =
+      switch method.utf8.count {
+      case 3: Self.equals(method, "GET") || Self.equals(method, "PUT")
+      case 4: Self.equals(method, "HEAD")
+      case 5: Self.equals(method, "TRACE")
+      case 6: Self.equals(method, "DELETE")
+      case 7: Self.equals(method, "OPTIONS")
+      default: false
+      }
+    self = isIdempotent ? .method : hasKey ? .keyed : .unsafe
+  }
+
+  private static func equals(_ method: some StringProtocol, _ name: StaticString) -> Bool {
+    name.withUTF8Buffer { method.utf8.elementsEqual($0) }
+  }
+}

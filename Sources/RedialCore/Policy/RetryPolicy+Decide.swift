@@ -1,0 +1,139 @@
+extension RetryPolicy {
+  /// The wait before the first attempt, and what it leaves for the retries to know. ``InitialDelay/none`` draws nothing.
+  public func initialWait(using random: inout some RandomNumberGenerator) -> (wait: Duration, waits: WaitHistory) {
+    switch initialDelay {
+    case .none: return (.zero, .none)
+    case .fixed(let wait): return (max(.zero, wait), .none)
+    case .backoff:
+      let wait = backoff.wait(beforeRetry: 0, using: &random)?.duration ?? .zero
+      return (wait, WaitHistory.none.adding(wait))
+    }
+  }
+
+  /// What an attempt's end means, and by which rule.
+  public func classify(_ end: AttemptEnd) -> (classification: RetryClassification, rule: RetryDecision.Rule) {
+    switch end.outcome {
+    case .answered where (200...299).contains(end.status): return (.success, .success)
+    case .answered where end.directive == .stop: return (.permanent, .targetStops)
+    case .answered where stopOn.contains(end.status): return (.permanent, .statusStops)
+    case .answered:
+      let isListed =
+        retryOn.statuses.contains(end.status)
+        || (end.retryAfter != nil && retryOn.statusesWithRetryAfter.contains(end.status))
+      guard isListed || end.directive == .retry else { return (.permanent, .statusNotRetryable) }
+      let isThrottling = end.status == 429 || (end.status == 503 && end.retryAfter != nil)
+      return (isThrottling ? .throttling : .transient, isListed ? .retryableStatus : .targetRetries)
+    case .notSent where retryOn.network != .never, .maybeSent where retryOn.network == .always:
+      return (.transient, .retryableFailure)
+    case .notSent, .maybeSent: return (.permanent, .failureNotRetryable)
+    case .unusable: return (.permanent, .unusableRequest)
+    case .localFault, .interrupted, .cancelled: return (.ignored, .interrupted)
+    }
+  }
+
+  /// Decides what follows from an attempt, with the policy's own backoff.
+  ///
+  /// A retry is never placed past the deadline, and never earlier than the
+  /// target asked for. The same arguments and the same state of `random` give
+  /// the same decision; nothing is allocated.
+  public func decide(
+    _ end: AttemptEnd, at now: Timestamp, using random: inout some RandomNumberGenerator
+  ) -> RetryDecision {
+    let (classification, rule) = classify(end)
+    if classification == .throttling, let throttlingBackoff {
+      return decide(end, classification, rule, at: now, backoff: throttlingBackoff, using: &random)
+    }
+    return decide(end, classification, rule, at: now, backoff: backoff, using: &random)
+  }
+
+  /// Decides what follows from an attempt, with a strategy of the caller's in the place of ``backoff``.
+  public func decide(
+    _ end: AttemptEnd, at now: Timestamp, backoff: some BackoffStrategy, using random: inout some RandomNumberGenerator
+  ) -> RetryDecision {
+    let (classification, rule) = classify(end)
+    return decide(end, classification, rule, at: now, backoff: backoff, using: &random)
+  }
+
+  private func decide(
+    _ end: AttemptEnd, _ classification: RetryClassification, _ rule: RetryDecision.Rule, at now: Timestamp,
+    backoff: some BackoffStrategy, using random: inout some RandomNumberGenerator
+  ) -> RetryDecision {
+    switch classification {
+    case .success: return RetryDecision(.succeed, rule: rule, waits: end.waits)
+    case .permanent: return RetryDecision(.stop(.notRetryable), rule: rule, waits: end.waits)
+    case .transient, .throttling, .ignored: break
+    }
+    guard end.attempts < maxAttempts else {
+      return RetryDecision(.stop(.attemptsExhausted), rule: .attemptsSpent, waits: end.waits)
+    }
+    // An attempt that was cut off before any was charged is made again as if it were the first retry.
+    let retry = max(0, end.attempts - 1) + (initialDelay == .backoff ? 1 : 0)
+    guard let drawn = backoff.wait(beforeRetry: retry, after: end.waits, using: &random) else {
+      return RetryDecision(.stop(.attemptsExhausted), rule: .scheduleEnded, waits: end.waits)
+    }
+    // The target's word takes the place of the wait, not of the number of retries that the schedule has.
+    if retryAfter.isRespected, end.outcome == .answered, let asked = end.retryAfter {
+      return placedByTarget(asked, end, at: now)
+    }
+    return placed(drawn, end, rule, at: now)
+  }
+
+  /// The target has said when to come back: then, or never.
+  private func placedByTarget(_ asked: Duration, _ end: AttemptEnd, at now: Timestamp) -> RetryDecision {
+    let isLong = asked > retryAfter.maximum
+    if isLong, retryAfter.beyond == .stop {
+      return RetryDecision(.stop(.notRetryable), rule: .retryAfterTooLong, waits: end.waits)
+    }
+    let wait = max(asked, shortestWait)
+    guard wait < room(for: end, at: now) else {
+      return RetryDecision(.stop(.deadlineExceeded), rule: .deadlineNear, waits: end.waits)
+    }
+    return RetryDecision(
+      isLong ? .park(until: now + wait) : .retry(after: wait), rule: .retryAfter,
+      clamps: wait > asked ? .minimum : [], waits: end.waits)
+  }
+
+  /// The backoff has drawn a wait: that one, a shorter one before the deadline, or none.
+  private func placed(
+    _ drawn: BackoffWait, _ end: AttemptEnd, _ rule: RetryDecision.Rule, at now: Timestamp
+  ) -> RetryDecision {
+    var decision = RetryDecision(
+      .succeed, rule: rule, computed: drawn.base, jitter: drawn.scale, clamps: drawn.clamps, waits: end.waits)
+    var wait = max(.zero, drawn.duration)
+    if wait < shortestWait {
+      wait = shortestWait
+      decision.clamps.insert(.minimum)
+    }
+    let room = room(for: end, at: now)
+    if wait >= room {
+      let latest = Duration.microseconds(max(0, room.wholeMicroseconds - 1))
+      guard deadlineRule.lastAttempt == .pullForward, room > .zero, latest >= shortestWait else {
+        decision.action = .stop(.deadlineExceeded)
+        decision.rule = .deadlineNear
+        return decision
+      }
+      wait = latest
+      decision.clamps.insert(.deadline)
+    }
+    decision.action = .retry(after: wait)
+    decision.waits = end.waits.adding(wait)
+    return decision
+  }
+
+  /// What a wait must stay below, so that an attempt after it can finish before the deadline; zero when there is no
+  /// time left, and without end when the deadline counts waits alone and has not been reached.
+  private func room(for end: AttemptEnd, at now: Timestamp) -> Duration {
+    switch deadlineRule.measure {
+    case .elapsed: end.startedAt + deadline - now - max(.zero, deadlineRule.minimumAttemptTime)
+    case .sumOfWaits: end.waits.total < deadline ? .seconds(Int64.max) : .zero
+    }
+  }
+
+  /// Without a bound on attempts, waits of nothing would spin until the deadline.
+  private var shortestWait: Duration {
+    maxAttempts == Self.unlimited ? Self.shortestUnboundedWait : .zero
+  }
+
+  /// The shortest wait of a policy that sets no bound on attempts.
+  public static let shortestUnboundedWait = Duration.milliseconds(1)
+}

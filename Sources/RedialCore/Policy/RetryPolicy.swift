@@ -1,0 +1,142 @@
+/// What to retry, how often, how long and at what pace.
+public struct RetryPolicy: Sendable, Hashable {
+  /// The most attempts, the first included; 1 or more. ``unlimited`` leaves the bound to ``deadline``.
+  public var maxAttempts: Int
+  /// The most time from the start of the call to its end; what it counts is said by ``deadlineRule``.
+  public var deadline: Duration
+  /// What the deadline counts, and what becomes of an attempt that it would cut short.
+  public var deadlineRule: DeadlineRule
+  /// The most time that one attempt may take.
+  public var attemptTimeout: Duration
+  /// What comes before the first attempt.
+  public var initialDelay: InitialDelay
+  /// How long to wait between attempts.
+  public var backoff: Backoff
+  /// How long to wait after a throttling answer, where that differs.
+  public var throttlingBackoff: Backoff?
+  /// What is worth another attempt.
+  public var retryOn: RetryConditions
+  /// Statuses that end the call at once, whatever ``retryOn`` says.
+  public var stopOn: StatusSet
+  /// What to make of the target's `Retry-After`.
+  public var retryAfter: RetryAfterRule
+  /// What becomes of a call whose target's breaker is open.
+  public var onTrip: TripBehavior
+
+  /// As many attempts as the deadline leaves time for.
+  public static let unlimited = Int.max
+
+  /// Creates a policy; every argument left out has Redial's default.
+  ///
+  /// 25 attempts are what the default backoff makes of the default deadline
+  /// (ExponentialBackOff, factor 0: 25 runs in 15 minutes), so that the two
+  /// bounds agree where nobody sets either.
+  public init(
+    maxAttempts: Int = 25, deadline: Duration = .seconds(15 * 60), deadlineRule: DeadlineRule = DeadlineRule(),
+    attemptTimeout: Duration = .seconds(30), initialDelay: InitialDelay = .none, backoff: Backoff = Backoff(),
+    throttlingBackoff: Backoff? = nil, retryOn: RetryConditions = .idempotent, stopOn: StatusSet = .gone,
+    retryAfter: RetryAfterRule = RetryAfterRule(), onTrip: TripBehavior = .wait
+  ) {
+    self.maxAttempts = maxAttempts
+    self.deadline = deadline
+    self.deadlineRule = deadlineRule
+    self.attemptTimeout = attemptTimeout
+    self.initialDelay = initialDelay
+    self.backoff = backoff
+    self.throttlingBackoff = throttlingBackoff
+    self.retryOn = retryOn
+    self.stopOn = stopOn
+    self.retryAfter = retryAfter
+    self.onTrip = onTrip
+  }
+
+  /// Creates a policy of so many retries: always one attempt more.
+  public init(maxRetries: Int, backoff: Backoff = Backoff()) {
+    self.init(maxAttempts: max(0, min(maxRetries, Int.max - 1)) + 1, backoff: backoff)
+  }
+
+  /// The most retries: ``maxAttempts`` − 1.
+  public var maxRetries: Int {
+    get { max(1, maxAttempts) - 1 }
+    set { maxAttempts = max(0, min(newValue, Int.max - 1)) + 1 }
+  }
+}
+
+/// What a deadline counts, and what becomes of the last attempt before it.
+public struct DeadlineRule: Sendable, Hashable {
+  /// What counts as the time that a call has had.
+  public enum Measure: UInt8, Sendable, Hashable, CaseIterable {
+    /// The time since the call began, attempts and waits together. No wait ends past the deadline.
+    case elapsed
+    /// The sum of the waits alone, looked at before the next one, so that the last wait may overshoot: the measure of
+    /// ExponentialBackOff.
+    case sumOfWaits
+  }
+
+  /// What becomes of a retry whose attempt could not finish before the deadline.
+  public enum LastAttempt: UInt8, Sendable, Hashable, CaseIterable {
+    /// There is none: the call ends now.
+    case endEarly
+    /// It is pulled forward so far that it can, unless the target has asked for the wait.
+    case pullForward
+  }
+
+  /// What counts.
+  public var measure: Measure
+  /// What becomes of the last attempt.
+  public var lastAttempt: LastAttempt
+  /// The time that an attempt must have left before the deadline to be made at all.
+  public var minimumAttemptTime: Duration
+
+  /// Creates a rule.
+  public init(
+    measure: Measure = .elapsed, lastAttempt: LastAttempt = .endEarly, minimumAttemptTime: Duration = .zero
+  ) {
+    self.measure = measure
+    self.lastAttempt = lastAttempt
+    self.minimumAttemptTime = minimumAttemptTime
+  }
+}
+
+/// What comes before the first attempt.
+public enum InitialDelay: Sendable, Hashable {
+  /// Nothing: it is made at once.
+  case none
+  /// A wait of its own.
+  case fixed(Duration)
+  /// The first wait of the backoff, as ExponentialBackOff has it; the retries then use the waits after that.
+  case backoff
+}
+
+/// What to make of `Retry-After` (RFC 9110 §10.2.3).
+public struct RetryAfterRule: Sendable, Hashable {
+  /// What becomes of a call that is told to wait for longer than the maximum.
+  public enum Beyond: UInt8, Sendable, Hashable, CaseIterable {
+    /// It ends, rather than retry earlier than told.
+    case stop
+    /// It waits as long as told, if the deadline lets it.
+    case park
+  }
+
+  /// Whether it takes the place of the computed backoff.
+  public var isRespected: Bool
+  /// The longest that is waited for as a matter of course.
+  public var maximum: Duration
+  /// What becomes of a call that is told to wait for longer.
+  public var beyond: Beyond
+
+  /// Creates a rule; the default respects up to an hour.
+  public init(isRespected: Bool = true, maximum: Duration = .seconds(3600), beyond: Beyond = .stop) {
+    self.isRespected = isRespected
+    self.maximum = maximum
+    self.beyond = beyond
+  }
+}
+
+/// What becomes of a call whose target's breaker is open.
+public enum TripBehavior: Sendable, Hashable {
+  /// It waits until the breaker lets it through, and is not charged an attempt.
+  case wait
+  /// It ends as tripped.
+  case fail
+}
