@@ -1,0 +1,26 @@
+/// The documented defaults of other breakers.
+extension CircuitBreakerSettings {
+  /// CircuitBreaker (fe9lix): opens after 3 failures in a row (`maxRetries` 2, and one), for 10 s.
+  public static let fe9lix = CircuitBreakerSettings(
+    consecutiveFailures: 3, failureRate: 2, openInterval: .seconds(10), openMultiplier: 1)
+
+  /// resilience4j: half of the latest 100 calls failed, or all took over a minute; 60 s; 10 probes.
+  public static let resilience4j = CircuitBreakerSettings(
+    consecutiveFailures: 0, failureRate: 0.5, slowCallRate: 1, slowCallDuration: .seconds(60), window: .calls(100),
+    minimumCalls: 100, openInterval: .seconds(60), openMultiplier: 1, halfOpenProbes: 10,
+    successesToClose: 6, halfOpenFailuresAllowed: 4)
+
+  /// Polly: a tenth of at least 100 calls in 30 s failed; 5 s.
+  public static let polly = CircuitBreakerSettings(
+    consecutiveFailures: 0, failureRate: 0.1, window: .time(.seconds(30)), minimumCalls: 100,
+    openInterval: .seconds(5), openMultiplier: 1)
+
+  /// gobreaker: more than 5 failures in a row; 60 s.
+  public static let gobreaker = CircuitBreakerSettings(
+    consecutiveFailures: 6, failureRate: 2, openInterval: .seconds(60), openMultiplier: 1)
+
+  /// Hystrix: half of at least 20 calls in 10 s failed; 5 s.
+  public static let hystrix = CircuitBreakerSettings(
+    consecutiveFailures: 0, failureRate: 0.5, window: .time(.seconds(10)), minimumCalls: 20,
+    openInterval: .seconds(5), openMultiplier: 1)
+}

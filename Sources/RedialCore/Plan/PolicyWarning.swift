@@ -1,0 +1,54 @@
+/// What a reader of a policy should think about: it is allowed, and seldom meant.
+public enum PolicyWarning: Sendable, Hashable {
+  /// Waits are not spread: clients that fail together come back together.
+  case noJitter
+  /// The deadline leaves no time for the attempts from this number on.
+  case unreachableAttempts(from: Int)
+  /// One attempt may take longer than the whole call.
+  case timeoutBeyondDeadline
+  /// Neither attempts nor time are bounded: a call to a target that is gone is tried for ever.
+  case unbounded
+  /// Retries follow at once: a target that is down is hammered.
+  case noWait
+  /// Capped after jitter: at the maximum, clients fall into step.
+  case jitterLostAtMaximum
+  /// Capped before jitter: a wait may be longer than the maximum, up to this.
+  case waitBeyondMaximum(Duration)
+  /// The first wait is longer than the maximum, which therefore takes its place.
+  case initialBeyondMaximum
+  /// The multiplier is below 1 and counts as 1.
+  case multiplierBelowOne
+  /// The jitter's factor is outside 0...1 and counts as the nearer end.
+  case factorOutOfRange
+  /// This status is both to be retried and to stop the call; it stops.
+  case contradictoryStatus(Int)
+  /// This status is retried, though no later attempt can do better: the request itself is at fault.
+  case permanentStatusRetried(Int)
+  /// There is one attempt only.
+  case noRetry
+  /// The time that an attempt must have left is longer than the deadline: none is retried.
+  case minimumAttemptTimeBeyondDeadline
+  /// `Retry-After` is respected beyond the deadline, where it only ends the call.
+  case retryAfterBeyondDeadline
+
+  /// A stable word for programs.
+  public var code: StaticString {
+    switch self {
+    case .noJitter: "noJitter"
+    case .unreachableAttempts: "unreachableAttempts"
+    case .timeoutBeyondDeadline: "timeoutBeyondDeadline"
+    case .unbounded: "unbounded"
+    case .noWait: "noWait"
+    case .jitterLostAtMaximum: "jitterLostAtMaximum"
+    case .waitBeyondMaximum: "waitBeyondMaximum"
+    case .initialBeyondMaximum: "initialBeyondMaximum"
+    case .multiplierBelowOne: "multiplierBelowOne"
+    case .factorOutOfRange: "factorOutOfRange"
+    case .contradictoryStatus: "contradictoryStatus"
+    case .permanentStatusRetried: "permanentStatusRetried"
+    case .noRetry: "noRetry"
+    case .minimumAttemptTimeBeyondDeadline: "minimumAttemptTimeBeyondDeadline"
+    case .retryAfterBeyondDeadline: "retryAfterBeyondDeadline"
+    }
+  }
+}

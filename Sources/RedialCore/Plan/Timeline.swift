@@ -1,0 +1,126 @@
+/// The starts of a policy's attempts as random variables.
+struct Timeline {
+  /// When one attempt starts.
+  enum Start {
+    /// A time that is certain, and a sum of independent uniform waits, none of them of width zero.
+    case sum(SumOfUniforms)
+    /// Ordered samples, in seconds.
+    case samples([Double])
+
+    static let atOnce = Start.sum(SumOfUniforms())
+
+    /// The probability that it lies before a time, in seconds.
+    func probability(before limit: Double) -> Double {
+      switch self {
+      case .sum(let sum): sum.probability(before: limit)
+      case .samples(let samples): Double(samples.count { $0 < limit }) / Double(max(1, samples.count))
+      }
+    }
+
+    var quantiles: RetryPlan.Quantiles {
+      func time(_ p: Double) -> Duration {
+        switch self {
+        case .sum(let sum): Duration(clampingSeconds: sum.quantile(p))
+        case .samples(let samples):
+          Duration(clampingSeconds: samples[min(samples.count - 1, Int(p * Double(samples.count)))])
+        }
+      }
+      let isExact = if case .sum = self { true } else { false }
+      return RetryPlan.Quantiles(
+        earliest: time(0), p10: time(0.1), median: time(0.5), p90: time(0.9), p99: time(0.99), latest: time(1),
+        isExact: isExact)
+    }
+  }
+
+  private static let runs = 4096
+
+  private let policy: RetryPolicy
+  private let step: Double
+  private let sums: [SumOfUniforms]
+  /// Starts by attempt, for those whose sum has no closed form here.
+  private let samples: [[Double]]
+  /// How many attempts there are, up to the number asked for.
+  let count: Int
+  /// Whether the backoff ends them.
+  let isEnded: Bool
+
+  init(policy: RetryPolicy, step: Double, count: Int, seed: UInt64) {
+    self.policy = policy
+    self.step = step
+    var sums: [SumOfUniforms] = []
+    var sum = SumOfUniforms()
+    var index = 0
+    var ended = false
+    while index < count {
+      guard let wait = Self.wait(before: index, of: policy) else {
+        ended = true
+        break
+      }
+      if index > 0 { sum.shift(by: step) }
+      sum.add(wait.lowerBound.inSeconds, wait.upperBound.inSeconds)
+      if sums.count == index, sum.isTractable, Self.isUniform(before: index, of: policy) { sums.append(sum) }
+      index += 1
+    }
+    self.sums = sums
+    self.count = index
+    isEnded = ended
+    samples = index > sums.count ? Self.sample(policy, step, from: sums.count, to: index, seed) : []
+  }
+
+  func start(_ index: Int) -> Start {
+    index < sums.count ? .sum(sums[index]) : .samples(samples[index - sums.count])
+  }
+
+  func wait(_ index: Int) -> ClosedRange<Duration>? { Self.wait(before: index, of: policy) }
+
+  /// The bounds of the wait before the attempt of that index; nil when the backoff has none.
+  private static func wait(before index: Int, of policy: RetryPolicy) -> ClosedRange<Duration>? {
+    if index == 0 {
+      switch policy.initialDelay {
+      case .none: return .zero ... .zero
+      case .fixed(let wait): return max(.zero, wait)...max(.zero, wait)
+      case .backoff: return policy.backoff.range(beforeRetry: 0)
+      }
+    }
+    return policy.backoff.range(beforeRetry: index - 1 + (policy.initialDelay == .backoff ? 1 : 0))
+  }
+
+  /// Whether the wait is uniform between its bounds and independent of those before.
+  private static func isUniform(before index: Int, of policy: RetryPolicy) -> Bool {
+    let backoff = policy.backoff
+    switch backoff.curve {
+    case .decorrelated: return index <= 1 && policy.initialDelay != .backoff || index == 0
+    case .decorrelatedSmooth: return index == 0 && policy.initialDelay != .backoff
+    default: break
+    }
+    guard index > 0 || policy.initialDelay == .backoff, backoff.cap == .afterJitter else { return true }
+    // Capped after jitter, probability piles up at the maximum.
+    let retry = index - (policy.initialDelay == .backoff ? 0 : 1)
+    guard let base = backoff.baseSeconds(retry) else { return true }
+    let range = backoff.jitter.range(of: base, retry: retry)
+    return range.upperBound <= backoff.maximum.inSeconds || range.lowerBound >= backoff.maximum.inSeconds
+  }
+
+  /// Draws whole runs; the starts of each attempt in order, from one index to before another.
+  private static func sample(
+    _ policy: RetryPolicy, _ step: Double, from first: Int, to end: Int, _ seed: UInt64
+  ) -> [[Double]] {
+    var starts = [[Double]](repeating: [], count: end - first)
+    for index in starts.indices { starts[index].reserveCapacity(runs) }
+    var random = RandomSource(seed: seed)
+    for _ in 0..<runs {
+      var (initial, history) = policy.initialWait(using: &random)
+      var time = initial.inSeconds
+      if first == 0 { starts[0].append(time) }
+      for index in 1..<max(1, end) {
+        let retry = index - 1 + (policy.initialDelay == .backoff ? 1 : 0)
+        guard let wait = policy.backoff.wait(beforeRetry: retry, after: history, using: &random) else { break }
+        history = history.adding(wait.duration)
+        time += step + wait.duration.inSeconds
+        if index >= first { starts[index - first].append(time) }
+      }
+    }
+    for index in starts.indices { starts[index].sort() }
+    return starts
+  }
+}
