@@ -1,0 +1,56 @@
+/// Refuses, on this side, part of the requests to a target that refuses most of them anyway.
+///
+/// A request is refused with probability p = max(0, (requests − K · accepts) / (requests + 1)), both counted over a
+/// sliding window (Beyer et al., "Site Reliability Engineering", chapter 21 "Handling Overload", section "Client-Side
+/// Throttling", with K = 2 over two minutes). So about K times as many reach an overloaded target as it accepts; and
+/// since p is never 1, a few still reach one that accepts none, by which its recovery is noticed.
+///
+/// A request counts when it is known what became of it: refused here, or answered. What is still under way counts
+/// for nothing, so that a burst against an idle target is not taken for a wave of refusals; and an attempt that was
+/// cancelled, or failed on this side, is not recorded at all. Nothing is allocated.
+public struct AdaptiveThrottle: Sendable, Hashable {
+  /// The least and the most that ``multiplier`` can be.
+  public static let multipliers = 1.0...1000.0
+
+  /// How many requests are let through for each one accepted, K: 1 refuses the most, higher values waste more of
+  /// the target's effort and notice its recovery sooner.
+  public let multiplier: Double
+
+  /// All requests are the first count, those accepted the second.
+  private var window: RollingCounts
+
+  /// A throttle that has seen nothing yet and refuses nothing.
+  ///
+  /// - Parameters:
+  ///   - multiplier: K, clamped to ``multipliers``; 2 if it is not a number.
+  ///   - window: how far back it looks, 10 ms to a day, in ten steps.
+  public init(multiplier: Double = 2, window: Duration = .seconds(120)) {
+    let usable = multiplier.isNaN ? 2 : multiplier
+    self.multiplier = min(max(usable, Self.multipliers.lowerBound), Self.multipliers.upperBound)
+    self.window = RollingCounts(length: window)
+  }
+
+  /// Decides on one request. One that is refused has thereby been counted; one that is admitted is to be followed
+  /// by ``record(accepted:at:)``. A number is drawn only when the answer is not certain.
+  public mutating func admits(at now: Timestamp, using random: inout some RandomNumberGenerator) -> Bool {
+    let probability = rejectionProbability(at: now)
+    guard probability > 0, random.unitInterval() < probability else { return true }
+    window.count(.first, at: now)
+    return false
+  }
+
+  /// Counts the answer to a request that was admitted: whether the target took it on, rather than refuse it for
+  /// overload or fail.
+  public mutating func record(accepted: Bool, at now: Timestamp) {
+    window.count(.first, at: now)
+    if accepted { window.count(.second, at: now) }
+  }
+
+  /// The probability, 0..<1, that a request at this time is refused.
+  public func rejectionProbability(at now: Timestamp) -> Double {
+    var window = window
+    let sums = window.sums(at: now)
+    let requests = Double(sums.first)
+    return max(0, (requests - multiplier * Double(sums.second)) / (requests + 1))
+  }
+}

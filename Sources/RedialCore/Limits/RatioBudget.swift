@@ -1,0 +1,43 @@
+/// Retries as a share of the requests of the recent past, and some per second however few those are.
+///
+/// Finagle's `RetryBudget`, with one difference: there a deposit that expires can leave a debt, here the balance
+/// ends at zero.
+struct RatioBudget: Sendable, Hashable {
+  /// More than a million retries per second are as good as no minimum at all.
+  private static let mostPerSecond = 1_000_000
+  /// Finagle allows up to 1000 retries a request; a hundred are no limit either.
+  private static let mostShare = 100.0
+
+  private let share: Share
+  private let minimumPerSecond: Int
+  /// First tries are the first count, retries the second.
+  private var window: RollingCounts
+
+  init(share: Double, minimumPerSecond: Int, window: Duration) {
+    self.share = Share(share, atMost: Self.mostShare)
+    self.minimumPerSecond = min(max(0, minimumPerSecond), Self.mostPerSecond)
+    self.window = RollingCounts(length: window)
+  }
+
+  mutating func begin(at now: Timestamp) {
+    window.count(.first, at: now)
+  }
+
+  mutating func withdraw(at now: Timestamp) -> Bool {
+    guard available(at: now) > 0 else { return false }
+    window.count(.second, at: now)
+    return true
+  }
+
+  mutating func giveBack(withdrawnAt time: Timestamp) {
+    window.takeBack(.second, countedAt: time)
+  }
+
+  /// How many retries the budget would lend now.
+  mutating func available(at now: Timestamp) -> Int {
+    let sums = window.sums(at: now)
+    // A retry per second over a window of microseconds is in millionths, as the share is.
+    let allowed = (share.millionths(of: sums.first) + minimumPerSecond * window.lengthMicroseconds) / 1_000_000
+    return max(0, allowed - sums.second)
+  }
+}

@@ -1,0 +1,131 @@
+/// Bounds what retries add to the load of a target, over all the calls to it.
+///
+/// Limits per call cannot do that: n attempts over L layers of callers multiply the load by up to n^L, and keep a
+/// target down long after what brought it down has passed (Bronson et al., "Metastable Failures in Distributed
+/// Systems", HotOS 2021; Huang et al., "Metastable Failures in the Wild", OSDI 2022).
+///
+/// ```swift
+/// var budget = RetryBudget(.aws)
+/// budget.begin(at: now)
+/// // The first try fails.
+/// budget.end(.failure, at: now)
+/// guard let withdrawal = budget.withdraw(for: .transient, at: now) else { return giveUp() }
+/// // Wait, then try again.
+/// budget.end(.success, of: withdrawal, at: now)
+/// ```
+///
+/// A retry is paid for before its wait: those who wait have been counted, so they cannot all come back at once.
+/// The balance is never negative and never above what the rule allows. Nothing is allocated.
+public struct RetryBudget: Sendable, Hashable {
+  /// Why a retry is wanted.
+  public enum Cause: UInt8, Sendable, Hashable, CaseIterable {
+    /// The attempt failed in a way that may pass.
+    case transient = 0
+    /// The target asked for fewer requests.
+    case throttling = 1
+  }
+
+  /// What became of an attempt.
+  public enum Outcome: UInt8, Sendable, Hashable, CaseIterable {
+    /// The target did what it was asked.
+    case success = 0
+    /// The target failed, in a way that is worth a retry.
+    case failure = 1
+    /// The attempt was made and says nothing about the target. What it cost stays spent.
+    case ignored = 2
+    /// The attempt was cancelled before it was made. What it cost is given back.
+    case neverSent = 3
+  }
+
+  /// The right to one retry, to be given back with what became of it, once.
+  public struct Withdrawal: Sendable, Hashable {
+    /// What the retry has cost; 0 unless the rule counts tokens.
+    public let cost: Tokens
+    /// When it was withdrawn.
+    public let withdrawnAt: Timestamp
+  }
+
+  private enum State: Sendable, Hashable {
+    case tokens(TokenBudget)
+    case ratio(RatioBudget)
+    case concurrent(ConcurrentBudget)
+    case unlimited
+  }
+
+  private var state: State
+
+  /// A budget that nothing has been taken from.
+  public init(_ rule: Rule) {
+    state =
+      switch rule {
+      case .tokens(let rule): .tokens(TokenBudget(rule))
+      case .ratio(let share, let minimumPerSecond, let window):
+        .ratio(RatioBudget(share: share, minimumPerSecond: minimumPerSecond, window: window))
+      case .concurrent(let share, let minimum): .concurrent(ConcurrentBudget(share: share, minimum: minimum))
+      case .unlimited: .unlimited
+      }
+  }
+
+  /// Counts a first try, which no budget refuses.
+  public mutating func begin(at now: Timestamp) {
+    switch state {
+    case .ratio(var budget):
+      budget.begin(at: now)
+      state = .ratio(budget)
+    case .concurrent(var budget):
+      budget.begin()
+      state = .concurrent(budget)
+    case .tokens, .unlimited: break
+    }
+  }
+
+  /// Pays for one retry; nil when the budget does not allow it, and then nothing has changed.
+  ///
+  /// To be asked after ``end(_:of:at:)`` of the attempt before, and before the wait.
+  public mutating func withdraw(for cause: Cause, at now: Timestamp) -> Withdrawal? {
+    var cost: Tokens = 0
+    let isLent: Bool
+    switch state {
+    case .tokens(var budget):
+      cost = budget.cost(of: cause)
+      isLent = budget.withdraw(cost)
+      state = .tokens(budget)
+    case .ratio(var budget):
+      isLent = budget.withdraw(at: now)
+      if isLent { state = .ratio(budget) }
+    case .concurrent(var budget):
+      isLent = budget.withdraw()
+      state = .concurrent(budget)
+    case .unlimited:
+      isLent = true
+    }
+    return isLent ? Withdrawal(cost: cost, withdrawnAt: now) : nil
+  }
+
+  /// Says what became of an attempt: of a retry, with its withdrawal, or of a first try, with none.
+  public mutating func end(_ outcome: Outcome, of withdrawal: Withdrawal? = nil, at now: Timestamp) {
+    switch state {
+    case .tokens(var budget):
+      budget.end(outcome, cost: withdrawal?.cost)
+      state = .tokens(budget)
+    case .ratio(var budget):
+      guard outcome == .neverSent, let withdrawal else { return }
+      budget.giveBack(withdrawnAt: withdrawal.withdrawnAt)
+      state = .ratio(budget)
+    case .concurrent(var budget):
+      budget.end(isRetry: withdrawal != nil)
+      state = .concurrent(budget)
+    case .unlimited: break
+    }
+  }
+
+  /// What could still be withdrawn at this time: tokens where the rule counts them, else retries; infinity if unlimited.
+  public func balance(at now: Timestamp) -> Double {
+    switch state {
+    case .tokens(let budget): Double(budget.balance.thousandths) / 1000
+    case .ratio(var budget): Double(budget.available(at: now))
+    case .concurrent(let budget): Double(budget.available)
+    case .unlimited: .infinity
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/// Two counts over the recent past, in ten buckets of equal length, within the value itself: nothing is allocated.
+///
+/// Ten buckets forget in steps of a tenth of the window, as Finagle's `WindowedAdder` and Hystrix do. A clock that
+/// steps back by less than the window counts on in the newest bucket; a larger step starts the window afresh.
+struct RollingCounts: Sendable, Hashable {
+  /// Which of the two counts.
+  enum Lane { case first, second }
+
+  /// What a window holds.
+  struct Sums: Sendable, Hashable {
+    var first = 0
+    var second = 0
+  }
+
+  /// A bucket stops counting at 2^32 − 1, so that no sum of ten can overflow.
+  private struct Bucket: Sendable, Hashable {
+    var first: UInt32 = 0
+    var second: UInt32 = 0
+  }
+
+  private static let bucketCount = 10
+  /// The shortest window and the longest: 10 ms and a day.
+  static let lengths = Duration.milliseconds(10) ... .seconds(86400)
+
+  /// The length of the whole window, a multiple of ten microseconds.
+  var lengthMicroseconds: Int { bucketMicroseconds * Self.bucketCount }
+
+  private let bucketMicroseconds: Int
+  private var newest: Int
+  private var buckets: InlineArray<10, Bucket>
+
+  /// An empty window, its length clamped to ``lengths``.
+  init(length: Duration) {
+    let clamped = min(max(length, Self.lengths.lowerBound), Self.lengths.upperBound)
+    bucketMicroseconds = Int(clamped.wholeMicroseconds) / Self.bucketCount
+    newest = 0
+    buckets = InlineArray(repeating: Bucket())
+  }
+
+  /// Counts one, at this time.
+  mutating func count(_ lane: Lane, at now: Timestamp) {
+    advance(to: now)
+    let slot = Self.slot(of: newest)
+    switch lane {
+    case .first where buckets[slot].first < .max: buckets[slot].first += 1
+    case .second where buckets[slot].second < .max: buckets[slot].second += 1
+    default: break
+    }
+  }
+
+  /// Takes one back that was counted at `time`, if the window still holds it.
+  mutating func takeBack(_ lane: Lane, countedAt time: Timestamp) {
+    let index = index(of: time)
+    guard index <= newest, index > newest - Self.bucketCount else { return }
+    let slot = Self.slot(of: index)
+    switch lane {
+    case .first where buckets[slot].first > 0: buckets[slot].first -= 1
+    case .second where buckets[slot].second > 0: buckets[slot].second -= 1
+    default: break
+    }
+  }
+
+  /// What the window holds at this time.
+  mutating func sums(at now: Timestamp) -> Sums {
+    advance(to: now)
+    var sums = Sums()
+    for slot in buckets.indices {
+      sums.first += Int(buckets[slot].first)
+      sums.second += Int(buckets[slot].second)
+    }
+    return sums
+  }
+
+  /// Empties the buckets whose time has come again.
+  private mutating func advance(to now: Timestamp) {
+    let index = index(of: now)
+    // Buckets of a millisecond or more: no difference of two indices can overflow.
+    let steps = index - newest
+    guard steps > 0 || steps <= -Self.bucketCount else { return }
+    if steps < 0 || steps >= Self.bucketCount {
+      buckets = InlineArray(repeating: Bucket())
+    } else {
+      for step in 1...steps { buckets[Self.slot(of: newest + step)] = Bucket() }
+    }
+    newest = index
+  }
+
+  private func index(of time: Timestamp) -> Int {
+    Int(time.microseconds) / bucketMicroseconds
+  }
+
+  private static func slot(of index: Int) -> Int {
+    let remainder = index % bucketCount
+    return remainder < 0 ? remainder + bucketCount : remainder
+  }
+
+  static func == (a: RollingCounts, b: RollingCounts) -> Bool {
+    guard a.bucketMicroseconds == b.bucketMicroseconds, a.newest == b.newest else { return false }
+    for slot in a.buckets.indices where a.buckets[slot] != b.buckets[slot] { return false }
+    return true
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(bucketMicroseconds)
+    hasher.combine(newest)
+    for slot in buckets.indices { hasher.combine(buckets[slot]) }
+  }
+}
