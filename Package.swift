@@ -25,6 +25,7 @@ let package = Package(
   name: "redial",
   products: [
     .executable(name: "redial", targets: ["redial"]),
+    .library(name: "Redial", targets: ["Redial"]),
     .library(name: "RedialCore", targets: ["RedialCore"]),
     .library(name: "HTTPServer", targets: ["HTTPServer"]),
   ],
@@ -39,6 +40,9 @@ let package = Package(
     module("RedialCore"),
     module("RedialModel", ["RedialCore"]),
     module("RedialEngine", ["RedialModel", "RedialCore"]),
+
+    // The library that applications embed.
+    module("Redial", ["RedialCore"]),
 
     // The shells around them.
     module("RedialStore", ["RedialModel", "RedialCore", "CSQLite"]),

@@ -1,0 +1,80 @@
+internal import Synchronization
+
+/// What happens while something is retried.
+public enum RetryEvent: Sendable {
+  /// An attempt begins.
+  case attemptStarted(name: String, number: Int)
+  /// An attempt has succeeded.
+  case succeeded(name: String, attempts: Int, elapsed: Duration)
+  /// An attempt has failed; the decision says what follows.
+  case attemptFailed(name: String, number: Int, error: any Error, decision: RetryDecision)
+  /// The next attempt waits.
+  case waiting(name: String, reason: WaitReason, duration: Duration)
+  /// There is no further attempt.
+  case gaveUp(name: String, RetryError)
+  /// It was cancelled.
+  case cancelled(name: String, attempts: Int)
+  /// A breaker has changed its state.
+  case breakerChanged(name: String, from: CircuitBreaker.State, to: CircuitBreaker.State)
+
+  /// Why the next attempt waits.
+  public enum WaitReason: Sendable, Hashable {
+    /// It is the first, and the policy begins with a wait.
+    case initialDelay
+    /// The backoff.
+    case backoff
+    /// The target has said when to come back.
+    case retryAfter
+    /// The breaker is open.
+    case breaker
+  }
+}
+
+/// Where events are told, and from where any number of listeners hear them.
+///
+/// ```swift
+/// let events = RetryEvents()
+/// var retrier = Retrier()
+/// retrier.events = events
+/// Task { for await event in events.stream() { print(event) } }
+/// ```
+public final class RetryEvents: Sendable {
+  private struct State {
+    var listeners: [UInt64: AsyncStream<RetryEvent>.Continuation] = [:]
+    var next: UInt64 = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// Creates a place for events.
+  public init() {}
+
+  /// The events from now on. A listener that is slow loses the oldest beyond the limit, and nobody waits for it.
+  public func stream(limit: Int = 1000) -> AsyncStream<RetryEvent> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(max(1, limit))) { continuation in
+      let id = state.withLock { state in
+        state.next += 1
+        state.listeners[state.next] = continuation
+        return state.next
+      }
+      continuation.onTermination = { [weak self] _ in
+        self?.state.withLock { _ = $0.listeners.removeValue(forKey: id) }
+      }
+    }
+  }
+
+  /// Ends every stream.
+  public func finish() {
+    let listeners = state.withLock { state in
+      let all = Array(state.listeners.values)
+      state.listeners = [:]
+      return all
+    }
+    for listener in listeners { listener.finish() }
+  }
+
+  /// Tells an event.
+  public func tell(_ event: RetryEvent) {
+    for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(event) }
+  }
+}

@@ -1,0 +1,211 @@
+public import Dispatch
+internal import Synchronization
+
+/// A run of retries that can be looked at, stopped and started again.
+///
+/// ```swift
+/// let run = RetryRun(Retrier()) { attempt, report in
+///   connection.ping { report($0 == nil) }
+/// }
+/// run.onEnd(queue: .main) { state in print(state, run.attempts) }
+/// run.start()
+/// ```
+public final class RetryRun: Sendable {
+  /// What a run is doing.
+  public enum State: String, Sendable, Hashable, CaseIterable {
+    /// Not started. Leads to `running`.
+    case idle
+    /// Attempts are made, or waited for. Leads to the three ends.
+    case running
+    /// An attempt has succeeded. ``RetryRun/reset()`` leads to `idle`.
+    case succeeded
+    /// The policy has said to stop. ``RetryRun/reset()`` leads to `idle`.
+    case failed
+    /// Somebody has stopped it. ``RetryRun/reset()`` leads to `idle`.
+    case stopped
+  }
+
+  private struct Ending: Sendable {
+    var queue: DispatchQueue?
+    var handler: @Sendable (State) -> Void
+  }
+
+  private struct Inner {
+    var state = State.idle
+    var attempts = 0
+    var lastError: RetryError?
+    /// Counts starts; what an earlier one does later changes nothing.
+    var generation: UInt64 = 0
+    var task: Task<Void, Never>?
+    var ending: Ending?
+    var waiters: [CheckedContinuation<State, Never>] = []
+  }
+
+  private let retrier: Retrier
+  private let registry: RetryRunRegistry
+  private let work: @Sendable (RetryAttempt) async throws -> Void
+  private let inner = Mutex(Inner())
+
+  // MARK: Making one
+
+  /// A run of async work.
+  public init(
+    _ retrier: Retrier = Retrier(), registry: RetryRunRegistry = .shared,
+    work: @escaping @Sendable (RetryAttempt) async throws -> Void
+  ) {
+    self.retrier = retrier
+    self.registry = registry
+    self.work = work
+  }
+
+  /// A run of work that reports by a callback, once an attempt.
+  public convenience init(
+    _ retrier: Retrier = Retrier(), registry: RetryRunRegistry = .shared,
+    reporting work: @escaping @Sendable (RetryAttempt, @escaping @Sendable (Bool) -> Void) -> Void
+  ) {
+    self.init(retrier, registry: registry) { attempt in
+      try await CallbackAttempt.run { call in
+        work(attempt) { $0 ? call.success() : call.failure(AttemptReportedFailure()) }
+      }
+    }
+  }
+
+  /// A run of an object's work.
+  public convenience init(
+    _ retrier: Retrier = Retrier(), registry: RetryRunRegistry = .shared, task: some RetryableTask
+  ) {
+    self.init(retrier, registry: registry, reporting: { task.attempt($0, report: $1) })
+  }
+
+  // MARK: Looking at it
+
+  /// What it is doing.
+  public var state: State { inner.withLock { $0.state } }
+  /// Attempts begun since it was started.
+  public var attempts: Int { inner.withLock { $0.attempts } }
+  /// Why it has failed.
+  public var lastError: RetryError? { inner.withLock { $0.lastError } }
+
+  /// Has the end of each run told, exactly once a run, on a queue of the caller's choice; without one, on whatever thread
+  /// it ends. A handler takes the place of the one before.
+  public func onEnd(queue: DispatchQueue? = nil, _ handler: @escaping @Sendable (State) -> Void) {
+    inner.withLock { $0.ending = Ending(queue: queue, handler: handler) }
+  }
+
+  /// Waits for the end of the run that is under way; returns at once when none is.
+  public func ended() async -> State {
+    await withCheckedContinuation { continuation in
+      let state = inner.withLock { inner in
+        guard inner.state == .running else { return inner.state as State? }
+        inner.waiters.append(continuation)
+        return nil
+      }
+      if let state { continuation.resume(returning: state) }
+    }
+  }
+
+  // MARK: Controlling it
+
+  /// Starts it.
+  ///
+  /// - Returns: Whether it was idle; otherwise nothing happens.
+  @discardableResult
+  public func start() -> Bool {
+    let generation = inner.withLock { inner -> UInt64? in
+      guard inner.state == .idle else { return nil }
+      inner.state = .running
+      inner.attempts = 0
+      inner.lastError = nil
+      inner.generation += 1
+      return inner.generation
+    }
+    guard let generation else { return false }
+    registry.add(self)
+    let task = Task { await self.drive(generation) }
+    let isOver = inner.withLock { inner in
+      guard inner.generation == generation, inner.state == .running else { return true }
+      inner.task = task
+      return false
+    }
+    if isOver { task.cancel() }
+    return true
+  }
+
+  /// Stops it, at once: a wait ends, an attempt under way is cancelled, and whatever it reports later changes nothing.
+  ///
+  /// - Returns: Whether it was running; otherwise nothing happens.
+  @discardableResult
+  public func stop() -> Bool {
+    let (didStop, task) = inner.withLock { inner in
+      guard inner.state == .running else { return (false, nil as Task<Void, Never>?) }
+      defer { inner.task = nil }
+      return (true, inner.task)
+    }
+    guard didStop else { return false }
+    let generation = inner.withLock { $0.generation }
+    let ended = end(generation, .stopped)
+    task?.cancel()
+    return ended
+  }
+
+  /// Makes a run that has ended, or was never started, ready to be started again with the same work and handler.
+  ///
+  /// - Returns: Whether it was not running; otherwise nothing happens.
+  @discardableResult
+  public func reset() -> Bool {
+    inner.withLock { inner in
+      guard inner.state != .running else { return false }
+      inner.state = .idle
+      inner.attempts = 0
+      inner.lastError = nil
+      return true
+    }
+  }
+
+  // MARK: The run
+
+  private func drive(_ generation: UInt64) async {
+    do {
+      try await retrier.run { attempt in
+        guard self.begin(attempt, generation) else { throw CancellationError() }
+        try await self.work(attempt)
+      }
+      end(generation, .succeeded)
+    } catch let error as RetryError {
+      end(generation, .failed, error)
+    } catch {
+      end(generation, .stopped)
+    }
+  }
+
+  private func begin(_ attempt: RetryAttempt, _ generation: UInt64) -> Bool {
+    inner.withLock { inner in
+      guard inner.generation == generation, inner.state == .running else { return false }
+      inner.attempts = attempt.number
+      return true
+    }
+  }
+
+  /// Ends the run of that generation, if it is still under way, and tells of it.
+  @discardableResult
+  private func end(_ generation: UInt64, _ state: State, _ error: RetryError? = nil) -> Bool {
+    let told = inner.withLock { inner -> (Ending?, [CheckedContinuation<State, Never>])? in
+      guard inner.generation == generation, inner.state == .running else { return nil }
+      inner.state = state
+      inner.lastError = error
+      inner.task = nil
+      defer { inner.waiters = [] }
+      return (inner.ending, inner.waiters)
+    }
+    guard let (ending, waiters) = told else { return false }
+    registry.remove(self)
+    for waiter in waiters { waiter.resume(returning: state) }
+    guard let ending else { return true }
+    if let queue = ending.queue {
+      queue.async { ending.handler(state) }
+    } else {
+      ending.handler(state)
+    }
+    return true
+  }
+}

@@ -1,0 +1,24 @@
+internal import Synchronization
+
+/// The runs that are under way. It holds them while they run, and not a moment longer.
+public final class RetryRunRegistry: Sendable {
+  /// Where runs are listed unless they are told otherwise.
+  public static let shared = RetryRunRegistry()
+
+  private let entries = Mutex<[ObjectIdentifier: RetryRun]>([:])
+
+  /// An empty registry.
+  public init() {}
+
+  /// The runs that are under way, in no order.
+  public var runs: [RetryRun] { entries.withLock { Array($0.values) } }
+
+  /// Stops all that are under way.
+  public func stopAll() {
+    for run in runs { run.stop() }
+  }
+
+  func add(_ run: RetryRun) { entries.withLock { $0[ObjectIdentifier(run)] = run } }
+
+  func remove(_ run: RetryRun) { entries.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(run)) } }
+}

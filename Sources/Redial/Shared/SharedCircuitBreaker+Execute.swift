@@ -1,0 +1,47 @@
+extension SharedCircuitBreaker {
+  /// Makes a call that reports by itself, again and again by the policy, under this breaker.
+  ///
+  /// ```swift
+  /// breaker.execute(.fe9lix) { call in
+  ///   client.send(request) { error in
+  ///     if let error { call.failure(error) } else { call.success() }
+  ///   }
+  /// } didTrip: { error in show(error) }
+  /// ```
+  ///
+  /// A call that reports nothing within the policy's `attemptTimeout` counts as failed. While the breaker is open the
+  /// call is not made, and `didTrip` hears of it with the last error.
+  ///
+  /// - Returns: The task that runs it; cancelling it ends the retries.
+  @discardableResult
+  public func execute(
+    _ policy: RetryPolicy, call: @escaping @Sendable (CallbackAttempt) -> Void,
+    didTrip: @escaping @Sendable ((any Error)?) -> Void = { _ in }
+  ) -> Task<Void, any Error> {
+    var retrier = Retrier(policy, name: name)
+    retrier.breaker = self
+    retrier.clock = retryClock
+    return Task { [retrier] in
+      do {
+        try await retrier.run { _ in
+          do {
+            try await CallbackAttempt.run(call)
+          } catch let error where !(error is CancellationError) {
+            self.note(error)
+            throw error
+          }
+        }
+      } catch let error as RetryError {
+        if error.reason == .tripped || self.isOpen { didTrip(error.lastError ?? self.lastError) }
+        throw error
+      }
+    }
+  }
+
+  private var isOpen: Bool {
+    switch current {
+    case .open, .forced(.open): true
+    default: false
+    }
+  }
+}

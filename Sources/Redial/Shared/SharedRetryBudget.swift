@@ -1,0 +1,31 @@
+internal import Synchronization
+
+/// A budget of retries that any number of runs share, from any thread.
+public final class SharedRetryBudget: Sendable {
+  private let clock: any RetryClock
+  private let budget: Mutex<RetryBudget>
+
+  /// A full budget.
+  public init(_ rule: RetryBudget.Rule = .finagle, clock: any RetryClock = SystemRetryClock()) {
+    self.clock = clock
+    budget = Mutex(RetryBudget(rule))
+  }
+
+  /// What could still be withdrawn: tokens where the rule counts them, else retries.
+  public var balance: Double { budget.withLock { $0.balance(at: clock.now) } }
+
+  /// Counts a first try.
+  public func begin() {
+    budget.withLock { $0.begin(at: clock.now) }
+  }
+
+  /// Pays for one retry; nil when the budget does not allow it. To be asked before the wait.
+  public func withdraw(for cause: RetryBudget.Cause = .transient) -> RetryBudget.Withdrawal? {
+    budget.withLock { $0.withdraw(for: cause, at: clock.now) }
+  }
+
+  /// Says what became of an attempt: of a retry, with its withdrawal, or of a first try, with none.
+  public func end(_ outcome: RetryBudget.Outcome, of withdrawal: RetryBudget.Withdrawal? = nil) {
+    budget.withLock { $0.end(outcome, of: withdrawal, at: clock.now) }
+  }
+}

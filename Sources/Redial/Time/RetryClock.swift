@@ -1,0 +1,48 @@
+internal import Foundation
+
+/// What time it is, and how to wait: the only sources of time that the library has.
+public protocol RetryClock: Sendable {
+  /// The time on a clock that never jumps; only differences mean anything.
+  var now: Timestamp { get }
+  /// The time of day, for dates that a target sends.
+  var wallTime: Timestamp { get }
+  /// Waits between attempts.
+  ///
+  /// - Throws: `CancellationError` when the task is cancelled, at once.
+  func sleep(for wait: Duration) async throws
+  /// Waits beside an attempt, to end it when its time is up.
+  ///
+  /// - Throws: `CancellationError` when the task is cancelled, at once.
+  func timeout(after limit: Duration) async throws
+}
+
+/// The machine's clocks.
+public struct SystemRetryClock: RetryClock {
+  private static let origin = ContinuousClock.now
+
+  /// Creates the clock.
+  public init() {}
+
+  /// The time since the process first asked, on `ContinuousClock`.
+  public var now: Timestamp { .epoch + (ContinuousClock.now - Self.origin) }
+
+  /// The time of day.
+  public var wallTime: Timestamp { Timestamp(clampingSeconds: Date().timeIntervalSince1970) }
+
+  /// Waits on `ContinuousClock`.
+  public func sleep(for wait: Duration) async throws {
+    try await Task.sleep(for: wait < Self.longest ? wait : Self.longest, clock: .continuous)
+  }
+
+  /// Waits on `ContinuousClock`.
+  public func timeout(after limit: Duration) async throws { try await sleep(for: limit) }
+
+  /// A century: what sleeps longer, sleeps that long.
+  private static let longest = Duration.seconds(100 * 365 * 86_400)
+}
+
+extension Timestamp {
+  fileprivate init(clampingSeconds seconds: Double) {
+    self = .epoch + Duration(clampingSeconds: seconds)
+  }
+}

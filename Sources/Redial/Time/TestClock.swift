@@ -1,0 +1,128 @@
+internal import Synchronization
+
+/// A clock for tests, on which no time passes but what the test lets pass.
+///
+/// By default waits between attempts pass at once and are recorded, so that a
+/// test of a policy with hours between its attempts takes no time:
+///
+/// ```swift
+/// let clock = TestClock()
+/// var retrier = Retrier(.svix)
+/// retrier.clock = clock
+/// _ = try? await retrier.run { _ in throw URLError(.cannotConnectToHost) }
+/// print(clock.waits)   // some 5 s, 5 min, 30 min, 2 h, …
+/// ```
+///
+/// With ``Mode/manual`` every wait lasts until ``advance(by:)`` has moved the clock past its end.
+public final class TestClock: RetryClock {
+  /// How waits pass.
+  public enum Mode: Sendable {
+    /// A wait moves the clock to its end, and is over.
+    case automatic
+    /// A wait lasts until the test moves the clock past its end.
+    case manual
+  }
+
+  private struct Sleeper {
+    var due: Timestamp
+    var continuation: CheckedContinuation<Void, any Error>
+  }
+
+  private struct State {
+    var now: Timestamp
+    var waits: [Duration] = []
+    var sleepers: [UInt64: Sleeper] = [:]
+    var cancelled: Set<UInt64> = []
+    var next: UInt64 = 0
+    var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+  }
+
+  private let mode: Mode
+  private let state: Mutex<State>
+
+  /// A clock that stands still at a time, some day of 2026 unless told otherwise.
+  public init(_ mode: Mode = .automatic, now: Timestamp = Timestamp(microseconds: 1_790_000_000_000_000)) {
+    self.mode = mode
+    state = Mutex(State(now: now))
+  }
+
+  /// The time that the test has come to.
+  public var now: Timestamp { state.withLock { $0.now } }
+  /// The same.
+  public var wallTime: Timestamp { now }
+  /// The waits between attempts so far, in their order.
+  public var waits: [Duration] { state.withLock { $0.waits } }
+
+  /// Moves the clock, and ends the waits that are over.
+  public func advance(by span: Duration) {
+    let due = state.withLock { state in
+      state.now = state.now + span
+      return Self.takeDue(&state)
+    }
+    for continuation in due { continuation.resume() }
+  }
+
+  /// Returns when so many waits and timeouts are under way.
+  public func sleepers(_ count: Int) async {
+    await withCheckedContinuation { continuation in
+      let isThere = state.withLock { state in
+        if state.sleepers.count >= count { return true }
+        state.watchers.append((count, continuation))
+        return false
+      }
+      if isThere { continuation.resume() }
+    }
+  }
+
+  /// Waits between attempts.
+  public func sleep(for wait: Duration) async throws {
+    try Task.checkCancellation()
+    let due: [CheckedContinuation<Void, any Error>] = state.withLock { state in
+      state.waits.append(wait)
+      guard mode == .automatic else { return [] }
+      state.now = state.now + wait
+      return Self.takeDue(&state)
+    }
+    for continuation in due { continuation.resume() }
+    if mode == .manual { try await suspend(for: wait) }
+  }
+
+  /// Waits beside an attempt: until the clock is past the limit, whatever the mode.
+  public func timeout(after limit: Duration) async throws { try await suspend(for: limit) }
+
+  private func suspend(for wait: Duration) async throws {
+    let id = state.withLock { state in
+      state.next += 1
+      return state.next
+    }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        let (isCancelled, watchers) = state.withLock { state in
+          if state.cancelled.remove(id) != nil { return (true, [CheckedContinuation<Void, Never>]()) }
+          state.sleepers[id] = Sleeper(due: state.now + wait, continuation: continuation)
+          let count = state.sleepers.count
+          let ready = state.watchers.filter { $0.count <= count }.map(\.continuation)
+          state.watchers.removeAll { $0.count <= count }
+          return (false, ready)
+        }
+        if isCancelled { continuation.resume(throwing: CancellationError()) }
+        for watcher in watchers { watcher.resume() }
+      }
+    } onCancel: {
+      let sleeper = state.withLock { state in
+        let sleeper = state.sleepers.removeValue(forKey: id)
+        // Cancelled before it was there: it will find out when it comes.
+        if sleeper == nil { state.cancelled.insert(id) }
+        return sleeper
+      }
+      sleeper?.continuation.resume(throwing: CancellationError())
+    }
+    state.withLock { _ = $0.cancelled.remove(id) }
+  }
+
+  private static func takeDue(_ state: inout State) -> [CheckedContinuation<Void, any Error>] {
+    let due = state.sleepers.filter { $0.value.due <= state.now }.sorted { $0.value.due < $1.value.due }
+    for (id, _) in due { state.sleepers[id] = nil }
+    return due.map(\.value.continuation)
+  }
+}
