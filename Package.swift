@@ -64,6 +64,7 @@ let package = Package(
       swiftSettings: strict),
 
     tests("RedialCoreTests", ["RedialCore"]),
+    tests("RedialTests", ["Redial", "RedialCore"]),
     tests("RedialModelTests", ["RedialModel", "RedialCore"]),
     tests("RedialEngineTests", ["RedialEngine", "RedialModel", "RedialCore"]),
     tests("RedialStoreTests", ["RedialStore", "RedialModel", "RedialCore"]),

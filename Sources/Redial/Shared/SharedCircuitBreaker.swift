@@ -186,6 +186,12 @@ public struct CircuitOpen: Error, Hashable, CustomStringConvertible {
   public var name: String
   /// The time until it may let a call through.
   public var retryAfter: Duration
+  /// Creates the error.
+  public init(name: String, retryAfter: Duration) {
+    self.name = name
+    self.retryAfter = retryAfter
+  }
+
   /// For people.
   public var description: String { "the circuit breaker \(name) is open, for another \(retryAfter)" }
 }

@@ -23,9 +23,24 @@ public final class TestClock: RetryClock {
     case manual
   }
 
+  /// What somebody waits for.
+  public enum Kind: Sendable {
+    /// The next attempt.
+    case wait
+    /// The end of the time that an attempt has.
+    case timeout
+  }
+
   private struct Sleeper {
+    var kind: Kind
     var due: Timestamp
     var continuation: CheckedContinuation<Void, any Error>
+  }
+
+  private struct Watcher {
+    var kind: Kind
+    var count: Int
+    var continuation: CheckedContinuation<Void, Never>
   }
 
   private struct State {
@@ -34,7 +49,7 @@ public final class TestClock: RetryClock {
     var sleepers: [UInt64: Sleeper] = [:]
     var cancelled: Set<UInt64> = []
     var next: UInt64 = 0
-    var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    var watchers: [Watcher] = []
   }
 
   private let mode: Mode
@@ -62,12 +77,12 @@ public final class TestClock: RetryClock {
     for continuation in due { continuation.resume() }
   }
 
-  /// Returns when so many waits and timeouts are under way.
-  public func sleepers(_ count: Int) async {
+  /// Returns when at least so many of a kind are waited for.
+  public func sleepers(_ count: Int = 1, _ kind: Kind = .wait) async {
     await withCheckedContinuation { continuation in
       let isThere = state.withLock { state in
-        if state.sleepers.count >= count { return true }
-        state.watchers.append((count, continuation))
+        if state.sleepers.values.count(where: { $0.kind == kind }) >= count { return true }
+        state.watchers.append(Watcher(kind: kind, count: count, continuation: continuation))
         return false
       }
       if isThere { continuation.resume() }
@@ -84,13 +99,13 @@ public final class TestClock: RetryClock {
       return Self.takeDue(&state)
     }
     for continuation in due { continuation.resume() }
-    if mode == .manual { try await suspend(for: wait) }
+    if mode == .manual { try await suspend(for: wait, .wait) }
   }
 
   /// Waits beside an attempt: until the clock is past the limit, whatever the mode.
-  public func timeout(after limit: Duration) async throws { try await suspend(for: limit) }
+  public func timeout(after limit: Duration) async throws { try await suspend(for: limit, .timeout) }
 
-  private func suspend(for wait: Duration) async throws {
+  private func suspend(for wait: Duration, _ kind: Kind) async throws {
     let id = state.withLock { state in
       state.next += 1
       return state.next
@@ -99,10 +114,10 @@ public final class TestClock: RetryClock {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
         let (isCancelled, watchers) = state.withLock { state in
           if state.cancelled.remove(id) != nil { return (true, [CheckedContinuation<Void, Never>]()) }
-          state.sleepers[id] = Sleeper(due: state.now + wait, continuation: continuation)
-          let count = state.sleepers.count
-          let ready = state.watchers.filter { $0.count <= count }.map(\.continuation)
-          state.watchers.removeAll { $0.count <= count }
+          state.sleepers[id] = Sleeper(kind: kind, due: state.now + wait, continuation: continuation)
+          let count = state.sleepers.values.count { $0.kind == kind }
+          let ready = state.watchers.filter { $0.kind == kind && $0.count <= count }.map(\.continuation)
+          state.watchers.removeAll { $0.kind == kind && $0.count <= count }
           return (false, ready)
         }
         if isCancelled { continuation.resume(throwing: CancellationError()) }

@@ -1,0 +1,49 @@
+import Redial
+import Synchronization
+
+/// An error that says what the test wants it to.
+struct Flop: RetryOutcomeProviding, Equatable {
+  var retryOutcome = AttemptOutcome.maybeSent
+}
+
+/// Counts and remembers, from any thread.
+final class Notes<Value: Sendable>: Sendable {
+  private let values = Mutex<[Value]>([])
+
+  var all: [Value] { values.withLock { $0 } }
+  var count: Int { values.withLock { $0.count } }
+
+  func add(_ value: Value) { values.withLock { $0.append(value) } }
+}
+
+extension Retrier {
+  /// A retrier on a clock of the test's, with the same jitter each time.
+  static func test(_ policy: RetryPolicy = RetryPolicy(), clock: any RetryClock = TestClock()) -> Retrier {
+    var retrier = Retrier(policy, name: "test")
+    retrier.clock = clock
+    retrier.seed = { 7 }
+    return retrier
+  }
+}
+
+extension Retrier {
+  /// How the retrier gives up on work; nil when it does not.
+  func failure(_ work: @escaping @Sendable (RetryAttempt) async throws -> Void) async -> RetryError? {
+    do {
+      try await run(work)
+      return nil
+    } catch {
+      return error as? RetryError
+    }
+  }
+}
+
+/// Waits until something holds that other threads bring about, for half a minute at most.
+func eventually(_ condition: @Sendable () async -> Bool) async -> Bool {
+  let end = ContinuousClock.now + .seconds(30)
+  while ContinuousClock.now < end {
+    if await condition() { return true }
+    try? await Task.sleep(for: .milliseconds(1))
+  }
+  return false
+}

@@ -1,0 +1,244 @@
+import Redial
+import Testing
+
+@Suite("Retriers")
+struct RetrierTests {
+  /// Work that fails so many times.
+  private func failing(_ times: Int, _ notes: Notes<RetryAttempt> = Notes()) -> @Sendable (RetryAttempt) throws -> Int {
+    { attempt in
+      notes.add(attempt)
+      if attempt.number <= times { throw Flop() }
+      return attempt.number
+    }
+  }
+
+  @Test("one line retries until it succeeds")
+  func oneLine() async throws {
+    let calls = Notes<Int>()
+    let answer = try await retry(RetryPolicy(backoff: .constant(.zero))) {
+      calls.add(1)
+      if calls.count < 3 { throw Flop() }
+      return "done"
+    }
+    #expect(answer == "done" && calls.count == 3)
+  }
+
+  @Test("E6: the work hears the wait before it and the time since the start")
+  func e6() async throws {
+    let clock = TestClock()
+    let notes = Notes<RetryAttempt>()
+    var policy = RetryPolicy()
+    policy.backoff.jitter = .none
+    #expect(try await Retrier.test(policy, clock: clock).run(failing(3, notes)) == 4)
+    #expect(notes.all.map(\.wait) == [.zero, .milliseconds(500), .milliseconds(750), .milliseconds(1125)])
+    #expect(notes.all.map(\.elapsed) == [.zero, .milliseconds(500), .milliseconds(1250), .milliseconds(2375)])
+    #expect(clock.waits == [.milliseconds(500), .milliseconds(750), .milliseconds(1125)])
+  }
+
+  @Test("E4: it gives up by real elapsed time, and no wait ends past the deadline")
+  func e4() async throws {
+    let clock = TestClock()
+    let error = await #expect(throws: RetryError.self) {
+      try await Retrier.test(clock: clock).run { _ in
+        // Each attempt takes 29 s, which counts.
+        clock.advance(by: .seconds(29))
+        throw Flop()
+      }
+    }
+    #expect(error?.reason == .deadlineExceeded)
+    let last = try #require(error?.history.last)
+    #expect(last.startedAfter < .seconds(900) && last.startedAfter > .seconds(780))
+    #expect((error?.attempts ?? 0) < 22)
+  }
+
+  @Test("E4: or by the sum of its waits, as ExponentialBackOff does, with a wait before the first run")
+  func sumOfWaits() async throws {
+    let clock = TestClock()
+    var policy = RetryPolicy.exponentialBackOff
+    policy.backoff.jitter = .none
+    let error = await #expect(throws: RetryError.self) {
+      try await Retrier.test(policy, clock: clock).run { _ in throw Flop() }
+    }
+    #expect(error?.attempts == 25 && clock.waits.count == 25)
+    #expect(Int(clock.waits.map(\.inSeconds).reduce(0, +) * 1000) == 908_746)
+  }
+
+  @Test("E8: a strategy of the user's own drives it")
+  func e8() async throws {
+    struct Countdown: BackoffStrategy {
+      func wait(
+        beforeRetry retry: Int, after history: WaitHistory, using random: inout some RandomNumberGenerator
+      ) -> BackoffWait? {
+        retry < 3 ? BackoffWait(.seconds(3 - retry)) : nil
+      }
+    }
+    let clock = TestClock()
+    var retrier = Retrier.test(clock: clock)
+    retrier.strategy = Countdown()
+    let error = await retrier.failure { _ in throw Flop() }
+    #expect(error?.reason == .attemptsExhausted && clock.waits == [.seconds(3), .seconds(2), .seconds(1)])
+  }
+
+  @Test("the error at the end has the reason, the last error and the history with its decisions")
+  func exhausted() async throws {
+    let error = await #expect(throws: RetryError.self) {
+      try await Retrier.test(RetryPolicy(maxAttempts: 3)).run { attempt in
+        throw Flop(retryOutcome: attempt.number == 3 ? .notSent : .maybeSent)
+      }
+    }
+    let end = try #require(error)
+    #expect(end.reason == .attemptsExhausted && end.attempts == 3)
+    #expect(end.lastError as? Flop == Flop(retryOutcome: .notSent))
+    #expect(end.history.map(\.number) == [1, 2, 3])
+    #expect(end.history.map(\.decision.rule) == [.retryableFailure, .retryableFailure, .attemptsSpent])
+    #expect("\(end)".contains("3 attempts") && "\(end)".contains("Flop"))
+  }
+
+  @Test("N attempts are exactly N, and N retries one more", arguments: 1...6)
+  func exact(attempts: Int) async throws {
+    let calls = Notes<RetryAttempt>()
+    await #expect(throws: RetryError.self) {
+      try await Retrier.test(RetryPolicy(maxAttempts: attempts)).run(failing(100, calls))
+    }
+    #expect(calls.count == attempts)
+    let again = Notes<RetryAttempt>()
+    await #expect(throws: RetryError.self) {
+      try await Retrier.test(RetryPolicy(maxRetries: attempts)).run(failing(100, again))
+    }
+    #expect(again.count == attempts + 1)
+  }
+
+  @Test("an error that is not worth it ends at once; what the error says is what counts")
+  func outcomes() async throws {
+    func run(_ policy: RetryPolicy, _ outcome: AttemptOutcome) async -> (RetryError?, [Duration]) {
+      let clock = TestClock()
+      let error = await #expect(throws: RetryError.self) {
+        try await Retrier.test(policy, clock: clock).run { _ in throw Flop(retryOutcome: outcome) }
+      }
+      return (error, clock.waits)
+    }
+    #expect(await run(RetryPolicy(), .unusable).0?.attempts == 1)
+    #expect(await run(RetryPolicy(), .answered(status: 404)).0?.reason == .notRetryable)
+    #expect(await run(RetryPolicy(retryOn: .nonIdempotent), .maybeSent).0?.attempts == 1)
+    #expect(await run(RetryPolicy(maxAttempts: 4, retryOn: .nonIdempotent), .notSent).0?.attempts == 4)
+    let asked = await run(RetryPolicy(maxAttempts: 3), .answered(status: 503, retryAfter: .seconds(7)))
+    #expect(asked.1 == [.seconds(7), .seconds(7)])
+    #expect(await run(RetryPolicy(), .answered(status: 503, directive: .stop)).0?.attempts == 1)
+    var retrier = Retrier.test()
+    retrier.outcome = { _ in .unusable }
+    let judged = await retrier.failure { _ in throw Flop() }
+    #expect(judged?.attempts == 1)
+  }
+
+  @Test("a long Retry-After parks the work until then, where the policy says so")
+  func parked() async throws {
+    let clock = TestClock()
+    var policy = RetryPolicy(deadline: .seconds(86_400))
+    policy.retryAfter.beyond = .park
+    let result = try await Retrier.test(policy, clock: clock).run { attempt in
+      if attempt.number == 1 { throw Flop(retryOutcome: .answered(status: 503, retryAfter: .seconds(7200))) }
+      return attempt.number
+    }
+    #expect(result == 2 && clock.waits == [.seconds(7200)])
+  }
+
+  @Test("C2: an attempt that takes longer than it may counts as failed, is cancelled, and is made again")
+  func timeout() async throws {
+    let clock = TestClock(.manual)
+    let cancelled = Notes<Int>()
+    let policy = RetryPolicy(attemptTimeout: .seconds(10), backoff: .constant(.zero))
+    async let result = Retrier.test(policy, clock: clock).run { attempt in
+      if attempt.number == 2 { return "second" }
+      await withTaskCancellationHandler {
+        while !Task.isCancelled { await Task.yield() }
+      } onCancel: {
+        cancelled.add(attempt.number)
+      }
+      return "late"
+    }
+    await clock.sleepers(1, .timeout)
+    clock.advance(by: .seconds(10))
+    // The wait of nothing between the attempts is one on this clock, too.
+    await clock.sleepers(1)
+    clock.advance(by: .zero)
+    #expect(try await result == "second" && cancelled.all == [1])
+  }
+
+  @Test("A9: cancellation is reported as such, in an attempt and in a wait, at once")
+  func cancellation() async throws {
+    for isWaiting in [false, true] {
+      let clock = TestClock(.manual)
+      let attempts = Notes<Int>()
+      let task = Task {
+        try await Retrier.test(clock: clock).run { attempt in
+          attempts.add(attempt.number)
+          if isWaiting { throw Flop() }
+          try await clock.timeout(after: .seconds(5))
+        }
+      }
+      await clock.sleepers(isWaiting ? 1 : 2, isWaiting ? .wait : .timeout)
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+      #expect(attempts.count == 1)
+    }
+    let early = Task {
+      try await Task.sleep(for: .milliseconds(1))
+      return try await Retrier.test().run { _ in 1 }
+    }
+    early.cancel()
+    await #expect(throws: CancellationError.self) { try await early.value }
+  }
+
+  @Test("the same seed gives the same waits, another seed others")
+  func deterministic() async throws {
+    func waits(_ seed: UInt64) async -> [Duration] {
+      let clock = TestClock()
+      var retrier = Retrier.test(RetryPolicy(maxAttempts: 8), clock: clock)
+      retrier.seed = { seed }
+      _ = await retrier.failure { _ in throw Flop() }
+      return clock.waits
+    }
+    let first = await waits(1)
+    #expect(first.count == 7)
+    #expect(await waits(1) == first)
+    #expect(await waits(2) != first)
+  }
+
+  @Test("R9, events and log lines tell the whole story, in order")
+  func events() async throws {
+    let events = RetryEvents()
+    let lines = Notes<String>()
+    var retrier = Retrier.test(RetryPolicy(maxAttempts: 3))
+    retrier.events = events
+    retrier.log = { lines.add($0) }
+    let stream = events.stream()
+    _ = try await retrier.run(failing(2))
+    events.finish()
+    var words: [String] = []
+    for await event in stream {
+      switch event {
+      case .attemptStarted(_, let number): words.append("start \(number)")
+      case .attemptFailed(_, let number, _, _): words.append("failed \(number)")
+      case .waiting(_, let reason, _): words.append("wait \(reason)")
+      case .succeeded(_, let attempts, _): words.append("succeeded \(attempts)")
+      default: words.append("\(event)")
+      }
+    }
+    #expect(
+      words == [
+        "start 1", "failed 1", "wait backoff", "start 2", "failed 2", "wait backoff", "start 3", "succeeded 3",
+      ])
+    #expect(lines.count == words.count && lines.all.last?.hasPrefix("test: succeeded at attempt 3") == true)
+  }
+
+  @Test("a listener that is slow loses the oldest events, and holds nobody up")
+  func slowListener() async throws {
+    let events = RetryEvents()
+    let stream = events.stream(limit: 5)
+    for number in 1...100 { events.tell(.attemptStarted(name: "x", number: number)) }
+    events.finish()
+    var numbers: [Int] = []
+    for await case .attemptStarted(_, let number) in stream { numbers.append(number) }
+    #expect(numbers == [96, 97, 98, 99, 100])
+  }
+}

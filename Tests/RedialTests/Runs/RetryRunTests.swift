@@ -1,0 +1,188 @@
+import Dispatch
+import Redial
+import Testing
+
+@Suite("Runs that can be stopped and started again")
+struct RetryRunTests {
+  private let registry = RetryRunRegistry()
+
+  private func ended(_ run: RetryRun) -> Notes<RetryRun.State> {
+    let ends = Notes<RetryRun.State>()
+    run.onEnd { ends.add($0) }
+    return ends
+  }
+
+  @Test("E6, E9: a callback's reports lead from idle over running to succeeded, with the attempts counted")
+  func succeeds() async {
+    let run = RetryRun(.test(), registry: registry, reporting: { attempt, report in report(attempt.number == 3) })
+    let ends = ended(run)
+    #expect(run.state == .idle && run.attempts == 0)
+    #expect(run.start())
+    #expect(await run.ended() == .succeeded)
+    #expect(run.attempts == 3 && run.state == .succeeded)
+    #expect(await eventually { ends.all == [.succeeded] })
+    #expect(!run.start(), "a run that has ended has to be reset first")
+  }
+
+  @Test("E7: an object's work in the place of a closure")
+  func object() async {
+    struct Ping: RetryableTask {
+      let notes: Notes<Int>
+      func attempt(_ attempt: RetryAttempt, report: @escaping @Sendable (Bool) -> Void) {
+        notes.add(attempt.number)
+        DispatchQueue.global().async { report(attempt.number == 2) }
+      }
+    }
+    let notes = Notes<Int>()
+    let run = RetryRun(.test(), registry: registry, task: Ping(notes: notes))
+    run.start()
+    #expect(await run.ended() == .succeeded)
+    #expect(notes.all == [1, 2])
+  }
+
+  @Test("E9: every transition of the state machine, and none besides")
+  func transitions() async {
+    let clock = TestClock(.manual)
+    let run = RetryRun(.test(clock: clock), registry: registry) { _ in try await clock.timeout(after: .seconds(1)) }
+    #expect(!run.stop())
+    #expect(run.reset() && run.state == .idle)
+    #expect(run.start() && !run.start() && !run.reset() && run.state == .running)
+    await clock.sleepers(2, .timeout)
+    #expect(run.stop() && !run.stop() && run.state == .stopped)
+    #expect(!run.start() && run.reset() && run.state == .idle)
+    let failing = RetryRun(.test(RetryPolicy(maxAttempts: 2)), registry: registry) { _ in throw Flop() }
+    failing.start()
+    #expect(await failing.ended() == .failed)
+    #expect(failing.lastError?.attempts == 2 && !failing.stop() && failing.reset() && failing.lastError == nil)
+  }
+
+  @Test("E10: stopped in a wait it ends at once, and nothing that comes later overwrites that")
+  func stopInWait() async {
+    let clock = TestClock(.manual)
+    let attempts = Notes<Int>()
+    let run = RetryRun(.test(clock: clock), registry: registry) { attempt in
+      attempts.add(attempt.number)
+      throw Flop()
+    }
+    let ends = ended(run)
+    run.start()
+    await clock.sleepers(1)
+    run.stop()
+    clock.advance(by: .seconds(3600))
+    #expect(await eventually { ends.count == 1 })
+    #expect(run.state == .stopped && ends.all == [.stopped] && attempts.count == 1)
+  }
+
+  @Test("E10: stopped while an attempt runs, its late success does not count, and the completion is told once")
+  func stopInAttempt() async {
+    let reports = Notes<@Sendable (Bool) -> Void>()
+    let run = RetryRun(.test(), registry: registry, reporting: { _, report in reports.add(report) })
+    let ends = ended(run)
+    run.start()
+    #expect(await eventually { reports.count == 1 })
+    run.stop()
+    reports.all[0](true)
+    reports.all[0](true)
+    #expect(run.state == .stopped)
+    #expect(await eventually { ends.count == 1 })
+    #expect(ends.all == [.stopped] && reports.count == 1)
+  }
+
+  @Test("E10: after a reset the same work runs again, and its completion is told again")
+  func reset() async {
+    let run = RetryRun(.test(), registry: registry, reporting: { attempt, report in report(attempt.number == 2) })
+    let ends = ended(run)
+    for round in 1...3 {
+      #expect(run.start())
+      #expect(await run.ended() == .succeeded)
+      #expect(run.attempts == 2)
+      #expect(await eventually { ends.count == round })
+      #expect(run.reset())
+    }
+  }
+
+  @Test("reporting twice does not start two loops")
+  func twice() async {
+    let attempts = Notes<Int>()
+    let run = RetryRun(
+      .test(), registry: registry,
+      reporting: { attempt, report in
+        attempts.add(attempt.number)
+        for _ in 0..<3 { report(attempt.number == 4) }
+      })
+    run.start()
+    #expect(await run.ended() == .succeeded)
+    #expect(attempts.all == [1, 2, 3, 4])
+  }
+
+  @Test("E10: over seeds, stop against the end of the run: one end, told once")
+  func races() async {
+    for seed in UInt64(0)..<2000 {
+      var random = RandomSource(seed: seed)
+      let spins = Int(random.next() % 200)
+      let run = RetryRun(
+        .test(RetryPolicy(backoff: .constant(.zero))), registry: registry,
+        reporting: { attempt, report in report(attempt.number == 2) })
+      let ends = ended(run)
+      run.start()
+      let stopper = Task.detached {
+        for _ in 0..<spins { _ = run.attempts }
+        return run.stop()
+      }
+      let state = await run.ended()
+      let didStop = await stopper.value
+      #expect(state == run.state && (state == .stopped) == didStop, "seed \(seed): \(state)")
+      #expect(await eventually { ends.all == [state] }, "seed \(seed): \(ends.all)")
+    }
+  }
+
+  @Test("E11: runs under way are listed and can be stopped together; 100,000 that have ended leave nothing")
+  func registryOfRuns() async {
+    let clock = TestClock(.manual)
+    let waiting = (0..<10).map { _ in RetryRun(.test(clock: clock), registry: registry) { _ in throw Flop() } }
+    for run in waiting { run.start() }
+    #expect(registry.runs.count == 10)
+    registry.stopAll()
+    #expect(registry.runs.isEmpty && waiting.allSatisfy { $0.state == .stopped })
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          for _ in 0..<25_000 {
+            let run = RetryRun(.test(), registry: registry) { _ in }
+            run.start()
+            _ = await run.ended()
+          }
+        }
+      }
+    }
+    #expect(registry.runs.isEmpty)
+  }
+
+  @Test("a run that has ended is released")
+  func released() async {
+    weak var seen: RetryRun?
+    do {
+      let run = RetryRun(.test(), registry: registry) { _ in }
+      seen = run
+      run.start()
+      _ = await run.ended()
+    }
+    let end = ContinuousClock.now + .seconds(30)
+    while seen != nil, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(1)) }
+    #expect(seen == nil)
+  }
+
+  @Test("E12: the completion comes on the queue of the caller's choice")
+  func queue() async {
+    let key = DispatchSpecificKey<Int>()
+    let queue = DispatchQueue(label: "the caller's")
+    queue.setSpecific(key: key, value: 12)
+    let found = Notes<Int?>()
+    let run = RetryRun(.test(), registry: registry) { _ in }
+    run.onEnd(queue: queue) { _ in found.add(DispatchQueue.getSpecific(key: key)) }
+    run.start()
+    _ = await run.ended()
+    queue.sync {}
+    #expect(found.all == [12])
+  }
+}

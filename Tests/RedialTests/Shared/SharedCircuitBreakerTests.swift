@@ -1,0 +1,238 @@
+import Redial
+import Testing
+
+@Suite("Shared breakers, budgets and registries")
+struct SharedCircuitBreakerTests {
+  private func breaker(_ clock: any RetryClock, _ settings: CircuitBreakerSettings = .fe9lix) -> SharedCircuitBreaker {
+    SharedCircuitBreaker(settings, name: "billing", clock: clock)
+  }
+
+  @Test("C3: execute makes the call until it trips, then tells of it with the last error, and calls no more")
+  func c3() async throws {
+    let clock = TestClock()
+    let breaker = breaker(clock)
+    let calls = Notes<Int>()
+    let trips = Notes<String>()
+    func execute() async {
+      let task = breaker.execute(.fe9lix) { call in
+        calls.add(1)
+        call.failure(Flop(retryOutcome: .notSent))
+      } didTrip: { error in
+        trips.add("\(error as? Flop == Flop(retryOutcome: .notSent))")
+      }
+      _ = await task.result
+    }
+    await execute()
+    #expect(calls.count == 3 && breaker.failureCount == 3 && trips.all == ["true"])
+    #expect(clock.waits == [.seconds(2), .seconds(4)], "C5: 2 s, then its power")
+    await execute()
+    #expect(calls.count == 3 && trips.all == ["true", "true"])
+    clock.advance(by: .seconds(10))
+    #expect(breaker.current.word == "halfOpen")
+    await execute()
+    #expect(calls.count == 4, "C4: one probe, and no further while it is open again")
+  }
+
+  @Test("a call that succeeds or fails before execute returns is neither repeated nor loses its retry")
+  func synchronous() async throws {
+    let clock = TestClock()
+    let calls = Notes<Int>()
+    let task = breaker(clock).execute(.fe9lix) { call in
+      calls.add(1)
+      if calls.count == 1 { call.failure(Flop()) } else { call.success() }
+    }
+    try await task.value
+    clock.advance(by: .seconds(3600))
+    #expect(calls.count == 2)
+  }
+
+  @Test("C2: a call that reports nothing in time counts as failed; its late report changes nothing, nor does a second")
+  func c2() async throws {
+    let clock = TestClock(.manual)
+    let breaker = breaker(clock)
+    let tokens = Notes<CallbackAttempt>()
+    let task = breaker.execute(.fe9lix) { call in
+      tokens.add(call)
+      if tokens.count == 2 {
+        call.success()
+        call.failure(Flop())
+        call.success()
+      }
+    }
+    await clock.sleepers(1, .timeout)
+    clock.advance(by: .seconds(10))
+    #expect(await eventually { breaker.failureCount == 1 })
+    tokens.all.first?.success()
+    tokens.all.first?.failure(Flop())
+    #expect(breaker.failureCount == 1)
+    await clock.sleepers(1)
+    clock.advance(by: .seconds(2))
+    try await task.value
+    #expect(tokens.count == 2 && breaker.failureCount == 0 && breaker.current == .closed)
+  }
+
+  @Test("C6: success, failure, reset, state and count from any thread")
+  func c6() async {
+    let settings = CircuitBreakerSettings(consecutiveFailures: 5, openInterval: .zero, halfOpenProbes: 2)
+    let breaker = SharedCircuitBreaker(settings)
+    let changes = Notes<String>()
+    breaker.onChange { from, to in changes.add("\(from.word) \(to.word)") }
+    await withTaskGroup(of: Void.self) { group in
+      for worker in 0..<8 {
+        group.addTask {
+          var random = RandomSource(seed: UInt64(worker))
+          for _ in 0..<2000 {
+            switch random.next() % 8 {
+            case 0: breaker.reset()
+            case 1: _ = breaker.current
+            case 2: _ = breaker.failureCount
+            default:
+              if case .permitted(let permit) = breaker.acquire() {
+                breaker.record(random.next() % 3 == 0 ? .success : .failure, of: permit)
+              }
+            }
+          }
+        }
+      }
+    }
+    breaker.reset()
+    #expect(breaker.current == .closed && breaker.failureCount == 0 && changes.count > 0)
+  }
+
+  @Test("C7: a trip is told by a closure and by events, once a change")
+  func c7() async throws {
+    let clock = TestClock()
+    let events = RetryEvents()
+    let stream = events.stream()
+    let breaker = SharedCircuitBreaker(.fe9lix, name: "billing", clock: clock, events: events)
+    let changes = Notes<String>()
+    breaker.onChange { from, to in
+      // It may use the breaker.
+      changes.add("\(from.word) \(to.word) \(breaker.failureCount)")
+    }
+    for _ in 0..<3 { try? await breaker.run { throw Flop() } }
+    await #expect(throws: CircuitOpen(name: "billing", retryAfter: .seconds(10))) { try await breaker.run {} }
+    clock.advance(by: .seconds(10))
+    try await breaker.run {}
+    #expect(changes.all == ["closed open 3", "open halfOpen 3", "halfOpen closed 0"])
+    events.finish()
+    var told = 0
+    for await case .breakerChanged(let name, _, _) in stream where name == "billing" { told += 1 }
+    #expect(told == 3)
+  }
+
+  @Test("work that waits for an open breaker goes on when it closes, and is not charged an attempt")
+  func waits() async throws {
+    let clock = TestClock()
+    let breaker = breaker(clock)
+    for _ in 0..<3 { try? await breaker.run { throw Flop() } }
+    var retrier = Retrier.test(clock: clock)
+    retrier.breaker = breaker
+    #expect(try await retrier.run { $0.number } == 1)
+    #expect(clock.waits == [.seconds(10)] && breaker.current == .closed)
+  }
+
+  @Test("work that waits for another's probe goes on when that has ended, not only when its time is up")
+  func waitsForProbe() async throws {
+    let clock = TestClock(.manual)
+    let breaker = breaker(clock)
+    for _ in 0..<3 { try? await breaker.run { throw Flop() } }
+    clock.advance(by: .seconds(10))
+    guard case .permitted(let probe) = breaker.acquire() else {
+      Issue.record("no probe")
+      return
+    }
+    var retrier = Retrier.test(clock: clock)
+    retrier.breaker = breaker
+    async let result = retrier.run { $0.number }
+    await clock.sleepers(1)
+    breaker.record(.success, of: probe)
+    #expect(try await result == 1)
+  }
+
+  @Test("a policy that does not wait ends as tripped; one whose deadline is nearer than the breaker's end, at once")
+  func tripped() async throws {
+    let clock = TestClock()
+    let breaker = breaker(clock)
+    for _ in 0..<3 { try? await breaker.run { throw Flop() } }
+    var retrier = Retrier.test(RetryPolicy(onTrip: .fail), clock: clock)
+    retrier.breaker = breaker
+    let error = await retrier.failure { _ in }
+    #expect(error?.reason == .tripped && error?.retryAfter == .seconds(10) && error?.attempts == 0)
+    retrier.policy = RetryPolicy(deadline: .seconds(5))
+    let late = await retrier.failure { _ in }
+    #expect(late?.reason == .deadlineExceeded && clock.waits.isEmpty)
+  }
+
+  @Test("half-open lets exactly its probes through, however many ask at once")
+  func probes() async throws {
+    let clock = TestClock()
+    var settings = CircuitBreakerSettings.fe9lix
+    settings.halfOpenProbes = 3
+    let breaker = breaker(clock, settings)
+    for _ in 0..<3 { try? await breaker.run { throw Flop() } }
+    clock.advance(by: .seconds(10))
+    let permitted = await withTaskGroup(of: Bool.self) { group in
+      for _ in 0..<200 {
+        group.addTask { if case .permitted = breaker.acquire() { true } else { false } }
+      }
+      return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+    }
+    #expect(permitted == 3)
+  }
+
+  @Test("a budget that runs share bounds what retries add, and is paid before the wait")
+  func budget() async throws {
+    let clock = TestClock()
+    let budget = SharedRetryBudget(.ratio(share: 0.1, minimumPerSecond: 0, window: .seconds(10)), clock: clock)
+    let attempts = Notes<Int>()
+    let reasons = Notes<RetryError.Reason>()
+    for _ in 0..<100 {
+      var retrier = Retrier.test(RetryPolicy(backoff: .constant(.zero)), clock: clock)
+      retrier.budget = budget
+      do {
+        try await retrier.run { attempt in
+          attempts.add(attempt.number)
+          throw Flop()
+        }
+      } catch let error as RetryError {
+        reasons.add(error.reason)
+      }
+    }
+    #expect(attempts.count <= 110 && attempts.count > 100)
+    #expect(reasons.all.allSatisfy { $0 == .budgetExhausted })
+  }
+
+  @Test("a retry that was paid for and cancelled in its wait is given back")
+  func budgetGivenBack() async throws {
+    let clock = TestClock(.manual)
+    let budget = SharedRetryBudget(.aws, clock: clock)
+    let full = budget.balance
+    var retrier = Retrier.test(clock: clock)
+    retrier.budget = budget
+    let task = Task { [retrier] in try await retrier.run { _ in throw Flop() } }
+    await clock.sleepers(1)
+    #expect(budget.balance < full)
+    task.cancel()
+    _ = await task.result
+    #expect(budget.balance == full)
+  }
+
+  @Test("a registry makes each value once, and forgets what was not used for the longest")
+  func registry() async {
+    let made = Notes<String>()
+    let registry = SharedRegistry<String, SharedCircuitBreaker>(limit: 3) { key in
+      made.add(key)
+      return SharedCircuitBreaker(name: key)
+    }
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<50 { group.addTask { _ = registry["a"] } }
+    }
+    #expect(made.all == ["a"] && registry["a"] === registry["a"])
+    _ = (registry["b"], registry["c"], registry["a"], registry["d"])
+    #expect(Set(registry.all.keys) == ["a", "c", "d"])
+    registry.remove("a")
+    _ = registry["a"]
+    #expect(made.all == ["a", "b", "c", "d", "a"])
+  }
+}
