@@ -1,0 +1,182 @@
+/// What a retrying operation is doing, and what is to be done about it: a value, without threads, clock or foreign code.
+///
+/// Events change ``phase``, each in one step, so that of two events that race one comes first and the other finds that
+/// its moment has passed. ``next(onStarter:)`` then names, one at a time, the actions that bring the world in line with
+/// the phase. Only the thread that has the turn performs them: foreign code that it calls may cause further events from
+/// any thread, and those neither nest nor run beside it.
+struct RetryMachine {
+  enum Phase {
+    /// Leads to `due`; to `finishing` when cancelled before its start.
+    case notStarted
+    /// A run is to begin. Leads to `running`; to `finishing` when cancelled.
+    case due
+    /// The base operation runs. Leads to `waiting` and `finishing`.
+    case running
+    /// Leads to `due` by a retry, to `waiting` with other helpers, to `finishing` when cancelled.
+    case waiting(Wait)
+    /// All is done but to say so. Leads to `finished`.
+    case finishing
+    /// The end.
+    case finished
+  }
+
+  /// One wait. The generation tells it from every other wait of the operation.
+  struct Wait {
+    var generation: UInt64
+    var helpers: [any RetryHelper]
+  }
+
+  /// The call that tells the base operation of the cancellation. `calling` keeps the operation from finishing.
+  enum CancelHook {
+    case unused, owed, calling, called
+  }
+
+  enum Action {
+    case setUp(Wait)
+    case tearDown([any RetryHelper])
+    case begin(retry: Int)
+    case callCancelHook
+    case finish
+  }
+
+  private(set) var phase = Phase.notStarted
+  /// Retries begun; nil before the start and after the end.
+  private(set) var retries: Int?
+  private(set) var isFinished = false
+  private var isAsynchronous = false
+  private var isCancelled = false
+  private var hasTurn = false
+  private var cancelHook = CancelHook.unused
+  private var generation: UInt64 = 0
+  /// The wait whose helpers are set up, or being so.
+  private var armed: Wait?
+
+  // MARK: Events
+
+  enum Start {
+    case begun, alreadyUnderWay, alreadyFinished
+  }
+
+  /// Starts, and gives the starter the turn.
+  mutating func start(isAsynchronous: Bool, isCancelled: Bool) -> Start {
+    guard case .notStarted = phase else { return isFinished ? .alreadyFinished : .alreadyUnderWay }
+    self.isAsynchronous = isAsynchronous
+    hasTurn = true
+    if isCancelled || self.isCancelled {
+      phase = .finishing
+    } else {
+      phase = .due
+      retries = 0
+    }
+    return .begun
+  }
+
+  /// The base operation has ended; nil helpers ask for no retry. False when none was running.
+  mutating func baseEnded(retryWith helpers: [any RetryHelper]?) -> Bool {
+    guard case .running = phase else { return false }
+    if let helpers, !isCancelled { wait(with: helpers) } else { phase = .finishing }
+    return true
+  }
+
+  /// The call that started the base operation is back. False when it should have ended it and has not.
+  mutating func startReturned() -> Bool {
+    guard case .running = phase, !isAsynchronous else { return true }
+    phase = .finishing
+    // Whoever answers a cancellation may be about to say that the base operation has ended.
+    return isCancelled
+  }
+
+  /// Ends the wait of that generation, or any wait, with a retry. False when the operation is not in it.
+  mutating func retry(_ generation: UInt64? = nil) -> Bool {
+    guard case .waiting(let wait) = phase, generation ?? wait.generation == wait.generation else { return false }
+    phase = .due
+    retries = (retries ?? 0) + 1
+    return true
+  }
+
+  /// Goes on waiting, with other helpers. False when the operation is not waiting.
+  mutating func replaceHelpers(with helpers: [any RetryHelper]) -> Bool {
+    guard case .waiting = phase else { return false }
+    wait(with: helpers)
+    return true
+  }
+
+  /// Cancels. True when the caller is to call the cancel hook, and then ``cancelHookReturned()``.
+  mutating func cancel() -> Bool {
+    guard !isCancelled else { return false }
+    isCancelled = true
+    switch phase {
+    case .notStarted, .finishing, .finished:
+      return false
+    case .due, .waiting:
+      phase = .finishing
+      return false
+    case .running where isAsynchronous:
+      // Left to the thread that has the turn, which may still be inside of the start.
+      cancelHook = .owed
+      return false
+    case .running:
+      cancelHook = .calling
+      return true
+    }
+  }
+
+  mutating func cancelHookReturned() {
+    cancelHook = .called
+  }
+
+  mutating func finish() {
+    phase = .finished
+    isFinished = true
+    retries = nil
+  }
+
+  // MARK: Actions
+
+  /// Takes the turn, if it is free.
+  mutating func takeTurn() -> Bool {
+    defer { hasTurn = true }
+    return !hasTurn
+  }
+
+  /// Takes the turn, if it is free and a run is due.
+  mutating func takeTurnForRun() -> Bool {
+    guard case .due = phase else { return false }
+    return takeTurn()
+  }
+
+  /// What the holder of the turn is to do now; nil gives the turn back.
+  ///
+  /// A synchronous operation's runs begin on the thread that started it (`onStarter`) and on no other.
+  mutating func next(onStarter: Bool) -> Action? {
+    if let armed, armed.generation != waitingGeneration {
+      self.armed = nil
+      return .tearDown(armed.helpers)
+    }
+    switch phase {
+    case .waiting(let wait) where armed == nil:
+      armed = wait
+      return .setUp(wait)
+    case .due where isAsynchronous || onStarter:
+      phase = .running
+      return .begin(retry: retries ?? 0)
+    case .running where cancelHook == .owed:
+      cancelHook = .calling
+      return .callCancelHook
+    case .finishing where cancelHook != .calling:
+      return .finish
+    default:
+      hasTurn = false
+      return nil
+    }
+  }
+
+  private var waitingGeneration: UInt64? {
+    if case .waiting(let wait) = phase { wait.generation } else { nil }
+  }
+
+  private mutating func wait(with helpers: [any RetryHelper]) {
+    generation += 1
+    phase = .waiting(Wait(generation: generation, helpers: helpers))
+  }
+}

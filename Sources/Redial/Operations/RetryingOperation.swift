@@ -1,0 +1,175 @@
+public import Foundation
+
+/// An operation that can run again until it is content.
+///
+/// A subclass writes what a run does, and whether a run goes on after the call that starts it has returned. Everything
+/// else is kept for it: executing and finished, waits, retries, cancellation.
+///
+/// ```swift
+/// final class Fetch: RetryingOperation, @unchecked Sendable {
+///   override var isAsynchronous: Bool { true }
+///   override func startBaseOperation(isRetry: Bool) {
+///     load { succeeded in
+///       if succeeded { self.baseOperationEnded() } else { self.baseOperationEnded(needsRetryIn: .seconds(2)) }
+///     }
+///   }
+/// }
+/// ```
+///
+/// A synchronous subclass (the default) runs on the thread that calls ``start()``, which stays there, asleep while the
+/// operation waits, until it is finished. An asynchronous one keeps no thread while it waits; a retry begins on the
+/// thread that ended the wait. A run never begins before the call that started the previous one has returned.
+///
+/// It may be used from any thread. A subclass that adds variables guards them itself.
+open class RetryingOperation: Operation, @unchecked Sendable {
+  // Sound to send: whatever is stored here is constant and sendable itself.
+  let machine = SharedRetryMachine()
+  private let timers: any RetryTimerSource
+  private let logger: Logger?
+
+  /// Takes a line of the operation's log, on any thread.
+  public typealias Logger = @Sendable (String) -> Void
+
+  /// An operation that has not started.
+  ///
+  /// - Parameters:
+  ///   - timers: Where the waits for a delay get their timers.
+  ///   - logger: Takes what the operation has to tell, such as a retry asked for at the wrong moment; nil for silence.
+  public init(timers: any RetryTimerSource = DispatchTimerSource(), logger: Logger? = nil) {
+    self.timers = timers
+    self.logger = logger
+    super.init()
+  }
+
+  // MARK: For subclasses to write
+
+  /// Starts one run, whose end is to be told by one call of ``baseOperationEnded()`` or its like: from anywhere and at
+  /// any time in an asynchronous subclass, before this call returns in a synchronous one. To forget that is a
+  /// programming error that stops the program, for the operation could neither finish nor go on; unless it has been
+  /// cancelled, when it just finishes.
+  ///
+  /// - Parameter isRetry: Whether a run came before this one.
+  open func startBaseOperation(isRetry: Bool) {
+    preconditionFailure("\(type(of: self)) must override startBaseOperation(isRetry:)")
+  }
+
+  /// Tells the run under way that the operation has been cancelled; called once at most, and never after the operation
+  /// has finished. The run still has to end. The default does nothing: the run then goes on to its own end.
+  ///
+  /// In an asynchronous subclass it is never called before ``startBaseOperation(isRetry:)`` has returned. In a
+  /// synchronous one it comes on the thread that cancels, however far that call has got.
+  open func cancelBaseOperation() {}
+
+  // MARK: For subclasses to call
+
+  /// Says that the run has ended for good: the operation finishes.
+  public final func baseOperationEnded() {
+    end(nil)
+  }
+
+  /// Says that the run has ended and that another is needed after a delay. A cancelled operation finishes instead.
+  public final func baseOperationEnded(needsRetryIn delay: Duration) {
+    end(.delay(delay))
+  }
+
+  /// Says that the run has ended and that another is needed when the first of these helpers fires; an empty list waits
+  /// until told. A cancelled operation finishes instead.
+  public final func baseOperationEnded(retryHelpers: [any RetryHelper]) {
+    end(.helpers(retryHelpers))
+  }
+
+  // MARK: While it waits
+
+  /// Ends the wait under way with a retry. At any other moment nothing happens, now or later, but a line in the log.
+  ///
+  /// - Returns: Whether this call is the one that ended the wait.
+  @discardableResult
+  public final func retryNow() -> Bool {
+    // Asked before the lock is taken: a subclass may have its own idea of it.
+    let isCancelled = isCancelled
+    let tookEffect = change { !isCancelled && $0.retry() }
+    if !tookEffect { log("was told to retry now, but is not waiting") }
+    return tookEffect
+  }
+
+  /// Waits that long from now, instead of for what it is waiting for. At any other moment nothing happens but a line in
+  /// the log.
+  ///
+  /// - Returns: Whether the operation was waiting.
+  @discardableResult
+  public final func retry(in delay: Duration) -> Bool {
+    retry(withHelpers: helpers(for: .delay(delay)))
+  }
+
+  /// Waits for the first of these helpers, instead of for what it is waiting for; an empty list waits until told. At any
+  /// other moment nothing happens but a line in the log.
+  ///
+  /// - Returns: Whether the operation was waiting.
+  @discardableResult
+  public final func retry(withHelpers helpers: [any RetryHelper]) -> Bool {
+    let isCancelled = isCancelled
+    let tookEffect = change { !isCancelled && $0.replaceHelpers(with: helpers) }
+    if !tookEffect { log("was given other helpers, but is not waiting") }
+    return tookEffect
+  }
+
+  /// How many retries have begun: 0 in the first run and the wait after it. Nil before the start and after the finish.
+  public final var numberOfRetries: Int? { machine.withLock { $0.retries } }
+
+  // MARK: What an operation is
+
+  /// Whether the operation has started and not finished; waits count.
+  public final override var isExecuting: Bool { machine.withLock { $0.retries != nil } }
+
+  /// Whether the operation is done, with no run and no wait to come.
+  public final override var isFinished: Bool { machine.withLock { $0.isFinished } }
+
+  /// Starts the operation, as its queue does. One that has been cancelled finishes without a run.
+  ///
+  /// Returns at once when the operation is asynchronous, and otherwise when it is finished. Like that of `Operation`,
+  /// it may be called once, and only when the operation is ready; on a finished operation it does nothing.
+  public final override func start() {
+    let (isAsynchronous, isCancelled) = (isAsynchronous, isCancelled)
+    precondition(isReady || isFinished, "\(self) was started before the operations that it depends on have finished")
+    willChangeValue(forKey: Key.isExecuting)
+    let outcome = machine.withLock { $0.start(isAsynchronous: isAsynchronous, isCancelled: isCancelled) }
+    didChangeValue(forKey: Key.isExecuting)
+    switch outcome {
+    case .alreadyFinished: return
+    case .alreadyUnderWay: preconditionFailure("\(self) was started a second time")
+    case .begun: drive(onStarter: true)
+    }
+    guard !isAsynchronous else { return }
+    while machine.waitForRun() { drive(onStarter: true) }
+  }
+
+  /// Cancels the operation: a wait ends at once, with its helpers torn down; a run is told to end by
+  /// ``cancelBaseOperation()``; no other run begins.
+  public final override func cancel() {
+    super.cancel()
+    guard change({ $0.cancel() }) else { return }
+    cancelBaseOperation()
+    change { $0.cancelHookReturned() }
+  }
+
+  // MARK: For this library's own subclasses
+
+  /// A line for the log, made only if someone reads it.
+  final func log(_ message: @autoclosure () -> String) {
+    if let logger { logger("\(type(of: self)) \(message())") }
+  }
+
+  /// Ends the run under way; nil asks for no retry.
+  final func end(_ wait: RetryWait?) {
+    let helpers = isCancelled ? nil : wait.map(helpers)
+    let tookEffect = change { $0.baseEnded(retryWith: helpers) }
+    if !tookEffect { log("was told that its base operation has ended, but none is running") }
+  }
+
+  private func helpers(for wait: RetryWait) -> [any RetryHelper] {
+    switch wait {
+    case .delay(let delay): [RetryTimer(delay, source: timers)]
+    case .helpers(let helpers): helpers
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import Foundation
+
+/// A ``RetryMachine`` that threads share.
+///
+/// Sound to send: `machine` is touched under the lock of `condition` only. What runs under it is the machine's own code,
+/// never a subclass, helper, logger or observer.
+final class SharedRetryMachine: @unchecked Sendable {
+  private let condition = NSCondition()
+  private var machine = RetryMachine()
+
+  /// Reads or changes the machine.
+  func withLock<Result>(_ body: (inout RetryMachine) -> Result) -> Result {
+    condition.withLock { body(&machine) }
+  }
+
+  /// The next action for the holder of the turn; nil gives the turn back, and wakes the starter to look.
+  func next(onStarter: Bool) -> RetryMachine.Action? {
+    condition.withLock {
+      let action = machine.next(onStarter: onStarter)
+      if action == nil { condition.broadcast() }
+      return action
+    }
+  }
+
+  /// Sleeps until a run is due, and takes the turn for it. False when none will ever be.
+  func waitForRun() -> Bool {
+    condition.withLock {
+      while !machine.isFinished {
+        if machine.takeTurnForRun() { return true }
+        condition.wait()
+      }
+      return false
+    }
+  }
+}
