@@ -41,7 +41,9 @@ bench:
 	@.ci/packages build
 	@.ci/packages bench
 	@swift build -c release --product redial
+	@swift build -c release --product policy-benchmark
 	@python3 Benchmarks/service.py
+	@"$$(swift build -c release --show-bin-path)/policy-benchmark"
 
 lint:
 	swift format lint --strict --recursive Package.swift Sources Tests

@@ -37,7 +37,8 @@ let package = Package(
     .target(name: "CLinux"),
 
     // Pure: values and time in, decisions out.
-    module("RedialCore"),
+    // Rounding and square roots become calls of libm, which a program that imports no C library would not be linked to.
+    .target(name: "RedialCore", swiftSettings: strict, linkerSettings: [.linkedLibrary("m")]),
     module("RedialModel", ["RedialCore"]),
     module("RedialEngine", ["RedialModel", "RedialCore"]),
 
@@ -61,6 +62,12 @@ let package = Package(
     .executableTarget(
       name: "redial",
       dependencies: ["RedialService", "HTTPServer", "RedialTransport", "RedialModel", "RedialCore"],
+      swiftSettings: strict),
+
+    // `make bench`.
+    .target(name: "CAllocations", path: "Benchmarks/CAllocations"),
+    .executableTarget(
+      name: "policy-benchmark", dependencies: ["RedialCore", "CAllocations"], path: "Benchmarks/Policy",
       swiftSettings: strict),
 
     tests("RedialCoreTests", ["RedialCore"]),

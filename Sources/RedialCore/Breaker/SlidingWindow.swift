@@ -19,32 +19,32 @@ public struct SlidingWindow: Sendable, Hashable {
   }
 
   private enum Storage: Sendable, Hashable {
-    case time(TimeWindow)
+    /// Successes, failures and slow calls by time.
+    case time(RollingCounts)
     case calls(CallWindow)
   }
 
   private var storage: Storage
 
-  /// An empty window.
+  /// An empty window. A length of time is held within 10 ms and a day.
   public init(_ window: CircuitBreakerSettings.Window) {
     switch window {
-    case .time(let length): storage = .time(TimeWindow(length: length))
+    case .time(let length): storage = .time(RollingCounts(length: length))
     case .calls(let count): storage = .calls(CallWindow(capacity: count))
     }
   }
 
   /// Counts one outcome.
   public mutating func record(isFailure: Bool, isSlow: Bool = false, at now: Timestamp) {
-    let outcome = Counts(total: 1, failures: isFailure ? 1 : 0, slow: isSlow ? 1 : 0)
-    // Taken out and put back, so that the storage is not copied by being held twice.
     switch storage {
-    case .time(var window):
-      storage = .calls(.none)
-      window.record(outcome, at: now)
-      storage = .time(window)
+    case .time(var counts):
+      counts.count(isFailure ? .second : .first, at: now)
+      if isSlow { counts.count(.third, at: now) }
+      storage = .time(counts)
     case .calls(var window):
+      // Taken out and put back, so that the storage is not copied by being held twice.
       storage = .calls(.none)
-      window.record(outcome)
+      window.record(Counts(total: 1, failures: isFailure ? 1 : 0, slow: isSlow ? 1 : 0))
       storage = .calls(window)
     }
   }
@@ -52,64 +52,24 @@ public struct SlidingWindow: Sendable, Hashable {
   /// The outcomes that are still within the window.
   public func counts(at now: Timestamp) -> Counts {
     switch storage {
-    case .time(let window): window.counts(at: now)
-    case .calls(let window): window.counts
+    case .time(var counts):
+      let sums = counts.sums(at: now)
+      return Counts(total: sums.first + sums.second, failures: sums.second, slow: sums.third)
+    case .calls(let window): return window.counts
     }
   }
 
   /// Forgets everything.
   public mutating func clear() {
     switch storage {
-    case .time(var window):
-      storage = .calls(.none)
-      window.clear()
-      storage = .time(window)
+    case .time(var counts):
+      counts.clear()
+      storage = .time(counts)
     case .calls(var window):
       storage = .calls(.none)
       window.clear()
       storage = .calls(window)
     }
-  }
-}
-
-/// Outcomes by time, in ten buckets of equal length.
-///
-/// Ten buckets forget in steps of a tenth of the window (as Hystrix and resilience4j do), at the price of a handful of
-/// integers, however many outcomes there are.
-private struct TimeWindow: Sendable, Hashable {
-  private static let bucketCount: Int64 = 10
-
-  private struct Bucket: Sendable, Hashable {
-    var index = Int64.min
-    var counts = SlidingWindow.Counts()
-  }
-
-  private var bucketMicroseconds: Int64
-  private var buckets: [Bucket]
-
-  /// A length under 10 µs counts as 10 µs.
-  init(length: Duration) {
-    bucketMicroseconds = max(1, length.wholeMicroseconds / Self.bucketCount)
-    buckets = Array(repeating: Bucket(), count: Int(Self.bucketCount))
-  }
-
-  mutating func record(_ outcome: SlidingWindow.Counts, at now: Timestamp) {
-    let index = now.microseconds / bucketMicroseconds
-    let slot = Int(index.magnitude % UInt64(Self.bucketCount))
-    // A clock that went back must not make the past look empty: what is newer stays.
-    if buckets[slot].index < index { buckets[slot] = Bucket(index: index) }
-    buckets[slot].counts.add(outcome)
-  }
-
-  func counts(at now: Timestamp) -> SlidingWindow.Counts {
-    let newest = now.microseconds / bucketMicroseconds
-    var sum = SlidingWindow.Counts()
-    for bucket in buckets where bucket.index > newest - Self.bucketCount { sum.add(bucket.counts) }
-    return sum
-  }
-
-  mutating func clear() {
-    for slot in buckets.indices { buckets[slot] = Bucket() }
   }
 }
 

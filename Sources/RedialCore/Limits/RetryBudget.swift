@@ -119,7 +119,8 @@ public struct RetryBudget: Sendable, Hashable {
     }
   }
 
-  /// What could still be withdrawn at this time: tokens where the rule counts them, else retries; infinity if unlimited.
+  /// What could still be withdrawn at this time, 0 or more: tokens where the rule counts them, else retries;
+  /// infinity if the budget is unlimited.
   public func balance(at now: Timestamp) -> Double {
     switch state {
     case .tokens(let budget): Double(budget.balance.thousandths) / 1000

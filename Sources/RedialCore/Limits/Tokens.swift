@@ -12,7 +12,7 @@ public struct Tokens: Sendable, Hashable, Comparable, ExpressibleByIntegerLitera
   /// That many tokens, clamped to 0...1000 and cut to three decimal places; 0 for what is not a number.
   public init(_ tokens: Double) {
     let clamped = tokens > 0 ? min(tokens, 1000) : 0
-    // A hair is added before the cut: 0.57 is 569.999… thousandths in binary.
+    // A hair is added before the cut: in binary, 1.001 is 1000.999… thousandths.
     self.init(thousandths: Int((clamped * 1000 + 1e-6).rounded(.down)))
   }
 

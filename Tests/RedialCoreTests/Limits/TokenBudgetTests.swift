@@ -9,7 +9,7 @@ struct TokenBudgetTests {
   func amounts() {
     let table: [(Double, Int)] = [
       (0.57, 570), (3.4567, 3456), (0.0009, 0), (1000, 1_000_000), (1001, 1_000_000), (-1, 0), (.nan, 0),
-      (.infinity, 1_000_000), (-.infinity, 0), (0.1, 100), (0.29, 290), (4.35, 4350),
+      (.infinity, 1_000_000), (-.infinity, 0), (0.1, 100), (0.29, 290), (1.001, 1001),
     ]
     for (tokens, thousandths) in table { #expect(Tokens(tokens).thousandths == thousandths, "\(tokens)") }
   }

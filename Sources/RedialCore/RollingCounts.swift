@@ -1,21 +1,23 @@
-/// Two counts over the recent past, in ten buckets of equal length, within the value itself: nothing is allocated.
+/// Three counts over the recent past, in ten buckets of equal length, within the value itself: nothing is allocated.
 ///
 /// Ten buckets forget in steps of a tenth of the window, as Finagle's `WindowedAdder` and Hystrix do. A clock that
 /// steps back by less than the window counts on in the newest bucket; a larger step starts the window afresh.
 struct RollingCounts: Sendable, Hashable {
-  /// Which of the two counts.
-  enum Lane { case first, second }
+  /// Which of the counts.
+  enum Lane { case first, second, third }
 
   /// What a window holds.
   struct Sums: Sendable, Hashable {
     var first = 0
     var second = 0
+    var third = 0
   }
 
   /// A bucket stops counting at 2^32 − 1, so that no sum of ten can overflow.
   private struct Bucket: Sendable, Hashable {
     var first: UInt32 = 0
     var second: UInt32 = 0
+    var third: UInt32 = 0
   }
 
   private static let bucketCount = 10
@@ -44,6 +46,7 @@ struct RollingCounts: Sendable, Hashable {
     switch lane {
     case .first where buckets[slot].first < .max: buckets[slot].first += 1
     case .second where buckets[slot].second < .max: buckets[slot].second += 1
+    case .third where buckets[slot].third < .max: buckets[slot].third += 1
     default: break
     }
   }
@@ -56,6 +59,7 @@ struct RollingCounts: Sendable, Hashable {
     switch lane {
     case .first where buckets[slot].first > 0: buckets[slot].first -= 1
     case .second where buckets[slot].second > 0: buckets[slot].second -= 1
+    case .third where buckets[slot].third > 0: buckets[slot].third -= 1
     default: break
     }
   }
@@ -67,8 +71,14 @@ struct RollingCounts: Sendable, Hashable {
     for slot in buckets.indices {
       sums.first += Int(buckets[slot].first)
       sums.second += Int(buckets[slot].second)
+      sums.third += Int(buckets[slot].third)
     }
     return sums
+  }
+
+  /// Forgets everything.
+  mutating func clear() {
+    buckets = InlineArray(repeating: Bucket())
   }
 
   /// Empties the buckets whose time has come again.
