@@ -16,6 +16,9 @@ public struct Retrier: Sendable {
   public var breaker: SharedCircuitBreaker?
   /// A budget of retries that this work shares with other work.
   public var budget: SharedRetryBudget?
+  /// Where successes on the same target are told and heard of: one cuts a wait in backoff short, though never a wait that
+  /// the target has asked for.
+  public var successes: SuccessSignals.Target?
   /// What an error means. The default asks the error (``RetryOutcomeProviding``), and takes any other for
   /// ``AttemptOutcome/maybeSent``.
   public var outcome: @Sendable (any Error) -> AttemptOutcome = Retrier.outcome

@@ -36,6 +36,7 @@ struct RetryCourse {
       case .success(let value):
         retrier.breaker?.record(.success, of: permit, took: took)
         settleBudget(.success)
+        retrier.successes?.succeeded()
         retrier.tell(.succeeded(name: retrier.name, attempts: attempts, elapsed: elapsed))
         return value
       case .failure where Task.isCancelled:
@@ -149,11 +150,22 @@ struct RetryCourse {
       withdrawal = budget.withdraw(for: cause)
       guard withdrawal != nil else { throw self.error(.budgetExhausted) }
     }
-    retrier.tell(
-      .waiting(
-        name: retrier.name, reason: decision.rule == .retryAfter ? .retryAfter : .backoff, duration: wait))
-    try await retrier.clock.sleep(for: wait)
-    return wait
+    let isAsked = decision.rule == .retryAfter
+    retrier.tell(.waiting(name: retrier.name, reason: isAsked ? .retryAfter : .backoff, duration: wait))
+    let since = retrier.clock.now
+    if let successes = retrier.successes, !isAsked {
+      let clock = retrier.clock
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await clock.sleep(for: wait) }
+        group.addTask { await successes.next() }
+        defer { group.cancelAll() }
+        try await group.next()
+      }
+      try Task.checkCancellation()
+    } else {
+      try await retrier.clock.sleep(for: wait)
+    }
+    return min(wait, retrier.clock.now - since)
   }
 
   private mutating func settleBudget(_ outcome: RetryBudget.Outcome) {

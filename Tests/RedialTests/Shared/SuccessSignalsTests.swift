@@ -1,0 +1,93 @@
+import Foundation
+import Redial
+import Testing
+
+@Suite("Success on the same target")
+struct SuccessSignalsTests {
+  @Test("R8: a success wakes one that waits in backoff, whose success wakes the next")
+  func chain() async throws {
+    let clock = TestClock(.manual)
+    let signals = SuccessSignals()
+    let runs = (0..<5).map { _ in
+      Task {
+        var retrier = Retrier.test(clock: clock)
+        retrier.successes = signals.of("host")
+        return try await retrier.run { attempt in
+          if attempt.number == 1 { throw Flop() }
+          return attempt.wait
+        }
+      }
+    }
+    #expect(await eventually { signals.waiting(for: "host") == 5 })
+    await clock.sleepers(5)
+    signals.of("other").succeeded()
+    #expect(signals.waiting(for: "host") == 5)
+    signals.of("host").succeeded()
+    for run in runs { #expect(try await run.value == .zero, "no time has passed") }
+    #expect(signals.waiting(for: "host") == 0)
+  }
+
+  @Test("R8: the chain stops at one that fails, and a wait that the target asked for is not cut short")
+  func stops() async throws {
+    let clock = TestClock(.manual)
+    let signals = SuccessSignals()
+    let attempts = Notes<Int>()
+    func start(_ outcome: AttemptOutcome) -> Task<Void, any Error> {
+      Task {
+        var retrier = Retrier.test(RetryPolicy(maxAttempts: 2), clock: clock)
+        retrier.successes = signals.of("host")
+        try await retrier.run { attempt in
+          attempts.add(attempt.number)
+          throw Flop(retryOutcome: outcome)
+        }
+      }
+    }
+    let asked = start(.answered(status: 503, retryAfter: .seconds(60)))
+    await clock.sleepers(1)
+    let failing = start(.maybeSent)
+    let waiting = start(.maybeSent)
+    #expect(await eventually { signals.waiting(for: "host") == 2 })
+    await clock.sleepers(3)
+    signals.of("host").succeeded()
+    #expect(await eventually { attempts.all.count { $0 == 2 } == 1 })
+    #expect(await eventually { signals.waiting(for: "host") == 1 })
+    for task in [asked, failing, waiting] { task.cancel() }
+    for task in [asked, failing, waiting] { _ = await task.result }
+    #expect(attempts.all.count { $0 == 2 } == 1 && signals.waiting(for: "host") == 0)
+  }
+
+  @Test("R8: a waiting operation is retried by another's success, or by an element, and listens no more after")
+  func operations() async {
+    final class Probe: RetryingOperation, @unchecked Sendable {
+      // Sound: set before the operation starts, and not again.
+      var helpers: [any RetryHelper] = []
+      override var isAsynchronous: Bool { true }
+      override func startBaseOperation(isRetry: Bool) {
+        if isRetry { baseOperationEnded() } else { baseOperationEnded(retryHelpers: helpers) }
+      }
+    }
+    let signals = SuccessSignals()
+    let first = Probe()
+    first.helpers = [RetryOnSuccess(signals.of("host")), RetryTimer(.seconds(3600))]
+    first.start()
+    #expect(signals.waiting(for: "host") == 1 && !first.isFinished)
+    signals.of("host").succeeded()
+    #expect(await eventually { first.isFinished })
+    #expect(signals.waiting(for: "host") == 0)
+
+    let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+    let second = Probe()
+    second.helpers = [RetryOnElement { stream }]
+    second.start()
+    #expect(!second.isFinished)
+    continuation.yield(1)
+    #expect(await eventually { second.isFinished })
+    second.cancel()
+
+    let third = Probe()
+    third.helpers = [RetryOnSuccess(signals.of("host"))]
+    third.start()
+    third.cancel()
+    #expect(await eventually { third.isFinished && signals.waiting(for: "host") == 0 })
+  }
+}
