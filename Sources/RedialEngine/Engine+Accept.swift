@@ -34,22 +34,35 @@ extension Engine {
     }
   }
 
-  /// Accepts a call, or says why not.
+  /// Accepts a call, or says why not; one with a key is looked for first.
   mutating func submit(_ descriptor: CallDescriptor, reply: ReplyToken) {
-    if let problem = refusal() {
-      effects.actions.append(.reply(reply, .refused(problem)))
-      return
+    if let key = descriptor.key {
+      lookUp(KeyedSubmission(descriptor: descriptor, key: key, reply: reply))
+    } else if let problem = refusal() {
+      refuse(reply, problem)
+    } else {
+      accept(descriptor, reply: reply)
     }
+  }
+
+  mutating func refuse(_ reply: ReplyToken, _ problem: Problem) {
+    effects.actions.append(.reply(reply, .refused(problem)))
+  }
+
+  /// Accepts a call.
+  @discardableResult
+  mutating func accept(_ descriptor: CallDescriptor, reply: ReplyToken) -> CallID {
     let start = descriptor.start.instant(acceptedAt: now)
     let record = CallRecord(
       id: ids.next(at: now), kind: .call, spec: descriptor.spec, body: descriptor.body, createdAt: now,
       progress: CallProgress(state: .held, due: start, waiting: .startTime, roundStartedAt: start))
     let accepted = insert(record)
     afterCommit.append(.reply(reply, .accepted(accepted)))
+    return record.id
   }
 
   /// Why no call can be accepted now; nil when one can.
-  private func refusal() -> Problem? {
+  func refusal() -> Problem? {
     if isDraining {
       return Problem(
         status: 503, code: "draining", title: "Redial is stopping",

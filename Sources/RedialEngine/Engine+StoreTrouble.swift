@@ -44,6 +44,8 @@ extension Engine {
     case .fetch(let operation):
       _ = endFetch(of: operation.id)
       refuse(operation, trouble?.problem ?? Self.problem(failure))
+    case .findKey(let submission, _):
+      lookupFailed(submission, trouble?.problem ?? Self.problem(failure))
     case .barrier:
       trouble?.isComplete = true
     }
@@ -55,6 +57,7 @@ extension Engine {
     // Comes back behind everything that was asked for in this epoch.
     effects.store.append(StoreRequest(.barrier, epoch: epoch))
     epoch += 1
+    forgetAcceptedKeys()
     trouble = StoreTrouble(until: now + settings.storeRetry, problem: Self.problem(failure))
     effects.actions.append(.notice(.storeFailed(message: failure.message)))
   }
@@ -63,7 +66,10 @@ extension Engine {
   mutating func retryStore() {
     guard let over = trouble, over.isComplete, now >= over.until else { return }
     // Whatever this turn adds stands on these, so they go first, as one.
-    let again = dropRefused(over.stuck.writes + over.later.writes)
+    let kept = dropRefused(over.stuck.writes + over.later.writes)
+    // A commit that was reported as failed may have taken effect all the same: what was refused must not be found.
+    let refused = trouble?.refused ?? []
+    let again = refused.sorted().map(StoreWrite.discard) + kept
     let then = over.stuck.then + over.later.then
     trouble = nil
     if !again.isEmpty || !then.isEmpty {
@@ -78,13 +84,17 @@ extension Engine {
   private mutating func keep(_ writes: [StoreWrite], _ then: [Action]) {
     guard let problem = trouble?.problem else { return }
     for case .reply(let reply, .accepted(let record)) in then {
-      effects.actions.append(.reply(reply, .refused(problem)))
+      refuse(reply, problem)
       refuse(record.id)
     }
     let actions = then.filter { action in
       switch action {
-      case .reply(_, .accepted), .start: false
-      default: true
+      // The submission that these repeat may have been refused just now.
+      case .reply(let reply, .replayed), .reply(let reply, .refused):
+        refuse(reply, problem)
+        return false
+      case .reply(_, .accepted), .start: return false
+      default: return true
       }
     }
     trouble?.stuck.append(actions, writes)
@@ -120,6 +130,7 @@ extension Engine {
         refuse(record.id)
         endWasDropped = false
       case .insert(let record) where trouble?.refused.contains(record.id) == true: endWasDropped = false
+      case .key(let record) where trouble?.refused.contains(record.call) == true: endWasDropped = false
       case .update(let id, let progress, _) where trouble?.refused.contains(id) == true:
         endWasDropped = progress.state.isFinal
         if endWasDropped { unfinished += 1 }

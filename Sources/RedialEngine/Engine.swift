@@ -15,6 +15,8 @@ public struct Engine: Sendable {
   private var lastStamp: UInt32 = 0
   /// Calls that the store was asked for, for an operation, and has not answered yet.
   var fetches: [CallID: Fetches] = [:]
+  /// Keys that the store was asked for, and has not answered yet.
+  var keys: [String: KeyLookups] = [:]
   var heldBytes = 0
   /// Calls that have not ended, here and in the store.
   var unfinished = 0
@@ -60,6 +62,13 @@ public struct Engine: Sendable {
     var stale = 0
   }
 
+  /// Answers about a key that are on their way from the store.
+  struct KeyLookups: Sendable {
+    var outstanding = 0
+    /// What was accepted under it since the first of them was asked for: they may have been given before it was on disk.
+    var accepted: KeyRecord?
+  }
+
   /// An engine that knows of no call.
   ///
   /// - Parameter seed: Where all of its randomness comes from.
@@ -99,6 +108,7 @@ public struct Engine: Sendable {
     case .claimedDue(let claim): claimedDue(claim)
     case .claimedQueued(let target, let calls, let complete): claimedQueued(target, calls, complete: complete)
     case .fetched(let operation, let record): fetched(operation, record)
+    case .foundKey(let submission, let record): foundKey(submission, record)
     case .storeFailed(let request, let failure): storeFailed(request, failure)
     case .drain: isDraining = true
     }

@@ -30,6 +30,8 @@ public struct StoreRequest: Sendable {
     case claimQueued(target: String, limit: Int)
     /// Take the call that an operation is about.
     case fetch(Operation)
+    /// Look for the call that was accepted under a key.
+    case findKey(KeyedSubmission, at: Timestamp)
     /// Nothing; it is only ever made to fail, behind everything older.
     case barrier
   }
@@ -64,6 +66,8 @@ public enum Action: Sendable {
 public enum Reply: Sendable {
   /// Its call is on disk.
   case accepted(CallRecord)
+  /// Its call was accepted before, under the same key, and is on disk.
+  case replayed(CallID)
   /// What it wanted done to a call is done and on disk.
   case done(CallID)
   /// How things stand.

@@ -30,6 +30,8 @@ public enum EngineEvent: Sendable {
   case claimedQueued(target: String, calls: [CallRecord], complete: Bool)
   /// The call that an operation asked for; nil when there is none.
   case fetched(Operation, CallRecord?)
+  /// The call, if any, that was accepted under the key of a submission before.
+  case foundKey(KeyedSubmission, KeyRecord?)
   /// The store could not do this.
   case storeFailed(StoreRequest, StoreFailure)
   /// Time to stop: start nothing more, and say when nothing is under way.
@@ -59,6 +61,16 @@ public struct Operation: Sendable, Hashable {
     self.id = id
     self.reply = reply
   }
+}
+
+/// A submission that may be the repetition of another.
+public struct KeyedSubmission: Sendable {
+  /// What is handed in.
+  public var descriptor: CallDescriptor
+  /// Its key.
+  public var key: IdempotencyKey
+  /// Who hands it in.
+  public var reply: ReplyToken
 }
 
 /// What came of an attempt, as the transport saw it.

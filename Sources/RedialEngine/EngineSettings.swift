@@ -29,6 +29,8 @@ public struct EngineSettings: Sendable, Hashable {
   public var maxInterruptions: Int
   /// How long after a failed commit the store is tried again.
   public var storeRetry: Duration
+  /// How long the key of a submission is remembered.
+  public var idempotencyTime: Duration
   /// Every target's breaker.
   public var breaker: CircuitBreakerSettings
   /// How webhooks are retried.
@@ -42,7 +44,7 @@ public struct EngineSettings: Sendable, Hashable {
     maxReadyPerTarget: Int = 2000, maxParkedPerTarget: Int = 100, maxUnfinished: Int = 10_000_000,
     maxTargets: Int = 10_000,
     holdWindow: Duration = .seconds(5), claimAhead: Duration = .seconds(1), claimBatch: Int = 256,
-    maxInterruptions: Int = 10, storeRetry: Duration = .seconds(1),
+    maxInterruptions: Int = 10, storeRetry: Duration = .seconds(1), idempotencyTime: Duration = .seconds(86_400),
     breaker: CircuitBreakerSettings = CircuitBreakerSettings(), webhookPolicy: RetryPolicy = Self.webhooks,
     instance: Int = 0
   ) {
@@ -59,6 +61,7 @@ public struct EngineSettings: Sendable, Hashable {
     self.claimBatch = claimBatch
     self.maxInterruptions = maxInterruptions
     self.storeRetry = storeRetry
+    self.idempotencyTime = idempotencyTime
     self.breaker = breaker
     self.webhookPolicy = webhookPolicy
     self.instance = instance

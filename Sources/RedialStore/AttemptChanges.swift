@@ -4,6 +4,7 @@ internal import RedialModel
 /// Stores attempts. One that is stored never changes.
 struct AttemptChanges {
   private let insert: SQLiteStatement
+  private let removeAll: SQLiteStatement
 
   /// Prepares the statement.
   init(on connection: SQLiteConnection) throws(StoreError) {
@@ -14,6 +15,13 @@ struct AttemptChanges {
         decision, truncated, response_head, response_body)
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
       """)
+    removeAll = try connection.prepare("remove a call's attempts", "DELETE FROM attempts WHERE call_id = ?1")
+  }
+
+  /// Removes all attempts of a call.
+  func remove(of id: CallID) throws(StoreError) {
+    removeAll.bind(1, id.rawValue)
+    try removeAll.run()
   }
 
   /// Stores an attempt of a call; it is an error when the call has one of that number.

@@ -10,6 +10,8 @@ struct CallChanges {
   private let holdCall: SQLiteStatement
   private let failCall: SQLiteStatement
   private let releaseHeld: SQLiteStatement
+  private let removeCall: SQLiteStatement
+  private let removeRequest: SQLiteStatement
 
   /// Prepares the statements.
   init(on connection: SQLiteConnection) throws(StoreError) {
@@ -45,6 +47,16 @@ struct CallChanges {
         THEN \(StoredState.queued.rawValue) ELSE \(StoredState.scheduled.rawValue) END
       WHERE \(Conditions.anyKind) AND state = \(StoredState.held.rawValue)
       """)
+    removeCall = try connection.prepare("remove a call", "DELETE FROM calls WHERE id = ?1")
+    removeRequest = try connection.prepare("remove a call's request", "DELETE FROM requests WHERE id = ?1")
+  }
+
+  /// Removes a call, if there is one.
+  func remove(_ id: CallID) throws(StoreError) {
+    for statement in [removeCall, removeRequest] {
+      statement.bind(1, id.rawValue)
+      try statement.run()
+    }
   }
 
   /// Stores a new call.

@@ -24,6 +24,9 @@ public protocol CallStore: AnyObject {
   /// Takes one call: if it has not ended it becomes `held`; if it has, it is answered as it is. Nil when there is none.
   func claim(_ id: CallID) throws(StoreError) -> CallRecord?
 
+  /// The call that was accepted under a key which has not expired.
+  func find(key: String, at now: Timestamp) throws(StoreError) -> KeyRecord?
+
   /// The value kept under a name for the service's own use.
   func setting(_ name: String) throws(StoreError) -> String?
 

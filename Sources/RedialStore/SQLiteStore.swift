@@ -1,3 +1,4 @@
+public import RedialCore
 public import RedialModel
 
 /// Calls in one SQLite file, which this process alone writes.
@@ -18,6 +19,7 @@ public final class SQLiteStore: CallStore {
   private let rows: CallRows
   private let attemptRows: AttemptRows
   private let attemptChanges: AttemptChanges
+  private let keys: KeyTable
   private let settings: SettingTable
   private let inTransaction: Transaction
 
@@ -37,6 +39,7 @@ public final class SQLiteStore: CallStore {
     rows = try CallRows(on: connection, bodies: true)
     attemptRows = try AttemptRows(on: connection)
     attemptChanges = try AttemptChanges(on: connection)
+    keys = try KeyTable(on: connection)
     settings = try SettingTable(on: connection)
     inTransaction = try Transaction(on: connection, role: .writer)
   }
@@ -52,11 +55,22 @@ public final class SQLiteStore: CallStore {
         case .update(let id, let progress, let attempt):
           try changes.update(id, progress)
           if let attempt { try attemptChanges.insert(attempt, of: id) }
+        case .key(let record):
+          try keys.insert(record)
+        case .discard(let id):
+          try attemptChanges.remove(of: id)
+          try changes.remove(id)
+          try keys.remove(of: id)
         case .breaker(let target, let breaker):
           try targets.set(breaker, of: target)
         }
       }
     }
+  }
+
+  /// The call that was accepted under a key which has not expired.
+  public func find(key: String, at now: Timestamp) throws(StoreError) -> KeyRecord? {
+    try keys.find(key, at: now)
   }
 
   /// The value kept under a name for the service's own use.

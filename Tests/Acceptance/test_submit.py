@@ -1,10 +1,14 @@
 """What is accepted, and what is refused and why."""
 
+import http.client
 import json
+import random
 import socket
+import threading
 import time
 
 import pytest
+from processes import wait_until
 
 
 def test_a_url_alone_is_a_call(redial, flaky):
@@ -90,7 +94,8 @@ def test_media_type_coding_size_and_key_are_checked(redial):
     kind = {"content-type": "application/json; charset=utf-8"}
     for headers, status in (
         ({}, 415), ({"content-type": "text/plain"}, 415), (kind | {"content-encoding": "gzip"}, 415),
-        (kind | {"idempotency-key": '"a"'}, 501)):
+        (kind | {"idempotency-key": ""}, 400), (kind | {"idempotency-key": '"a'}, 400),
+        (kind | {"idempotency-key": "a b"}, 400), (kind | {"idempotency-key": "k" * 256}, 400)):
         answer = service("POST", "/v1/calls", good, headers)
         assert answer.status == status, (headers, answer.body)
         assert answer.headers["content-type"] == "application/problem+json"
@@ -147,3 +152,69 @@ def test_backpressure_refuses_new_calls_and_keeps_old_ones(redial):
     while service("POST", "/v1/calls", {"url": "http://127.0.0.1:1/", "delay": "1h"}).status != 202:
         assert time.monotonic() < deadline
     assert all(service.get(k)["state"] == "scheduled" for k in kept[1:])
+
+
+def test_a_submission_repeated_under_its_key_is_one_call(redial, receiver):
+    service, target = redial(), receiver()
+    call = json.dumps({"url": target.url, "body": "x"})
+    headers = {"content-type": "application/json", "idempotency-key": '"order-7"'}
+    first = service("POST", "/v1/calls", call, headers)
+    assert first.status == 202 and first.headers["idempotency-replayed"] is None
+    identity = first.json["id"]
+    service.ended(identity)
+    again = service("POST", "/v1/calls", call, headers | {"idempotency-key": "order-7"})
+    assert (again.status, again.json["id"], again.json["state"]) == (202, identity, "succeeded")
+    assert again.headers["idempotency-replayed"] == "true" and again.headers["location"] == f"/v1/calls/{identity}"
+    other = service("POST", "/v1/calls", json.dumps({"url": target.url}), headers)
+    assert (other.status, other.json["code"]) == (422, "idempotencyKeyReused")
+    # It outlives the process.
+    service.kill()
+    service.start()
+    assert service("POST", "/v1/calls", call, headers).json["id"] == identity
+    assert service("POST", "/v1/calls", call, headers | {"idempotency-key": "order-8"}).json["id"] != identity
+    assert len(service("GET", "/v1/calls").json["data"]) == 2
+
+
+def test_a_key_is_forgotten_in_time(redial):
+    service = redial("--idempotency-time", "300ms")
+    call, headers = json.dumps({"url": "http://127.0.0.1:1/", "delay": "1h"}), {
+        "content-type": "application/json", "idempotency-key": "k"}
+    first = service("POST", "/v1/calls", call, headers).json["id"]
+    wait_until(lambda: service("POST", "/v1/calls", call, headers).json["id"] != first, "the key is forgotten")
+
+
+def test_many_submissions_under_one_key_at_once_are_one_call_and_survive_kill_9(redial, flaky):
+    service, target = redial(), flaky("--delay", "1ms")
+    keys = [f"key-{n}" for n in range(60)]
+    told = {key: set() for key in keys}
+    lock = threading.Lock()
+
+    def client(seed):
+        order = list(keys)
+        random.Random(seed).shuffle(order)
+        for key in order:
+            while True:
+                try:
+                    answer = service(
+                        "POST", "/v1/calls", json.dumps({"url": f"{target.url}/{key}"}),
+                        {"content-type": "application/json", "idempotency-key": key})
+                except (OSError, http.client.HTTPException):
+                    time.sleep(0.01)
+                    continue
+                assert answer.status == 202, answer.body
+                with lock:
+                    told[key].add(answer.json["id"])
+                break
+
+    threads = [threading.Thread(target=client, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for _ in range(3):
+        time.sleep(0.05)
+        service.kill()
+        service.start()
+    for thread in threads:
+        thread.join()
+    assert all(len(ids) == 1 for ids in told.values()), told
+    wait_until(lambda: service.metrics()["redial_backlog_calls"] == 0, "all calls end")
+    assert len(service("GET", "/v1/calls?limit=200").json["data"]) == len(keys)

@@ -32,6 +32,7 @@ private final class NotedStore: CallStore, @unchecked Sendable {
   func claimDue(before time: Timestamp, limit: Int) -> Claim { Claim(calls: [], nextDue: nil) }
   func claimQueued(target: String, limit: Int) -> [CallRecord] { [] }
   func claim(_ id: CallID) -> CallRecord? { nil }
+  func find(key: String, at now: Timestamp) throws(StoreError) -> KeyRecord? { nil }
   func setting(_ name: String) -> String? { nil }
   func setSetting(_ name: String, to value: String) {}
   func close() {}

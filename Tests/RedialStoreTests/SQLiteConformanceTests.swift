@@ -20,6 +20,12 @@ struct SQLiteConformanceTests {
   @Test("a setting is kept under its name until another takes its place")
   func settings() throws { try conformance.settings() }
 
+  @Test("a key finds its call until it expires, and may then be used again")
+  func keys() throws { try conformance.keys() }
+
+  @Test("what is discarded is gone with all that belongs to it")
+  func discards() throws { try conformance.discards() }
+
   @Test("a commit that fails leaves nothing behind")
   func rollback() throws { try conformance.rollback() }
 

@@ -25,6 +25,8 @@ struct Invariants {
 
   let settings: EngineSettings
   private(set) var stories: [CallID: Story] = [:]
+  /// The call that clients were told of, by key.
+  private var acknowledged: [String: CallID] = [:]
   private let verdict = Verdict()
 
   /// Apart, so that a message may say what is known.
@@ -58,6 +60,28 @@ struct Invariants {
   mutating func accepted(_ record: CallRecord, in store: SimulatedStore) {
     require(store.rows[record.id] != nil, "\(record.id) was acknowledged before it was on disk")
     stories[record.id, default: Story()].isAcknowledged = true
+  }
+
+  /// A submission under a key was accepted: no other may have been.
+  mutating func accepted(_ id: CallID, under key: IdempotencyKey) {
+    require(acknowledged[key.text] == nil, "\(key.text) gave \(acknowledged[key.text]?.description ?? "") and \(id)")
+    acknowledged[key.text] = id
+  }
+
+  /// A submission was found to be a repetition.
+  mutating func replayed(_ id: CallID, under key: IdempotencyKey, in store: SimulatedStore) {
+    require(store.rows[id] != nil, "\(id) was replayed under \(key.text) and is not on disk")
+    require(store.keys[key.text]?.key == key, "\(id) was replayed for something else under \(key.text)")
+    require(
+      acknowledged[key.text] ?? id == id, "\(key.text) gave \(acknowledged[key.text]?.description ?? "") and \(id)")
+    acknowledged[key.text] = id
+    stories[id, default: Story()].isAcknowledged = true
+  }
+
+  func reused(_ key: IdempotencyKey, in store: SimulatedStore) {
+    require(
+      store.keys[key.text].map { $0.key != key } == true,
+      "\(key.text) is said to be used for something else, and is not")
   }
 
   func done(_ operation: Operation, in store: SimulatedStore) {
@@ -153,7 +177,9 @@ struct Invariants {
           told[id, default: 0] += 1
         }
       case .update(let id, _, _): touched.append(id)
-      case .breaker: break
+      case .discard(let id):
+        require(stories[id]?.isAcknowledged != true, "\(id) was acknowledged, and then removed")
+      case .key, .breaker: break
       }
     }
     for id in Set(touched).sorted() {

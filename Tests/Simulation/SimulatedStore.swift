@@ -17,6 +17,7 @@ struct SimulatedStore {
 
   private(set) var rows: [CallID: Row] = [:]
   private(set) var breakers: [String: OpenBreaker] = [:]
+  private(set) var keys: [String: KeyRecord] = [:]
   /// A transaction whose commit failed, and which is on disk all the same once the process has died, unless another
   /// has been written over it: so it is with the frames of a write-ahead log.
   private var limbo: [StoreWrite]?
@@ -61,6 +62,11 @@ struct SimulatedStore {
         if known == nil { row.attempts.append(attempt) }
       }
       rows[id] = row
+    case .key(let record): keys[record.key.text] = record
+    case .discard(let id):
+      rows[id] = nil
+      ambiguous.remove(id)
+      keys = keys.filter { $0.value.call != id }
     case .breaker(let target, let breaker):
       breakers[target] = breaker
     }
@@ -78,6 +84,10 @@ struct SimulatedStore {
   mutating func claimQueued(target: String, limit: Int) -> [CallRecord] {
     let queued = rows.values.filter { $0.record.progress.state == .queued && $0.record.spec.target == target }
     return queued.map(\.record.id).sorted().prefix(limit).map { hold($0) }
+  }
+
+  func find(key: String, at now: Timestamp) -> KeyRecord? {
+    keys[key].flatMap { $0.expiresAt > now ? $0 : nil }
   }
 
   mutating func claim(_ id: CallID) -> CallRecord? {

@@ -99,6 +99,8 @@ struct SimulatedStoreLane {
     case .claimQueued(let target, let limit):
       let calls = store.claimQueued(target: target, limit: limit)
       return [.claimedQueued(target: target, calls: calls, complete: calls.count < limit)]
+    case .findKey(let submission, let time):
+      return [.foundKey(submission, store.find(key: submission.key.text, at: time))]
     case .fetch(let operation):
       return [.fetched(operation, store.claim(operation.id))]
     }

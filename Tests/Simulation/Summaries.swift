@@ -19,6 +19,8 @@ extension EngineEvent {
     case .claimedQueued(let target, let calls, let complete): "queued at \(target) \(calls.map(\.id)), \(complete)"
     case .fetched(let operation, let record):
       "fetched for \(operation.kind) \(operation.id) \(record.map { "\($0.progress.state)" } ?? "none")"
+    case .foundKey(let submission, let record):
+      "key \(submission.key.text) of \(submission.reply.rawValue) \(record.map { "\($0.call)" } ?? "unknown")"
     case .storeFailed(let request, _): "failure of \(request.summary)"
     case .drain: "drain"
     }
@@ -34,6 +36,7 @@ extension StoreRequest {
     case .claimDue(let time, let limit): "due/\(epoch) before \(time.text), \(limit)"
     case .claimQueued(let target, let limit): "queued/\(epoch) at \(target), \(limit)"
     case .fetch(let operation): "fetch/\(epoch) \(operation.id)"
+    case .findKey(let submission, _): "key/\(epoch) \(submission.key.text) of \(submission.reply.rawValue)"
     case .barrier: "barrier/\(epoch)"
     }
   }
@@ -44,6 +47,8 @@ extension StoreWrite {
     switch self {
     case .insert(let record): "+\(record.kind) \(record.id) \(record.progress.summary)"
     case .update(let id, let progress, _): "\(id) \(progress.summary)"
+    case .key(let record): "key \(record.key.text) of \(record.call)"
+    case .discard(let id): "-\(id)"
     case .breaker(let target, let breaker): "\(target) \(breaker.map { "open until \($0.until.text)" } ?? "closed")"
     }
   }
@@ -62,6 +67,7 @@ extension Action {
     case .reply(let token, let reply):
       switch reply {
       case .accepted(let record): "reply \(token.rawValue) accepted \(record.id)"
+      case .replayed(let id): "reply \(token.rawValue) replayed \(id)"
       case .done: "reply \(token.rawValue) done"
       case .report: "reply \(token.rawValue) report"
       case .refused(let problem): "reply \(token.rawValue) refused \(problem.code)"

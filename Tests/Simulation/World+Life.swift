@@ -43,9 +43,19 @@ extension World {
 
   func submit() {
     guard isUp else { return }
-    let descriptor = Workload.descriptor(
+    var descriptor = Workload.descriptor(
       to: random.pick(targets), callback: random.pick(targets), at: now, &random)
-    post(.submit(descriptor, token(.submit)))
+    if random.chance(0.2) {
+      descriptor.key = IdempotencyKey(text: "key\(keyed.count)", fingerprint: [0])
+      keyed.append(descriptor)
+    } else if random.chance(0.2), !keyed.isEmpty {
+      descriptor = random.pick(keyed)
+      if random.chance(0.1) { descriptor.key?.fingerprint = [1] }
+    }
+    // Some clients do not wait for the answer before they repeat themselves.
+    for _ in 0..<(descriptor.key != nil && random.chance(0.4) ? 3 : 1) {
+      post(.submit(descriptor, token(.submit(descriptor.key))))
+    }
   }
 
   func operate(_ kind: Operation.Kind, _ id: CallID) {
@@ -63,8 +73,9 @@ extension World {
       return invariants.require(false, "client \(token.rawValue) got two replies")
     }
     switch (asked, reply) {
-    case (.submit, .accepted(let record)):
+    case (.submit(let key), .accepted(let record)):
       invariants.accepted(record, in: store)
+      if let key { invariants.accepted(record.id, under: key) }
       known.append(record.id)
       meddle(with: record.id)
     case (.operation(let operation), .done): invariants.done(operation, in: store)
@@ -72,7 +83,9 @@ extension World {
     case (.report, .report(let report)):
       self.report = report
       invariants.checkBounds(report, clients: waiting.count)
-    case (.submit, .refused): break
+    case (.submit(let key?), .replayed(let id)): invariants.replayed(id, under: key, in: store)
+    case (.submit(let key), .refused(let problem)):
+      if let key, problem.code == "idempotencyKeyReused" { invariants.reused(key, in: store) }
     default: invariants.require(false, "client \(token.rawValue) got a reply that does not fit")
     }
   }

@@ -25,7 +25,7 @@ final class World {
   }
 
   enum Asked {
-    case submit
+    case submit(IdempotencyKey?)
     case operation(Operation)
     case report
   }
@@ -53,6 +53,8 @@ final class World {
   var tokens: UInt64 = 0
   var waiting: [ReplyToken: Asked] = [:]
   var known: [CallID] = []
+  /// What was submitted under keys, to be submitted again.
+  var keyed: [CallDescriptor] = []
   var report: EngineReport?
 
   /// How often a transaction fails, and when it does so all the time.

@@ -6,6 +6,10 @@ public enum StoreWrite: Sendable {
   case insert(CallRecord)
   /// A call's new progress and, when an attempt ended, its record.
   case update(CallID, CallProgress, AttemptRecord?)
+  /// The key that a new call was accepted under.
+  case key(KeyRecord)
+  /// No such call, nor its key: it was refused, though nobody knows whether its insert took effect.
+  case discard(CallID)
   /// A target's breaker: open until then, or closed when nil.
   case breaker(target: String, OpenBreaker?)
 }

@@ -8,6 +8,8 @@ public struct CallDescriptor: Sendable {
   public var body: [UInt8]
   /// When it is to start.
   public var start: Start
+  /// By what a repetition of the submission is recognised.
+  public var key: IdempotencyKey?
 
   /// When a call is to start.
   public enum Start: Sendable, Hashable {

@@ -179,12 +179,21 @@ final class Runtime: @unchecked Sendable {
         counts.requests[problem.status / 100] += 1
       }
       answers.append((waiting.responder, Answer.problem(problem)))
+    case .replayed(let id): answerWithReplay(id, waiting.responder)
     case .done(let id):
       answerWithCall(id, waiting.responder)
     case .report(let report):
       let response = self.response(to: waiting.purpose, report)
       metrics.count { $0.requests[response.status / 100] += 1 }
       answers.append((waiting.responder, response))
+    }
+  }
+
+  /// Answers a repeated submission with the call that was accepted the first time, as it stands now.
+  private func answerWithReplay(_ id: CallID, _ responder: HTTPResponder) {
+    query(responder) { [unowned self] in
+      guard let stored = try reader.call(id, allResponses: false) else { throw Answer.noSuchCall(id) }
+      return Answer.replayed(stored, wait: breakers.wait(of: stored.record, at: clock.now))
     }
   }
 

@@ -95,6 +95,8 @@ final class StoreLane: @unchecked Sendable {
       case .claimQueued(let target, let limit):
         let calls = try store.claimQueued(target: target, limit: limit)
         outcome(.events([.claimedQueued(target: target, calls: calls, complete: calls.count < limit)]))
+      case .findKey(let submission, let time):
+        outcome(.events([.foundKey(submission, try store.find(key: submission.key.text, at: time))]))
       case .fetch(let operation):
         outcome(.events([.fetched(operation, try store.claim(operation.id))]))
       }

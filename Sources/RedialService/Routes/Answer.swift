@@ -15,6 +15,15 @@ enum Answer {
     return json(202, writer, [HTTPHeader("location", "/v1/calls/\(record.id)")])
   }
 
+  /// 202: the call was accepted before, under the same key.
+  static func replayed(_ stored: StoredCall, wait: CallView.Wait?) -> HTTPResponse {
+    var writer = JSONWriter(capacity: 2048)
+    CallView.write(stored.record, attempts: stored.attempts, wait: wait, to: &writer)
+    return json(
+      202, writer,
+      [HTTPHeader("location", "/v1/calls/\(stored.record.id)"), HTTPHeader("idempotency-replayed", "true")])
+  }
+
   /// 200: a call.
   static func call(_ stored: StoredCall, wait: CallView.Wait?) -> HTTPResponse {
     var writer = JSONWriter(capacity: 2048)

@@ -69,13 +69,20 @@ struct Routes: HTTPHandler {
         status: 415, code: "unsupportedContentCoding", title: "The content coding is not supported",
         detail: "Content-Encoding: \(coding) is not understood; send the call descriptor as it is.")
     }
-    if request.header("idempotency-key") != nil {
-      throw Problem(
-        status: 501, code: "idempotencyKeyNotSupported", title: "Idempotency-Key is not supported by this version",
-        detail: "The call was not accepted: the key would have been ignored. Send it without the header.")
-    }
-    let descriptor = try CallDescriptor.read(request.body.bindMemory(to: UInt8.self), limits: limits)
+    let key = try key(of: request)
+    var descriptor = try CallDescriptor.read(request.body.bindMemory(to: UInt8.self), limits: limits)
+    descriptor.key = key
     runtime.ask(responder, for: .submit) { .submit(descriptor, $0) }
+  }
+
+  private func key(of request: borrowing HTTPRequest) throws(Problem) -> IdempotencyKey? {
+    guard let field = request.header("idempotency-key") else { return nil }
+    guard let text = IdempotencyKey.parse(field) else {
+      throw Problem(
+        status: 400, code: "invalidIdempotencyKey", title: "The Idempotency-Key is not valid",
+        detail: "It has to be a string of 1 to \(IdempotencyKey.longest) visible ASCII characters, quoted or not.")
+    }
+    return IdempotencyKey(text: text, fingerprint: SHA256Digest.of(request.body))
   }
 
   /// JSON only: a browser sends a form or plain text to any address without asking, but not JSON.

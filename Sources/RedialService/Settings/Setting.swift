@@ -60,6 +60,7 @@ extension Setting {
     whole(
       "maxUnfinished", \.engine.maxUnfinished, 1...Int.max, "Calls that have not ended; beyond it new ones are refused."
     ),
+    span("idempotencyTime", \.engine.idempotencyTime, "How long the Idempotency-Key of a submission is remembered."),
     whole(
       "maxIdleConnections", \.maxIdleConnections, 1...100_000, "Idle connections to targets that are kept for reuse."),
     span("connectTimeout", \.connectTimeout, "Longest that connecting to a target may take."),

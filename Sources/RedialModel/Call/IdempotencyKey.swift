@@ -1,0 +1,62 @@
+public import RedialCore
+
+/// By what a client's repetition of a submission is recognised (draft-ietf-httpapi-idempotency-key-header).
+public struct IdempotencyKey: Sendable, Hashable {
+  /// The key itself.
+  public var text: String
+  /// A digest of what was submitted under it: the same key for something else is a client's mistake.
+  public var fingerprint: [UInt8]
+
+  /// Creates a key.
+  public init(text: String, fingerprint: [UInt8]) {
+    self.text = text
+    self.fingerprint = fingerprint
+  }
+
+  /// The longest key, in bytes.
+  public static let longest = 255
+
+  /// Reads the value of an `Idempotency-Key` field: a string as of RFC 8941 §3.3.3, or, since many send it so, the bare
+  /// text without blanks, quotes and commas. Nil when it is neither, empty, or longer than ``longest``.
+  public static func parse(_ value: String) -> String? {
+    var bytes = value.utf8[...]
+    guard bytes.first == UInt8(ascii: "\"") else {
+      let isBare = bytes.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x2C }
+      return isBare && (1...longest).contains(bytes.count) ? value : nil
+    }
+    bytes = bytes.dropFirst()
+    var text: [UInt8] = []
+    while let byte = bytes.popFirst() {
+      switch byte {
+      case UInt8(ascii: "\""):
+        return bytes.isEmpty && (1...longest).contains(text.count) ? String(decoding: text, as: UTF8.self) : nil
+      case UInt8(ascii: "\\"):
+        guard let escaped = bytes.popFirst(), escaped == 0x22 || escaped == 0x5C else { return nil }
+        text.append(escaped)
+      case 0x20...0x7E: text.append(byte)
+      default: return nil
+      }
+    }
+    return nil
+  }
+}
+
+/// A key that a call was accepted under.
+public struct KeyRecord: Sendable, Hashable {
+  /// The key.
+  public var key: IdempotencyKey
+  /// The call.
+  public var call: CallID
+  /// When it was accepted.
+  public var createdAt: Timestamp
+  /// When the key is forgotten.
+  public var expiresAt: Timestamp
+
+  /// Creates a record.
+  public init(key: IdempotencyKey, call: CallID, createdAt: Timestamp, expiresAt: Timestamp) {
+    self.key = key
+    self.call = call
+    self.createdAt = createdAt
+    self.expiresAt = expiresAt
+  }
+}

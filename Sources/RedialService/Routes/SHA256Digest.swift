@@ -1,0 +1,12 @@
+internal import CCrypto
+
+/// SHA-256 (FIPS 180-4), by libcrypto.
+enum SHA256Digest {
+  /// The 32 bytes of a text's digest.
+  static func of(_ text: UnsafeRawBufferPointer) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+    var length: UInt32 = 0
+    EVP_Digest(text.baseAddress, text.count, &digest, &length, EVP_sha256(), nil)
+    return Array(digest.prefix(Int(length)))
+  }
+}

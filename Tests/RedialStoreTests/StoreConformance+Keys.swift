@@ -1,0 +1,53 @@
+import RedialCore
+import RedialModel
+import RedialStore
+import Testing
+
+extension StoreConformance {
+  /// A key finds its call until it expires, in the next process too, and may then be used again.
+  func keys() throws {
+    let store = try openStore()
+    func record(_ number: Int, _ text: String, at created: Timestamp) -> KeyRecord {
+      KeyRecord(
+        key: IdempotencyKey(text: text, fingerprint: [1, 2, UInt8(number)]), call: Sample.id(number),
+        createdAt: created,
+        expiresAt: created + .seconds(60))
+    }
+    let first = record(1, "a \"b\" é", at: Sample.start)
+    try store.commit([
+      .insert(Sample.call(1)), .key(first), .insert(Sample.call(2)), .key(record(2, "b", at: Sample.start)),
+    ])
+    #expect(try store.find(key: first.key.text, at: Sample.time(59)) == first)
+    #expect(try store.find(key: first.key.text, at: Sample.time(60)) == nil)
+    #expect(try store.find(key: "c", at: Sample.start) == nil)
+    store.close()
+    let next = try openStore()
+    defer { next.close() }
+    #expect(try next.find(key: first.key.text, at: Sample.time(59)) == first)
+    let later = record(3, first.key.text, at: Sample.time(100))
+    try next.commit([.insert(Sample.call(3)), .key(later)])
+    #expect(try next.find(key: first.key.text, at: Sample.time(101)) == later)
+    // Expired ones go with the next that comes: asked for in the past, "b" is not there any more.
+    #expect(try next.find(key: "b", at: Sample.start) == nil)
+  }
+
+  /// What is discarded is gone with all that belongs to it, whether it was there or not; its identity can come again.
+  func discards() throws {
+    let (store, reader) = (try openStore(), try openReader())
+    defer { store.close() }
+    let key = KeyRecord(
+      key: IdempotencyKey(text: "k", fingerprint: [1]), call: Sample.id(1), createdAt: Sample.start,
+      expiresAt: Sample.time(60))
+    var call = Sample.call(1, .running)
+    call.progress.attempts = 1
+    try store.commit([
+      .insert(call), .key(key), .update(call.id, call.progress, Sample.attempt(1)), .insert(Sample.call(2)),
+    ])
+    try store.commit([.discard(Sample.id(1)), .discard(Sample.id(9))])
+    #expect(try reader.call(Sample.id(1), allResponses: true) == nil)
+    #expect(try store.find(key: "k", at: Sample.start) == nil)
+    #expect(try reader.call(Sample.id(2), allResponses: true) != nil)
+    try store.commit([.discard(Sample.id(1)), .insert(call)])
+    #expect(try reader.call(Sample.id(1), allResponses: true)?.attempts.isEmpty == true)
+  }
+}
