@@ -7,7 +7,7 @@ SHELL := /bin/sh
 VENV := .build/venv
 REQUIREMENTS := Tests/Acceptance/requirements.txt
 
-.PHONY: run build test unit acceptance bench lint format clean
+.PHONY: run build test unit embedded-check acceptance bench lint format clean
 
 run: build
 	@.ci/packages run
@@ -17,13 +17,19 @@ build:
 	@.ci/packages build
 	@swift build -c release --product redial
 
-test: unit acceptance
+test: unit embedded-check acceptance
 
 unit:
 	@.ci/packages build
 	@.ci/packages test
 	swift build --build-tests
 	swift test --skip-build --parallel
+
+# The policy core needs nothing but the language: it compiles as Embedded Swift.
+embedded-check:
+	@mkdir -p .build
+	swiftc -enable-experimental-feature Embedded -wmo -parse-as-library -swift-version 6 \
+		-c $$(find Sources/RedialCore -name '*.swift') -o .build/RedialCore.embedded.o
 
 acceptance: $(VENV)/done
 	@.ci/packages build
