@@ -8,6 +8,8 @@
 /// Both calls come on the thread that ended the run or the wait, and should return soon.
 ///
 /// ```swift
+/// import Synchronization
+///
 /// final class Doorbell: RetryHelper {
 ///   private let signal = Mutex<RetrySignal?>(nil)
 ///   func setUp(_ signal: RetrySignal) { self.signal.withLock { $0 = signal } }

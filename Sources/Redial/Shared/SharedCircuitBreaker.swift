@@ -64,7 +64,9 @@ public final class SharedCircuitBreaker: Sendable {
 
   /// Runs work under the breaker, once.
   ///
-  /// - Parameter outcome: What an error says about the target.
+  /// - Parameters:
+  ///   - outcome: What an error says about the target.
+  ///   - work: The call.
   /// - Throws: ``CircuitOpen`` when the breaker lets nothing through; else what the work throws.
   public func run<Value: Sendable>(
     outcome: (any Error) -> AttemptOutcome = Retrier.outcome,

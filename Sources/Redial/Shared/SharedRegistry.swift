@@ -4,6 +4,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let breakers = SharedRegistry { host in SharedCircuitBreaker(name: host) }
+/// var retrier = Retrier()
 /// retrier.breaker = breakers["api.example.com"]
 /// ```
 ///

@@ -7,6 +7,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let signals = SuccessSignals()
+/// var retrier = Retrier()
 /// retrier.successes = signals.of("api.example.com")
 /// ```
 public final class SuccessSignals: Sendable {

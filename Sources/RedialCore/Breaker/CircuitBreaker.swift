@@ -109,7 +109,9 @@ public struct CircuitBreaker: Sendable, Hashable {
 
   /// A closed breaker.
   ///
-  /// - Parameter seed: Decides the jitter of the open intervals; breakers of many instances should differ in it.
+  /// - Parameters:
+  ///   - settings: When it trips and how it recovers.
+  ///   - seed: Decides the jitter of the open intervals; breakers of many instances should differ in it.
   public init(settings: CircuitBreakerSettings = CircuitBreakerSettings(), seed: UInt64 = 0) {
     self.settings = settings
     self.seed = seed
@@ -167,7 +169,11 @@ public struct CircuitBreaker: Sendable, Hashable {
   /// Takes a permit back with what became of the call. A permit of an earlier generation, or one that has expired,
   /// changes nothing.
   ///
-  /// - Parameter took: How long the call took, for the rate of slow calls.
+  /// - Parameters:
+  ///   - result: What became of the call.
+  ///   - permit: What ``acquire(at:)`` gave it.
+  ///   - took: How long the call took, for the rate of slow calls.
+  ///   - now: The time of its end.
   public mutating func record(
     _ result: Result, of permit: Permit, took: Duration = .zero, at now: Timestamp
   ) {

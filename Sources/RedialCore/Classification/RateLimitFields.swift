@@ -26,7 +26,10 @@ public struct RateLimitFields: Sendable, Hashable {
   /// Takes one header line into account; lines of other names change nothing. Of several policies in a `RateLimit`
   /// field, the most exhausted counts.
   ///
-  /// - Parameter name: In lower case.
+  /// - Parameters:
+  ///   - name: The field's name, in lower case.
+  ///   - value: The field's value, as it came.
+  ///   - now: The time of day, for a reset that is a date.
   public mutating func note(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>, at now: Timestamp) {
     switch name.count {
     case 9 where Self.equals(name, "ratelimit"): noteStructured(value)

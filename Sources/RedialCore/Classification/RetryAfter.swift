@@ -29,8 +29,10 @@ public enum RetryAfter {
 public enum HTTPDate {
   /// The instant that the text names, or nil when it is none of the three forms.
   ///
-  /// - Parameter now: Decides the century of an RFC 850 date: a year that
-  ///   appears to be more than 50 years ahead is of the past century.
+  /// - Parameters:
+  ///   - text: The date, with nothing around it.
+  ///   - now: Decides the century of an RFC 850 date: a year that appears to be
+  ///     more than 50 years ahead is of the past century.
   public static func parse(_ text: ArraySlice<UInt8>, at now: Timestamp) -> Timestamp? {
     var scanner = DateScanner(rest: text)
     guard let weekday = scanner.letters() else { return nil }

@@ -5,7 +5,7 @@
 ///
 /// ```swift
 /// var limiter = ConcurrencyLimiter(.vegas())
-/// guard limiter.acquire() else { return wait() }
+/// guard limiter.acquire() else { return refuse() }
 /// // Make the request.
 /// limiter.release(.success(took: elapsed))
 /// ```

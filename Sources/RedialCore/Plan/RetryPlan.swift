@@ -2,8 +2,8 @@
 ///
 /// ```swift
 /// let plan = RetryPolicy.svix.plan()
-/// plan.attempts[3].start.median    // 2105 s: after 5 s, 5 min and 30 min
-/// plan.warnings                    // what a reader of the policy should think about
+/// plan.attempts[3].start.median  // → 2105.0 seconds; after 5 s, 5 min and 30 min
+/// plan.warnings  // → []; nothing that a reader of the policy should think about
 /// ```
 public struct RetryPlan: Sendable, Hashable {
   /// One attempt, given that all before it failed and that the target asked for no waits of its own.

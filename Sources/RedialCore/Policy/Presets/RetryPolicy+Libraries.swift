@@ -69,7 +69,9 @@ extension RetryPolicy {
 
   /// urllib3: the first retry at once, then factor·2^(n − 1) s with n from 2, to 120 s.
   ///
-  /// - Parameter factor: The `backoff_factor`, in seconds; above 0.
+  /// - Parameters:
+  ///   - retries: The most retries.
+  ///   - factor: The `backoff_factor`, in seconds; above 0.
   public static func urllib3(retries: Int, factor: Double) -> RetryPolicy {
     var waits = [Duration.zero]
     var seconds = 2 * max(0, factor)
