@@ -1,0 +1,67 @@
+import Foundation
+import Redial
+import Testing
+
+// What the samples of the documentation take for granted: an application around them.
+
+/// Holds the text of a value against what a sample says it is: `expression  // → value`. Samples leave out `Optional`,
+/// and the module and type of an enumeration's case.
+func expectText<Value>(_ value: Value?, _ text: String, _ location: SourceLocation = #_sourceLocation) {
+  let full = value.map { "\($0)" } ?? "nil"
+  let shown = full.replacing(/\b(?:Redial|RedialCore)\.(?:(?:\w+\.)+(?=[a-z]))?/, with: "")
+  #expect(shown == text, sourceLocation: location)
+}
+
+struct User: Sendable, Equatable {
+  var name = "Ada"
+}
+
+struct Invoice: Sendable {
+  var cents = 4200
+}
+
+func fetchUser() async throws -> User { User() }
+
+func fetchInvoice() async throws -> Invoice { Invoice() }
+
+func show(_ value: Any) {}
+
+/// A client of callbacks.
+struct CallbackClient: Sendable {
+  func send(_ request: String, then report: @Sendable (Error?) -> Void) { report(nil) }
+}
+
+/// A connection that can be tried out.
+struct Connection: Sendable {
+  func ping(then report: @Sendable (Error?) -> Void) { report(nil) }
+}
+
+/// Tells of changes of the network.
+struct Reachability: Sendable {
+  var updates: AsyncStream<Bool> { AsyncStream { $0.finish() } }
+}
+
+let client = CallbackClient()
+let connection = Connection()
+let request = "GET /"
+let breaker = SharedCircuitBreaker()
+let breakers = SharedRegistry { host in SharedCircuitBreaker(name: host) }
+let now = Timestamp.epoch
+let elapsed = Duration.milliseconds(30)
+let queue = OperationQueue()
+let operation = RetryingOperation()
+let reachability = Reachability()
+let url = "https://api.example.com/file"
+
+func load(then report: @escaping @Sendable (Bool) -> Void) { report(true) }
+
+func giveUp() {}
+
+func refuse() {}
+
+/// An operation of somebody else's.
+final class Download: Operation, @unchecked Sendable {
+  let url: String
+  var hasFailed: Bool { false }
+  init(_ url: String) { self.url = url }
+}
