@@ -1,5 +1,6 @@
 # make run    install what is missing, build, and start the service on 127.0.0.1:8080
 # make test   install what the tests need, and pass them
+# make sanitize  run the tests that use many threads under the thread sanitizer
 # make docs   write the libraries' documentation into .build/docs, and check it
 # make bench  measure, against a local nginx
 # make format bring the code into form; make lint checks that it is
@@ -8,7 +9,7 @@ SHELL := /bin/sh
 VENV := .build/venv
 REQUIREMENTS := Tests/Acceptance/requirements.txt
 
-.PHONY: run build test unit embedded-check acceptance docs bench lint format clean
+.PHONY: run build test unit embedded-check acceptance sanitize docs bench lint format clean
 
 run: build
 	@.ci/packages run
@@ -43,6 +44,11 @@ $(VENV)/done: $(REQUIREMENTS)
 	@python3 -m venv $(VENV)
 	@$(VENV)/bin/python -m pip install -q --disable-pip-version-check -r $(REQUIREMENTS)
 	@touch $@
+
+sanitize:
+	@.ci/packages build
+	@.ci/packages test
+	.ci/sanitize $(SUITES)
 
 docs:
 	@.ci/packages build

@@ -38,7 +38,7 @@ public struct AttemptTimeout: RetryOutcomeProviding, Hashable, CustomStringConve
   /// It may have done its work.
   public var retryOutcome: AttemptOutcome { .maybeSent }
   /// For logs.
-  public var description: String { "the attempt took longer than \(limit)" }
+  public var description: String { "the attempt took longer than \(limit.forPeople)" }
 
   /// Creates the error.
   public init(limit: Duration) { self.limit = limit }

@@ -28,18 +28,29 @@ public struct Retrier: Sendable {
   public var events: RetryEvents?
   /// Where log lines go; nowhere by default. They hold no secrets of requests: errors are described by their own words.
   public var log: (@Sendable (String) -> Void)?
-  /// The time.
-  public var clock: any RetryClock = SystemRetryClock()
+  /// The time. A breaker and a budget have clocks of their own: in a test, give all of them the same.
+  public var clock: any RetryClock
   /// Where the seed of each run's jitter comes from; a constant makes runs repeatable.
   public var seed: @Sendable () -> UInt64 = {
     var system = SystemRandomNumberGenerator()
     return system.next()
   }
 
-  /// Creates a retrier.
-  public init(_ policy: RetryPolicy = RetryPolicy(), name: String = "retry") {
+  /// Creates a retrier of parts; each that is left out can be set later.
+  public init(
+    _ policy: RetryPolicy = RetryPolicy(), name: String = "retry", strategy: (any BackoffStrategy)? = nil,
+    breaker: SharedCircuitBreaker? = nil, budget: SharedRetryBudget? = nil, successes: SuccessSignals.Target? = nil,
+    events: RetryEvents? = nil, clock: any RetryClock = SystemRetryClock(), log: (@Sendable (String) -> Void)? = nil
+  ) {
     self.policy = policy
     self.name = name
+    self.strategy = strategy
+    self.breaker = breaker
+    self.budget = budget
+    self.successes = successes
+    self.events = events
+    self.clock = clock
+    self.log = log
   }
 
   /// What an error means by itself.
@@ -88,6 +99,16 @@ public struct RetryAttempt: Sendable, Hashable {
   public var elapsed: Duration
   /// The time that the attempt has.
   public var timeout: Duration
+
+  /// An attempt as a test of the work would have it.
+  public init(
+    number: Int = 1, wait: Duration = .zero, elapsed: Duration = .zero, timeout: Duration = .seconds(30)
+  ) {
+    self.number = number
+    self.wait = wait
+    self.elapsed = elapsed
+    self.timeout = timeout
+  }
 }
 
 /// Runs work until it succeeds, in one line:

@@ -144,6 +144,10 @@ struct RetryCourse {
     case .retry(let after): wait = after
     case .park(let until): wait = until - retrier.clock.now
     }
+    // Nothing is waited for in vain: this very failure may have opened the breaker.
+    if policy.onTrip == .fail, let breaker = retrier.breaker, let reopens = breaker.rejection {
+      throw self.error(.tripped, retryAfter: max(.zero, reopens - breaker.now))
+    }
     // Debited before the wait: a budget that is charged afterwards lets a crowd through that has decided already.
     let cause: RetryBudget.Cause = policy.classify(end).classification == .throttling ? .throttling : .transient
     if let budget = retrier.budget {

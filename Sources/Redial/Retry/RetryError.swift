@@ -47,12 +47,13 @@ public struct RetryError: Error, Sendable, CustomStringConvertible {
   /// For people.
   public var description: String {
     let cause = lastError.map { "; the last error was: \($0)" } ?? ""
-    let made = "\(attempts) attempt\(attempts == 1 ? "" : "s") in \(elapsed)"
+    let made = "\(attempts) attempt\(attempts == 1 ? "" : "s") in \(elapsed.forPeople)"
     return switch reason {
     case .attemptsExhausted: "gave up after \(made): no attempt is left\(cause)"
     case .deadlineExceeded: "gave up after \(made): the deadline leaves no time for another\(cause)"
     case .notRetryable: "gave up after \(made): the error is not worth another\(cause)"
-    case .tripped: "not tried: the circuit breaker is open, after \(made)\(cause)"
+    case .tripped where attempts == 0: "not tried: the circuit breaker is open"
+    case .tripped: "gave up after \(made): the circuit breaker is open\(cause)"
     case .budgetExhausted: "gave up after \(made): the retry budget is spent\(cause)"
     }
   }

@@ -4,9 +4,9 @@ extension RetryEvent {
     switch self {
     case .attemptStarted(let name, let number): "\(name): attempt \(number) begins"
     case .succeeded(let name, let attempts, let elapsed):
-      "\(name): succeeded at attempt \(attempts) after \(elapsed)"
+      "\(name): succeeded at attempt \(attempts) after \(elapsed.forPeople)"
     case .attemptFailed(let name, let number, let error, _): "\(name): attempt \(number) failed: \(error)"
-    case .waiting(let name, let reason, let duration): "\(name): waits \(duration) (\(reason))"
+    case .waiting(let name, let reason, let duration): "\(name): waits \(duration.forPeople) (\(reason))"
     case .gaveUp(let name, let error): "\(name): \(error)"
     case .cancelled(let name, let attempts): "\(name): cancelled after \(attempts) attempt\(attempts == 1 ? "" : "s")"
     case .breakerChanged(let name, let from, let to): "\(name): breaker \(from.word) → \(to.word)"

@@ -126,6 +126,17 @@ public final class SharedCircuitBreaker: Sendable {
   /// How many changes there were that may let a call through.
   var changes: UInt64 { state.withLock { $0.changes } }
 
+  /// Until when the breaker lets nothing through; nil when it lets a call through now.
+  var rejection: Timestamp? {
+    let breaker = snapshot
+    guard !breaker.admits(at: now) else { return nil }
+    return switch breaker.state {
+    case .open(let until, _): until
+    case .halfOpen(let probing): probing.until
+    case .closed, .forced: .distantFuture
+    }
+  }
+
   /// Whether something but time may let a call through: the end of a probe.
   var mayChangeEarly: Bool {
     state.withLock { if case .halfOpen = $0.breaker.state { true } else { false } }
@@ -195,5 +206,5 @@ public struct CircuitOpen: Error, Hashable, CustomStringConvertible {
   }
 
   /// For people.
-  public var description: String { "the circuit breaker \(name) is open, for another \(retryAfter)" }
+  public var description: String { "the circuit breaker \(name) is open, for another \(retryAfter.forPeople)" }
 }

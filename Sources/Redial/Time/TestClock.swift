@@ -78,7 +78,7 @@ public final class TestClock: RetryClock {
   }
 
   /// Returns when at least so many of a kind are waited for.
-  public func sleepers(_ count: Int = 1, _ kind: Kind = .wait) async {
+  public func waitForSleepers(_ count: Int = 1, _ kind: Kind = .wait) async {
     await withCheckedContinuation { continuation in
       let isThere = state.withLock { state in
         if state.sleepers.values.count(where: { $0.kind == kind }) >= count { return true }

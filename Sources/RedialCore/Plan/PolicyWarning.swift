@@ -51,4 +51,27 @@ public enum PolicyWarning: Sendable, Hashable {
     case .retryAfterBeyondDeadline: "retryAfterBeyondDeadline"
     }
   }
+
+  /// A sentence for people.
+  public var sentence: String {
+    switch self {
+    case .noJitter: "Waits are not spread: clients that fail together come back together."
+    case .unreachableAttempts(let number): "The deadline leaves no time for attempt \(number) and those after it."
+    case .timeoutBeyondDeadline: "One attempt may take longer than the whole call."
+    case .unbounded: "Neither attempts nor time are bounded: a target that is gone is tried for ever."
+    case .noWait: "Retries follow at once: a target that is down is hammered."
+    case .jitterLostAtMaximum: "Waits are capped after jitter: at the maximum, clients fall into step."
+    case .waitBeyondMaximum(let longest):
+      "Waits are capped before jitter: one may take \(longest.wholeMicroseconds / 1000) ms."
+    case .initialBeyondMaximum: "The first wait is longer than the maximum, which takes its place."
+    case .multiplierBelowOne: "The multiplier is below 1 and counts as 1."
+    case .factorOutOfRange: "The jitter's factor is outside 0 to 1 and counts as the nearer end."
+    case .contradictoryStatus(let status): "Status \(status) is both to be retried and to stop the call; it stops."
+    case .permanentStatusRetried(let status):
+      "Status \(status) is retried, though it says that the request itself is at fault."
+    case .noRetry: "There is one attempt only."
+    case .minimumAttemptTimeBeyondDeadline: "An attempt must have more time left than there is: none is retried."
+    case .retryAfterBeyondDeadline: "Retry-After is respected beyond the deadline, where it only ends the call."
+    }
+  }
 }

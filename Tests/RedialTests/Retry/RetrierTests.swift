@@ -156,10 +156,10 @@ struct RetrierTests {
       }
       return "late"
     }
-    await clock.sleepers(1, .timeout)
+    await clock.waitForSleepers(1, .timeout)
     clock.advance(by: .seconds(10))
     // The wait of nothing between the attempts is one on this clock, too.
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     clock.advance(by: .zero)
     #expect(try await result == "second" && cancelled.all == [1])
   }
@@ -176,7 +176,7 @@ struct RetrierTests {
           try await clock.timeout(after: .seconds(5))
         }
       }
-      await clock.sleepers(isWaiting ? 1 : 2, isWaiting ? .wait : .timeout)
+      await clock.waitForSleepers(isWaiting ? 1 : 2, isWaiting ? .wait : .timeout)
       task.cancel()
       await #expect(throws: CancellationError.self) { try await task.value }
       #expect(attempts.count == 1)

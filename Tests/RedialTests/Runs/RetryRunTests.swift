@@ -47,7 +47,7 @@ struct RetryRunTests {
     #expect(!run.stop())
     #expect(run.reset() && run.state == .idle)
     #expect(run.start() && !run.start() && !run.reset() && run.state == .running)
-    await clock.sleepers(2, .timeout)
+    await clock.waitForSleepers(2, .timeout)
     #expect(run.stop() && !run.stop() && run.state == .stopped)
     #expect(!run.start() && run.reset() && run.state == .idle)
     let failing = RetryRun(.test(RetryPolicy(maxAttempts: 2)), registry: registry) { _ in throw Flop() }
@@ -66,7 +66,7 @@ struct RetryRunTests {
     }
     let ends = ended(run)
     run.start()
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     run.stop()
     clock.advance(by: .seconds(3600))
     #expect(await eventually { ends.count == 1 })

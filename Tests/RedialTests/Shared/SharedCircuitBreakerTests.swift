@@ -59,13 +59,13 @@ struct SharedCircuitBreakerTests {
         call.success()
       }
     }
-    await clock.sleepers(1, .timeout)
+    await clock.waitForSleepers(1, .timeout)
     clock.advance(by: .seconds(10))
     #expect(await eventually { breaker.failureCount == 1 })
     tokens.all.first?.success()
     tokens.all.first?.failure(Flop())
     #expect(breaker.failureCount == 1)
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     clock.advance(by: .seconds(2))
     try await task.value
     #expect(tokens.count == 2 && breaker.failureCount == 0 && breaker.current == .closed)
@@ -145,7 +145,7 @@ struct SharedCircuitBreakerTests {
     var retrier = Retrier.test(clock: clock)
     retrier.breaker = breaker
     async let result = retrier.run { $0.number }
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     breaker.record(.success, of: probe)
     #expect(try await result == 1)
   }
@@ -162,6 +162,20 @@ struct SharedCircuitBreakerTests {
     retrier.policy = RetryPolicy(deadline: .seconds(5))
     let late = await retrier.failure { _ in }
     #expect(late?.reason == .deadlineExceeded && clock.waits.isEmpty)
+  }
+
+  @Test("a failure that opens the breaker ends a policy that does not wait at once, without a wait or a debit")
+  func trippedByItself() async throws {
+    let clock = TestClock()
+    let budget = SharedRetryBudget(.aws, clock: clock)
+    let retrier = Retrier(
+      RetryPolicy(onTrip: .fail), name: "test",
+      breaker: SharedCircuitBreaker(CircuitBreakerSettings(consecutiveFailures: 2), clock: clock), budget: budget,
+      clock: clock)
+    let error = await retrier.failure { _ in throw Flop() }
+    #expect(error?.reason == .tripped && error?.attempts == 2 && error?.lastError is Flop)
+    #expect(clock.waits.count == 1 && budget.balance == 500 - 14)
+    #expect(error?.description.contains("gave up after 2 attempts") == true)
   }
 
   @Test("half-open lets exactly its probes through, however many ask at once")
@@ -211,7 +225,7 @@ struct SharedCircuitBreakerTests {
     var retrier = Retrier.test(clock: clock)
     retrier.budget = budget
     let task = Task { [retrier] in try await retrier.run { _ in throw Flop() } }
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     #expect(budget.balance < full)
     task.cancel()
     _ = await task.result

@@ -19,7 +19,7 @@ struct SuccessSignalsTests {
       }
     }
     #expect(await eventually { signals.waiting(for: "host") == 5 })
-    await clock.sleepers(5)
+    await clock.waitForSleepers(5)
     signals.of("other").succeeded()
     #expect(signals.waiting(for: "host") == 5)
     signals.of("host").succeeded()
@@ -43,11 +43,11 @@ struct SuccessSignalsTests {
       }
     }
     let asked = start(.answered(status: 503, retryAfter: .seconds(60)))
-    await clock.sleepers(1)
+    await clock.waitForSleepers(1)
     let failing = start(.maybeSent)
     let waiting = start(.maybeSent)
     #expect(await eventually { signals.waiting(for: "host") == 2 })
-    await clock.sleepers(3)
+    await clock.waitForSleepers(3)
     signals.of("host").succeeded()
     #expect(await eventually { attempts.all.count { $0 == 2 } == 1 })
     #expect(await eventually { signals.waiting(for: "host") == 1 })
