@@ -71,7 +71,7 @@ let package = Package(
       swiftSettings: strict),
 
     tests("RedialCoreTests", ["RedialCore"]),
-    tests("RedialTests", ["Redial", "RedialCore"]),
+    tests("RedialTests", ["Redial", "RedialCore", "RedialModel", "RedialService", "HTTPServer"]),
     tests("RedialModelTests", ["RedialModel", "RedialCore"]),
     tests("RedialEngineTests", ["RedialEngine", "RedialModel", "RedialCore"]),
     tests("RedialStoreTests", ["RedialStore", "RedialModel", "RedialCore"]),

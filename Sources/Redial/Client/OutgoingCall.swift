@@ -1,0 +1,105 @@
+public import Foundation
+
+/// A call as it is handed over: what is to be requested, and how to retry it.
+///
+/// ```swift
+/// var call = OutgoingCall(url, method: "POST", body: .json(["amount": 100]))
+/// call.headers["Idempotency-Key"] = "order-4711"   // the target's own
+/// call.policy = .svix
+/// ```
+public struct OutgoingCall: Sendable {
+  /// The absolute URL, http or https, without credentials in it; at most 8192 bytes.
+  public var url: URL
+  /// The method, any but `CONNECT`; nil for `GET`, or `POST` with a body.
+  public var method: String?
+  /// Header fields. Those that belong to the connection or the framing, such as `Connection`, are refused.
+  public var headers: [String: String]
+  /// The request body; nil for none.
+  public var body: Body?
+  /// How to retry; nil for the service's default, which goes by whether the request may be repeated.
+  ///
+  /// A policy is taken at its word, also where it says what to retry on: ``RetryPolicy/retryOn`` is
+  /// ``RetryConditions/idempotent`` unless it is set. For a request that must not be executed twice set it to
+  /// ``RetryConditions/nonIdempotent``.
+  ///
+  /// What the service has no words for is refused by ``RedialClient/submit(_:)`` with ``UnsupportedByService``. Spans
+  /// are sent to the microsecond, and a maximum beyond 366 days (of the backoff, or for `Retry-After`) as 366 days,
+  /// which no deadline lets a call reach.
+  public var policy: RetryPolicy?
+  /// When it starts.
+  public var start: Start
+  /// What the call shares a circuit breaker and bounds with, 1 to 255 bytes; nil for the URL's origin.
+  public var target: String?
+  /// Whether the request may be executed more than once, though its method does not say so.
+  public var isIdempotent: Bool
+  /// The caller's own names for the call, up to 32, each up to 255 bytes.
+  public var labels: [String: String]
+  /// Whom to tell of the end.
+  public var callback: Callback?
+  /// How much of each response's body is kept, in bytes, 0...1048576; nil for 65536.
+  public var captureBytes: Int?
+
+  /// Creates a call; every argument left out has the service's default.
+  public init(
+    _ url: URL, method: String? = nil, headers: [String: String] = [:], body: Body? = nil, policy: RetryPolicy? = nil,
+    start: Start = .now, target: String? = nil, isIdempotent: Bool = false, labels: [String: String] = [:],
+    callback: Callback? = nil, captureBytes: Int? = nil
+  ) {
+    self.url = url
+    self.method = method
+    self.headers = headers
+    self.body = body
+    self.policy = policy
+    self.start = start
+    self.target = target
+    self.isIdempotent = isIdempotent
+    self.labels = labels
+    self.callback = callback
+    self.captureBytes = captureBytes
+  }
+
+  /// A request body.
+  public enum Body: Sendable {
+    /// Text, sent in UTF-8. The content type is the caller's to give.
+    case text(String)
+    /// A value as `JSONEncoder` has it by default, its keys sorted; sent as `application/json` unless the headers say
+    /// otherwise. For another encoding encode it and give ``data(_:)``.
+    case json(any Encodable & Sendable)
+    /// Bytes. The content type is the caller's to give.
+    case data(Data)
+  }
+
+  /// When a call starts.
+  public enum Start: Sendable, Hashable {
+    /// At once.
+    case now
+    /// That long after it is accepted, up to 366 days.
+    case after(Duration)
+    /// At that time, or at once if it has passed.
+    case at(Date)
+  }
+
+  /// Whom to tell of a call's end: a webhook goes there.
+  public struct Callback: Sendable, Hashable {
+    /// An end of a call.
+    public enum Event: String, Sendable, Hashable, CaseIterable {
+      /// It succeeded.
+      case succeeded = "call.succeeded"
+      /// It failed, for any reason but an open breaker.
+      case failed = "call.failed"
+      /// It failed because its target's breaker was open and its policy says not to wait.
+      case tripped = "call.tripped"
+    }
+
+    /// Where the webhook goes.
+    public var url: URL
+    /// What is told; all of it by default, and at least one.
+    public var events: Set<Event>
+
+    /// Creates a callback.
+    public init(_ url: URL, events: Set<Event> = Set(Event.allCases)) {
+      self.url = url
+      self.events = events
+    }
+  }
+}

@@ -1,0 +1,113 @@
+public import Foundation
+
+/// One attempt of a call that has ended.
+public struct RedialCallAttempt: Sendable, Hashable {
+  /// Its number, from 1.
+  public var number: Int
+  /// When it began.
+  public var startedAt: Date
+  /// How far it got.
+  public var outcome: Outcome
+  /// The status; nil unless it was answered.
+  public var status: Int?
+  /// How long it took; zero when nobody knows.
+  public var duration: Duration
+  /// What went wrong; nil when it was answered.
+  public var failure: Failure?
+  /// What followed from it; nil when nothing was decided.
+  public var decision: Decision?
+  /// What was kept of its response. Only ``RedialClient/attempts(of:)`` has it.
+  public var response: RedialCallResponse?
+
+  /// What went wrong with an attempt that got no answer.
+  public struct Failure: Sendable, Hashable, Codable {
+    /// A stable word, such as `connectionRefused`.
+    public var code: String
+    /// A sentence for people.
+    public var message: String
+  }
+
+  /// What followed from an attempt, and why.
+  public struct Decision: Sendable, Hashable {
+    /// What followed.
+    public var action: Action
+    /// Why the call failed with it, when it stopped.
+    public var reason: RedialCall.FailureReason?
+    /// The wait before the next attempt.
+    public var after: Duration?
+    /// When a parked call is tried again.
+    public var until: Date?
+    /// The rule, in words for people.
+    public var because: String?
+    /// The backoff before jitter.
+    public var computed: Duration?
+    /// What jitter multiplied it by.
+    public var jitter: Double?
+    /// What held the wait within bounds: `max`, `deadline`, `min`.
+    public var clampedBy: [String]
+  }
+}
+
+extension RedialCallAttempt: Codable {
+  private enum Key: String, CodingKey {
+    case number, startedAt, outcome, status, duration, error, decision, response
+  }
+
+  /// Reads an attempt from the service's JSON.
+  public init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: Key.self)
+    number = try members.decode(Int.self, forKey: .number)
+    startedAt = try members.time(forKey: .startedAt)
+    outcome = try members.decode(Outcome.self, forKey: .outcome)
+    status = try members.decodeIfPresent(Int.self, forKey: .status)
+    duration = try members.span(forKey: .duration)
+    failure = try members.decodeIfPresent(Failure.self, forKey: .error)
+    decision = try members.decodeIfPresent(Decision.self, forKey: .decision)
+    response = try members.decodeIfPresent(RedialCallResponse.self, forKey: .response)
+  }
+
+  /// Writes the attempt as the service does.
+  public func encode(to encoder: any Encoder) throws {
+    var members = encoder.container(keyedBy: Key.self)
+    try members.encode(number, forKey: .number)
+    try members.encode(WireTime.text(startedAt), forKey: .startedAt)
+    try members.encode(outcome, forKey: .outcome)
+    try members.encode(status, forKey: .status)
+    try members.encode(WireSpan.text(duration), forKey: .duration)
+    try members.encodeIfPresent(failure, forKey: .error)
+    try members.encode(decision, forKey: .decision)
+    try members.encodeIfPresent(response, forKey: .response)
+  }
+}
+
+extension RedialCallAttempt.Decision: Codable {
+  private enum Key: String, CodingKey {
+    case action, reason, after, until, because, computed, jitter, clampedBy
+  }
+
+  /// Reads a decision from the service's JSON.
+  public init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: Key.self)
+    action = try members.decode(RedialCallAttempt.Action.self, forKey: .action)
+    reason = try members.decodeIfPresent(RedialCall.FailureReason.self, forKey: .reason)
+    after = try members.spanIfPresent(forKey: .after)
+    until = try members.timeIfPresent(forKey: .until)
+    because = try members.decodeIfPresent(String.self, forKey: .because)
+    computed = try members.spanIfPresent(forKey: .computed)
+    jitter = try members.decodeIfPresent(Double.self, forKey: .jitter)
+    clampedBy = try members.decodeIfPresent([String].self, forKey: .clampedBy) ?? []
+  }
+
+  /// Writes the decision as the service does.
+  public func encode(to encoder: any Encoder) throws {
+    var members = encoder.container(keyedBy: Key.self)
+    try members.encode(action, forKey: .action)
+    try members.encodeIfPresent(reason, forKey: .reason)
+    try members.encodeIfPresent(after.map { WireSpan.text($0) }, forKey: .after)
+    try members.encodeIfPresent(until.flatMap(WireTime.text), forKey: .until)
+    try members.encodeIfPresent(because, forKey: .because)
+    try members.encodeIfPresent(computed.map { WireSpan.text($0) }, forKey: .computed)
+    try members.encodeIfPresent(jitter, forKey: .jitter)
+    if !clampedBy.isEmpty { try members.encode(clampedBy, forKey: .clampedBy) }
+  }
+}

@@ -1,0 +1,62 @@
+public import Foundation
+
+/// What the service answers when it refuses something: RFC 9457 `application/problem+json`.
+///
+/// Where something between client and service answers in its place, ``code`` is ``unknownCode`` and the status says all
+/// that is known.
+public struct RedialProblem: Error, Sendable, Hashable {
+  /// The HTTP status.
+  public var status: Int
+  /// A stable word that programs can match, such as `callNotFound`.
+  public var code: String
+  /// A short summary of the kind of problem.
+  public var title: String
+  /// What happened this time, and what to do.
+  public var detail: String
+  /// The places in the input that are at fault.
+  public var errors: [Fault]
+  /// The time after which to try again, as the answer's `Retry-After` has it.
+  public var retryAfter: Duration?
+
+  /// One place in the input that is at fault.
+  public struct Fault: Sendable, Hashable, Codable {
+    /// A JSON Pointer (RFC 6901) into the call, or the name of a query parameter.
+    public var pointer: String
+    /// What is wrong there.
+    public var detail: String
+  }
+
+  /// The code of an answer that is no problem of the service's.
+  public static let unknownCode = "unknown"
+
+  /// The problem that an answer of an error's status tells of.
+  init(_ answer: ServiceAnswer) {
+    status = answer.status
+    retryAfter = answer.retryAfter
+    let document = try? JSONDecoder().decode(Document.self, from: answer.body)
+    code = document?.code ?? Self.unknownCode
+    title = document?.title ?? "The answer is not the Redial service's"
+    detail = document?.detail ?? "It has the status \(answer.status); is the base URL that of the service?"
+    errors = document?.errors ?? []
+  }
+
+  private struct Document: Decodable {
+    var code: String
+    var title: String
+    var detail: String
+    var errors: [Fault]?
+  }
+}
+
+extension RedialProblem: CustomStringConvertible, LocalizedError, RetryOutcomeProviding {
+  /// For people: status, code, what happened, and each place at fault.
+  public var description: String {
+    let places = errors.map { "\($0.pointer.isEmpty ? "the whole" : $0.pointer) \($0.detail)" }
+    let list = places.count > 1 ? " (\(places.joined(separator: "; ")))" : ""
+    return "\(status) \(code): \(title). \(detail)\(list)"
+  }
+  /// The same.
+  public var errorDescription: String? { description }
+  /// What it means for a retry: an answer.
+  public var retryOutcome: AttemptOutcome { .answered(status: status, retryAfter: retryAfter) }
+}

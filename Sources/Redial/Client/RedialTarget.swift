@@ -1,0 +1,57 @@
+public import Foundation
+
+/// A target as the service sees it at one moment.
+public struct RedialTarget: Sendable, Hashable, Identifiable, Decodable {
+  /// Its key: a URL's origin, or the name that calls give.
+  public var key: String
+  /// Its circuit breaker.
+  public var breaker: Breaker
+  /// Attempts under way.
+  public var inFlight: Int
+  /// Calls that are due and wait for it.
+  public var waiting: Int
+  /// The same as ``key``.
+  public var id: String { key }
+
+  /// A target's circuit breaker.
+  public struct Breaker: Sendable, Hashable {
+    /// Its state.
+    public var state: State
+    /// When it lets probes through; nil unless it is open.
+    public var openUntil: Date?
+    /// Openings since it last closed.
+    public var trips: Int
+    /// Failures in a row.
+    public var consecutiveFailures: Int
+
+    /// Whether a breaker lets calls through.
+    public struct State: RedialWord {
+      /// The word.
+      public let rawValue: String
+      /// A state of that word.
+      public init(rawValue: String) { self.rawValue = rawValue }
+
+      /// Calls pass.
+      public static let closed = State(rawValue: "closed")
+      /// No call passes.
+      public static let open = State(rawValue: "open")
+      /// Probes pass.
+      public static let halfOpen = State(rawValue: "halfOpen")
+    }
+  }
+}
+
+extension RedialTarget.Breaker: Decodable {
+  private enum Key: String, CodingKey {
+    case state, openUntil, trips, consecutiveFailures
+  }
+
+  /// Reads a breaker from the service's JSON.
+  public init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: Key.self)
+    state = try members.decode(State.self, forKey: .state)
+    openUntil = try members.timeIfPresent(forKey: .openUntil)
+    trips = try members.decode(Int.self, forKey: .trips)
+    consecutiveFailures = try members.decode(Int.self, forKey: .consecutiveFailures)
+  }
+}

@@ -1,0 +1,115 @@
+/// One of a set of words that later versions of the service may add to. A word that is not known here is kept as it is.
+public protocol RedialWord: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible
+where RawValue == String {
+  /// The word itself.
+  init(rawValue: String)
+}
+
+extension RedialWord {
+  /// The word itself.
+  public var description: String { rawValue }
+}
+
+extension RedialCall {
+  /// Where a call is in its life.
+  public struct State: RedialWord {
+    /// The word.
+    public let rawValue: String
+    /// A state of that word.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// It waits: for its start, a backoff, a breaker, its turn.
+    public static let scheduled = State(rawValue: "scheduled")
+    /// An attempt is under way.
+    public static let running = State(rawValue: "running")
+    /// An attempt succeeded.
+    public static let succeeded = State(rawValue: "succeeded")
+    /// It ended without success.
+    public static let failed = State(rawValue: "failed")
+    /// Somebody cancelled it.
+    public static let cancelled = State(rawValue: "cancelled")
+
+    /// Whether the call has ended.
+    public var isFinal: Bool { [.succeeded, .failed, .cancelled].contains(self) }
+  }
+
+  /// Why a call failed.
+  public struct FailureReason: RedialWord {
+    /// The word.
+    public let rawValue: String
+    /// A reason of that word.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// All attempts of the policy are spent.
+    public static let attemptsExhausted = FailureReason(rawValue: "attemptsExhausted")
+    /// The next attempt would begin after the deadline.
+    public static let deadlineExceeded = FailureReason(rawValue: "deadlineExceeded")
+    /// The last outcome is not worth, or not safe for, another attempt.
+    public static let notRetryable = FailureReason(rawValue: "notRetryable")
+    /// The target's breaker opened, and the policy says not to wait.
+    public static let tripped = FailureReason(rawValue: "tripped")
+    /// The service may not call that address.
+    public static let blocked = FailureReason(rawValue: "blocked")
+  }
+
+  /// Why a scheduled call is not running.
+  public struct WaitReason: RedialWord {
+    /// The word.
+    public let rawValue: String
+    /// A reason of that word.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Its start has not come.
+    public static let startTime = WaitReason(rawValue: "startTime")
+    /// It waits between attempts.
+    public static let backoff = WaitReason(rawValue: "backoff")
+    /// The target said when to come back.
+    public static let retryAfter = WaitReason(rawValue: "retryAfter")
+    /// The target's breaker lets nothing through.
+    public static let breaker = WaitReason(rawValue: "breaker")
+    /// As many attempts as may be are under way.
+    public static let concurrency = WaitReason(rawValue: "concurrency")
+  }
+}
+
+extension RedialCallAttempt {
+  /// How far an attempt got.
+  public struct Outcome: RedialWord {
+    /// The word.
+    public let rawValue: String
+    /// An outcome of that word.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// A response came.
+    public static let answered = Outcome(rawValue: "answered")
+    /// The request provably never left.
+    public static let notSent = Outcome(rawValue: "notSent")
+    /// It left, at least in part, and no usable response came.
+    public static let maybeSent = Outcome(rawValue: "maybeSent")
+    /// It cannot succeed as it stands.
+    public static let unusable = Outcome(rawValue: "unusable")
+    /// The service's side failed.
+    public static let localFault = Outcome(rawValue: "localFault")
+    /// The service stopped or died meanwhile.
+    public static let interrupted = Outcome(rawValue: "interrupted")
+    /// Its call was cancelled.
+    public static let cancelled = Outcome(rawValue: "cancelled")
+  }
+
+  /// What followed from an attempt.
+  public struct Action: RedialWord {
+    /// The word.
+    public let rawValue: String
+    /// An action of that word.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The call has succeeded.
+    public static let succeed = Action(rawValue: "succeed")
+    /// Another attempt, after a wait.
+    public static let retry = Action(rawValue: "retry")
+    /// Another attempt, at a time far ahead that the target asked for.
+    public static let park = Action(rawValue: "park")
+    /// No further attempt.
+    public static let stop = Action(rawValue: "stop")
+  }
+}

@@ -1,0 +1,31 @@
+import Dispatch
+import Foundation
+import RedialService
+import Redial
+
+/// Runs `body` with a client of a service that has a store and a port of its own, and stops the service.
+func withService<Value>(_ body: (RedialClient) async throws -> Value) async throws -> Value {
+  let folder = FileManager.default.temporaryDirectory.appendingPathComponent("redial-client-\(UUID().uuidString)")
+  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(at: folder) }
+  var settings = ServiceSettings()
+  settings.listenPort = 0
+  settings.store = "sqlite://\(folder.path)/redial.db"
+  settings.logLevel = .error
+  let service = try Service(settings: settings)
+  guard let url = URL(string: service.url) else { preconditionFailure("no URL") }
+  let result: Result<Value, any Error>
+  do {
+    result = .success(try await body(RedialClient(url)))
+  } catch {
+    result = .failure(error)
+  }
+  // Stopping blocks, which the threads that tests run on must not.
+  await withCheckedContinuation { continuation in
+    DispatchQueue(label: "stop").async {
+      service.stop()
+      continuation.resume()
+    }
+  }
+  return try result.get()
+}
