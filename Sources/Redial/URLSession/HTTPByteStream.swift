@@ -1,0 +1,76 @@
+public import Foundation
+internal import Synchronization
+
+/// The content of an answer, chunk by chunk as it comes. For one reader.
+///
+/// Who stops reading, or lets go of it, ends the exchange.
+public struct HTTPByteStream: AsyncSequence, Sendable {
+  /// A piece of the content, as large as it came.
+  public typealias Element = Data
+  /// Why it broke off.
+  public typealias Failure = HTTPCallError
+
+  private let chunks: AsyncThrowingStream<Data, any Error>
+  private let unread: UnreadBytes
+
+  init(_ chunks: AsyncThrowingStream<Data, any Error>, _ unread: UnreadBytes) {
+    self.chunks = chunks
+    self.unread = unread
+  }
+
+  /// The way to read it.
+  public func makeAsyncIterator() -> Iterator { Iterator(base: chunks.makeAsyncIterator(), unread: unread) }
+
+  /// Reads a stream.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate var base: AsyncThrowingStream<Data, any Error>.Iterator
+    fileprivate let unread: UnreadBytes
+
+    /// The next chunk; nil at the end of the content.
+    ///
+    /// - Throws: Why it broke off: ``HTTPCallError/cancelled`` when the task is cancelled.
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws(HTTPCallError) -> Data? {
+      let chunk: Data?
+      do {
+        chunk = try await base.next(isolation: actor)
+      } catch {
+        throw HTTPCallError(error)
+      }
+      if let chunk { unread.remove(chunk.count) } else if Task.isCancelled { throw .cancelled }
+      return chunk
+    }
+  }
+}
+
+/// More of a stream lay unread than ``URLRetryOptions/maxUnreadBytes`` allows.
+public struct StreamOverflow: Error, Hashable, CustomStringConvertible {
+  /// The bound.
+  public var limit: Int
+  /// For people.
+  public var description: String {
+    "more than \(limit) bytes of the stream lay unread: read faster, or raise the limit"
+  }
+
+  /// Creates the error.
+  public init(limit: Int) { self.limit = limit }
+}
+
+/// Counts what lies between the network and the reader.
+final class UnreadBytes: Sendable {
+  let limit: Int
+  private let count = Mutex(0)
+
+  init(limit: Int) { self.limit = limit }
+
+  /// Adds what came; false when that is too much.
+  func add(_ more: Int) -> Bool {
+    count.withLock { count in
+      count += more
+      return count <= limit
+    }
+  }
+
+  func remove(_ fewer: Int) { count.withLock { $0 -= fewer } }
+}

@@ -1,0 +1,57 @@
+public import Dispatch
+public import Foundation
+
+#if canImport(FoundationNetworking)
+  public import FoundationNetworking
+#endif
+
+/// A call that was begun with a completion handler. Who lets go of it does not end it.
+public final class HTTPCall: Sendable {
+  private let task: Task<Void, Never>
+
+  fileprivate init(_ task: Task<Void, Never>) { self.task = task }
+
+  /// Ends the call, also during a wait: its handler is told ``HTTPCallError/cancelled``, unless it was told of an end
+  /// before.
+  public func cancel() { task.cancel() }
+}
+
+extension URLSession {
+  /// Sends a request until it succeeds, loads the content, and tells the end, exactly once:
+  ///
+  /// ```swift
+  /// session.perform(request, completionQueue: .main) { result in
+  ///   switch result {
+  ///   case .success(let (data, response)): show(data, response)
+  ///   case .failure(let error): show(error.localizedDescription)
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - options: How to retry it.
+  ///   - completionQueue: Where the handler is called; without one, on whatever thread the call ends.
+  ///   - completion: What is told of the end.
+  /// - Returns: The way to cancel it.
+  @discardableResult
+  public func perform(
+    _ request: URLRequest, retrying options: URLRetryOptions = .alley, completionQueue: DispatchQueue? = nil,
+    completion: @escaping @Sendable (Result<(Data, HTTPURLResponse), HTTPCallError>) -> Void
+  ) -> HTTPCall {
+    HTTPCall(
+      Task {
+        let result: Result<(Data, HTTPURLResponse), HTTPCallError>
+        do throws(HTTPCallError) {
+          result = .success(try await data(for: request, retrying: options))
+        } catch {
+          result = .failure(error)
+        }
+        if let completionQueue {
+          completionQueue.async { completion(result) }
+        } else {
+          completion(result)
+        }
+      })
+  }
+}

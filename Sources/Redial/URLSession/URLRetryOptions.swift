@@ -1,0 +1,83 @@
+#if canImport(FoundationNetworking)
+  internal import Foundation
+  public import FoundationNetworking
+#else
+  public import Foundation
+#endif
+
+/// How a session's call is retried, and what goes around each attempt.
+///
+/// ```swift
+/// var options = URLRetryOptions.alley
+/// options.retrier.breaker = breakers["api.example.com"]
+/// options.authenticate = { request, _ in
+///   var request = request
+///   request.setValue("Bearer \(await tokens.current)", forHTTPHeaderField: "Authorization")
+///   return request
+/// }
+/// options.refresh = { _ in await tokens.renew() }
+/// ```
+public struct URLRetryOptions: Sendable {
+  /// Prepares a request for an attempt.
+  public typealias Authenticate = @Sendable (URLRequest, RetryAttempt) async throws -> URLRequest
+  /// Renews the credentials that an answer of 401 has refused; true when another try with new ones is worth it.
+  public typealias Refresh = @Sendable (HTTPURLResponse) async throws -> Bool
+  /// What an error means for a retry, at a time of day.
+  public typealias Outcome = @Sendable (HTTPCallError, Timestamp) -> AttemptOutcome
+
+  /// Policy, breaker, budget, clock, events, log and name. An empty name stands for the request's method and URL without
+  /// its secrets. Its `outcome` is not asked: ``outcome`` is.
+  public var retrier: Retrier
+  /// What an error means. The default is ``HTTPCallError/outcome(of:at:)``.
+  public var outcome: Outcome = HTTPCallError.outcome
+  /// Whether a request that is not idempotent, by its method or an `Idempotency-Key` field, is retried as if it were.
+  /// Otherwise it is retried only when it provably was not executed: it never left, or the answer says so. Default
+  /// false.
+  public var retryNonIdempotent = false
+  /// Whether a success may come without content. Where it may not, 204, 304 and answers to HEAD, which never have any,
+  /// still may. Default true.
+  public var allowNoData = true
+  /// Which statuses are successes. An answer of any other is an error; whether it is retried is the policy's to say, which
+  /// never retries a 2xx. Default 200...299 and 304, which only comes to who has asked for it.
+  public var successStatuses = StatusSet([200...299, 304...304])
+  /// Runs before every time that the request is sent, to sign it or to put a token in. When it throws, the call ends,
+  /// unless the error says by ``RetryOutcomeProviding`` that another attempt is worth it.
+  public var authenticate: Authenticate?
+  /// Runs at the first 401, once a call. When it answers true the request is sent again, within the same attempt.
+  public var refresh: Refresh?
+  /// Is told of every attempt's task, the same for all.
+  public var delegate: (any URLSessionTaskDelegate)?
+  /// The most content of an error answer that a download or a stream keeps for ``HTTPCallError/endpoint(_:_:)``. Default
+  /// 1 MiB.
+  public var maxErrorBodyBytes = 1 << 20
+  /// How much of a stream may lie unread; beyond it the stream ends with ``StreamOverflow``, since Foundation cannot be
+  /// told to read slower. Default 64 MiB.
+  public var maxUnreadBytes = 64 << 20
+
+  /// Options for a retrier, which shares its breaker, its budget and its events with them.
+  public init(_ retrier: Retrier) { self.retrier = retrier }
+
+  /// Options for a policy.
+  public init(_ policy: RetryPolicy = .alley) { self.init(Retrier(policy, name: "")) }
+
+  /// What to retry, how often, how long and at what pace.
+  public var policy: RetryPolicy {
+    get { retrier.policy }
+    set { retrier.policy = newValue }
+  }
+}
+
+extension URLRetryOptions {
+  /// Alley's: at most 10 attempts, full jitter of 0.5 s × 2 to 30 s, its statuses.
+  public static var alley: URLRetryOptions { URLRetryOptions(.alley) }
+
+  /// Alley's, with a maximum of attempts, the first included.
+  public static func attempts(_ maxAttempts: Int = 10) -> URLRetryOptions {
+    var options = alley
+    options.policy.maxAttempts = max(1, maxAttempts)
+    return options
+  }
+
+  /// Options for a policy.
+  public static func policy(_ policy: RetryPolicy) -> URLRetryOptions { URLRetryOptions(policy) }
+}
