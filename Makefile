@@ -25,7 +25,7 @@ unit:
 	@.ci/packages build
 	@.ci/packages test
 	swift build --build-tests
-	swift test --skip-build --parallel
+	.ci/unit
 
 # The policy core needs nothing but the language: it compiles as Embedded Swift.
 embedded-check:

@@ -77,7 +77,6 @@ let package = Package(
     tests("RedialStoreTests", ["RedialStore", "RedialModel", "RedialCore"]),
     tests("RedialTransportTests", ["RedialTransport", "RedialModel", "RedialCore", "CCurl"]),
     tests("HTTPServerTests", ["HTTPServer"]),
-    tests("RedialTests", ["Redial", "RedialCore", "HTTPServer"]),
     tests(
       "RedialServiceTests",
       ["RedialService", "RedialStore", "RedialEngine", "RedialModel", "RedialCore", "HTTPServer"]),

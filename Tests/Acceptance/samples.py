@@ -154,9 +154,9 @@ def generate():
     return sum(len(re.findall(r"^@Test\b", text, re.M)) for text in wanted.values())
 
 
-def swift(command, *arguments, package, seconds):
+def swift(command, *arguments, package, seconds, env=None):
     """Runs a command of the package manager on a package that uses the library."""
     return subprocess.run(
         ["swift", command, "--package-path", package, "--scratch-path", SCRATCH, *arguments],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=seconds,
-        env=environment({"SWIFT_BACKTRACE": "enable=no"}))
+        env=environment({"SWIFT_BACKTRACE": "enable=no"} | (env or {})))

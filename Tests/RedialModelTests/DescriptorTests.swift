@@ -55,9 +55,10 @@ struct DescriptorTests {
       Backoff(.linear(initial: .seconds(1), increment: .seconds(3)), jitter: .equal)
     ),
     (
-      #"{"strategy": "polynomial", "initial": "1s", "exponent": 4, "offset": "15s", "jitter": "additivePerRetry", "spread": "10s"}"#,
+      #"{"strategy": "polynomial", "initial": "1s", "exponent": 4, "offset": "15s", "first": 0, "jitter": "additivePerRetry", "spread": "10s"}"#,
       Backoff(
-        .polynomial(unit: .seconds(1), exponent: 4, offset: .seconds(15)), jitter: .additivePerRetry(.seconds(10)))
+        .polynomial(unit: .seconds(1), exponent: 4, offset: .seconds(15), first: 0),
+        jitter: .additivePerRetry(.seconds(10)))
     ),
     (#"{"strategy": "fibonacci"}"#, Backoff(.fibonacci(initial: .milliseconds(500)))),
     (

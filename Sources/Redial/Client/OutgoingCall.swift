@@ -3,7 +3,7 @@ public import Foundation
 /// A call as it is handed over: what is to be requested, and how to retry it.
 ///
 /// ```swift
-/// var call = OutgoingCall(url, method: "POST", body: .json(["amount": 100]))
+/// var call = OutgoingCall(chargesURL, method: "POST", body: .json(["amount": 100]))
 /// call.headers["Idempotency-Key"] = "order-4711"   // the target's own
 /// call.policy = .svix
 /// ```
@@ -23,8 +23,8 @@ public struct OutgoingCall: Sendable {
   /// ``RetryConditions/nonIdempotent``.
   ///
   /// What the service has no words for is refused by ``RedialClient/submit(_:)`` with ``UnsupportedByService``. Spans
-  /// are sent to the microsecond, and a maximum beyond 366 days (of the backoff, or for `Retry-After`) as 366 days,
-  /// which no deadline lets a call reach.
+  /// are sent to the microsecond, and a deadline, or a maximum of the backoff or for `Retry-After`, beyond 366 days as 366
+  /// days.
   public var policy: RetryPolicy?
   /// When it starts.
   public var start: Start

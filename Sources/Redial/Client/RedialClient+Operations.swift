@@ -52,6 +52,7 @@ extension RedialClient {
   /// The calls of the service, the newest first, fetched page by page as they are asked for.
   ///
   /// ```swift
+  /// let client = RedialClient(serviceURL)
   /// for try await call in client.calls(state: .failed) { print(call.id, call.url) }
   /// ```
   ///

@@ -8,7 +8,8 @@ struct WireBackoff: Encodable {
   private static let part = "policy.backoff"
 
   private enum Key: String, CodingKey {
-    case strategy, initial, max, multiplier, increment, exponent, offset, doublings, schedule, then, jitter, factor
+    case strategy, initial, max, multiplier, increment, exponent, offset, first, doublings, schedule, then, jitter,
+      factor
     case spread, cap
   }
 
@@ -42,13 +43,11 @@ struct WireBackoff: Encodable {
       try begin("exponential", initial, &members)
       try encode(multiplier, in: 1...100, .multiplier, &members)
     case .polynomial(let unit, let exponent, let offset, let first):
-      guard first == 1 else {
-        throw UnsupportedByService(
-          "\(Self.part).curve.first", "a polynomial that counts its retries from \(first); the service counts from 1")
-      }
       try begin("polynomial", unit, &members)
       try encode(exponent, in: 0...10, .exponent, &members)
       try encode(offset, .offset, &members)
+      try members.encode(
+        UnsupportedByService.check(first, in: 0...1000, part: "\(Self.part).curve.first"), forKey: .first)
     case .fibonacci(let initial): try begin("fibonacci", initial, &members)
     case .power(let base): try begin("power", base, &members)
     case .doublingsThenLinear(let initial, let doublings):

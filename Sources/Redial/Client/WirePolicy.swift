@@ -20,7 +20,9 @@ struct WirePolicy: Encodable {
     try refuse()
     var members = encoder.container(keyedBy: Key.self)
     try members.encode(policy.maxAttempts, forKey: .maxAttempts)
-    try members.encode(WireSpan.text(policy.deadline, in: Self.deadlines, part: "policy.deadline"), forKey: .deadline)
+    try members.encode(
+      WireSpan.text(
+        min(policy.deadline, WireSpan.longest), in: Self.deadlines, part: "policy.deadline"), forKey: .deadline)
     try members.encode(
       policy.deadlineRule.lastAttempt == .endEarly ? "endEarly" : "pullForward", forKey: .lastAttempt)
     try members.encode(

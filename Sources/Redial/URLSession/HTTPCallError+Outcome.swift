@@ -33,7 +33,7 @@ extension URLError {
   /// What the error means for a retry.
   ///
   /// What is not known to be either counts as perhaps sent: Foundation on Linux reports a good part of what libcurl
-  /// tells apart as ``URLError/Code/unknown``.
+  /// tells apart as `URLError.Code.unknown`.
   public var retryOutcome: AttemptOutcome {
     switch code {
     case .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff,

@@ -14,7 +14,7 @@ public import Foundation
 /// } catch .endpoint(let response, let body) {
 ///   show(response.statusCode, body)
 /// } catch {
-///   log(error.logDescription)
+///   print(error.logDescription)
 ///   show(error.localizedDescription)
 /// }
 /// ```

@@ -3,7 +3,8 @@ internal import RedialCore
 /// A backoff while it is being read. Which members go with which depends on the strategy, which may come last.
 struct BackoffDraft {
   private enum Member: Int, CaseIterable {
-    case strategy, initial, max, multiplier, increment, exponent, offset, doublings, schedule, then, jitter, factor
+    case strategy, initial, max, multiplier, increment, exponent, offset, first, doublings, schedule, then, jitter,
+      factor
     case spread, cap
   }
 
@@ -25,6 +26,7 @@ struct BackoffDraft {
   private var multiplier: Double?
   private var exponent: Double?
   private var factor: Double?
+  private var first: Int?
   private var doublings: Int?
   private var schedule: [Duration]?
 
@@ -56,6 +58,7 @@ struct BackoffDraft {
     case .multiplier: multiplier = try reader.number(at, in: 1...100)
     case .exponent: exponent = try reader.number(at, in: 0...10)
     case .factor: factor = try reader.number(at, in: 0...1)
+    case .first: first = try reader.integer(at, in: 0...1000)
     case .doublings: doublings = try reader.integer(at, in: 0...100)
     case .schedule: schedule = try Self.spans(at, &reader)
     }
@@ -88,7 +91,7 @@ struct BackoffDraft {
     case .jitter, .factor, .spread: !strategy.hasPrefix("decorrelated")
     case .initial: strategy != "schedule"
     case .increment: strategy == "linear"
-    case .exponent, .offset: strategy == "polynomial"
+    case .exponent, .offset, .first: strategy == "polynomial"
     case .doublings: strategy == "doublingsThenLinear"
     case .schedule, .then: strategy == "schedule"
     case .multiplier: strategy == "exponential"
@@ -142,6 +145,7 @@ struct BackoffDraft {
     case .multiplier: multiplier != nil
     case .exponent: exponent != nil
     case .factor: factor != nil
+    case .first: first != nil
     case .doublings: doublings != nil
     case .schedule: schedule != nil
     }
@@ -153,7 +157,7 @@ struct BackoffDraft {
     case "constant": .constant(initial)
     case "linear": .linear(initial: initial, increment: increment ?? initial)
     case "polynomial":
-      .polynomial(unit: initial, exponent: exponent ?? 2, offset: offset ?? .zero)
+      .polynomial(unit: initial, exponent: exponent ?? 2, offset: offset ?? .zero, first: first ?? 1)
     case "fibonacci": .fibonacci(initial: initial)
     case "power": .power(base: initial)
     case "doublingsThenLinear": .doublingsThenLinear(initial: initial, doublings: doublings ?? 16)

@@ -49,11 +49,12 @@ extension BackoffCurve {
       writer.field("strategy", "exponential")
       writer.field("initial", initial)
       writer.field("multiplier", multiplier)
-    case .polynomial(let unit, let exponent, let offset, _):
+    case .polynomial(let unit, let exponent, let offset, let first):
       writer.field("strategy", "polynomial")
       writer.field("initial", unit)
       writer.field("exponent", exponent)
       if offset != .zero { writer.field("offset", offset) }
+      if first != 1 { writer.field("first", first) }
     case .fibonacci(let initial):
       writer.field("strategy", "fibonacci")
       writer.field("initial", initial)

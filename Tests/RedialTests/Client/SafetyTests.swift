@@ -182,9 +182,10 @@ struct SafetyTests {
     try await ScriptedService.run { _, _ in
       .silence
     } body: { url, service in
-      var client = RedialClient(url, policy: RetryPolicy(attemptTimeout: .milliseconds(200)))
-      client.idempotentSubmit = false
-      let error = await #expect(throws: RedialTransportError.self) { [client] in try await client.submit(Self.call) }
+      var impatient = RedialClient(url, policy: RetryPolicy(attemptTimeout: .milliseconds(200)))
+      impatient.idempotentSubmit = false
+      let client = impatient
+      let error = await #expect(throws: RedialTransportError.self) { try await client.submit(Self.call) }
       #expect(error?.underlying is AttemptTimeout)
       #expect(error?.mayHaveBeenAccepted == true)
       #expect(service.requests.count == 1)

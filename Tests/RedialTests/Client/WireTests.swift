@@ -93,16 +93,16 @@ struct WireTests {
   static let sayable: [RetryPolicy] = [
     .awsBefore2026, .gRPC(), .polly, .resilience4j, .resilience4jExponential, .failsafe, .curl(retries: 5),
     .urllib3(retries: 5, factor: 0.3), .fe9lix, .alley, .svix, .cloudTasks, .restate, .river, .qstash, .outpost,
-    .convoy, .convoyExponential, .sns, .eventGrid,
+    .convoy, .convoyExponential, .sns, .eventGrid, .sidekiq, .faktory,
   ]
 
-  @Test("a preset that the service has words for is read as it was sent, once it has a deadline", arguments: sayable)
+  @Test(
+    "a preset that the service has words for is read as it was sent, an endless deadline as a year", arguments: sayable)
   func presets(preset: RetryPolicy) throws {
-    var policy = preset
-    policy.deadline = .seconds(7 * 86_400)
-    var expected = policy
+    var expected = preset
+    expected.deadline = min(preset.deadline, .seconds(366 * 86_400))
     expected.backoff.maximum = min(expected.backoff.maximum, .seconds(366 * 86_400))
-    #expect(try Self.read(policy) == expected)
+    #expect(try Self.read(preset) == expected)
   }
 
   static let unsayable: [(String, RetryPolicy)] = [
@@ -112,13 +112,13 @@ struct WireTests {
     ("policy.initialDelay", RetryPolicy(initialDelay: .backoff)),
     ("policy.deadlineRule.measure", RetryPolicy(deadlineRule: DeadlineRule(measure: .sumOfWaits))),
     ("policy.throttlingBackoff", RetryPolicy(throttlingBackoff: Backoff())),
-    ("policy.deadline", RetryPolicy(deadline: .longest)), ("policy.deadline", RetryPolicy(deadline: .zero)),
+    ("policy.deadline", RetryPolicy(deadline: .zero)),
     ("policy.attemptTimeout", RetryPolicy(attemptTimeout: .seconds(3601))),
     (
       "policy.deadlineRule.minimumAttemptTime",
       RetryPolicy(deadlineRule: DeadlineRule(minimumAttemptTime: .seconds(3601)))
     ),
-    ("policy.backoff.curve.first", polynomial(first: 0)), ("policy.backoff.curve.first", polynomial(first: 2)),
+    ("policy.backoff.curve.first", polynomial(first: -1)), ("policy.backoff.curve.first", polynomial(first: 1001)),
     ("policy.backoff.curve.exponent", backoff(.polynomial(unit: .seconds(1), exponent: 11))),
     ("policy.backoff.curve.offset", backoff(.polynomial(unit: .seconds(1), exponent: 1, offset: .seconds(-1)))),
     ("policy.backoff.curve.multiplier", backoff(.exponential(initial: .seconds(1), multiplier: 0.5))),
@@ -141,7 +141,6 @@ struct WireTests {
     ),
     ("policy.stopOn", RetryPolicy(stopOn: StatusSet(statuses: Array(repeating: 400, count: 101)))),
     ("policy.maxAttempts", .exponentialBackOff), ("policy.throttlingBackoff", .aws),
-    ("policy.deadline", .sidekiq),
   ]
 
   private static func backoff(_ curve: BackoffCurve) -> RetryPolicy { RetryPolicy(backoff: Backoff(curve)) }

@@ -87,7 +87,7 @@ struct ConditionTests {
     let request = try server.request()
     let options = manual.options(1) { $0.policy.attemptTimeout = .seconds(5) }
     async let ended = manual.failure(of: request, options)
-    await manual.clock.sleepers(1)
+    await manual.clock.waitForSleepers(1, .timeout)
     manual.clock.advance(by: .seconds(5))
     let error = await ended
     #expect(error?.spent?.last?.kind == "urlError \(URLError.timedOut.rawValue)")

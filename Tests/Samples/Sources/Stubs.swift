@@ -1,4 +1,7 @@
 import Foundation
+#if canImport(FoundationNetworking)
+  import FoundationNetworking
+#endif
 import Redial
 import Testing
 
@@ -24,11 +27,11 @@ func fetchUser() async throws -> User { User() }
 
 func fetchInvoice() async throws -> Invoice { Invoice() }
 
-func show(_ value: Any) {}
+func show(_ values: Any...) {}
 
 /// A client of callbacks.
 struct CallbackClient: Sendable {
-  func send(_ request: String, then report: @Sendable (Error?) -> Void) { report(nil) }
+  func send(_ request: URLRequest, then report: @Sendable (Error?) -> Void) { report(nil) }
 }
 
 /// A connection that can be tried out.
@@ -43,7 +46,6 @@ struct Reachability: Sendable {
 
 let client = CallbackClient()
 let connection = Connection()
-let request = "GET /"
 let breaker = SharedCircuitBreaker()
 let breakers = SharedRegistry { host in SharedCircuitBreaker(name: host) }
 let now = Timestamp.epoch
@@ -51,6 +53,31 @@ let elapsed = Duration.milliseconds(30)
 let queue = OperationQueue()
 let operation = RetryingOperation()
 let reachability = Reachability()
+// A service and a target that the tests have started.
+let serviceURL = started("SAMPLES_SERVICE")
+let chargesURL = started("SAMPLES_TARGET")
+let session = URLSession(configuration: .ephemeral)
+let request = URLRequest(url: chargesURL)
+
+func started(_ name: String) -> URL {
+  let text = ProcessInfo.processInfo.environment[name] ?? ""
+  guard let url = URL(string: text) else { fatalError("\(name) is no URL: \(text)") }
+  return url
+}
+
+/// Tokens that can be renewed.
+actor Tokens {
+  var current = "secret"
+  func renew() -> Bool { true }
+}
+
+/// A file that takes what it is given.
+struct File {
+  func write(_ chunk: Data) {}
+}
+
+let tokens = Tokens()
+let file = File()
 let url = "https://api.example.com/file"
 
 func load(then report: @escaping @Sendable (Bool) -> Void) { report(true) }

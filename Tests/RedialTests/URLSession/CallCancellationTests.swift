@@ -9,7 +9,7 @@ import Testing
 #endif
 
 @Suite("Cancellation", .timeLimit(.minutes(1)))
-struct CancellationTests {
+struct CallCancellationTests {
   @Test("A9: a task cancelled during a wait is reported as cancelled, and sends nothing more")
   func duringWait() async throws {
     let calls = Calls(.manual)
@@ -17,7 +17,7 @@ struct CancellationTests {
     let request = try server.request()
     let task = Task { await calls.failure(of: request, calls.options()) }
     while calls.clock.waits.isEmpty { await Task.yield() }
-    await calls.clock.sleepers(1)
+    await calls.clock.waitForSleepers(1)
     task.cancel()
     #expect(await task.value?.kind == "cancelled")
     #expect(server.count == 1)
