@@ -38,7 +38,7 @@ extension Engine {
     if wasCutOff { call.record.progress.interruptions += 1 }
     let end = AttemptEnd(
       outcome: attempt.outcome, status: attempt.status ?? 0,
-      retryAfter: attempt.response?.head.first("retry-after").flatMap { RetryAfter.parse($0, at: now) },
+      retryAfter: attempt.response?.askedWait(status: attempt.status ?? 0, at: now),
       directive: attempt.response?.head.first(RetryDirective.fieldName).flatMap(RetryDirective.parse),
       attempts: call.record.progress.chargedAttempts, startedAt: call.record.progress.roundStartedAt,
       waits: call.record.progress.waits)

@@ -45,6 +45,30 @@ struct RetryTests {
     #expect(probe.starts(of: id) == 2)
   }
 
+  @Test("an exhausted quota that the target tells of is waited for, where it says that it has had too much")
+  func rateLimit() {
+    var probe = EngineProbe()
+    let id = probe.submit()
+    probe.end(id, status: 429, head: "RateLimit: \"default\";r=0;t=4\r\n")
+    #expect(probe.progress(id)?.waiting == .retryAfter)
+    probe.advance(.milliseconds(3999))
+    #expect(probe.starts(of: id) == 1)
+    probe.advance(.milliseconds(1))
+    probe.end(id, status: 500, head: "RateLimit: \"default\";r=0;t=4\r\n")
+    #expect(probe.progress(id)?.waiting == .backoff)
+  }
+
+  @Test("a target's own word stops a call, and has one tried again that would not be")
+  func directive() {
+    var probe = EngineProbe()
+    let stopped = probe.submit()
+    probe.end(stopped, status: 503, head: "Redial-Retry: stop\r\n")
+    #expect(probe.state(stopped) == .failed && probe.progress(stopped)?.failure == .notRetryable)
+    let retried = probe.submit()
+    probe.end(retried, status: 404, head: "redial-retry: retry\r\n")
+    #expect(probe.progress(retried)?.waiting == .backoff)
+  }
+
   @Test("a long wait between attempts is spent in the store")
   func longWait() {
     var probe = EngineProbe()

@@ -16,9 +16,7 @@ public final class SharedCircuitBreaker: Sendable {
     var handler: ChangeHandler?
     /// Counts what may let a call through that was rejected before.
     var changes: UInt64 = 0
-    var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
-    var cancelled: Set<UInt64> = []
-    var nextWaiter: UInt64 = 0
+    var waiting: [ObjectIdentifier: Waiter] = [:]
     var lastError: (any Error)?
   }
 
@@ -144,29 +142,14 @@ public final class SharedCircuitBreaker: Sendable {
 
   /// Returns when there was a change after so many, or when the task is cancelled.
   func change(after seen: UInt64) async {
-    let id = state.withLock { state in
-      state.nextWaiter += 1
-      return state.nextWaiter
+    let waiter = Waiter()
+    let isOver = state.withLock { state in
+      if state.changes == seen { state.waiting[ObjectIdentifier(waiter)] = waiter }
+      return state.changes != seen
     }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          if state.cancelled.remove(id) != nil || state.changes != seen { return true }
-          state.waiting[id] = continuation
-          return false
-        }
-        if isOver { continuation.resume() }
-      }
-    } onCancel: {
-      let continuation = state.withLock { state in
-        let continuation = state.waiting.removeValue(forKey: id)
-        // Cancelled before it was there: it will find out when it comes.
-        if continuation == nil { state.cancelled.insert(id) }
-        return continuation
-      }
-      continuation?.resume()
-    }
-    state.withLock { _ = $0.cancelled.remove(id) }
+    if isOver { return }
+    await waiter.wait()
+    state.withLock { _ = $0.waiting.removeValue(forKey: ObjectIdentifier(waiter)) }
   }
 
   @discardableResult
@@ -176,7 +159,7 @@ public final class SharedCircuitBreaker: Sendable {
       let before = state.breaker.state
       let answer = body(&state.breaker, now)
       let after = state.breaker.state
-      var waiting: [CheckedContinuation<Void, Never>] = []
+      var waiting: [Waiter] = []
       if before != after {
         state.changes += 1
         waiting = Array(state.waiting.values)
@@ -184,7 +167,7 @@ public final class SharedCircuitBreaker: Sendable {
       }
       return (answer, before, after, state.handler, waiting)
     }
-    for continuation in waiting { continuation.resume() }
+    for waiter in waiting { waiter.finish() }
     if before.word != after.word {
       events?.tell(.breakerChanged(name: name, from: before, to: after))
       handler?(before, after)

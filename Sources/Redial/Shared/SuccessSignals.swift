@@ -49,49 +49,8 @@ public final class SuccessSignals: Sendable {
     func next() async {
       let waiter = Waiter()
       let id = add { waiter.finish() }
-      await withTaskCancellationHandler {
-        await waiter.wait()
-      } onCancel: {
-        _ = waiter.finish()
-      }
+      await waiter.wait()
       remove(id)
-    }
-  }
-
-  /// Waits to be told, once.
-  private final class Waiter: Sendable {
-    private enum Phase {
-      case new
-      case waiting(CheckedContinuation<Void, Never>)
-      case over
-    }
-
-    private let phase = Mutex(Phase.new)
-
-    func wait() async {
-      await withCheckedContinuation { continuation in
-        let isOver = phase.withLock { phase in
-          if case .over = phase { return true }
-          phase = .waiting(continuation)
-          return false
-        }
-        if isOver { continuation.resume() }
-      }
-    }
-
-    /// Whether it had not been told before.
-    func finish() -> Bool {
-      let before = phase.withLock { phase in
-        defer { phase = .over }
-        return phase
-      }
-      switch before {
-      case .new: return true
-      case .waiting(let continuation):
-        continuation.resume()
-        return true
-      case .over: return false
-      }
     }
   }
 

@@ -77,6 +77,8 @@ public struct RateLimitFields: Sendable, Hashable {
   }
 
   private static func equals(_ name: ArraySlice<UInt8>, _ known: StaticString) -> Bool {
-    known.withUTF8Buffer { name.elementsEqual($0) }
+    known.withUTF8Buffer { known in
+      zip(name, known).allSatisfy { byte, wanted in (byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte) == wanted }
+    }
   }
 }

@@ -22,7 +22,7 @@ struct RateLimitFieldsTests {
   @Test("its forerunners, with seconds or a date")
   func forerunners() {
     #expect(read([("ratelimit-remaining", "0"), ("ratelimit-reset", "17")]).wait == .seconds(17))
-    #expect(read([("x-ratelimit-remaining", " 0 "), ("x-ratelimit-reset", "1790000060")]).wait == .seconds(60))
+    #expect(read([("X-RateLimit-Remaining", " 0 "), ("x-ratelimit-reset", "1790000060")]).wait == .seconds(60))
     #expect(read([("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "1700000000")]).wait == .zero)
     #expect(read([("x-ratelimit-remaining", "0")]).wait == nil)
   }

@@ -71,6 +71,30 @@ struct SharedCircuitBreakerTests {
     #expect(tokens.count == 2 && breaker.failureCount == 0 && breaker.current == .closed)
   }
 
+  @Test("a timeout does not wipe the last error")
+  func lastError() async {
+    let clock = TestClock(.manual)
+    let breaker = breaker(clock)
+    let calls = Notes<Int>()
+    let told = Notes<String>()
+    let task = breaker.execute(.fe9lix) { call in
+      calls.add(1)
+      // The others report nothing.
+      if calls.count == 1 { call.failure(Flop(retryOutcome: .notSent)) }
+    } didTrip: { error in
+      told.add("\(error.map { "\(type(of: $0))" } ?? "nothing")")
+    }
+    for wait in [Duration.seconds(2), .seconds(4)] {
+      await clock.waitForSleepers(1)
+      clock.advance(by: wait)
+      await clock.waitForSleepers(1, .timeout)
+      clock.advance(by: .seconds(10))
+    }
+    _ = await task.result
+    #expect(told.all == ["AttemptTimeout"] && calls.count == 3)
+    #expect(breaker.lastError as? Flop == Flop(retryOutcome: .notSent))
+  }
+
   @Test("C6: success, failure, reset, state and count from any thread")
   func c6() async {
     let settings = CircuitBreakerSettings(consecutiveFailures: 5, openInterval: .zero, halfOpenProbes: 2)

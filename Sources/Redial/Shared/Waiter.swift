@@ -1,0 +1,44 @@
+internal import Synchronization
+
+/// Waits to be told, once; a cancelled task waits no longer.
+final class Waiter: Sendable {
+  private enum Phase {
+    case new
+    case waiting(CheckedContinuation<Void, Never>)
+    case over
+  }
+
+  private let phase = Mutex(Phase.new)
+
+  /// Returns when ``finish()`` is called, or was, or when the task is cancelled. For one task.
+  func wait() async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = phase.withLock { phase in
+          if case .over = phase { return true }
+          phase = .waiting(continuation)
+          return false
+        }
+        if isOver { continuation.resume() }
+      }
+    } onCancel: {
+      finish()
+    }
+  }
+
+  /// Ends the wait, and answers whether it had not ended before.
+  @discardableResult
+  func finish() -> Bool {
+    let before = phase.withLock { phase in
+      defer { phase = .over }
+      return phase
+    }
+    switch before {
+    case .new: return true
+    case .waiting(let continuation):
+      continuation.resume()
+      return true
+    case .over: return false
+    }
+  }
+}
