@@ -28,8 +28,18 @@ struct TimeTests {
     #expect(Duration(clampingSeconds: seconds) == expected)
   }
 
+  @Test("the earliest and the latest instant have a date")
+  func dates() {
+    #expect(CivilTime(Timestamp(microseconds: .min)).year < -290_000)
+    #expect(CivilTime(.distantFuture).year > 290_000)
+    #expect(CivilTime(Timestamp(microseconds: -1)).year == 1969)
+  }
+
   @Test("whole microseconds are clamped, too")
   func microseconds() {
+    #expect((Duration.seconds(Int64.max) * 10).wholeMicroseconds == .max)
+    #expect((Duration.seconds(Int64.min) * 10).wholeMicroseconds == .min)
+    #expect(Duration.nanoseconds(-1999).wholeMicroseconds == -1)
     #expect(Duration.seconds(Int64.max).wholeMicroseconds == .max)
     #expect(Duration.seconds(Int64.min).wholeMicroseconds == .min)
     #expect(Duration.nanoseconds(1999).wholeMicroseconds == 1)

@@ -133,8 +133,9 @@ struct RetryMachine {
 
   // MARK: Actions
 
-  /// Takes the turn, if it is free.
+  /// Takes the turn, if it is free. Before the start it is not: whoever starts the operation gets it.
   mutating func takeTurn() -> Bool {
+    if case .notStarted = phase { return false }
     defer { hasTurn = true }
     return !hasTurn
   }

@@ -56,7 +56,9 @@ public struct Retrier: Sendable {
   /// What an error means by itself.
   @Sendable
   public static func outcome(of error: any Error) -> AttemptOutcome {
-    (error as? any RetryOutcomeProviding)?.retryOutcome ?? .maybeSent
+    if let error = error as? any RetryOutcomeProviding { return error.retryOutcome }
+    // Something that the work waited for was cancelled, on this side.
+    return error is CancellationError ? .localFault : .maybeSent
   }
 
   /// Runs work until it succeeds.

@@ -50,7 +50,7 @@ struct RetryCourse {
   }
 
   private mutating func initialWait() async throws -> Duration {
-    let (wait, waits) = policy.initialWait(using: &random)
+    guard let (wait, waits) = policy.initialWait(using: &random) else { throw error(.deadlineExceeded) }
     self.waits = waits
     guard wait > .zero else { return .zero }
     retrier.tell(.waiting(name: retrier.name, reason: .initialDelay, duration: wait))
@@ -76,13 +76,14 @@ struct RetryCourse {
       case .rejected(let until):
         let wait = max(.zero, until - breaker.now)
         guard policy.onTrip == .wait else { throw error(.tripped, retryAfter: wait) }
-        guard elapsed < policy.deadline else { throw error(.deadlineExceeded, retryAfter: wait) }
-        guard breaker.mayChangeEarly || elapsed + wait < policy.deadline else {
+        // A deadline that counts the waits between attempts does not count this one.
+        let left = policy.deadlineRule.measure == .elapsed ? policy.deadline - elapsed : .seconds(Int64.max)
+        guard left > .zero, breaker.mayChangeEarly || wait < left else {
           throw error(.deadlineExceeded, retryAfter: wait)
         }
         retrier.tell(.waiting(name: retrier.name, reason: .breaker, duration: wait))
         let clock = retrier.clock
-        let longest = min(wait, policy.deadline - elapsed)
+        let longest = min(wait, left)
         // Until its time has come, or another call has moved it.
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask { try await clock.sleep(for: longest) }
@@ -129,8 +130,12 @@ struct RetryCourse {
       end.retryAfter = retryAfter
       end.directive = directive
     }
-    retrier.breaker?.record(end.breakerResult, of: permit, took: took)
-    settleBudget(end.breakerResult == .ignored ? .ignored : .failure)
+    // An attempt that the deadline has cut shorter than its own time says nothing about the target.
+    let wasCutShort = (error as? AttemptTimeout).map { $0.limit < policy.attemptTimeout } ?? false
+    retrier.breaker?.record(wasCutShort ? .ignored : end.breakerResult, of: permit, took: took)
+    let meaning = policy.classify(end).classification
+    // What is not worth a retry costs the budget nothing: the target has done its work.
+    settleBudget(meaning == .transient || meaning == .throttling ? .failure : .ignored)
     let decision = decide(end)
     waits = decision.waits
     note(
@@ -149,7 +154,7 @@ struct RetryCourse {
       throw self.error(.tripped, retryAfter: max(.zero, reopens - breaker.now))
     }
     // Debited before the wait: a budget that is charged afterwards lets a crowd through that has decided already.
-    let cause: RetryBudget.Cause = policy.classify(end).classification == .throttling ? .throttling : .transient
+    let cause: RetryBudget.Cause = meaning == .throttling ? .throttling : .transient
     if let budget = retrier.budget {
       withdrawal = budget.withdraw(for: cause)
       guard withdrawal != nil else { throw self.error(.budgetExhausted) }

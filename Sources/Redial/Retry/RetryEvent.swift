@@ -49,6 +49,8 @@ public final class RetryEvents: Sendable {
   /// Creates a place for events.
   public init() {}
 
+  deinit { finish() }
+
   /// The events from now on. A listener that is slow loses the oldest beyond the limit, and nobody waits for it.
   public func stream(limit: Int = 1000) -> AsyncStream<RetryEvent> {
     AsyncStream(bufferingPolicy: .bufferingNewest(max(1, limit))) { continuation in

@@ -117,10 +117,11 @@ public final class RetryRun: Sendable {
       inner.attempts = 0
       inner.lastError = nil
       inner.generation += 1
+      // Within the lock, so that the registry sees starts and ends in their order.
+      registry.add(self)
       return inner.generation
     }
     guard let generation else { return false }
-    registry.add(self)
     let task = Task { await self.drive(generation) }
     let isOver = inner.withLock { inner in
       guard inner.generation == generation, inner.state == .running else { return true }
@@ -136,16 +137,9 @@ public final class RetryRun: Sendable {
   /// - Returns: Whether it was running; otherwise nothing happens.
   @discardableResult
   public func stop() -> Bool {
-    let (didStop, task) = inner.withLock { inner in
-      guard inner.state == .running else { return (false, nil as Task<Void, Never>?) }
-      defer { inner.task = nil }
-      return (true, inner.task)
-    }
-    guard didStop else { return false }
-    let generation = inner.withLock { $0.generation }
-    let ended = end(generation, .stopped)
-    task?.cancel()
-    return ended
+    guard let generation = inner.withLock({ $0.state == .running ? $0.generation : nil }) else { return false }
+    // If another start has come in between, it is not the one to be stopped.
+    return end(generation, .stopped)
   }
 
   /// Makes a run that has ended, or was never started, ready to be started again with the same work and handler.
@@ -189,16 +183,20 @@ public final class RetryRun: Sendable {
   /// Ends the run of that generation, if it is still under way, and tells of it.
   @discardableResult
   private func end(_ generation: UInt64, _ state: State, _ error: RetryError? = nil) -> Bool {
-    let told = inner.withLock { inner -> (Ending?, [CheckedContinuation<State, Never>])? in
+    let told = inner.withLock { inner -> (Ending?, [CheckedContinuation<State, Never>], Task<Void, Never>?)? in
       guard inner.generation == generation, inner.state == .running else { return nil }
       inner.state = state
       inner.lastError = error
-      inner.task = nil
-      defer { inner.waiters = [] }
-      return (inner.ending, inner.waiters)
+      registry.remove(self)
+      defer {
+        inner.waiters = []
+        inner.task = nil
+      }
+      return (inner.ending, inner.waiters, inner.task)
     }
-    guard let (ending, waiters) = told else { return false }
-    registry.remove(self)
+    guard let (ending, waiters, task) = told else { return false }
+    // For one that has ended by itself this does nothing.
+    task?.cancel()
     for waiter in waiters { waiter.resume(returning: state) }
     guard let ending else { return true }
     if let queue = ending.queue {

@@ -46,10 +46,9 @@ public final class SharedCircuitBreaker: Sendable {
 
   /// The state now.
   public var current: CircuitBreaker.State {
-    change { breaker, now in
-      breaker.advance(to: now)
-      return breaker.state
-    }
+    var breaker = snapshot
+    breaker.advance(to: now)
+    return breaker.state
   }
 
   /// Failures in a row.
@@ -81,7 +80,8 @@ public final class SharedCircuitBreaker: Sendable {
       } catch {
         let (kind, status) = outcome(error).end
         let result =
-          error is CancellationError ? .ignored : AttemptEnd.breakerResult(of: kind, status: status)
+          error is CancellationError || Task.isCancelled
+          ? .ignored : AttemptEnd.breakerResult(of: kind, status: status)
         record(result, of: permit, took: now - began)
         throw error
       }

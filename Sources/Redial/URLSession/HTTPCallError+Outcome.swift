@@ -29,7 +29,7 @@ extension HTTPCallError: RetryOutcomeProviding {
   }
 }
 
-extension URLError {
+extension URLError: RetryOutcomeProviding {
   /// What the error means for a retry.
   ///
   /// What is not known to be either counts as perhaps sent: Foundation on Linux reports a good part of what libcurl

@@ -116,7 +116,7 @@ public struct CircuitBreaker: Sendable, Hashable {
     self.settings = settings
     self.seed = seed
     window = SlidingWindow(settings.window)
-    leases = Array(repeating: Lease(), count: max(1, settings.halfOpenProbes))
+    leases = Array(repeating: Lease(), count: settings.probesAtATime)
   }
 
   /// A breaker that was open when its process ended, and goes on being so.
@@ -143,6 +143,8 @@ public struct CircuitBreaker: Sendable, Hashable {
       guard hasRoom(probing), let place = leases.firstIndex(where: { $0.serial == 0 }) else {
         return .rejected(until: probing.until)
       }
+      // Time runs for probes that are under way, not for a breaker that nobody calls.
+      if probing.inFlight == 0 { probing.until = now + settings.probeTimeout }
       serial += 1
       leases[place] = Lease(serial: serial, expiry: now + settings.permitLease)
       probing.inFlight += 1
@@ -177,8 +179,7 @@ public struct CircuitBreaker: Sendable, Hashable {
   public mutating func record(
     _ result: Result, of permit: Permit, took: Duration = .zero, at now: Timestamp
   ) {
-    advance(to: now)
-    guard permit.generation == generation, now <= permit.expiry else { return }
+    guard permit.generation == generation, now <= permit.expiry else { return advance(to: now) }
     let isSlow = took > settings.slowCallDuration
     switch state {
     case .closed:
@@ -188,7 +189,8 @@ public struct CircuitBreaker: Sendable, Hashable {
     case .forced(.metricsOnly): note(result, isSlow: isSlow, at: now)
     case .open, .forced: break
     case .halfOpen(var probing):
-      guard let place = permit.place, leases[place].serial == permit.serial else { return }
+      // What has come back in its time counts, before time itself is judged.
+      guard let place = permit.place, leases[place].serial == permit.serial else { return advance(to: now) }
       leases[place] = Lease()
       probing.inFlight -= 1
       settle(result, isSlow: isSlow, probing, at: now)
@@ -229,8 +231,15 @@ public struct CircuitBreaker: Sendable, Hashable {
 
   /// Opens a breaker as if a threshold had been reached; one that is held stays as it is.
   public mutating func trip(at now: Timestamp) {
-    if case .forced = state { return }
-    open(after: 0, at: now)
+    switch state {
+    case .forced: break
+    case .open(let until, let trips):
+      // It has been tripped already, and is never opened for a shorter time.
+      let longer = now + settings.openInterval(afterTrips: 0, draw: 0.5)
+      if longer > until { state = .open(until: longer, trips: trips) }
+    case .closed: open(after: 0, at: now)
+    case .halfOpen(let probing): open(after: probing.trips, at: now)
+    }
   }
 
   /// Closes the breaker and forgets what it knew.
@@ -241,11 +250,11 @@ public struct CircuitBreaker: Sendable, Hashable {
   // MARK: Transitions
 
   private var successesNeeded: Int {
-    max(1, settings.successesToClose ?? settings.halfOpenProbes)
+    max(1, settings.successesToClose ?? settings.probesAtATime)
   }
 
   private func hasRoom(_ probing: State.HalfOpen) -> Bool {
-    probing.inFlight < max(1, settings.halfOpenProbes) && probing.inFlight + probing.successes < successesNeeded
+    probing.inFlight < settings.probesAtATime && probing.inFlight + probing.successes < successesNeeded
   }
 
   private mutating func note(_ result: Result, isSlow: Bool, at now: Timestamp) {

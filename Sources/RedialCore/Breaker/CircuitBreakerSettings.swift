@@ -21,13 +21,14 @@ public struct CircuitBreakerSettings: Sendable, Hashable {
   /// By how much, 0...1, each open interval is spread around its length, so that many breakers do not probe together;
   /// no interval exceeds the longest.
   public var openJitter: Double
-  /// How many calls a half-open breaker lets through at a time; 1 or more.
+  /// How many calls a half-open breaker lets through at a time, 1...``mostProbes``.
   public var halfOpenProbes: Int
   /// How many probes must succeed to close it; nil for as many as may be under way at a time.
   public var successesToClose: Int?
   /// How many probes may fail without opening it again.
   public var halfOpenFailuresAllowed: Int
-  /// How long a half-open breaker waits for its probes before it counts them as failed.
+  /// How long a half-open breaker waits for probes under way, from the first of them, before it counts them as failed.
+  /// One that nobody calls, or whose probes say nothing, goes on waiting for a verdict.
   public var probeTimeout: Duration
   /// How long a permit is good for: a result that comes in later changes nothing, and a probe's place is free again.
   /// The default is longer than any attempt may take.
@@ -40,6 +41,12 @@ public struct CircuitBreakerSettings: Sendable, Hashable {
     /// So many outcomes, 1...``CircuitBreakerSettings/largestWindow``.
     case calls(Int)
   }
+
+  /// The most probes at a time.
+  public static let mostProbes = 1000
+
+  /// Probes at a time, within their bounds.
+  var probesAtATime: Int { min(max(1, halfOpenProbes), Self.mostProbes) }
 
   /// The most outcomes that a window of calls remembers.
   public static let largestWindow = 100_000

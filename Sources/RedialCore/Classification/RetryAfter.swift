@@ -35,7 +35,7 @@ public enum HTTPDate {
   ///     more than 50 years ahead is of the past century.
   public static func parse(_ text: ArraySlice<UInt8>, at now: Timestamp) -> Timestamp? {
     var scanner = DateScanner(rest: text)
-    guard let weekday = scanner.letters() else { return nil }
+    guard DateScanner.isWeekday(text), let weekday = scanner.letters() else { return nil }
     if scanner.skip(", ") {
       return weekday == 3 ? imfFixdate(&scanner) : rfc850(&scanner, at: now)
     }
@@ -86,6 +86,16 @@ private struct DateScanner {
   var rest: ArraySlice<UInt8>
 
   var isAtEnd: Bool { rest.isEmpty }
+
+  /// Whether a text begins with a day's name, whole or as its first three letters.
+  static func isWeekday(_ text: ArraySlice<UInt8>) -> Bool {
+    let days: [StaticString] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+    let count = text.prefix { ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A }.count
+    for day in days where count == 3 || count == day.utf8CodeUnitCount {
+      if day.withUTF8Buffer({ text.prefix(count).elementsEqual($0.prefix(count)) }) { return true }
+    }
+    return false
+  }
 
   /// Takes letters and answers how many there were; nil for none.
   mutating func letters() -> Int? {

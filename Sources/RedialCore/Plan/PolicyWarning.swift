@@ -28,6 +28,8 @@ public enum PolicyWarning: Sendable, Hashable {
   case noRetry
   /// The time that an attempt must have left is longer than the deadline: none is retried.
   case minimumAttemptTimeBeyondDeadline
+  /// The last attempt is pulled forward to the last moment, and no time is kept for it to be made in.
+  case noTimeForLastAttempt
   /// `Retry-After` is respected beyond the deadline, where it only ends the call.
   case retryAfterBeyondDeadline
 
@@ -48,6 +50,7 @@ public enum PolicyWarning: Sendable, Hashable {
     case .permanentStatusRetried: "permanentStatusRetried"
     case .noRetry: "noRetry"
     case .minimumAttemptTimeBeyondDeadline: "minimumAttemptTimeBeyondDeadline"
+    case .noTimeForLastAttempt: "noTimeForLastAttempt"
     case .retryAfterBeyondDeadline: "retryAfterBeyondDeadline"
     }
   }
@@ -71,6 +74,7 @@ public enum PolicyWarning: Sendable, Hashable {
       "Status \(status) is retried, though it says that the request itself is at fault."
     case .noRetry: "There is one attempt only."
     case .minimumAttemptTimeBeyondDeadline: "An attempt must have more time left than there is: none is retried."
+    case .noTimeForLastAttempt: "The last attempt is pulled forward, and no minimum time is kept for it."
     case .retryAfterBeyondDeadline: "Retry-After is respected beyond the deadline, where it only ends the call."
     }
   }

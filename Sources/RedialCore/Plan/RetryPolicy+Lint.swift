@@ -10,6 +10,9 @@ extension RetryPolicy {
     if deadlineRule.measure == .elapsed {
       if attemptTimeout > deadline { found.append(.timeoutBeyondDeadline) }
       if deadlineRule.minimumAttemptTime >= deadline { found.append(.minimumAttemptTimeBeyondDeadline) }
+      if deadlineRule.lastAttempt == .pullForward, deadlineRule.minimumAttemptTime <= .zero {
+        found.append(.noTimeForLastAttempt)
+      }
       if retryAfter.isRespected, retryAfter.beyond == .park, retryAfter.maximum > deadline {
         found.append(.retryAfterBeyondDeadline)
       }

@@ -11,8 +11,15 @@ struct SumOfUniforms {
   private(set) var least = 0.0
   private(set) var widths: [Double] = []
 
-  /// Whether the closed form can be computed.
-  var isTractable: Bool { widths.count <= Self.most }
+  /// Whether the closed form can be computed: there are not too many terms, and the largest, in the middle of the
+  /// distribution, does not swallow the digits of a probability.
+  var isTractable: Bool {
+    guard widths.count <= Self.most else { return false }
+    let middle = width / 2
+    var largest = 1.0
+    for (index, width) in widths.enumerated() { largest *= middle / (width * Double(index + 1)) }
+    return largest * Double(1 << widths.count) * 0x1p-53 < 1e-6
+  }
 
   /// Adds a constant.
   mutating func shift(by amount: Double) { least += amount }

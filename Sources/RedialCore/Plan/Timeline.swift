@@ -89,16 +89,20 @@ struct Timeline {
   private static func isUniform(before index: Int, of policy: RetryPolicy) -> Bool {
     let backoff = policy.backoff
     switch backoff.curve {
-    case .decorrelated: return index <= 1 && policy.initialDelay != .backoff || index == 0
+    case .decorrelated(let base):
+      let isFirst = index == (policy.initialDelay == .backoff ? 0 : 1)
+      return index == 0 && policy.initialDelay != .backoff
+        || isFirst && base.inSeconds * 3 <= backoff.maximum.inSeconds
     case .decorrelatedSmooth: return index == 0 && policy.initialDelay != .backoff
     default: break
     }
-    guard index > 0 || policy.initialDelay == .backoff, backoff.cap == .afterJitter else { return true }
-    // Capped after jitter, probability piles up at the maximum.
+    guard index > 0 || policy.initialDelay == .backoff, backoff.cap != .beforeJitter else { return true }
+    // Where the jittered wait is capped, probability piles up at the maximum.
     let retry = index - (policy.initialDelay == .backoff ? 0 : 1)
     guard let base = backoff.baseSeconds(retry) else { return true }
     let range = backoff.jitter.range(of: base, retry: retry)
-    return range.upperBound <= backoff.maximum.inSeconds || range.lowerBound >= backoff.maximum.inSeconds
+    let isCapped = range.upperBound > backoff.maximum.inSeconds * (1 + 1e-12)
+    return !isCapped || range.lowerBound >= backoff.maximum.inSeconds
   }
 
   /// Draws whole runs; the starts of each attempt in order, from one index to before another.
@@ -109,7 +113,8 @@ struct Timeline {
     for index in starts.indices { starts[index].reserveCapacity(runs) }
     var random = RandomSource(seed: seed)
     for _ in 0..<runs {
-      var (initial, history) = policy.initialWait(using: &random)
+      guard let (initial, start) = policy.initialWait(using: &random) else { break }
+      var history = start
       var time = initial.inSeconds
       if first == 0 { starts[0].append(time) }
       for index in 1..<max(1, end) {

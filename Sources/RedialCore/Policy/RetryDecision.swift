@@ -23,7 +23,7 @@ public struct RetryDecision: Sendable, Hashable {
     case retryableFailure = 2
     /// The target said when to come back.
     case retryAfter = 3
-    /// The attempt was cut off by this side; that is never held against the call.
+    /// The attempt was cut off by this side, or failed on it; that is not held against the target.
     case interrupted = 4
     /// The status is not among those worth a retry.
     case statusNotRetryable = 5

@@ -1,13 +1,21 @@
 extension RetryPolicy {
-  /// The wait before the first attempt, and what it leaves for the retries to know. ``InitialDelay/none`` draws nothing.
-  public func initialWait(using random: inout some RandomNumberGenerator) -> (wait: Duration, waits: WaitHistory) {
+  /// The wait before the first attempt, and what it leaves for the retries to know; nil when the deadline leaves no time
+  /// for an attempt after it. ``InitialDelay/none`` draws nothing.
+  public func initialWait(using random: inout some RandomNumberGenerator) -> (wait: Duration, waits: WaitHistory)? {
+    var wait: Duration
     switch initialDelay {
     case .none: return (.zero, .none)
-    case .fixed(let wait): return (max(.zero, wait), .none)
-    case .backoff:
-      let wait = backoff.wait(beforeRetry: 0, using: &random)?.duration ?? .zero
-      return (wait, WaitHistory.none.adding(wait))
+    case .fixed(let fixed): wait = max(.zero, fixed)
+    case .backoff: wait = backoff.wait(beforeRetry: 0, using: &random)?.duration ?? .zero
     }
+    if deadlineRule.measure == .elapsed {
+      let room = deadline - max(.zero, deadlineRule.minimumAttemptTime)
+      if wait >= room {
+        guard deadlineRule.lastAttempt == .pullForward, room > .zero else { return nil }
+        wait = .microseconds(max(1, room.wholeMicroseconds) - 1)
+      }
+    }
+    return (wait, initialDelay == .backoff ? WaitHistory.none.adding(wait) : .none)
   }
 
   /// What an attempt's end means, and by which rule.
@@ -67,7 +75,7 @@ extension RetryPolicy {
       return RetryDecision(.stop(.attemptsExhausted), rule: .attemptsSpent, waits: end.waits)
     }
     // An attempt that was cut off before any was charged is made again as if it were the first retry.
-    let retry = max(0, end.attempts - 1) + (initialDelay == .backoff ? 1 : 0)
+    let retry = max(1, end.attempts) - 1 + (initialDelay == .backoff ? 1 : 0)
     guard let drawn = backoff.wait(beforeRetry: retry, after: end.waits, using: &random) else {
       return RetryDecision(.stop(.attemptsExhausted), rule: .scheduleEnded, waits: end.waits)
     }
@@ -90,7 +98,10 @@ extension RetryPolicy {
     }
     return RetryDecision(
       isLong ? .park(until: now + wait) : .retry(after: wait), rule: .retryAfter,
-      clamps: wait > asked ? .minimum : [], waits: end.waits)
+      clamps: wait > asked ? .minimum : [],
+      // A deadline that counts the waits counts these, too, or a target could put the end off for ever.
+      waits: deadlineRule.measure == .sumOfWaits
+        ? WaitHistory(previous: end.waits.previous, total: end.waits.adding(wait).total) : end.waits)
   }
 
   /// The backoff has drawn a wait: that one, a shorter one before the deadline, or none.
@@ -106,7 +117,7 @@ extension RetryPolicy {
     }
     let room = room(for: end, at: now)
     if wait >= room {
-      let latest = Duration.microseconds(max(0, room.wholeMicroseconds - 1))
+      let latest = Duration.microseconds(max(1, room.wholeMicroseconds) - 1)
       guard deadlineRule.lastAttempt == .pullForward, room > .zero, latest >= shortestWait else {
         decision.action = .stop(.deadlineExceeded)
         decision.rule = .deadlineNear

@@ -69,6 +69,6 @@ public struct CivilTime: Sendable, Hashable {
   }
 
   private static func floorDivide(_ a: Int64, _ b: Int64) -> Int64 {
-    a >= 0 ? a / b : -((b - 1 - a) / b)
+    a >= 0 ? a / b : (a + 1) / b - 1
   }
 }

@@ -7,12 +7,8 @@ extension Duration {
 
   /// Whole microseconds, rounded toward zero and clamped to what 64 bits hold.
   public var wholeMicroseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-    if overflow { return seconds < 0 ? .min : .max }
-    let (sum, carried) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000)
-    if carried { return seconds < 0 ? .min : .max }
-    return sum
+    // Not by `components`, which traps beyond 2^63 seconds.
+    Int64(clamping: attoseconds / 1_000_000_000_000)
   }
 
   /// Seconds as a floating-point number.

@@ -164,6 +164,48 @@ struct BreakerRowTests {
     #expect(firsts.count > 45)
   }
 
+  @Test("a probe that is taken late in half-open has its own time, and its success counts")
+  func lateProbe() throws {
+    var settings = CircuitBreakerSettings.fe9lix
+    settings.successesToClose = 2
+    settings.probeTimeout = .seconds(120)
+    var breaker = Breaker(settings: settings)
+    try fail(&breaker, times: 3, at: Self.start)
+    let opened = Self.start + .seconds(10)
+    breaker.advance(to: opened)
+    for late in [Duration.seconds(1), .seconds(119)] {
+      let probe = try permit(&breaker, at: opened + late)
+      breaker.record(.success, of: probe, at: opened + late + .seconds(2))
+    }
+    #expect(breaker.state == .closed)
+  }
+
+  @Test("a trip never shortens the time of a breaker that is open")
+  func tripOpen() throws {
+    var breaker = Breaker(settings: CircuitBreakerSettings(consecutiveFailures: 1, openInterval: .seconds(5)))
+    var now = Self.start
+    for _ in 0..<4 {
+      try fail(&breaker, times: 1, at: now)
+      guard case .open(let until, _) = breaker.state else { throw Refused() }
+      now = until
+    }
+    try fail(&breaker, times: 1, at: now)
+    let before = breaker
+    breaker.trip(at: now)
+    #expect(breaker == before)
+  }
+
+  @Test("probes are as many as there may be, whatever is asked for")
+  func probeBound() throws {
+    var settings = CircuitBreakerSettings.fe9lix
+    settings.halfOpenProbes = .max
+    var breaker = Breaker(settings: settings)
+    try fail(&breaker, times: 3, at: Self.start)
+    let later = Self.start + .seconds(10)
+    for _ in 0..<CircuitBreakerSettings.mostProbes { _ = try permit(&breaker, at: later) }
+    #expect(!breaker.admits(at: later))
+  }
+
   @Test("an operator holds it open, closed, disabled or watching, until it is reset")
   func forced() throws {
     for forced in CircuitBreaker.Forced.allCases {

@@ -82,4 +82,11 @@ struct RetryAfterTests {
     #expect(CivilTime(Timestamp(microseconds: 951_782_400_000_000)).day == 29, "2000 was a leap year")
     #expect(CivilTime(year: 2100, month: 2, day: 29, hour: 0, minute: 0, second: 0) == nil)
   }
+
+  @Test(
+    "a date begins with the name of a day",
+    arguments: ["Xyz, 06 Nov 2094 08:49:37 GMT", "Blahblah, 06-Nov-94 08:49:37 GMT", "sun, 06 Nov 1994 08:49:37 GMT"])
+  func weekdays(text: String) {
+    #expect(parse(text) == nil)
+  }
 }

@@ -69,6 +69,30 @@ struct PlanTests {
     #expect(capped.attempts[2].start.latest <= .seconds(120))
   }
 
+  @Test("where the closed form would lose its digits, the waits are sampled")
+  func digits() {
+    for policy in [
+      RetryPolicy.happn,
+      RetryPolicy(
+        maxAttempts: 9, deadline: .longest,
+        backoff: Backoff(
+          .schedule([.milliseconds(10), .seconds(1), .seconds(86_400), .seconds(86_400)], then: .repeatLast),
+          maximum: .longest, jitter: .full)),
+    ] {
+      for attempt in policy.plan(limit: 12).attempts {
+        let start = attempt.start
+        #expect(start.p10 <= start.median && start.median <= start.p90 && start.p90 <= start.p99, "\(attempt)")
+        #expect(start.p99 <= start.latest && start.earliest <= start.p10, "\(attempt)")
+      }
+    }
+    let last = RetryPolicy.happn.plan(limit: 11).attempts[10]
+    #expect(!last.start.isExact && abs(last.start.median.inSeconds / 34_287 - 1) < 0.05)
+    let capped = RetryPolicy(
+      maxAttempts: 2, backoff: Backoff(.decorrelated(base: .seconds(10)), maximum: .seconds(12), jitter: .none)
+    ).plan()
+    #expect(!capped.attempts[1].start.isExact && capped.attempts[1].start.median == .seconds(12))
+  }
+
   @Test("the deadline's chance is that of the draws, and what it leaves no time for is not listed")
   func chance() {
     let policy = RetryPolicy(
@@ -133,6 +157,7 @@ struct PlanTests {
     #expect(warnings { $0.retryOn.statuses = StatusSet(statuses: [400, 503]) } == [.permanentStatusRetried(400)])
     #expect(
       warnings { $0.deadlineRule.minimumAttemptTime = .seconds(900) } == [.minimumAttemptTimeBeyondDeadline])
+    #expect(warnings { $0.deadlineRule.lastAttempt = .pullForward } == [.noTimeForLastAttempt])
     #expect(warnings { $0.retryAfter.beyond = .park } == [.retryAfterBeyondDeadline])
   }
 }

@@ -60,6 +60,63 @@ struct DeadlineTests {
     }
   }
 
+  @Test("no input makes a decision trap")
+  func hostile() {
+    let spans: [Duration] = [.seconds(Int64.min), .seconds(-1), .zero, .seconds(Int64.max), .seconds(Int64.max) * 10]
+    let times = [Timestamp(microseconds: .min), .epoch, .distantFuture]
+    var random = RandomSource(seed: 1)
+    for deadline in spans {
+      for least in spans {
+        for attempts in [Int.min, -1, 0, 1, Int.max - 1, Int.max] {
+          for (start, now) in times.flatMap({ start in times.map { (start, $0) } }) {
+            for last in DeadlineRule.LastAttempt.allCases {
+              for retryAfter in [nil, Duration.zero, .seconds(Int64.max) * 10] {
+                let policy = RetryPolicy(
+                  maxAttempts: RetryPolicy.unlimited, deadline: deadline,
+                  deadlineRule: DeadlineRule(lastAttempt: last, minimumAttemptTime: least),
+                  initialDelay: .fixed(deadline), backoff: Backoff(initial: least, maximum: deadline))
+                let end = AttemptEnd(
+                  outcome: .answered, status: 503, retryAfter: retryAfter, attempts: attempts, startedAt: start,
+                  waits: WaitHistory(previous: least, total: deadline))
+                if case .retry(let wait) = policy.decide(end, at: now, using: &random).action { #expect(wait >= .zero) }
+                _ = policy.initialWait(using: &random)
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  @Test("an initial delay that leaves no time is none, or pulled forward")
+  func initialDelay() {
+    var random = RandomSource(seed: 1)
+    var policy = RetryPolicy(deadline: .seconds(1), initialDelay: .fixed(.seconds(10)))
+    #expect(policy.initialWait(using: &random) == nil)
+    policy.deadlineRule = DeadlineRule(lastAttempt: .pullForward, minimumAttemptTime: .milliseconds(400))
+    #expect(policy.initialWait(using: &random)?.wait == .microseconds(599_999))
+    policy.deadlineRule.measure = .sumOfWaits
+    #expect(policy.initialWait(using: &random)?.wait == .seconds(10))
+  }
+
+  @Test("a deadline that counts waits counts those that the target asks for")
+  func askedWaitsCount() {
+    var random = RandomSource(seed: 1)
+    var history = WaitHistory.none
+    var waits = 0
+    for attempt in 1...1000 {
+      let decision = RetryPolicy.exponentialBackOff.decide(
+        AttemptEnd(
+          outcome: .answered, status: 503, retryAfter: .seconds(300), attempts: attempt, startedAt: .epoch,
+          waits: history),
+        at: .epoch, using: &random)
+      guard case .retry = decision.action else { break }
+      history = decision.waits
+      waits += 1
+    }
+    #expect(waits == 3)
+  }
+
   @Test("a Retry-After beyond the maximum parks the call until then, or ends it")
   func park() {
     var policy = RetryPolicy(deadline: .seconds(86_400))

@@ -7,7 +7,7 @@ struct PresetTests {
   private func waits(_ policy: RetryPolicy, _ r: Double = 0.5, upTo most: Int = 200) -> [Double] {
     var random = CurveTests.Fixed(r)
     let start = Timestamp(microseconds: 0)
-    let initial = policy.initialWait(using: &random)
+    guard let initial = policy.initialWait(using: &random) else { return [] }
     var history = initial.waits
     var now = start + initial.wait
     var all = policy.initialDelay == .none ? [] : [initial.wait.inSeconds]

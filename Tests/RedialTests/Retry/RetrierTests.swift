@@ -189,6 +189,26 @@ struct RetrierTests {
     await #expect(throws: CancellationError.self) { try await early.value }
   }
 
+  @Test("an initial delay beyond the deadline ends at once")
+  func lateStart() async {
+    let clock = TestClock()
+    let error = await Retrier.test(
+      RetryPolicy(deadline: .seconds(1), initialDelay: .fixed(.seconds(10))), clock: clock
+    ).failure { _ in }
+    #expect(error?.reason == .deadlineExceeded && error?.attempts == 0 && clock.waits.isEmpty)
+  }
+
+  @Test("streams of events end with the events")
+  func eventsEnd() async {
+    var events: RetryEvents? = RetryEvents()
+    let stream = events?.stream()
+    events?.tell(.cancelled(name: "x", attempts: 0))
+    events = nil
+    var count = 0
+    if let stream { for await _ in stream { count += 1 } }
+    #expect(count == 1)
+  }
+
   @Test("the same seed gives the same waits, another seed others")
   func deterministic() async throws {
     func waits(_ seed: UInt64) async -> [Duration] {

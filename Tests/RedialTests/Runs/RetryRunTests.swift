@@ -159,6 +159,31 @@ struct RetryRunTests {
     #expect(registry.runs.isEmpty)
   }
 
+  @Test("over seeds, start against stop and reset: the registry lists what runs, and nothing else")
+  func registryRaces() async {
+    let clock = TestClock(.manual)
+    for seed in UInt64(0)..<3000 {
+      let run = RetryRun(.test(clock: clock), registry: registry) { _ in throw Flop() }
+      await withTaskGroup(of: Void.self) { group in
+        for worker in 0..<3 {
+          group.addTask {
+            var random = RandomSource(seed: seed * 3 + UInt64(worker))
+            for _ in 0..<4 {
+              switch random.next() % 3 {
+              case 0: run.start()
+              case 1: run.stop()
+              default: run.reset()
+              }
+            }
+          }
+        }
+      }
+      #expect(registry.runs.contains { $0 === run } == (run.state == .running), "seed \(seed)")
+      run.stop()
+      #expect(registry.runs.isEmpty, "seed \(seed)")
+    }
+  }
+
   @Test("a run that has ended is released")
   func released() async {
     weak var seen: RetryRun?

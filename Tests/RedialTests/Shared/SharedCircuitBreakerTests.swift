@@ -241,6 +241,46 @@ struct SharedCircuitBreakerTests {
     #expect(reasons.all.allSatisfy { $0 == .budgetExhausted })
   }
 
+  @Test("answers that are not worth a retry cost a shared budget nothing")
+  func permanentIsFree() async {
+    let clock = TestClock()
+    let budget = SharedRetryBudget(.gRPC, clock: clock)
+    let full = budget.balance
+    for _ in 0..<20 {
+      let retrier = Retrier(RetryPolicy(), name: "test", budget: budget, clock: clock)
+      let error = await retrier.failure { _ in throw Flop(retryOutcome: .answered(status: 404)) }
+      #expect(error?.reason == .notRetryable)
+    }
+    #expect(budget.balance == full)
+  }
+
+  @Test("work that is cancelled says nothing about the target, whatever it throws")
+  func cancelledWork() async {
+    let breaker = SharedCircuitBreaker(CircuitBreakerSettings(consecutiveFailures: 1))
+    let task = Task {
+      try await breaker.run {
+        while !Task.isCancelled { await Task.yield() }
+        throw Flop()
+      }
+    }
+    task.cancel()
+    _ = await task.result
+    try? await breaker.run { throw CancellationError() }
+    #expect(breaker.current == .closed && breaker.failureCount == 0)
+    let retrier = Retrier(RetryPolicy(maxAttempts: 3), name: "test", breaker: breaker, clock: TestClock())
+    #expect(await retrier.failure { _ in throw CancellationError() }?.attempts == 3)
+    #expect(breaker.failureCount == 0)
+  }
+
+  @Test("to look at an open breaker does not move it")
+  func looking() async {
+    let clock = TestClock()
+    let breaker = breaker(clock)
+    for _ in 0..<3 { try? await breaker.run { throw Flop() } }
+    clock.advance(by: .seconds(10))
+    #expect(breaker.current.word == "halfOpen" && breaker.snapshot.state.word == "open")
+  }
+
   @Test("a retry that was paid for and cancelled in its wait is given back")
   func budgetGivenBack() async throws {
     let clock = TestClock(.manual)
