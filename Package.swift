@@ -34,6 +34,7 @@ let package = Package(
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "CLinux"),
 
     // Pure: values and time in, decisions out.
@@ -48,7 +49,7 @@ let package = Package(
     // The shells around them.
     module("RedialStore", ["RedialModel", "RedialCore", "CSQLite"]),
     module("RedialTransport", ["RedialModel", "RedialCore", "CCurl"]),
-    module("HTTPServer", ["CLinux"]),
+    module("HTTPServer", ["CLinux", "CZlib"]),
 
     // The service and its command.
     .target(

@@ -108,7 +108,7 @@ struct Framing {
   }
 
   /// The next element of a comma-separated list without the blanks around it; nil at the end.
-  private static func element(
+  static func element(
     _ value: UnsafePointer<UInt8>, _ count: Int, _ index: inout Int
   ) -> Range<Int>? {
     guard index <= count, count > 0 else { return nil }

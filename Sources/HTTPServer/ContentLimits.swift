@@ -1,0 +1,12 @@
+/// The bounds that a coded body is inflated under; see ``HTTPServerConfiguration`` for what each means.
+struct ContentLimits: Equatable {
+  var maxBodyBytes = 1024 * 1024
+  var maxInflationRatio = 100
+  var inflationFloorBytes = 64 * 1024
+
+  /// How large a body may be that came as so many bytes.
+  func bound(of codedBytes: Int) -> Int {
+    let (product, overflow) = codedBytes.multipliedReportingOverflow(by: maxInflationRatio)
+    return min(maxBodyBytes, max(inflationFloorBytes, overflow ? .max : product))
+  }
+}
