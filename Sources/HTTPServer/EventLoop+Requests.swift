@@ -78,6 +78,8 @@ extension EventLoop {
           upper = lower + kept
           if connection.parser.awaitsContinue {
             connection.parser.awaitsContinue = false
+            // Told before the body is sent in vain (RFC 9110 section 10.1.1).
+            if decodesContent, connection.parser.head.contentCoding == .unsupported { throw .unsupportedCoding }
             out.append(Self.continueLine.utf8Start, Self.continueLine.utf8CodeUnitCount)
           }
           return lower..<upper
@@ -99,14 +101,21 @@ extension EventLoop {
     let head = connection.parser.head
     serial &+= 1
     connection.serial = serial
-    connection.phase = .handling
     connection.isHead = head.isHead
     connection.keepsAlive = head.keepsAlive
     connection.minorVersion = head.minorVersion
+    defer { inflated.removeAll(keepingAtMost: Self.keptOutputBytes) }
+    let content: UnsafeRawBufferPointer
+    do throws(ProtocolError) {
+      content = try self.content(bytes, body, head.contentCoding)
+    } catch {
+      return answer(connection, refusal(error))
+    }
+    connection.phase = .handling
     current = connection
     handler.handle(
       HTTPRequest(
-        bytes: bytes, head: head, slots: table.slots, slotCount: table.count, body: body,
+        bytes: bytes, head: head, slots: table.slots, slotCount: table.count, body: content,
         descriptor: connection.descriptor),
       HTTPResponder(loop: self, token: RequestToken(slot: Int32(connection.slot), serial: serial)))
     current = nil
@@ -131,7 +140,7 @@ extension EventLoop {
     connection.phase = .closing
     dateText.refresh()
     ResponseWriter.append(
-      errorResponse(error.status, error.reason), to: &out, dateLine: dateText.line,
+      refusal(error), to: &out, dateLine: dateText.line,
       isHead: connection.parser.head.isHead, persistence: .close)
   }
 }

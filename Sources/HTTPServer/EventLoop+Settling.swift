@@ -3,8 +3,8 @@ import Glibc
 
 /// What follows each turn of a connection: output, deadlines, epoll interest, the end.
 extension EventLoop {
-  /// Memory of the common output buffer that is kept after a large answer.
-  private static let keptOutputBytes = 256 * 1024
+  /// Memory of each common buffer that is kept after a large answer or body.
+  static let keptOutputBytes = 256 * 1024
 
   /// Sends what was answered and arranges for what the connection waits for next.
   func settle(_ connection: Connection) {

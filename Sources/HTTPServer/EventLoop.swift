@@ -26,6 +26,7 @@ final class EventLoop: @unchecked Sendable {
   let errorResponse: @Sendable (Int, String) -> HTTPResponse
   let maxConnections: Int
   let maxRequestsPerConnection: Int
+  let decodesContent: Bool
   private let onFinish: @Sendable () -> Void
 
   let epoll: Int32
@@ -36,6 +37,9 @@ final class EventLoop: @unchecked Sendable {
   /// Answers of the connection at hand that are not yet sent. Empty between connections.
   var out = ByteBuffer()
   var table: FieldTable
+  /// The body at hand, if it came coded. Empty unless the handler is looking at it.
+  var inflated = ByteBuffer()
+  var decoder: ContentDecoder
   var dateText = DateText()
 
   var connections: [Connection?] = []
@@ -70,7 +74,9 @@ final class EventLoop: @unchecked Sendable {
     limits = configuration.parserLimits
     maxConnections = configuration.maxConnectionsPerLoop
     maxRequestsPerConnection = configuration.maxRequestsPerConnection
+    decodesContent = configuration.decodesContent
     table = FieldTable(limits: limits)
+    decoder = ContentDecoder(limits: configuration.contentLimits)
     deadlines = DeadlineLists(
       milliseconds: [
         configuration.idleTimeout, configuration.headerTimeout, configuration.bodyTimeout, configuration.writeTimeout,

@@ -67,4 +67,18 @@ struct FieldTable: ~Copyable {
     }
     try framing.settle(into: &head)
   }
+
+  /// Takes out every field of that name.
+  ///
+  /// - Parameter bytes: The request's first byte.
+  mutating func remove(_ lowercaseName: StaticString, _ bytes: UnsafePointer<UInt8>) {
+    var kept = 0
+    for index in 0..<count {
+      let name = slots[index].name
+      if ASCII.equal(bytes + Int(name.offset), Int(name.count), lowercaseName) { continue }
+      slots[kept] = slots[index]
+      kept += 1
+    }
+    count = kept
+  }
 }

@@ -1,5 +1,5 @@
-/// Gathers the fields that decide where a request ends and what becomes of its connection. Whatever two recipients
-/// might read differently is refused: that is how requests are smuggled.
+/// Gathers the fields that decide where a request ends, what becomes of its connection, and how contents are coded.
+/// Whatever two recipients might read differently is refused: that is how requests are smuggled.
 struct Framing {
   private var hostCount = 0
   private var contentLength: Int?
@@ -10,6 +10,7 @@ struct Framing {
   private var hasKeepAlive = false
   private var expectsContinue = false
   private var hasOtherExpectation = false
+  private var contentCoding = ContentCoding.absent
 
   /// Looks at one field.
   @inline(__always)
@@ -27,6 +28,8 @@ struct Framing {
       noteConnection(value, count)
     case 14 where ASCII.equal(name, nameCount, "content-length"):
       try noteLength(value, count)
+    case 16 where ASCII.equal(name, nameCount, "content-encoding"):
+      contentCoding.note(value, count)
     case 17 where ASCII.equal(name, nameCount, "transfer-encoding"):
       try noteCodings(value, count)
     default:
@@ -54,6 +57,7 @@ struct Framing {
     head.contentLength = contentLength ?? 0
     head.keepsAlive = !hasClose && (head.minorVersion > 0 || hasKeepAlive)
     head.expectsContinue = expectsContinue && head.minorVersion > 0
+    head.contentCoding = contentCoding
   }
 
   private mutating func noteExpectation(_ value: UnsafePointer<UInt8>, _ count: Int) {

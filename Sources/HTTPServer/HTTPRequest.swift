@@ -10,19 +10,21 @@ public struct HTTPRequest: ~Copyable {
   private let head: RequestHead
   private let descriptor: Int32
 
-  /// The complete body, with chunked coding removed. Valid during the handler's call.
+  /// The complete body, with chunked coding removed, and its content coding too if the server decodes
+  /// (``HTTPServerConfiguration/decodesContent``): then no `Content-Encoding` is among the fields, and a
+  /// `Content-Length` counts the bytes as they came. Valid during the handler's call.
   public let body: UnsafeRawBufferPointer
 
   init(
     bytes: UnsafePointer<UInt8>, head: RequestHead, slots: UnsafePointer<FieldSlot>, slotCount: Int,
-    body: Range<Int>, descriptor: Int32
+    body: UnsafeRawBufferPointer, descriptor: Int32
   ) {
     self.bytes = bytes
     self.head = head
     self.slots = slots
     self.slotCount = slotCount
     self.descriptor = descriptor
-    self.body = UnsafeRawBufferPointer(start: bytes + body.lowerBound, count: body.count)
+    self.body = body
   }
 
   /// The method.

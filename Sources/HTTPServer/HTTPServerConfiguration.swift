@@ -17,8 +17,8 @@ public struct HTTPServerConfiguration: Sendable {
   public var maxHeaderCount = 100
   /// The longest request target in bytes; beyond it 414. Default 8192.
   public var maxTargetLength = 8192
-  /// The largest body in bytes, after chunked coding is removed; beyond it 413, before the body is read if its length is
-  /// announced. Default 1 MiB.
+  /// The largest body in bytes, after chunked coding is removed, and once more after a content coding is; beyond it 413,
+  /// before the body is read if its length is announced. Default 1 MiB.
   public var maxBodyBytes = 1024 * 1024
   /// How long a header section may take, from its first byte, or from the connection's start for the first; then 408.
   /// Default 10 s.
@@ -35,6 +35,16 @@ public struct HTTPServerConfiguration: Sendable {
   /// How many requests a connection may carry; the last is answered with `Connection: close`. Default: no bound.
   public var maxRequestsPerConnection = Int.max
 
+  /// Whether bodies that come in the content coding `gzip`, `x-gzip` or `deflate` (RFC 9110 section 8.4.1) are inflated
+  /// before the handler gets them, without their `Content-Encoding`; another coding is then answered with 415, and a
+  /// body that is damaged with 400. If not, the handler gets bodies and fields as they came. Default true.
+  public var decodesContent = true
+  /// How many times larger than it came a body may become by inflating; beyond it 413. ``maxBodyBytes`` bounds its size
+  /// too. Default 100: text seldom shrinks to less than a tenth, and deflate can shrink to a thousandth.
+  public var maxInflationRatio = 100
+  /// Up to this size in bytes a body may inflate whatever its ratio. Default 64 KiB.
+  public var inflationFloorBytes = 64 * 1024
+
   /// The defaults, at an address.
   public init(host: String = "127.0.0.1", port: Int = 0) {
     self.host = host
@@ -47,6 +57,13 @@ public struct HTTPServerConfiguration: Sendable {
     ParserLimits(
       maxHeaderBytes: min(max(64, maxHeaderBytes), 1 << 30), maxHeaderCount: min(max(1, maxHeaderCount), 1 << 16),
       maxTargetLength: min(max(1, maxTargetLength), 1 << 30), maxBodyBytes: min(max(0, maxBodyBytes), 1 << 48))
+  }
+
+  /// The bounds of inflating, brought into a range that makes sense.
+  var contentLimits: ContentLimits {
+    ContentLimits(
+      maxBodyBytes: parserLimits.maxBodyBytes, maxInflationRatio: max(1, maxInflationRatio),
+      inflationFloorBytes: max(0, inflationFloorBytes))
   }
 
   /// One loop's share of the connections, rounded up; slots are numbered in 32 bits.

@@ -23,6 +23,7 @@ struct RequestHead: Equatable {
   var isChunked = false
   var keepsAlive = true
   var expectsContinue = false
+  var contentCoding = ContentCoding.absent
 }
 
 extension RequestHead {

@@ -48,7 +48,8 @@ struct ParserRun: Equatable, CustomStringConvertible {
       return true
     case .complete(let body, let consumed):
       let request = HTTPRequest(
-        bytes: memory, head: parser.head, slots: table.slots, slotCount: table.count, body: body, descriptor: -1)
+        bytes: memory, head: parser.head, slots: table.slots, slotCount: table.count,
+        body: UnsafeRawBufferPointer(start: memory + body.lowerBound, count: body.count), descriptor: -1)
       requests.append(ParsedRequest(request, keepsAlive: parser.head.keepsAlive))
       held.removeFirst(consumed)
       return false
