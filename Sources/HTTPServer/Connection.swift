@@ -35,6 +35,7 @@ final class Connection {
   var isHead = false
   var keepsAlive = false
   var minorVersion: UInt8 = 1
+  var codingPreference = AcceptEncoding.Preference.identity
 
   /// The peer sends nothing more. It may still read.
   var hasEnded = false

@@ -1,4 +1,4 @@
-/// The content codings of the bodies that come.
+/// Content codings: of the bodies that come, and of the answers that go.
 extension EventLoop {
   /// The body as the handler gets it: in `inflated` if it came coded. With that, the field that named the coding goes.
   ///
@@ -15,6 +15,29 @@ extension EventLoop {
     try decoder.decode(coded, coding, into: &inflated)
     // Sound: `inflated` is left alone until the handler is done.
     return UnsafeRawBufferPointer(start: inflated.bytes, count: inflated.count)
+  }
+
+  /// Writes an answer to the output, compressed if that is wanted, allowed and worth it.
+  func write(_ response: HTTPResponse, for connection: Connection, _ persistence: ResponseWriter.Persistence) {
+    dateText.refresh()
+    let isRequired = connection.codingPreference == .gzipOnly
+    let size = response.body.count
+    guard gzipLevel > 0, size <= gzipMaxBytes, size >= gzipMinBytes || isRequired, response.permitsCoding,
+      response.isCompressible || isRequired
+    else {
+      return ResponseWriter.append(
+        response, to: &out, dateLine: dateText.line, isHead: connection.isHead, persistence: persistence)
+    }
+    defer { gzipped.removeAll(keepingAtMost: Self.keptOutputBytes) }
+    let isCoded =
+      connection.codingPreference != .identity
+      && encoder.encode(response.body, mustShrink: !isRequired, into: &gzipped)
+    ResponseWriter.append(
+      response, to: &out, dateLine: dateText.line, isHead: connection.isHead, persistence: persistence,
+      // Sound: `gzipped` is left alone until the writer has copied from it.
+      gzipped: isCoded ? UnsafeBufferPointer(start: gzipped.bytes, count: gzipped.count) : nil,
+      // An answer that went plain would have gone coded to another client: caches must know (RFC 9110 section 12.5.5).
+      varies: !response.variesByCoding)
   }
 
   /// What is answered to what cannot be served.

@@ -104,6 +104,7 @@ extension EventLoop {
     connection.isHead = head.isHead
     connection.keepsAlive = head.keepsAlive
     connection.minorVersion = head.minorVersion
+    connection.codingPreference = head.codingPreference
     defer { inflated.removeAll(keepingAtMost: Self.keptOutputBytes) }
     let content: UnsafeRawBufferPointer
     do throws(ProtocolError) {
@@ -129,10 +130,7 @@ extension EventLoop {
       connection.keepsAlive && !response.closesConnection && drainsUntil == nil
       && connection.answeredCount < maxRequestsPerConnection
     connection.phase = persists ? .reading : .closing
-    dateText.refresh()
-    ResponseWriter.append(
-      response, to: &out, dateLine: dateText.line, isHead: connection.isHead,
-      persistence: persists ? (connection.minorVersion == 0 ? .keepAlive : .implied) : .close)
+    write(response, for: connection, persists ? (connection.minorVersion == 0 ? .keepAlive : .implied) : .close)
   }
 
   /// Answers what is no request, and closes: nobody knows where the next one would start.

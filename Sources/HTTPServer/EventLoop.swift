@@ -27,6 +27,9 @@ final class EventLoop: @unchecked Sendable {
   let maxConnections: Int
   let maxRequestsPerConnection: Int
   let decodesContent: Bool
+  let gzipLevel: Int
+  let gzipMinBytes: Int
+  let gzipMaxBytes: Int
   private let onFinish: @Sendable () -> Void
 
   let epoll: Int32
@@ -40,6 +43,9 @@ final class EventLoop: @unchecked Sendable {
   /// The body at hand, if it came coded. Empty unless the handler is looking at it.
   var inflated = ByteBuffer()
   var decoder: ContentDecoder
+  /// The answer at hand, compressed. Empty unless it is being written.
+  var gzipped = ByteBuffer()
+  var encoder: GzipEncoder
   var dateText = DateText()
 
   var connections: [Connection?] = []
@@ -75,8 +81,12 @@ final class EventLoop: @unchecked Sendable {
     maxConnections = configuration.maxConnectionsPerLoop
     maxRequestsPerConnection = configuration.maxRequestsPerConnection
     decodesContent = configuration.decodesContent
+    gzipLevel = min(max(0, configuration.gzipLevel), 9)
+    gzipMinBytes = configuration.gzipMinBytes
+    gzipMaxBytes = configuration.gzipMaxBytes
     table = FieldTable(limits: limits)
     decoder = ContentDecoder(limits: configuration.contentLimits)
+    encoder = GzipEncoder(level: gzipLevel)
     deadlines = DeadlineLists(
       milliseconds: [
         configuration.idleTimeout, configuration.headerTimeout, configuration.bodyTimeout, configuration.writeTimeout,

@@ -11,6 +11,7 @@ struct Framing {
   private var expectsContinue = false
   private var hasOtherExpectation = false
   private var contentCoding = ContentCoding.absent
+  private var acceptEncoding = AcceptEncoding()
 
   /// Looks at one field.
   @inline(__always)
@@ -28,6 +29,8 @@ struct Framing {
       noteConnection(value, count)
     case 14 where ASCII.equal(name, nameCount, "content-length"):
       try noteLength(value, count)
+    case 15 where ASCII.equal(name, nameCount, "accept-encoding"):
+      acceptEncoding.note(value, count)
     case 16 where ASCII.equal(name, nameCount, "content-encoding"):
       contentCoding.note(value, count)
     case 17 where ASCII.equal(name, nameCount, "transfer-encoding"):
@@ -58,6 +61,7 @@ struct Framing {
     head.keepsAlive = !hasClose && (head.minorVersion > 0 || hasKeepAlive)
     head.expectsContinue = expectsContinue && head.minorVersion > 0
     head.contentCoding = contentCoding
+    head.codingPreference = acceptEncoding.preference
   }
 
   private mutating func noteExpectation(_ value: UnsafePointer<UInt8>, _ count: Int) {

@@ -44,6 +44,15 @@ public struct HTTPServerConfiguration: Sendable {
   public var maxInflationRatio = 100
   /// Up to this size in bytes a body may inflate whatever its ratio. Default 64 KiB.
   public var inflationFloorBytes = 64 * 1024
+  /// How hard answers are compressed for clients that accept gzip (RFC 9110 section 12.5.3), 1 (fast) to 9 (small); 0
+  /// for not at all. Compressing is done on the event loop. An answer says `Cache-Control: no-transform` to be left as
+  /// it is; so are those with a `Content-Encoding`, a `Content-Range` or a digest of their own. A strong `ETag` becomes
+  /// a weak one with it. Default 1.
+  public var gzipLevel = 1
+  /// The smallest content in bytes that is worth compressing. Default 1024: what fits a packet anyway gains nothing.
+  public var gzipMinBytes = 1024
+  /// The largest content in bytes that is compressed, for the loop's other connections wait meanwhile. Default 4 MiB.
+  public var gzipMaxBytes = 4 * 1024 * 1024
 
   /// The defaults, at an address.
   public init(host: String = "127.0.0.1", port: Int = 0) {

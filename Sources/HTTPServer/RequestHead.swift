@@ -24,6 +24,7 @@ struct RequestHead: Equatable {
   var keepsAlive = true
   var expectsContinue = false
   var contentCoding = ContentCoding.absent
+  var codingPreference = AcceptEncoding.Preference.identity
 }
 
 extension RequestHead {

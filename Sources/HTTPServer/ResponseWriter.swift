@@ -13,28 +13,42 @@ struct ResponseWriter {
     case close
   }
 
-  /// Bytes of a response beyond its own fields and body: status line, Date, Content-Length, Connection, with room.
+  /// Bytes of a response beyond its own fields and body: status line, Date, Content-Encoding, Vary, Content-Length,
+  /// Connection, with room.
   private static let overhead = 256
+
+  /// Bytes of a field line beyond its name and value: a colon and a blank, `W/`, CRLF.
+  private static let fieldOverhead = 6
 
   /// Appends a response to `output`.
   ///
   /// - Parameters:
   ///   - dateLine: The `Date` field line with its CRLF.
   ///   - isHead: The request was HEAD.
+  ///   - gzipped: The content in the coding gzip, to be sent in place of the plain one.
+  ///   - varies: Whether `Vary` has to say that the coding was negotiated.
   static func append(
-    _ response: HTTPResponse, to output: inout ByteBuffer, dateLine: [UInt8], isHead: Bool, persistence: Persistence
+    _ response: HTTPResponse, to output: inout ByteBuffer, dateLine: [UInt8], isHead: Bool, persistence: Persistence,
+    gzipped: UnsafeBufferPointer<UInt8>? = nil, varies: Bool = false
   ) {
     // Sound: `reserve` gives room for all that is written below, which is bounded by the sum computed here.
-    var total = overhead + response.body.count
-    for header in response.headers { total += header.name.utf8.count + header.value.utf8.count + 4 }
+    var total = overhead + (gzipped?.count ?? response.body.count)
+    for header in response.headers { total += header.name.utf8.count + header.value.utf8.count + fieldOverhead }
     let start = output.reserve(total)
     var writer = ResponseWriter(cursor: start)
-    writer.write(response, dateLine: dateLine, isHead: isHead, persistence: persistence)
+    writer.writeHead(response, dateLine: dateLine, persistence, gzipped: gzipped, varies: varies)
+    if !isHead, hasContent(response.status) {
+      if let gzipped { writer.write(gzipped) } else { writer.write(response.body) }
+    }
     output.commit(writer.cursor - start)
   }
 
-  private mutating func write(
-    _ response: HTTPResponse, dateLine: [UInt8], isHead: Bool, persistence: Persistence
+  /// RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5.
+  private static func hasContent(_ status: Int) -> Bool { status != 204 && status != 205 && status != 304 }
+
+  private mutating func writeHead(
+    _ response: HTTPResponse, dateLine: [UInt8], _ persistence: Persistence, gzipped: UnsafeBufferPointer<UInt8>?,
+    varies: Bool
   ) {
     let status = (200...599).contains(response.status) ? response.status : 500
     write("HTTP/1.1 ")
@@ -43,12 +57,13 @@ struct ResponseWriter {
     write(StatusText.phrase(status))
     write("\r\n")
     write(dateLine)
-    for header in response.headers { write(header) }
+    for header in response.headers { write(header, isCoded: gzipped != nil) }
+    if gzipped != nil { write("Content-Encoding: gzip\r\n") }
+    if varies { write("Vary: Accept-Encoding\r\n") }
     // RFC 9110 section 8.6: none with 204, and none is the safe choice with 304.
-    let hasContent = status != 204 && status != 304
-    if hasContent {
+    if status != 204, status != 304 {
       write("Content-Length: ")
-      writeDecimal(status == 205 ? 0 : response.body.count)
+      writeDecimal(Self.hasContent(status) ? gzipped?.count ?? response.body.count : 0)
       write("\r\n")
     }
     switch persistence {
@@ -57,7 +72,6 @@ struct ResponseWriter {
     case .close: write("Connection: close\r\n")
     }
     write("\r\n")
-    if hasContent, !isHead, status != 205 { write(response.body) }
   }
 
   private mutating func write(_ text: StaticString) {
@@ -73,6 +87,11 @@ struct ResponseWriter {
     cursor += bytes.count
   }
 
+  private mutating func write(_ bytes: UnsafeBufferPointer<UInt8>) {
+    if let base = bytes.baseAddress { memcpy(cursor, base, bytes.count) }
+    cursor += bytes.count
+  }
+
   private mutating func writeDecimal(_ number: Int) {
     var divisor = 1
     while number / divisor >= 10 { divisor *= 10 }
@@ -84,7 +103,7 @@ struct ResponseWriter {
   }
 
   /// One field line; a name that is none, or that the server writes itself, leaves it out.
-  private mutating func write(_ header: HTTPHeader) {
+  private mutating func write(_ header: HTTPHeader, isCoded: Bool) {
     let line = cursor
     let nameCount = copy(header.name)
     var isToken = nameCount > 0
@@ -94,6 +113,9 @@ struct ResponseWriter {
       return
     }
     write(": ")
+    // A strong validator tells one sequence of bytes from any other, and these are not the handler's own any more
+    // (RFC 9110 section 8.8.1): its entity tag is sent as a weak one.
+    if isCoded, header.isNamed("etag"), header.value.utf8.first == 0x22 { write("W/") }
     let value = cursor
     let valueCount = copy(header.value)
     for index in 0..<valueCount where !ASCII.isFieldValue(value[index]) { value[index] = ASCII.space }

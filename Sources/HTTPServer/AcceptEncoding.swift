@@ -1,0 +1,65 @@
+/// Weighs the codings that a client names in `Accept-Encoding`, RFC 9110 section 12.5.3.
+struct AcceptEncoding: Equatable {
+  /// In which form the client wants its answer.
+  enum Preference: UInt8, Equatable {
+    case identity
+    case gzip
+    /// It refuses what is not coded.
+    case gzipOnly
+  }
+
+  /// Weights in thousandths; nil for what is not named.
+  private var gzip: Int?
+  private var identity: Int?
+  private var others: Int?
+
+  /// Looks at one field; several are one list.
+  mutating func note(_ value: UnsafePointer<UInt8>, _ count: Int) {
+    var index = 0
+    while let element = Framing.element(value, count, &index) {
+      var nameEnd = element.lowerBound
+      while nameEnd < element.upperBound, value[nameEnd] != ASCII.semicolon { nameEnd += 1 }
+      let weight = Self.weight(value, from: nameEnd, to: element.upperBound)
+      while nameEnd > element.lowerBound, ASCII.isBlank(value[nameEnd - 1]) { nameEnd -= 1 }
+      let (name, length) = (value + element.lowerBound, nameEnd - element.lowerBound)
+      // Of a coding that is named twice the lesser weight holds.
+      if ASCII.equal(name, length, "gzip") || ASCII.equal(name, length, "x-gzip") {
+        gzip = min(gzip ?? weight, weight)
+      } else if ASCII.equal(name, length, "identity") {
+        identity = min(identity ?? weight, weight)
+      } else if ASCII.equal(name, length, "*") {
+        others = min(others ?? weight, weight)
+      }
+    }
+  }
+
+  /// What follows from all fields together. `*` stands for what is not named. A client that accepts neither form gets
+  /// the plain one, as RFC 9110 section 12.4.1 allows, for an answer that it may understand says more than a 406.
+  var preference: Preference {
+    let gzip = gzip ?? others ?? 0
+    guard gzip > 0, gzip >= identity ?? others ?? 0 else { return .identity }
+    return (identity ?? others) == 0 ? .gzipOnly : .gzip
+  }
+
+  /// The weight `OWS ";" OWS "q=" qvalue` of RFC 9110 section 12.4.2 in thousandths; 1000 without one, and 0 for one
+  /// that cannot be read: no client is sent a coding for a guess.
+  private static func weight(_ value: UnsafePointer<UInt8>, from start: Int, to end: Int) -> Int {
+    guard start < end else { return 1000 }
+    var index = start + 1
+    while index < end, ASCII.isBlank(value[index]) { index += 1 }
+    guard end - index > 2, ASCII.lowercased(value[index]) == 0x71, value[index + 1] == 0x3D else { return 0 }
+    index += 2
+    guard value[index] == 0x30 || value[index] == 0x31 else { return 0 }
+    var weight = Int(value[index] - 0x30) * 1000
+    index += 1
+    guard index < end else { return weight }
+    guard value[index] == 0x2E, end - index <= 4 else { return 0 }
+    var unit = 100
+    for position in index + 1..<end {
+      guard ASCII.isDigit(value[position]) else { return 0 }
+      weight += Int(value[position] - 0x30) * unit
+      unit /= 10
+    }
+    return weight <= 1000 ? weight : 0
+  }
+}
