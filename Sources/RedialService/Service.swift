@@ -48,6 +48,9 @@ public final class Service: Sendable {
     configuration.loops = settings.loops
     configuration.maxConnections = settings.maxConnections
     configuration.maxBodyBytes = settings.maxDescriptorBytes
+    configuration.maxInflationRatio = settings.maxInflationRatio
+    configuration.gzipLevel = settings.gzipLevel
+    configuration.gzipMinBytes = settings.gzipMinBytes
     server = HTTPServer(
       configuration: configuration, handler: Routes(runtime: runtime, limits: settings.descriptorLimits),
       errorResponse: { Answer.refusal($0, $1) })

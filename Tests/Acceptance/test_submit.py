@@ -1,11 +1,13 @@
 """What is accepted, and what is refused and why."""
 
+import gzip
 import http.client
 import json
 import random
 import socket
 import threading
 import time
+import zlib
 
 import pytest
 from processes import wait_until
@@ -93,7 +95,7 @@ def test_media_type_coding_size_and_key_are_checked(redial):
     good = json.dumps({"url": "http://127.0.0.1:1/"})
     kind = {"content-type": "application/json; charset=utf-8"}
     for headers, status in (
-        ({}, 415), ({"content-type": "text/plain"}, 415), (kind | {"content-encoding": "gzip"}, 415),
+        ({}, 415), ({"content-type": "text/plain"}, 415), (kind | {"content-encoding": "br"}, 415),
         (kind | {"idempotency-key": ""}, 400), (kind | {"idempotency-key": '"a'}, 400),
         (kind | {"idempotency-key": "a b"}, 400), (kind | {"idempotency-key": "k" * 256}, 400)):
         answer = service("POST", "/v1/calls", good, headers)
@@ -106,6 +108,46 @@ def test_media_type_coding_size_and_key_are_checked(redial):
     assert service("POST", "/v1/calls?dryRun=true", good, kind).status == 400
     assert service("GET", "/v1/calls").json["data"] == []
     assert service("POST", "/v1/calls", {"url": "http://127.0.0.1:1/", "body": "x" * 1000}).status == 202
+
+
+def test_a_compressed_descriptor_is_the_same_call_and_compressed_answers_are_the_same_answers(redial):
+    service = redial()
+    plain = json.dumps({"url": "http://127.0.0.1:1/", "delay": "1h", "body": "x" * 5000}).encode()
+    kind = {"content-type": "application/json", "idempotency-key": "same"}
+    calls = []
+    for coding, body in ((None, plain), ("gzip", gzip.compress(plain)), ("deflate", zlib.compress(plain)),
+                         ("x-gzip", gzip.compress(plain[:9]) + gzip.compress(plain[9:]))):
+        answer = service("POST", "/v1/calls", body, kind | ({"content-encoding": coding} if coding else {}))
+        assert answer.status == 202, (coding, answer.body)
+        calls.append(answer.json["id"])
+    assert len(set(calls)) == 1
+    for path in ("/v1/calls", f"/v1/calls/{calls[0]}", "/openapi.yaml", "/metrics"):
+        answer = service("GET", path)
+        packed = service("GET", path, headers={"accept-encoding": "gzip"})
+        assert answer.headers["content-encoding"] is None
+        if path in ("/openapi.yaml", "/metrics"):
+            assert packed.headers["content-encoding"] == "gzip" and packed.headers["vary"] == "Accept-Encoding"
+            assert len(packed.body) < len(answer.body) / 2
+        if packed.headers["content-encoding"] == "gzip" and path != "/metrics":
+            assert gzip.decompress(packed.body) == answer.body
+
+
+def test_a_compressed_descriptor_that_cannot_be_inflated_is_refused_and_nothing_is_stored(redial):
+    service = redial()
+    kind = {"content-type": "application/json"}
+    good = gzip.compress(json.dumps({"url": "http://127.0.0.1:1/"}).encode())
+    bomb = gzip.compress(b" " * 1_000_000)
+    for coding, body, status, code in (
+        ("br", good, 415, "unsupportedContentCoding"),
+        ("gzip, gzip", gzip.compress(good), 415, "unsupportedContentCoding"),
+        ("gzip", good[:-1], 400, "badRequest"), ("gzip", good + b"x", 400, "badRequest"),
+        ("deflate", good, 400, "badRequest"), ("gzip", bomb, 413, "badRequest"),
+        ("gzip", bomb * 1000, 413, "badRequest")):
+        answer = service("POST", "/v1/calls", body, kind | {"content-encoding": coding})
+        assert (answer.status, answer.json["code"]) == (status, code), (coding, answer.body)
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.headers["accept-encoding"] == ("gzip, deflate" if status == 415 else None)
+    assert service("GET", "/v1/calls").json["data"] == []
 
 
 def test_a_call_is_on_disk_when_its_202_arrives(redial):

@@ -107,7 +107,13 @@ enum Answer {
 
   /// What the server itself refuses, as a problem.
   static func refusal(_ status: Int, _ reason: String) -> HTTPResponse {
-    problem(Problem(status: status, code: "badRequest", title: "The request cannot be served", detail: reason))
+    // The one media type that the server judges by itself is the content coding.
+    status == 415
+      ? problem(
+        Problem(
+          status: status, code: "unsupportedContentCoding", title: "The content coding is not supported",
+          detail: reason))
+      : problem(Problem(status: status, code: "badRequest", title: "The request cannot be served", detail: reason))
   }
 
   private static func json(_ status: Int, _ writer: JSONWriter, _ more: [HTTPHeader] = []) -> HTTPResponse {

@@ -64,11 +64,6 @@ struct Routes: HTTPHandler {
   private func submit(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
     try noParameters(request.query)
     try checkContentType(request.header("content-type"))
-    if let coding = request.header("content-encoding"), coding.lowercased() != "identity" {
-      throw Problem(
-        status: 415, code: "unsupportedContentCoding", title: "The content coding is not supported",
-        detail: "Content-Encoding: \(coding) is not understood; send the call descriptor as it is.")
-    }
     let key = try key(of: request)
     var descriptor = try CallDescriptor.read(request.body.bindMemory(to: UInt8.self), limits: limits)
     descriptor.key = key

@@ -18,6 +18,12 @@ public struct ServiceSettings: Sendable {
   public var maxConnections = 10_000
   /// The longest request body of a call, in bytes.
   public var maxBodyBytes = 1 << 20
+  /// How many times larger than it was sent a compressed request may become.
+  public var maxInflationRatio = 100
+  /// How hard answers are compressed for clients that accept gzip; 0 for not at all.
+  public var gzipLevel = 1
+  /// The smallest answer that is compressed, in bytes.
+  public var gzipMinBytes = 1024
   /// Idle connections to targets that are kept for reuse.
   public var maxIdleConnections = 256
   /// The longest that connecting to a target may take.

@@ -50,6 +50,13 @@ extension Setting {
         return text.isEmpty || WebhookSecret(text) != nil
       }),
     whole("maxBodyBytes", \.maxBodyBytes, 0...(64 << 20), "Longest request body of a call, in bytes."),
+    whole(
+      "maxInflationRatio", \.maxInflationRatio, 1...1_000_000,
+      "How many times larger than it was sent a compressed request may become."),
+    whole(
+      "gzipLevel", \.gzipLevel, 0...9,
+      "How hard answers are compressed for clients that accept gzip: 1 is fast, 9 is small, 0 switches it off."),
+    whole("gzipMinBytes", \.gzipMinBytes, 0...Int.max, "Smallest answer that is compressed, in bytes."),
     whole("maxConnections", \.maxConnections, 1...1_000_000, "Connections that clients may have open at a time."),
     whole("loops", \.loops, 1...64, "Event loops of the HTTP server."),
     whole("maxInFlight", \.engine.maxInFlight, 1...100_000, "Attempts under way at a time."),

@@ -30,6 +30,8 @@ extension Command {
     configuration.host = String(listen[..<colon])
     configuration.port = port
     configuration.maxBodyBytes = 64 << 20
+    // A target that takes what it is sent.
+    configuration.decodesContent = false
     let stop = StopSignals()
     let server = HTTPServer(
       configuration: configuration, handler: FlakyServer(behaviour, isQuiet: arguments.has("--quiet")))
