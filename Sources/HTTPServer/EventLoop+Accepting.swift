@@ -8,17 +8,41 @@ extension EventLoop {
   /// again at once would spin.
   private static let acceptPause: UInt64 = 100
 
+  /// How long a drain waits for the first request of a connection, in milliseconds: its client was let in, and may
+  /// have it on its way.
+  private static let firstRequestGrace: UInt64 = 500
+
+  /// What taking connections from a listener came to.
+  private enum Taking {
+    /// None is left.
+    case all
+    /// There may be more.
+    case some
+    /// No more can be had now.
+    case rests
+  }
+
   /// Takes new connections. At the bound, and with none that is idle, accepting rests until that changes.
   ///
   /// - Returns: Whether there may be more.
   @discardableResult
   func acceptConnections() -> Bool {
-    for _ in 0..<Self.acceptsATurn {
-      guard listener >= 0 else { return false }
-      guard connectionCount < maxConnections || deadlines.first(.idle) != nil else {
+    var isMore = false
+    for listener in listeners {
+      switch takeConnections(from: listener) {
+      case .all: continue
+      case .some: isMore = true
+      case .rests:
         setAccepting(false)
         return false
       }
+    }
+    return isMore
+  }
+
+  private func takeConnections(from listener: Int32) -> Taking {
+    for _ in 0..<Self.acceptsATurn {
+      guard connectionCount < maxConnections || deadlines.first(.idle) != nil else { return .rests }
       let descriptor = redial_accept_nonblocking(listener)
       if descriptor >= 0 {
         makeRoom()
@@ -26,16 +50,15 @@ extension EventLoop {
         continue
       }
       switch errno {
-      case EAGAIN: return false
+      case EAGAIN: return .all
       case EMFILE, ENFILE, ENOBUFS, ENOMEM:
         acceptsAgainAt = now + Self.acceptPause
-        setAccepting(false)
-        return false
+        return .rests
       // The connection has failed before it was taken (accept(2), "Error handling"): the next may be well.
       default: continue
       }
     }
-    return true
+    return .some
   }
 
   /// Brings the new connection, which has come for sure, within the bound: the one that is idle longest gives way.
@@ -73,15 +96,36 @@ extension EventLoop {
 
   /// Lets new connections come, or wait in the kernel.
   func setAccepting(_ accepts: Bool) {
-    guard accepts != isAccepting, listener >= 0 else { return }
+    guard accepts != isAccepting, !listeners.isEmpty else { return }
     isAccepting = accepts
-    _ = control(EPOLL_CTL_MOD, listener, accepts ? EPOLLIN.rawValue : 0, Self.listenerTag)
+    guard accepts else {
+      unwatchListeners()
+      // Of loops that share a socket one is woken for a connection. This one was, and leaves it to the others.
+      for sharer in sharers { sharer.post(.accept) }
+      return
+    }
+    if !watchListeners() {
+      unwatchListeners()
+      isAccepting = false
+      acceptsAgainAt = now + Self.acceptPause
+    }
   }
 
-  func closeListener() {
-    guard listener >= 0 else { return }
-    Glibc.close(listener)
-    listener = -1
+  /// Exclusively: a connection that comes to a shared socket wakes one loop and not all (epoll_ctl(2), EPOLLEXCLUSIVE,
+  /// which allows no later change but to cease).
+  func watchListeners() -> Bool {
+    listeners.allSatisfy { watch($0, EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue, Self.listenerTag) }
+  }
+
+  private func unwatchListeners() {
+    for listener in listeners { _ = control(EPOLL_CTL_DEL, listener, 0, Self.listenerTag) }
+  }
+
+  func closeListeners() {
+    // A socket that others have open stays watched when only our descriptor of it is closed (epoll(7), question 6).
+    unwatchListeners()
+    for listener in listeners { Glibc.close(listener) }
+    listeners = []
     acceptsAgainAt = nil
   }
 
@@ -89,14 +133,15 @@ extension EventLoop {
   func drain(_ milliseconds: UInt64) {
     guard drainsUntil == nil else { return }
     // Those that the kernel has accepted would be reset with the listener.
-    while acceptConnections() {}
-    closeListener()
+    if !leavesBacklog { while acceptConnections() {} }
+    closeListeners()
     drainsUntil = now + milliseconds
+    awaitsFirstUntil = now + Self.firstRequestGrace
     for connection in connections {
       guard let connection, connection.isIdle else { continue }
       // A request may have arrived since the last look.
       readable(connection)
-      if connection.isIdle, connection.phase != .closed { close(connection) }
+      if connection.isIdle, connection.answeredCount > 0 { close(connection) }
     }
   }
 }

@@ -120,6 +120,12 @@ extension EventLoop {
       acceptsAgainAt = nil
       setAccepting(true)
     }
+    if let until = awaitsFirstUntil, until <= now {
+      awaitsFirstUntil = nil
+      for connection in connections {
+        if let connection, connection.isIdle { close(connection) }
+      }
+    }
     while let (slot, kind) = deadlines.expired(now: now) {
       guard let connection = connections[slot] else {
         deadlines.clear(slot)

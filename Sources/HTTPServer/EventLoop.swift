@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// One epoll loop with its listener and its connections.
+/// One epoll loop with its listeners and its connections.
 ///
 /// Sound as `@unchecked Sendable`: `run` executes once, on one thread, and every mutable property is touched by that
 /// thread alone (the initialiser is done before `run` is queued, which orders the two). Other threads reach the loop
@@ -33,7 +33,11 @@ final class EventLoop: @unchecked Sendable {
   private let onFinish: @Sendable () -> Void
 
   let epoll: Int32
-  var listener: Int32
+  var listeners: [Int32]
+  /// What waits in the backlog when a drain begins is left there.
+  let leavesBacklog: Bool
+  /// The loops that accept from the same sockets. Set before the loop runs.
+  var sharers: [Mailbox] = []
   private let events: UnsafeMutablePointer<epoll_event>
   /// Where bytes are received; only what is not used at once goes to a connection's own buffer.
   let scratch: UnsafeMutablePointer<UInt8>
@@ -63,17 +67,20 @@ final class EventLoop: @unchecked Sendable {
   /// When accepting is tried again after descriptors ran out.
   var acceptsAgainAt: UInt64?
   var drainsUntil: UInt64?
+  /// Until when a drain waits for the first request of connections that have sent none.
+  var awaitsFirstUntil: UInt64?
   var isStopping = false
   private var messages: [Mailbox.Message] = []
   private var ownMessages: [Mailbox.Message] = []
 
-  /// Makes a loop of a listening socket, which `run` closes at its end; if the loop cannot be made, the caller does.
+  /// Makes a loop of listening sockets, which `run` closes at its end; if the loop cannot be made, the caller does.
   init(
-    listener: Int32, configuration: HTTPServerConfiguration, handler: any HTTPHandler,
+    listeners: [Int32], leavesBacklog: Bool, configuration: HTTPServerConfiguration, handler: any HTTPHandler,
     errorResponse: @escaping @Sendable (Int, String) -> HTTPResponse, onFinish: @escaping @Sendable () -> Void
   ) throws(HTTPServerError) {
     mailbox = try Mailbox()
-    self.listener = listener
+    self.listeners = listeners
+    self.leavesBacklog = leavesBacklog
     self.handler = handler
     self.errorResponse = errorResponse
     self.onFinish = onFinish
@@ -95,7 +102,7 @@ final class EventLoop: @unchecked Sendable {
     events = .allocate(capacity: Self.eventCount)
     scratch = .allocate(capacity: Self.scratchBytes)
     epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
-    guard epoll >= 0, watch(listener, EPOLLIN.rawValue, Self.listenerTag),
+    guard epoll >= 0, watchListeners(),
       // Edge-triggered, so that it need not be read.
       watch(mailbox.descriptor, EPOLLIN.rawValue | EPOLLET.rawValue, Self.mailboxTag)
     else { throw .system(call: "epoll", address: "the event loop", errno: errno) }
@@ -164,7 +171,7 @@ final class EventLoop: @unchecked Sendable {
   /// For `epoll_wait`: until the next deadline, or for ever.
   private var timeout: Int32 {
     var next = deadlines.next
-    for other in [acceptsAgainAt, drainsUntil] {
+    for other in [acceptsAgainAt, drainsUntil, awaitsFirstUntil] {
       if let other { next = min(next ?? .max, other) }
     }
     guard let next else { return -1 }
@@ -195,6 +202,7 @@ final class EventLoop: @unchecked Sendable {
       guard let connection = connection(of: token) else { return }
       reset(connection)
     case .drain(let milliseconds): drain(milliseconds)
+    case .accept: if isAccepting { acceptConnections() }
     case .stop: isStopping = true
     }
   }
@@ -211,7 +219,7 @@ final class EventLoop: @unchecked Sendable {
     for connection in connections {
       if let connection { close(connection) }
     }
-    closeListener()
+    closeListeners()
     mailbox.shut()
     // The thread goes on to other work: what it still answers is dropped by the mailbox, like anyone's.
     owner.store(0, ordering: .relaxed)

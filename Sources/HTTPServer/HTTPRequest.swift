@@ -46,7 +46,8 @@ public struct HTTPRequest: ~Copyable {
   /// The x of HTTP/1.x.
   public var minorVersion: Int { Int(head.minorVersion) }
 
-  /// The address of the peer, without its port; empty if the peer has gone. One system call each time.
+  /// The address of the peer, without its port; empty if the peer has gone, or came by a Unix domain socket. One system
+  /// call each time.
   public var peer: String { SocketAddress.peerText(descriptor) }
 
   /// The value of the first field line of that name, without the blanks around it; nil when there is none. Bytes that

@@ -16,7 +16,7 @@ public final class HTTPServer: Sendable {
     /// running
     case made
     /// running while loops run, then finished
-    case running([EventLoop], port: Int)
+    case running([EventLoop], Listener.Sockets)
     case finished
   }
 
@@ -51,36 +51,53 @@ public final class HTTPServer: Sendable {
   public func start() throws(HTTPServerError) {
     try stage.withLock { stage throws(HTTPServerError) in
       guard case .made = stage else { throw .alreadyStarted }
-      let (listeners, port) = try Listener.open(configuration)
+      let sockets = try Listener.open(configuration)
+      // Sockets of other processes outlive this one, and their backlog is for whoever comes next.
+      let inherited = configuration.address.inheritedSockets
       var loops: [EventLoop] = []
       do throws(HTTPServerError) {
-        for listener in listeners {
+        for listeners in sockets.descriptors {
           loops.append(
             try EventLoop(
-              listener: listener, configuration: configuration, handler: handler, errorResponse: errorResponse,
-              onFinish: { [completion] in completion.loopFinished() }))
+              listeners: listeners, leavesBacklog: !inherited.isEmpty, configuration: configuration, handler: handler,
+              errorResponse: errorResponse, onFinish: { [completion] in completion.loopFinished() }))
         }
       } catch {
-        for listener in listeners { close(listener) }
+        sockets.close()
         throw error
       }
+      if configuration.address.isShared {
+        for loop in loops { loop.sharers = loops.map(\.mailbox).filter { $0 !== loop.mailbox } }
+      }
+      for socket in inherited { close(socket.descriptor) }
       completion.begin(loops: loops.count)
       for (index, loop) in loops.enumerated() {
         // A queue of its own is a thread of its own for as long as the loop runs.
         DispatchQueue(label: "HTTPServer.loop.\(index)").async { loop.run() }
       }
-      stage = .running(loops, port: port)
+      stage = .running(loops, sockets)
     }
   }
 
-  /// The port that is listened on; 0 before the start.
+  /// The TCP port that is listened on, the first if there are several; 0 before the start, or without any.
   public var port: Int {
     stage.withLock { stage in
-      if case .running(_, let port) = stage { port } else { 0 }
+      if case .running(_, let sockets) = stage { sockets.port } else { 0 }
+    }
+  }
+
+  /// Where the server can be reached, such as `http://127.0.0.1:8080`, `http://[::1]:8080` or `unix:/run/redial.sock`;
+  /// none before the start, and more than one only of inherited sockets.
+  public var urls: [String] {
+    stage.withLock { stage in
+      if case .running(_, let sockets) = stage { sockets.urls } else { [] }
     }
   }
 
   /// Ends in order: accepts no more, closes what is idle, answers what is at hand with `Connection: close`.
+  ///
+  /// A connection that has not sent its first request yet has half a second to do so. The file of a Unix domain socket
+  /// is removed. Of an inherited socket nothing more is taken: what waits in its backlog is for the next process.
   ///
   /// - Parameters:
   ///   - bound: How long that may take; what is then left is closed.
@@ -90,17 +107,31 @@ public final class HTTPServer: Sendable {
     post(.drain(milliseconds: EventLoop.milliseconds(bound)))
   }
 
-  /// Ends at once: closes everything, answered or not.
+  /// Ends at once: closes everything, answered or not, and removes the file of a Unix domain socket.
   public func stop() { post(.stop) }
 
   private func post(_ message: Mailbox.Message) {
     stage.withLock { stage in
       switch stage {
-      case .running(let loops, _): for loop in loops { loop.mailbox.post(message) }
+      case .running(let loops, let sockets):
+        // Before the listeners close, so that it is never there in vain.
+        sockets.file?.remove()
+        for loop in loops { loop.mailbox.post(message) }
       case .made: stage = .finished
       case .finished: break
       }
     }
+  }
+}
+
+extension ListenAddress {
+  fileprivate var inheritedSockets: [InheritedSocket] {
+    if case .inherited(let sockets) = self { sockets } else { [] }
+  }
+
+  /// Whether all loops accept from the same sockets.
+  fileprivate var isShared: Bool {
+    if case .tcp = self { false } else { true }
   }
 }
 

@@ -1,10 +1,12 @@
 /// Where a server listens, and every bound it keeps.
 public struct HTTPServerConfiguration: Sendable {
-  /// The address to listen on: an IPv4 or IPv6 literal, or `localhost` (which means 127.0.0.1). Default `127.0.0.1`.
-  public var host: String
-  /// The port, 0…65535; 0 takes a free one, see ``HTTPServer/port``. Default 0.
-  public var port: Int
-  /// How many event loops, each with a thread and a listener of its own; at least 1. Default 1.
+  /// Where to listen. Default: a free port of 127.0.0.1, see ``HTTPServer/port``.
+  public var address: ListenAddress
+  /// The mode of a Unix domain socket's file, 0…0o777, whatever the umask: who may write to it may connect. Default
+  /// 0o600, the server's own user.
+  public var socketPermissions = 0o600
+  /// How many event loops, each with a thread of its own, and with a listener of its own for a TCP address; at least 1.
+  /// Default 1.
   public var loops = 1
   /// How many connections at once, over all loops. At the bound the connection that has been idle longest gives way to a
   /// new one; when none is idle, new ones wait in the kernel's backlog. Default 10,000.
@@ -55,9 +57,13 @@ public struct HTTPServerConfiguration: Sendable {
   public var gzipMaxBytes = 4 * 1024 * 1024
 
   /// The defaults, at an address.
+  public init(address: ListenAddress) {
+    self.address = address
+  }
+
+  /// The defaults, at a TCP port.
   public init(host: String = "127.0.0.1", port: Int = 0) {
-    self.host = host
-    self.port = port
+    self.init(address: .tcp(host: host, port: port))
   }
 
   /// The bounds of one request, brought into the range in which the parser's sums cannot overflow: a head stays within

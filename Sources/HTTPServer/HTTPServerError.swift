@@ -6,6 +6,20 @@ public enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertible
   case invalidHost(String)
   /// The port is not in 0…65535.
   case invalidPort(Int)
+  /// The path of a Unix domain socket is empty or has a NUL in it.
+  case invalidSocketPath(String)
+  /// The path of a Unix domain socket is longer than the system's structure.
+  case socketPathTooLong(String)
+  /// A process listens on that Unix domain socket.
+  case socketInUse(path: String)
+  /// What lies where the Unix domain socket should be is something else, and is left alone.
+  case notASocket(path: String)
+  /// What was handed over is no stream socket that listens.
+  case notListening(InheritedSocket)
+  /// Inherited sockets were asked for, and none given.
+  case nothingInherited
+  /// A variable of the protocol by which sockets are handed over is not what it should be.
+  case invalidEnvironment(name: String, value: String)
   /// A system call failed.
   case system(call: String, address: String, errno: Int32)
   /// `start()` was called before.
@@ -18,10 +32,35 @@ public enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertible
       return "Cannot listen on \"\(host)\": give an IPv4 or IPv6 address, such as 127.0.0.1 or ::1, or localhost."
     case .invalidPort(let port):
       return "Cannot listen on port \(port): give a number from 0 to 65535; 0 takes a free port."
+    case .invalidSocketPath(let path):
+      return "Cannot listen on \"unix:\(path)\": give the path of a file, such as unix:/run/redial/redial.sock."
+    case .socketPathTooLong(let path):
+      return "Cannot listen on unix:\(path): the path has \(path.utf8.count) bytes, and the system takes "
+        + "\(SocketAddress.maximumPathBytes): choose a shorter one."
+    case .socketInUse(let path):
+      return "Cannot listen on unix:\(path): another process listens there: stop it or choose another path."
+    case .notASocket(let path):
+      return "Cannot listen on unix:\(path): there is a file that is no socket: move it away or choose another path."
+    case .notListening(let socket):
+      return "Cannot listen on the inherited \(socket): it is no stream socket that listens: see what hands it over."
+    case .nothingInherited:
+      return "Cannot listen on inherited sockets: there are none."
+    case .invalidEnvironment(let name, let value):
+      return "Cannot take over sockets: \(name) is \"\(value)\" and not a number that can be: see who sets it."
     case .system(let call, let address, let code):
-      return "Cannot listen on \(address): \(call): \(String(cString: strerror(code))).\(Self.advice(code))"
+      let advice = address.hasPrefix(ListenAddress.unixPrefix) ? Self.pathAdvice(code) : Self.advice(code)
+      return "Cannot listen on \(address): \(call): \(String(cString: strerror(code))).\(advice)"
     case .alreadyStarted:
       return "The server was started before; a stopped server is not started again, make a new one."
+    }
+  }
+
+  private static func pathAdvice(_ code: Int32) -> String {
+    switch code {
+    case EADDRINUSE: " Another process listens there: stop it or choose another path."
+    case EACCES, EPERM, EROFS: " The folder must be writable, and a socket in it connectable, for this user."
+    case ENOENT, ENOTDIR: " The folder must exist: make it or choose another path."
+    default: advice(code)
     }
   }
 

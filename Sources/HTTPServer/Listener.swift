@@ -2,42 +2,84 @@ import Glibc
 
 /// Opens listening sockets.
 enum Listener {
-  /// Binds one socket a loop to an address, or none.
+  /// The sockets of a server.
+  struct Sockets {
+    /// For each loop the descriptors that it watches; each is closed once.
+    var descriptors: [[Int32]] = []
+    /// The port of the first that has one; else 0.
+    var port = 0
+    /// Where each can be reached.
+    var urls: [String] = []
+    /// The file that goes when the server ends.
+    var file: SocketFile?
+
+    func close() {
+      for descriptor in descriptors.joined() { Glibc.close(descriptor) }
+      file?.remove()
+    }
+  }
+
+  /// Opens what each loop watches, or nothing.
   ///
-  /// - Returns: The descriptors, and the port that they share.
-  static func open(_ configuration: HTTPServerConfiguration) throws(HTTPServerError) -> ([Int32], port: Int) {
-    var address = try SocketAddress(host: configuration.host, port: configuration.port)
-    let count = max(1, configuration.loops)
-    let name = "\(configuration.host):\(configuration.port)"
+  /// Of a TCP address each loop has a listener of its own, among which the kernel spreads connections. A Unix domain
+  /// socket and an inherited socket are one, which all loops share.
+  static func open(_ configuration: HTTPServerConfiguration) throws(HTTPServerError) -> Sockets {
+    let loops = max(1, configuration.loops)
+    var sockets = Sockets()
+    do throws(HTTPServerError) {
+      switch configuration.address {
+      case .tcp(let host, let port):
+        try openPort(SocketAddress(host: host, port: port), configuration, loops, &sockets)
+      case .unix(let path):
+        let (descriptor, file) = try SocketFile.listen(
+          at: path, permissions: configuration.socketPermissions, backlog: configuration.backlog)
+        (sockets.descriptors, sockets.file) = ([[descriptor]], file)
+        let made = InheritedSocket(descriptor: descriptor)
+        for _ in 1..<loops { sockets.descriptors.append([try made.duplicate()]) }
+      case .inherited(let inherited):
+        guard !inherited.isEmpty else { throw .nothingInherited }
+        for loop in 0..<loops {
+          sockets.descriptors.append([])
+          for socket in inherited { sockets.descriptors[loop].append(try socket.duplicate()) }
+        }
+      }
+    } catch {
+      sockets.close()
+      throw error
+    }
+    let addresses = sockets.descriptors[0].compactMap(SocketAddress.local)
+    sockets.urls = addresses.map(\.url)
+    sockets.port = addresses.first { $0.family != AF_UNIX }?.port ?? 0
+    return sockets
+  }
+
+  private static func openPort(
+    _ address: SocketAddress, _ configuration: HTTPServerConfiguration, _ loops: Int, _ sockets: inout Sockets
+  ) throws(HTTPServerError) {
+    var address = address
+    let name = configuration.address.description
     // Sockets with SO_REUSEPORT join any others of the same user: two servers would share a port unnoticed. One
     // without it is refused, so it asks first.
-    if count > 1, configuration.port != 0 {
+    if loops > 1, address.port != 0 {
       close(try bind(address, name, sharesPort: false, backlog: 1))
     }
-    var descriptors: [Int32] = []
-    for _ in 0..<count {
-      do {
-        let descriptor = try bind(address, name, sharesPort: count > 1, backlog: configuration.backlog)
-        descriptors.append(descriptor)
-        if let bound = SocketAddress.local(descriptor), let port = UInt16(exactly: bound.port) {
-          address.setPort(port)
-        }
-      } catch {
-        for descriptor in descriptors { close(descriptor) }
-        throw error
+    for _ in 0..<loops {
+      let descriptor = try bind(address, name, sharesPort: loops > 1, backlog: configuration.backlog)
+      sockets.descriptors.append([descriptor])
+      if let bound = SocketAddress.local(descriptor), let port = UInt16(exactly: bound.port) {
+        address.setPort(port)
       }
     }
-    return (descriptors, address.port)
   }
 
   private static func bind(
     _ address: SocketAddress, _ name: String, sharesPort: Bool, backlog: Int
   ) throws(HTTPServerError) -> Int32 {
-    let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-    let descriptor = socket(address.family, type, 0)
-    guard descriptor >= 0 else { throw .system(call: "socket", address: name, errno: errno) }
+    let descriptor = try socket(address.family, name)
     set(descriptor, SOL_SOCKET, SO_REUSEADDR)
     if sharesPort { set(descriptor, SOL_SOCKET, SO_REUSEPORT) }
+    // Said and not left to net.ipv6.bindv6only: `::` takes IPv4 as well.
+    if address.family == AF_INET6 { set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, to: 0) }
     // Accepted sockets inherit it: one system call less a connection.
     set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY)
     guard address.withPointer({ Glibc.bind(descriptor, $0, $1) }) == 0 else {
@@ -47,12 +89,21 @@ enum Listener {
     return descriptor
   }
 
-  private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32) {
-    var one: Int32 = 1
-    setsockopt(descriptor, level, option, &one, socklen_t(MemoryLayout<Int32>.size))
+  /// A stream socket that does not block and that children do not inherit.
+  static func socket(_ family: Int32, _ name: String) throws(HTTPServerError) -> Int32 {
+    let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    let descriptor = Glibc.socket(family, type, 0)
+    guard descriptor >= 0 else { throw .system(call: "socket", address: name, errno: errno) }
+    return descriptor
   }
 
-  private static func failure(_ call: String, _ descriptor: Int32, _ name: String) -> HTTPServerError {
+  static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, to value: Int32 = 1) {
+    var value = value
+    setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+  }
+
+  /// The error of the system call that has just failed; closes the descriptor.
+  static func failure(_ call: String, _ descriptor: Int32, _ name: String) -> HTTPServerError {
     let code = errno
     close(descriptor)
     return .system(call: call, address: name, errno: code)

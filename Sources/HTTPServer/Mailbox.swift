@@ -8,6 +8,8 @@ final class Mailbox: Sendable {
   enum Message: Sendable {
     case answer(RequestToken, HTTPResponse)
     case abort(RequestToken)
+    /// Another loop leaves the connections of a shared socket to this one.
+    case accept
     case drain(milliseconds: UInt64)
     case stop
   }

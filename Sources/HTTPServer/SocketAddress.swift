@@ -1,6 +1,6 @@
 import Glibc
 
-/// An IPv4 or IPv6 address and port, as the socket calls want it.
+/// An IPv4 or IPv6 address and port, or the path of a Unix domain socket, as the socket calls want it.
 struct SocketAddress {
   private var storage = sockaddr_storage()
   private var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -25,6 +25,25 @@ struct SocketAddress {
     }
     setPort(number)
   }
+
+  /// What `sun_path` holds besides the NUL at its end (unix(7)).
+  static let maximumPathBytes = 107
+
+  /// The address of a Unix domain socket in the file system.
+  init(path: String) throws(HTTPServerError) {
+    let bytes = Array(path.utf8)
+    guard !bytes.isEmpty, !bytes.contains(0) else { throw .invalidSocketPath(path) }
+    guard bytes.count <= Self.maximumPathBytes else { throw .socketPathTooLong(path) }
+    storage.ss_family = sa_family_t(AF_UNIX)
+    length = socklen_t(Self.pathOffset + bytes.count + 1)
+    withUnsafeMutableBytes(of: &storage) { target in
+      // The storage is larger than sockaddr_un and all zero, so the path ends in a NUL.
+      UnsafeMutableRawBufferPointer(rebasing: target[Self.pathOffset...]).copyBytes(from: bytes)
+    }
+  }
+
+  /// Where `sun_path` begins.
+  private static let pathOffset = 2
 
   private init() {}
 
@@ -53,9 +72,38 @@ struct SocketAddress {
     }
   }
 
-  /// The address without its port; an IPv4 address that came over an IPv6 socket as IPv4.
+  /// Where a client finds it: `http://127.0.0.1:8080`, `http://[::1]:8080`, `unix:/run/redial.sock`.
+  var url: String {
+    if family == AF_UNIX { return ListenAddress.unixPrefix + path }
+    let host = text
+    // In a URL, the percent sign before a zone is encoded (RFC 6874 section 2).
+    return "http://" + (host.contains(":") ? "[\(host)\(zone.isEmpty ? "" : "%25" + zone)]" : host) + ":\(port)"
+  }
+
+  /// The path of a Unix domain socket; an abstract name behind an `@`, empty without any.
+  private var path: String {
+    withUnsafeBytes(of: storage) { bytes in
+      let name = bytes[Self.pathOffset..<max(Self.pathOffset, min(Int(length), bytes.count))]
+      if name.first == 0 { return "@" + String(decoding: name.dropFirst(), as: UTF8.self) }
+      return String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+    }
+  }
+
+  /// The name of the interface that a link-local IPv6 address belongs to; else empty.
+  private var zone: String {
+    guard family == AF_INET6 else { return "" }
+    // sin6_scope_id lies at byte 24.
+    let index = withUnsafeBytes(of: storage) { $0.loadUnaligned(fromByteOffset: 24, as: UInt32.self) }
+    var name = [CChar](repeating: 0, count: Int(IF_NAMESIZE))
+    guard index != 0 else { return "" }
+    guard if_indextoname(index, &name) != nil else { return "\(index)" }
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// The address without its port; an IPv4 address that came over an IPv6 socket as IPv4; empty for a Unix domain socket.
   var text: String {
     var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+    guard family == AF_INET || family == AF_INET6 else { return "" }
     let isFound = withUnsafeBytes(of: storage) { bytes -> Bool in
       // The address lies at byte 4 of sockaddr_in and at byte 8 of sockaddr_in6.
       guard let start = bytes.baseAddress else { return false }

@@ -42,9 +42,8 @@ public final class Service: Sendable {
         throw StartError(message: error.message)
       }
     }
-    var configuration = HTTPServerConfiguration()
-    configuration.host = settings.listenHost
-    configuration.port = settings.listenPort
+    var configuration = HTTPServerConfiguration(address: settings.listen)
+    configuration.socketPermissions = settings.socketPermissions
     configuration.loops = settings.loops
     configuration.maxConnections = settings.maxConnections
     configuration.maxBodyBytes = settings.maxDescriptorBytes
@@ -68,22 +67,27 @@ public final class Service: Sendable {
       runtime.abandon()
       throw StartError(message: error.message)
     }
-    log.write(.info, "started", [("version", redialVersion), ("url", url), ("store", settings.store)])
+    log.write(
+      .info, "started",
+      [("version", redialVersion), ("url", urls.joined(separator: " ")), ("store", settings.store)])
   }
 
-  /// Where the service can be reached.
-  public var url: String {
-    let host = settings.listenHost.contains(":") ? "[\(settings.listenHost)]" : settings.listenHost
-    return "http://\(host):\(server.port)"
-  }
+  /// Where the service can be reached, such as `http://127.0.0.1:8080` or `unix:/run/redial.sock`; more than one only of
+  /// inherited sockets.
+  public var urls: [String] { server.urls }
+
+  /// How long requests that had arrived before a stop have until the engine refuses new calls.
+  private static let arrivedTime = DispatchTimeInterval.seconds(1)
 
   /// Accepts nothing more, lets running attempts end within the bound that is set, and closes the store.
   public func stop() {
     log.write(.info, "stopping", [("drainTimeout", DurationText.format(settings.drainTimeout))])
     let closed = DispatchSemaphore(value: 0)
     server.drain(within: settings.drainTimeout) { closed.signal() }
+    // What has arrived is taken as before, and not refused; a client that dawdles holds nothing up.
+    let isClosed = closed.wait(timeout: .now() + Self.arrivedTime) == .success
     runtime.drain(within: settings.drainTimeout)
-    _ = closed.wait(timeout: .now() + .seconds(2))
+    if !isClosed { _ = closed.wait(timeout: .now() + .seconds(2)) }
     log.write(.info, "stopped")
   }
 

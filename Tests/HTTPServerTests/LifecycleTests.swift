@@ -152,7 +152,7 @@ struct LifecycleTests {
     let port = server.server.port
     let error = #expect(throws: HTTPServerError.self) {
       try TestServer {
-        $0.port = port
+        $0.address = .tcp(host: "127.0.0.1", port: port)
         $0.loops = others
       }
     }
@@ -168,10 +168,12 @@ struct LifecycleTests {
   @Test("does not begin on an address that is none")
   func refusesWrongAddress() {
     for host in ["", "example.com", "1.2.3", "127.0.0.1\0", "[::1]"] {
-      #expect(throws: HTTPServerError.invalidHost(host)) { try TestServer { $0.host = host } }
+      #expect(throws: HTTPServerError.invalidHost(host)) { try TestServer { $0.address = .tcp(host: host, port: 0) } }
     }
     for port in [-1, 65_536] {
-      #expect(throws: HTTPServerError.invalidPort(port)) { try TestServer { $0.port = port } }
+      #expect(throws: HTTPServerError.invalidPort(port)) {
+        try TestServer { $0.address = .tcp(host: "127.0.0.1", port: port) }
+      }
     }
     #expect(
       HTTPServerError.invalidHost("x").description
@@ -191,7 +193,7 @@ struct LifecycleTests {
   @Test("listens on localhost, and keeps any bound within what it can count")
   func takesExtremes() throws {
     let server = try TestServer {
-      $0.host = "localhost"
+      $0.address = .tcp(host: "localhost", port: 0)
       $0.maxConnections = .max
       $0.maxBodyBytes = .max
       $0.maxHeaderBytes = .max

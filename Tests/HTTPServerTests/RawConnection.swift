@@ -1,5 +1,7 @@
 import Glibc
 
+@testable import HTTPServer
+
 /// A client's side of a connection: blocking, byte for byte, and never longer than its timeout.
 final class RawConnection {
   enum Failure: Error, Equatable {
@@ -22,8 +24,12 @@ final class RawConnection {
   private var held: [UInt8] = []
 
   /// - Parameter receiveBuffer: The size of the socket's receive buffer, for a reader that is meant to be slow.
-  init(port: Int, receiveBuffer: Int32? = nil) throws {
-    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+  convenience init(port: Int, receiveBuffer: Int32? = nil) throws {
+    try self.init(SocketAddress(host: "127.0.0.1", port: port), receiveBuffer: receiveBuffer)
+  }
+
+  init(_ address: SocketAddress, receiveBuffer: Int32? = nil) throws {
+    descriptor = socket(address.family, Int32(SOCK_STREAM.rawValue), 0)
     guard descriptor >= 0 else { throw Failure.system("socket", errno) }
     if var receiveBuffer {
       setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
@@ -33,16 +39,7 @@ final class RawConnection {
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     var one: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = UInt16(truncatingIfNeeded: port).bigEndian
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    let result = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    guard result == 0 else { throw Failure.system("connect", errno) }
+    guard address.withPointer({ connect(descriptor, $0, $1) }) == 0 else { throw Failure.system("connect", errno) }
   }
 
   deinit { close() }

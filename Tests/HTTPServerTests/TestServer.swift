@@ -26,6 +26,7 @@ final class TestServer {
 
   deinit { server.stop() }
 
+  /// A client of the server's TCP port on 127.0.0.1.
   func connect(receiveBuffer: Int32? = nil) throws -> RawConnection {
     try RawConnection(port: server.port, receiveBuffer: receiveBuffer)
   }

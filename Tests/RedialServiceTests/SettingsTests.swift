@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServer
 import RedialEngine
 import RedialModel
 import Testing
@@ -29,7 +30,7 @@ struct SettingsTests {
       #expect(loaded.settings.engine.maxInFlight == 1)
       #expect(loaded.settings.engine.maxHeld == 20)
       #expect(loaded.settings.loops == 2)
-      #expect(loaded.settings.listenPort == 8080)
+      #expect(loaded.settings.listen == .tcp(host: "127.0.0.1", port: 8080))
       let lines = loaded.description.split(separator: "\n").map(String.init)
       #expect(lines.contains("maxInFlight = 1  # flag --max-in-flight"))
       #expect(lines.contains("maxHeld = 20  # environment REDIAL_MAX_HELD"))
@@ -53,7 +54,10 @@ struct SettingsTests {
   @Test(
     "a value that cannot be is refused with the setting, the value, its origin and what is expected",
     arguments: [
-      ("listen", "8080"), ("listen", "127.0.0.1:70000"), ("listen", ":80"), ("store", ""), ("maxInFlight", "0"),
+      ("listen", "8080"), ("listen", "127.0.0.1:70000"), ("listen", ":80"), ("listen", "::1:80"),
+      ("listen", "[127.0.0.1]:80"), ("listen", "unix:"),
+      ("socketPermissions", "1000"), ("socketPermissions", "9"),
+      ("store", ""), ("maxInFlight", "0"),
       ("maxInFlight", "many"), ("drainTimeout", "8"), ("drainTimeout", "0s"), ("breakerFailureRate", "1.5"),
       ("logFormat", "xml"), ("loops", "65"),
     ])

@@ -1,13 +1,14 @@
+public import HTTPServer
 internal import RedialCore
 public import RedialEngine
 public import RedialModel
 
 /// Everything about the service that can be set.
 public struct ServiceSettings: Sendable {
-  /// The address to listen on: a host and a port.
-  public var listenHost = "127.0.0.1"
-  /// The port to listen on; 0 for any that is free.
-  public var listenPort = 8080
+  /// Where to listen.
+  public var listen = ListenAddress.tcp(host: "127.0.0.1", port: 8080)
+  /// The mode of a Unix domain socket's file: who may write to it may connect.
+  public var socketPermissions = 0o600
   /// Where calls are kept.
   public var store = "sqlite:data/redial.db"
   /// The secret that webhooks are signed with; nil for one that the store makes and keeps.

@@ -1,3 +1,4 @@
+internal import HTTPServer
 internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
@@ -38,8 +39,23 @@ extension Setting {
   /// Every setting, in the order in which people are shown them.
   public static let all: [Setting] = [
     Setting(
-      key: "listen", form: "HOST:PORT", summary: "Address to listen on; port 0 takes any that is free.",
-      isSecret: false, read: { address($0) }, assign: setAddress),
+      key: "listen", form: "HOST:PORT or unix:PATH",
+      summary: "Address to listen on, such as [::1]:8080; port 0 takes any that is free.", isSecret: false,
+      read: { $0.listen.description },
+      assign: { settings, text in
+        guard let address = ListenAddress(text) else { return false }
+        settings.listen = address
+        return true
+      }),
+    Setting(
+      key: "socketPermissions", form: "0000...0777",
+      summary: "Mode of a Unix domain socket's file: who may write to it may connect.", isSecret: false,
+      read: { octal($0.socketPermissions) },
+      assign: { settings, text in
+        guard let mode = UInt16(text, radix: 8), mode <= 0o777 else { return false }
+        settings.socketPermissions = Int(mode)
+        return true
+      }),
     text("store", \.store, "sqlite:PATH", "Where calls are kept: sqlite:///absolute/path or sqlite:relative/path."),
     Setting(
       key: "webhookSecret", form: "whsec_BASE64",
@@ -143,22 +159,9 @@ extension Setting {
       })
   }
 
-  private static func address(_ settings: ServiceSettings) -> String {
-    let host = settings.listenHost
-    return (host.contains(":") ? "[\(host)]" : host) + ":\(settings.listenPort)"
-  }
-
-  @Sendable
-  private static func setAddress(_ settings: inout ServiceSettings, _ text: String) -> Bool {
-    guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
-      (0...65535).contains(port)
-    else { return false }
-    var host = text[..<colon]
-    if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-    guard !host.isEmpty else { return false }
-    settings.listenHost = String(host)
-    settings.listenPort = port
-    return true
+  private static func octal(_ mode: Int) -> String {
+    let digits = String(mode, radix: 8)
+    return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 
   @Sendable

@@ -6,7 +6,7 @@ extension Command {
   static let flaky = Command(
     name: "flaky", summary: "Run an HTTP server that misbehaves on purpose, to rehearse against.",
     options: [
-      Option(name: "--listen", form: "HOST:PORT", summary: "Address to listen on [127.0.0.1:9090]."),
+      Option(name: "--listen", form: "HOST:PORT", summary: "Address to listen on; unix:PATH too [127.0.0.1:9090]."),
       Option(name: "--quiet", summary: "Do not show requests."),
     ] + FlakyBehaviour.names.map { Option(name: "--\($0.name)", form: $0.form, summary: $0.summary) },
     notes: """
@@ -23,12 +23,10 @@ extension Command {
       }
     }
     let listen = arguments.value("--listen") ?? "127.0.0.1:9090"
-    guard let colon = listen.lastIndex(of: ":"), let port = Int(listen[listen.index(after: colon)...]),
-      (0...65535).contains(port)
-    else { throw CommandError(code: .usage, message: "--listen: \"\(listen)\" is not HOST:PORT") }
-    var configuration = HTTPServerConfiguration()
-    configuration.host = String(listen[..<colon])
-    configuration.port = port
+    guard let address = ListenAddress(listen) else {
+      throw CommandError(code: .usage, message: "--listen: \"\(listen)\" is not HOST:PORT or unix:PATH")
+    }
+    var configuration = HTTPServerConfiguration(address: address)
     configuration.maxBodyBytes = 64 << 20
     // A target that takes what it is sent.
     configuration.decodesContent = false
@@ -40,8 +38,9 @@ extension Command {
     } catch {
       throw CommandError(code: .unreachable, message: error.description)
     }
-    Terminal.write("flaky listens on http://\(configuration.host):\(server.port)\n")
+    Terminal.write("flaky listens on \(server.urls.joined(separator: ", "))\n")
     stop.wait()
+    server.stop()
     return .success
   }
 }

@@ -1,3 +1,4 @@
+import HTTPServer
 import RedialService
 
 extension Command {
@@ -84,22 +85,25 @@ enum ServeCommand {
     } catch {
       throw CommandError(code: .unreachable, message: error.message)
     }
-    Terminal.write(greeting(service.url, service.dataPath))
+    Terminal.write(greeting(service.urls, service.dataPath))
     stop.wait()
     service.stop()
     return .success
   }
 
-  private static func greeting(_ url: String, _ dataPath: String) -> String {
+  private static func greeting(_ urls: [String], _ dataPath: String) -> String {
     let redial = CommandLine.arguments.first ?? "redial"
+    let url = urls.first ?? APIClient.defaultURL
+    var curl = "\(url)/v1/calls"
+    if case .unix(let path) = ListenAddress(url) { curl = "--unix-socket \(path) http://localhost/v1/calls" }
     let option = url == APIClient.defaultURL ? "" : " --url \(url)"
     return """
-      Redial \(redialVersion) listens on \(url)
+      Redial \(redialVersion) listens on \(urls.joined(separator: ", "))
       Data is in \(dataPath)
       Try, in another terminal:
         \(redial) flaky --quiet &
         \(redial) call\(option) 'http://127.0.0.1:9090/hello?fail=2'
-        curl -s --json '{"url": "http://127.0.0.1:9090/hello?fail=2"}' \(url)/v1/calls
+        curl -s --json '{"url": "http://127.0.0.1:9090/hello?fail=2"}' \(curl)
 
       """
   }

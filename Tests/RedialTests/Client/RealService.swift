@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import HTTPServer
 import RedialService
 import Redial
 
@@ -9,11 +10,11 @@ func withService<Value>(_ body: (RedialClient) async throws -> Value) async thro
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(at: folder) }
   var settings = ServiceSettings()
-  settings.listenPort = 0
+  settings.listen = .tcp(host: "127.0.0.1", port: 0)
   settings.store = "sqlite://\(folder.path)/redial.db"
   settings.logLevel = .error
   let service = try Service(settings: settings)
-  guard let url = URL(string: service.url) else { preconditionFailure("no URL") }
+  guard let url = service.urls.first.flatMap({ URL(string: $0) }) else { preconditionFailure("no URL") }
   let result: Result<Value, any Error>
   do {
     result = .success(try await body(RedialClient(url)))
