@@ -3,13 +3,20 @@ internal import CCurl
 /// One exchange at a time, on the thread that asks: for command lines and tests.
 public enum BlockingHTTPClient {
   /// Performs a request on a connection of its own.
-  public static func perform(_ request: TransportRequest) -> TransportResult {
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - unixSocket: The path of a Unix domain socket to connect to, whatever the URL's host is.
+  public static func perform(_ request: TransportRequest, unixSocket: String? = nil) -> TransportResult {
     var configuration = TransportConfiguration(userAgent: "redial")
     configuration.maxResponseBytes = request.captureLimit
     guard LibCurl.isUsable, let transfer = Transfer(configuration: configuration) else {
       return .outOfMemory(request.id)
     }
-    let fault = transfer.prepare(request)
+    var fault = transfer.prepare(request)
+    if fault == CURLE_OK, let unixSocket {
+      fault = redial_curl_set_text(transfer.handle, CURLOPT_UNIX_SOCKET_PATH, unixSocket)
+    }
     return transfer.result(fault == CURLE_OK ? curl_easy_perform(transfer.handle) : fault)
   }
 }

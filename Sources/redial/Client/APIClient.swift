@@ -1,11 +1,16 @@
 import Glibc
+import HTTPServer
 import RedialCore
 import RedialModel
 import RedialTransport
 
 /// Talks to a running service.
 struct APIClient: Sendable {
+  /// Where the service is, as people say it.
   let base: String
+  /// What the paths of the API follow.
+  private let origin: String
+  private let unixSocket: String?
 
   /// Where a service is that was started without settings.
   static let defaultURL = "http://127.0.0.1:8080"
@@ -14,16 +19,32 @@ struct APIClient: Sendable {
 
   /// Options that every command has which talks to the service.
   static let options = [
-    Command.Option(name: "--url", form: "URL", summary: "Where the service is [REDIAL_URL, or \(defaultURL)].")
+    Command.Option(
+      name: "--url", form: "URL", summary: "Where the service is; unix:PATH too [REDIAL_URL, or \(defaultURL)].")
   ]
 
   init(_ arguments: Arguments) {
     let url = arguments.value("--url") ?? Environment.value("REDIAL_URL") ?? Self.defaultURL
-    base = url.hasSuffix("/") ? String(url.dropLast()) : url
+    self.init(base: url)
   }
 
   init(base: String) {
-    self.base = base
+    if case .unix(let path) = ListenAddress(base) {
+      (self.base, origin, unixSocket) = (base, "http://localhost", path)
+    } else {
+      let origin = base.hasSuffix("/") ? String(base.dropLast()) : base
+      (self.base, self.origin, unixSocket) = (origin, origin, nil)
+    }
+  }
+
+  /// Of the service that listens there, on this machine.
+  init(listening address: ListenAddress) {
+    switch address {
+    case .tcp("0.0.0.0", let port): self.init(base: "http://127.0.0.1:\(port)")
+    case .tcp("::", let port): self.init(base: "http://[::1]:\(port)")
+    case .tcp: self.init(base: "http://\(address)")
+    case .unix, .inherited: self.init(base: address.description)
+    }
   }
 
   /// An answer, as it came.
@@ -56,8 +77,8 @@ struct APIClient: Sendable {
     let headers = json == nil ? [] : [HeaderField("content-type", "application/json")]
     let result = BlockingHTTPClient.perform(
       TransportRequest(
-        id: 0, url: base + path, method: method, headers: headers, body: json ?? [], timeout: Self.timeout,
-        captureLimit: Self.maximumAnswer))
+        id: 0, url: origin + path, method: method, headers: headers, body: json ?? [], timeout: Self.timeout,
+        captureLimit: Self.maximumAnswer), unixSocket: unixSocket)
     guard let status = result.status, result.outcome == .answered else {
       let why = result.error?.message ?? "no answer"
       throw CommandError(

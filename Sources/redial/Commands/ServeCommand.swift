@@ -43,13 +43,13 @@ extension Command {
   static let health = Command(
     name: "health", summary: "Ask the service whether it is alive; for container health checks.",
     options: APIClient.options,
-    notes: "Without --url and REDIAL_URL it asks at the port of REDIAL_LISTEN on this machine."
+    notes: "Without --url and REDIAL_URL it asks at the address of REDIAL_LISTEN."
   ) { arguments throws(CommandError) in
     var client = APIClient(arguments)
     if !arguments.has("--url"), Environment.value("REDIAL_URL") == nil, let listen = Environment.value("REDIAL_LISTEN"),
-      let port = listen.split(separator: ":").last
+      let address = ListenAddress(listen)
     {
-      client = APIClient(base: "http://127.0.0.1:\(port)")
+      client = APIClient(listening: address)
     }
     let answer = try client.exchange("GET", "/healthz")
     Terminal.write(String(decoding: answer.body, as: UTF8.self))
