@@ -16,6 +16,7 @@ extension Command {
           summary: "\(setting.summary) [\(setting.variable); \(byDefault)]")
       },
     notes: "A flag comes before the environment, and that before the config file.\n"
+      + "Given listening sockets by the service manager (LISTEN_FDS), it takes them and binds no address.\n"
       + "SIGTERM or SIGINT stops the service once running attempts have ended; a second one stops it at once."
   ) { arguments throws(CommandError) in
     let loaded = try ServeCommand.load(arguments)
@@ -78,6 +79,13 @@ enum ServeCommand {
   }
 
   static func serve(_ settings: ServiceSettings) throws(CommandError) -> ExitCode {
+    var settings = settings
+    do throws(HTTPServerError) {
+      let inherited = try InheritedSocket.takeFromEnvironment()
+      if !inherited.isEmpty { settings.listen = .inherited(inherited) }
+    } catch {
+      throw CommandError(code: .usage, message: error.description)
+    }
     let stop = StopSignals()
     let service: Service
     do throws(Service.StartError) {
