@@ -231,18 +231,20 @@ struct BreakerRowTests {
     #expect(isOpen(breaker))
   }
 
-  @Test("presets open when their documentation says")
-  func presets() throws {
-    for (settings, failures, successes) in [
-      (CircuitBreakerSettings.gobreaker, 6, 0), (.hystrix, 10, 10), (.polly, 10, 90), (.resilience4j, 50, 50),
-    ] {
-      var breaker = Breaker(settings: settings)
-      for _ in 0..<successes { breaker.record(.success, of: try permit(&breaker, at: Self.start), at: Self.start) }
-      try fail(&breaker, times: failures - 1, at: Self.start)
-      #expect(breaker.state == .closed)
-      try fail(&breaker, times: 1, at: Self.start)
-      #expect(isOpen(breaker))
-    }
+  static let openings: [(name: String, settings: CircuitBreakerSettings, failures: Int, successes: Int)] = [
+    ("gobreaker: more than 5 in a row", .gobreaker, 6, 0), ("Hystrix: half of 20", .hystrix, 10, 10),
+    ("Polly: a tenth of 100", .polly, 10, 90), ("resilience4j: half of 100", .resilience4j, 50, 50),
+    ("CircuitBreaker: 3 in a row", .fe9lix, 3, 0),
+  ]
+
+  @Test("a preset opens when its documentation says", arguments: openings)
+  func presets(name: String, settings: CircuitBreakerSettings, failures: Int, successes: Int) throws {
+    var breaker = Breaker(settings: settings)
+    for _ in 0..<successes { breaker.record(.success, of: try permit(&breaker, at: Self.start), at: Self.start) }
+    try fail(&breaker, times: failures - 1, at: Self.start)
+    #expect(breaker.state == .closed)
+    try fail(&breaker, times: 1, at: Self.start)
+    #expect(isOpen(breaker))
   }
 
   @Test("over seeds: permits and results in any order keep probes within their number, and leave nothing stuck")

@@ -84,35 +84,71 @@ struct PresetTests {
     #expect(all.prefix(16).enumerated().allSatisfy { abs($1 - 0.1 * Double(1 << $0)) < 0.001 })
   }
 
-  @Test("Temporal: 1 s × 2 to 100 s, for ever · Restate: 50 ms × 2 to 60 s, 70 attempts")
-  func workflows() {
-    #expect(waits(.temporal, upTo: 10) == [1, 2, 4, 8, 16, 32, 64, 100, 100, 100])
-    #expect(RetryPolicy.temporal.maxAttempts == RetryPolicy.unlimited)
-    let restate = waits(.restate)
-    #expect(restate.count == 69 && restate.prefix(3) == [0.05, 0.1, 0.2] && restate.last == 60)
+  /// What is documented of a preset: the first waits for a draw, and how many there are in all.
+  struct Documented: Sendable, CustomTestStringConvertible {
+    var name: String
+    var policy: RetryPolicy
+    var draw = 0.5
+    var waits: [Double]
+    var count: Int?
+
+    var testDescription: String { name }
   }
 
-  @Test("Sidekiq n⁴ + 15 + rand(10)(n + 1) · Faktory rand(30) · River n⁴ ± 10 %")
-  func jobs() {
-    #expect(waits(.sidekiq, 0).prefix(4) == [15, 16, 31, 96])
-    #expect(waits(.sidekiq, 0.5).prefix(3) == [20, 26, 46])
-    #expect(waits(.sidekiq).count == 25 && waits(.faktory).count == 25)
-    #expect(waits(.faktory, 0.5).prefix(3) == [30, 46, 76])
-    #expect(waits(.river).prefix(4) == [1, 16, 81, 256] && waits(.river).count == 24)
-    #expect(waits(.river, 0).prefix(2) == [0.9, 14.4])
-    // Sidekiq says that its 25 retries take some 20 days.
-    let days = waits(.sidekiq, 0.5).reduce(0, +) / 86_400
+  static let schedules: [Documented] = [
+    Documented(
+      name: "Temporal: 1 s × 2 to 100 s, for ever", policy: .temporal, waits: [1, 2, 4, 8, 16, 32, 64, 100, 100]),
+    Documented(
+      name: "Restate: 50 ms × 2 to 60 s, 70 attempts", policy: .restate,
+      waits: [0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 60, 60], count: 69),
+    Documented(name: "Sidekiq: n⁴ + 15 at least", policy: .sidekiq, draw: 0, waits: [15, 16, 31, 96], count: 25),
+    Documented(name: "Sidekiq: rand(10)·(n + 1) on top", policy: .sidekiq, waits: [20, 26, 46], count: 25),
+    Documented(name: "Faktory: n⁴ + 15 + rand(30)·(n + 1)", policy: .faktory, waits: [30, 46, 76], count: 25),
+    Documented(name: "River: n⁴", policy: .river, waits: [1, 16, 81, 256], count: 24),
+    Documented(name: "River: − 10 %", policy: .river, draw: 0, waits: [0.9, 14.4, 72.9], count: 24),
+    Documented(
+      name: "QStash: e^(2.5 n), 3 retries", policy: .qstash, waits: [12.182_494, 148.413_159, 1808.042_414], count: 3),
+    Documented(
+      name: "Outpost: 30 s × 2, 10 retries", policy: .outpost,
+      waits: [30, 60, 120, 240, 480, 960, 1920, 3840, 7680, 15_360], count: 10),
+    Documented(name: "SNS: 3 × 20 s", policy: .sns, waits: [20, 20, 20], count: 3),
+    Documented(name: "Convoy: 10 × 100 s", policy: .convoy, waits: [100, 100], count: 10),
+    Documented(
+      name: "Convoy: min(interval·2ⁿ, 7200) + U[0, 5)", policy: .convoyExponential,
+      waits: [102.5, 202.5, 402.5, 802.5, 1602.5, 3202.5, 6402.5, 7202.5], count: 10),
+    Documented(name: "AWS before 2026: from 1 s", policy: .awsBefore2026, waits: [0.5, 1], count: 2),
+    Documented(name: "AWS: decorrelated", policy: .awsDecorrelated, waits: [0.1, 0.175], count: 2),
+    Documented(name: "Polly: 3 × 2 s", policy: .polly, waits: [2, 2, 2], count: 3),
+    Documented(
+      name: "Polly: decorrelated V2 from 2 s", policy: .pollyJittered, waits: [1.794_810, 2.186_007, 4.071_496],
+      count: 3),
+    Documented(name: "resilience4j: 2 × 500 ms", policy: .resilience4j, waits: [0.5, 0.5], count: 2),
+    Documented(
+      name: "resilience4j: 500 ms × 1.5", policy: .resilience4jExponential, waits: [0.5, 0.75], count: 2),
+    Documented(
+      name: "resilience4j: − 50 %", policy: .resilience4jExponential, draw: 0, waits: [0.25, 0.375], count: 2),
+    Documented(name: "Failsafe: 2 retries at once", policy: .failsafe, waits: [0, 0], count: 2),
+    Documented(
+      name: "curl: 1 s × 2 to 10 minutes", policy: .curl(retries: 12),
+      waits: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600], count: 12),
+    Documented(
+      name: "urllib3: 0, then factor·2^(n − 1) to 120 s", policy: .urllib3(retries: 12, factor: 0.5),
+      waits: [0, 1, 2, 4, 8, 16, 32, 64, 120, 120, 120, 120], count: 12),
+    Documented(name: "urllib3: factor 0", policy: .urllib3(retries: 3, factor: 0), waits: [0, 0, 0], count: 3),
+  ]
+
+  @Test("a preset gives its documented schedule", arguments: schedules)
+  func documented(_ preset: Documented) {
+    let all = waits(preset.policy, preset.draw)
+    #expect(zip(all, preset.waits).allSatisfy { abs($0 - $1) <= 0.000_002 * max(1, $1) }, "\(all.prefix(12))")
+    #expect(all.count >= preset.waits.count)
+    if let count = preset.count { #expect(all.count == count) } else { #expect(all.count == 200) }
+  }
+
+  @Test("Sidekiq's 25 retries take some 20 days, as its documentation says")
+  func twentyDays() {
+    let days = waits(.sidekiq).reduce(0, +) / 86_400
     #expect(days > 20 && days < 21)
-  }
-
-  @Test("QStash e^(2.5 n), to a day · Outpost 30 s × 2 · SNS 3 × 20 s · Convoy")
-  func webhooks() {
-    #expect(milliseconds(waits(.qstash)) == [12_182, 148_413, 1_808_042])
-    #expect(waits(.outpost) == (0..<10).map { 30 * Double(1 << $0) })
-    #expect(waits(.sns) == [20, 20, 20])
-    #expect(waits(.convoy) == [Double](repeating: 100, count: 10))
-    #expect(waits(.convoyExponential, 0.5).prefix(3) == [102.5, 202.5, 402.5])
-    #expect(waits(.convoyExponential, 0.5).last == 7202.5)
   }
 
   @Test("Event Grid: 10 s to 12 h, within 24 hours")
@@ -144,16 +180,5 @@ struct PresetTests {
   func google() {
     #expect((waits(.googleHTTPClient, 0.99).max() ?? 0) > 85)
     #expect(waits(.googleHTTPClient, 0.5).reduce(0, +) < 900)
-  }
-
-  @Test("Polly 3 × 2 s · resilience4j · Failsafe · curl · urllib3")
-  func libraries() {
-    #expect(waits(.polly) == [2, 2, 2] && waits(.pollyJittered).count == 3)
-    #expect(waits(.resilience4j) == [0.5, 0.5])
-    #expect(waits(.resilience4jExponential) == [0.5, 0.75])
-    #expect(waits(.failsafe) == [0, 0])
-    #expect(waits(.curl(retries: 12)) == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600])
-    #expect(waits(.urllib3(retries: 12, factor: 0.5)) == [0, 1, 2, 4, 8, 16, 32, 64, 120, 120, 120, 120])
-    #expect(waits(.urllib3(retries: 3, factor: 0)) == [0, 0, 0])
   }
 }
