@@ -1,6 +1,7 @@
 # make run    install what is missing, build, and start the service on 127.0.0.1:8080
 # make test   install what the tests need, and pass them
 # make sanitize  run the tests that use many threads under the thread sanitizer
+# make fuzz   fuzz the parsers, each for SECONDS (10)
 # make docs   write the libraries' documentation into .build/docs, and check it
 # make bench  measure, against a local nginx
 # make format bring the code into form; make lint checks that it is
@@ -9,7 +10,7 @@ SHELL := /bin/sh
 VENV := .build/venv
 REQUIREMENTS := Tests/Acceptance/requirements.txt
 
-.PHONY: run build test unit embedded-check acceptance sanitize docs bench lint format clean
+.PHONY: run build test unit embedded-check acceptance sanitize fuzz docs bench lint format clean
 
 run: build
 	@.ci/packages run
@@ -49,6 +50,10 @@ sanitize:
 	@.ci/packages build
 	@.ci/packages test
 	.ci/sanitize $(SUITES)
+
+fuzz:
+	@.ci/packages build
+	.ci/fuzz $(or $(SECONDS),10)
 
 docs:
 	@.ci/packages build

@@ -103,6 +103,19 @@ struct DescriptorTests {
     #expect(stored.policy == policy)
   }
 
+  @Test("a target that follows from the longest of host names can be stored, and no host is longer")
+  func longHost() throws {
+    let name = String(repeating: "a", count: 253)
+    let descriptor = try Self.read("{\"url\": \"https://\(name):65535/\"}")
+    #expect(descriptor.spec.target.utf8.count == 267)
+    let stored = try descriptor.spec.canonicalJSON.withUnsafeBufferPointer { try CallSpec.read(canonicalJSON: $0) }
+    #expect(stored.target == descriptor.spec.target)
+    #expect(throws: Problem.self) { try Self.read("{\"url\": \"https://a\(name)/\"}") }
+    #expect(throws: Problem.self) {
+      try Self.read("{\"url\": \"http://x\", \"target\": \"\(String(repeating: "t", count: 256))\"}")
+    }
+  }
+
   @Test("a URL alone is a call with the defaults")
   func least() throws {
     let descriptor = try Self.read(#"{"url": "https://Example.com:443/x"}"#)

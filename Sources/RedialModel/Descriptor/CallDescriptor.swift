@@ -36,6 +36,9 @@ public struct CallDescriptor: Sendable {
     /// The furthest a start time may lie ahead.
     public var delay: Duration
 
+    /// The longest target that a client may name, in bytes. One that follows from a URL may be longer.
+    var targetBytes = 255
+
     /// Creates limits; those left out have Redial's defaults.
     public init(bodyBytes: Int = 1 << 20, captureBytes: Int = 1 << 20, delay: Duration = .seconds(366 * 86_400)) {
       self.bodyBytes = bodyBytes
@@ -44,7 +47,11 @@ public struct CallDescriptor: Sendable {
     }
 
     /// For what has been accepted before, perhaps under other limits.
-    static let unlimited = Limits(bodyBytes: .max, captureBytes: .max, delay: .longest)
+    static let unlimited: Limits = {
+      var limits = Limits(bodyBytes: .max, captureBytes: .max, delay: .longest)
+      limits.targetBytes = .max
+      return limits
+    }()
   }
 
   /// How much of a response body is kept when the client does not say, in bytes.

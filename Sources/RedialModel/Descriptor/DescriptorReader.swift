@@ -32,7 +32,6 @@ struct DescriptorReader {
     "url", "method", "headers", "body", "json", "bodyBase64", "policy", "delay", "startAt", "target", "idempotent",
     "labels", "callback", "capture", "orderingKey", "priority",
   ]
-  private static let maximumTargetLength = 255
   private static let maximumLabels = 32
   private static let maximumLabelLength = 255
 
@@ -190,9 +189,9 @@ struct DescriptorReader {
 
   private mutating func readTarget() throws(JSONError) {
     guard let text = try string("/target") else { return }
-    guard !text.isEmpty, text.utf8.count <= Self.maximumTargetLength, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+    guard !text.isEmpty, text.utf8.count <= limits.targetBytes, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
     else {
-      return fault("/target", "must have 1 to \(Self.maximumTargetLength) bytes and no control characters")
+      return fault("/target", "must have 1 to \(limits.targetBytes) bytes and no control characters")
     }
     target = text
   }

@@ -91,6 +91,8 @@ public struct TargetURL: Sendable, Hashable {
       }
     }
     guard !host.isEmpty else { throw URLFault("has no host") }
+    // The longest name that DNS has (RFC 1035 §2.3.4).
+    guard host.count <= 253 else { throw URLFault("has a host of \(host.count) bytes; no name is longer than 253") }
     if isLiteral {
       guard host.last == UInt8(ascii: "]"), host.count > 4,
         host.dropFirst().dropLast().allSatisfy({
