@@ -121,7 +121,7 @@ extension Engine {
   }
 
   mutating func refuse(_ operation: Operation, _ problem: Problem) {
-    effects.actions.append(.reply(operation.reply, .refused(problem)))
+    refuse(operation.reply, problem)
   }
 
   static func alreadyEnded(_ id: CallID, _ state: StoredState) -> Problem {

@@ -36,10 +36,12 @@ extension Engine {
     var attempt = ended
     let wasCutOff = attempt.outcome == .interrupted
     if wasCutOff { call.record.progress.interruptions += 1 }
+    let status = attempt.status ?? 0
+    // Of a success nothing about retries is asked, and its header need not be searched.
+    let response = (200...299).contains(status) ? nil : attempt.response
     let end = AttemptEnd(
-      outcome: attempt.outcome, status: attempt.status ?? 0,
-      retryAfter: attempt.response?.askedWait(status: attempt.status ?? 0, at: now),
-      directive: attempt.response?.head.first(RetryDirective.fieldName).flatMap(RetryDirective.parse),
+      outcome: attempt.outcome, status: status, retryAfter: response?.askedWait(status: status, at: now),
+      directive: response?.head.first(RetryDirective.fieldName).flatMap(RetryDirective.parse),
       attempts: call.record.progress.chargedAttempts, startedAt: call.record.progress.roundStartedAt,
       waits: call.record.progress.waits)
     var decision = call.record.spec.policy.decide(end, at: now, using: &random)

@@ -23,10 +23,7 @@ public struct DispatchTimerSource: RetryTimerSource {
 extension Duration {
   /// Whole nanoseconds, from 0 to what 64 bits hold.
   fileprivate var clampedNanoseconds: Int {
-    let (seconds, attoseconds) = components
-    guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    let (sum, carried) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
-    return overflow || carried ? .max : Int(sum)
+    // Not by `components`, which traps beyond 2^63 seconds.
+    Int(clamping: max(0, attoseconds / 1_000_000_000))
   }
 }

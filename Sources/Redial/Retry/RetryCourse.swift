@@ -82,18 +82,22 @@ struct RetryCourse {
           throw error(.deadlineExceeded, retryAfter: wait)
         }
         retrier.tell(.waiting(name: retrier.name, reason: .breaker, duration: wait))
-        let clock = retrier.clock
-        let longest = min(wait, left)
         // Until its time has come, or another call has moved it.
-        try await withThrowingTaskGroup(of: Void.self) { group in
-          group.addTask { try await clock.sleep(for: longest) }
-          group.addTask { await breaker.change(after: seen) }
-          defer { group.cancelAll() }
-          try await group.next()
-        }
-        try Task.checkCancellation()
+        try await sleep(for: min(wait, left)) { await breaker.change(after: seen) }
       }
     }
+  }
+
+  /// Waits for so long, or until something else has come.
+  private func sleep(for wait: Duration, orUntil other: @escaping @Sendable () async -> Void) async throws {
+    let clock = retrier.clock
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await clock.sleep(for: wait) }
+      group.addTask { await other() }
+      defer { group.cancelAll() }
+      try await group.next()
+    }
+    try Task.checkCancellation()
   }
 
   // MARK: Attempts
@@ -163,14 +167,7 @@ struct RetryCourse {
     retrier.tell(.waiting(name: retrier.name, reason: isAsked ? .retryAfter : .backoff, duration: wait))
     let since = retrier.clock.now
     if let successes = retrier.successes, !isAsked {
-      let clock = retrier.clock
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await clock.sleep(for: wait) }
-        group.addTask { await successes.next() }
-        defer { group.cancelAll() }
-        try await group.next()
-      }
-      try Task.checkCancellation()
+      try await sleep(for: wait) { await successes.next() }
     } else {
       try await retrier.clock.sleep(for: wait)
     }
