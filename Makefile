@@ -66,8 +66,10 @@ bench:
 	@.ci/packages bench
 	@swift build -c release --product redial
 	@swift build -c release --product policy-benchmark
+	@swift build -c release --product codec-benchmark
 	@python3 Benchmarks/service.py
 	@"$$(swift build -c release --show-bin-path)/policy-benchmark"
+	@"$$(swift build -c release --show-bin-path)/codec-benchmark"
 
 lint:
 	swift format lint --strict --recursive Package.swift Sources Tests

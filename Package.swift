@@ -67,8 +67,13 @@ let package = Package(
 
     // `make bench`.
     .target(name: "CAllocations", path: "Benchmarks/CAllocations"),
+    .target(
+      name: "Measurement", dependencies: ["CAllocations"], path: "Benchmarks/Measurement", swiftSettings: strict),
     .executableTarget(
-      name: "policy-benchmark", dependencies: ["RedialCore", "CAllocations"], path: "Benchmarks/Policy",
+      name: "policy-benchmark", dependencies: ["RedialCore", "Measurement"], path: "Benchmarks/Policy",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "codec-benchmark", dependencies: ["RedialModel", "RedialCore", "Measurement"], path: "Benchmarks/Codec",
       swiftSettings: strict),
 
     tests("RedialCoreTests", ["RedialCore"]),

@@ -1,33 +1,7 @@
 // Nanoseconds and allocations of each decision, measured in rounds; the median round counts.
 
-import CAllocations
+import Measurement
 import RedialCore
-
-func measure(_ name: String, count: Int, _ body: (Int) -> Int) {
-  var nanoseconds: [Double] = []
-  var allocations = 0.0
-  var sum = 0
-  for round in 0..<7 {
-    let before = redial_allocations()
-    let start = ContinuousClock.now
-    for index in 0..<count { sum &+= body(index) }
-    let took = ContinuousClock.now - start
-    // The first round warms up.
-    if round == 0 { continue }
-    allocations = Double(redial_allocations() - before) / Double(count)
-    let (seconds, attoseconds) = took.components
-    nanoseconds.append((Double(seconds) * 1e9 + Double(attoseconds) / 1e9) / Double(count))
-  }
-  nanoseconds.sort()
-  let padded = name.padding(to: 42)
-  print("\(padded)\((nanoseconds[nanoseconds.count / 2] * 10).rounded() / 10) ns   \(allocations) allocations")
-  // What is computed must not be thought away.
-  if sum == .min { print(sum) }
-}
-
-extension String {
-  func padding(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
-}
 
 let start = Timestamp(microseconds: 1_790_000_000_000_000)
 var random = RandomSource(seed: 1)
