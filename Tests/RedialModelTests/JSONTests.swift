@@ -220,4 +220,64 @@ struct JSONTests {
     }
     #expect(accepted > 100)
   }
+
+  @Test("a special byte ends plain text at every place, however the text lies to the words that are looked at")
+  func specialBytes() {
+    for length in 0...20 {
+      for place in 0...length {
+        for special in ["\\\"", "\\\\", "\u{1}", "é", "\"", "\u{1F}", "\u{7F}", "~", "#", "!"] {
+          var text = String(repeating: "a", count: length)
+          text.insert(contentsOf: special, at: text.index(text.startIndex, offsetBy: place))
+          let bytes = Array("[\"\(text)\"]".utf8)
+          #expect((try? Value.read(bytes)) == Value.foundation(bytes), "\(text)")
+        }
+      }
+    }
+  }
+
+  @Test("a string's bytes are those of its text", arguments: ["", "plain", "caf\u{e9}", #"a\u00e9\n\ud83d\ude00"#])
+  func stringBytes(text: String) throws {
+    let bytes = Array("\"\(text)\"".utf8)
+    let (one, other) = bytes.withUnsafeBufferPointer { buffer in
+      var one = JSONReader(buffer)
+      var other = JSONReader(buffer)
+      return (try? one.utf8String(), try? other.string())
+    }
+    #expect(one != nil && one == other.map { Array($0.utf8) })
+  }
+
+  @Test("what is passed over is checked as strictly as what is read")
+  func passedOver() {
+    for text in [
+      #"{"a":"\q"}"#, #"{"a\q":1}"#, #"{"a" 1}"#, #"{a:1}"#, "{\"a\":\"\u{2}\"}", #"{"a":"\ud800"}"#, "{\"a\":1,}",
+    ] {
+      #expect(!Self.canBeSkipped(Array(text.utf8)), "\(text)")
+    }
+    #expect(!Self.canBeSkipped(Array("[\"".utf8) + [0xC3, 0x28] + Array("\"]".utf8)))
+    #expect(Self.canBeSkipped(Array(#"{"é\n":["x\u00e9",1.5e3,true,null,{}]}"#.utf8)))
+  }
+
+  private static func canBeSkipped(_ bytes: [UInt8]) -> Bool {
+    bytes.withUnsafeBufferPointer { buffer in
+      var reader = JSONReader(buffer)
+      do {
+        _ = try reader.skipValue()
+        try reader.finish()
+        return true
+      } catch {
+        return false
+      }
+    }
+  }
+
+  @Test("numbers are written in full", arguments: [0, 1, -1, 9, 10, 99, 100, Int64.max, Int64.min, -1_000_000])
+  func decimals(value: Int64) {
+    var writer = JSONWriter(capacity: 1)
+    writer.beginArray()
+    for _ in 0..<20 { writer.integer(value) }
+    writer.endArray()
+    #expect(
+      String(decoding: writer.bytes, as: UTF8.self)
+        == "[\(Array(repeating: "\(value)", count: 20).joined(separator: ","))]")
+  }
 }

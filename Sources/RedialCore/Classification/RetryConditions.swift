@@ -51,7 +51,7 @@ public enum Idempotency: UInt8, Sendable, Hashable, CaseIterable {
   /// - Parameters:
   ///   - method: The method token; methods are case-sensitive.
   ///   - hasKey: Whether the target honours an idempotency key that the request carries.
-  public init(method: some StringProtocol, hasKey: Bool = false) {
+  public init(method: String, hasKey: Bool = false) {
     let isIdempotent =
       switch method.utf8.count {
       case 3: Self.equals(method, "GET") || Self.equals(method, "PUT")
@@ -64,7 +64,12 @@ public enum Idempotency: UInt8, Sendable, Hashable, CaseIterable {
     self = isIdempotent ? .method : hasKey ? .keyed : .unsafe
   }
 
-  private static func equals(_ method: some StringProtocol, _ name: StaticString) -> Bool {
-    name.withUTF8Buffer { method.utf8.elementsEqual($0) }
+  private static func equals(_ method: String, _ name: StaticString) -> Bool {
+    var at = name.utf8Start
+    for byte in method.utf8 {
+      guard byte == at.pointee else { return false }
+      at += 1
+    }
+    return true
   }
 }

@@ -16,6 +16,8 @@ public final class CallSpec: Sendable {
   public let target: String
   /// How to retry.
   public let policy: RetryPolicy
+  /// The policy as JSON, if that is at hand.
+  let policyJSON: [UInt8]?
   /// Whether the client says that the request may be executed more than once.
   public let idempotent: Bool
   /// The client's own names for the call, in the order given.
@@ -40,15 +42,26 @@ public final class CallSpec: Sendable {
   }
 
   /// Creates a spec from parts that have been validated.
-  public init(
+  public convenience init(
     url: String, method: String, headers: [HeaderField], target: String, policy: RetryPolicy,
     idempotent: Bool = false, labels: [Label] = [], callback: Callback? = nil, captureLimit: Int
+  ) {
+    self.init(
+      url: url, method: method, headers: headers, target: target, policy: policy, policyJSON: nil,
+      idempotent: idempotent, labels: labels, callback: callback, captureLimit: captureLimit)
+  }
+
+  /// - Parameter policyJSON: What writing `policy` gives; nil to write it when it is asked for.
+  init(
+    url: String, method: String, headers: [HeaderField], target: String, policy: RetryPolicy, policyJSON: [UInt8]?,
+    idempotent: Bool, labels: [Label], callback: Callback?, captureLimit: Int
   ) {
     self.url = url
     self.method = method
     self.headers = headers
     self.target = target
     self.policy = policy
+    self.policyJSON = policyJSON
     self.idempotent = idempotent
     self.labels = labels
     self.callback = callback

@@ -29,7 +29,7 @@ extension CallSpec {
     writer.field("method", method)
     if !headers.isEmpty { writeHeaders(to: &writer) }
     writer.key("policy")
-    policy.write(to: &writer)
+    if let policyJSON { writer.raw(policyJSON) } else { policy.write(to: &writer) }
     writer.field("target", target)
     if idempotent { writer.field("idempotent", true) }
     if !labels.isEmpty { writeLabels(to: &writer) }
@@ -44,16 +44,15 @@ extension CallSpec {
   private func writeHeaders(to writer: inout JSONWriter) {
     writer.key("headers")
     writer.beginObject()
-    for (position, field) in headers.enumerated() {
-      let values = headers.filter { $0.name == field.name }
-      if values.count > 1, headers.firstIndex(where: { $0.name == field.name }) != position { continue }
+    for (position, field) in headers.enumerated() where !headers[..<position].contains(where: { $0.name == field.name })
+    {
       writer.key(field.name)
-      if values.count == 1 {
-        writer.string(field.value)
-      } else {
+      if headers[(position + 1)...].contains(where: { $0.name == field.name }) {
         writer.beginArray()
-        for value in values { writer.string(value.value) }
+        for other in headers[position...] where other.name == field.name { writer.string(other.value) }
         writer.endArray()
+      } else {
+        writer.string(field.value)
       }
     }
     writer.endObject()

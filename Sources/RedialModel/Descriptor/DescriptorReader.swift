@@ -17,7 +17,7 @@ struct DescriptorReader {
   private var bodyMember: String?
   private var bodyIsJSON = false
   private var bodyTooLarge = false
-  private var policy = PolicyDraft()
+  private var policy = KnownPolicy.unsaid
   private var start: CallDescriptor.Start?
   private var startMember: String?
   private var target: String?
@@ -75,10 +75,7 @@ struct DescriptorReader {
     case "method": try readMethod()
     case "headers": try readHeaders()
     case "body", "json", "bodyBase64": try readBody(key)
-    case "policy":
-      var draft = policy
-      try draft.read(from: &self)
-      policy = draft
+    case "policy": try readPolicy()
     case "delay", "startAt": try readStart(key)
     case "target": try readTarget()
     case "idempotent": idempotent = try bool("/idempotent") ?? false
@@ -159,13 +156,27 @@ struct DescriptorReader {
       }
       body = bytes
     default:
-      guard let text = try string("/body") else { return }
-      body = Array(text.utf8)
+      guard try expect(.string, "/body", "must be a string") else { return }
+      body = try json.utf8String()
     }
     if let body, body.count > limits.bodyBytes {
       bodyTooLarge = true
       fault("/\(key)", "is \(body.count) bytes long; at most \(limits.bodyBytes) are accepted")
     }
+  }
+
+  private mutating func readPolicy() throws(JSONError) {
+    var ahead = json
+    let text = json.raw(try ahead.skipValue())
+    if let known = KnownPolicies.recent.policy(readFrom: text) {
+      json = ahead
+      policy = known
+      return
+    }
+    let faultsBefore = faults.count
+    var draft = PolicyDraft()
+    try draft.read(from: &self)
+    if faults.count == faultsBefore { policy = KnownPolicies.recent.note(draft, readFrom: text) }
   }
 
   private mutating func readStart(_ key: String) throws(JSONError) {
@@ -283,15 +294,15 @@ struct DescriptorReader {
         detail: faults.count == 1 ? "\(first)." : "\(first), and \(faults.count - 1) more; see errors.",
         errors: Array(listed))
     }
-    if bodyIsJSON, !headers.contains(where: { $0.name.lowercased() == "content-type" }) {
+    if bodyIsJSON, !headers.contains(where: { ASCIIText.equal($0.name, ignoringCase: "content-type") }) {
       headers.append(HeaderField("content-type", "application/json"))
     }
     let method = method ?? (body == nil ? "GET" : "POST")
-    let hasKey = idempotent || headers.contains { $0.name.lowercased() == "idempotency-key" }
+    let hasKey = idempotent || headers.contains { ASCIIText.equal($0.name, ignoringCase: "idempotency-key") }
+    let policy = policy.finished(for: Idempotency(method: method, hasKey: hasKey))
     let spec = CallSpec(
-      url: url, method: method, headers: headers, target: target ?? origin,
-      policy: policy.finished(for: Idempotency(method: method, hasKey: hasKey)), idempotent: idempotent, labels: labels,
-      callback: callback,
+      url: url, method: method, headers: headers, target: target ?? origin, policy: policy.policy,
+      policyJSON: policy.json, idempotent: idempotent, labels: labels, callback: callback,
       captureLimit: captureLimit ?? min(CallDescriptor.defaultCaptureBytes, limits.captureBytes))
     return CallDescriptor(spec: spec, body: body ?? [], start: start ?? .after(.zero))
   }

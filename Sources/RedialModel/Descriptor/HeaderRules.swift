@@ -5,7 +5,7 @@ enum HeaderRules {
 
   /// Fields that belong to the connection or to the framing of the message, which libcurl looks after
   /// (RFC 9110 §7.6.1, RFC 9112 §6).
-  private static let forbidden: Set<String> = [
+  private static let forbidden: [StaticString] = [
     "connection", "content-length", "expect", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer",
     "transfer-encoding", "upgrade",
   ]
@@ -13,7 +13,9 @@ enum HeaderRules {
   /// What is wrong with a field name; nil when nothing is.
   static func fault(inName name: String) -> String? {
     guard isToken(name) else { return "is not a header field name" }
-    guard !forbidden.contains(name.lowercased()) else { return "is set by Redial and cannot be given" }
+    guard !forbidden.contains(where: { ASCIIText.equal(name, ignoringCase: $0) }) else {
+      return "is set by Redial and cannot be given"
+    }
     return nil
   }
 

@@ -3,6 +3,8 @@ struct Members {
   private let names: [String]
   /// Bit `i` is set once the member `names[i]` has been there.
   private var seen: UInt64 = 0
+  /// Where the next name is looked for first: most clients give members in the order that the documents do.
+  private var next = 0
 
   /// What a name turns out to be.
   enum Sighting {
@@ -17,7 +19,10 @@ struct Members {
 
   /// Notes that a member is there.
   mutating func see(_ name: String) -> Sighting {
-    guard let index = names.firstIndex(of: name) else { return .unknown }
+    guard let index = names[next...].firstIndex(of: name) ?? names[..<next].firstIndex(of: name) else {
+      return .unknown
+    }
+    next = index + 1
     let bit: UInt64 = 1 << UInt64(index)
     defer { seen |= bit }
     return seen & bit == 0 ? .first : .again

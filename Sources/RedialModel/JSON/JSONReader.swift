@@ -69,9 +69,7 @@ public struct JSONReader {
     skipSpace()
     guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { throw error("a member name was expected") }
     let key = try string()
-    skipSpace()
-    guard index < bytes.count, bytes[index] == UInt8(ascii: ":") else { throw error("a colon was expected") }
-    index += 1
+    try skipColon()
     return key
   }
 
@@ -107,6 +105,16 @@ public struct JSONReader {
       return text
     }
     return try unescape(range)
+  }
+
+  /// Reads a string, as the UTF-8 bytes of its text.
+  public mutating func utf8String() throws(JSONError) -> [UInt8] {
+    guard try peek() == .string else { throw error("a string was expected") }
+    let before = self
+    let (range, escaped, isASCII) = try scanString()
+    if isASCII, !escaped { return Array(raw(range)) }
+    self = before
+    return Array(try string().utf8)
   }
 
   /// Reads a number.
@@ -155,13 +163,19 @@ public struct JSONReader {
     let kind = try peek()
     let start = index
     switch kind {
-    case .string: _ = try string()
+    case .string: try skipString()
     case .number: try scanNumber()
     case .bool: _ = try bool()
     case .null: _ = try null()
     case .object:
       try beginObject()
-      while try nextKey() != nil { _ = try skipValue() }
+      while try advance(closing: UInt8(ascii: "}")) {
+        skipSpace()
+        guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { throw error("a member name was expected") }
+        try skipString()
+        try skipColon()
+        _ = try skipValue()
+      }
     case .array:
       try beginArray()
       while try nextElement() { _ = try skipValue() }
@@ -181,6 +195,22 @@ public struct JSONReader {
       case 0x20, 0x09, 0x0A, 0x0D: index += 1
       default: return
       }
+    }
+  }
+
+  private mutating func skipColon() throws(JSONError) {
+    skipSpace()
+    guard index < bytes.count, bytes[index] == UInt8(ascii: ":") else { throw error("a colon was expected") }
+    index += 1
+  }
+
+  /// Checks a string as strictly as if it were wanted.
+  private mutating func skipString() throws(JSONError) {
+    let (range, escaped, isASCII) = try scanString()
+    if escaped {
+      _ = try unescape(range)
+    } else if !isASCII, String(validating: bytes[range], as: UTF8.self) == nil {
+      throw JSONError(offset: range.lowerBound, reason: "the string is not valid UTF-8")
     }
   }
 
@@ -247,7 +277,14 @@ public struct JSONReader {
     let start = index
     var escaped = false
     var bits: UInt8 = 0
+    let raw = UnsafeRawBufferPointer(bytes)
     while index < bytes.count {
+      // Eight bytes at a time, up to the first that is anything but plain text.
+      if index + 8 <= bytes.count {
+        let plain = Self.plainPrefix(raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+        index += plain
+        if plain == 8 { continue }
+      }
       let byte = bytes[index]
       if byte == UInt8(ascii: "\"") {
         index += 1
@@ -263,6 +300,19 @@ public struct JSONReader {
     }
     index = bytes.count
     throw error("the text ends inside a string")
+  }
+
+  /// How many of the first of eight bytes are ASCII, without a quotation mark, a backslash or a control character.
+  private static func plainPrefix(_ word: UInt64) -> Int {
+    let word = UInt64(littleEndian: word)
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let tops: UInt64 = 0x8080_8080_8080_8080
+    let quotes = word ^ ones &* 0x22
+    let backslashes = word ^ ones &* 0x5C
+    // The top bit of a byte is set if the byte is below 0x20, a quotation mark, a backslash, or not ASCII. A borrow from
+    // such a byte may set it in those above, but the lowest that is set is true.
+    let special = ((word &- ones &* 0x20) | (quotes &- ones) | (backslashes &- ones) | word) & tops
+    return special.trailingZeroBitCount / 8
   }
 
   private func unescape(_ range: Range<Int>) throws(JSONError) -> String {

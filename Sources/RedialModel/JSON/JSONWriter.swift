@@ -4,16 +4,17 @@ public import RedialCore
 ///
 /// Commas are its own business; that names and values alternate inside objects
 /// is its caller's. ``field(_:_:)-(_,String)`` and its siblings write a member at once.
-public struct JSONWriter {
-  /// What has been written.
-  public private(set) var bytes: [UInt8]
+public struct JSONWriter: ~Copyable {
+  private var text: TextBuffer
   private var needsComma = false
 
   /// An empty writer with room for `capacity` bytes.
   public init(capacity: Int = 512) {
-    bytes = []
-    bytes.reserveCapacity(capacity)
+    text = TextBuffer(capacity: capacity)
   }
+
+  /// What has been written, as a copy.
+  public var bytes: [UInt8] { text.bytes }
 
   // MARK: Structure
 
@@ -29,10 +30,8 @@ public struct JSONWriter {
   /// Writes a member's name, which must need no escape.
   public mutating func key(_ name: StaticString) {
     separate()
-    bytes.append(UInt8(ascii: "\""))
-    name.withUTF8Buffer { bytes.append(contentsOf: $0) }
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(UInt8(ascii: ":"))
+    text.append(name, between: UInt8(ascii: "\""), and: UInt8(ascii: "\""))
+    text.append(UInt8(ascii: ":"))
     needsComma = false
   }
 
@@ -40,7 +39,7 @@ public struct JSONWriter {
   public mutating func key(_ name: String) {
     separate()
     quoted(name)
-    bytes.append(UInt8(ascii: ":"))
+    text.append(UInt8(ascii: ":"))
     needsComma = false
   }
 
@@ -55,21 +54,20 @@ public struct JSONWriter {
   /// Writes a string that needs no escape.
   public mutating func string(_ value: StaticString) {
     separate()
-    bytes.append(UInt8(ascii: "\""))
-    value.withUTF8Buffer { bytes.append(contentsOf: $0) }
-    bytes.append(UInt8(ascii: "\""))
+    text.append(value, between: UInt8(ascii: "\""), and: UInt8(ascii: "\""))
   }
 
   /// Writes a whole number.
   public mutating func integer(_ value: Int64) {
     separate()
-    bytes.appendDecimal(value)
+    text.append(decimal: value)
   }
 
   /// Writes a number; one that JSON cannot say becomes null.
   public mutating func double(_ value: Double) {
     separate()
-    bytes.append(contentsOf: (value.isFinite ? value.description : "null").utf8)
+    var digits = value.isFinite ? value.description : "null"
+    digits.withUTF8 { text.append($0) }
   }
 
   /// Writes `true` or `false`.
@@ -78,9 +76,9 @@ public struct JSONWriter {
   public mutating func null() { literal("null") }
 
   /// Writes bytes that are one JSON value already.
-  public mutating func raw(_ value: some Collection<UInt8>) {
+  public mutating func raw(_ value: [UInt8]) {
     separate()
-    bytes.append(contentsOf: value)
+    value.withUnsafeBufferPointer { text.append($0) }
   }
 
   // MARK: Members
@@ -126,84 +124,60 @@ public struct JSONWriter {
     key(name)
     guard let value else { return null() }
     separate()
-    bytes.append(UInt8(ascii: "\""))
-    TimestampText.append(value, to: &bytes)
-    bytes.append(UInt8(ascii: "\""))
+    text.append(UInt8(ascii: "\""))
+    TimestampText.append(value, to: &text)
+    text.append(UInt8(ascii: "\""))
   }
 
   // MARK: Bytes
 
   private mutating func open(_ bracket: UInt8) {
     separate()
-    bytes.append(bracket)
+    text.append(bracket)
     needsComma = false
   }
 
   private mutating func close(_ bracket: UInt8) {
-    bytes.append(bracket)
+    text.append(bracket)
     needsComma = true
   }
 
   private mutating func separate() {
-    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    if needsComma { text.append(UInt8(ascii: ",")) }
     needsComma = true
   }
 
-  private mutating func literal(_ text: StaticString) {
+  private mutating func literal(_ word: StaticString) {
     separate()
-    text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    word.withUTF8Buffer { text.append($0) }
   }
 
   private mutating func quoted(_ value: String) {
-    bytes.append(UInt8(ascii: "\""))
+    text.append(UInt8(ascii: "\""))
     var value = value
-    value.withUTF8 { text in
+    value.withUTF8 { raw in
       var clean = 0
-      for at in text.indices where text[at] < 0x20 || text[at] == UInt8(ascii: "\"") || text[at] == UInt8(ascii: "\\") {
-        bytes.append(contentsOf: text[clean..<at])
-        escape(text[at])
+      for at in raw.indices where raw[at] < 0x20 || raw[at] == UInt8(ascii: "\"") || raw[at] == UInt8(ascii: "\\") {
+        text.append(UnsafeBufferPointer(rebasing: raw[clean..<at]))
+        escape(raw[at])
         clean = at + 1
       }
-      bytes.append(contentsOf: text[clean...])
+      text.append(UnsafeBufferPointer(rebasing: raw[clean...]))
     }
-    bytes.append(UInt8(ascii: "\""))
+    text.append(UInt8(ascii: "\""))
   }
 
   private mutating func escape(_ byte: UInt8) {
-    bytes.append(UInt8(ascii: "\\"))
+    text.append(UInt8(ascii: "\\"))
     switch byte {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
-    case 0x0A: bytes.append(UInt8(ascii: "n"))
-    case 0x0D: bytes.append(UInt8(ascii: "r"))
-    case 0x09: bytes.append(UInt8(ascii: "t"))
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): text.append(byte)
+    case 0x0A: text.append(UInt8(ascii: "n"))
+    case 0x0D: text.append(UInt8(ascii: "r"))
+    case 0x09: text.append(UInt8(ascii: "t"))
     default:
-      bytes.append(contentsOf: "u00".utf8)
       let digits: StaticString = "0123456789abcdef"
-      digits.withUTF8Buffer {
-        bytes.append($0[Int(byte >> 4)])
-        bytes.append($0[Int(byte & 15)])
-      }
+      text.append("00", between: UInt8(ascii: "u"), and: digits.utf8Start[Int(byte >> 4)])
+      text.append(digits.utf8Start[Int(byte & 15)])
     }
-  }
-}
-
-extension [UInt8] {
-  /// Appends a whole number in decimal digits.
-  public mutating func appendDecimal(_ value: Int64) {
-    if value < 0 { append(UInt8(ascii: "-")) }
-    var rest = value.magnitude
-    let start = count
-    repeat {
-      append(UInt8(0x30 + rest % 10))
-      rest /= 10
-    } while rest > 0
-    self[start...].reverse()
-  }
-
-  /// Appends a whole number in decimal digits, filled up with zeros to `width`.
-  public mutating func appendDecimal(_ value: Int, width: Int) {
-    let start = count
-    appendDecimal(Int64(value))
-    while count - start < width { insert(0x30, at: start) }
   }
 }

@@ -4,29 +4,33 @@ public import RedialCore
 public enum TimestampText {
   /// `2026-12-01T09:00:00.000Z`
   public static func format(_ time: Timestamp) -> String {
-    var bytes: [UInt8] = []
-    append(time, to: &bytes)
-    return String(decoding: bytes, as: UTF8.self)
+    var text = TextBuffer(capacity: 32)
+    append(time, to: &text)
+    return String(decoding: text.bytes, as: UTF8.self)
   }
 
-  /// Appends the text of an instant to `bytes`.
-  public static func append(_ time: Timestamp, to bytes: inout [UInt8]) {
+  /// Appends the text of an instant. A year that four digits cannot say, which no clock will show, has more.
+  static func append(_ time: Timestamp, to text: inout TextBuffer) {
     let civil = CivilTime(time)
-    bytes.appendDecimal(civil.year, width: 4)
-    bytes.append(UInt8(ascii: "-"))
-    bytes.appendDecimal(civil.month, width: 2)
-    bytes.append(UInt8(ascii: "-"))
-    bytes.appendDecimal(civil.day, width: 2)
-    bytes.append(UInt8(ascii: "T"))
-    bytes.appendDecimal(civil.hour, width: 2)
-    bytes.append(UInt8(ascii: ":"))
-    bytes.appendDecimal(civil.minute, width: 2)
-    bytes.append(UInt8(ascii: ":"))
-    bytes.appendDecimal(civil.second, width: 2)
-    bytes.append(UInt8(ascii: "."))
+    if (0...9999).contains(civil.year) {
+      text.append(civil.year, width: 4)
+    } else {
+      text.append(decimal: Int64(civil.year))
+    }
+    text.append(UInt8(ascii: "-"))
+    text.append(civil.month, width: 2)
+    text.append(UInt8(ascii: "-"))
+    text.append(civil.day, width: 2)
+    text.append(UInt8(ascii: "T"))
+    text.append(civil.hour, width: 2)
+    text.append(UInt8(ascii: ":"))
+    text.append(civil.minute, width: 2)
+    text.append(UInt8(ascii: ":"))
+    text.append(civil.second, width: 2)
+    text.append(UInt8(ascii: "."))
     let remainder = time.microseconds % 1_000_000
-    bytes.appendDecimal(Int((remainder < 0 ? remainder + 1_000_000 : remainder) / 1000), width: 3)
-    bytes.append(UInt8(ascii: "Z"))
+    text.append(Int((remainder < 0 ? remainder + 1_000_000 : remainder) / 1000), width: 3)
+    text.append(UInt8(ascii: "Z"))
   }
 
   /// Reads an RFC 3339 date-time with `Z` or a numeric offset, and any number of fraction digits, of

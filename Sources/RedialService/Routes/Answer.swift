@@ -116,7 +116,7 @@ enum Answer {
       : problem(Problem(status: status, code: "badRequest", title: "The request cannot be served", detail: reason))
   }
 
-  private static func json(_ status: Int, _ writer: JSONWriter, _ more: [HTTPHeader] = []) -> HTTPResponse {
+  private static func json(_ status: Int, _ writer: borrowing JSONWriter, _ more: [HTTPHeader] = []) -> HTTPResponse {
     HTTPResponse(
       status: status, headers: [HTTPHeader("content-type", "application/json")] + more, body: writer.bytes)
   }

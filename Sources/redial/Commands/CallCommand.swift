@@ -102,7 +102,7 @@ struct CallCommand {
         throw CommandError(code: .usage, message: "--policy is not JSON")
       }
       writer.key("policy")
-      writer.raw(bytes)
+      writer.raw(Array(bytes))
     }
     if let delay = arguments.value("--delay") { writer.field("delay", delay) }
     if let target = arguments.value("--target") { writer.field("target", target) }

@@ -1,0 +1,111 @@
+internal import Glibc
+internal import RedialCore
+internal import Synchronization
+
+/// Policies that were read lately, by the bytes that they were read from.
+///
+/// Clients send the same few policies over and over, most of them none at all, and every call that comes back from the
+/// store brings its own: reading one costs as much as the rest of the descriptor, and writing it most of a spec. What is
+/// remembered is what reading the same bytes again would give, so nothing depends on whether it is.
+final class KnownPolicies: Sendable {
+  static let recent = KnownPolicies()
+
+  /// The most policies that are remembered; when there are more, all are forgotten, and those in use come back.
+  static let limit = 256
+  /// The longest text that is remembered, in bytes.
+  static let longestText = 2048
+
+  private struct Entry: Sendable {
+    let text: [UInt8]
+    let policy: KnownPolicy
+
+    func matches(_ other: UnsafeBufferPointer<UInt8>) -> Bool {
+      guard text.count == other.count, let start = other.baseAddress else { return false }
+      return text.withUnsafeBytes { mine in
+        guard let mine = mine.baseAddress else { return true }
+        return memcmp(mine, start, other.count) == 0
+      }
+    }
+  }
+
+  private let entries = Mutex<[UInt64: Entry]>([:])
+
+  /// How many are remembered.
+  var count: Int { entries.withLock { $0.count } }
+
+  /// The policy that was read from these bytes, if it is remembered.
+  func policy(readFrom text: UnsafeBufferPointer<UInt8>) -> KnownPolicy? {
+    let digest = Self.digest(text)
+    return entries.withLock { entries in
+      guard let entry = entries[digest], entry.matches(text) else { return nil }
+      return entry.policy
+    }
+  }
+
+  /// Remembers what was read from these bytes, without a fault.
+  func note(_ draft: PolicyDraft, readFrom text: UnsafeBufferPointer<UInt8>) -> KnownPolicy {
+    let policy = KnownPolicy(draft)
+    guard text.count <= Self.longestText else { return policy }
+    let digest = Self.digest(text)
+    entries.withLock { entries in
+      if entries.count >= Self.limit { entries.removeAll(keepingCapacity: true) }
+      entries[digest] = Entry(text: Array(text), policy: policy)
+    }
+    return policy
+  }
+
+  /// Any digest will do, for the bytes are compared: this one is quick. Two texts that have the same one displace each
+  /// other.
+  private static func digest(_ text: UnsafeBufferPointer<UInt8>) -> UInt64 {
+    let raw = UnsafeRawBufferPointer(text)
+    var digest = UInt64(truncatingIfNeeded: raw.count)
+    var at = 0
+    while at + 8 <= raw.count {
+      digest = mix(digest ^ raw.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+      at += 8
+    }
+    while at < raw.count {
+      digest = mix(digest ^ UInt64(raw[at]))
+      at += 1
+    }
+    return digest
+  }
+
+  private static func mix(_ value: UInt64) -> UInt64 {
+    let product = value.multipliedFullWidth(by: 0x9E37_79B9_7F4A_7C15)
+    return product.high ^ product.low
+  }
+}
+
+/// What a client's text says of a policy, and what becomes of it for each kind of request.
+final class KnownPolicy: Sendable {
+  /// What a client that says nothing gets.
+  static let unsaid = KnownPolicy(PolicyDraft())
+
+  /// A policy without gaps, with its canonical JSON.
+  struct Finished: Sendable {
+    let policy: RetryPolicy
+    let json: [UInt8]
+  }
+
+  private let draft: PolicyDraft
+  /// By the raw value of the idempotency.
+  private let finished = Mutex<[Finished?]>(Array(repeating: nil, count: Idempotency.allCases.count))
+
+  init(_ draft: PolicyDraft) {
+    self.draft = draft
+  }
+
+  /// The policy of a request that may be repeated as safely as that.
+  func finished(for idempotency: Idempotency) -> Finished {
+    finished.withLock { finished in
+      if let known = finished[Int(idempotency.rawValue)] { return known }
+      let policy = draft.finished(for: idempotency)
+      var writer = JSONWriter(capacity: 512)
+      policy.write(to: &writer)
+      let made = Finished(policy: policy, json: writer.bytes)
+      finished[Int(idempotency.rawValue)] = made
+      return made
+    }
+  }
+}

@@ -1,0 +1,67 @@
+import RedialCore
+import Testing
+
+@testable import RedialModel
+
+@Suite("Policies read lately")
+struct KnownPolicyTests {
+  private static let texts = [
+    #"{}"#, #"{"maxAttempts": 3}"#, #"{"retryOn": {"statuses": ["418"]}}"#, #"{"retryOn": {"network": "never"}}"#,
+    #"{"backoff": {"strategy": "fibonacci", "initial": "2s"}, "stopOn": {"statuses": ["501"]}}"#,
+  ]
+
+  @Test("a policy is the same the first time and every later time, whatever the method", arguments: texts)
+  func sameEachTime(text: String) throws {
+    for method in ["GET", "POST"] {
+      for idempotent in [false, true] {
+        let descriptor = #"{"url":"http://a/","method":"\#(method)","idempotent":\#(idempotent),"policy":\#(text)}"#
+        // White space makes it a text that has not been read before.
+        let fresh = descriptor.replacing(
+          #""policy":{"#, with: "\"policy\":{ \(String(repeating: " ", count: .random(in: 1...200)))")
+        let expected = try DescriptorTests.read(fresh).spec
+        for _ in 0..<2 {
+          let spec = try DescriptorTests.read(descriptor).spec
+          #expect(spec.policy == expected.policy)
+          #expect(spec.canonicalJSON == expected.canonicalJSON)
+        }
+      }
+    }
+  }
+
+  @Test("its canonical JSON is what writing it gives", arguments: texts)
+  func canonical(text: String) throws {
+    let spec = try DescriptorTests.read(#"{"url":"http://a/","policy":\#(text)}"#).spec
+    var writer = JSONWriter()
+    spec.policy.write(to: &writer)
+    #expect(spec.policyJSON == writer.bytes)
+  }
+
+  @Test("one with a fault is told of each time, and never remembered")
+  func faults() throws {
+    for _ in 0..<3 {
+      let problem = #expect(throws: Problem.self) {
+        try DescriptorTests.read(#"{"url":"http://a/","policy":{"maxAttempts":0}}"#)
+      }
+      #expect(problem?.errors.map(\.pointer) == ["/policy/maxAttempts"])
+    }
+  }
+
+  @Test("no more are remembered than the limit, and what was forgotten is read again")
+  func bounded() throws {
+    let known = KnownPolicies()
+    for number in 0..<(3 * KnownPolicies.limit) {
+      let text = Array("{\"maxAttempts\": \(number)}".utf8)
+      text.withUnsafeBufferPointer { bytes in
+        #expect(known.policy(readFrom: bytes) == nil)
+        let noted = known.note(PolicyDraft(), readFrom: bytes)
+        #expect(known.policy(readFrom: bytes) === noted)
+      }
+      #expect(known.count <= KnownPolicies.limit)
+    }
+    let long = Array(repeating: UInt8(ascii: " "), count: KnownPolicies.longestText + 1)
+    long.withUnsafeBufferPointer { bytes in
+      _ = known.note(PolicyDraft(), readFrom: bytes)
+      #expect(known.policy(readFrom: bytes) == nil)
+    }
+  }
+}
