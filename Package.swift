@@ -42,6 +42,7 @@ let package = Package(
     .target(name: "RedialCore", swiftSettings: strict, linkerSettings: [.linkedLibrary("m")]),
     module("RedialModel", ["RedialCore"]),
     module("RedialEngine", ["RedialModel", "RedialCore"]),
+    module("RedialForecast", ["RedialModel", "RedialCore"]),
 
     // The library that applications embed.
     module("Redial", ["RedialCore"]),
@@ -79,6 +80,7 @@ let package = Package(
     tests("RedialCoreTests", ["RedialCore"]),
     tests("RedialTests", ["Redial", "RedialCore", "RedialModel", "RedialService", "HTTPServer"]),
     tests("RedialModelTests", ["RedialModel", "RedialCore"]),
+    tests("RedialForecastTests", ["RedialForecast", "RedialModel", "RedialCore"]),
     tests("RedialEngineTests", ["RedialEngine", "RedialModel", "RedialCore"]),
     tests("RedialStoreTests", ["RedialStore", "RedialModel", "RedialCore"]),
     tests("RedialTransportTests", ["RedialTransport", "RedialModel", "RedialCore", "CCurl"]),

@@ -1,7 +1,7 @@
 /// The few elementary functions that formulas of the field need, without a C
 /// library, so that the module stays pure and gives the same bits everywhere.
 /// Relative error below 10^-14 on the arguments that waits are made of.
-enum Elementary {
+package enum Elementary {
   /// A whole power, 1 or more, by repeated squaring; infinity on overflow.
   static func power(_ base: Double, _ exponent: Int) -> Double {
     var result = 1.0
@@ -38,7 +38,7 @@ enum Elementary {
   }
 
   /// The binary logarithm of a positive, finite number, by the series of the inverse hyperbolic tangent.
-  static func log2(_ x: Double) -> Double {
+  package static func log2(_ x: Double) -> Double {
     guard x > 0, x.isFinite else { return 0 }
     var significand = x.significand
     var exponent = Double(x.exponent)

@@ -2,6 +2,36 @@ internal import RedialCore
 
 /// Values of a known kind and range, with a fault noted for each that is not.
 extension DescriptorReader {
+  /// The most faults that are listed.
+  private static let maximumFaults = 50
+
+  /// Reads the whole text.
+  ///
+  /// - Throws: A problem of status 400 when it is not JSON.
+  mutating func readWhole(
+    _ body: (inout DescriptorReader) throws(JSONError) -> Void
+  ) throws(Problem) {
+    do throws(JSONError) {
+      try body(&self)
+      try json.finish()
+    } catch {
+      throw Problem(
+        status: 400, code: "invalidJSON", title: "The request body is not valid JSON",
+        detail: "At byte \(error.offset): \(error.reason).",
+        errors: [.init(pointer: "", detail: "at byte \(error.offset): \(error.reason)")])
+    }
+  }
+
+  /// Throws a problem that lists the faults, if there are any.
+  func refuseFaults(status: Int = 422, code: String, title: String) throws(Problem) {
+    guard let first = faults.first else { return }
+    let words = first.pointer.isEmpty ? "It \(first.detail)" : "\(first.pointer) \(first.detail)"
+    throw Problem(
+      status: status, code: code, title: title,
+      detail: faults.count == 1 ? "\(words)." : "\(words), and \(faults.count - 1) more; see errors.",
+      errors: Array(faults.prefix(Self.maximumFaults)))
+  }
+
   /// Notes a fault.
   mutating func fault(_ pointer: String, _ detail: String) {
     faults.append(.init(pointer: pointer, detail: detail))

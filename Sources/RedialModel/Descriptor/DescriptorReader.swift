@@ -26,8 +26,6 @@ struct DescriptorReader {
   private var callback: Callback?
   private var captureLimit: Int?
 
-  /// The most faults that are listed.
-  private static let maximumFaults = 50
   private static let members = [
     "url", "method", "headers", "body", "json", "bodyBase64", "policy", "delay", "startAt", "target", "idempotent",
     "labels", "callback", "capture", "orderingKey", "priority",
@@ -39,19 +37,11 @@ struct DescriptorReader {
     _ bytes: UnsafeBufferPointer<UInt8>, limits: CallDescriptor.Limits
   ) throws(Problem) -> CallDescriptor {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: limits)
-    do {
-      try reader.readMembers()
-      try reader.json.finish()
-    } catch {
-      throw Problem(
-        status: 400, code: "invalidJSON", title: "The request body is not valid JSON",
-        detail: "At byte \(error.offset): \(error.reason).",
-        errors: [.init(pointer: "", detail: "at byte \(error.offset): \(error.reason)")])
-    }
+    try reader.readWhole { reader throws(JSONError) in try reader.readMembers() }
     return try reader.finished()
   }
 
-  private init(json: JSONReader, limits: CallDescriptor.Limits) {
+  init(json: JSONReader, limits: CallDescriptor.Limits) {
     self.json = json
     self.limits = limits
   }
@@ -285,15 +275,10 @@ struct DescriptorReader {
     if let bodyMember, let method, method == "HEAD" || method == "TRACE" {
       fault("/\(bodyMember)", "cannot be given with the method \(method)")
     }
-    guard faults.isEmpty, let url, let origin else {
-      let listed = faults.prefix(Self.maximumFaults)
-      let first = listed.first.map { $0.pointer.isEmpty ? "It \($0.detail)" : "\($0.pointer) \($0.detail)" } ?? ""
-      throw Problem(
-        status: bodyTooLarge ? 413 : 422, code: bodyTooLarge ? "bodyTooLarge" : "invalidDescriptor",
-        title: "The call descriptor cannot be accepted",
-        detail: faults.count == 1 ? "\(first)." : "\(first), and \(faults.count - 1) more; see errors.",
-        errors: Array(listed))
-    }
+    try refuseFaults(
+      status: bodyTooLarge ? 413 : 422, code: bodyTooLarge ? "bodyTooLarge" : "invalidDescriptor",
+      title: "The call descriptor cannot be accepted")
+    guard let url, let origin else { preconditionFailure("a descriptor without a usable URL has a fault") }
     if bodyIsJSON, !headers.contains(where: { ASCIIText.equal($0.name, ignoringCase: "content-type") }) {
       headers.append(HeaderField("content-type", "application/json"))
     }

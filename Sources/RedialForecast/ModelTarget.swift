@@ -1,0 +1,61 @@
+internal import RedialCore
+internal import RedialModel
+
+/// A target as a scenario describes it: it answers, refuses, or keeps silent.
+struct ModelTarget {
+  /// What becomes of a request.
+  struct Answer {
+    var outcome: OutcomeClass
+    var status: Int
+    var latency: Duration
+    /// Whether the target refused it because it had no capacity left.
+    var isOverload = false
+  }
+
+  private let target: OutageScenario.Target
+  private let outage: OutageScenario.Outage
+  private let begins: Timestamp
+  private let ends: Timestamp
+  /// A tenth of a second's worth may come at once: targets have queues.
+  private var limiter: RateLimiter?
+
+  /// How long it takes to say no.
+  static let refusalLatency = Duration.milliseconds(1)
+
+  init(_ scenario: OutageScenario, start: Timestamp) {
+    target = scenario.target
+    outage = scenario.outage
+    begins = start + scenario.outage.from
+    ends = start + scenario.outage.to
+    limiter = scenario.target.capacity.map { RateLimiter(permits: $0, burst: max(1, $0 / 10)) }
+  }
+
+  /// Answers a request; an answer that takes longer than `timeout` never comes.
+  mutating func answer(at now: Timestamp, timeout: Duration, using random: inout RandomSource) -> Answer {
+    let isOut = now >= begins && now < ends
+    let fails = isOut && random.unitInterval() < outage.errorRate
+    if fails, outage.failure == .refused {
+      return Answer(outcome: .notSent, status: 0, latency: Self.refusalLatency)
+    }
+    if fails, outage.failure == .unanswered {
+      return Answer(outcome: .maybeSent, status: 0, latency: timeout)
+    }
+    if limiter?.acquire(at: now) ?? .permitted != .permitted {
+      return Answer(outcome: .answered, status: 503, latency: Self.refusalLatency, isOverload: true)
+    }
+    let mean = (isOut ? outage.latency : nil) ?? target.latency
+    let latency = Duration(clampingSeconds: mean.inSeconds * (0.5 + 0.5 * random.exponential()))
+    if latency > timeout { return Answer(outcome: .maybeSent, status: 0, latency: timeout) }
+    if fails, case .status(let status) = outage.failure {
+      return Answer(outcome: .answered, status: status, latency: latency)
+    }
+    return Answer(outcome: .answered, status: 200, latency: latency)
+  }
+}
+
+extension RandomSource {
+  /// A draw from the exponential distribution of mean 1, by inversion.
+  mutating func exponential() -> Double {
+    -Elementary.log2(1 - unitInterval()) * 0.693_147_180_559_945_309
+  }
+}

@@ -1,0 +1,60 @@
+internal import RedialCore
+internal import RedialModel
+
+extension OutageForecast {
+  /// The forecast as a picture (SVG): the load that the target sees beside the calls that come in, its capacity, the
+  /// calls that are not finished, the time of the outage, and when the breaker was open.
+  public var chart: String {
+    var drawing = Drawing()
+    let loads = steps.map { perSecond($0.attempts) }
+    let highest = max(peak, Double(scenario.target.capacity ?? 0), scenario.rate)
+    let end = Drawing.axisEnd(highest)
+    let backlogEnd = Drawing.axisEnd(Double(steps.map(\.unfinished).max() ?? 0))
+    let length = scenario.duration.inSeconds
+    func x(_ time: Duration) -> Double { Drawing.x(time.inSeconds / length) }
+    func points(_ values: [Double], _ end: Double) -> [(x: Double, y: Double)] {
+      values.enumerated().map { (x(step * $0.offset + step / 2), Drawing.y($0.element / end)) }
+    }
+    let (from, to) = (x(scenario.outage.from), x(scenario.outage.to))
+    drawing.box("outage", x: from, y: Drawing.top, width: to - from, height: Drawing.height)
+    drawing.leftAxis(to: end, unit: "1/s")
+    drawing.rightAxis(to: backlogEnd, unit: "calls")
+    drawing.area("load-area", points(loads, end))
+    drawing.line("load", points(loads, end))
+    drawing.line("calls", points(steps.map { perSecond($0.calls) }, end))
+    drawing.line("backlog", points(steps.map { Double($0.unfinished) }, backlogEnd))
+    if let capacity = scenario.target.capacity {
+      let y = Drawing.y(Double(capacity) / end)
+      drawing.line("capacity", [(Drawing.left, y), (Drawing.left + Drawing.width, y)])
+    }
+    for (index, at) in steps.enumerated() where at.isOpen {
+      let start = x(step * index)
+      drawing.box("open", x: start, y: Drawing.y(0) + 4, width: x(step * (index + 1)) - start, height: 5)
+    }
+    for quarter in 0...4 {
+      let time = scenario.duration * quarter / 4
+      drawing.word(
+        DurationText.format(.seconds(Int64(time.inSeconds.rounded()))), x: x(time), y: Drawing.y(0) + 26,
+        anchor: "middle")
+    }
+    drawing.legend([
+      ("load", "attempts"), ("calls", "new calls"), ("backlog", "unfinished"), ("capacity", "capacity"),
+      ("outage", "outage (shaded)"), ("open", "breaker open (below)"),
+    ])
+    return drawing.svg(title: "Load on the target through the outage", description: sentence)
+  }
+
+  /// The forecast in a sentence.
+  public var sentence: String {
+    let recovered = recovery.map { "it recovers \(Self.rounded($0)) after the outage" } ?? "it does not recover in time"
+    let failed = totals.failed.values.reduce(0, +)
+    return "\(totals.calls) calls make \(totals.attempts) attempts, \(Drawing.text(totals.amplification)) a call; "
+      + "the peak is \(Drawing.text(peak)) a second; \(recovered); \(failed) calls fail."
+  }
+
+  private static func rounded(_ time: Duration) -> String {
+    DurationText.format(
+      time < .seconds(10)
+        ? .milliseconds(Int64((time.inSeconds * 1000).rounded())) : .seconds(Int64(time.inSeconds.rounded())))
+  }
+}

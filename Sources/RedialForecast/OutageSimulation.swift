@@ -1,0 +1,180 @@
+internal import RedialCore
+internal import RedialModel
+
+/// One run of a scenario in virtual time: calls come in, are attempted as the breaker and the concurrency let them, and
+/// are retried as the policy decides. All of that is the service's own policy code; only the target is a model.
+struct OutageSimulation {
+  private let scenario: OutageScenario
+  private var random: RandomSource
+  private var target: ModelTarget
+  private var breaker: CircuitBreaker?
+  private var events = EventHeap<Event>()
+  private var calls: [Call] = []
+  /// Calls whose time has come, in the order in which it did; those before `head` have left.
+  private var ready: [Int] = []
+  private var head = 0
+  private var inFlight = 0
+  private var unfinished = 0
+  /// When the breaker is to be asked again; nil when nobody waits for it.
+  private var nextLook: Timestamp?
+  private var now = start
+  private var load: LoadRecord
+
+  private let mostAttempts: Int
+
+  private static let start = Timestamp(microseconds: 1_000_000_000)
+
+  private struct Call {
+    let startedAt: Timestamp
+    var attempts = 0
+    var waits = WaitHistory.none
+    /// Whether it waits for its turn.
+    var isReady = false
+  }
+
+  private enum Event {
+    case arrival
+    case due(Int)
+    case timeUp(Int)
+    case ended(Int, ModelTarget.Answer, CircuitBreaker.Permit?)
+    case look
+  }
+
+  /// - Parameter mostAttempts: How many attempts end the run; two million are a second of one core's time or two.
+  init(_ scenario: OutageScenario, mostAttempts: Int = 2_000_000) {
+    self.scenario = scenario
+    self.mostAttempts = mostAttempts
+    random = RandomSource(seed: scenario.seed)
+    target = ModelTarget(scenario, start: Self.start)
+    breaker = scenario.breaker.map { CircuitBreaker(settings: $0, seed: scenario.seed) }
+    load = LoadRecord(scenario, start: Self.start)
+  }
+
+  mutating func run() -> OutageForecast {
+    let end = Self.start + scenario.duration
+    scheduleArrival()
+    while load.totals.attempts < mostAttempts, let (event, time) = events.next(), time < end {
+      load.advance(to: time, unfinished: unfinished, isOpen: isOpen)
+      now = time
+      handle(event)
+      dispatch()
+      load.note(unfinished: unfinished, at: now)
+    }
+    let isCutShort = load.totals.attempts >= mostAttempts
+    if !isCutShort { load.advance(to: end, unfinished: unfinished, isOpen: isOpen) }
+    return load.forecast(unfinished: unfinished, isCutShort: isCutShort)
+  }
+
+  private var isOpen: Bool { breaker.map { !$0.admits(at: now) } ?? false }
+
+  private mutating func scheduleArrival() {
+    events.add(.arrival, at: now + Duration(clampingSeconds: random.exponential() / scenario.rate))
+  }
+
+  private mutating func handle(_ event: Event) {
+    switch event {
+    case .arrival:
+      arrive()
+      scheduleArrival()
+    case .due(let index): becomeReady(index)
+    case .timeUp(let index):
+      guard calls[index].isReady else { return }
+      calls[index].isReady = false
+      fail(.deadlineExceeded)
+    case .ended(let index, let answer, let permit): ended(index, answer, permit)
+    case .look: nextLook = nil
+    }
+  }
+
+  private mutating func arrive() {
+    unfinished += 1
+    load.called(at: now)
+    let index = calls.count
+    calls.append(Call(startedAt: now))
+    if let (wait, waits) = scenario.policy.initialWait(using: &random), wait > .zero {
+      calls[index].waits = waits
+      events.add(.due(index), at: now + wait)
+    } else {
+      becomeReady(index)
+    }
+    let deadline = now + scenario.policy.deadline
+    if deadline < Self.start + scenario.duration { events.add(.timeUp(index), at: deadline) }
+  }
+
+  private mutating func becomeReady(_ index: Int) {
+    calls[index].isReady = true
+    ready.append(index)
+  }
+
+  /// Starts what may be started.
+  private mutating func dispatch() {
+    while inFlight < scenario.concurrency, head < ready.count {
+      let index = ready[head]
+      guard calls[index].isReady else {
+        head += 1
+        continue
+      }
+      var permit: CircuitBreaker.Permit?
+      if breaker != nil {
+        switch breaker?.acquire(at: now) {
+        case .permitted(let given): permit = given
+        case .rejected where scenario.policy.onTrip == .fail:
+          head += 1
+          calls[index].isReady = false
+          fail(.tripped)
+          continue
+        case .rejected(let until):
+          look(at: until)
+          return
+        case nil: break
+        }
+      }
+      head += 1
+      begin(index, permit)
+    }
+    if head > 4096, head * 2 > ready.count {
+      ready.removeFirst(head)
+      head = 0
+    }
+  }
+
+  private mutating func look(at time: Timestamp) {
+    // A breaker that waits for its probes is asked again when one of them has ended.
+    guard time > now, nextLook.map({ time < $0 }) ?? true else { return }
+    nextLook = time
+    events.add(.look, at: time)
+  }
+
+  private mutating func begin(_ index: Int, _ permit: CircuitBreaker.Permit?) {
+    inFlight += 1
+    calls[index].isReady = false
+    calls[index].attempts += 1
+    let left = scenario.policy.deadline - (now - calls[index].startedAt)
+    let answer = target.answer(at: now, timeout: min(scenario.policy.attemptTimeout, left), using: &random)
+    load.attempted(at: now, isOverload: answer.isOverload)
+    events.add(.ended(index, answer, permit), at: now + answer.latency)
+  }
+
+  private mutating func ended(_ index: Int, _ answer: ModelTarget.Answer, _ permit: CircuitBreaker.Permit?) {
+    inFlight -= 1
+    let end = AttemptEnd(
+      outcome: answer.outcome, status: answer.status, attempts: calls[index].attempts,
+      startedAt: calls[index].startedAt, waits: calls[index].waits)
+    if let permit { breaker?.record(end.breakerResult, of: permit, took: answer.latency, at: now) }
+    let decision = scenario.policy.decide(end, at: now, using: &random)
+    calls[index].waits = decision.waits
+    switch decision.action {
+    case .succeed:
+      unfinished -= 1
+      load.succeeded(after: now - calls[index].startedAt, at: now)
+    case .stop(let reason): fail(reason)
+    case .retry(let wait): events.add(.due(index), at: now + wait)
+    case .park(let time): events.add(.due(index), at: time)
+    }
+  }
+
+  private mutating func fail(_ reason: StopReason) {
+    unfinished -= 1
+    load.failed(reason, at: now)
+  }
+}

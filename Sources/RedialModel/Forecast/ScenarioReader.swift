@@ -1,0 +1,123 @@
+internal import RedialCore
+
+extension OutageScenario {
+  /// Reads a scenario from JSON.
+  ///
+  /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each member at
+  ///   fault.
+  public static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> OutageScenario {
+    var reader = DescriptorReader(json: JSONReader(bytes), limits: .unlimited)
+    var draft = ScenarioDraft()
+    try reader.readWhole { reader throws(JSONError) in try draft.read(from: &reader) }
+    let scenario = draft.finished(&reader)
+    try reader.refuseFaults(code: "invalidScenario", title: "The scenario cannot be thought through")
+    return scenario
+  }
+}
+
+/// A scenario while it is being read.
+private struct ScenarioDraft {
+  private var policy = PolicyDraft()
+  private var method = "GET"
+  private var idempotent = false
+  private var rate = 10.0
+  private var duration: Duration?
+  private var target = OutageScenario.Target()
+  private var outage = OutageScenario.Outage(from: .seconds(60), to: .seconds(180))
+  private var hasBreaker = true
+  private var concurrency = 64
+  private var seed: UInt64 = 1
+
+  private static let longest = Duration.seconds(7 * 86_400)
+
+  /// The scenario. If nothing is said about it, the forecast looks as far beyond the outage as it takes to see most of
+  /// what follows.
+  func finished(_ reader: inout DescriptorReader) -> OutageScenario {
+    let outageLength = outage.to - outage.from
+    let duration = duration ?? min(Self.longest, outage.to + max(.seconds(300), outageLength * 2))
+    if outage.to < outage.from { reader.fault("/outage/to", "must not be before from") }
+    if outage.from > duration { reader.fault("/outage/from", "must not be after the duration of the forecast") }
+    if rate * duration.inSeconds > OutageScenario.mostCalls {
+      let calls = Int((rate * duration.inSeconds).rounded())
+      reader.fault(
+        "/rate", "makes \(calls) calls in that time; at most \(Int(OutageScenario.mostCalls)) are thought through")
+    }
+    return OutageScenario(
+      policy: policy.finished(for: Idempotency(method: method, hasKey: idempotent)), rate: rate, duration: duration,
+      target: target, outage: outage, breaker: hasBreaker ? CircuitBreakerSettings() : nil, concurrency: concurrency,
+      seed: seed)
+  }
+
+  mutating func read(from reader: inout DescriptorReader) throws(JSONError) {
+    guard try reader.expect(.object, "", "must be a JSON object such as {\"rate\": 20, \"outage\": {\"to\": \"5m\"}}")
+    else { return }
+    try reader.json.beginObject()
+    var members = Members([
+      "policy", "method", "idempotent", "rate", "duration", "target", "outage", "breaker", "concurrency", "seed",
+    ])
+    while let key = try reader.nextMember(&members, of: "a scenario", at: "") {
+      switch key {
+      case "policy": try policy.read(from: &reader)
+      case "method": if let word = try reader.string("/method") { method = word }
+      case "idempotent": idempotent = try reader.bool("/idempotent") ?? idempotent
+      case "rate":
+        if let value = try reader.number("/rate") {
+          if value >= 0.001, value <= 100_000 {
+            rate = value
+          } else {
+            reader.fault("/rate", "must be from 0.001 to 100000")
+          }
+        }
+      case "duration": duration = try reader.duration("/duration", in: .seconds(1)...Self.longest)
+      case "target": try readTarget(&reader)
+      case "outage": try readOutage(&reader)
+      case "breaker": hasBreaker = try reader.bool("/breaker") ?? hasBreaker
+      case "concurrency": concurrency = try reader.integer("/concurrency", in: 1...100_000) ?? concurrency
+      default: seed = try reader.integer("/seed", in: 0...Int.max).map { UInt64($0) } ?? seed
+      }
+    }
+  }
+
+  private mutating func readTarget(_ reader: inout DescriptorReader) throws(JSONError) {
+    guard try reader.expect(.object, "/target", "must be an object") else { return }
+    try reader.json.beginObject()
+    var members = Members(["capacity", "latency"])
+    while let key = try reader.nextMember(&members, of: "a target", at: "/target") {
+      if key == "capacity" {
+        target.capacity = try reader.integer("/target/capacity", in: 1...1_000_000)
+      } else if let latency = try reader.duration("/target/latency", in: .microseconds(1)...Duration.seconds(3600)) {
+        target.latency = latency
+      }
+    }
+  }
+
+  private mutating func readOutage(_ reader: inout DescriptorReader) throws(JSONError) {
+    guard try reader.expect(.object, "/outage", "must be an object") else { return }
+    try reader.json.beginObject()
+    var members = Members(["from", "to", "errorRate", "failure", "latency"])
+    while let key = try reader.nextMember(&members, of: "an outage", at: "/outage") {
+      switch key {
+      case "from": outage.from = try reader.duration("/outage/from", in: .zero...Self.longest) ?? outage.from
+      case "to": outage.to = try reader.duration("/outage/to", in: .zero...Self.longest) ?? outage.to
+      case "errorRate": outage.errorRate = try reader.number("/outage/errorRate", in: 0...1) ?? outage.errorRate
+      case "failure": try readFailure(&reader)
+      default: outage.latency = try reader.duration("/outage/latency", in: .microseconds(1)...Duration.seconds(3600))
+      }
+    }
+  }
+
+  /// `"refused"`, `"unanswered"`, or a status.
+  private mutating func readFailure(_ reader: inout DescriptorReader) throws(JSONError) {
+    let pointer = "/outage/failure"
+    if try reader.json.peek() == .number {
+      if let status = try reader.integer(pointer, in: 300...599) { outage.failure = .status(status) }
+      return
+    }
+    guard let word = try reader.string(pointer) else { return }
+    switch word {
+    case "refused": outage.failure = .refused
+    case "unanswered": outage.failure = .unanswered
+    default: reader.fault(pointer, "must be \"refused\", \"unanswered\", or a status from 300 to 599")
+    }
+  }
+}
