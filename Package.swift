@@ -56,14 +56,14 @@ let package = Package(
     .target(
       name: "RedialService",
       dependencies: [
-        "HTTPServer", "RedialEngine", "RedialStore", "RedialTransport", "RedialModel", "RedialCore",
+        "HTTPServer", "RedialEngine", "RedialForecast", "RedialStore", "RedialTransport", "RedialModel", "RedialCore",
         "CCrypto",
       ],
       resources: [.embedInCode("openapi.yaml")],
       swiftSettings: strict),
     .executableTarget(
       name: "redial",
-      dependencies: ["RedialService", "HTTPServer", "RedialTransport", "RedialModel", "RedialCore"],
+      dependencies: ["RedialService", "RedialForecast", "HTTPServer", "RedialTransport", "RedialModel", "RedialCore"],
       swiftSettings: strict),
 
     // `make bench`.

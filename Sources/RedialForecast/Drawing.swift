@@ -93,12 +93,16 @@ struct Drawing {
     word(unit, x: Self.left + Self.width + 8, y: Self.top - 14, style: "label backlog-label")
   }
 
-  /// Draws a legend of names, each in the style of its line.
-  mutating func legend(_ entries: [(style: String, name: String)]) {
+  /// Draws a legend of names, each in the style of its line or of its area.
+  mutating func legend(_ entries: [(style: String, name: String, isArea: Bool)]) {
     var x = Self.left
-    for (style, name) in entries {
+    for (style, name, isArea) in entries {
       let y = Self.pictureHeight - 14
-      line(style, [(x, y - 4), (x + 22, y - 4)])
+      if isArea {
+        box(style, x: x, y: y - 9, width: 22, height: 10)
+      } else {
+        line(style, [(x, y - 4), (x + 22, y - 4)])
+      }
       word(name, x: x + 28, y: y)
       x += 28 + Double(name.count) * 7 + 22
     }

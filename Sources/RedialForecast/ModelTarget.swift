@@ -16,18 +16,20 @@ struct ModelTarget {
   private let outage: OutageScenario.Outage
   private let begins: Timestamp
   private let ends: Timestamp
-  /// A tenth of a second's worth may come at once: targets have queues.
-  private var limiter: RateLimiter?
+  /// When it will have answered everything that is in its queue.
+  private var idleAt: Timestamp
 
   /// How long it takes to say no.
   static let refusalLatency = Duration.milliseconds(1)
+  /// How long a request may wait in its queue.
+  static let longestQueue = Duration.seconds(1)
 
   init(_ scenario: OutageScenario, start: Timestamp) {
     target = scenario.target
     outage = scenario.outage
     begins = start + scenario.outage.from
     ends = start + scenario.outage.to
-    limiter = scenario.target.capacity.map { RateLimiter(permits: $0, burst: max(1, $0 / 10)) }
+    idleAt = start
   }
 
   /// Answers a request; an answer that takes longer than `timeout` never comes.
@@ -40,11 +42,16 @@ struct ModelTarget {
     if fails, outage.failure == .unanswered {
       return Answer(outcome: .maybeSent, status: 0, latency: timeout)
     }
-    if limiter?.acquire(at: now) ?? .permitted != .permitted {
-      return Answer(outcome: .answered, status: 503, latency: Self.refusalLatency, isOverload: true)
+    var wait = Duration.zero
+    if let capacity = target.capacity {
+      wait = max(.zero, idleAt - now)
+      if wait > Self.longestQueue {
+        return Answer(outcome: .answered, status: 503, latency: Self.refusalLatency, isOverload: true)
+      }
+      idleAt = now + wait + .seconds(1) / capacity
     }
     let mean = (isOut ? outage.latency : nil) ?? target.latency
-    let latency = Duration(clampingSeconds: mean.inSeconds * (0.5 + 0.5 * random.exponential()))
+    let latency = wait + Duration(clampingSeconds: mean.inSeconds * (0.5 + 0.5 * random.exponential()))
     if latency > timeout { return Answer(outcome: .maybeSent, status: 0, latency: timeout) }
     if fails, case .status(let status) = outage.failure {
       return Answer(outcome: .answered, status: status, latency: latency)

@@ -33,28 +33,19 @@ extension OutageForecast {
     }
     for quarter in 0...4 {
       let time = scenario.duration * quarter / 4
-      drawing.word(
-        DurationText.format(.seconds(Int64(time.inSeconds.rounded()))), x: x(time), y: Drawing.y(0) + 26,
-        anchor: "middle")
+      drawing.word(time.roughly, x: x(time), y: Drawing.y(0) + 26, anchor: "middle")
     }
-    drawing.legend([
-      ("load", "attempts"), ("calls", "new calls"), ("backlog", "unfinished"), ("capacity", "capacity"),
-      ("outage", "outage (shaded)"), ("open", "breaker open (below)"),
-    ])
+    var legend = [("load", "attempts", false), ("calls", "new calls", false), ("backlog", "unfinished", false)]
+    if scenario.target.capacity != nil { legend.append(("capacity", "capacity", false)) }
+    drawing.legend(legend + [("outage", "outage", true), ("open", "breaker open", true)])
     return drawing.svg(title: "Load on the target through the outage", description: sentence)
   }
 
   /// The forecast in a sentence.
   public var sentence: String {
-    let recovered = recovery.map { "it recovers \(Self.rounded($0)) after the outage" } ?? "it does not recover in time"
+    let recovered = recovery.map { "it recovers \($0.roughly) after the outage" } ?? "it does not recover in time"
     let failed = totals.failed.values.reduce(0, +)
     return "\(totals.calls) calls make \(totals.attempts) attempts, \(Drawing.text(totals.amplification)) a call; "
       + "the peak is \(Drawing.text(peak)) a second; \(recovered); \(failed) calls fail."
-  }
-
-  private static func rounded(_ time: Duration) -> String {
-    DurationText.format(
-      time < .seconds(10)
-        ? .milliseconds(Int64((time.inSeconds * 1000).rounded())) : .seconds(Int64(time.inSeconds.rounded())))
   }
 }

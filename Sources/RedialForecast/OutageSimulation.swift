@@ -8,6 +8,7 @@ struct OutageSimulation {
   private var random: RandomSource
   private var target: ModelTarget
   private var breaker: CircuitBreaker?
+  private var slowStart: SlowStart
   private var events = EventHeap<Event>()
   private var calls: [Call] = []
   /// Calls whose time has come, in the order in which it did; those before `head` have left.
@@ -47,6 +48,7 @@ struct OutageSimulation {
     random = RandomSource(seed: scenario.seed)
     target = ModelTarget(scenario, start: Self.start)
     breaker = scenario.breaker.map { CircuitBreaker(settings: $0, seed: scenario.seed) }
+    slowStart = SlowStart(duration: scenario.slowStart)
     load = LoadRecord(scenario, start: Self.start)
   }
 
@@ -108,7 +110,7 @@ struct OutageSimulation {
 
   /// Starts what may be started.
   private mutating func dispatch() {
-    while inFlight < scenario.concurrency, head < ready.count {
+    while inFlight < slowStart.limit(of: scenario.concurrency, at: now), head < ready.count {
       let index = ready[head]
       guard calls[index].isReady else {
         head += 1
@@ -160,7 +162,11 @@ struct OutageSimulation {
     let end = AttemptEnd(
       outcome: answer.outcome, status: answer.status, attempts: calls[index].attempts,
       startedAt: calls[index].startedAt, waits: calls[index].waits)
-    if let permit { breaker?.record(end.breakerResult, of: permit, took: answer.latency, at: now) }
+    if let permit {
+      let before = breaker?.state
+      breaker?.record(end.breakerResult, of: permit, took: answer.latency, at: now)
+      if before != .closed, breaker?.state == .closed { slowStart.start(at: now) }
+    }
     let decision = scenario.policy.decide(end, at: now, using: &random)
     calls[index].waits = decision.waits
     switch decision.action {

@@ -1,5 +1,4 @@
 public import RedialCore
-internal import RedialModel
 
 extension RetryPlan {
   /// The most attempts that the chart shows.
@@ -16,10 +15,7 @@ extension RetryPlan {
     for quarter in 0...4 {
       let time = Duration(clampingSeconds: length * Double(quarter) / 4)
       drawing.line("grid", [(x(time), Drawing.top), (x(time), Drawing.y(0))])
-      let text =
-        length < 8
-        ? Duration.milliseconds(Int64((time.inSeconds * 1000).rounded())) : .seconds(Int64(time.inSeconds.rounded()))
-      drawing.word(DurationText.format(text), x: x(time), y: Drawing.y(0) + 18, anchor: "middle")
+      drawing.word(time.roughly, x: x(time), y: Drawing.y(0) + 18, anchor: "middle")
     }
     for (index, attempt) in shown.enumerated() {
       let middle = Drawing.top + row * (Double(index) + 0.5)
@@ -35,11 +31,11 @@ extension RetryPlan {
         drawing.word(chance, x: Drawing.left + Drawing.width + 8, y: middle + 4)
       }
     }
-    drawing.legend([("median", "median"), ("spread", "from the earliest to the latest start")])
+    drawing.legend([("median", "median", false), ("spread", "from the earliest to the latest start", true)])
     let more = attempts.count > shown.count ? " (the first \(shown.count) of \(attempts.count))" : ""
     return drawing.svg(
       title: "Attempts by the time at which they start\(more)",
-      description: attempts.map { "Attempt \($0.number): \(DurationText.format($0.start.median))." }
+      description: attempts.map { "Attempt \($0.number): \($0.start.median.roughly)." }
         .prefix(Self.mostRows).joined(separator: " "))
   }
 }

@@ -106,6 +106,15 @@ def test_every_operation_answers_as_documented(redial, flaky):
     ask("get", "/v1/targets")
     ask("get", "/v1/targets/{key}", key=target.url.replace("/", "%2F"))
     ask("get", "/v1/targets/{key}", key="nobody")
+    for path in ("/v1/policies/preview", "/v1/simulations"):
+        for example in CONTRACT["paths"][path]["post"]["requestBody"]["content"]["application/json"]["examples"].values():
+            ask("post", path, example["value"])
+            ask("post", path, example["value"],
+                {"content-type": "application/json", "accept": "image/svg+xml"})
+        ask("post", path, "{", {"content-type": "application/json"})
+        ask("post", path, "{}", {"content-type": "text/plain"})
+        ask("post", path, {"policy": {"maxAttempts": 0}, "x": 1})
+        ask("post", path, " " * 200_000, {"content-type": "application/json"})
     for path in ("/healthz", "/readyz", "/metrics", "/openapi.yaml"):
         ask("get", path)
     for method, path in (

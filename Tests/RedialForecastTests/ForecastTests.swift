@@ -167,4 +167,24 @@ struct ForecastTests {
   func axes(value: Double, end: Double) {
     #expect(Drawing.axisEnd(value) == end)
   }
+
+  @Test("a target with little capacity to spare recovers with a slow start, and never without")
+  func slowStart() {
+    var scenario = OutageScenario(
+      rate: 20, duration: .seconds(900), target: .init(capacity: 50),
+      outage: .init(from: .seconds(60), to: .seconds(180)))
+    #expect(scenario.forecast().recovery != nil)
+    scenario.slowStart = .zero
+    #expect(scenario.forecast().recovery == nil)
+  }
+
+  @Test(
+    "spans are told roughly",
+    arguments: [
+      (0.0004, "0s"), (0.74, "740ms"), (5.23, "5.2s"), (200, "3m20s"), (7500, "2h5m"), (86_400, "1d"), (90_000, "1d1h"),
+      (3605, "1h"),
+    ])
+  func roughly(seconds: Double, text: String) {
+    #expect(Duration(clampingSeconds: seconds).roughly == text)
+  }
 }

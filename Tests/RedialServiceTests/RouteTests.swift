@@ -16,6 +16,7 @@ struct RouteTests {
     (.post, "/v1/calls/\(id)/cancel", "cancel(\(id))"), (.post, "/v1/calls/\(id)/retry", "retry(\(id))"),
     (.get, "/v1/targets", "targets"), (.get, "/v1/targets/a%2Fb", "target(a/b)"), (.get, "/healthz", "health"),
     (.get, "/readyz", "readiness"), (.get, "/metrics", "metrics"), (.get, "/openapi.yaml", "contract"),
+    (.post, "/v1/policies/preview", "preview"), (.post, "/v1/simulations", "simulate"),
     (.post, "/healthz", "only GET, HEAD"), (.put, "/v1/calls", "only POST, GET, HEAD"),
     (.get, "/v1/calls/\(id)/cancel", "only POST"), (.delete, "/v1/calls/\(id)", "only GET, HEAD"),
     (.get, "/", "nothing"), (.get, "/v1/calls/", "nothing"), (.get, "/v1/calls/call_1", "nothing"),
@@ -75,6 +76,8 @@ extension Route {
     case .operate(.retry, let id): "retry(\(id))"
     case .targets: "targets"
     case .target(let key): "target(\(key))"
+    case .preview: "preview"
+    case .simulate: "simulate"
     case .health: "health"
     case .readiness: "readiness"
     case .metrics: "metrics"

@@ -17,13 +17,15 @@ public struct OutageScenario: Sendable, Hashable {
   public var breaker: CircuitBreakerSettings?
   /// Attempts under way to the target at a time, 1 or more.
   public var concurrency: Int
+  /// How long a target whose breaker has closed is given a growing share of that; zero for all at once.
+  public var slowStart: Duration
   /// Decides everything that is left to chance: the same scenario has the same forecast.
   public var seed: UInt64
 
   /// A target when it is well.
   public struct Target: Sendable, Hashable {
-    /// Requests a second that it answers; it refuses what comes beyond, at once and with status 503. Nil for a target
-    /// that no number of requests troubles.
+    /// Requests a second that it answers. What comes faster waits in its queue, for a second at most; what would wait
+    /// longer is refused at once, with status 503. Nil for a target that no number of requests troubles.
     public var capacity: Int?
     /// How long an answer takes on average. A half of it is certain, the rest is exponentially distributed.
     public var latency: Duration
@@ -76,7 +78,8 @@ public struct OutageScenario: Sendable, Hashable {
   /// Creates a scenario.
   public init(
     policy: RetryPolicy = RetryPolicy(), rate: Double, duration: Duration, target: Target = Target(), outage: Outage,
-    breaker: CircuitBreakerSettings? = CircuitBreakerSettings(), concurrency: Int = 64, seed: UInt64 = 1
+    breaker: CircuitBreakerSettings? = CircuitBreakerSettings(), concurrency: Int = 64,
+    slowStart: Duration = .seconds(10), seed: UInt64 = 1
   ) {
     self.policy = policy
     self.rate = rate
@@ -85,6 +88,7 @@ public struct OutageScenario: Sendable, Hashable {
     self.outage = outage
     self.breaker = breaker
     self.concurrency = concurrency
+    self.slowStart = slowStart
     self.seed = seed
   }
 }

@@ -26,6 +26,7 @@ private struct ScenarioDraft {
   private var outage = OutageScenario.Outage(from: .seconds(60), to: .seconds(180))
   private var hasBreaker = true
   private var concurrency = 64
+  private var slowStart = Duration.seconds(10)
   private var seed: UInt64 = 1
 
   private static let longest = Duration.seconds(7 * 86_400)
@@ -45,7 +46,7 @@ private struct ScenarioDraft {
     return OutageScenario(
       policy: policy.finished(for: Idempotency(method: method, hasKey: idempotent)), rate: rate, duration: duration,
       target: target, outage: outage, breaker: hasBreaker ? CircuitBreakerSettings() : nil, concurrency: concurrency,
-      seed: seed)
+      slowStart: slowStart, seed: seed)
   }
 
   mutating func read(from reader: inout DescriptorReader) throws(JSONError) {
@@ -53,7 +54,8 @@ private struct ScenarioDraft {
     else { return }
     try reader.json.beginObject()
     var members = Members([
-      "policy", "method", "idempotent", "rate", "duration", "target", "outage", "breaker", "concurrency", "seed",
+      "policy", "method", "idempotent", "rate", "duration", "target", "outage", "breaker", "concurrency", "slowStart",
+      "seed",
     ])
     while let key = try reader.nextMember(&members, of: "a scenario", at: "") {
       switch key {
@@ -72,6 +74,7 @@ private struct ScenarioDraft {
       case "target": try readTarget(&reader)
       case "outage": try readOutage(&reader)
       case "breaker": hasBreaker = try reader.bool("/breaker") ?? hasBreaker
+      case "slowStart": slowStart = try reader.duration("/slowStart", in: .zero...Duration.seconds(3600)) ?? slowStart
       case "concurrency": concurrency = try reader.integer("/concurrency", in: 1...100_000) ?? concurrency
       default: seed = try reader.integer("/seed", in: 0...Int.max).map { UInt64($0) } ?? seed
       }

@@ -87,6 +87,18 @@ enum Answer {
       status: status, headers: [HTTPHeader("content-type", "text/plain; charset=utf-8")], body: Array(text.utf8))
   }
 
+  /// 200: one JSON value.
+  static func json(capacity: Int, _ write: (inout JSONWriter) -> Void) -> HTTPResponse {
+    var writer = JSONWriter(capacity: capacity)
+    write(&writer)
+    return json(200, writer)
+  }
+
+  /// 200: a picture.
+  static func picture(_ svg: String) -> HTTPResponse {
+    HTTPResponse(status: 200, headers: [HTTPHeader("content-type", "image/svg+xml")], body: Array(svg.utf8))
+  }
+
   /// The metrics.
   static func metrics(_ text: String) -> HTTPResponse {
     HTTPResponse(

@@ -11,6 +11,8 @@ enum Route: Sendable {
   case operate(Operation.Kind, CallID)
   case targets
   case target(String)
+  case preview
+  case simulate
   case health
   case readiness
   case metrics
@@ -31,6 +33,8 @@ enum Route: Sendable {
     case ["readyz"]: self = Self.choose(method, [(.get, .readiness)])
     case ["metrics"]: self = Self.choose(method, [(.get, .metrics)])
     case ["openapi.yaml"]: self = Self.choose(method, [(.get, .contract)])
+    case ["v1", "policies", "preview"]: self = Self.choose(method, [(.post, .preview)])
+    case ["v1", "simulations"]: self = Self.choose(method, [(.post, .simulate)])
     case ["v1", "targets"]: self = Self.choose(method, [(.get, .targets)])
     case let path where path.count == 3 && path[0] == "v1" && path[1] == "targets":
       guard let key = PercentEncoding.decode(path[2]), !key.isEmpty else {

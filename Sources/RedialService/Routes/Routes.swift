@@ -43,6 +43,8 @@ struct Routes: HTTPHandler {
     case .target(let key):
       try noParameters(request.query)
       runtime.ask(responder, for: .target(key)) { .report($0) }
+    case .preview: try preview(request, responder)
+    case .simulate: try simulate(request, responder)
     case .health:
       runtime.respond(responder, Answer.text(200, "ok\n"))
     case .readiness:
@@ -81,12 +83,12 @@ struct Routes: HTTPHandler {
   }
 
   /// JSON only: a browser sends a form or plain text to any address without asking, but not JSON.
-  private func checkContentType(_ type: String?) throws(Problem) {
+  func checkContentType(_ type: String?) throws(Problem) {
     let essence = type?.prefix { $0 != ";" }.lowercased().filter { $0 != " " } ?? ""
     guard essence == "application/json" || essence.hasSuffix("+json") else {
       throw Problem(
         status: 415, code: "unsupportedMediaType", title: "The media type is not supported",
-        detail: "A call descriptor is JSON; send it with Content-Type: application/json (curl --json does).")
+        detail: "What is asked for here is JSON; send it with Content-Type: application/json (curl --json does).")
     }
   }
 
@@ -114,7 +116,7 @@ struct Routes: HTTPHandler {
     }
   }
 
-  private func noParameters(_ query: String?) throws(Problem) {
+  func noParameters(_ query: String?) throws(Problem) {
     guard let query else { return }
     try QueryParameters(query).finish()
   }

@@ -1,0 +1,38 @@
+internal import HTTPServer
+internal import RedialForecast
+internal import RedialModel
+
+/// What a policy would do, without any call being made.
+extension Routes {
+  /// The schedule of a policy, as JSON or as a picture.
+  func preview(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+    try noParameters(request.query)
+    try checkContentType(request.header("content-type"))
+    let wanted = try PlanRequest.read(request.body.bindMemory(to: UInt8.self))
+    let asPicture = Self.wantsPicture(request.header("accept"))
+    runtime.query(responder) {
+      let plan = wanted.plan()
+      if asPicture { return Answer.picture(plan.chart) }
+      return Answer.json(capacity: 4096) { PlanView.write(plan, of: wanted.policy, to: &$0) }
+    }
+  }
+
+  /// What an outage would do, as JSON or as a picture.
+  func simulate(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+    try noParameters(request.query)
+    try checkContentType(request.header("content-type"))
+    let scenario = try OutageScenario.read(request.body.bindMemory(to: UInt8.self))
+    let asPicture = Self.wantsPicture(request.header("accept"))
+    runtime.query(responder) {
+      let forecast = scenario.forecast()
+      if asPicture { return Answer.picture(forecast.chart) }
+      return Answer.json(capacity: 16 * 1024) { forecast.write(to: &$0) }
+    }
+  }
+
+  /// Whether the client prefers SVG to JSON: it names the one and not the other. Both are had by asking twice.
+  private static func wantsPicture(_ accept: String?) -> Bool {
+    guard let accept = accept?.lowercased() else { return false }
+    return accept.contains("image/svg+xml") && !accept.contains("application/json")
+  }
+}

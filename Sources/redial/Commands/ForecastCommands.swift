@@ -1,0 +1,209 @@
+import Glibc
+import RedialForecast
+import RedialModel
+
+extension Command {
+  private static let json = Option(name: "--json", summary: "Show the answer as JSON.")
+  private static let svg = Option(name: "--svg", form: "FILE", summary: "Write a chart to a file.")
+  private static let policy = Option(
+    name: "--policy", form: "JSON", summary: "The policy, as in a call; the default one without.")
+  private static let method = Option(
+    name: "--method", form: "METHOD", summary: "The calls' method, from which follows what is retried [GET].")
+
+  /// `redial preview`
+  static let preview = Command(
+    name: "preview", summary: "Show when the attempts of a policy come. No service is needed.",
+    options: [
+      policy, method,
+      Option(name: "--attempt-duration", form: "DURATION", summary: "How long each attempt is taken to last [0s]."),
+      Option(name: "--limit", form: "COUNT", summary: "The most attempts to list, from 1 to 1000 [20]."), json, svg,
+    ]
+  ) { arguments throws(CommandError) in
+    var writer = JSONWriter()
+    writer.beginObject()
+    try writeJSON("policy", arguments.value("--policy"), to: &writer)
+    if let method = arguments.value("--method") { writer.field("method", method) }
+    if let duration = arguments.value("--attempt-duration") { writer.field("attemptDuration", duration) }
+    try writeNumber("limit", arguments.value("--limit") ?? "20", to: &writer)
+    writer.endObject()
+    let request = try read(writer.bytes, PlanRequest.read)
+    let plan = request.plan()
+    try write(plan.chart, to: arguments.value("--svg"))
+    if arguments.has("--json") {
+      var writer = JSONWriter(capacity: 4096)
+      PlanView.write(plan, of: request.policy, to: &writer)
+      Terminal.write(String(decoding: writer.bytes, as: UTF8.self) + "\n")
+    } else {
+      Terminal.write(ForecastText.of(plan))
+    }
+    return .success
+  }
+
+  /// `redial simulate`
+  static let simulate = Command(
+    name: "simulate", summary: "Think an outage of a target through. No service is needed.",
+    options: [
+      policy, method,
+      Option(name: "--rate", form: "CALLS", summary: "New calls a second [10]."),
+      Option(name: "--duration", form: "DURATION", summary: "How long to look [five minutes beyond the outage]."),
+      Option(name: "--capacity", form: "REQUESTS", summary: "Requests a second that the target answers [any number]."),
+      Option(name: "--latency", form: "DURATION", summary: "How long an answer takes on average [50ms]."),
+      Option(name: "--outage", form: "FROM-TO", summary: "When the outage is [1m-3m]."),
+      Option(name: "--error-rate", form: "SHARE", summary: "The share of requests that fail meanwhile [1]."),
+      Option(name: "--failure", form: "HOW", summary: "refused, unanswered, or a status [refused]."),
+      Option(name: "--slow", form: "DURATION", summary: "How long an answer takes meanwhile [as long as ever]."),
+      Option(name: "--no-breaker", summary: "Without a circuit breaker."),
+      Option(name: "--concurrency", form: "COUNT", summary: "Attempts under way at a time [64]."),
+      Option(
+        name: "--slow-start", form: "DURATION", summary: "How long a target that recovers gets a growing share [10s]."),
+      Option(name: "--seed", form: "NUMBER", summary: "Decides what is left to chance [1]."),
+      Option(
+        name: "--scenario", form: "JSON", summary: "All of this as JSON, as the API takes it; options come after it."),
+      json, svg,
+    ]
+  ) { arguments throws(CommandError) in
+    let scenario = try read(try scenarioJSON(arguments), OutageScenario.read)
+    let forecast = scenario.forecast()
+    try write(forecast.chart, to: arguments.value("--svg"))
+    if arguments.has("--json") {
+      var writer = JSONWriter(capacity: 16 * 1024)
+      forecast.write(to: &writer)
+      Terminal.write(String(decoding: writer.bytes, as: UTF8.self) + "\n")
+    } else {
+      Terminal.write(ForecastText.of(forecast))
+    }
+    return .success
+  }
+
+  /// The scenario that the options make, or the one that is given with the options in the place of its members.
+  private static func scenarioJSON(_ arguments: Arguments) throws(CommandError) -> [UInt8] {
+    var members: [String: [UInt8]] = [:]
+    if let given = arguments.value("--scenario") {
+      members = try parts(of: Array(given.utf8))
+    }
+    func set(_ name: String, _ option: String, isText: Bool) throws(CommandError) {
+      guard let value = arguments.value(option) else { return }
+      members[name] = isText ? quoted(value) : try number(value, option)
+    }
+    try set("rate", "--rate", isText: false)
+    try set("duration", "--duration", isText: true)
+    try set("slowStart", "--slow-start", isText: true)
+    try set("method", "--method", isText: true)
+    try set("concurrency", "--concurrency", isText: false)
+    try set("seed", "--seed", isText: false)
+    if let policy = arguments.value("--policy") { members["policy"] = Array(policy.utf8) }
+    if arguments.has("--no-breaker") { members["breaker"] = Array("false".utf8) }
+    var target = JSONWriter()
+    target.beginObject()
+    try writeNumber("capacity", arguments.value("--capacity"), to: &target)
+    if let latency = arguments.value("--latency") { target.field("latency", latency) }
+    target.endObject()
+    if target.bytes.count > 2 { members["target"] = target.bytes }
+    if let outage = try outageJSON(arguments) { members["outage"] = outage }
+    var writer = JSONWriter()
+    writer.beginObject()
+    for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+      writer.key(name)
+      writer.raw(value)
+    }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  private static func outageJSON(_ arguments: Arguments) throws(CommandError) -> [UInt8]? {
+    var writer = JSONWriter()
+    writer.beginObject()
+    if let span = arguments.value("--outage") {
+      let ends = span.split(separator: "-", omittingEmptySubsequences: false)
+      guard ends.count == 2 else {
+        throw CommandError(code: .usage, message: "--outage: \"\(span)\" is not FROM-TO, such as 1m-3m")
+      }
+      writer.field("from", String(ends[0]))
+      writer.field("to", String(ends[1]))
+    }
+    try writeNumber("errorRate", arguments.value("--error-rate"), to: &writer)
+    if let failure = arguments.value("--failure") {
+      if failure.allSatisfy(\.isNumber) {
+        try writeNumber("failure", failure, to: &writer)
+      } else {
+        writer.field("failure", failure)
+      }
+    }
+    if let slow = arguments.value("--slow") { writer.field("latency", slow) }
+    writer.endObject()
+    return writer.bytes.count > 2 ? writer.bytes : nil
+  }
+
+  // MARK: Parts
+
+  /// The members of an object, each value as it stands in the text.
+  private static func parts(of object: [UInt8]) throws(CommandError) -> [String: [UInt8]] {
+    do throws(JSONError) {
+      return try object.withUnsafeBufferPointer { bytes throws(JSONError) in
+        var parts: [String: [UInt8]] = [:]
+        var reader = JSONReader(bytes)
+        try reader.beginObject()
+        while let key = try reader.nextKey() { parts[key] = Array(reader.raw(try reader.skipValue())) }
+        try reader.finish()
+        return parts
+      }
+    } catch {
+      throw CommandError(code: .usage, message: "--scenario: at byte \(error.offset): \(error.reason)")
+    }
+  }
+
+  private static func quoted(_ text: String) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.string(text)
+    return writer.bytes
+  }
+
+  private static func number(_ text: String, _ name: String) throws(CommandError) -> [UInt8] {
+    guard let value = Double(text), value.isFinite else {
+      throw CommandError(code: .usage, message: "\(name): \"\(text)\" is not a number")
+    }
+    return Array((value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)").utf8)
+  }
+
+  private static func writeNumber(
+    _ name: StaticString, _ text: String?, to writer: inout JSONWriter
+  ) throws(CommandError) {
+    guard let text else { return }
+    writer.key(name)
+    writer.raw(try number(text, name.description))
+  }
+
+  private static func writeJSON(
+    _ name: StaticString, _ text: String?, to writer: inout JSONWriter
+  ) throws(CommandError) {
+    guard let text else { return }
+    let bytes = Array(text.utf8)
+    guard (try? JSONValue(parsing: bytes)) != nil else {
+      throw CommandError(code: .usage, message: "\(name) is not JSON")
+    }
+    writer.key(name)
+    writer.raw(bytes)
+  }
+
+  private static func read<Value>(
+    _ bytes: [UInt8], _ parse: (UnsafeBufferPointer<UInt8>) throws(Problem) -> Value
+  ) throws(CommandError) -> Value {
+    do throws(Problem) {
+      return try bytes.withUnsafeBufferPointer { bytes throws(Problem) in try parse(bytes) }
+    } catch {
+      let faults = error.errors.map { "\n  \($0.pointer): \($0.detail)" }.joined()
+      throw CommandError(code: .usage, message: error.title + faults)
+    }
+  }
+
+  private static func write(_ chart: String, to path: String?) throws(CommandError) {
+    guard let path else { return }
+    guard let file = fopen(path, "we") else {
+      throw CommandError(code: .usage, message: "cannot write \(path): \(String(cString: strerror(errno)))")
+    }
+    let written = fputs(chart, file)
+    guard fclose(file) == 0, written >= 0 else {
+      throw CommandError(code: .usage, message: "cannot write \(path): \(String(cString: strerror(errno)))")
+    }
+  }
+}

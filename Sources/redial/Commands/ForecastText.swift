@@ -1,0 +1,87 @@
+import RedialCore
+import RedialForecast
+import RedialModel
+
+/// Plans and forecasts as text for people.
+enum ForecastText {
+  private static let chartWidth = 60
+  private static let chartHeight = 8
+  private static let blocks: [Character] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
+
+  /// A row an attempt, with a bar from its earliest to its latest start.
+  static func of(_ plan: RetryPlan) -> String {
+    var text = "#     wait                  starts after (median)  chance\n"
+    let last = max(0.000_001, plan.attempts.last?.start.latest.inSeconds ?? 0)
+    for attempt in plan.attempts {
+      let wait = attempt.wait.map { wait in
+        wait.lowerBound == wait.upperBound
+          ? wait.lowerBound.roughly : "\(wait.lowerBound.roughly) to \(wait.upperBound.roughly)"
+      }
+      let chance = attempt.chance > 0.9995 ? "" : "\(Int((attempt.chance * 100).rounded())) %"
+      let from = Int(attempt.start.earliest.inSeconds / last * 29)
+      let to = max(from, Int(attempt.start.latest.inSeconds / last * 29))
+      let bar = String(repeating: " ", count: from) + String(repeating: "━", count: to - from + 1)
+      text += RedialTool.padded("\(attempt.number)", 6) + RedialTool.padded(wait ?? "varies", 22)
+      text += RedialTool.padded(attempt.start.median.roughly, 23) + RedialTool.padded(chance, 7) + bar + "\n"
+    }
+    if !plan.isComplete { text += "and more: --limit lists them\n" }
+    if plan.latestEnd != .longest { text += "It has ended after \(plan.latestEnd.roughly) at the latest.\n" }
+    for warning in plan.warnings { text += "warning \(warning.code): \(warning.sentence)\n" }
+    return text
+  }
+
+  /// The load as a chart of bars, and the sums.
+  static func of(_ forecast: OutageForecast) -> String {
+    let totals = forecast.totals
+    var text = "\(forecast.sentence)\n\n"
+    text += chart(forecast)
+    text += "\nsucceeded \(totals.succeeded)"
+    for (reason, count) in totals.failed.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      text += ", \(reason.name) \(count)"
+    }
+    if totals.unfinished > 0 { text += ", unfinished \(totals.unfinished)" }
+    if totals.overload > 0 { text += "; \(totals.overload) attempts refused for want of capacity" }
+    text += "\n"
+    if let latency = forecast.latency {
+      text +=
+        "a call that succeeded took \(latency.median.roughly) (median), \(latency.p90.roughly) (p90), "
+        + "\(latency.p99.roughly) (p99), \(latency.longest.roughly) at most\n"
+    }
+    if forecast.isCutShort { text += "It ended early: there were too many attempts to go on.\n" }
+    return text
+  }
+
+  /// Attempts a second over time, the outage marked below.
+  private static func chart(_ forecast: OutageForecast) -> String {
+    guard !forecast.steps.isEmpty else { return "" }
+    let scenario = forecast.scenario
+    let columns = (0..<chartWidth).map { column -> Double in
+      let from = column * forecast.steps.count / chartWidth
+      let to = max(from + 1, (column + 1) * forecast.steps.count / chartWidth)
+      let steps = forecast.steps[from..<min(to, forecast.steps.count)]
+      return Double(steps.map(\.attempts).max() ?? 0) / forecast.step.inSeconds
+    }
+    let highest = max(columns.max() ?? 0, 0.001)
+    var text = ""
+    for row in stride(from: chartHeight - 1, through: 0, by: -1) {
+      let label = row == chartHeight - 1 ? "\(number(highest))/s" : row == 0 ? "0" : ""
+      text += String(repeating: " ", count: max(0, 10 - label.count)) + label + " │"
+      for value in columns {
+        let eighths = value / highest * Double(chartHeight * 8) - Double(row * 8)
+        text.append(blocks[min(8, max(0, Int(eighths.rounded(.up))))])
+      }
+      text += "\n"
+    }
+    let length = scenario.duration.inSeconds
+    text += "           └"
+    for column in 0..<chartWidth {
+      let time = Duration(clampingSeconds: (Double(column) + 0.5) / Double(chartWidth) * length)
+      text += time >= scenario.outage.from && time < scenario.outage.to ? "▒" : "─"
+    }
+    return text + " \(scenario.duration.roughly); ▒ outage\n"
+  }
+
+  private static func number(_ value: Double) -> String {
+    value < 10 ? "\((value * 10).rounded() / 10)" : "\(Int(value.rounded()))"
+  }
+}

@@ -1,0 +1,78 @@
+"""What a policy would do: previews and simulations, by the API and by the command."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+
+from processes import run as command
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def picture(answer):
+    assert answer.status == 200 and answer.headers["content-type"] == "image/svg+xml"
+    return ElementTree.fromstring(answer.body)
+
+
+def test_a_preview_has_the_schedule_of_the_policy(redial):
+    service = redial()
+    policy = {"maxAttempts": 4, "deadline": "1h", "backoff": {"initial": "1s", "multiplier": 2, "jitter": "none"}}
+    plan = service("POST", "/v1/policies/preview", {"policy": policy, "attemptDuration": "100ms"}).json
+    assert [a["startsAfter"]["median"] for a in plan["attempts"]] == ["0s", "1.1s", "3.2s", "7.3s"]
+    assert [w["code"] for w in plan["warnings"]] == ["noJitter"]
+    assert plan["policy"]["maxAttempts"] == 4 and plan["policy"]["attemptTimeout"] == "30s"
+    # What it answers is a policy that can be handed over as it is.
+    assert service("POST", "/v1/calls", {"url": "http://127.0.0.1:1/", "policy": plan["policy"]}).status == 202
+    chart = picture(service("POST", "/v1/policies/preview", {"policy": policy}, {
+        "content-type": "application/json", "accept": "image/svg+xml"}))
+    # A bar for each attempt, and one in the legend.
+    assert len([r for r in chart.iter(f"{SVG}rect") if r.get("class") == "spread"]) == 4 + 1
+
+
+def test_every_fault_of_a_policy_is_named(redial):
+    answer = redial()("POST", "/v1/policies/preview", {"policy": {"maxAttempts": 0, "backof": {}}, "limit": 0})
+    assert answer.status == 422 and answer.json["code"] == "invalidPolicy"
+    assert [e["pointer"] for e in answer.json["errors"]] == ["/policy/maxAttempts", "/policy/backof", "/limit"]
+
+
+def test_an_outage_is_thought_through(redial):
+    service = redial()
+    scenario = {
+        "rate": 20, "duration": "10m", "outage": {"from": "1m", "to": "3m"}, "target": {"capacity": 60},
+        "policy": {"maxAttempts": 100, "backoff": {"initial": "1s", "max": "10s"}}}
+    forecast = service("POST", "/v1/simulations", scenario).json
+    assert forecast == service("POST", "/v1/simulations", scenario).json
+    assert forecast["failed"] == 0 and forecast["recoveredAfter"]
+    without = service("POST", "/v1/simulations", scenario | {"breaker": False}).json
+    assert without["amplification"] > forecast["amplification"] > 1
+    assert True in forecast["series"]["breakerOpen"] and True not in without["series"]["breakerOpen"]
+    other = service("POST", "/v1/simulations", scenario | {"seed": 2}).json
+    assert other["attempts"] != forecast["attempts"]
+    chart = picture(service("POST", "/v1/simulations", scenario, {
+        "content-type": "application/json", "accept": "image/svg+xml"}))
+    assert f"{forecast['attempts']} attempts" in chart.find(f"{SVG}desc").text
+
+
+def test_a_scenario_that_is_too_large_is_refused(redial):
+    answer = redial()("POST", "/v1/simulations", {
+        "rate": 5000, "duration": "1h", "outage": {"from": "2h", "to": "1m", "failure": 200}})
+    assert answer.status == 422 and answer.json["code"] == "invalidScenario"
+    assert {e["pointer"] for e in answer.json["errors"]} == {"/rate", "/outage/from", "/outage/to", "/outage/failure"}
+
+
+def test_the_command_previews_and_simulates_without_a_service(tmp_path):
+    run = command("preview", "--policy", '{"maxAttempts": 3, "backoff": {"initial": "1s", "jitter": "none"}}')
+    assert run.returncode == 0 and "noJitter" in run.stdout, run.stderr
+    assert [line.split()[0] for line in run.stdout.splitlines()[1:4]] == ["1", "2", "3"]
+    run = command("preview", "--json", "--limit", "2")
+    assert len(json.loads(run.stdout)["attempts"]) == 2
+    chart = tmp_path / "chart.svg"
+    run = command(
+        "simulate", "--rate", "20", "--outage", "1m-3m", "--capacity", "50", "--duration", "8m",
+        "--svg", str(chart))
+    assert run.returncode == 0 and "attempts" in run.stdout and "█" in run.stdout, run.stderr
+    ElementTree.parse(chart)
+    run = command("simulate", "--json", "--no-breaker", "--seed", "3", "--scenario", '{"rate": 5}')
+    assert json.loads(run.stdout)["seed"] == 3
+    for arguments in (["simulate", "--outage", "1m"], ["simulate", "--rate", "x"], ["preview", "--policy", "{"]):
+        run = command(*arguments)
+        assert run.returncode == 2 and run.stderr and not run.stdout, arguments
