@@ -4,8 +4,11 @@ final class Connection {
   enum Phase {
     /// Requests are awaited and parsed: handling, closing, closed
     case reading
-    /// The handler has a request and owes the answer: reading, closing, aborting, closed
+    /// The handler has a request, of which more of the body may be to come, and owes the answer: streaming, reading,
+    /// closing, aborting, closed
     case handling
+    /// The answer has begun, and is written in pieces: reading, closing, aborting, closed
+    case streaming
     /// The last answer is on its way out: lingering, closed
     case closing
     /// The handler wants a reset: closed
@@ -21,7 +24,7 @@ final class Connection {
   let generation: UInt32
 
   var phase = Phase.reading
-  var parser = RequestParser()
+  var parser = RequestParser(announcesBodies: true)
   /// What arrived and is not yet used. Empty, and without memory, while whole requests arrive.
   var input = ByteBuffer()
   /// What the socket did not take at once.
@@ -36,9 +39,15 @@ final class Connection {
   var keepsAlive = false
   var minorVersion: UInt8 = 1
   var codingPreference = AcceptEncoding.Preference.identity
+  /// Of that request: its body goes on, and is not collected. Its end has to come before another request can.
+  var isBodyDue = false
+  /// Of that request: what most do without.
+  var exchange: Exchange?
 
   /// The peer sends nothing more. It may still read.
   var hasEnded = false
+  /// Who waits for the request at hand has been told that.
+  var isEndTold = false
   /// The epoll events that are asked for.
   var interest: UInt32 = 0
   var answeredCount = 0
@@ -54,9 +63,26 @@ final class Connection {
   /// Requests may be handed out: none is with the handler, and the peer reads its answers.
   var canAdvance: Bool { phase == .reading && output.isEmpty }
 
+  /// The next bytes belong to a body whose receiver wants them.
+  var receivesBody: Bool {
+    guard isBodyDue, phase == .handling || phase == .streaming, let exchange else { return false }
+    return exchange.receiver != nil && !exchange.isPaused
+  }
+
+  /// Bytes that come can be used at once.
+  var canUseInput: Bool { canAdvance || receivesBody }
+
   /// Between two requests.
   var isIdle: Bool { canAdvance && input.isEmpty && parser.isAtStart }
 
   /// What identifies it in an epoll event.
   var tag: UInt64 { UInt64(generation) << 32 | UInt64(slot) }
+
+  /// What only some requests need, made for the one at hand.
+  func requireExchange() -> Exchange {
+    if let exchange { return exchange }
+    let fresh = Exchange()
+    exchange = fresh
+    return fresh
+  }
 }

@@ -1,6 +1,6 @@
 /// What a connection waits for, each with one duration for all connections.
 enum DeadlineKind: UInt8, CaseIterable {
-  case idle, header, body, write, linger
+  case idle, header, body, piece, write, linger
 }
 
 /// When each connection's wait ends. As all waits of a kind last equally long, a list a kind, appended at its end, is

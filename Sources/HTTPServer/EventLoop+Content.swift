@@ -17,14 +17,23 @@ extension EventLoop {
     return UnsafeRawBufferPointer(start: inflated.bytes, count: inflated.count)
   }
 
-  /// Writes an answer to the output, compressed if that is wanted, allowed and worth it.
+  /// Writes an answer to the output, or what its request's conditions make of it; compressed if that is wanted, allowed
+  /// and worth it.
   func write(_ response: HTTPResponse, for connection: Connection, _ persistence: ResponseWriter.Persistence) {
     dateText.refresh()
     let isRequired = connection.codingPreference == .gzipOnly
     let size = response.body.count
-    guard gzipLevel > 0, size <= gzipMaxBytes, size >= gzipMinBytes || isRequired, response.permitsCoding,
-      response.isCompressible || isRequired
-    else {
+    let isNegotiated =
+      gzipLevel > 0 && size <= gzipMaxBytes && (size >= gzipMinBytes || isRequired) && response.permitsCoding
+      && (response.isCompressible || isRequired)
+    if let conditions = connection.exchange?.preconditions {
+      let applied = response.applying(conditions, varies: isNegotiated && !response.variesByCoding)
+      if applied.status != response.status {
+        return ResponseWriter.append(
+          applied, to: &out, dateLine: dateText.line, isHead: connection.isHead, persistence: persistence)
+      }
+    }
+    guard isNegotiated else {
       return ResponseWriter.append(
         response, to: &out, dateLine: dateText.line, isHead: connection.isHead, persistence: persistence)
     }

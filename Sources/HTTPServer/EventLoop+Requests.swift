@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 extension EventLoop {
-  private static let continueLine: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
+  static let continueLine: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
 
   /// Handles an event of a connection.
   func handle(_ events: UInt32, tag: UInt64) {
@@ -19,13 +19,16 @@ extension EventLoop {
     } else if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
       // Nothing is read now, so nothing else would notice that the peer has gone.
       close(connection)
+    } else if events & EPOLLRDHUP.rawValue != 0 {
+      noteEnd(connection)
+      settle(connection)
     }
   }
 
   /// Receives once and goes on with what has arrived.
   func readable(_ connection: Connection) {
     if connection.phase == .lingering { return discard(connection) }
-    if connection.input.isEmpty, connection.canAdvance {
+    if connection.input.isEmpty, connection.canUseInput {
       let count = recv(connection.descriptor, scratch, Self.scratchBytes, 0)
       guard count > 0 else { return endOrFailure(connection, count) }
       let rest = advance(connection, scratch, count)
@@ -35,9 +38,9 @@ extension EventLoop {
       let held = connection.input.count
       let missing = connection.parser.missing(have: held)
       // A body of known length is received in growing steps, so that memory follows what has really come.
-      let wanted = missing > 0 ? min(missing, max(Self.readAheadBytes, held)) : Self.readAheadBytes
+      let wanted = missing > 0 ? min(missing, max(Self.readBytes, held)) : readAheadBytes
       let target = connection.input.reserve(wanted)
-      let count = recv(connection.descriptor, target, connection.canAdvance ? connection.input.room : wanted, 0)
+      let count = recv(connection.descriptor, target, connection.canUseInput ? connection.input.room : wanted, 0)
       guard count > 0 else { return endOrFailure(connection, count) }
       connection.input.commit(count)
       proceed(connection)
@@ -46,7 +49,7 @@ extension EventLoop {
 
   /// Goes on with what is buffered, after an answer or new bytes.
   func proceed(_ connection: Connection) {
-    if connection.canAdvance, let bytes = connection.input.bytes, !connection.input.isEmpty {
+    if connection.canUseInput, let bytes = connection.input.bytes, !connection.input.isEmpty {
       let rest = advance(connection, bytes, connection.input.count)
       connection.input.keep(rest)
     }
@@ -60,6 +63,9 @@ extension EventLoop {
     }
     // The peer has shut its side; a request that the handler has is still answered (RFC 9112 section 9.6).
     connection.hasEnded = true
+    // Of a body that is not whole nothing is to be had any more.
+    if connection.receivesBody { return close(connection) }
+    noteEnd(connection)
     settle(connection)
   }
 
@@ -70,9 +76,12 @@ extension EventLoop {
     _ connection: Connection, _ bytes: UnsafeMutablePointer<UInt8>, _ count: Int
   ) -> Range<Int> {
     var (lower, upper) = (0, count)
-    while lower < upper, connection.canAdvance {
+    var isTableFresh = false
+    while lower < upper, connection.canUseInput {
       do throws(ProtocolError) {
-        let progress = try connection.parser.advance(bytes + lower, upper - lower, limits, &table)
+        let progress = try connection.parser.advance(
+          bytes + lower, upper - lower, limits, &table, isTableFresh: isTableFresh)
+        isTableFresh = false
         switch progress {
         case .incomplete(let kept):
           upper = lower + kept
@@ -86,18 +95,47 @@ extension EventLoop {
         case .complete(let body, let consumed):
           hand(connection, bytes + lower, body)
           lower += consumed
+        case .announced(let headCount):
+          isTableFresh = true
+          if try choose(connection, bytes + lower) { lower += headCount }
+        case .piece(let body, let consumed, let isLast):
+          give(
+            connection, UnsafeRawBufferPointer(start: bytes + lower + body.lowerBound, count: body.count),
+            isLast: isLast)
+          lower += consumed
         }
       } catch {
         fail(connection, error)
         return 0..<0
       }
-      if out.count >= Self.scratchBytes { flush(connection) }
+      if out.count >= maxOutputBacklogBytes { flush(connection) }
     }
     return lower..<upper
   }
 
   /// Gives a whole request to the handler.
   private func hand(_ connection: Connection, _ bytes: UnsafePointer<UInt8>, _ body: Range<Int>) {
+    let coding = connection.parser.head.contentCoding
+    begin(connection)
+    defer { inflated.removeAll(keepingAtMost: Self.keptOutputBytes) }
+    let content: UnsafeRawBufferPointer
+    connection.phase = .handling
+    do throws(ProtocolError) {
+      content = try self.content(bytes, body, coding)
+    } catch {
+      return answer(connection, refusal(error))
+    }
+    let request = request(connection, bytes, body: content)
+    if isConditional(connection.parser.head) { connection.requireExchange().preconditions = request.preconditions }
+    current = connection
+    handler.handle(
+      request,
+      HTTPResponder(loop: self, token: RequestToken(slot: Int32(connection.slot), serial: connection.serial)))
+    current = nil
+  }
+
+  /// Gives the request at hand its serial, and keeps of its head what the answer needs.
+  func begin(_ connection: Connection) {
     let head = connection.parser.head
     serial &+= 1
     connection.serial = serial
@@ -105,40 +143,62 @@ extension EventLoop {
     connection.keepsAlive = head.keepsAlive
     connection.minorVersion = head.minorVersion
     connection.codingPreference = head.codingPreference
-    defer { inflated.removeAll(keepingAtMost: Self.keptOutputBytes) }
-    let content: UnsafeRawBufferPointer
-    do throws(ProtocolError) {
-      content = try self.content(bytes, body, head.contentCoding)
-    } catch {
-      return answer(connection, refusal(error))
-    }
-    connection.phase = .handling
-    current = connection
-    handler.handle(
-      HTTPRequest(
-        bytes: bytes, head: head, slots: table.slots, slotCount: table.count, body: content,
-        descriptor: connection.descriptor),
-      HTTPResponder(loop: self, token: RequestToken(slot: Int32(connection.slot), serial: serial)))
-    current = nil
+  }
+
+  /// Whether the server itself applies the conditions of the request at hand.
+  private func isConditional(_ head: RequestHead) -> Bool { head.isConditional && (head.isGet || head.isHead) }
+
+  /// The request at hand, as its handler sees it.
+  func request(
+    _ connection: Connection, _ bytes: UnsafePointer<UInt8>, body: UnsafeRawBufferPointer
+  ) -> HTTPRequest {
+    HTTPRequest(
+      bytes: bytes, head: connection.parser.head, slots: table.slots, slotCount: table.count, body: body,
+      descriptor: connection.descriptor)
   }
 
   /// Writes an answer to the output; the caller flushes.
   func answer(_ connection: Connection, _ response: HTTPResponse) {
+    // One that is written in pieces is not answered once more.
+    guard connection.phase == .handling else { return }
+    let persists = persists(connection, after: response) && !connection.isBodyDue
+    write(response, for: connection, persists ? (connection.minorVersion == 0 ? .keepAlive : .implied) : .close)
+    finish(connection, persists: persists)
+  }
+
+  /// Whether another request may follow the one at hand, if its body has ended by then.
+  func persists(_ connection: Connection, after response: HTTPResponse) -> Bool {
+    connection.keepsAlive && !response.closesConnection && drainsUntil == nil
+      && connection.answeredCount < maxRequestsPerConnection - 1
+  }
+
+  /// The request at hand has its answer.
+  func finish(_ connection: Connection, persists: Bool) {
     connection.serial = 0
     connection.answeredCount += 1
-    let persists =
-      connection.keepsAlive && !response.closesConnection && drainsUntil == nil
-      && connection.answeredCount < maxRequestsPerConnection
+    connection.exchange = nil
+    connection.isBodyDue = false
     connection.phase = persists ? .reading : .closing
-    write(response, for: connection, persists ? (connection.minorVersion == 0 ? .keepAlive : .implied) : .close)
   }
 
   /// Answers what is no request, and closes: nobody knows where the next one would start.
   func fail(_ connection: Connection, _ error: ProtocolError) {
-    connection.phase = .closing
+    let isBegun = connection.phase == .streaming
+    if let receiver = connection.exchange?.receiver {
+      connection.exchange?.receiver = nil
+      receiver.end(.refused(status: error.status, reason: error.reason))
+    }
+    // What was sent of an answer must not be taken for the whole.
+    if isBegun {
+      connection.phase = .aborting
+      return
+    }
+    let exchange = connection.exchange
+    finish(connection, persists: false)
     dateText.refresh()
     ResponseWriter.append(
       refusal(error), to: &out, dateLine: dateText.line,
       isHead: connection.parser.head.isHead, persistence: .close)
+    exchange?.close()
   }
 }

@@ -11,6 +11,7 @@ extension EventLoop {
     if connection.phase == .aborting { return reset(connection) }
     flush(connection)
     if connection.phase == .closed { return }
+    settleStream(connection)
     if connection.output.isEmpty {
       if connection.phase == .closing { return linger(connection) }
       if connection.phase == .reading, connection.hasEnded || (drainsUntil != nil && connection.isIdle) {
@@ -56,6 +57,7 @@ extension EventLoop {
       proceed(connection)
     } else {
       setWriteDeadline(connection)
+      settleStream(connection)
     }
   }
 
@@ -85,7 +87,13 @@ extension EventLoop {
     // Set where the output stalled, and again with each byte that goes.
     if !connection.output.isEmpty { return }
     switch connection.phase {
-    case .handling: deadlines.clear(slot)
+    case .handling, .streaming:
+      // Set anew by each piece, not by what else happens.
+      if !connection.receivesBody {
+        deadlines.clear(slot)
+      } else if deadlines.kind(slot) != .piece {
+        deadlines.set(slot, .piece, now: now)
+      }
     case .reading where connection.isIdle:
       // A new connection has the time for a header section to send its first byte.
       guard connection.answeredCount > 0 else { return }
@@ -101,13 +109,19 @@ extension EventLoop {
     }
   }
 
-  private func setInterest(_ connection: Connection) {
-    var interest: UInt32 = 0
-    if !connection.output.isEmpty {
-      interest = EPOLLOUT.rawValue
-    } else if !connection.hasEnded {
-      let isWaiting = connection.phase == .handling && connection.input.count >= Self.readAheadBytes
-      interest = isWaiting ? 0 : EPOLLIN.rawValue
+  func setInterest(_ connection: Connection) {
+    var interest: UInt32 = connection.output.isEmpty ? 0 : EPOLLOUT.rawValue
+    if connection.hasEnded {
+      // There is nothing more to come.
+    } else if connection.receivesBody {
+      interest |= EPOLLIN.rawValue
+    } else if connection.output.isEmpty, !connection.isBodyDue {
+      let isAnswering = connection.phase == .handling || connection.phase == .streaming
+      if !isAnswering || connection.input.count < readAheadBytes { interest = EPOLLIN.rawValue }
+    }
+    // Nothing is read now that would tell the peer's end.
+    if interest & EPOLLIN.rawValue == 0, !connection.isEndTold, connection.exchange != nil {
+      interest |= EPOLLRDHUP.rawValue
     }
     guard interest != connection.interest else { return }
     connection.interest = interest
@@ -133,7 +147,7 @@ extension EventLoop {
       }
       switch kind {
       case .header where !connection.input.isEmpty: timeOut(connection, .headTimeout)
-      case .body: timeOut(connection, .bodyTimeout)
+      case .body, .piece: timeOut(connection, .bodyTimeout)
       case .write: expireWrite(connection)
       case .idle, .header, .linger: close(connection)
       }
@@ -184,5 +198,9 @@ extension EventLoop {
     freeSlots.append(connection.slot)
     connectionCount -= 1
     resumeAccepting()
+    if let exchange = connection.exchange {
+      connection.exchange = nil
+      exchange.close()
+    }
   }
 }

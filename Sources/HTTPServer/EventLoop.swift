@@ -13,8 +13,8 @@ final class EventLoop: @unchecked Sendable {
   static let mailboxTag = UInt64.max - 1
   /// How much is read at a time, and how much of answers is gathered before it is sent.
   static let scratchBytes = 64 * 1024
-  /// How much of further requests is read while the handler has one; beyond it the peer has to wait.
-  static let readAheadBytes = 4096
+  /// How much is read at least of a body that is collected.
+  static let readBytes = 4096
   private static let eventCount = 256
 
   let mailbox: Mailbox
@@ -26,6 +26,9 @@ final class EventLoop: @unchecked Sendable {
   let errorResponse: @Sendable (Int, String) -> HTTPResponse
   let maxConnections: Int
   let maxRequestsPerConnection: Int
+  let maxOutputBacklogBytes: Int
+  /// How much of further requests is read while one is answered; beyond it the peer has to wait.
+  let readAheadBytes: Int
   let decodesContent: Bool
   let gzipLevel: Int
   let gzipMinBytes: Int
@@ -86,7 +89,9 @@ final class EventLoop: @unchecked Sendable {
     self.onFinish = onFinish
     limits = configuration.parserLimits
     maxConnections = configuration.maxConnectionsPerLoop
-    maxRequestsPerConnection = configuration.maxRequestsPerConnection
+    maxRequestsPerConnection = max(1, configuration.maxRequestsPerConnection)
+    maxOutputBacklogBytes = min(max(1, configuration.maxOutputBacklogBytes), 1 << 48)
+    readAheadBytes = min(max(1, configuration.maxPipelinedBytes), 1 << 30)
     decodesContent = configuration.decodesContent
     gzipLevel = min(max(0, configuration.gzipLevel), 9)
     gzipMinBytes = configuration.gzipMinBytes
@@ -96,8 +101,8 @@ final class EventLoop: @unchecked Sendable {
     encoder = GzipEncoder(level: gzipLevel)
     deadlines = DeadlineLists(
       milliseconds: [
-        configuration.idleTimeout, configuration.headerTimeout, configuration.bodyTimeout, configuration.writeTimeout,
-        configuration.lingerTimeout,
+        configuration.idleTimeout, configuration.headerTimeout, configuration.bodyTimeout,
+        configuration.bodyPieceTimeout, configuration.writeTimeout, configuration.lingerTimeout,
       ].map(Self.milliseconds))
     events = .allocate(capacity: Self.eventCount)
     scratch = .allocate(capacity: Self.scratchBytes)
@@ -131,7 +136,6 @@ final class EventLoop: @unchecked Sendable {
         }
       }
       if hasMail { takeMail() }
-      takeOwnMessages()
       expireDeadlines()
       takeOwnMessages()
     }
@@ -149,6 +153,10 @@ final class EventLoop: @unchecked Sendable {
     case .abort(let token) where token.serial == current.serial:
       current.serial = 0
       current.phase = .aborting
+    case .begin(let token, let response, let backlog) where token.serial == current.serial:
+      begin(current, response, backlog)
+    case .flush(let token) where token.serial == current.serial: takeStream(current)
+    case .observe(let token, let body) where token.serial == current.serial: observe(current, body)
     default: ownMessages.append(message)
     }
   }
@@ -170,6 +178,7 @@ final class EventLoop: @unchecked Sendable {
 
   /// For `epoll_wait`: until the next deadline, or for ever.
   private var timeout: Int32 {
+    if !ownMessages.isEmpty { return 0 }
     var next = deadlines.next
     for other in [acceptsAgainAt, drainsUntil, awaitsFirstUntil] {
       if let other { next = min(next ?? .max, other) }
@@ -184,12 +193,12 @@ final class EventLoop: @unchecked Sendable {
     messages.removeAll(keepingCapacity: true)
   }
 
+  /// Once a turn: what these messages lead to has to wait, so that a stream that is always writable starves nobody.
   private func takeOwnMessages() {
-    while !ownMessages.isEmpty {
-      let batch = ownMessages
-      ownMessages = []
-      for message in batch { perform(message) }
-    }
+    guard !ownMessages.isEmpty else { return }
+    let batch = ownMessages
+    ownMessages = []
+    for message in batch { perform(message) }
   }
 
   private func perform(_ message: Mailbox.Message) {
@@ -201,6 +210,20 @@ final class EventLoop: @unchecked Sendable {
     case .abort(let token):
       guard let connection = connection(of: token) else { return }
       reset(connection)
+    case .begin(let token, let response, let backlog):
+      guard let connection = connection(of: token) else { return backlog.close() }
+      begin(connection, response, backlog)
+      proceed(connection)
+    case .flush(let token):
+      guard let connection = connection(of: token) else { return }
+      takeStream(connection)
+      proceed(connection)
+    case .observe(let token, let body):
+      guard let connection = connection(of: token) else { return body() }
+      observe(connection, body)
+    case .resume(let token):
+      guard let connection = connection(of: token) else { return }
+      resume(connection)
     case .drain(let milliseconds): drain(milliseconds)
     case .accept: if isAccepting { acceptConnections() }
     case .stop: isStopping = true
@@ -223,6 +246,7 @@ final class EventLoop: @unchecked Sendable {
     mailbox.shut()
     // The thread goes on to other work: what it still answers is dropped by the mailbox, like anyone's.
     owner.store(0, ordering: .relaxed)
+    for message in ownMessages { Mailbox.refuse(message) }
     ownMessages = []
     onFinish()
   }

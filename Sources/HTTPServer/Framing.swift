@@ -12,6 +12,7 @@ struct Framing {
   private var hasOtherExpectation = false
   private var contentCoding = ContentCoding.absent
   private var acceptEncoding = AcceptEncoding()
+  private var isConditional = false
 
   /// Looks at one field.
   @inline(__always)
@@ -25,6 +26,10 @@ struct Framing {
       guard RequestHead.isHostAndPort(value, count) else { throw .badRequest("Host is not a host and port.") }
     case 6 where ASCII.equal(name, nameCount, "expect"):
       noteExpectation(value, count)
+    case 8 where ASCII.equal(name, nameCount, "if-match"), 13 where ASCII.equal(name, nameCount, "if-none-match"),
+      17 where ASCII.equal(name, nameCount, "if-modified-since"),
+      19 where ASCII.equal(name, nameCount, "if-unmodified-since"):
+      isConditional = true
     case 10 where ASCII.equal(name, nameCount, "connection"):
       noteConnection(value, count)
     case 14 where ASCII.equal(name, nameCount, "content-length"):
@@ -62,6 +67,7 @@ struct Framing {
     head.expectsContinue = expectsContinue && head.minorVersion > 0
     head.contentCoding = contentCoding
     head.codingPreference = acceptEncoding.preference
+    head.isConditional = isConditional
   }
 
   private mutating func noteExpectation(_ value: UnsafePointer<UInt8>, _ count: Int) {

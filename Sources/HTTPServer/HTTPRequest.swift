@@ -46,6 +46,9 @@ public struct HTTPRequest: ~Copyable {
   /// The x of HTTP/1.x.
   public var minorVersion: Int { Int(head.minorVersion) }
 
+  /// How many bytes of body are announced; nil if the body is chunked.
+  public var contentLength: Int? { head.isChunked ? nil : head.contentLength }
+
   /// The address of the peer, without its port; empty if the peer has gone, or came by a Unix domain socket. One system
   /// call each time.
   public var peer: String { SocketAddress.peerText(descriptor) }

@@ -15,6 +15,28 @@ public struct HTTPResponder: Sendable {
   /// Closes the connection with a reset (RST); nothing is sent.
   public func abort() { loop.deliver(.abort(token)) }
 
+  /// Answers the request with content that is written later, in pieces.
+  ///
+  /// - Parameters:
+  ///   - response: Its head, and the first of its content.
+  ///   - onEvent: Told, on the event loop, when there is room again, and when the client or the server goes. It must not
+  ///     block. If the request was answered or its client has gone before, the only event is ``HTTPStreamEvent/closed``.
+  public func stream(
+    _ response: HTTPResponse, onEvent: @escaping @Sendable (HTTPStreamEvent) -> Void
+  ) -> HTTPResponseStream {
+    let backlog = StreamBacklog(first: response.body, limit: loop.maxOutputBacklogBytes, onEvent: onEvent)
+    loop.deliver(.begin(token, response, backlog))
+    return HTTPResponseStream(loop: loop, token: token, backlog: backlog)
+  }
+
+  /// Has `body` called, at most once and on the event loop, where it must not block, when the client goes before the
+  /// answer is whole: when its connection breaks, or when it ends its side of it. One that only ends its side can still
+  /// be answered. Called at once if the request is not at hand any more. A later call takes the place of an earlier.
+  public func onCancel(_ body: @escaping @Sendable () -> Void) { loop.deliver(.observe(token, body)) }
+
+  /// Has the rest of a body come, after its receiver answered ``HTTPBodyDemand/pause``.
+  public func resumeReceiving() { loop.deliver(.resume(token)) }
+
   /// Answers many requests: cheaper than one by one, for each loop is locked and woken once.
   public static func respond(_ batch: [(HTTPResponder, HTTPResponse)]) {
     guard let first = batch.first else { return }

@@ -22,11 +22,22 @@ public struct HTTPServerConfiguration: Sendable {
   /// The largest body in bytes, after chunked coding is removed, and once more after a content coding is; beyond it 413,
   /// before the body is read if its length is announced. Default 1 MiB.
   public var maxBodyBytes = 1024 * 1024
+  /// The largest body in bytes that is received in pieces (``HTTPHandler/receiver(for:_:)``), after chunked coding is
+  /// removed; beyond it 413. Default 1 TiB.
+  public var maxStreamedBodyBytes = 1 << 40
+  /// How many bytes of requests that a client sends ahead are read while one of its requests is being answered; more has
+  /// to wait in the kernel, and with it the client. Default 4096.
+  public var maxPipelinedBytes = 4096
+  /// From how many bytes on that a client has not taken no more answers are made for it: pipelined requests wait, and the
+  /// writer of a stream is told to. One answer, or one piece of a stream, may exceed it. Default 64 KiB.
+  public var maxOutputBacklogBytes = 64 * 1024
   /// How long a header section may take, from its first byte, or from the connection's start for the first; then 408.
   /// Default 10 s.
   public var headerTimeout = Duration.seconds(10)
   /// How long a whole body may take, from the end of its header section; then 408. Default 30 s.
   public var bodyTimeout = Duration.seconds(30)
+  /// How long a body that is received in pieces may bring nothing while it is wanted; then 408. Default 30 s.
+  public var bodyPieceTimeout = Duration.seconds(30)
   /// How long a connection may stay open between requests; then it is closed silently. Default 75 s.
   public var idleTimeout = Duration.seconds(75)
   /// How long a peer may leave an answer unread without taking a byte of it; then the connection is reset. Default 30 s.
@@ -71,7 +82,8 @@ public struct HTTPServerConfiguration: Sendable {
   var parserLimits: ParserLimits {
     ParserLimits(
       maxHeaderBytes: min(max(64, maxHeaderBytes), 1 << 30), maxHeaderCount: min(max(1, maxHeaderCount), 1 << 16),
-      maxTargetLength: min(max(1, maxTargetLength), 1 << 30), maxBodyBytes: min(max(0, maxBodyBytes), 1 << 48))
+      maxTargetLength: min(max(1, maxTargetLength), 1 << 30), maxBodyBytes: min(max(0, maxBodyBytes), 1 << 48),
+      maxStreamedBodyBytes: min(max(0, maxStreamedBodyBytes), 1 << 48))
   }
 
   /// The bounds of inflating, brought into a range that makes sense.

@@ -8,6 +8,14 @@ final class Mailbox: Sendable {
   enum Message: Sendable {
     case answer(RequestToken, HTTPResponse)
     case abort(RequestToken)
+    /// Begins an answer in pieces.
+    case begin(RequestToken, HTTPResponse, StreamBacklog)
+    /// Something was written to the stream, or it was ended.
+    case flush(RequestToken)
+    /// Tells when the client goes.
+    case observe(RequestToken, @Sendable () -> Void)
+    /// The rest of the body is wanted.
+    case resume(RequestToken)
     /// Another loop leaves the connections of a shared socket to this one.
     case accept
     case drain(milliseconds: UInt64)
@@ -32,14 +40,15 @@ final class Mailbox: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Adds a message; after the loop's end it is dropped.
+  /// Adds a message; after the loop's end it is refused.
   func post(_ message: Message) {
-    let mustWake = state.withLock { state in
-      guard !state.isClosed else { return false }
+    let mustWake: Bool? = state.withLock { state in
+      guard !state.isClosed else { return nil }
       state.messages.append(message)
       defer { state.isSignalled = true }
       return !state.isSignalled
     }
+    guard let mustWake else { return Self.refuse(message) }
     if mustWake { wake() }
   }
 
@@ -62,11 +71,22 @@ final class Mailbox: Sendable {
     }
   }
 
-  /// Drops what has come and what comes.
+  /// Refuses what has come and what comes.
   func shut() {
-    state.withLock { state in
-      state.messages = []
+    let messages = state.withLock { state in
+      defer { state.messages = [] }
       state.isClosed = true
+      return state.messages
+    }
+    for message in messages { Self.refuse(message) }
+  }
+
+  /// Tells those who would wait for ever that the request of their message is not at hand.
+  static func refuse(_ message: Message) {
+    switch message {
+    case .begin(_, _, let backlog): backlog.close()
+    case .observe(_, let body): body()
+    case .answer, .abort, .flush, .resume, .accept, .drain, .stop: break
     }
   }
 

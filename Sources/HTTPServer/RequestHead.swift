@@ -14,6 +14,9 @@ struct RequestHead: Equatable {
   /// The method is HEAD, so the answer carries no body.
   var isHead = false
   var isOptions = false
+  var isGet = false
+  /// There are preconditions among the fields.
+  var isConditional = false
   /// The target is an absolute URI without a path, which means `/`, or, without a query too, `*` to OPTIONS
   /// (RFC 9112 section 3.2.4).
   var hasEmptyPath = false
@@ -48,6 +51,7 @@ extension RequestHead {
     method = Slice(offset: UInt32(start), count: UInt32(index - start))
     let methodBytes = bytes + start
     isHead = index - start == 4 && methodBytes[0] == 0x48 && matches(methodBytes, "HEAD")
+    isGet = index - start == 3 && methodBytes[0] == 0x47 && matches(methodBytes, "GET")
     isOptions = index - start == 7 && methodBytes[0] == 0x4F && matches(methodBytes, "OPTIONS")
     let isConnect = index - start == 7 && methodBytes[0] == 0x43 && matches(methodBytes, "CONNECT")
 

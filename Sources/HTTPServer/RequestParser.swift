@@ -10,13 +10,26 @@ struct RequestParser {
     case incomplete(kept: Int)
     /// The request is whole: its body, and how many of the bytes shown belong to it.
     case complete(body: Range<Int>, consumed: Int)
+    /// The head is whole and a body follows it: `collectBody` or `streamBody` says how that is received. After the
+    /// first, the same bytes are shown again; after the second, those behind the head.
+    case announced(headCount: Int)
+    /// A part of a body that is streamed, perhaps an empty one, and how many of the bytes shown it took.
+    case piece(body: Range<Int>, consumed: Int, isLast: Bool)
   }
 
   private enum Phase: Equatable {
-    /// fixed, chunked
+    /// announced, fixed, chunked
     case head(HeadScanner)
+    /// fixed, chunked, streamedFixed, streamedChunked
+    case announced(headCount: Int, fieldsStart: Int)
+    /// head
     case fixed(headCount: Int, fieldsStart: Int)
+    /// head
     case chunked(headCount: Int, fieldsStart: Int, ChunkedDecoder)
+    /// head
+    case streamedFixed(remaining: Int)
+    /// head
+    case streamedChunked(ChunkedDecoder)
   }
 
   private var phase = Phase.head(HeadScanner())
@@ -24,6 +37,10 @@ struct RequestParser {
   private(set) var head = RequestHead()
   /// The client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1); the caller clears it.
   var awaitsContinue = false
+  /// Whether the parser stops at each head that a body follows, to be told how that is received.
+  private let announcesBodies: Bool
+
+  init(announcesBodies: Bool = false) { self.announcesBodies = announcesBodies }
 
   /// Whether no byte of the request at hand was seen.
   var isAtStart: Bool {
@@ -45,13 +62,16 @@ struct RequestParser {
 
   /// Looks at the bytes of the request at hand.
   ///
-  /// After `.complete`, `table` holds the header fields and the next call begins another request.
+  /// After `.complete` and `.announced`, `table` holds the header fields. After `.complete`, and after the last piece,
+  /// the next call begins another request.
   ///
+  /// - Parameter isTableFresh: Whether `table` still holds the fields, nothing else having been parsed since they were.
   /// - Throws: ``ProtocolError``; nothing more can be parsed then.
   mutating func advance(
-    _ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ limits: ParserLimits, _ table: inout FieldTable
+    _ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ limits: ParserLimits, _ table: inout FieldTable,
+    isTableFresh: Bool = false
   ) throws(ProtocolError) -> Progress {
-    var isTableFresh = false
+    var isTableFresh = isTableFresh
     if case .head(var scanner) = phase {
       if scanner.isAtStart { head = RequestHead() }
       guard let headCount = try scanner.scan(bytes, count, into: &head, limits) else {
@@ -60,11 +80,24 @@ struct RequestParser {
       }
       try table.parse(bytes, from: scanner.fieldsStart, to: headCount, into: &head)
       isTableFresh = true
-      try beginBody(headCount, scanner.fieldsStart, hasBytes: count > headCount, limits)
+      let hasBody = head.isChunked || head.contentLength > 0
+      awaitsContinue = head.expectsContinue && hasBody && count == headCount
+      phase = .announced(headCount: headCount, fieldsStart: scanner.fieldsStart)
+      if announcesBodies, hasBody { return .announced(headCount: headCount) }
+      try collectBody(limits)
     }
     switch phase {
-    case .head:
+    case .head, .announced:
       return .incomplete(kept: count)
+    case .streamedFixed(let remaining):
+      let taken = min(count, remaining)
+      phase = taken == remaining ? .head(HeadScanner()) : .streamedFixed(remaining: remaining - taken)
+      return .piece(body: 0..<taken, consumed: taken, isLast: taken == remaining)
+    case .streamedChunked(var decoder):
+      var (source, destination) = (0, 0)
+      let isLast = try decoder.decode(bytes, from: &source, to: &destination, end: count, limits.ofStreams)
+      phase = isLast ? .head(HeadScanner()) : .streamedChunked(decoder)
+      return .piece(body: 0..<destination, consumed: source, isLast: isLast)
     case .fixed(let headCount, let fieldsStart):
       let total = headCount + head.contentLength
       guard count >= total else { return .incomplete(kept: count) }
@@ -82,15 +115,24 @@ struct RequestParser {
     }
   }
 
-  private mutating func beginBody(
-    _ headCount: Int, _ fieldsStart: Int, hasBytes: Bool, _ limits: ParserLimits
-  ) throws(ProtocolError) {
+  /// After `.announced`: the body is received whole.
+  ///
+  /// - Throws: when it is announced to be larger than may be.
+  mutating func collectBody(_ limits: ParserLimits) throws(ProtocolError) {
+    guard case .announced(let headCount, let fieldsStart) = phase else { return }
     guard head.contentLength <= limits.maxBodyBytes else { throw .bodyTooLarge }
-    awaitsContinue = head.expectsContinue && !hasBytes && (head.isChunked || head.contentLength > 0)
     phase =
       head.isChunked
       ? .chunked(headCount: headCount, fieldsStart: fieldsStart, ChunkedDecoder())
       : .fixed(headCount: headCount, fieldsStart: fieldsStart)
+  }
+
+  /// After `.announced`: the body is received in pieces, and of the head nothing is looked at any more.
+  ///
+  /// - Throws: when it is announced to be larger than may be.
+  mutating func streamBody(_ limits: ParserLimits) throws(ProtocolError) {
+    guard head.contentLength <= limits.maxStreamedBodyBytes else { throw .bodyTooLarge }
+    phase = head.isChunked ? .streamedChunked(ChunkedDecoder()) : .streamedFixed(remaining: head.contentLength)
   }
 
   /// The table served other connections while the body arrived: it is filled once more, from the same bytes.

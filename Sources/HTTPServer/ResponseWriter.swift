@@ -13,6 +13,13 @@ struct ResponseWriter {
     case close
   }
 
+  /// How the end of the content is told.
+  private enum Length {
+    case known(Int)
+    case chunked
+    case endOfConnection
+  }
+
   /// Bytes of a response beyond its own fields and body: status line, Date, Content-Encoding, Vary, Content-Length,
   /// Connection, with room.
   private static let overhead = 256
@@ -36,18 +43,50 @@ struct ResponseWriter {
     for header in response.headers { total += header.name.utf8.count + header.value.utf8.count + fieldOverhead }
     let start = output.reserve(total)
     var writer = ResponseWriter(cursor: start)
-    writer.writeHead(response, dateLine: dateLine, persistence, gzipped: gzipped, varies: varies)
+    writer.writeHead(
+      response, dateLine: dateLine, persistence, .known(gzipped?.count ?? response.body.count),
+      isCoded: gzipped != nil, varies: varies)
     if !isHead, hasContent(response.status) {
       if let gzipped { writer.write(gzipped) } else { writer.write(response.body) }
     }
     output.commit(writer.cursor - start)
   }
 
+  /// Appends the head of a response whose content follows in pieces.
+  static func appendHead(
+    _ response: HTTPResponse, to output: inout ByteBuffer, dateLine: [UInt8], isChunked: Bool, persistence: Persistence
+  ) {
+    // Sound: as above.
+    var total = overhead
+    for header in response.headers { total += header.name.utf8.count + header.value.utf8.count + fieldOverhead }
+    let start = output.reserve(total)
+    var writer = ResponseWriter(cursor: start)
+    writer.writeHead(
+      response, dateLine: dateLine, persistence, isChunked ? .chunked : .endOfConnection, isCoded: false, varies: false)
+    output.commit(writer.cursor - start)
+  }
+
+  /// Appends a chunk, RFC 9112 section 7.1, or the bytes alone; of no bytes, nothing: an empty chunk would be the last.
+  static func appendPiece(_ bytes: [UInt8], to output: inout ByteBuffer, isChunked: Bool) {
+    guard !bytes.isEmpty else { return }
+    // Sound: 16 digits and two line ends at most come with the bytes.
+    let start = output.reserve(bytes.count + 20)
+    var writer = ResponseWriter(cursor: start)
+    if isChunked { writer.writeHexadecimal(bytes.count) }
+    if isChunked { writer.write("\r\n") }
+    writer.write(bytes)
+    if isChunked { writer.write("\r\n") }
+    output.commit(writer.cursor - start)
+  }
+
+  /// The last chunk, without trailers.
+  static let lastChunk: StaticString = "0\r\n\r\n"
+
   /// RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5.
-  private static func hasContent(_ status: Int) -> Bool { status != 204 && status != 205 && status != 304 }
+  static func hasContent(_ status: Int) -> Bool { status != 204 && status != 205 && status != 304 }
 
   private mutating func writeHead(
-    _ response: HTTPResponse, dateLine: [UInt8], _ persistence: Persistence, gzipped: UnsafeBufferPointer<UInt8>?,
+    _ response: HTTPResponse, dateLine: [UInt8], _ persistence: Persistence, _ length: Length, isCoded: Bool,
     varies: Bool
   ) {
     let status = (200...599).contains(response.status) ? response.status : 500
@@ -57,14 +96,19 @@ struct ResponseWriter {
     write(StatusText.phrase(status))
     write("\r\n")
     write(dateLine)
-    for header in response.headers { write(header, isCoded: gzipped != nil) }
-    if gzipped != nil { write("Content-Encoding: gzip\r\n") }
+    for header in response.headers { write(header, isCoded: isCoded) }
+    if isCoded { write("Content-Encoding: gzip\r\n") }
     if varies { write("Vary: Accept-Encoding\r\n") }
     // RFC 9110 section 8.6: none with 204, and none is the safe choice with 304.
     if status != 204, status != 304 {
-      write("Content-Length: ")
-      writeDecimal(Self.hasContent(status) ? gzipped?.count ?? response.body.count : 0)
-      write("\r\n")
+      switch length {
+      case .known(let count):
+        write("Content-Length: ")
+        writeDecimal(Self.hasContent(status) ? count : 0)
+        write("\r\n")
+      case .chunked: write("Transfer-Encoding: chunked\r\n")
+      case .endOfConnection: break
+      }
     }
     switch persistence {
     case .implied: break
@@ -99,6 +143,16 @@ struct ResponseWriter {
       cursor.pointee = UInt8(truncatingIfNeeded: 0x30 + number / divisor % 10)
       cursor += 1
       divisor /= 10
+    }
+  }
+
+  private mutating func writeHexadecimal(_ number: Int) {
+    var shift = max(0, (Int.bitWidth - number.leadingZeroBitCount - 1) / 4 * 4)
+    while shift >= 0 {
+      let digit = UInt8(truncatingIfNeeded: number >> shift & 15)
+      cursor.pointee = digit < 10 ? 0x30 + digit : 0x57 + digit
+      cursor += 1
+      shift -= 4
     }
   }
 

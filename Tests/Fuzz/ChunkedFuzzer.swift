@@ -10,5 +10,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let whole = ParserRun(request)
   let bytewise = ParserRun(request, cuts: Array(1..<request.count))
   precondition(whole == bytewise, "whole: \(whole)\nbytewise: \(bytewise)")
+  let streamed = ParserRun(request, cuts: Array(1..<request.count), streams: true)
+  precondition(whole == streamed, "whole: \(whole)\nstreamed: \(streamed)")
   return 0
 }

@@ -15,6 +15,8 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let whole = ParserRun(bytes)
   let pieces = ParserRun(bytes, cuts: cuts)
   precondition(whole == pieces, "whole: \(whole)\nin pieces: \(pieces)")
+  let streamed = ParserRun(bytes, cuts: cuts, streams: true)
+  precondition(whole == streamed, "whole: \(whole)\nstreamed: \(streamed)")
   for request in whole.requests {
     precondition(request.body.utf8.count <= 3 * ParserLimits.small.maxBodyBytes, "a body of \(request.body.utf8.count)")
   }

@@ -46,6 +46,18 @@ struct ParserConformanceTests {
     }
   }
 
+  @Test("gives a body in pieces that make the same whole, wherever the bytes are split", arguments: ParserCase.all)
+  func streams(_ example: ParserCase) {
+    let whole = ParserRun(example.input)
+    #expect(ParserRun(example.input, streams: false) == whole)
+    let everywhere = ParserRun(example.input, cuts: Array(1..<max(1, example.input.count)), streams: true)
+    #expect(everywhere == whole, "byte by byte: \(everywhere), whole: \(whole)")
+    for cut in 1..<max(2, example.input.count) {
+      let split = ParserRun(example.input, cuts: [cut], streams: true)
+      #expect(split == whole, "split at \(cut): \(split), whole: \(whole)")
+    }
+  }
+
   @Test("does not care what came before on the connection", arguments: ParserCase.all)
   func follows(_ example: ParserCase) {
     let before = Array("POST /b HTTP/1.1\r\nHost: b\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n".utf8)
@@ -72,6 +84,8 @@ struct ParserConformanceTests {
       #expect(
         split == whole,
         "seed \(seed), round \(round), cuts \(cuts): \(String(decoding: input, as: UTF8.self).debugDescription)")
+      let streamed = ParserRun(input, cuts: cuts, streams: true)
+      #expect(streamed == whole, "seed \(seed), round \(round), cuts \(cuts), in pieces")
     }
   }
 

@@ -12,12 +12,17 @@ struct ParserRun: Equatable, CustomStringConvertible {
 
   var requests: [ParsedRequest] = []
   var ending = Ending.idle
+  /// The request whose body is arriving in pieces.
+  private var streamed: ParsedRequest?
+  private var streamedBody: [UInt8] = []
 
   /// Shows the bytes to a parser as an event loop does, in pieces that end at `cuts` (ascending) and at the end.
   ///
   /// Each look gets memory of exactly the size of the bytes, so that the address sanitizer sees a read beyond them.
-  init(_ bytes: [UInt8], cuts: [Int] = [], limits: ParserLimits = .small) {
-    var parser = RequestParser()
+  ///
+  /// - Parameter streams: Whether bodies are received in pieces; nil asks the parser for none to be announced.
+  init(_ bytes: [UInt8], cuts: [Int] = [], limits: ParserLimits = .small, streams: Bool? = nil) {
+    var parser = RequestParser(announcesBodies: streams != nil)
     var table = FieldTable(limits: limits)
     var held: [UInt8] = []
     var start = 0
@@ -25,35 +30,65 @@ struct ParserRun: Equatable, CustomStringConvertible {
       held += bytes[start..<cut]
       start = cut
       do throws(ProtocolError) {
-        while !held.isEmpty, try !advance(&parser, &held, limits, &table) {}
+        while !held.isEmpty, try !advance(&parser, &held, limits, &table, streams == true) {}
       } catch {
         ending = .refused(error)
+        (streamed, streamedBody) = (nil, [])
         return
       }
     }
     ending = held.isEmpty && parser.isAtStart ? .idle : .incomplete
+    (streamed, streamedBody) = (nil, [])
   }
 
   /// - Returns: Whether more bytes are needed.
   private mutating func advance(
-    _ parser: inout RequestParser, _ held: inout [UInt8], _ limits: ParserLimits, _ table: inout FieldTable
+    _ parser: inout RequestParser, _ held: inout [UInt8], _ limits: ParserLimits, _ table: inout FieldTable,
+    _ streams: Bool
   ) throws(ProtocolError) -> Bool {
     let count = held.count
     let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: count)
     defer { memory.deallocate() }
     memory.initialize(from: held, count: count)
-    switch try parser.advance(memory, count, limits, &table) {
+    var progress = try parser.advance(memory, count, limits, &table)
+    if case .announced(let headCount) = progress {
+      if streams {
+        streamed = parsed(parser, table, memory, headCount..<headCount)
+        try parser.streamBody(limits)
+        held.removeFirst(headCount)
+        return held.isEmpty
+      }
+      try parser.collectBody(limits)
+      progress = try parser.advance(memory, count, limits, &table, isTableFresh: true)
+    }
+    switch progress {
     case .incomplete(let kept):
       held = Array(UnsafeBufferPointer(start: memory, count: kept))
       return true
     case .complete(let body, let consumed):
-      let request = HTTPRequest(
-        bytes: memory, head: parser.head, slots: table.slots, slotCount: table.count,
-        body: UnsafeRawBufferPointer(start: memory + body.lowerBound, count: body.count), descriptor: -1)
-      requests.append(ParsedRequest(request, keepsAlive: parser.head.keepsAlive))
+      requests.append(parsed(parser, table, memory, body))
       held.removeFirst(consumed)
       return false
+    case .piece(let body, let consumed, let isLast):
+      streamedBody += UnsafeBufferPointer(start: memory + body.lowerBound, count: body.count)
+      held.removeFirst(consumed)
+      if isLast, var request = streamed {
+        request.body = String(decoding: streamedBody, as: UTF8.self)
+        requests.append(request)
+        (streamed, streamedBody) = (nil, [])
+      }
+      return held.isEmpty
+    case .announced: return true
     }
+  }
+
+  private func parsed(
+    _ parser: RequestParser, _ table: borrowing FieldTable, _ memory: UnsafeMutablePointer<UInt8>, _ body: Range<Int>
+  ) -> ParsedRequest {
+    let request = HTTPRequest(
+      bytes: memory, head: parser.head, slots: table.slots, slotCount: table.count,
+      body: UnsafeRawBufferPointer(start: memory + body.lowerBound, count: body.count), descriptor: -1)
+    return ParsedRequest(request, keepsAlive: parser.head.keepsAlive)
   }
 
   var description: String {
@@ -89,7 +124,9 @@ struct ParsedRequest: Equatable {
 
 extension ParserLimits {
   /// Bounds that a short input reaches.
-  static let small = ParserLimits(maxHeaderBytes: 256, maxHeaderCount: 8, maxTargetLength: 48, maxBodyBytes: 64)
+  static let small = ParserLimits(
+    maxHeaderBytes: 256, maxHeaderCount: 8, maxTargetLength: 48, maxBodyBytes: 64,
+    maxStreamedBodyBytes: 64)
 }
 
 /// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014): the same numbers each

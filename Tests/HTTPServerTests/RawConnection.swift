@@ -85,13 +85,31 @@ final class RawConnection {
     try send("\(method) \(path) HTTP/1.1\r\nHost: a\r\n\(fields)\r\n")
   }
 
+  /// Reads the head of a response.
+  func head() throws -> RawResponse {
+    var head: [UInt8] = []
+    while !head.suffix(4).elementsEqual([13, 10, 13, 10]) { head.append(try byte()) }
+    return try RawResponse(head: String(decoding: head, as: UTF8.self))
+  }
+
+  /// Reads one chunk; the last is empty.
+  func chunk() throws -> String {
+    var line: [UInt8] = []
+    while line.last != 10 { line.append(try byte()) }
+    guard let size = Int(String(decoding: line.dropLast(2), as: UTF8.self), radix: 16) else {
+      throw Failure.malformed(String(decoding: line, as: UTF8.self))
+    }
+    while held.count < size + 2 { try receive() }
+    defer { held.removeFirst(size + 2) }
+    guard held[size] == 13, held[size + 1] == 10 else { throw Failure.malformed("a chunk longer than its size") }
+    return String(decoding: held[..<size], as: UTF8.self)
+  }
+
   /// Reads one response.
   ///
   /// - Parameter toHead: It answers HEAD, so no body follows.
   func response(toHead: Bool = false) throws -> RawResponse {
-    var head: [UInt8] = []
-    while !head.suffix(4).elementsEqual([13, 10, 13, 10]) { head.append(try byte()) }
-    var response = try RawResponse(head: String(decoding: head, as: UTF8.self))
+    var response = try head()
     let hasBody = !toHead && response.status >= 200 && response.status != 204 && response.status != 304
     if hasBody {
       guard let count = response["content-length"].flatMap({ Int($0) }) else {

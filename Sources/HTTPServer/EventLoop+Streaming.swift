@@ -1,0 +1,129 @@
+/// Bodies and answers that go in pieces, and clients that go.
+extension EventLoop {
+  /// Has the handler choose how the body is received that follows a head.
+  ///
+  /// - Returns: Whether the bytes after the head are to be shown without it; else all of them again, if at all.
+  func choose(
+    _ connection: Connection, _ bytes: UnsafePointer<UInt8>
+  ) throws(ProtocolError) -> Bool {
+    begin(connection)
+    connection.isBodyDue = true
+    connection.phase = .handling
+    current = connection
+    let receiver = handler.receiver(
+      for: request(connection, bytes, body: UnsafeRawBufferPointer(start: nil, count: 0)),
+      HTTPResponder(loop: self, token: RequestToken(slot: Int32(connection.slot), serial: connection.serial)))
+    current = nil
+    let isStreaming = connection.phase == .streaming
+    guard connection.phase == .handling || isStreaming else { return false }
+    guard let receiver else {
+      // Without a receiver, and an answer on its way, nobody wants the body.
+      if isStreaming { return false }
+      connection.serial = 0
+      connection.exchange = nil
+      connection.isBodyDue = false
+      connection.phase = .reading
+      try connection.parser.collectBody(limits)
+      return false
+    }
+    connection.requireExchange().receiver = receiver
+    let awaitsContinue = connection.parser.awaitsContinue
+    connection.parser.awaitsContinue = false
+    try connection.parser.streamBody(limits)
+    if awaitsContinue, !isStreaming {
+      out.append(Self.continueLine.utf8Start, Self.continueLine.utf8CodeUnitCount)
+    }
+    return true
+  }
+
+  /// Gives a piece of the body to its receiver.
+  func give(_ connection: Connection, _ piece: UnsafeRawBufferPointer, isLast: Bool) {
+    guard let exchange = connection.exchange, let receiver = exchange.receiver else { return }
+    if isLast { connection.isBodyDue = false }
+    current = connection
+    defer { current = nil }
+    if !piece.isEmpty {
+      exchange.isPaused = receiver.receive(piece) == .pause
+      if deadlines.kind(connection.slot) == .piece { deadlines.clear(connection.slot) }
+    }
+    // An answer that was whole in the meantime has let the receiver go.
+    guard isLast, connection.exchange === exchange, exchange.receiver != nil else { return }
+    exchange.receiver = nil
+    exchange.isPaused = false
+    receiver.end(.complete)
+  }
+
+  /// Goes on with a body whose receiver had enough for a while.
+  func resume(_ connection: Connection) {
+    guard let exchange = connection.exchange, exchange.isPaused else { return }
+    exchange.isPaused = false
+    proceed(connection)
+  }
+
+  /// Begins an answer in pieces.
+  func begin(_ connection: Connection, _ response: HTTPResponse, _ backlog: StreamBacklog) {
+    guard connection.phase == .handling else { return backlog.close() }
+    let exchange = connection.requireExchange()
+    let hasContent = !connection.isHead && ResponseWriter.hasContent(response.status)
+    exchange.persists =
+      persists(connection, after: response) && (connection.minorVersion > 0 || !hasContent)
+    exchange.isChunked = connection.minorVersion > 0 && ResponseWriter.hasContent(response.status)
+    dateText.refresh()
+    ResponseWriter.appendHead(
+      response, to: &out, dateLine: dateText.line, isChunked: exchange.isChunked,
+      persistence: exchange.persists ? (connection.minorVersion == 0 ? .keepAlive : .implied) : .close)
+    guard hasContent else {
+      finish(connection, persists: exchange.persists)
+      return backlog.close()
+    }
+    exchange.stream = backlog
+    connection.phase = .streaming
+    takeStream(connection)
+    if let drainsUntil { backlog.tell(.draining(within: .milliseconds(drainsUntil > now ? drainsUntil - now : 0))) }
+    if connection.isEndTold { backlog.tell(.clientEnded) }
+  }
+
+  /// Writes what the stream has to the output; the caller flushes.
+  func takeStream(_ connection: Connection) {
+    guard connection.phase == .streaming, let exchange = connection.exchange, let stream = exchange.stream
+    else { return }
+    let batch = stream.take()
+    ResponseWriter.appendPiece(batch.bytes, to: &out, isChunked: exchange.isChunked)
+    exchange.inFlight += batch.bytes.count
+    guard batch.isEnded else { return }
+    if exchange.isChunked {
+      out.append(ResponseWriter.lastChunk.utf8Start, ResponseWriter.lastChunk.utf8CodeUnitCount)
+    }
+    finish(connection, persists: exchange.persists && drainsUntil == nil && !connection.isBodyDue)
+  }
+
+  /// Tells the stream how much of it the kernel has taken.
+  func settleStream(_ connection: Connection) {
+    guard let exchange = connection.exchange, let stream = exchange.stream, exchange.inFlight > 0 else { return }
+    // The framing makes this a little more than it is.
+    let left = min(exchange.inFlight, connection.output.count)
+    guard left < exchange.inFlight else { return }
+    exchange.inFlight = left
+    stream.settle(inFlight: left)
+  }
+
+  /// Has `body` called when the client of that request goes.
+  func observe(_ connection: Connection, _ body: @escaping @Sendable () -> Void) {
+    if connection.isEndTold { return body() }
+    connection.requireExchange().onCancel = body
+    // It may have gone already, unseen.
+    setInterest(connection)
+  }
+
+  /// Tells whoever waits for the request at hand that its client sends nothing more.
+  func noteEnd(_ connection: Connection) {
+    guard !connection.isEndTold else { return }
+    connection.isEndTold = true
+    connection.exchange?.clientEnded()
+  }
+
+  /// Tells all streams that the server ends.
+  func tellStreams(_ event: HTTPStreamEvent) {
+    for connection in connections { connection?.exchange?.stream?.tell(event) }
+  }
+}

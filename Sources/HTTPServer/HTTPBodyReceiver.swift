@@ -1,0 +1,32 @@
+/// Who gets the body of one request in pieces, on the event loop of its connection, never two calls at a time.
+///
+/// Once the request is answered whole, no further call comes; what is still to come of the body is thrown away with the
+/// connection.
+public protocol HTTPBodyReceiver: AnyObject, Sendable {
+  /// Takes the next bytes of the body, of which there is at least one. It must not block.
+  ///
+  /// - Parameter piece: Valid only during the call.
+  /// - Returns: Whether more is wanted at once.
+  func receive(_ piece: UnsafeRawBufferPointer) -> HTTPBodyDemand
+
+  /// Hears, once, that no more comes. A whole body's request is then to be answered, if it was not.
+  func end(_ end: HTTPBodyEnd)
+}
+
+/// Whether more of a body is wanted.
+public enum HTTPBodyDemand: Sendable {
+  /// As soon as it comes.
+  case more
+  /// Not before ``HTTPResponder/resumeReceiving()``: the client waits meanwhile, and no time runs against it.
+  case pause
+}
+
+/// How a body that was received in pieces has ended.
+public enum HTTPBodyEnd: Sendable, Equatable {
+  /// It is whole.
+  case complete
+  /// It is refused: damaged, too large or too slow. The client was told, unless the answer had begun.
+  case refused(status: Int, reason: String)
+  /// The client has gone, or the server ends.
+  case gone
+}
