@@ -10,8 +10,8 @@ struct ByteBuffer: ~Copyable {
   private var start = 0
   private var end = 0
 
-  /// The first allocation.
-  private static let initialCapacity = 4096
+  /// The first allocation: what a slow sender costs while a few of its bytes are there.
+  private static let initialCapacity = 128
 
   init() {}
 

@@ -37,12 +37,18 @@ extension EventLoop {
     } else {
       let held = connection.input.count
       let missing = connection.parser.missing(have: held)
-      // A body of known length is received in growing steps, so that memory follows what has really come.
-      let wanted = missing > 0 ? min(missing, max(Self.readBytes, held)) : readAheadBytes
-      let target = connection.input.reserve(wanted)
-      let count = recv(connection.descriptor, target, connection.canUseInput ? connection.input.room : wanted, 0)
+      let count: Int
+      if missing > 0 {
+        // A body of known length is received in place, in growing steps, so that memory follows what has really come.
+        let wanted = min(missing, max(Self.readBytes, held))
+        let target = connection.input.reserve(wanted)
+        count = recv(connection.descriptor, target, connection.canUseInput ? connection.input.room : wanted, 0)
+        if count > 0 { connection.input.commit(count) }
+      } else {
+        count = recv(connection.descriptor, scratch, connection.canUseInput ? Self.scratchBytes : readAheadBytes, 0)
+        if count > 0 { connection.input.append(scratch, count) }
+      }
       guard count > 0 else { return endOrFailure(connection, count) }
-      connection.input.commit(count)
       proceed(connection)
     }
   }

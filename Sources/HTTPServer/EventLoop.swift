@@ -13,7 +13,7 @@ final class EventLoop: @unchecked Sendable {
   static let mailboxTag = UInt64.max - 1
   /// How much is read at a time, and how much of answers is gathered before it is sent.
   static let scratchBytes = 64 * 1024
-  /// How much is read at least of a body that is collected.
+  /// How much room is made at least for a body that is collected.
   static let readBytes = 4096
   private static let eventCount = 256
 
@@ -91,7 +91,7 @@ final class EventLoop: @unchecked Sendable {
     maxConnections = configuration.maxConnectionsPerLoop
     maxRequestsPerConnection = max(1, configuration.maxRequestsPerConnection)
     maxOutputBacklogBytes = min(max(1, configuration.maxOutputBacklogBytes), 1 << 48)
-    readAheadBytes = min(max(1, configuration.maxPipelinedBytes), 1 << 30)
+    readAheadBytes = min(max(1, configuration.maxPipelinedBytes), Self.scratchBytes)
     decodesContent = configuration.decodesContent
     gzipLevel = min(max(0, configuration.gzipLevel), 9)
     gzipMinBytes = configuration.gzipMinBytes

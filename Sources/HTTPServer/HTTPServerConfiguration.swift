@@ -26,7 +26,7 @@ public struct HTTPServerConfiguration: Sendable {
   /// removed; beyond it 413. Default 1 TiB.
   public var maxStreamedBodyBytes = 1 << 40
   /// How many bytes of requests that a client sends ahead are read while one of its requests is being answered; more has
-  /// to wait in the kernel, and with it the client. Default 4096.
+  /// to wait in the kernel, and with it the client. At most 64 KiB. Default 4096.
   public var maxPipelinedBytes = 4096
   /// From how many bytes on that a client has not taken no more answers are made for it: pipelined requests wait, and the
   /// writer of a stream is told to. One answer, or one piece of a stream, may exceed it. Default 64 KiB.
@@ -45,8 +45,8 @@ public struct HTTPServerConfiguration: Sendable {
   /// How long a connection that the server closes is kept, so that the peer reads the last answer and not a reset
   /// (RFC 9112 section 9.6). Default 2 s.
   public var lingerTimeout = Duration.seconds(2)
-  /// How many requests a connection may carry; the last is answered with `Connection: close`. Default: no bound.
-  public var maxRequestsPerConnection = Int.max
+  /// How many requests a connection may carry; the last is answered with `Connection: close`. Default 1,000,000.
+  public var maxRequestsPerConnection = 1_000_000
 
   /// Whether bodies that come in the content coding `gzip`, `x-gzip` or `deflate` (RFC 9110 section 8.4.1) are inflated
   /// before the handler gets them, without their `Content-Encoding`; another coding is then answered with 415, and a

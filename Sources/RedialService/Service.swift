@@ -42,7 +42,8 @@ public final class Service: Sendable {
         throw StartError(message: error.message)
       }
     }
-    var configuration = HTTPServerConfiguration(address: settings.listen)
+    var configuration = settings.http
+    configuration.address = settings.listen
     configuration.socketPermissions = settings.socketPermissions
     configuration.loops = settings.loops
     configuration.maxConnections = settings.maxConnections

@@ -28,7 +28,13 @@ final class RawConnection {
     try self.init(SocketAddress(host: "127.0.0.1", port: port), receiveBuffer: receiveBuffer)
   }
 
-  init(_ address: SocketAddress, receiveBuffer: Int32? = nil) throws {
+  convenience init(_ address: SocketAddress, receiveBuffer: Int32? = nil) throws {
+    try self.init(unconnectedLike: address, receiveBuffer: receiveBuffer)
+    try connect(to: address)
+  }
+
+  /// A socket for addresses of that family, which is not yet connected.
+  init(unconnectedLike address: SocketAddress, receiveBuffer: Int32? = nil) throws {
     descriptor = socket(address.family, Int32(SOCK_STREAM.rawValue), 0)
     guard descriptor >= 0 else { throw Failure.system("socket", errno) }
     if var receiveBuffer {
@@ -39,7 +45,18 @@ final class RawConnection {
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     var one: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
-    guard address.withPointer({ connect(descriptor, $0, $1) }) == 0 else { throw Failure.system("connect", errno) }
+  }
+
+  func connect(to address: SocketAddress) throws {
+    guard address.withPointer({ Glibc.connect(descriptor, $0, $1) }) == 0 else {
+      throw Failure.system("connect", errno)
+    }
+  }
+
+  /// Whether something can be read at once.
+  var hasInput: Bool {
+    var item = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&item, 1, 0) == 1
   }
 
   deinit { close() }

@@ -25,6 +25,8 @@ public struct ServiceSettings: Sendable {
   public var gzipLevel = 1
   /// The smallest answer that is compressed, in bytes.
   public var gzipMinBytes = 1024
+  /// The other bounds of the HTTP server; what is named here itself comes before its like in there.
+  public var http = HTTPServerConfiguration()
   /// Idle connections to targets that are kept for reuse.
   public var maxIdleConnections = 256
   /// The longest that connecting to a target may take.

@@ -75,6 +75,22 @@ extension Setting {
     whole("gzipMinBytes", \.gzipMinBytes, 0...Int.max, "Smallest answer that is compressed, in bytes."),
     whole("maxConnections", \.maxConnections, 1...1_000_000, "Connections that clients may have open at a time."),
     whole("loops", \.loops, 1...64, "Event loops of the HTTP server."),
+    whole("maxHeaderBytes", \.http.maxHeaderBytes, 64...(1 << 20), "Longest header section of a request, in bytes."),
+    whole("maxHeaderCount", \.http.maxHeaderCount, 1...65_536, "Most header fields of a request."),
+    whole("maxTargetLength", \.http.maxTargetLength, 1...(1 << 20), "Longest request target, in bytes."),
+    whole(
+      "maxRequestsPerConnection", \.http.maxRequestsPerConnection, 1...Int.max,
+      "Requests that one connection may carry; it is closed after the last."),
+    whole(
+      "maxPipelinedBytes", \.http.maxPipelinedBytes, 1...65_536,
+      "Bytes of further requests that are read while one of the same connection is answered."),
+    whole(
+      "maxOutputBacklogBytes", \.http.maxOutputBacklogBytes, 1...(1 << 30),
+      "Bytes of answers that wait for a client from which on no more are made for it."),
+    span("headerTimeout", \.http.headerTimeout, "Longest that the header section of a request may take."),
+    span("bodyTimeout", \.http.bodyTimeout, "Longest that the body of a request may take."),
+    span("idleTimeout", \.http.idleTimeout, "How long a client's connection may be idle."),
+    span("writeTimeout", \.http.writeTimeout, "How long a client may leave an answer without taking a byte of it."),
     whole("maxInFlight", \.engine.maxInFlight, 1...100_000, "Attempts under way at a time."),
     whole(
       "maxInFlightPerTarget", \.engine.maxInFlightPerTarget, 1...100_000, "Attempts under way at a time to one target."),

@@ -1,0 +1,45 @@
+import Glibc
+import Testing
+
+@testable import HTTPServer
+
+@Suite("Out of file descriptors, a server")
+struct ExhaustionTests {
+  /// In a process of its own, whose bound of descriptors is lowered.
+  @Test("goes on serving, and takes those who wait once there are some again")
+  func recovers() async {
+    await #expect(processExitsWith: .success) {
+      let server = try TestServer()
+      let established = try server.connect()
+      try established.get("/before")
+      try #require(established.response().status == 200)
+      // Made before the bound, for a client's end takes a descriptor too.
+      let address = try SocketAddress(host: "127.0.0.1", port: server.server.port)
+      let waiting = try (0..<8).map { _ in try RawConnection(unconnectedLike: address) }
+      let next = dup(0)
+      Glibc.close(next)
+      var bound = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &bound)
+      bound.rlim_cur = rlim_t(next + 2)
+      try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &bound) == 0)
+      for (index, client) in waiting.enumerated() {
+        try client.connect(to: address)
+        try client.get("/\(index)")
+      }
+      // Two at most have been taken. The others are in the backlog, and nobody is harmed.
+      for _ in 0..<20 {
+        try established.get("/meanwhile")
+        try #require(established.response().text == "GET /meanwhile ")
+        usleep(10_000)
+      }
+      try #require(waiting.filter { $0.hasInput }.count <= 2)
+      // Each that goes makes room for another.
+      for (index, client) in waiting.enumerated() {
+        try #require(client.response().text == "GET /\(index) ")
+        client.close()
+      }
+      try established.get("/after")
+      try #require(established.response().text == "GET /after ")
+    }
+  }
+}
