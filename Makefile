@@ -1,7 +1,8 @@
 # make run    install what is missing, build, and start the service on 127.0.0.1:8080
 # make test   install what the tests need, and pass them
 # make sanitize  run the tests that use many threads under the thread sanitizer
-# make fuzz   fuzz the parsers, each for SECONDS (10)
+# make address   run the HTTP server's tests under the address sanitizer
+# make fuzz   fuzz the parsers, each for SECONDS (10), or those of TARGETS
 # make docs   write the libraries' documentation into .build/docs, and check it
 # make bench  measure, against a local nginx
 # make format bring the code into form; make lint checks that it is
@@ -10,7 +11,7 @@ SHELL := /bin/sh
 VENV := .build/venv
 REQUIREMENTS := Tests/Acceptance/requirements.txt
 
-.PHONY: run build test unit embedded-check acceptance sanitize fuzz docs bench lint format clean
+.PHONY: run build test unit embedded-check acceptance sanitize address fuzz docs bench lint format clean
 
 run: build
 	@.ci/packages run
@@ -51,9 +52,14 @@ sanitize:
 	@.ci/packages test
 	.ci/sanitize $(SUITES)
 
+address:
+	@.ci/packages build
+	@.ci/packages test
+	SANITIZER=address .ci/sanitize $(or $(SUITES),HTTPServerTests)
+
 fuzz:
 	@.ci/packages build
-	.ci/fuzz $(or $(SECONDS),10)
+	.ci/fuzz $(or $(SECONDS),10) $(TARGETS)
 
 docs:
 	@.ci/packages build
@@ -65,8 +71,10 @@ bench:
 	@.ci/packages build
 	@.ci/packages bench
 	@swift build -c release --product redial
+	@swift build -c release --product server-benchmark
 	@swift build -c release --product policy-benchmark
 	@swift build -c release --product codec-benchmark
+	@python3 Benchmarks/server.py
 	@python3 Benchmarks/service.py
 	@"$$(swift build -c release --show-bin-path)/policy-benchmark"
 	@"$$(swift build -c release --show-bin-path)/codec-benchmark"
