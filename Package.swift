@@ -76,6 +76,8 @@ let package = Package(
     .executableTarget(
       name: "codec-benchmark", dependencies: ["RedialModel", "RedialCore", "Measurement"], path: "Benchmarks/Codec",
       swiftSettings: strict),
+    .executableTarget(
+      name: "server-benchmark", dependencies: ["HTTPServer"], path: "Benchmarks/Server", swiftSettings: strict),
 
     tests("RedialCoreTests", ["RedialCore"]),
     tests("RedialTests", ["Redial", "RedialCore", "RedialModel", "RedialService", "HTTPServer"]),
