@@ -10,7 +10,7 @@ them at its own server.
 Idle: the resident memory with thousands of connections that have carried a request and are idle.
 
   python3 Benchmarks/server.py [--only speed|slow|idle] [--rounds 5] [--seconds 3] [--connections 64]
-                               [--slow 5000] [--idle 10000] [--check] [--server PATH] [--prototype PATH]
+                               [--slow 5000] [--idle 10000] [--check] [--server PATH] [--prototype COMMAND]
 
 With --check it fails where a goal of the project is missed: 0.9 of nginx's rate, 1.3 of its CPU a request, 50 MB for
 the idle connections, and a p99 beside slow clients within twice what it is with them at another server, or 2 ms.
@@ -21,6 +21,7 @@ import os
 import pathlib
 import resource
 import select
+import shlex
 import socket
 import statistics
 import subprocess
@@ -91,7 +92,7 @@ def speed(options):
     servers = [nginx(), ours(options)]
     if options.prototype:
         port = service.free_port()
-        servers.append(Server("prototype", [options.prototype, str(port)], port))
+        servers.append(Server("prototype", shlex.split(options.prototype.format(port=port)), port))
     try:
         for kind in KINDS:
             rounds = [[s.run(kind, options) for s in servers] for _ in range(options.rounds)]
@@ -242,7 +243,7 @@ def main():
     parser.add_argument("--idle", type=int, default=10000)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--server", default=str(ROOT / ".build/release/server-benchmark"))
-    parser.add_argument("--prototype", help="another server to measure beside, called with a port")
+    parser.add_argument("--prototype", help="another server to measure beside, such as 'PATH --port {port}'")
     options = parser.parse_args()
     OUT.mkdir(parents=True, exist_ok=True)
     # For this process and those it starts: both ends of each connection are descriptors here.

@@ -9,8 +9,10 @@ import Synchronization
 /// try server.start()
 /// ```
 ///
-/// It speaks HTTP/1.1 and 1.0 without TLS. Requests are handed out whole, one at a time a connection; pipelined ones
-/// are answered in order. What is not a valid request, or can be read in two ways, is refused and its connection closed.
+/// It speaks HTTP/1.1 and 1.0 without TLS. Requests are handed out one at a time a connection; pipelined ones are
+/// answered in order. They are whole, unless the handler takes a body in pieces (``HTTPHandler/receiver(for:_:)``), and
+/// so are answers, unless it writes one in pieces (``HTTPResponder/stream(_:onEvent:)``). What is not a valid request, or
+/// can be read in two ways, is refused and its connection closed.
 public final class HTTPServer: Sendable {
   private enum Stage {
     /// running

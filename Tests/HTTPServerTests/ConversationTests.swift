@@ -72,6 +72,16 @@ struct ConversationTests {
     for index in 0..<500 { #expect(try client.response().text == "POST /\(index) x") }
   }
 
+  @Test("answers the pipelined requests that come together in one write")
+  func batches() throws {
+    let server = try TestServer()
+    let client = try server.connect()
+    try client.get("/x")
+    let one = try client.receive()
+    try client.send(String(repeating: "GET /x HTTP/1.1\r\nHost: a\r\n\r\n", count: 100))
+    #expect(try client.receive() == 100 * one)
+  }
+
   @Test("answers pipelined requests in their order when other threads answer them")
   func pipelinesDeferred() throws {
     let server = try TestServer { request, responder in
