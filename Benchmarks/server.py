@@ -202,14 +202,14 @@ def trickle(port, count, stop, ready):
     sent = 0
     while True:
         began = time.monotonic()
-        # A tenth of them each tenth of a second.
-        for part in range(10):
-            for s in sockets[part::10]:
+        # A hundredth of them each hundredth of a second: clients that know nothing of each other come evenly.
+        for part in range(100):
+            for s in sockets[part::100]:
                 try:
                     s.send(head[sent:sent + 1])
                 except OSError:
                     pass
-            rest = began + (part + 1) / 10 - time.monotonic()
+            rest = began + (part + 1) / 100 - time.monotonic()
             if select.select([stop], [], [], max(0, rest))[0]:
                 return
         sent += 1
