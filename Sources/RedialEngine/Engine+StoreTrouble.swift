@@ -58,7 +58,12 @@ extension Engine {
     effects.store.append(StoreRequest(.barrier, epoch: epoch))
     epoch += 1
     forgetAcceptedKeys()
-    trouble = StoreTrouble(until: now + settings.storeRetry, problem: Self.problem(failure))
+    // A lookup that was asked for in the turn of the failure fails by itself: what is kept stays.
+    var again = trouble ?? StoreTrouble(until: now, problem: Self.problem(failure))
+    again.until = now + settings.storeRetry
+    again.problem = Self.problem(failure)
+    again.isComplete = false
+    trouble = again
     effects.actions.append(.notice(.storeFailed(message: failure.message)))
   }
 

@@ -147,4 +147,21 @@ extension EngineProbe {
   fileprivate var kept: [StoreWrite] {
     written.filter { if case .discard = $0 { false } else { true } }
   }
+
+  // Found by the simulation: the second failure made the engine forget what the first had left unwritten.
+  @Test("a lookup that fails after a commit has failed leaves what is to be written again as it is")
+  func failsTwice() {
+    var probe = EngineProbe()
+    let id = probe.submit()
+    probe.end(id, status: 200, thenCommit: false)
+    var descriptor = EngineProbe.descriptor()
+    descriptor.key = IdempotencyKey(text: "k", fingerprint: [0])
+    let failed = probe.requests
+    probe.requests = []
+    let failure = StoreFailure(isFull: false, message: "the disk is gone")
+    probe.hear([.submit(descriptor, probe.token())] + failed.map { .storeFailed($0, failure) })
+    probe.fail()
+    probe.advance(.seconds(1))
+    #expect(probe.state(id) == .succeeded)
+  }
 }
