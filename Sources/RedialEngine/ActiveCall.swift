@@ -17,6 +17,8 @@ struct ActiveCall: Sendable {
   var record: CallRecord
   var target: Int
   var phase: Phase
+  /// What the attempt under way has cost its target's retry budget.
+  var withdrawal: RetryBudget.Withdrawal?
   /// Changes with the phase; what was arranged under an older stamp is void. No two phases of the engine's life
   /// have the same, so that a call which comes back into memory does not meet timers of its earlier stay.
   var stamp: UInt32

@@ -9,12 +9,16 @@ extension Engine {
     unfinished = state.unfinished
     storeNextDue = state.nextDue
     for (key, breaker) in state.breakers {
-      targets[target(key)].breaker = CircuitBreaker(
-        settings: settings.breaker, openUntil: breaker.until, trips: breaker.trips)
+      let index = target(key)
+      targets[index].breaker = CircuitBreaker(
+        settings: targets[index].settings.breaker, openUntil: breaker.until, trips: breaker.trips)
     }
+    recover(state.controls)
     for (key, count) in state.queued {
       let index = target(key)
       targets[index].stored = count
+      // What is most urgent there is claimed first; nothing that comes in may go before it unasked.
+      targets[index].storedPriority = CallSpec.priorities.upperBound
       enterRotation(index)
     }
     for record in state.running {
@@ -84,6 +88,7 @@ extension Engine {
   mutating func insert(_ new: CallRecord) -> CallRecord {
     var record = new
     unfinished += 1
+    if let key = record.spec.orderingKey { return insertOrdered(record, key) }
     let index = target(record.spec.target)
     if record.progress.due > now {
       let soon = record.progress.due <= now + settings.holdWindow && hasRoom(for: record)
@@ -104,9 +109,9 @@ extension Engine {
     record.progress.waiting = targets[index].breaker.admits(at: now) ? .concurrency : .breaker
     if mustQueue(index, record) {
       record.progress.state = .queued
-      record.progress.due = record.deadline
+      record.progress.due = record.lastStart
       writes.append(.insert(record))
-      queuedInStore(index, due: record.deadline)
+      queuedInStore(index, due: record.lastStart, priority: record.spec.priority)
     } else {
       writes.append(.insert(record))
       hold(record, phase: .waiting)

@@ -28,9 +28,10 @@ extension Engine {
 
   /// Due calls have come from the store.
   mutating func claimedDue(_ claim: Claim) {
+    let ended = claiming?.ended ?? []
     let since = endClaim()
     storeNextDue = [claim.nextDue, since].compactMap { $0 }.min()
-    for record in claim.calls { adopt(record) }
+    for record in claim.calls where !ended.contains(record.id) { adopt(record) }
   }
 
   /// Asks for more of a target's calls when its queue in memory runs low and its breaker lets calls through.
@@ -39,10 +40,10 @@ extension Engine {
     guard state.stored > 0, state.storedSinceRefill == nil, room > 0, state.breaker.admits(at: now) else { return }
     // A half-open breaker takes a few probes; fetching a crowd for them would be in vain.
     let isClosed = state.breaker.state == .closed
-    let low = isClosed ? min(settings.maxInFlightPerTarget, settings.maxReadyPerTarget / 2) : 0
+    let low = isClosed ? min(state.settings.maxInFlight, settings.maxReadyPerTarget / 2) : 0
     guard state.ready <= low else { return }
     let fitting = min(readyBound(index) - state.ready, room)
-    let limit = min(isClosed ? settings.claimBatch : settings.breaker.halfOpenProbes, fitting)
+    let limit = min(isClosed ? settings.claimBatch : state.settings.breaker.halfOpenProbes, fitting)
     guard limit > 0 else { return }
     targets[index].storedSinceRefill = 0
     targets[index].expected = limit
@@ -69,9 +70,15 @@ extension Engine {
 
   /// Takes in a call that the store has handed over as held.
   mutating func adopt(_ record: CallRecord) {
-    guard calls[record.id] == nil else { return }
+    if let known = calls[record.id] {
+      // One that is here to await its deadline may have been given its turn meanwhile.
+      guard known.record.progress.waiting == .ordering, record.progress.waiting != .ordering else { return }
+      release(record.id)
+    }
     hold(record, phase: .waiting)
-    if record.progress.due > now, record.progress.waiting != .breaker, record.progress.waiting != .concurrency {
+    if record.progress.waiting == .ordering {
+      wait(record.id, until: record.lastStart)
+    } else if record.progress.due > now, record.progress.waiting != .breaker, record.progress.waiting != .concurrency {
       wait(record.id, until: record.progress.due)
     } else {
       becomeReady(record.id)

@@ -10,7 +10,7 @@ extension Engine {
   mutating func target(_ key: String) -> Int {
     if let index = targetIndex[key] { return index }
     if targetIndex.count >= settings.maxTargets { forgetIdleTargets() }
-    let state = TargetState(key: key, breaker: CircuitBreaker(settings: settings.breaker))
+    let state = TargetState(key: key, settings: settings.target)
     let index: Int
     if let free = freeTargets.popLast() {
       targets[free] = state
@@ -24,8 +24,8 @@ extension Engine {
   }
 
   /// Forgets the targets that are idle and well.
-  private mutating func forgetIdleTargets() {
-    for index in knownTargets where targets[index].isForgettable {
+  mutating func forgetIdleTargets() {
+    for index in knownTargets where targets[index].isForgettable(at: now) {
       targetIndex[targets[index].key] = nil
       targets[index].isForgotten = true
       freeTargets.append(index)
@@ -54,23 +54,46 @@ extension Engine {
   /// A call's time has come: it goes into its target's queue, or ends where it cannot.
   mutating func becomeReady(_ id: CallID) {
     guard var call = calls[id] else { return }
-    if now >= call.record.deadline { return finish(id, .failed, failure: .deadlineExceeded) }
+    if now >= call.record.lastStart { return finish(id, .failed, failure: .deadlineExceeded) }
     let index = call.target
+    let priority = call.record.spec.priority
     if call.record.spec.policy.onTrip == .fail, !targets[index].breaker.admits(at: now) {
       return finish(id, .failed, failure: .tripped)
     }
     // Memory is overfull when clients have had many calls fetched, or many were started as they came in.
-    if targets[index].ready >= readyBound(index) || calls.count > settings.maxHeld {
+    let isFull = targets[index].ready >= readyBound(index) && !makeRoom(index, for: priority)
+    if isFull || calls.count > settings.maxHeld {
       // So near its deadline it would be claimed again at once, and again.
-      if call.record.deadline <= now + settings.claimAhead { return wait(id, until: call.record.deadline) }
+      if call.record.lastStart <= now + settings.claimAhead { return wait(id, until: call.record.lastStart) }
       return spill(id)
     }
     call.enter(.ready, stamp: nextStamp())
     calls[id] = call
     targets[index].ready += 1
-    targets[index].queue.append(.init(id: id, stamp: call.stamp))
-    timers.add(.call(id, stamp: call.stamp), at: call.record.deadline)
+    let place = ReadyQueue.Place(id: id, stamp: call.stamp, priority: priority)
+    if targets[index].budget != nil, call.record.progress.isRetry {
+      targets[index].retries.append(place)
+    } else {
+      targets[index].queue.append(place)
+    }
+    timers.add(.call(id, stamp: call.stamp), at: call.record.lastStart)
     enterRotation(index)
+  }
+
+  /// Moves a call of a lower priority from memory into the target's queue in the store, if there is one.
+  private mutating func makeRoom(_ index: Int, for priority: Int) -> Bool {
+    guard priority > CallSpec.priorities.lowerBound else { return false }
+    let last =
+      targets[index].queue.removeLast(below: priority, in: calls)
+      ?? targets[index].retries.removeLast(below: priority, in: calls)
+    guard let last, let call = calls[last.id] else { return false }
+    if call.record.lastStart > now + settings.claimAhead {
+      spill(last.id)
+    } else {
+      // Its time is nearly up, and it would be claimed again at once: it goes to the end of the queue.
+      targets[index].queue.append(last)
+    }
+    return true
   }
 
   /// How many due calls of a target may wait in memory.
@@ -83,7 +106,12 @@ extension Engine {
   /// before it.
   func mustQueue(_ index: Int, _ record: CallRecord) -> Bool {
     if record.spec.policy.onTrip == .fail, !targets[index].breaker.admits(at: now) { return false }
-    return !hasRoom(for: record) || targets[index].stored > 0 || targets[index].ready >= readyBound(index)
+    if !hasRoom(for: record) { return true }
+    // What is more urgent than all that waits there goes before it; becoming ready, it finds a place.
+    if record.spec.priority > CallSpec.defaultPriority, record.spec.priority > targets[index].storedPriority {
+      return false
+    }
+    return targets[index].stored > 0 || targets[index].ready >= readyBound(index)
   }
 
   /// Moves a call from memory into its target's queue in the store.
@@ -92,14 +120,15 @@ extension Engine {
     var progress = call.record.progress
     progress.state = .queued
     progress.waiting = targets[call.target].breaker.admits(at: now) ? .concurrency : .breaker
-    progress.due = call.record.deadline
+    progress.due = call.record.lastStart
     writes.append(.update(id, progress, nil))
     release(id)
-    queuedInStore(call.target, due: progress.due)
+    queuedInStore(call.target, due: progress.due, priority: call.record.spec.priority)
   }
 
   /// Notes that a call was put into a target's queue in the store.
-  mutating func queuedInStore(_ index: Int, due: Timestamp) {
+  mutating func queuedInStore(_ index: Int, due: Timestamp, priority: Int) {
+    targets[index].storedPriority = max(targets[index].stored == 0 ? 0 : targets[index].storedPriority, priority)
     targets[index].stored += 1
     if let since = targets[index].storedSinceRefill { targets[index].storedSinceRefill = since + 1 }
     stored(due: due)
@@ -120,16 +149,15 @@ extension Engine {
   /// Starts one call of a target; false when it has none or may not, in which case something else, a timer, an
   /// attempt's end or a refill, brings the target back into rotation.
   private mutating func startNext(of index: Int) -> Bool {
-    guard targets[index].inFlight < settings.maxInFlightPerTarget else { return false }
+    guard hasLeave(index) else { return false }
     refill(index)
-    guard let id = firstReady(of: index) else {
+    guard let place = firstReady(of: index) else {
       lookForStored(index)
       return false
     }
     guard let permit = permit(index) else { return false }
-    _ = targets[index].queue.popFirst()
-    targets[index].ready -= 1
-    begin(id, permit: permit, isNew: false)
+    take(place, from: index)
+    begin(place.id, permit: permit, isNew: false)
     return true
   }
 
@@ -138,24 +166,17 @@ extension Engine {
     guard targets[index].stored > 0, targets[index].storedSinceRefill == nil else { return }
     switch targets[index].breaker.state {
     case .open(let until, _) where until > now: lookAgain(index, at: until)
+    // Somebody's word will bring it back.
+    case .forced(.open): break
     // Memory is full, or probes are under way; both end without a word to this target.
     case .closed, .open, .halfOpen, .forced: lookAgain(index, at: now + .milliseconds(100))
     }
   }
 
-  /// The first call in a target's queue, void places dropped.
-  private mutating func firstReady(of index: Int) -> CallID? {
-    while let place = targets[index].queue.first {
-      if calls[place.id]?.stamp == place.stamp { return place.id }
-      _ = targets[index].queue.popFirst()
-    }
-    return nil
-  }
-
   /// A permit for a call that has just come in, if it need not wait for anything or anybody.
   mutating func permitAtOnce(_ index: Int) -> CircuitBreaker.Permit? {
     guard !isDraining, trouble == nil, rotation.isEmpty, inFlight < settings.maxInFlight,
-      targets[index].inFlight < settings.maxInFlightPerTarget, targets[index].ready == 0, targets[index].stored == 0
+      targets[index].ready == 0, targets[index].stored == 0, hasLeave(index)
     else { return nil }
     return permit(index)
   }
@@ -168,7 +189,8 @@ extension Engine {
     switch admission {
     case .permitted(let permit): return permit
     case .rejected(let until):
-      lookAgain(index, at: until)
+      // What only somebody's word can end needs no timer.
+      if until < .distantFuture { lookAgain(index, at: until) }
       return nil
     }
   }
@@ -182,15 +204,17 @@ extension Engine {
     call.record.progress.waiting = nil
     call.record.progress.due = now
     call.record.progress.attempts += 1
+    charge(&call)
     calls[id] = call
     inFlight += 1
     targets[call.target].inFlight += 1
+    let longest = min(call.record.spec.policy.attemptTimeout, targets[call.target].settings.attemptTimeout)
     writes.append(isNew ? .insert(call.record) : .update(id, call.record.progress, nil))
     afterCommit.append(
       .start(
         AttemptStart(
           call: call.record, number: call.record.progress.attempts,
-          timeout: min(call.record.spec.policy.attemptTimeout, call.record.deadline - now))))
+          timeout: min(longest, call.record.deadline - now))))
     return call.record
   }
 
@@ -218,6 +242,7 @@ extension Engine {
     case (.open, .halfOpen):
       effects.actions.append(.notice(.breakerHalfOpen(target: key)))
     case (.halfOpen, .closed):
+      startSlowly(index)
       writes.append(.breaker(target: key, nil))
       effects.actions.append(.notice(.breakerClosed(target: key)))
       enterRotation(index)
@@ -225,8 +250,8 @@ extension Engine {
     }
   }
 
-  private mutating func tripReady(_ index: Int) {
-    for place in targets[index].queue.contents {
+  mutating func tripReady(_ index: Int) {
+    for place in targets[index].readyPlaces {
       guard let call = calls[place.id], call.stamp == place.stamp, call.record.spec.policy.onTrip == .fail else {
         continue
       }
@@ -235,13 +260,13 @@ extension Engine {
   }
 
   /// Moves what waits in memory for a target that is down into its queue in the store; the oldest stay, up to the bound.
-  private mutating func parkReady(_ index: Int) {
+  mutating func parkReady(_ index: Int) {
     var kept = 0
-    for place in targets[index].queue.contents {
+    for place in targets[index].readyPlaces {
       guard let call = calls[place.id], call.stamp == place.stamp else { continue }
       kept += 1
       // So near its deadline it would be claimed again at once.
-      if kept > readyBound(index), call.record.deadline > now + settings.claimAhead { spill(place.id) }
+      if kept > readyBound(index), call.record.lastStart > now + settings.claimAhead { spill(place.id) }
     }
   }
 }

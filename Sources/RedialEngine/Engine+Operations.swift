@@ -82,6 +82,13 @@ extension Engine {
           status: 409, code: "callRunning", title: "The call is running",
           detail: "An attempt of \(operation.id) is under way; wait for its end, or cancel it."))
     case .ready: done(operation)
+    case .waiting where call.record.progress.waiting == .ordering:
+      // It does not wait for its time any more, but for its turn it does.
+      var record = call.record
+      record.progress.roundStartedAt = min(record.progress.roundStartedAt, now)
+      release(operation.id)
+      awaitTurn(record)
+      done(operation)
     case .waiting:
       var record = call.record
       record.progress.due = now
@@ -110,9 +117,13 @@ extension Engine {
       state: .held, due: now, attempts: ended.progress.attempts, attemptsBefore: ended.progress.attempts,
       roundStartedAt: now)
     unfinished += 1
-    writes.append(.update(record.id, record.progress, nil))
-    hold(record, phase: .waiting)
-    becomeReady(record.id)
+    if record.spec.orderingKey != nil {
+      awaitTurn(record)
+    } else {
+      writes.append(.update(record.id, record.progress, nil))
+      hold(record, phase: .waiting)
+      becomeReady(record.id)
+    }
     done(operation)
   }
 

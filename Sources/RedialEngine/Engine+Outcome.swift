@@ -10,8 +10,10 @@ extension Engine {
     else { return }
     leaveRunning(result.id)
     recordBreaker(
-      call.target, AttemptEnd.breakerResult(of: result.outcome, status: result.status ?? 0), permit,
-      took: result.duration)
+      call.target,
+      wasCutByDeadline(call, result)
+        ? .ignored
+        : AttemptEnd.breakerResult(of: result.outcome, status: result.status ?? 0), permit, took: result.duration)
     enterRotation(call.target)
     // A transfer aborted by nobody's wish was cut off by this side, as when the service stops.
     let outcome = result.outcome == .cancelled && cancelledBy.isEmpty ? OutcomeClass.interrupted : result.outcome
@@ -20,6 +22,19 @@ extension Engine {
       status: result.status, failure: result.failure, response: result.response)
     settle(result.id, attempt, cancelledBy: cancelledBy)
   }
+
+  /// Whether an attempt was out of time because the call was, and would have had more of its own: that says nothing
+  /// about the target.
+  private func wasCutByDeadline(_ call: ActiveCall, _ result: AttemptResult) -> Bool {
+    guard result.outcome == .maybeSent || result.outcome == .notSent, result.failure?.code == AttemptFailure.timeout,
+      now + Self.timeoutGrain >= call.record.deadline
+    else { return false }
+    let own = min(call.record.spec.policy.attemptTimeout, targets[call.target].settings.attemptTimeout)
+    return call.record.deadline - call.record.progress.due < own
+  }
+
+  /// How much too early a timeout may come: transports count in milliseconds.
+  private static let timeoutGrain = Duration.milliseconds(2)
 
   /// Takes a call out of the running ones; it is waiting until somebody says otherwise.
   mutating func leaveRunning(_ id: CallID) {
@@ -48,6 +63,7 @@ extension Engine {
     if wasCutOff, call.record.progress.interruptions > settings.maxInterruptions {
       decision = RetryDecision(.stop(.attemptsExhausted), rule: .interrupted)
     }
+    holdTarget(call.target, attempt, asked: end.retryAfter, rule: call.record.spec.policy.retryAfter)
     call.record.progress.waits = decision.waits
     attempt.decision = DecisionText.json(decision, for: end, failure: attempt.failure)
     calls[id] = call
@@ -117,6 +133,8 @@ extension Engine {
     writes.append(.update(id, record.progress, attempt))
     release(id)
     unfinished -= 1
+    // Behind the webhook, which has to follow the end that it tells of.
+    defer { if record.spec.orderingKey != nil { passTurn(call.record) } }
     if let failure {
       effects.actions.append(
         .notice(

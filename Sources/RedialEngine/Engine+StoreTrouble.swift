@@ -77,6 +77,8 @@ extension Engine {
     let again = refused.sorted().map(StoreWrite.discard) + kept
     let then = over.stuck.then + over.later.then
     trouble = nil
+    // What was refused may have had a turn, which is another's now.
+    if !refused.isEmpty { stored(due: now) }
     if !again.isEmpty || !then.isEmpty {
       effects.store.append(StoreRequest(.commit(again, then: then), epoch: epoch))
       effects.actions.append(.notice(.storeRetried(writes: again.count)))
@@ -110,7 +112,8 @@ extension Engine {
   /// have passed, or its target's breaker be open: it has to be decided on anew.
   private mutating func takeBack(_ start: AttemptStart) {
     let id = start.call.id
-    guard case .running(let permit, let cancelledBy) = calls[id]?.phase else { return }
+    guard let running = calls[id], case .running(let permit, let cancelledBy) = running.phase else { return }
+    refund(running)
     leaveRunning(id)
     guard var call = calls[id] else { return }
     recordBreaker(call.target, .ignored, permit)
@@ -135,6 +138,7 @@ extension Engine {
         refuse(record.id)
         endWasDropped = false
       case .insert(let record) where trouble?.refused.contains(record.id) == true: endWasDropped = false
+      case .awaitTurn(let id, _, _) where trouble?.refused.contains(id) == true: endWasDropped = false
       case .key(let record) where trouble?.refused.contains(record.call) == true: endWasDropped = false
       case .update(let id, let progress, _) where trouble?.refused.contains(id) == true:
         endWasDropped = progress.state.isFinal

@@ -53,6 +53,8 @@ public struct Engine: Sendable {
   struct Claiming: Sendable {
     var limit: Int
     var earliestSince: Timestamp?
+    /// Calls that have ended since while they awaited their turn: the answer may bring them along as they were.
+    var ended: [CallID] = []
   }
 
   /// Answers about a call that are on their way from the store.
@@ -103,6 +105,7 @@ public struct Engine: Sendable {
     case .recovered(let state): recover(state)
     case .submit(let descriptor, let reply): submit(descriptor, reply: reply)
     case .operate(let operation): operate(operation)
+    case .control(let control): self.control(control)
     case .report(let reply): effects.actions.append(.reply(reply, .report(report())))
     case .attemptEnded(let result): attemptEnded(result)
     case .claimedDue(let claim): claimedDue(claim)

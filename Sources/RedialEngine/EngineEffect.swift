@@ -70,6 +70,8 @@ public enum Reply: Sendable {
   case replayed(CallID)
   /// What it wanted done to a call is done and on disk.
   case done(CallID)
+  /// What it wanted done to a target is done and on disk; so it stands.
+  case controlled(TargetSnapshot)
   /// How things stand.
   case report(EngineReport)
   /// It cannot be.
@@ -110,6 +112,10 @@ public enum Notice: Sendable, Hashable {
   case breakerHalfOpen(target: String)
   /// A target's breaker lets calls through again.
   case breakerClosed(target: String)
+  /// Somebody did something to a target, by that name.
+  case targetControlled(target: String, action: String)
+  /// What calls to a target wait for has changed; the notices of its breaker come apart.
+  case targetStands(target: String, TargetStanding)
   /// A call ended without success.
   case callFailed(CallID, kind: CallKind, target: String, reason: StopReason, attempts: Int)
   /// The store failed; new calls are refused until it works again.

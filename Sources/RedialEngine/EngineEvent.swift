@@ -20,6 +20,8 @@ public enum EngineEvent: Sendable {
   case submit(CallDescriptor, ReplyToken)
   /// A client wants something done to a call.
   case operate(Operation)
+  /// An operator wants something done to a target.
+  case control(TargetControl)
   /// A client wants to know how things stand.
   case report(ReplyToken)
   /// An attempt has ended.
@@ -59,6 +61,39 @@ public struct Operation: Sendable, Hashable {
   public init(_ kind: Kind, _ id: CallID, reply: ReplyToken) {
     self.kind = kind
     self.id = id
+    self.reply = reply
+  }
+}
+
+/// Something that an operator wants done to a target.
+public struct TargetControl: Sendable, Hashable {
+  /// What.
+  public enum Kind: Sendable, Hashable {
+    /// Replace what is set for it, at once and for the calls that wait, too.
+    case configure(TargetOverrides)
+    /// Start nothing until it is resumed.
+    case pause
+    /// End the pause.
+    case resume
+    /// Hold its breaker open until it is reset.
+    case trip
+    /// Close its breaker, and forget what it knew.
+    case reset
+    /// Close its breaker, forget when it wanted to be asked again, and let go what waits for either.
+    case release
+  }
+
+  /// What is wanted.
+  public var kind: Kind
+  /// Of which target.
+  public var target: String
+  /// Who wants it.
+  public var reply: ReplyToken
+
+  /// Creates a control.
+  public init(_ kind: Kind, _ target: String, reply: ReplyToken) {
+    self.kind = kind
+    self.target = target
     self.reply = reply
   }
 }

@@ -1,10 +1,11 @@
 public import RedialCore
+public import RedialModel
 
 /// The engine's bounds and habits.
 public struct EngineSettings: Sendable, Hashable {
   /// Attempts under way at a time, over all targets.
   public var maxInFlight: Int
-  /// Attempts under way at a time to one target.
+  /// Attempts under way at a time to one target, where nothing else is set for it.
   public var maxInFlightPerTarget: Int
   /// Calls in memory at a time; the rest waits in the store.
   public var maxHeld: Int
@@ -31,8 +32,20 @@ public struct EngineSettings: Sendable, Hashable {
   public var storeRetry: Duration
   /// How long the key of a submission is remembered.
   public var idempotencyTime: Duration
-  /// Every target's breaker.
+  /// A target's breaker, where nothing else is set for it.
   public var breaker: CircuitBreakerSettings
+  /// Attempts begun a second to one target, where nothing else is set for it; 0 for no bound.
+  public var ratePerSecond = 0.0
+  /// Attempts that may begin at once after a pause, where there is a rate.
+  public var rateBurst = 10
+  /// Retries to a target as a share of its first tries, where there is a budget.
+  public var retryShare = 0.2
+  /// Retries a second to a target that are allowed in any case; 0 for no bound on retries.
+  public var retriesPerSecond = 0
+  /// How long after its breaker has closed a target is given a growing share of its attempts.
+  public var slowStart = Duration.seconds(10)
+  /// The longest that an attempt may take, whatever a policy says.
+  public var attemptTimeout = TargetSettings.longestAttempt
   /// How webhooks are retried.
   public var webhookPolicy: RetryPolicy
   /// This process among those that share a store, 0...1023.
@@ -65,6 +78,13 @@ public struct EngineSettings: Sendable, Hashable {
     self.breaker = breaker
     self.webhookPolicy = webhookPolicy
     self.instance = instance
+  }
+
+  /// What holds for a target for which nothing else is set.
+  public var target: TargetSettings {
+    TargetSettings(
+      breaker: breaker, maxInFlight: maxInFlightPerTarget, ratePerSecond: ratePerSecond, rateBurst: rateBurst,
+      retryShare: retryShare, retriesPerSecond: retriesPerSecond, slowStart: slowStart, attemptTimeout: attemptTimeout)
   }
 
   /// Webhooks are patient: from 5 s to an hour apart, for three days. Any answer but 2xx and 410 is worth a

@@ -24,6 +24,10 @@ struct Queue<Element: Sendable>: Sendable {
     return element
   }
 
+  mutating func popLast() -> Element? {
+    isEmpty ? nil : elements.removeLast()
+  }
+
   var first: Element? { head < elements.count ? elements[head] : nil }
 
   /// What is in it, first in first.

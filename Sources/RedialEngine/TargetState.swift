@@ -3,16 +3,27 @@ internal import RedialModel
 
 /// A target in the engine's memory: its breaker, its queue, and what is under way.
 struct TargetState: Sendable {
-  /// A place in the queue; void when the call's stamp has moved on.
-  struct Place: Sendable {
-    var id: CallID
-    var stamp: UInt32
-  }
-
   let key: String
+  /// What holds for it now.
+  var settings: TargetSettings
+  /// What operators have made of it.
+  var controls = TargetControls()
   var breaker: CircuitBreaker
-  /// Due calls in memory, oldest first, void places included.
-  var queue = Queue<Place>()
+  /// Due calls in memory; without the retries where there is a budget of them.
+  var queue = ReadyQueue()
+  /// Due retries in memory, where there is a budget of them.
+  var retries = ReadyQueue()
+  var rate: RateLimiter?
+  var budget: RetryBudget?
+  var slowStart: SlowStart
+  /// When the target wants to be asked again, by its own word; while it is nil or past, it may be.
+  var heldUntil: Timestamp?
+  /// When its retry budget, which is spent, allows the next.
+  var retriesUntil: Timestamp?
+  /// Whether anything but the number of attempts under way has to be asked before one begins.
+  var isLimited = false
+  /// What was last told of what its calls wait for.
+  var told = TargetStanding()
   /// Due calls in memory.
   var ready = 0
   /// Calls in memory, in any phase.
@@ -21,6 +32,8 @@ struct TargetState: Sendable {
   var inFlight = 0
   /// Due calls in the store.
   var stored = 0
+  /// No due call in the store has a higher priority.
+  var storedPriority = 0
   /// How many of those were put there since a refill was asked for; nil when none is under way.
   var storedSinceRefill: Int?
   /// How many calls were asked for with the refill that is under way.
@@ -32,15 +45,46 @@ struct TargetState: Sendable {
   /// Whether its place is free.
   var isForgotten = false
 
-  init(key: String, breaker: CircuitBreaker) {
+  init(key: String, settings: TargetSettings) {
     self.key = key
-    self.breaker = breaker
+    self.settings = settings
+    breaker = CircuitBreaker(settings: settings.breaker)
+    slowStart = SlowStart(duration: settings.slowStart)
+    rate = settings.rateLimiter
+    budget = settings.retryBudget
+    isLimited = rate != nil
   }
 
   /// Whether nothing would be lost by forgetting it.
-  var isForgettable: Bool {
+  func isForgettable(at now: Timestamp) -> Bool {
     held == 0 && stored == 0 && inFlight == 0 && !inRotation && breaker.state == .closed
-      && breaker.consecutiveFailures == 0
+      && breaker.consecutiveFailures == 0 && controls == TargetControls() && heldUntil ?? now <= now
+      && rate.map { $0.available(at: now) == $0.burst } ?? true
+  }
+
+  /// Looks anew whether there is anything to be asked before an attempt begins.
+  mutating func noteLimits(at now: Timestamp) {
+    if let until = heldUntil, until <= now { heldUntil = nil }
+    isLimited = controls.isPaused || heldUntil != nil || rate != nil || slowStart.share(at: now) < 1
+  }
+
+  /// Due calls in memory, void places included.
+  var readyPlaces: [ReadyQueue.Place] { queue.contents + retries.contents }
+
+  /// What its calls wait for.
+  func standing(at now: Timestamp) -> TargetStanding {
+    var rateUntil: Timestamp?
+    if case .rejected(let until)? = rate?.peek(at: now) { rateUntil = until }
+    let state: TargetStanding.Breaker =
+      switch breaker.state {
+      case .open(let until, _): .open(until: until)
+      case .halfOpen: .halfOpen
+      case .forced(.open): .tripped
+      case .closed, .forced: .closed
+      }
+    return TargetStanding(
+      breaker: state, isPaused: controls.isPaused, heldUntil: heldUntil, rateUntil: rateUntil,
+      retriesUntil: retriesUntil)
   }
 
   func snapshot(at now: Timestamp) -> TargetSnapshot {
@@ -63,6 +107,8 @@ struct TargetState: Sendable {
     }
     return TargetSnapshot(
       key: key, breaker: state, openUntil: openUntil, trips: trips,
-      consecutiveFailures: breaker.consecutiveFailures, inFlight: inFlight, waiting: ready + stored)
+      consecutiveFailures: breaker.consecutiveFailures, inFlight: inFlight, waiting: ready + stored,
+      isPaused: controls.isPaused, isTripped: controls.isTripped,
+      heldUntil: heldUntil.flatMap { $0 > now ? $0 : nil }, settings: settings)
   }
 }

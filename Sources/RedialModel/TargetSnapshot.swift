@@ -26,11 +26,20 @@ public struct TargetSnapshot: Sendable, Hashable {
   public var inFlight: Int
   /// Calls that are due and wait for the target.
   public var waiting: Int
+  /// Whether somebody has paused it.
+  public var isPaused: Bool
+  /// Whether somebody holds its breaker open.
+  public var isTripped: Bool
+  /// When it wants to be asked again, by its own word.
+  public var heldUntil: Timestamp?
+  /// What holds for it.
+  public var settings: TargetSettings
 
   /// Creates a snapshot.
   public init(
     key: String, breaker: BreakerState, openUntil: Timestamp?, trips: Int, consecutiveFailures: Int, inFlight: Int,
-    waiting: Int
+    waiting: Int, isPaused: Bool = false, isTripped: Bool = false, heldUntil: Timestamp? = nil,
+    settings: TargetSettings = TargetSettings()
   ) {
     self.key = key
     self.breaker = breaker
@@ -39,6 +48,10 @@ public struct TargetSnapshot: Sendable, Hashable {
     self.consecutiveFailures = consecutiveFailures
     self.inFlight = inFlight
     self.waiting = waiting
+    self.isPaused = isPaused
+    self.isTripped = isTripped
+    self.heldUntil = heldUntil
+    self.settings = settings
   }
 
   /// Writes the target as one object.
@@ -54,6 +67,11 @@ public struct TargetSnapshot: Sendable, Hashable {
     writer.endObject()
     writer.field("inFlight", inFlight)
     writer.field("waiting", waiting)
+    writer.field("paused", isPaused)
+    writer.field("tripped", isTripped)
+    writer.field("heldUntil", heldUntil)
+    writer.key("settings")
+    settings.write(to: &writer)
     writer.endObject()
   }
 }

@@ -20,8 +20,8 @@ struct CallChanges {
       "store a call",
       """
       INSERT INTO calls (id, kind, target_id, created_at, state, due, waiting, attempts, interruptions,
-        attempts_before, round_started_at, finished_at, failure, previous_wait, total_wait)
-      VALUES (?12, ?13, ?14, ?15, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+        attempts_before, round_started_at, finished_at, failure, previous_wait, total_wait, priority)
+      VALUES (?12, ?13, ?14, ?15, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?16)
       """)
     insertRequest = try connection.prepare(
       "store a call's request", "INSERT INTO requests (id, spec, body) VALUES (?1, ?2, ?3)")
@@ -43,7 +43,8 @@ struct CallChanges {
       "give held calls back",
       """
       UPDATE calls SET state = CASE
-        WHEN waiting IN (\(WaitReason.breaker.rawValue), \(WaitReason.concurrency.rawValue))
+        WHEN waiting IN (\(WaitReason.breaker.rawValue), \(WaitReason.concurrency.rawValue),
+          \(WaitReason.ordering.rawValue))
         THEN \(StoredState.queued.rawValue) ELSE \(StoredState.scheduled.rawValue) END
       WHERE \(Conditions.anyKind) AND state = \(StoredState.held.rawValue)
       """)
@@ -66,6 +67,7 @@ struct CallChanges {
     insertCall.bind(13, Int64(call.kind.rawValue))
     insertCall.bind(14, targetID)
     insertCall.bind(15, call.createdAt.microseconds)
+    insertCall.bind(16, Int64(call.spec.priority))
     try insertCall.run()
     insertRequest.bind(1, call.id.rawValue)
     try call.spec.canonicalJSON.withUnsafeBufferPointer { spec throws(StoreError) in

@@ -18,7 +18,8 @@ public protocol CallStore: AnyObject {
   /// Takes calls that are due before a time, earliest first: `scheduled` and `queued` ones become `held`.
   func claimDue(before time: Timestamp, limit: Int) throws(StoreError) -> Claim
 
-  /// Takes calls from the queue of a target, oldest first: `queued` ones become `held`.
+  /// Takes calls from the queue of a target, the most urgent first and the oldest of those: `queued` ones that do not
+  /// await their turn become `held`.
   func claimQueued(target: String, limit: Int) throws(StoreError) -> [CallRecord]
 
   /// Takes one call: if it has not ended it becomes `held`; if it has, it is answered as it is. Nil when there is none.

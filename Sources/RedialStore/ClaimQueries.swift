@@ -21,7 +21,7 @@ struct ClaimQueries {
       "find the next due call", "SELECT due FROM calls WHERE \(Conditions.waiting) ORDER BY due LIMIT 1")
     queued = try connection.prepare(
       "find queued calls",
-      "SELECT id FROM calls WHERE \(Conditions.queued) AND target_id = ?1 ORDER BY id LIMIT ?2")
+      "SELECT id FROM calls WHERE \(Conditions.queued) AND target_id = ?1 ORDER BY priority DESC, id LIMIT ?2")
     running = try connection.prepare(
       "find running calls",
       "SELECT id FROM calls WHERE \(Conditions.anyKind) AND state = \(StoredState.running.rawValue)")
@@ -50,7 +50,7 @@ struct ClaimQueries {
     try earliest.first { row throws(StoreError) in Timestamp(microseconds: row.integer(0)) }
   }
 
-  /// Calls in the queue of a target, oldest first.
+  /// Calls in the queue of a target, the most urgent first, and the oldest of those.
   func queued(targetID: Int64, limit: Int) throws(StoreError) -> [CallID] {
     queued.bind(1, targetID)
     queued.bind(2, Int64(limit))

@@ -10,7 +10,8 @@ extension SQLiteStore {
       let running = try take(try queries.allRunning(), at: now, &damaged) { _ in }
       return RecoveredState(
         running: running, nextDue: try queries.nextDue(), queued: try queries.queueLengths(),
-        breakers: try targets.breakers(), unfinished: try queries.unfinishedCount(), lastID: try queries.lastID())
+        breakers: try targets.breakers(), controls: try targets.controls(),
+        unfinished: try queries.unfinishedCount(), lastID: try queries.lastID())
     }
   }
 
@@ -24,7 +25,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Takes calls from the queue of a target, oldest first.
+  /// Takes calls from the queue of a target, the most urgent first, and the oldest of those.
   public func claimQueued(target: String, limit: Int) throws(StoreError) -> [CallRecord] {
     try claiming { damaged throws(StoreError) in
       guard let targetID = try targets.find(target) else { return [] }
@@ -89,6 +90,7 @@ extension SQLiteStore {
       case nil: throw DamagedCall(id: id, reason: "an index names it and the table lacks it").error
       case .damaged(let call):
         try changes.setAside(id, at: time)
+        try turns.pass(id)
         damaged.append(call)
       case .intact(var call):
         try mark(id)

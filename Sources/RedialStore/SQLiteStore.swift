@@ -20,6 +20,7 @@ public final class SQLiteStore: CallStore {
   private let attemptRows: AttemptRows
   private let attemptChanges: AttemptChanges
   private let keys: KeyTable
+  let turns: TurnTable
   private let settings: SettingTable
   private let inTransaction: Transaction
 
@@ -40,6 +41,7 @@ public final class SQLiteStore: CallStore {
     attemptRows = try AttemptRows(on: connection)
     attemptChanges = try AttemptChanges(on: connection)
     keys = try KeyTable(on: connection)
+    turns = try TurnTable(on: connection)
     settings = try SettingTable(on: connection)
     inTransaction = try Transaction(on: connection, role: .writer)
   }
@@ -61,8 +63,15 @@ public final class SQLiteStore: CallStore {
           try attemptChanges.remove(of: id)
           try changes.remove(id)
           try keys.remove(of: id)
+          try turns.pass(id)
         case .breaker(let target, let breaker):
           try targets.set(breaker, of: target)
+        case .controls(let target, let controls):
+          try targets.set(controls, of: target)
+        case .awaitTurn(let id, let target, let key):
+          try turns.enter(id, targetID: try targets.intern(target), key: key)
+        case .passTurn(let id):
+          try turns.pass(id)
         }
       }
     }

@@ -11,6 +11,8 @@ final class TargetTable {
   private let insert: SQLiteStatement
   private let setBreaker: SQLiteStatement
   private let selectBreakers: SQLiteStatement
+  private let setControls: SQLiteStatement
+  private let selectControls: SQLiteStatement
   private var remembered: [String: Int64] = [:]
   /// Keys that the transaction under way has added: unknown again if it is rolled back.
   private var added: [String] = []
@@ -25,6 +27,11 @@ final class TargetTable {
     selectBreakers = try connection.prepare(
       "read the breakers",
       "SELECT key, breaker_until, breaker_trips FROM targets WHERE breaker_until IS NOT NULL")
+    setControls = try connection.prepare(
+      "store a target's settings", "UPDATE targets SET overrides = ?2, paused = ?3, tripped = ?4 WHERE id = ?1")
+    selectControls = try connection.prepare(
+      "read the targets' settings",
+      "SELECT key, overrides, paused, tripped FROM targets WHERE overrides IS NOT NULL OR paused <> 0 OR tripped <> 0")
   }
 
   /// The number of a target, or nil when no call ever had it.
@@ -60,6 +67,38 @@ final class TargetTable {
     try selectBreakers.rows { row throws(StoreError) in
       let until = Timestamp(microseconds: row.integer(1))
       return (row.text(0), OpenBreaker(until: until, trips: Int(row.integer(2))))
+    }
+  }
+
+  /// Stores what operators have made of a target.
+  func set(_ controls: TargetControls, of key: String) throws(StoreError) {
+    let overrides = controls.overrides == TargetOverrides() ? [] : controls.overrides.json
+    setControls.bind(1, try intern(key))
+    setControls.bind(3, controls.isPaused ? 1 : 0)
+    setControls.bind(4, controls.isTripped ? 1 : 0)
+    try overrides.withUnsafeBufferPointer { bytes throws(StoreError) in
+      if bytes.isEmpty { setControls.bind(2, nil as Int64?) } else { setControls.bind(2, bytes: bytes) }
+      try setControls.run()
+    }
+  }
+
+  /// The targets that operators have touched.
+  ///
+  /// - Throws: `corrupt` when a target's settings cannot be read: without them it might be asked for too much.
+  func controls() throws(StoreError) -> [(target: String, controls: TargetControls)] {
+    try selectControls.rows { row throws(StoreError) in
+      let key = row.text(0)
+      var controls = TargetControls(isPaused: row.integer(2) != 0, isTripped: row.integer(3) != 0)
+      if !row.isNull(1) {
+        switch row.withBytes(1, { bytes in Result { () throws(Problem) in try TargetOverrides.read(bytes) } }) {
+        case .success(let overrides): controls.overrides = overrides
+        case .failure(let problem):
+          throw StoreError(
+            kind: .corrupt,
+            message: "The settings of the target \(key) in \(connection.path) cannot be read: \(problem.detail)")
+        }
+      }
+      return (key, controls)
     }
   }
 

@@ -58,7 +58,7 @@ BAD = [
     ({"url": "http://x/", "labels": {"a": 1}}, "/labels/a"),
     ({"url": "http://x/", "callback": {}}, "/callback/url"),
     ({"url": "http://x/", "callback": {"url": "http://x/", "events": ["call.done"]}}, "/callback/events/0"),
-    ({"url": "http://x/", "priority": 5}, "/priority"),
+    ({"url": "http://x/", "priority": 10}, "/priority"),
     ({"url": "http://x/", "capture": {"maxBytes": -1}}, "/capture/maxBytes"),
 ]
 

@@ -9,7 +9,7 @@ struct BreakerTests {
   private func tripped(_ settings: EngineSettings = .tripsAfterTwo(), waitingFor wait: Int = 20) -> EngineProbe {
     var probe = EngineProbe(settings)
     let ids = (0..<2).map { _ in probe.submit() }
-    for id in ids { probe.end(id, status: 503, head: "Retry-After: \(wait)\r\n") }
+    for id in ids { probe.end(id, status: 502, head: "Retry-After: \(wait)\r\n") }
     return probe
   }
 
@@ -71,7 +71,7 @@ struct BreakerTests {
     var probe = tripped()
     let id = probe.submit()
     probe.advance(.seconds(5))
-    probe.end(id, status: 503, head: "Retry-After: 1\r\n")
+    probe.end(id, status: 502, head: "Retry-After: 1\r\n")
     let until = probe.now + .seconds(10)
     #expect(probe.notices.last == .breakerOpened(target: EngineProbe.target, until: until, trips: 2))
     probe.advance(.milliseconds(9999))

@@ -83,9 +83,10 @@ struct EngineProbe {
   @discardableResult
   mutating func submit(
     _ policy: RetryPolicy = .test, to target: String = Self.target, after delay: Duration = .zero,
-    callback: Bool = false
+    callback: Bool = false, priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil
   ) -> CallID {
-    let reply = submitOnly(policy, to: target, after: delay, callback: callback)
+    let reply = submitOnly(
+      policy, to: target, after: delay, callback: callback, priority: priority, orderingKey: orderingKey)
     commit()
     guard case .accepted(let record) = self.reply(to: reply) else { return CallID(rawValue: 0) }
     return record.id
@@ -94,18 +95,22 @@ struct EngineProbe {
   /// A client submits a call; nothing is on disk yet.
   mutating func submitOnly(
     _ policy: RetryPolicy = .test, to target: String = Self.target, after delay: Duration = .zero,
-    callback: Bool = false
+    callback: Bool = false, priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil
   ) -> ReplyToken {
     let reply = token()
-    hear(.submit(Self.descriptor(policy, to: target, after: delay, callback: callback), reply))
+    let descriptor = Self.descriptor(
+      policy, to: target, after: delay, callback: callback, priority: priority, orderingKey: orderingKey)
+    hear(.submit(descriptor, reply))
     return reply
   }
 
   static func descriptor(
     _ policy: RetryPolicy = .test, to target: String = Self.target, after delay: Duration = .zero,
-    callback: Bool = false
+    callback: Bool = false, priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil
   ) -> CallDescriptor {
-    CallDescriptor(spec: .test(policy, to: target, callback: callback), body: [], start: .after(delay))
+    CallDescriptor(
+      spec: .test(policy, to: target, callback: callback, priority: priority, orderingKey: orderingKey), body: [],
+      start: .after(delay))
   }
 
   /// A client wants something done; the store has committed when this returns, and has answered nothing else.
@@ -117,19 +122,28 @@ struct EngineProbe {
     return reply
   }
 
+  /// An operator wants something done to a target; it is on disk when this returns.
+  @discardableResult
+  mutating func control(_ kind: TargetControl.Kind, _ target: String = Self.target) -> ReplyToken {
+    let reply = token()
+    hear(.control(TargetControl(kind, target, reply: reply)))
+    commit()
+    return reply
+  }
+
   // MARK: Targets
 
   /// The last attempt of a call that was started ends.
   mutating func end(
     _ id: CallID, _ outcome: OutcomeClass = .answered, status: Int? = nil, head: String = "",
-    thenCommit commits: Bool = true
+    code: String = "connectionRefused", thenCommit commits: Bool = true
   ) {
     guard let start = starts.last(where: { $0.call.id == id }) else { return }
     var result = AttemptResult(id: id, number: start.number, outcome: outcome, status: status, duration: .seconds(1))
     if outcome == .answered {
       result.response = CapturedResponse(head: HeaderBlock(bytes: Array(head.utf8)), body: [], truncated: false)
     } else {
-      result.failure = AttemptFailure(code: "connectionRefused", message: "")
+      result.failure = AttemptFailure(code: code, message: "")
     }
     hear(.attemptEnded(result))
     if commits { commit() }
@@ -154,6 +168,22 @@ struct EngineProbe {
 
   func refusal(of token: ReplyToken) -> Problem? {
     if case .refused(let problem) = reply(to: token) { problem } else { nil }
+  }
+
+  /// What a call is shown to wait for: as it is on disk, by what the engine has told of its target.
+  func wait(of id: CallID) -> CallView.Wait? {
+    guard let record = record(id) else { return nil }
+    var standing = TargetStanding()
+    for notice in notices {
+      switch notice {
+      case .breakerOpened(record.spec.target, let until, _): standing.breaker = .open(until: until)
+      case .breakerHalfOpen(record.spec.target): standing.breaker = .halfOpen
+      case .breakerClosed(record.spec.target): standing.breaker = .closed
+      case .targetStands(record.spec.target, let new): standing = new
+      default: break
+      }
+    }
+    return CallView.Wait(of: record, for: standing, at: now)
   }
 
   /// A call as it is on disk.
@@ -200,12 +230,14 @@ extension RetryPolicy {
 }
 
 extension CallSpec {
-  static func test(_ policy: RetryPolicy = .test, to target: String = EngineProbe.target, callback: Bool = false)
-    -> CallSpec
-  {
+  static func test(
+    _ policy: RetryPolicy = .test, to target: String = EngineProbe.target, callback: Bool = false,
+    priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil
+  ) -> CallSpec {
     CallSpec(
       url: target, method: "POST", headers: [], target: target, policy: policy,
-      callback: callback ? Callback(url: "http://receiver.example/hook") : nil, captureLimit: 100)
+      callback: callback ? Callback(url: "http://receiver.example/hook") : nil, captureLimit: 100, priority: priority,
+      orderingKey: orderingKey)
   }
 }
 

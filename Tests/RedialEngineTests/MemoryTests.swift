@@ -8,7 +8,7 @@ struct MemoryTests {
   /// A target whose breaker is open for five seconds.
   private func tripped(_ settings: EngineSettings) -> EngineProbe {
     var probe = EngineProbe(settings)
-    for id in (0..<2).map({ _ in probe.submit() }) { probe.end(id, status: 503, head: "Retry-After: 30\r\n") }
+    for id in (0..<2).map({ _ in probe.submit() }) { probe.end(id, status: 502, head: "Retry-After: 30\r\n") }
     probe.requests = []
     return probe
   }
@@ -162,7 +162,7 @@ struct MemoryTests {
     let ids = (0..<10).map { _ in probe.submit() }
     #expect(ids.dropFirst(2).map { probe.state($0) } == Array(repeating: .held, count: 8))
     // The first end lets the third call start; the second opens the breaker.
-    for id in ids.prefix(2) { probe.end(id, status: 503, head: "Retry-After: 30\r\n") }
+    for id in ids.prefix(2) { probe.end(id, status: 502, head: "Retry-After: 30\r\n") }
     let expected: [StoredState] = [.running, .held, .held, .held, .queued, .queued, .queued, .queued]
     #expect(ids.dropFirst(2).map { probe.state($0) } == expected)
     #expect(probe.report()?.targets.first?.waiting == 7)

@@ -199,7 +199,7 @@ struct OperationTests {
   @Test("an operation on a call in a target's full queue is done, not asked for over and over")
   func cancelQueued() {
     var probe = EngineProbe(.tripsAfterTwo(maxReadyPerTarget: 1))
-    for id in (0..<2).map({ _ in probe.submit() }) { probe.end(id, status: 503, head: "Retry-After: 30\r\n") }
+    for id in (0..<2).map({ _ in probe.submit() }) { probe.end(id, status: 502, head: "Retry-After: 30\r\n") }
     probe.submit()
     let queued = (0..<2).map { _ in probe.submit() }
     #expect(probe.state(queued[0]) == .queued)

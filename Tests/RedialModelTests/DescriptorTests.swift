@@ -181,7 +181,9 @@ struct DescriptorTests {
     (#""url": "http://x/", "capture": {"maxBytes": 1048577}"#, "/capture/maxBytes"),
     (#""url": "http://x/", "capture": {"maxBytes": 1.5}"#, "/capture/maxBytes"),
     (#""url": "http://x/", "capture": {"redactHeaders": []}"#, "/capture/redactHeaders"),
-    (#""url": "http://x/", "orderingKey": "x""#, "/orderingKey"),
+    (#""url": "http://x/", "orderingKey": """#, "/orderingKey"), (#""url": "http://x/", "priority": 10"#, "/priority"),
+    (#""url": "http://x/", "orderingKey": "a\nb""#, "/orderingKey"),
+    (#""url": "http://x/", "priority": "high""#, "/priority"),
     (#""url": "http://x/", "policy": 1"#, "/policy"), (#""url": "http://x/", "policy": {"x": 1}"#, "/policy/x"),
     (#""url": "http://x/", "policy": {"maxAttempts": 1, "maxAttempts": 2}"#, "/policy/maxAttempts"),
     (#""url": "http://x/", "policy": {"maxAttempts": 1001}"#, "/policy/maxAttempts"),
@@ -220,6 +222,18 @@ struct DescriptorTests {
     let problem = #expect(throws: Problem.self) { try Self.read("{\(members)}") }
     #expect(problem?.status == 422 && problem?.code == "invalidDescriptor")
     #expect(problem?.errors.map(\.pointer) == [pointer], "\(members): \(problem?.errors ?? [])")
+  }
+
+  @Test("priority and ordering key are kept, and read back as they were stored")
+  func ordering() throws {
+    let spec = try Self.read(#"{"url": "http://x/", "priority": 9, "orderingKey": "account-9"}"#).spec
+    #expect(spec.priority == 9 && spec.orderingKey == "account-9")
+    let again = try spec.canonicalJSON.withUnsafeBufferPointer { bytes in
+      try Result { () throws(JSONError) in try CallSpec.read(canonicalJSON: bytes) }.get()
+    }
+    #expect(again.priority == 9 && again.orderingKey == "account-9")
+    let usual = try Self.read(#"{"url": "http://x/"}"#).spec
+    #expect(usual.priority == 5 && usual.orderingKey == nil)
   }
 
   @Test("bounds on bodies, fields and labels hold")

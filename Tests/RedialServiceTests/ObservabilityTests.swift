@@ -56,7 +56,7 @@ struct ObservabilityTests {
 
   @Test("a waiting call says what it waits for: its own time, its target's breaker, or its turn")
   func waiting() {
-    let breakers = OpenBreakers()
+    let standings = TargetStandings()
     let now = Timestamp(microseconds: 1_000_000)
     func call(_ reason: WaitReason?, due: Timestamp) -> CallRecord {
       CallRecord(
@@ -67,15 +67,15 @@ struct ObservabilityTests {
         progress: CallProgress(state: .scheduled, due: due, waiting: reason, roundStartedAt: now))
     }
     let later = now + .seconds(5)
-    #expect(breakers.wait(of: call(.backoff, due: later), at: now)?.reason == .backoff)
-    #expect(breakers.wait(of: call(.backoff, due: now), at: now)?.reason == .concurrency)
-    breakers.note(.breakerOpened(target: "a", until: later, trips: 1))
-    let parked = breakers.wait(of: call(.backoff, due: now), at: now)
+    #expect(standings.wait(of: call(.backoff, due: later), at: now)?.reason == .backoff)
+    #expect(standings.wait(of: call(.backoff, due: now), at: now)?.reason == .concurrency)
+    standings.note(.breakerOpened(target: "a", until: later, trips: 1), at: now)
+    let parked = standings.wait(of: call(.backoff, due: now), at: now)
     #expect(parked?.reason == .breaker && parked?.until == later)
-    #expect(breakers.wait(of: call(.backoff, due: later + .seconds(1)), at: now)?.reason == .backoff)
-    breakers.note(.breakerHalfOpen(target: "a"))
-    #expect(breakers.wait(of: call(.backoff, due: now), at: now)?.reason == .breaker)
-    breakers.note(.breakerClosed(target: "a"))
-    #expect(breakers.wait(of: call(.backoff, due: now), at: now)?.reason == .concurrency)
+    #expect(standings.wait(of: call(.backoff, due: later + .seconds(1)), at: now)?.reason == .backoff)
+    standings.note(.breakerHalfOpen(target: "a"), at: now)
+    #expect(standings.wait(of: call(.backoff, due: now), at: now)?.reason == .breaker)
+    standings.note(.breakerClosed(target: "a"), at: now)
+    #expect(standings.wait(of: call(.backoff, due: now), at: now)?.reason == .concurrency)
   }
 }

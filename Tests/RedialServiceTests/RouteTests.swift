@@ -14,7 +14,11 @@ struct RouteTests {
     (.post, "/v1/calls", "submit"), (.get, "/v1/calls", "list"), (.head, "/v1/calls", "list"),
     (.get, "/v1/calls/\(id)", "call(\(id))"), (.get, "/v1/calls/\(id)/attempts", "attempts(\(id))"),
     (.post, "/v1/calls/\(id)/cancel", "cancel(\(id))"), (.post, "/v1/calls/\(id)/retry", "retry(\(id))"),
-    (.get, "/v1/targets", "targets"), (.get, "/v1/targets/a%2Fb", "target(a/b)"), (.get, "/healthz", "health"),
+    (.get, "/v1/targets", "targets"), (.get, "/v1/targets/a%2Fb", "target(a/b)"),
+    (.put, "/v1/targets/a", "configure(a)"), (.post, "/v1/targets/a%2Fb/pause", "pause(a/b)"),
+    (.post, "/v1/targets/a/resume", "resume(a)"), (.post, "/v1/targets/a/trip", "trip(a)"),
+    (.post, "/v1/targets/a/reset", "reset(a)"), (.post, "/v1/targets/a/release", "release(a)"),
+    (.get, "/v1/targets/a/pause", "only POST"), (.post, "/v1/targets/a/start", "nothing"), (.get, "/healthz", "health"),
     (.get, "/readyz", "readiness"), (.get, "/metrics", "metrics"), (.get, "/openapi.yaml", "contract"),
     (.post, "/v1/policies/preview", "preview"), (.post, "/v1/simulations", "simulate"),
     (.post, "/healthz", "only GET, HEAD"), (.put, "/v1/calls", "only POST, GET, HEAD"),
@@ -78,6 +82,8 @@ extension Route {
     case .target(let key): "target(\(key))"
     case .preview: "preview"
     case .simulate: "simulate"
+    case .configure(let key): "configure(\(key))"
+    case .control(let kind, let key): "\(kind)(\(key))"
     case .health: "health"
     case .readiness: "readiness"
     case .metrics: "metrics"

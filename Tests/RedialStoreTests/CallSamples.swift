@@ -11,18 +11,25 @@ enum Sample {
     CallID(rawValue: (start.microseconds / 1000) << 20 + Int64(number))
   }
 
-  static func spec(target: String = "https://example.com", callback: Callback? = nil) -> CallSpec {
+  static func spec(
+    target: String = "https://example.com", callback: Callback? = nil, priority: Int = CallSpec.defaultPriority,
+    orderingKey: String? = nil
+  ) -> CallSpec {
     CallSpec(
       url: "https://example.com/charges", method: "POST", headers: [HeaderField("content-type", "text/plain")],
-      target: target, policy: RetryPolicy(), callback: callback, captureLimit: 65_536)
+      target: target, policy: RetryPolicy(), callback: callback, captureLimit: 65_536, priority: priority,
+      orderingKey: orderingKey)
   }
 
   static func call(
     _ number: Int, _ state: StoredState = .scheduled, due: Timestamp = start, target: String = "https://example.com",
-    kind: CallKind = .call, callback: Callback? = nil, body: [UInt8] = Array("hello".utf8)
+    kind: CallKind = .call, callback: Callback? = nil, body: [UInt8] = Array("hello".utf8),
+    priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil
   ) -> CallRecord {
     CallRecord(
-      id: id(number), kind: kind, spec: spec(target: target, callback: callback), body: body, createdAt: start,
+      id: id(number), kind: kind,
+      spec: spec(target: target, callback: callback, priority: priority, orderingKey: orderingKey), body: body,
+      createdAt: start,
       progress: CallProgress(
         state: state, due: due,
         waits: WaitHistory(previous: .milliseconds(700), total: .seconds(2 + number)), roundStartedAt: start,
@@ -56,6 +63,8 @@ struct ComparableCall: Equatable {
   var labels: [CallSpec.Label]
   var callback: Callback?
   var captureLimit: Int
+  var priority: Int
+  var orderingKey: String?
 
   init(_ call: CallRecord) {
     id = call.id
@@ -73,5 +82,7 @@ struct ComparableCall: Equatable {
     labels = call.spec.labels
     callback = call.spec.callback
     captureLimit = call.spec.captureLimit
+    priority = call.spec.priority
+    orderingKey = call.spec.orderingKey
   }
 }

@@ -21,7 +21,8 @@ struct QueryPlanTests {
     ]
     check(plans, allowing: allowed)
     expect(plans, "due <= ?1", uses: "SEARCH calls USING INDEX calls_due (due<?)")
-    expect(plans, "state = 1 AND target_id", uses: "SEARCH calls USING INDEX calls_queued (target_id=?)")
+    expect(
+      plans, "AND target_id = ?1 ORDER BY priority DESC", uses: "SEARCH calls USING INDEX calls_queued (target_id=?)")
     expect(plans, "ORDER BY due LIMIT 1", uses: "SCAN calls USING INDEX calls_due")
     expect(plans, "GROUP BY target_id", uses: "SCAN calls USING INDEX calls_queued")
     expect(plans, "AND state = 3", uses: "SEARCH calls USING INDEX calls_by_state (kind=? AND state=?)")

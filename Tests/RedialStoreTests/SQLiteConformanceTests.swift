@@ -53,6 +53,18 @@ struct SQLiteConformanceTests {
   @Test("an interruption survives a crash of the process that recovers it")
   func twiceRunning() throws { try conformance.twiceRunning() }
 
+  @Test("a target's queue is claimed by priority first")
+  func priorities() throws { try conformance.priorities() }
+
+  @Test("what operators have made of targets is there for the next process")
+  func controls() throws { try conformance.controls() }
+
+  @Test("the calls of an ordering key have their turns one after the other, in order")
+  func turns() throws { try conformance.turns() }
+
+  @Test("a turn is never lost or given twice, whatever becomes of the calls", arguments: [1, 2, 3] as [UInt64])
+  func turnsAgree(seed: UInt64) throws { try conformance.turnsAgree(seed: seed) }
+
   @Test("lists agree with a naive model, page by page", arguments: [1, 2, 3] as [UInt64])
   func listing(seed: UInt64) throws { try conformance.listing(seed: seed) }
 }

@@ -30,6 +30,8 @@ struct BreakerWatch {
   /// Targets that have failed as often as they may.
   private var due: Set<String> = []
   private var breakers: [String: Breaker] = [:]
+  /// Attempts that have less time than is their own, for their deadline is near: a timeout of theirs says nothing.
+  private var hurried: Set<Attempt> = []
 
   init(settings: EngineSettings, recovered: RecoveredState) {
     permitted = settings.breaker.halfOpenProbes
@@ -43,6 +45,10 @@ struct BreakerWatch {
       switch event {
       case .attemptEnded(let result):
         let attempt = Attempt(id: result.id, number: result.number)
+        if hurried.remove(attempt) != nil, result.failure?.code == AttemptFailure.timeout {
+          giveBack(attempt)
+          continue
+        }
         switch result.outcome {
         case .cancelled, .localFault, .interrupted, .unusable: giveBack(attempt)
         case .notSent, .maybeSent: judge(attempt, isFailure: true)
@@ -116,6 +122,7 @@ struct BreakerWatch {
     for start in Self.starts(effects.store) {
       let target = start.call.spec.target
       let attempt = Attempt(id: start.call.id, number: start.number)
+      if start.timeout < start.call.spec.policy.attemptTimeout { hurried.insert(attempt) }
       if wasClosed.contains(target) { continue }
       switch state(target) {
       case .closed: if !changed.contains(target) { breakers[target, default: Breaker()].judged.insert(attempt) }

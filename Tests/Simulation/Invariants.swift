@@ -129,11 +129,28 @@ struct Invariants {
     story.lastNumber = start.number
     story.isUnderWay = true
     stories[id] = story
+    checkOrder(start.call, store: store, network: network)
     let underWay = network.exchanges.values.filter { $0.start.call.id != id }
     require(underWay.count < settings.maxInFlight, "more than \(settings.maxInFlight) attempts are under way")
     require(
       underWay.count { $0.start.call.spec.target == start.call.spec.target } < settings.maxInFlightPerTarget,
       "more than \(settings.maxInFlightPerTarget) attempts are under way to \(start.call.spec.target)")
+  }
+
+  /// Calls of one target with one ordering key run one at a time; those that nobody has had run again, in order.
+  private func checkOrder(_ call: CallRecord, store: SimulatedStore, network: SimulatedNetwork) {
+    guard let key = call.spec.orderingKey else { return }
+    func isKin(_ other: CallRecord) -> Bool {
+      other.id != call.id && other.spec.orderingKey == key && other.spec.target == call.spec.target
+    }
+    let twin = network.exchanges.values.first { isKin($0.start.call) }
+    require(
+      twin == nil, "\(call.id) was started while \(twin?.start.call.id.description ?? "") of its key is under way")
+    guard stories[call.id]?.retriesAsked ?? 0 == 0 else { return }
+    let earlier = store.rows.values.map(\.record).first { other in
+      isKin(other) && other.id < call.id && !other.progress.state.isFinal && stories[other.id]?.retriesAsked ?? 0 == 0
+    }
+    require(earlier == nil, "\(call.id) was started before \(earlier?.id.description ?? "") of its key has ended")
   }
 
   mutating func ended(_ result: AttemptResult, _ call: CallRecord, at now: Timestamp) {
@@ -179,7 +196,7 @@ struct Invariants {
       case .update(let id, _, _): touched.append(id)
       case .discard(let id):
         require(stories[id]?.isAcknowledged != true, "\(id) was acknowledged, and then removed")
-      case .key, .breaker: break
+      case .key, .breaker, .controls, .awaitTurn, .passTurn: break
       }
     }
     for id in Set(touched).sorted() {

@@ -18,6 +18,9 @@ struct SimulatedStore {
   private(set) var rows: [CallID: Row] = [:]
   private(set) var breakers: [String: OpenBreaker] = [:]
   private(set) var keys: [String: KeyRecord] = [:]
+  private(set) var controls: [String: TargetControls] = [:]
+  /// Calls that have not ended and have an ordering key, and whether it is their turn.
+  private(set) var turns: [CallID: (key: String, hasTurn: Bool)] = [:]
   /// A transaction whose commit failed, and which is on disk all the same once the process has died, unless another
   /// has been written over it: so it is with the frames of a write-ahead log.
   private var limbo: [StoreWrite]?
@@ -67,9 +70,35 @@ struct SimulatedStore {
       rows[id] = nil
       ambiguous.remove(id)
       keys = keys.filter { $0.value.call != id }
+      passTurn(id)
     case .breaker(let target, let breaker):
       breakers[target] = breaker
+    case .controls(let target, let new): controls[target] = new
+    case .awaitTurn(let id, let target, let key):
+      if turns[id] == nil { turns[id] = ("\(target) \(key)", false) }
+      let holder = turns.first { $0.value.key == "\(target) \(key)" && $0.value.hasTurn }?.key
+      if holder == id { schedule(id) }
+      if holder == nil { giveTurn("\(target) \(key)") }
+    case .passTurn(let id): passTurn(id)
     }
+  }
+
+  private mutating func passTurn(_ id: CallID) {
+    guard let turn = turns.removeValue(forKey: id), turn.hasTurn else { return }
+    giveTurn(turn.key)
+  }
+
+  private mutating func giveTurn(_ key: String) {
+    guard let next = turns.filter({ $0.value.key == key }).keys.min() else { return }
+    turns[next]?.hasTurn = true
+    schedule(next)
+  }
+
+  private mutating func schedule(_ id: CallID) {
+    guard let start = rows[id]?.record.progress.roundStartedAt else { return }
+    rows[id]?.record.progress.state = .scheduled
+    rows[id]?.record.progress.due = start
+    rows[id]?.record.progress.waiting = .startTime
   }
 
   // MARK: Claims
@@ -82,8 +111,14 @@ struct SimulatedStore {
   }
 
   mutating func claimQueued(target: String, limit: Int) -> [CallRecord] {
-    let queued = rows.values.filter { $0.record.progress.state == .queued && $0.record.spec.target == target }
-    return queued.map(\.record.id).sorted().prefix(limit).map { hold($0) }
+    let queued = rows.values.map(\.record).filter { Self.isQueued($0) && $0.spec.target == target }
+    let order = queued.sorted { (-$0.spec.priority, $0.id) < (-$1.spec.priority, $1.id) }
+    return order.prefix(limit).map { hold($0.id) }
+  }
+
+  /// Whether a call is in its target's queue; one that awaits its turn is not.
+  private static func isQueued(_ call: CallRecord) -> Bool {
+    call.progress.state == .queued && call.progress.waiting != .ordering
   }
 
   func find(key: String, at now: Timestamp) -> KeyRecord? {
@@ -130,7 +165,8 @@ struct SimulatedStore {
       // What came out of a target's queue goes back there: its time is that of its deadline, and as a scheduled call
       // it would wait for that.
       let waiting = row.record.progress.waiting
-      rows[id]?.record.progress.state = waiting == .breaker || waiting == .concurrency ? .queued : .scheduled
+      rows[id]?.record.progress.state =
+        waiting == .breaker || waiting == .concurrency || waiting == .ordering ? .queued : .scheduled
     }
     // These stay running on disk until the engine has written what became of their attempts: should it die before,
     // the next one has to find them again.
@@ -141,12 +177,13 @@ struct SimulatedStore {
       return record
     }
     var queued: [String: Int] = [:]
-    for row in rows.values where row.record.progress.state == .queued {
+    for row in rows.values where Self.isQueued(row.record) {
       queued[row.record.spec.target, default: 0] += 1
     }
     return RecoveredState(
       running: taken, nextDue: nextDue, queued: queued.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
-      breakers: breakers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, unfinished: unfinished,
+      breakers: breakers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
+      controls: controls.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, unfinished: unfinished,
       lastID: rows.keys.max() ?? CallID(rawValue: 0))
   }
 

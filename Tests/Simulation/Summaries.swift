@@ -10,6 +10,7 @@ extension EngineEvent {
     case .submit(let descriptor, let reply):
       "submit \(reply.rawValue) to \(descriptor.spec.target), start \(descriptor.start), "
         + "attempts \(descriptor.spec.policy.maxAttempts), deadline \(descriptor.spec.policy.deadline)"
+    case .control(let control): "\(control.kind) \(control.target)"
     case .operate(let operation): "\(operation.kind) \(operation.id)"
     case .report: "report"
     case .attemptEnded(let result):
@@ -50,6 +51,9 @@ extension StoreWrite {
     case .key(let record): "key \(record.key.text) of \(record.call)"
     case .discard(let id): "-\(id)"
     case .breaker(let target, let breaker): "\(target) \(breaker.map { "open until \($0.until.text)" } ?? "closed")"
+    case .controls(let target, let controls): "\(target) \(controls)"
+    case .awaitTurn(let id, _, let key): "\(id) awaits its turn of \(key)"
+    case .passTurn(let id): "\(id) passes its turn on"
     }
   }
 }
@@ -69,6 +73,7 @@ extension Action {
       case .accepted(let record): "reply \(token.rawValue) accepted \(record.id)"
       case .replayed(let id): "reply \(token.rawValue) replayed \(id)"
       case .done: "reply \(token.rawValue) done"
+      case .controlled: "reply \(token.rawValue) controlled"
       case .report: "reply \(token.rawValue) report"
       case .refused(let problem): "reply \(token.rawValue) refused \(problem.code)"
       }

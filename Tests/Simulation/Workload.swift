@@ -65,7 +65,9 @@ enum Workload {
     let events: [CallEvent] = random.chance(0.7) ? CallEvent.allCases : [random.pick(CallEvent.allCases)]
     let spec = CallSpec(
       url: target.url, method: "POST", headers: [], target: target.key, policy: policy,
-      callback: random.chance(0.5) ? Callback(url: callback.url, events: events) : nil, captureLimit: 100)
+      callback: random.chance(0.5) ? Callback(url: callback.url, events: events) : nil, captureLimit: 100,
+      priority: random.chance(0.3) ? random.pick(0...9) : CallSpec.defaultPriority,
+      orderingKey: random.chance(0.3) ? random.pick(["a", "b"]) : nil)
     let start: CallDescriptor.Start
     switch random.pick(0...9) {
     case 0...5: start = .after(.zero)

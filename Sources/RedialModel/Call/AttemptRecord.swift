@@ -42,6 +42,9 @@ public struct AttemptFailure: Sendable, Hashable {
   /// A sentence for people.
   public var message: String
 
+  /// The code of an attempt that got no answer in its time.
+  public static let timeout = "timeout"
+
   /// Creates a failure.
   public init(code: String, message: String) {
     self.code = code

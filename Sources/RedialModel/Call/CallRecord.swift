@@ -34,6 +34,13 @@ public struct CallRecord: Sendable {
 
   /// When the call's time is up.
   public var deadline: Timestamp { progress.roundStartedAt + spec.policy.deadline }
+
+  /// From when on no attempt is begun: the deadline, or as much before it as the policy wants an attempt to have left.
+  public var lastStart: Timestamp {
+    let least = spec.policy.deadlineRule.minimumAttemptTime
+    return least > .zero
+      ? Timestamp(microseconds: deadline.microseconds &- least.wholeMicroseconds) : deadline
+  }
 }
 
 /// What changes in the course of a call's life.
@@ -77,6 +84,9 @@ public struct CallProgress: Sendable, Hashable {
     self.finishedAt = finishedAt
     self.failure = failure
   }
+
+  /// Whether the next attempt would not be the first of this round.
+  public var isRetry: Bool { attempts > attemptsBefore }
 
   /// Attempts of this round that count against the policy's `maxAttempts`.
   public var chargedAttempts: Int { attempts - attemptsBefore - interruptions }

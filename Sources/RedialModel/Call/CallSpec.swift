@@ -26,6 +26,15 @@ public final class CallSpec: Sendable {
   public let callback: Callback?
   /// How much of a response body is kept, in bytes.
   public let captureLimit: Int
+  /// How urgent it is among the calls to its target, ``priorities``; the highest goes first.
+  public let priority: Int
+  /// Calls of one target with one key run one at a time, in the order in which they were accepted.
+  public let orderingKey: String?
+
+  /// The priorities that there are.
+  public static let priorities = 0...9
+  /// The priority of a call whose client names none.
+  public static let defaultPriority = 5
 
   /// One of the client's own names for a call.
   public struct Label: Sendable, Hashable {
@@ -44,17 +53,19 @@ public final class CallSpec: Sendable {
   /// Creates a spec from parts that have been validated.
   public convenience init(
     url: String, method: String, headers: [HeaderField], target: String, policy: RetryPolicy,
-    idempotent: Bool = false, labels: [Label] = [], callback: Callback? = nil, captureLimit: Int
+    idempotent: Bool = false, labels: [Label] = [], callback: Callback? = nil, captureLimit: Int,
+    priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil
   ) {
     self.init(
       url: url, method: method, headers: headers, target: target, policy: policy, policyJSON: nil,
-      idempotent: idempotent, labels: labels, callback: callback, captureLimit: captureLimit)
+      idempotent: idempotent, labels: labels, callback: callback, captureLimit: captureLimit,
+      priority: priority, orderingKey: orderingKey)
   }
 
   /// - Parameter policyJSON: What writing `policy` gives; nil to write it when it is asked for.
   init(
     url: String, method: String, headers: [HeaderField], target: String, policy: RetryPolicy, policyJSON: [UInt8]?,
-    idempotent: Bool, labels: [Label], callback: Callback?, captureLimit: Int
+    idempotent: Bool, labels: [Label], callback: Callback?, captureLimit: Int, priority: Int, orderingKey: String?
   ) {
     self.url = url
     self.method = method
@@ -66,6 +77,8 @@ public final class CallSpec: Sendable {
     self.labels = labels
     self.callback = callback
     self.captureLimit = captureLimit
+    self.priority = priority
+    self.orderingKey = orderingKey
   }
 }
 

@@ -60,6 +60,14 @@ public enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
   case breaker = 4
   /// As many calls as its target or the service may have under way are under way.
   case concurrency = 5
+  /// Its target's rate allows no more attempts for now.
+  case rateLimit = 6
+  /// Its target has had as many retries as its budget allows for now.
+  case retryBudget = 7
+  /// A call of the same ordering key that was accepted before has not ended.
+  case ordering = 8
+  /// Somebody has paused its target.
+  case paused = 9
 
   /// The word of the wire.
   public var name: StaticString {
@@ -69,6 +77,10 @@ public enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
     case .retryAfter: "retryAfter"
     case .breaker: "breaker"
     case .concurrency: "concurrency"
+    case .rateLimit: "rateLimit"
+    case .retryBudget: "retryBudget"
+    case .ordering: "ordering"
+    case .paused: "paused"
     }
   }
 }

@@ -12,6 +12,14 @@ public enum StoreWrite: Sendable {
   case discard(CallID)
   /// A target's breaker: open until then, or closed when nil.
   case breaker(target: String, OpenBreaker?)
+  /// What operators have made of a target.
+  case controls(target: String, TargetControls)
+  /// The call, `queued` until its deadline by the write before, waits for its turn among the calls of its target with
+  /// one ordering key. If none of them has its turn the store gives it to this one at once: it becomes `scheduled`,
+  /// due at its round's start.
+  case awaitTurn(CallID, target: String, orderingKey: String)
+  /// The call has ended: the turn, if it had it, goes to the oldest that awaits it.
+  case passTurn(CallID)
 }
 
 /// What outlives a process of a breaker that is not closed.
@@ -38,6 +46,8 @@ public struct RecoveredState: Sendable {
   public var queued: [(target: String, count: Int)]
   /// Breakers that were open.
   public var breakers: [(target: String, breaker: OpenBreaker)]
+  /// Targets that operators have touched.
+  public var controls: [(target: String, controls: TargetControls)]
   /// Calls that have not ended.
   public var unfinished: Int
   /// The highest identity given out.
@@ -46,12 +56,15 @@ public struct RecoveredState: Sendable {
   /// Creates the state of a store; without arguments, of an empty one.
   public init(
     running: [CallRecord] = [], nextDue: Timestamp? = nil, queued: [(target: String, count: Int)] = [],
-    breakers: [(target: String, breaker: OpenBreaker)] = [], unfinished: Int = 0, lastID: CallID = CallID(rawValue: 0)
+    breakers: [(target: String, breaker: OpenBreaker)] = [],
+    controls: [(target: String, controls: TargetControls)] = [], unfinished: Int = 0,
+    lastID: CallID = CallID(rawValue: 0)
   ) {
     self.running = running
     self.nextDue = nextDue
     self.queued = queued
     self.breakers = breakers
+    self.controls = controls
     self.unfinished = unfinished
     self.lastID = lastID
   }

@@ -34,6 +34,8 @@ extension CallSpec {
     if idempotent { writer.field("idempotent", true) }
     if !labels.isEmpty { writeLabels(to: &writer) }
     if let callback { callback.write(to: &writer) }
+    if priority != Self.defaultPriority { writer.field("priority", priority) }
+    if let orderingKey { writer.field("orderingKey", orderingKey) }
     writer.key("capture")
     writer.beginObject()
     writer.field("maxBytes", captureLimit)

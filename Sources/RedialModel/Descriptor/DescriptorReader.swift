@@ -25,6 +25,8 @@ struct DescriptorReader {
   private var labels: [CallSpec.Label] = []
   private var callback: Callback?
   private var captureLimit: Int?
+  private var priority: Int?
+  private var orderingKey: String?
 
   private static let members = [
     "url", "method", "headers", "body", "json", "bodyBase64", "policy", "delay", "startAt", "target", "idempotent",
@@ -72,9 +74,8 @@ struct DescriptorReader {
     case "labels": try readLabels()
     case "callback": try readCallback()
     case "capture": try readCapture()
-    case "orderingKey", "priority":
-      fault("/\(key)", "is not supported by this version")
-      _ = try json.skipValue()
+    case "priority": priority = try integer("/priority", in: CallSpec.priorities)
+    case "orderingKey": orderingKey = try name("/orderingKey")
     default: break
     }
   }
@@ -189,12 +190,18 @@ struct DescriptorReader {
   }
 
   private mutating func readTarget() throws(JSONError) {
-    guard let text = try string("/target") else { return }
+    target = try name("/target")
+  }
+
+  /// A name that the client chooses for what calls share.
+  private mutating func name(_ pointer: String) throws(JSONError) -> String? {
+    guard let text = try string(pointer) else { return nil }
     guard !text.isEmpty, text.utf8.count <= limits.targetBytes, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
     else {
-      return fault("/target", "must have 1 to \(limits.targetBytes) bytes and no control characters")
+      fault(pointer, "must have 1 to \(limits.targetBytes) bytes and no control characters")
+      return nil
     }
-    target = text
+    return text
   }
 
   private mutating func readLabels() throws(JSONError) {
@@ -288,7 +295,8 @@ struct DescriptorReader {
     let spec = CallSpec(
       url: url, method: method, headers: headers, target: target ?? origin, policy: policy.policy,
       policyJSON: policy.json, idempotent: idempotent, labels: labels, callback: callback,
-      captureLimit: captureLimit ?? min(CallDescriptor.defaultCaptureBytes, limits.captureBytes))
+      captureLimit: captureLimit ?? min(CallDescriptor.defaultCaptureBytes, limits.captureBytes),
+      priority: priority ?? CallSpec.defaultPriority, orderingKey: orderingKey)
     return CallDescriptor(spec: spec, body: body ?? [], start: start ?? .after(.zero))
   }
 }

@@ -18,6 +18,8 @@ final class ReplyTable: Sendable {
     case submit
     /// An operation on a call.
     case operation
+    /// An operation on a target.
+    case control
     /// The list of targets.
     case targets
     /// One target.

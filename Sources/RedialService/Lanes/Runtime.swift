@@ -17,7 +17,7 @@ final class Runtime: @unchecked Sendable {
   let clock = Clock()
   let metrics = Metrics()
   let replies = ReplyTable()
-  let breakers = OpenBreakers()
+  let standings = TargetStandings()
   let queries: QueryLanes
   let reader: any CallReader
   let log: Log
@@ -50,7 +50,7 @@ final class Runtime: @unchecked Sendable {
 
   /// Takes over what the store held, and starts to work on it.
   func begin(with state: RecoveredState) {
-    breakers.note(state)
+    standings.note(state)
     engineLane?.begin(with: state)
   }
 
@@ -122,7 +122,7 @@ final class Runtime: @unchecked Sendable {
       case .reply(let token, let reply): answer(token, reply, into: &answers)
       case .abort(let id): transport?.cancel([UInt64(id.rawValue)])
       case .notice(let notice):
-        breakers.note(notice)
+        standings.note(notice, at: clock.now)
         log.write(notice)
       case .drained: drained.signal()
       }
@@ -172,7 +172,7 @@ final class Runtime: @unchecked Sendable {
         counts.requests[2] += 1
         counts.accept.record(seconds: (now - waiting.since).inSeconds)
       }
-      answers.append((waiting.responder, Answer.accepted(record, wait: breakers.wait(of: record, at: now))))
+      answers.append((waiting.responder, Answer.accepted(record, wait: standings.wait(of: record, at: now))))
     case .refused(let problem):
       metrics.count { counts in
         if case .submit = waiting.purpose { counts.refused += 1 }
@@ -180,6 +180,9 @@ final class Runtime: @unchecked Sendable {
       }
       answers.append((waiting.responder, Answer.problem(problem)))
     case .replayed(let id): answerWithReplay(id, waiting.responder)
+    case .controlled(let target):
+      metrics.count { $0.requests[2] += 1 }
+      answers.append((waiting.responder, Answer.target(target)))
     case .done(let id):
       answerWithCall(id, waiting.responder)
     case .report(let report):
@@ -193,7 +196,7 @@ final class Runtime: @unchecked Sendable {
   private func answerWithReplay(_ id: CallID, _ responder: HTTPResponder) {
     query(responder) { [unowned self] in
       guard let stored = try reader.call(id, allResponses: false) else { throw Answer.noSuchCall(id) }
-      return Answer.replayed(stored, wait: breakers.wait(of: stored.record, at: clock.now))
+      return Answer.replayed(stored, wait: standings.wait(of: stored.record, at: clock.now))
     }
   }
 
@@ -201,7 +204,7 @@ final class Runtime: @unchecked Sendable {
   func answerWithCall(_ id: CallID, _ responder: HTTPResponder) {
     query(responder) { [unowned self] in
       guard let stored = try reader.call(id, allResponses: false) else { throw Answer.noSuchCall(id) }
-      return Answer.call(stored, wait: breakers.wait(of: stored.record, at: clock.now))
+      return Answer.call(stored, wait: standings.wait(of: stored.record, at: clock.now))
     }
   }
 
@@ -247,7 +250,7 @@ final class Runtime: @unchecked Sendable {
       return Answer.target(target)
     case .readiness:
       return report.storeFailing ? Answer.problem(Answer.notReady) : Answer.text(200, "ready\n")
-    case .metrics, .submit, .operation:
+    case .metrics, .submit, .operation, .control:
       return Answer.metrics(metrics.exposition(report, version: redialVersion))
     }
   }

@@ -16,6 +16,9 @@ extension Log {
       write(.info, "breakerHalfOpen", [("target", target)])
     case .breakerClosed(let target):
       write(.info, "breakerClosed", [("target", target)])
+    case .targetControlled(let target, let action):
+      write(.info, "targetControlled", [("target", target), ("action", action)])
+    case .targetStands: break
     case .callFailed(let id, let kind, let target, let reason, let attempts):
       write(
         .warning, "callFailed",

@@ -13,6 +13,8 @@ enum Route: Sendable {
   case target(String)
   case preview
   case simulate
+  case configure(String)
+  case control(TargetControl.Kind, String)
   case health
   case readiness
   case metrics
@@ -36,14 +38,24 @@ enum Route: Sendable {
     case ["v1", "policies", "preview"]: self = Self.choose(method, [(.post, .preview)])
     case ["v1", "simulations"]: self = Self.choose(method, [(.post, .simulate)])
     case ["v1", "targets"]: self = Self.choose(method, [(.get, .targets)])
-    case let path where path.count == 3 && path[0] == "v1" && path[1] == "targets":
-      guard let key = PercentEncoding.decode(path[2]), !key.isEmpty else {
-        self = .notFound("A target's key is percent-encoded, such as /v1/targets/https%3A%2F%2Fexample.com.")
-        return
-      }
-      self = Self.choose(method, [(.get, .target(key))])
+    case let path where path.count >= 3 && path[0] == "v1" && path[1] == "targets": self = Self.ofTarget(method, path)
     case let path where path.count >= 3 && path[0] == "v1" && path[1] == "calls": self = Self.ofCall(method, path)
     default: self = .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
+    }
+  }
+
+  private static func ofTarget(_ method: HTTPMethod, _ path: [Substring]) -> Route {
+    guard let key = PercentEncoding.decode(path[2]), !key.isEmpty else {
+      return .notFound("A target's key is percent-encoded, such as /v1/targets/https%3A%2F%2Fexample.com.")
+    }
+    switch path.dropFirst(3) {
+    case []: return choose(method, [(.get, .target(key)), (.put, .configure(key))])
+    case ["pause"]: return choose(method, [(.post, .control(.pause, key))])
+    case ["resume"]: return choose(method, [(.post, .control(.resume, key))])
+    case ["trip"]: return choose(method, [(.post, .control(.trip, key))])
+    case ["reset"]: return choose(method, [(.post, .control(.reset, key))])
+    case ["release"]: return choose(method, [(.post, .control(.release, key))])
+    default: return .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
     }
   }
 

@@ -45,6 +45,16 @@ struct Routes: HTTPHandler {
       runtime.ask(responder, for: .target(key)) { .report($0) }
     case .preview: try preview(request, responder)
     case .simulate: try simulate(request, responder)
+    case .configure(let key):
+      try noParameters(request.query)
+      try checkContentType(request.header("content-type"))
+      try checkTargetKey(key)
+      let overrides = try TargetOverrides.read(request.body.bindMemory(to: UInt8.self))
+      runtime.ask(responder, for: .control) { .control(TargetControl(.configure(overrides), key, reply: $0)) }
+    case .control(let kind, let key):
+      try noParameters(request.query)
+      try checkTargetKey(key)
+      runtime.ask(responder, for: .control) { .control(TargetControl(kind, key, reply: $0)) }
     case .health:
       runtime.respond(responder, Answer.text(200, "ok\n"))
     case .readiness:
@@ -71,6 +81,18 @@ struct Routes: HTTPHandler {
     descriptor.key = key
     runtime.ask(responder, for: .submit) { .submit(descriptor, $0) }
   }
+
+  /// Controls make a target that is not known yet, so its key has to be one that a call could have.
+  private func checkTargetKey(_ key: String) throws(Problem) {
+    guard key.utf8.count <= Self.longestTarget, key.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+      throw Problem(
+        status: 422, code: "invalidTarget", title: "The target's key is not valid",
+        detail: "It must have 1 to \(Self.longestTarget) bytes and no control characters.")
+    }
+  }
+
+  /// The longest key of a target in bytes: that of a URL with the longest host name there is, and some more.
+  private static let longestTarget = 512
 
   private func key(of request: borrowing HTTPRequest) throws(Problem) -> IdempotencyKey? {
     guard let field = request.header("idempotency-key") else { return nil }
@@ -105,7 +127,7 @@ struct Routes: HTTPHandler {
         next = page.last?.record.id
       }
       let now = runtime.clock.now
-      return Answer.calls(page, next: next) { runtime.breakers.wait(of: $0, at: now) }
+      return Answer.calls(page, next: next) { runtime.standings.wait(of: $0, at: now) }
     }
   }
 

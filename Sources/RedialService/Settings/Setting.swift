@@ -120,6 +120,31 @@ extension Setting {
       "breakerMaxOpenInterval", \.engine.breaker.maximumOpenInterval,
       "Longest that a breaker stays open; each time a probe fails the interval doubles up to this."),
     whole("breakerProbes", \.engine.breaker.halfOpenProbes, 1...1000, "Calls that a half-open breaker lets through."),
+    Setting(
+      key: "targetRate", form: "0...1000000",
+      summary: "Attempts begun a second to one target, such as 0.5; 0 for no bound.", isSecret: false,
+      read: { $0.engine.ratePerSecond == 0 ? "0" : "\($0.engine.ratePerSecond)" }, assign: setRate),
+    whole(
+      "targetBurst", \.engine.rateBurst, 1...1_000_000,
+      "Attempts to one target that may begin at once after a pause, where it has a rate."),
+    Setting(
+      key: "retryBudgetShare", form: "0...1",
+      summary: "Retries to a target as a share of its first tries of the last 10 s, where retries are bounded.",
+      isSecret: false, read: { "\($0.engine.retryShare)" }, assign: setRetryShare),
+    whole(
+      "retryBudgetMinPerSecond", \.engine.retriesPerSecond, 0...1_000_000,
+      "Retries a second to a target that are allowed on top of the share; 0 for no bound on retries."),
+    Setting(
+      key: "slowStart", form: "duration",
+      summary:
+        "How long a target whose breaker has closed is given a growing share of its attempts; 0s for all at once.",
+      isSecret: false, read: { DurationText.format($0.engine.slowStart) },
+      assign: { settings, text in
+        guard let value = DurationText.parse(text), value >= .zero else { return false }
+        settings.engine.slowStart = value
+        return true
+      }),
+    span("maxAttemptTimeout", \.engine.attemptTimeout, "Longest that an attempt may take, whatever a policy says."),
     choice("logFormat", \.logFormat, "How log lines are written."),
     choice("logLevel", \.logLevel, "Least that is worth a log line."),
   ]
@@ -178,6 +203,20 @@ extension Setting {
   private static func octal(_ mode: Int) -> String {
     let digits = String(mode, radix: 8)
     return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+  }
+
+  @Sendable
+  private static func setRate(_ settings: inout ServiceSettings, _ text: String) -> Bool {
+    guard let rate = Double(text), rate == 0 || (0.001...1_000_000).contains(rate) else { return false }
+    settings.engine.ratePerSecond = rate
+    return true
+  }
+
+  @Sendable
+  private static func setRetryShare(_ settings: inout ServiceSettings, _ text: String) -> Bool {
+    guard let share = Double(text), (0...1).contains(share) else { return false }
+    settings.engine.retryShare = share
+    return true
   }
 
   @Sendable

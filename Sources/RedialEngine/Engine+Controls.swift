@@ -1,0 +1,120 @@
+internal import RedialCore
+internal import RedialModel
+
+/// What operators make of targets: on disk first, and at once for the calls that wait.
+extension Engine {
+  /// Does what an operator wants.
+  mutating func control(_ control: TargetControl) {
+    if let trouble { return refuse(control.reply, trouble.problem) }
+    if targetIndex[control.target] == nil, targetIndex.count >= settings.maxTargets {
+      forgetIdleTargets()
+      if targetIndex.count >= settings.maxTargets { return refuse(control.reply, tooManyTargets) }
+    }
+    let index = target(control.target)
+    var controls = targets[index].controls
+    switch control.kind {
+    case .configure(let overrides): controls.overrides = overrides
+    case .pause: controls.isPaused = true
+    case .resume: controls.isPaused = false
+    case .trip: controls.isTripped = true
+    case .reset: controls.isTripped = false
+    case .release:
+      controls.isTripped = false
+      targets[index].heldUntil = nil
+    }
+    apply(controls, to: index)
+    switch control.kind {
+    case .trip:
+      targets[index].breaker.force(.open)
+      tripReady(index)
+      parkReady(index)
+    case .reset, .release:
+      targets[index].breaker.reset()
+      writes.append(.breaker(target: control.target, nil))
+    case .configure, .pause, .resume: break
+    }
+    writes.append(.controls(target: control.target, controls))
+    effects.actions.append(.notice(.targetControlled(target: control.target, action: control.kind.name)))
+    tellStanding(index, always: true)
+    enterRotation(index)
+    afterCommit.append(.reply(control.reply, .controlled(targets[index].snapshot(at: now))))
+  }
+
+  /// Has a target be what operators have made of it.
+  mutating func apply(_ controls: TargetControls, to index: Int) {
+    let old = targets[index].settings
+    let new = controls.overrides.applied(to: settings.target)
+    targets[index].controls = controls
+    targets[index].settings = new
+    if new.breaker != old.breaker { replaceBreaker(index, new.breaker) }
+    // A limit that stays keeps what it has counted.
+    if new.ratePerSecond != old.ratePerSecond || new.rateBurst != old.rateBurst {
+      targets[index].rate = new.rateLimiter
+    }
+    if new.retryShare != old.retryShare || new.retriesPerSecond != old.retriesPerSecond {
+      targets[index].budget = new.retryBudget
+      targets[index].retriesUntil = nil
+      sortReady(index)
+    }
+    if new.slowStart != old.slowStart { targets[index].slowStart = SlowStart(duration: new.slowStart) }
+    targets[index].noteLimits(at: now)
+  }
+
+  /// Takes over what operators had made of targets before this process.
+  mutating func recover(_ controls: [(target: String, controls: TargetControls)]) {
+    for (key, controls) in controls {
+      let index = target(key)
+      apply(controls, to: index)
+      if controls.isTripped { targets[index].breaker.force(.open) }
+      tellStanding(index, always: true)
+    }
+  }
+
+  /// A breaker with other settings goes on where the old one is: closed, held, or open for as long. One that is
+  /// half-open probes anew; what becomes of the probes under way tells it nothing.
+  private mutating func replaceBreaker(_ index: Int, _ settings: CircuitBreakerSettings) {
+    switch targets[index].breaker.state {
+    case .closed, .forced: targets[index].breaker = CircuitBreaker(settings: settings)
+    case .open(let until, let trips):
+      targets[index].breaker = CircuitBreaker(settings: settings, openUntil: until, trips: trips)
+    case .halfOpen(let probing):
+      targets[index].breaker = CircuitBreaker(settings: settings, openUntil: now, trips: probing.trips)
+    }
+    if targets[index].controls.isTripped { targets[index].breaker.force(.open) }
+  }
+
+  /// Parts retries from first tries, or joins them, as there is a budget or is none.
+  private mutating func sortReady(_ index: Int) {
+    let places = targets[index].readyPlaces.sorted { $0.isOlder(than: $1) }
+    targets[index].queue = ReadyQueue()
+    targets[index].retries = ReadyQueue()
+    for place in places {
+      guard let call = calls[place.id], call.stamp == place.stamp else { continue }
+      if targets[index].budget != nil, call.record.progress.isRetry {
+        targets[index].retries.append(place)
+      } else {
+        targets[index].queue.append(place)
+      }
+    }
+  }
+
+  private var tooManyTargets: Problem {
+    Problem(
+      status: 409, code: "tooManyTargets", title: "There are too many targets",
+      detail: "The service remembers \(settings.maxTargets) targets, and all of them are in use or set up.")
+  }
+}
+
+extension TargetControl.Kind {
+  /// The word of the wire.
+  var name: String {
+    switch self {
+    case .configure: "configure"
+    case .pause: "pause"
+    case .resume: "resume"
+    case .trip: "trip"
+    case .reset: "reset"
+    case .release: "release"
+    }
+  }
+}

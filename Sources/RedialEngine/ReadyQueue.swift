@@ -1,0 +1,98 @@
+internal import RedialModel
+
+/// The due calls of a target in memory: the highest priority first, and first in first out within one.
+///
+/// So that none starves, every tenth call to leave is the one that has been ready for longest, whatever its priority:
+/// who is the oldest of *n* goes after 10 *n* others at the latest.
+struct ReadyQueue: Sendable {
+  /// A place in the queue; void when the call's stamp has moved on.
+  struct Place: Sendable {
+    var id: CallID
+    var stamp: UInt32
+    var priority: Int
+  }
+
+  /// One in so many goes by age.
+  static let turnOfAge = 10
+
+  /// Those of the default priority, as long as there are no others.
+  private var usual = Queue<Place>()
+  /// By priority, once there are others than the usual.
+  private var levels: [Queue<Place>] = []
+  private var turn = 0
+
+  mutating func append(_ place: Place) {
+    if levels.isEmpty {
+      if place.priority == CallSpec.defaultPriority { return usual.append(place) }
+      levels = Array(repeating: Queue(), count: CallSpec.priorities.count)
+      swap(&usual, &levels[CallSpec.defaultPriority])
+    }
+    levels[place.priority].append(place)
+  }
+
+  /// The place that is next to leave, void ones dropped.
+  mutating func first(in calls: [CallID: ActiveCall]) -> Place? {
+    if levels.isEmpty { return Self.first(&usual, calls) }
+    var next: Place?
+    for level in levels.indices.reversed() {
+      guard let place = Self.first(&levels[level], calls) else { continue }
+      guard let best = next else {
+        next = place
+        // By age only when its turn has come; otherwise the highest that there is.
+        if turn < Self.turnOfAge - 1 { return place }
+        continue
+      }
+      if place.isOlder(than: best) { next = place }
+    }
+    if next == nil { levels = [] }
+    return next
+  }
+
+  /// Takes out the place that ``first(in:)`` answered.
+  mutating func remove(_ place: Place) {
+    if levels.isEmpty {
+      _ = usual.popFirst()
+    } else {
+      _ = levels[place.priority].popFirst()
+      turn = (turn + 1) % Self.turnOfAge
+    }
+  }
+
+  /// Takes out the newest of the lowest priority, if that is below this one.
+  mutating func removeLast(below priority: Int, in calls: [CallID: ActiveCall]) -> Place? {
+    if levels.isEmpty {
+      return priority > CallSpec.defaultPriority ? Self.popLast(&usual, calls) : nil
+    }
+    for level in 0..<min(priority, levels.count) {
+      if let place = Self.popLast(&levels[level], calls) { return place }
+    }
+    return nil
+  }
+
+  /// What is in it, in order but for age's turns; void places included.
+  var contents: [Place] {
+    levels.isEmpty ? Array(usual.contents) : levels.reversed().flatMap { Array($0.contents) }
+  }
+
+  private static func first(_ queue: inout Queue<Place>, _ calls: [CallID: ActiveCall]) -> Place? {
+    while let place = queue.first {
+      if calls[place.id]?.stamp == place.stamp { return place }
+      _ = queue.popFirst()
+    }
+    return nil
+  }
+
+  private static func popLast(_ queue: inout Queue<Place>, _ calls: [CallID: ActiveCall]) -> Place? {
+    while let place = queue.popLast() {
+      if calls[place.id]?.stamp == place.stamp { return place }
+    }
+    return nil
+  }
+}
+
+extension ReadyQueue.Place {
+  /// Whether it became ready earlier; stamps wrap around.
+  func isOlder(than other: Self) -> Bool {
+    Int32(bitPattern: stamp &- other.stamp) < 0
+  }
+}

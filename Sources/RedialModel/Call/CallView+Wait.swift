@@ -1,0 +1,44 @@
+public import RedialCore
+
+extension CallView.Wait {
+  /// Why a call waits, and when it can run at the earliest; nil for one that does not wait.
+  ///
+  /// Of several things that keep it the one is named that lasts longest: what only somebody's word or another call can
+  /// end, then the latest time. The time is nil when none can be said, and when the call's deadline comes first.
+  public init?(of call: CallRecord, for target: TargetStanding, at now: Timestamp) {
+    let progress = call.progress
+    guard progress.state.visible == .scheduled else { return nil }
+    if progress.waiting == .ordering {
+      self.init(reason: .ordering, until: nil)
+    } else if target.isPaused {
+      self.init(reason: .paused, until: nil)
+    } else if target.breaker == .tripped {
+      self.init(reason: .breaker, until: nil)
+    } else {
+      var latest: Self?
+      func consider(_ reason: WaitReason, _ time: Timestamp?) {
+        guard let time, time > now, time > latest?.until ?? now else { return }
+        latest = Self(reason: reason, until: time)
+      }
+      switch progress.waiting {
+      case .startTime?, .backoff?, .retryAfter?: consider(progress.waiting ?? .startTime, progress.due)
+      default: break
+      }
+      consider(.retryAfter, target.heldUntil)
+      consider(.rateLimit, target.rateUntil)
+      if progress.isRetry { consider(.retryBudget, target.retriesUntil) }
+      if case .open(let until) = target.breaker { consider(.breaker, until) }
+      self = latest ?? Self.inTurn(target, at: now)
+      if let until, until >= call.lastStart { self.until = nil }
+    }
+  }
+
+  /// Nothing has to pass but the calls before it.
+  private static func inTurn(_ target: TargetStanding, at now: Timestamp) -> Self {
+    switch target.breaker {
+    case .open: Self(reason: .breaker, until: now)
+    case .halfOpen, .tripped: Self(reason: .breaker, until: nil)
+    case .closed: Self(reason: .concurrency, until: nil)
+    }
+  }
+}

@@ -1,0 +1,143 @@
+internal import RedialCore
+
+extension TargetOverrides {
+  /// Reads what is to be set for a target: one object whose members may all be left out.
+  ///
+  /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each member
+  ///   at fault.
+  public static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> TargetOverrides {
+    var reader = DescriptorReader(json: JSONReader(bytes), limits: CallDescriptor.Limits())
+    var overrides = TargetOverrides()
+    do {
+      if try reader.expect(.object, "", "must be a JSON object such as {\"maxInFlight\": 10}") {
+        try overrides.readMembers(&reader)
+      }
+      try reader.json.finish()
+    } catch {
+      throw Problem(
+        status: 400, code: "invalidJSON", title: "The request body is not valid JSON",
+        detail: "At byte \(error.offset): \(error.reason).",
+        errors: [.init(pointer: "", detail: "at byte \(error.offset): \(error.reason)")])
+    }
+    if let first = reader.faults.first {
+      throw Problem(
+        status: 422, code: "invalidTargetSettings", title: "The target's settings cannot be accepted",
+        detail: "\(first.pointer.isEmpty ? "It" : first.pointer) \(first.detail).", errors: reader.faults)
+    }
+    return overrides
+  }
+
+  private mutating func readMembers(_ reader: inout DescriptorReader) throws(JSONError) {
+    try reader.json.beginObject()
+    var members = Members(["breaker", "maxInFlight", "rate", "retryBudget", "slowStart", "attemptTimeout"])
+    while let key = try reader.nextMember(&members, of: "a target's settings", at: "") {
+      switch key {
+      case "breaker": try readBreaker(&reader)
+      case "maxInFlight": maxInFlight = try reader.integer("/maxInFlight", in: 1...100_000)
+      case "rate": try readRate(&reader)
+      case "retryBudget": try readRetryBudget(&reader)
+      case "slowStart": slowStart = try reader.duration("/slowStart", in: .zero...Self.longest)
+      default:
+        attemptTimeout = try reader.duration(
+          "/attemptTimeout", in: .milliseconds(1)...TargetSettings.longestAttempt)
+      }
+    }
+  }
+
+  private static let longest = Duration.seconds(86_400)
+  private static let shortest = Duration.milliseconds(1)
+
+  private mutating func readBreaker(_ reader: inout DescriptorReader) throws(JSONError) {
+    guard try reader.expect(.object, "/breaker", "must be an object") else { return }
+    try reader.json.beginObject()
+    var members = Members([
+      "consecutiveFailures", "failureRate", "window", "minimumCalls", "openInterval", "maxOpenInterval", "probes",
+    ])
+    while let key = try reader.nextMember(&members, of: "breaker", at: "/breaker") {
+      let pointer = "/breaker/\(key)"
+      switch key {
+      case "consecutiveFailures": consecutiveFailures = try reader.integer(pointer, in: 0...1_000_000)
+      case "failureRate": failureRate = try reader.number(pointer, in: 0...1)
+      case "window": window = try reader.duration(pointer, in: .milliseconds(10)...Self.longest)
+      case "minimumCalls": minimumCalls = try reader.integer(pointer, in: 1...1_000_000)
+      case "openInterval": openInterval = try reader.duration(pointer, in: Self.shortest...Self.longest)
+      case "maxOpenInterval": maxOpenInterval = try reader.duration(pointer, in: Self.shortest...Self.longest)
+      default: probes = try reader.integer(pointer, in: 1...CircuitBreakerSettings.mostProbes)
+      }
+    }
+  }
+
+  private mutating func readRate(_ reader: inout DescriptorReader) throws(JSONError) {
+    guard try reader.expect(.object, "/rate", "must be an object") else { return }
+    try reader.json.beginObject()
+    var members = Members(["perSecond", "burst"])
+    while let key = try reader.nextMember(&members, of: "rate", at: "/rate") {
+      if key == "burst" {
+        rateBurst = try reader.integer("/rate/burst", in: 1...1_000_000)
+      } else if let rate = try reader.number("/rate/perSecond", in: 0...1_000_000) {
+        ratePerSecond = rate == 0 ? 0 : max(rate, 0.001)
+      }
+    }
+  }
+
+  private mutating func readRetryBudget(_ reader: inout DescriptorReader) throws(JSONError) {
+    guard try reader.expect(.object, "/retryBudget", "must be an object") else { return }
+    try reader.json.beginObject()
+    var members = Members(["share", "minPerSecond"])
+    while let key = try reader.nextMember(&members, of: "retryBudget", at: "/retryBudget") {
+      if key == "share" {
+        retryShare = try reader.number("/retryBudget/share", in: 0...1)
+      } else {
+        retriesPerSecond = try reader.integer("/retryBudget/minPerSecond", in: 0...1_000_000)
+      }
+    }
+  }
+
+  /// The overrides as one JSON object, which ``read(_:)`` reads.
+  public var json: [UInt8] {
+    var writer = JSONWriter()
+    write(to: &writer)
+    return writer.bytes
+  }
+
+  /// Writes what is set as one object.
+  public func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    if consecutiveFailures != nil || failureRate != nil || window != nil || minimumCalls != nil || openInterval != nil
+      || maxOpenInterval != nil || probes != nil
+    {
+      writeBreaker(to: &writer)
+    }
+    if let maxInFlight { writer.field("maxInFlight", maxInFlight) }
+    if ratePerSecond != nil || rateBurst != nil {
+      writer.key("rate")
+      writer.beginObject()
+      if let ratePerSecond { writer.field("perSecond", ratePerSecond) }
+      if let rateBurst { writer.field("burst", rateBurst) }
+      writer.endObject()
+    }
+    if retryShare != nil || retriesPerSecond != nil {
+      writer.key("retryBudget")
+      writer.beginObject()
+      if let retryShare { writer.field("share", retryShare) }
+      if let retriesPerSecond { writer.field("minPerSecond", retriesPerSecond) }
+      writer.endObject()
+    }
+    if let slowStart { writer.field("slowStart", slowStart) }
+    if let attemptTimeout { writer.field("attemptTimeout", attemptTimeout) }
+    writer.endObject()
+  }
+
+  private func writeBreaker(to writer: inout JSONWriter) {
+    writer.key("breaker")
+    writer.beginObject()
+    if let consecutiveFailures { writer.field("consecutiveFailures", consecutiveFailures) }
+    if let failureRate { writer.field("failureRate", failureRate) }
+    if let window { writer.field("window", window) }
+    if let minimumCalls { writer.field("minimumCalls", minimumCalls) }
+    if let openInterval { writer.field("openInterval", openInterval) }
+    if let maxOpenInterval { writer.field("maxOpenInterval", maxOpenInterval) }
+    if let probes { writer.field("probes", probes) }
+    writer.endObject()
+  }
+}

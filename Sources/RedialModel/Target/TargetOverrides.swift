@@ -1,0 +1,95 @@
+internal import RedialCore
+
+/// What is set for one target; what is nil follows the service's settings, now and when those change.
+public struct TargetOverrides: Sendable, Hashable {
+  /// See ``CircuitBreakerSettings/consecutiveFailures``.
+  public var consecutiveFailures: Int?
+  /// See ``CircuitBreakerSettings/failureRate``; 0 switches the rule off.
+  public var failureRate: Double?
+  /// How far back the failure rate looks.
+  public var window: Duration?
+  /// See ``CircuitBreakerSettings/minimumCalls``.
+  public var minimumCalls: Int?
+  /// See ``CircuitBreakerSettings/openInterval``.
+  public var openInterval: Duration?
+  /// See ``CircuitBreakerSettings/maximumOpenInterval``.
+  public var maxOpenInterval: Duration?
+  /// See ``CircuitBreakerSettings/halfOpenProbes``.
+  public var probes: Int?
+  /// See ``TargetSettings/maxInFlight``.
+  public var maxInFlight: Int?
+  /// See ``TargetSettings/ratePerSecond``.
+  public var ratePerSecond: Double?
+  /// See ``TargetSettings/rateBurst``.
+  public var rateBurst: Int?
+  /// See ``TargetSettings/retryShare``.
+  public var retryShare: Double?
+  /// See ``TargetSettings/retriesPerSecond``.
+  public var retriesPerSecond: Int?
+  /// See ``TargetSettings/slowStart``.
+  public var slowStart: Duration?
+  /// See ``TargetSettings/attemptTimeout``.
+  public var attemptTimeout: Duration?
+
+  /// Nothing is set.
+  public init() {}
+
+  /// Everything is set, as it is in these settings.
+  init(all settings: TargetSettings) {
+    consecutiveFailures = settings.breaker.consecutiveFailures
+    failureRate = settings.breaker.failureRate > 1 ? 0 : settings.breaker.failureRate
+    if case .time(let length) = settings.breaker.window { window = length }
+    minimumCalls = settings.breaker.minimumCalls
+    openInterval = settings.breaker.openInterval
+    maxOpenInterval = settings.breaker.maximumOpenInterval
+    probes = settings.breaker.halfOpenProbes
+    maxInFlight = settings.maxInFlight
+    ratePerSecond = settings.ratePerSecond
+    rateBurst = settings.rateBurst
+    retryShare = settings.retryShare
+    retriesPerSecond = settings.retriesPerSecond
+    slowStart = settings.slowStart
+    attemptTimeout = settings.attemptTimeout
+  }
+
+  /// The settings of a target: these, and the defaults where nothing is set.
+  public func applied(to defaults: TargetSettings) -> TargetSettings {
+    var settings = defaults
+    func set<Value>(_ value: Value?, _ path: WritableKeyPath<TargetSettings, Value>) {
+      if let value { settings[keyPath: path] = value }
+    }
+    set(consecutiveFailures, \.breaker.consecutiveFailures)
+    // The breaker's own word for "never" is a rate that cannot be reached.
+    set(failureRate.map { $0 == 0 ? 2 : $0 }, \.breaker.failureRate)
+    set(window.map { .time($0) }, \.breaker.window)
+    set(minimumCalls, \.breaker.minimumCalls)
+    set(openInterval, \.breaker.openInterval)
+    set(maxOpenInterval, \.breaker.maximumOpenInterval)
+    set(probes, \.breaker.halfOpenProbes)
+    set(maxInFlight, \.maxInFlight)
+    set(ratePerSecond, \.ratePerSecond)
+    set(rateBurst, \.rateBurst)
+    set(retryShare, \.retryShare)
+    set(retriesPerSecond, \.retriesPerSecond)
+    set(slowStart, \.slowStart)
+    set(attemptTimeout, \.attemptTimeout)
+    return settings
+  }
+}
+
+/// What operators have made of a target, which outlives the process.
+public struct TargetControls: Sendable, Hashable {
+  /// What is set for it.
+  public var overrides: TargetOverrides
+  /// Whether no call to it is started.
+  public var isPaused: Bool
+  /// Whether somebody holds its breaker open.
+  public var isTripped: Bool
+
+  /// Creates controls; without arguments, those of a target that nobody has touched.
+  public init(overrides: TargetOverrides = TargetOverrides(), isPaused: Bool = false, isTripped: Bool = false) {
+    self.overrides = overrides
+    self.isPaused = isPaused
+    self.isTripped = isTripped
+  }
+}

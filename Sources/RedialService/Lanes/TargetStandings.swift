@@ -1,0 +1,48 @@
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+internal import Synchronization
+
+/// What the calls of each target wait for, kept from what the engine gives notice of, so that a query can say it
+/// without asking the engine.
+final class TargetStandings: Sendable {
+  /// By target; one that takes calls need not be here.
+  private let standings = Mutex<[String: TargetStanding]>([:])
+  /// Beyond so many, those that have passed are dropped.
+  private static let mostRemembered = 16_384
+
+  /// Notes what an earlier process left.
+  func note(_ state: RecoveredState) {
+    for (target, breaker) in state.breakers { set(target) { $0.breaker = .open(until: breaker.until) } }
+  }
+
+  /// Notes a change.
+  func note(_ notice: Notice, at now: Timestamp) {
+    switch notice {
+    case .breakerOpened(let target, let until, _): set(target) { $0.breaker = .open(until: until) }
+    case .breakerHalfOpen(let target): set(target) { $0.breaker = .halfOpen }
+    case .breakerClosed(let target): set(target) { $0.breaker = .closed }
+    case .targetStands(let target, let standing):
+      set(target) { $0 = standing }
+      standings.withLock { standings in
+        guard standings.count > Self.mostRemembered else { return }
+        standings = standings.filter { !$0.value.isClear(at: now) }
+      }
+    default: break
+    }
+  }
+
+  /// Why a call waits, and until when; nil when it does not wait.
+  func wait(of call: CallRecord, at now: Timestamp) -> CallView.Wait? {
+    let standing = standings.withLock { $0[call.spec.target] }
+    return CallView.Wait(of: call, for: standing ?? TargetStanding(), at: now)
+  }
+
+  private func set(_ target: String, _ change: (inout TargetStanding) -> Void) {
+    standings.withLock { standings in
+      var standing = standings[target] ?? TargetStanding()
+      change(&standing)
+      standings[target] = standing == TargetStanding() ? nil : standing
+    }
+  }
+}

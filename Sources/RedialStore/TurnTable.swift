@@ -1,0 +1,72 @@
+internal import RedialModel
+
+/// Whose turn it is among the calls of one target with one ordering key.
+struct TurnTable {
+  private let insertTurn: SQLiteStatement
+  private let grant: SQLiteStatement
+  private let next: SQLiteStatement
+  private let row: SQLiteStatement
+  private let remove: SQLiteStatement
+  private let free: SQLiteStatement
+  private let scheduleCall: SQLiteStatement
+
+  /// Prepares the statements.
+  init(on connection: SQLiteConnection) throws(StoreError) {
+    insertTurn = try connection.prepare(
+      "have a call await its turn",
+      "INSERT OR IGNORE INTO turns (call_id, target_id, key, has_turn) VALUES (?1, ?2, ?3, 0)")
+    free = try connection.prepare(
+      "see whose turn it is", "SELECT call_id FROM turns WHERE target_id = ?1 AND key = ?2 AND has_turn = 1")
+    next = try connection.prepare(
+      "find whose turn is next",
+      "SELECT call_id FROM turns WHERE target_id = ?1 AND key = ?2 AND has_turn = 0 ORDER BY call_id LIMIT 1")
+    grant = try connection.prepare("give a turn", "UPDATE turns SET has_turn = 1 WHERE call_id = ?1")
+    row = try connection.prepare("find a turn", "SELECT target_id, key, has_turn FROM turns WHERE call_id = ?1")
+    remove = try connection.prepare("end a turn", "DELETE FROM turns WHERE call_id = ?1")
+    scheduleCall = try connection.prepare(
+      "schedule the call whose turn it is",
+      """
+      UPDATE calls SET state = \(StoredState.scheduled.rawValue), due = round_started_at,
+        waiting = \(WaitReason.startTime.rawValue) WHERE id = ?1
+      """)
+  }
+
+  /// Has a call await its turn, or gives it to it at once if nobody else of the key has it.
+  func enter(_ id: CallID, targetID: Int64, key: String) throws(StoreError) {
+    insertTurn.bind(1, id.rawValue)
+    insertTurn.bind(2, targetID)
+    insertTurn.bind(3, text: key)
+    try insertTurn.run()
+    free.bind(1, targetID)
+    free.bind(2, text: key)
+    guard let holder = try free.first({ row throws(StoreError) in row.integer(0) }) else {
+      return try giveTurn(targetID: targetID, key: key)
+    }
+    // It may have been given the turn while somebody had it wait in another way.
+    if holder == id.rawValue { try schedule(id.rawValue) }
+  }
+
+  /// Ends a call's part in the order, and gives its turn, if it had it, to the oldest that awaits it.
+  func pass(_ id: CallID) throws(StoreError) {
+    row.bind(1, id.rawValue)
+    let found = try row.first { row throws(StoreError) in (row.integer(0), row.text(1), row.integer(2) != 0) }
+    guard let (targetID, key, hadTurn) = found else { return }
+    remove.bind(1, id.rawValue)
+    try remove.run()
+    if hadTurn { try giveTurn(targetID: targetID, key: key) }
+  }
+
+  private func giveTurn(targetID: Int64, key: String) throws(StoreError) {
+    next.bind(1, targetID)
+    next.bind(2, text: key)
+    guard let id = try next.first({ row throws(StoreError) in row.integer(0) }) else { return }
+    grant.bind(1, id)
+    try grant.run()
+    try schedule(id)
+  }
+
+  private func schedule(_ id: Int64) throws(StoreError) {
+    scheduleCall.bind(1, id)
+    try scheduleCall.run()
+  }
+}

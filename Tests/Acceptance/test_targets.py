@@ -1,0 +1,128 @@
+"""What operators make of targets, over real sockets, with restarts in between."""
+
+import time
+from urllib.parse import quote
+
+from processes import wait_until
+
+FAST = {"backoff": {"initial": "20ms", "max": "20ms", "jitter": "none"}}
+
+
+def put(service, target, settings):
+    answer = service("PUT", f"/v1/targets/{quote(target, safe='')}", settings)
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+def post(service, target, what):
+    answer = service("POST", f"/v1/targets/{quote(target, safe='')}/{what}")
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+def test_settings_take_effect_at_once_and_outlive_the_process(redial, receiver):
+    target = receiver()
+    service = redial()
+    shown = put(service, target.url, {"rate": {"perSecond": 20, "burst": 1}, "maxInFlight": 3})
+    assert shown["settings"]["rate"] == {"perSecond": 20, "burst": 1} and shown["settings"]["maxInFlight"] == 3
+    assert shown["settings"]["breaker"]["openInterval"] == "5s"
+    service.kill()
+    service.start()
+    assert service.target(target.url)["settings"] == shown["settings"]
+    calls = [service.submit(url=target.url) for _ in range(11)]
+    waiting = service.get(calls[-1])
+    assert waiting["waitingOn"] in ("rateLimit", "concurrency"), waiting
+    for call in calls:
+        assert service.ended(call)["state"] == "succeeded"
+    times = [request.at for request in target.requests]
+    assert times[-1] - times[0] >= 0.45, "ten intervals of 50 ms"
+    put(service, target.url, {})
+    assert service.target(target.url)["settings"]["rate"]["perSecond"] == 0
+
+
+def test_a_paused_target_is_left_alone_over_a_restart_until_it_is_resumed(redial, receiver):
+    target = receiver()
+    service = redial()
+    assert post(service, target.url, "pause")["paused"]
+    call = service.submit(url=target.url)
+    assert service.get(call)["waitingOn"] == "paused" and service.get(call)["nextAttemptAt"] is None
+    service.kill()
+    service.start()
+    late = service.submit(url=target.url)
+    time.sleep(0.3)
+    assert not target.requests
+    assert service.get(call)["waitingOn"] == "paused"
+    assert not post(service, target.url, "resume")["paused"]
+    assert service.ended(call)["state"] == service.ended(late)["state"] == "succeeded"
+
+
+def test_a_tripped_target_is_left_alone_over_a_restart_until_it_is_reset(redial, receiver):
+    target = receiver()
+    service = redial()
+    tripped = post(service, target.url, "trip")
+    assert tripped["tripped"] and tripped["breaker"]["state"] == "open"
+    call = service.submit(url=target.url)
+    failing = service.submit(url=target.url, policy={"onTrip": "fail"})
+    assert service.ended(failing)["failureReason"] == "tripped"
+    service.kill()
+    service.start()
+    assert service.target(target.url)["tripped"]
+    assert service.get(call)["waitingOn"] == "breaker"
+    time.sleep(0.2)
+    assert not target.requests
+    assert post(service, target.url, "reset")["breaker"]["state"] == "closed"
+    assert service.ended(call)["state"] == "succeeded"
+
+
+def test_retry_after_holds_the_other_calls_and_a_release_lets_them_go(redial, receiver):
+    target = receiver(lambda request: (503, {"retry-after": "60"}, b""))
+    service = redial()
+    told = service.submit(url=target.url)
+    wait_until(lambda: service.target(target.url)["heldUntil"], "the target is held")
+    target.answer = lambda request: (200, {}, b"")
+    other = service.submit(url=target.url)
+    waiting = service.get(other)
+    assert waiting["waitingOn"] == "retryAfter" and waiting["nextAttemptAt"] == service.target(target.url)["heldUntil"]
+    assert service.get(told)["waitingOn"] == "retryAfter"
+    assert len(target.requests) == 1
+    assert post(service, target.url, "release")["heldUntil"] is None
+    assert service.ended(other)["state"] == "succeeded"
+
+
+def test_calls_of_one_ordering_key_run_one_at_a_time_in_order_also_over_a_kill(redial, receiver):
+    def answer(request):
+        time.sleep(0.01)
+        # Every third fails at first, which must not let the next one go before it.
+        seen = sum(other.path == request.path for other in target.requests)
+        return (500 if int(request.path[1:]) % 3 == 0 and seen < 2 else 200, {}, b"")
+
+    target = receiver(answer)
+    service = redial()
+    calls = [service.submit(url=f"{target.url}/{n}", orderingKey="account", policy=FAST) for n in range(30)]
+    free = service.submit(url=f"{target.url}/1000")
+    assert service.get(calls[-1])["waitingOn"] == "ordering"
+    wait_until(lambda: len(target.requests) > 8, "some have run")
+    service("POST", f"/v1/calls/{calls[20]}/cancel")
+    service.kill()
+    service.start()
+    for n, call in enumerate(calls):
+        assert service.ended(call)["state"] == ("cancelled" if n == 20 else "succeeded"), n
+    assert service.ended(free)["state"] == "succeeded"
+    first = []
+    for request in target.requests:
+        if request.path not in first and request.path != "/1000":
+            first.append(request.path)
+    assert first == [f"/{n}" for n in range(30) if n != 20]
+
+
+def test_an_urgent_call_overtakes_those_that_wait(redial, receiver):
+    target = receiver()
+    service = redial()
+    post(service, target.url, "pause")
+    put(service, target.url, {"maxInFlight": 1})
+    lazy = [service.submit(url=f"{target.url}/lazy/{n}", priority=1) for n in range(5)]
+    urgent = service.submit(url=f"{target.url}/urgent", priority=9)
+    post(service, target.url, "resume")
+    for call in [*lazy, urgent]:
+        service.ended(call)
+    assert [request.path for request in target.requests][0] == "/urgent"

@@ -1,0 +1,197 @@
+@testable import RedialCore
+@testable import RedialEngine
+@testable import RedialModel
+import Testing
+
+@Suite("What operators make of targets")
+struct ControlTests {
+  private func patient() -> RetryPolicy {
+    var policy = RetryPolicy.test
+    policy.deadline = .seconds(3600)
+    return policy
+  }
+
+  /// An engine that takes over what another has written of its targets.
+  private func successor(of probe: EngineProbe, _ settings: EngineSettings = EngineSettings()) -> EngineProbe {
+    var controls: [String: TargetControls] = [:]
+    var breakers: [String: OpenBreaker] = [:]
+    for write in probe.written {
+      switch write {
+      case .controls(let target, let new): controls[target] = new
+      case .breaker(let target, let breaker): breakers[target] = breaker
+      default: break
+      }
+    }
+    return EngineProbe(
+      settings,
+      recovered: RecoveredState(
+        breakers: breakers.map { ($0.key, $0.value) }, controls: controls.map { ($0.key, $0.value) }))
+  }
+
+  @Test("a control is on disk before its operator is told, and the answer says how the target stands")
+  func durableFirst() {
+    var probe = EngineProbe()
+    let reply = probe.token()
+    probe.hear(.control(TargetControl(.pause, EngineProbe.target, reply: reply)))
+    #expect(probe.reply(to: reply) == nil)
+    probe.commit()
+    guard case .controlled(let target) = probe.reply(to: reply) else {
+      Issue.record("no answer")
+      return
+    }
+    #expect(target.isPaused && target.key == EngineProbe.target)
+  }
+
+  @Test("a paused target starts nothing until it is resumed, also in the next process, and others go on")
+  func pause() {
+    var probe = EngineProbe()
+    probe.control(.pause)
+    let id = probe.submit(patient())
+    let elsewhere = probe.submit(to: "http://other.example")
+    #expect(probe.starts(of: elsewhere) == 1)
+    probe.advance(.seconds(1000))
+    #expect(probe.starts(of: id) == 0)
+    #expect(probe.wait(of: id) == CallView.Wait(reason: .paused, until: nil))
+    var next = successor(of: probe)
+    let other = next.submit(patient())
+    #expect(next.starts(of: other) == 0)
+    next.control(.resume)
+    #expect(next.starts(of: other) == 1)
+    probe.control(.resume)
+    #expect(probe.starts(of: id) == 1)
+    #expect(successor(of: probe).engine.targets.allSatisfy { !$0.controls.isPaused })
+  }
+
+  @Test("a call whose deadline passes while its target is paused ends there")
+  func pausedDeadline() {
+    var probe = EngineProbe()
+    probe.control(.pause)
+    let id = probe.submit()
+    probe.advance(.seconds(60))
+    #expect(probe.progress(id)?.failure == .deadlineExceeded)
+  }
+
+  @Test("a tripped target starts nothing until it is reset, also in the next process")
+  func trip() {
+    var probe = EngineProbe()
+    probe.control(.trip)
+    let id = probe.submit(patient())
+    let tripping = probe.submit(.tripping)
+    #expect(probe.progress(tripping)?.failure == .tripped)
+    probe.advance(.seconds(1000))
+    #expect(probe.starts(of: id) == 0)
+    #expect(probe.wait(of: id) == CallView.Wait(reason: .breaker, until: nil))
+    var next = successor(of: probe)
+    let other = next.submit(patient())
+    next.advance(.seconds(1000))
+    #expect(next.starts(of: other) == 0)
+    probe.control(.reset)
+    #expect(probe.starts(of: id) == 1)
+    #expect(probe.wait(of: id) == nil)
+  }
+
+  @Test("a tripped target's queue in the store does not keep the engine busy")
+  func tripIsQuiet() {
+    var settings = EngineSettings(maxInFlightPerTarget: 1)
+    settings.maxReadyPerTarget = 1
+    var probe = EngineProbe(settings)
+    probe.control(.trip)
+    for _ in 0..<3 { probe.submit(patient()) }
+    probe.requests = []
+    let wake = probe.wakeAt ?? .distantFuture
+    #expect(wake - probe.now > .seconds(60))
+  }
+
+  @Test("a reset closes a breaker that is open, for the calls that wait and on disk")
+  func reset() {
+    var probe = EngineProbe(.tripsAfterTwo())
+    for id in (0..<2).map({ _ in probe.submit() }) { probe.end(id, status: 500) }
+    let id = probe.submit(patient())
+    #expect(probe.wait(of: id)?.reason == .breaker)
+    probe.control(.reset)
+    #expect(probe.starts(of: id) == 1)
+    #expect(successor(of: probe).engine.targets.allSatisfy { $0.breaker.state == .closed })
+  }
+
+  @Test("a release lets go what waits for the breaker or for the target's own word")
+  func release() {
+    var probe = EngineProbe(.tripsAfterTwo())
+    for id in (0..<2).map({ _ in probe.submit() }) { probe.end(id, status: 503, head: "Retry-After: 100\r\n") }
+    let id = probe.submit(patient())
+    probe.control(.reset)
+    #expect(probe.starts(of: id) == 0)
+    probe.control(.release)
+    #expect(probe.starts(of: id) == 1)
+  }
+
+  @Test("settings hold in the next process, and what is left out follows the service's")
+  func configured() {
+    var overrides = TargetOverrides()
+    overrides.maxInFlight = 1
+    var probe = EngineProbe()
+    probe.control(.configure(overrides))
+    var settings = EngineSettings()
+    settings.ratePerSecond = 5
+    var next = successor(of: probe, settings)
+    for _ in 0..<3 { next.submit(patient()) }
+    #expect(next.starts.count == 1)
+    #expect(next.report()?.targets.first?.settings.ratePerSecond == 5)
+    next.control(.configure(TargetOverrides()))
+    #expect(next.starts.count == 3)
+  }
+
+  @Test("other breaker settings leave an open breaker open, and hold from then on")
+  func breakerSettings() {
+    var probe = EngineProbe(.tripsAfterTwo())
+    for id in (0..<2).map({ _ in probe.submit() }) { probe.end(id, status: 500) }
+    let id = probe.submit(patient())
+    var overrides = TargetOverrides()
+    overrides.consecutiveFailures = 1
+    overrides.openInterval = .seconds(50)
+    probe.control(.configure(overrides))
+    probe.advance(.milliseconds(4999))
+    #expect(probe.starts(of: id) == 0)
+    probe.advance(.milliseconds(1))
+    #expect(probe.starts(of: id) == 1)
+    probe.end(id, status: 200)
+    probe.advance(.seconds(10))
+    probe.end(probe.submit(), status: 500)
+    #expect(probe.report()?.targets.first?.openUntil == probe.now + .seconds(50))
+  }
+
+  @Test("a budget that is set, changed or taken away takes the calls along that wait", arguments: 0..<2)
+  func budgetChanges(minimum: Int) {
+    var settings = EngineSettings(maxInFlightPerTarget: 1)
+    settings.retriesPerSecond = minimum
+    var probe = EngineProbe(settings)
+    let ids = (0..<4).map { _ in probe.submit(patient()) }
+    probe.end(ids[0], status: 500)
+    probe.advance(.seconds(2))
+    var overrides = TargetOverrides()
+    overrides.retriesPerSecond = 1 - minimum
+    probe.control(.configure(overrides))
+    for _ in 0..<4 { probe.end(probe.starts.last?.call.id ?? CallID(rawValue: 0), status: 200) }
+    #expect(ids.allSatisfy { probe.state($0) == .succeeded })
+    #expect(probe.report()?.targets.first?.waiting == 0)
+  }
+
+  @Test("a target that somebody has set up is not forgotten, and there are no more of them than are remembered")
+  func bounded() {
+    var probe = EngineProbe(EngineSettings(maxTargets: 2))
+    for name in ["a", "b"] { probe.control(.pause, "http://\(name).example") }
+    for number in 0..<5 { probe.end(probe.submit(to: "http://t\(number).example"), status: 200) }
+    let keys = probe.report()?.targets.map(\.key) ?? []
+    #expect(keys.contains("http://a.example") && keys.contains("http://b.example"))
+    let reply = probe.control(.pause, "http://c.example")
+    #expect(probe.refusal(of: reply)?.code == "tooManyTargets")
+  }
+
+  @Test("a control is refused while the store fails")
+  func trouble() {
+    var probe = EngineProbe()
+    _ = probe.submitOnly()
+    probe.fail()
+    let reply = probe.control(.pause)
+    #expect(probe.refusal(of: reply)?.status == 503)
+  }
+}

@@ -1,0 +1,284 @@
+@testable import RedialCore
+@testable import RedialEngine
+@testable import RedialModel
+import Testing
+
+@Suite("What a target may be asked")
+struct LimitTests {
+  private let target = EngineProbe.target
+
+  private func patient(_ priority: Int = 5) -> RetryPolicy {
+    var policy = RetryPolicy.test
+    policy.deadline = .seconds(3600)
+    return policy
+  }
+
+  /// Ends what was started first and has not ended.
+  private func endOldest(_ probe: inout EngineProbe, _ ended: inout Int, status: Int = 200) {
+    probe.end(probe.starts[ended].call.id, status: status)
+    ended += 1
+  }
+
+  // MARK: Rate and concurrency
+
+  @Test("attempts to a target begin no faster than its rate, after a burst, and those of others are not held up")
+  func rate() {
+    var settings = EngineSettings()
+    settings.ratePerSecond = 10
+    settings.rateBurst = 3
+    var probe = EngineProbe(settings)
+    let ids = (0..<6).map { _ in probe.submit(patient()) }
+    #expect(probe.starts.count == 3)
+    probe.submit(to: "http://other.example")
+    #expect(probe.starts.count == 4)
+    probe.advance(.milliseconds(99))
+    #expect(probe.starts.count == 4)
+    probe.advance(.milliseconds(1))
+    #expect(probe.starts.last?.call.id == ids[3])
+    probe.advance(.milliseconds(200))
+    #expect(probe.starts.suffix(2).map(\.call.id) == Array(ids[4...]))
+  }
+
+  @Test("less than one attempt a second can be asked for")
+  func slowRate() {
+    var settings = EngineSettings()
+    settings.ratePerSecond = 0.1
+    settings.rateBurst = 1
+    var probe = EngineProbe(settings)
+    for _ in 0..<2 { probe.submit(patient()) }
+    probe.advance(.milliseconds(9999))
+    #expect(probe.starts.count == 1)
+    probe.advance(.milliseconds(1))
+    #expect(probe.starts.count == 2)
+  }
+
+  @Test("a changed bound on attempts under way holds at once, for the calls that wait, too")
+  func concurrency() {
+    var probe = EngineProbe(EngineSettings(maxInFlightPerTarget: 1))
+    for _ in 0..<5 { probe.submit(patient()) }
+    #expect(probe.starts.count == 1)
+    var overrides = TargetOverrides()
+    overrides.maxInFlight = 3
+    probe.control(.configure(overrides))
+    #expect(probe.starts.count == 3)
+    overrides.maxInFlight = 1
+    probe.control(.configure(overrides))
+    var ended = 0
+    for running in [2, 1, 1, 1] {
+      endOldest(&probe, &ended)
+      #expect(probe.starts.count - ended == running)
+    }
+  }
+
+  @Test("targets take turns at the service's bound, however many calls each has")
+  func fairness() {
+    var probe = EngineProbe(EngineSettings(maxInFlight: 2))
+    for _ in 0..<20 { probe.submit(patient(), to: "http://busy.example") }
+    for name in ["a", "b"] {
+      for _ in 0..<4 { probe.submit(patient(), to: "http://\(name).example") }
+    }
+    var ended = 0
+    while ended < 15 { endOldest(&probe, &ended) }
+    let turns = probe.starts[2..<14].map { $0.call.spec.target }
+    for name in ["a", "b", "busy"] {
+      #expect(turns.count { $0 == "http://\(name).example" } == 4, "\(turns)")
+    }
+  }
+
+  // MARK: Retries
+
+  private func budgeted() -> EngineProbe {
+    var settings = EngineSettings()
+    settings.retryShare = 0
+    settings.retriesPerSecond = 1
+    settings.breaker.consecutiveFailures = 0
+    settings.breaker.failureRate = 2
+    return EngineProbe(settings)
+  }
+
+  @Test("retries beyond the budget wait for it, in no first try's way")
+  func retryBudget() {
+    var probe = budgeted()
+    let ids = (0..<15).map { _ in probe.submit(patient()) }
+    for id in ids { probe.end(id, status: 500) }
+    probe.advance(.seconds(1))
+    // Ten in ten seconds.
+    #expect(probe.starts.count == 25)
+    let waiting = ids[12]
+    #expect(probe.wait(of: waiting)?.reason == .retryBudget)
+    let fresh = probe.submit(patient())
+    #expect(probe.starts(of: fresh) == 1)
+    let until = probe.wait(of: waiting)?.until ?? probe.now
+    probe.advance(until - probe.now - .microseconds(1))
+    #expect(probe.starts(of: waiting) == 1)
+    probe.advance(.microseconds(1))
+    #expect(probe.starts(of: waiting) == 2)
+  }
+
+  @Test("retries are never more than the budget allows in any ten seconds")
+  func retryBudgetHolds() {
+    var probe = budgeted()
+    for _ in 0..<40 { probe.submit(patient()) }
+    var times: [Timestamp] = []
+    var ended = 0
+    for _ in 0..<600 {
+      while ended < probe.starts.count {
+        let start = probe.starts[ended]
+        if start.number > 1 { times.append(probe.now) }
+        probe.end(start.call.id, status: 500)
+        ended += 1
+      }
+      probe.advance(.milliseconds(100))
+    }
+    #expect(times.count > 40)
+    for time in times { #expect(times.count { $0 >= time && $0 - time < .seconds(9) } <= 10) }
+  }
+
+  @Test("an attempt that could not be written costs the budget nothing")
+  func retryRefund() {
+    var settings = EngineSettings()
+    settings.retryShare = 0
+    settings.retriesPerSecond = 1
+    var probe = EngineProbe(settings)
+    var policy = patient()
+    policy.maxAttempts = 100
+    let id = probe.submit(policy)
+    // More often than the budget has retries.
+    for _ in 0..<12 {
+      probe.end(id, .localFault)
+      probe.now = probe.now + .seconds(1)
+      probe.hear()
+      probe.fail()
+      probe.now = probe.now + .seconds(9)
+      probe.hear()
+      probe.commit()
+    }
+    #expect(probe.starts(of: id) == 13)
+  }
+
+  // MARK: Retry-After
+
+  @Test("what one call is told by 429 or 503 holds the target's other calls as long", arguments: [429, 503, 502])
+  func retryAfter(status: Int) {
+    var probe = EngineProbe()
+    let told = probe.submit(patient())
+    probe.end(told, status: status, head: "Retry-After: 7\r\n")
+    let other = probe.submit(patient())
+    let elsewhere = probe.submit(to: "http://other.example")
+    #expect(probe.starts(of: elsewhere) == 1)
+    guard status != 502 else {
+      #expect(probe.starts(of: other) == 1)
+      return
+    }
+    #expect(probe.wait(of: other) == CallView.Wait(reason: .retryAfter, until: probe.now + .seconds(7)))
+    probe.advance(.milliseconds(6999))
+    #expect(probe.starts(of: other) == 0)
+    probe.advance(.milliseconds(1))
+    #expect(probe.starts(of: other) == 1)
+  }
+
+  @Test("a target cannot hold others for longer than the told call's policy waits, nor where it is not respected")
+  func retryAfterBounds() {
+    var probe = EngineProbe()
+    var policy = patient()
+    policy.retryAfter = RetryAfterRule(maximum: .seconds(5))
+    probe.end(probe.submit(policy), status: 503, head: "Retry-After: 100000\r\n")
+    let other = probe.submit(patient())
+    #expect(probe.wait(of: other)?.until == probe.now + .seconds(5))
+    probe.advance(.seconds(5))
+    policy.retryAfter.isRespected = false
+    probe.end(other, status: 200)
+    probe.end(probe.submit(policy), status: 503, head: "Retry-After: 100\r\n")
+    let free = probe.submit(patient())
+    #expect(probe.starts(of: free) == 1)
+  }
+
+  @Test("an exhausted quota that the RateLimit fields of a 429 tell of holds the target, too")
+  func rateLimitFields() {
+    var probe = EngineProbe()
+    probe.end(probe.submit(patient()), status: 429, head: "RateLimit: \"default\";r=0;t=4\r\n")
+    let other = probe.submit(patient())
+    #expect(probe.wait(of: other) == .init(reason: .retryAfter, until: probe.now + .seconds(4)))
+  }
+
+  // MARK: Slow start
+
+  @Test("a target whose breaker has closed is given its attempts step by step")
+  func slowStart() {
+    var settings = EngineSettings.tripsAfterTwo()
+    settings.maxInFlightPerTarget = 20
+    settings.slowStart = .seconds(10)
+    var probe = EngineProbe(settings)
+    for id in (0..<2).map({ _ in probe.submit() }) { probe.end(id, status: 500) }
+    for _ in 0..<40 { probe.submit(patient()) }
+    probe.advance(.seconds(5))
+    probe.end(probe.starts.last?.call.id ?? CallID(rawValue: 0), status: 200)
+    // Two that failed and a probe.
+    #expect(probe.starts.count - 3 == 2)
+    probe.advance(.seconds(5))
+    #expect((9...11).contains(probe.starts.count - 3))
+    probe.advance(.seconds(5))
+    #expect(probe.starts.count - 3 == 20)
+  }
+
+  // MARK: Timeouts and deadlines
+
+  @Test("no attempt to a target takes longer than it is allowed there, whatever the policy says")
+  func attemptTimeout() {
+    var probe = EngineProbe()
+    var overrides = TargetOverrides()
+    overrides.attemptTimeout = .seconds(2)
+    probe.control(.configure(overrides))
+    probe.submit()
+    #expect(probe.starts.last?.timeout == .seconds(2))
+  }
+
+  @Test("an attempt that is cut short by its call's deadline says nothing about the target")
+  func cutByDeadline() {
+    var probe = EngineProbe(.tripsAfterTwo())
+    var policy = RetryPolicy.test
+    policy.deadline = .seconds(4)
+    for _ in 0..<3 {
+      let id = probe.submit(policy)
+      #expect(probe.starts.last?.timeout == .seconds(4))
+      probe.advance(.seconds(4))
+      probe.end(id, .maybeSent, code: AttemptFailure.timeout)
+      #expect(probe.progress(id)?.failure == .deadlineExceeded)
+    }
+    #expect(probe.report()?.targets.first?.breaker == .closed)
+    // By its own timeout it does.
+    for _ in 0..<2 {
+      let id = probe.submit()
+      probe.advance(.seconds(10))
+      probe.end(id, .maybeSent, code: AttemptFailure.timeout)
+    }
+    #expect(probe.report()?.targets.first?.breaker == .open)
+  }
+
+  @Test("a call that has waited until its deadline ends there, to the microsecond")
+  func endsAtDeadline() {
+    var probe = EngineProbe(EngineSettings(maxInFlightPerTarget: 1))
+    probe.submit(patient())
+    let id = probe.submit()
+    probe.advance(.seconds(60) - .microseconds(1))
+    #expect(probe.state(id) == .held)
+    probe.advance(.microseconds(1))
+    #expect(probe.progress(id)?.failure == .deadlineExceeded)
+    #expect(probe.progress(id)?.finishedAt == probe.record(id)?.deadline)
+  }
+
+  @Test("no attempt begins that has less time left than its policy wants")
+  func minimumAttemptTime() {
+    var probe = EngineProbe(EngineSettings(maxInFlightPerTarget: 1))
+    let first = probe.submit(patient())
+    var policy = RetryPolicy.test
+    policy.deadlineRule.minimumAttemptTime = .seconds(15)
+    let id = probe.submit(policy)
+    probe.advance(.seconds(44))
+    #expect(probe.state(id) == .held)
+    probe.advance(.seconds(1))
+    #expect(probe.progress(id)?.failure == .deadlineExceeded)
+    probe.end(first, status: 200)
+    #expect(probe.starts(of: id) == 0)
+  }
+}

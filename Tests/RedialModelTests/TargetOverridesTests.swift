@@ -1,0 +1,70 @@
+import RedialCore
+import RedialModel
+import Testing
+
+@Suite("A target's settings")
+struct TargetOverridesTests {
+  private func read(_ text: String) throws(Problem) -> TargetOverrides {
+    let bytes = Array(text.utf8)
+    let result = bytes.withUnsafeBufferPointer { bytes in
+      Result { () throws(Problem) in try TargetOverrides.read(bytes) }
+    }
+    return try result.get()
+  }
+
+  private static let full = """
+    {"breaker":{"consecutiveFailures":3,"failureRate":0.25,"window":"30s","minimumCalls":7,"openInterval":"2s",\
+    "maxOpenInterval":"20s","probes":2},"maxInFlight":8,"rate":{"perSecond":2.5,"burst":4},\
+    "retryBudget":{"share":0.1,"minPerSecond":3},"slowStart":"45s","attemptTimeout":"5s"}
+    """
+
+  @Test("what is written is what was read, and all of it takes effect")
+  func roundTrip() throws {
+    let overrides = try read(Self.full)
+    #expect(String(decoding: overrides.json, as: UTF8.self) == Self.full)
+    let settings = overrides.applied(to: TargetSettings())
+    #expect(settings.breaker.consecutiveFailures == 3 && settings.breaker.failureRate == 0.25)
+    #expect(settings.breaker.window == .time(.seconds(30)) && settings.breaker.minimumCalls == 7)
+    #expect(settings.breaker.openInterval == .seconds(2) && settings.breaker.maximumOpenInterval == .seconds(20))
+    #expect(settings.breaker.halfOpenProbes == 2)
+    #expect(settings.maxInFlight == 8 && settings.ratePerSecond == 2.5 && settings.rateBurst == 4)
+    #expect(settings.retryShare == 0.1 && settings.retriesPerSecond == 3)
+    #expect(settings.slowStart == .seconds(45) && settings.attemptTimeout == .seconds(5))
+    var writer = JSONWriter()
+    settings.write(to: &writer)
+    #expect(String(decoding: writer.bytes, as: UTF8.self) == Self.full)
+  }
+
+  @Test("what is left out follows the defaults, and what is switched off is off")
+  func partial() throws {
+    var defaults = TargetSettings(maxInFlight: 9, ratePerSecond: 3, retriesPerSecond: 5)
+    #expect(try read("{}").applied(to: defaults) == defaults)
+    #expect(try String(decoding: read("{}").json, as: UTF8.self) == "{}")
+    defaults.breaker.failureRate = 0.5
+    let off = try read(#"{"breaker":{"failureRate":0},"rate":{"perSecond":0},"retryBudget":{"minPerSecond":0}}"#)
+    let settings = off.applied(to: defaults)
+    #expect(settings.breaker.failureRate > 1 && settings.rateLimiter == nil && settings.retryBudget == nil)
+    #expect(settings.maxInFlight == 9)
+  }
+
+  @Test(
+    "each member that is unknown or out of range is named",
+    arguments: [
+      (#"{"maxInFlight":0}"#, "/maxInFlight"), (#"{"rate":{"perSecond":-1}}"#, "/rate/perSecond"),
+      (#"{"rate":{"burst":1.5}}"#, "/rate/burst"), (#"{"rate":5}"#, "/rate"), (#"{"limit":5}"#, "/limit"),
+      (#"{"breaker":{"failureRate":1.1}}"#, "/breaker/failureRate"), (#"{"breaker":{"x":1}}"#, "/breaker/x"),
+      (#"{"breaker":{"probes":1001}}"#, "/breaker/probes"), (#"{"slowStart":"2d"}"#, "/slowStart"),
+      (#"{"attemptTimeout":"0s"}"#, "/attemptTimeout"), (#"{"retryBudget":{"share":2}}"#, "/retryBudget/share"),
+      (#"{"maxInFlight":1,"maxInFlight":2}"#, "/maxInFlight"), ("[]", ""),
+    ])
+  func faults(text: String, pointer: String) {
+    let problem = #expect(throws: Problem.self) { try read(text) }
+    #expect(problem?.status == 422 && problem?.code == "invalidTargetSettings")
+    #expect(problem?.errors.map(\.pointer) == [pointer])
+  }
+
+  @Test("a text that is not JSON is a problem of its own")
+  func notJSON() {
+    #expect(#expect(throws: Problem.self) { try read("{") }?.status == 400)
+  }
+}
