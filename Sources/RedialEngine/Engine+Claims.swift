@@ -36,19 +36,22 @@ extension Engine {
 
   /// Asks for more of a target's calls when its queue in memory runs low and its breaker lets calls through.
   mutating func refill(_ index: Int) {
-    let state = targets[index]
-    guard state.stored > 0, state.storedSinceRefill == nil, room > 0, state.breaker.admits(at: now) else { return }
+    guard targets[index].stored > 0, targets[index].storedSinceRefill == nil, room > 0,
+      targets[index].breaker.admits(at: now)
+    else { return }
     // A half-open breaker takes a few probes; fetching a crowd for them would be in vain.
-    let isClosed = state.breaker.state == .closed
-    let low = isClosed ? min(state.settings.maxInFlight, settings.maxReadyPerTarget / 2) : 0
-    guard state.ready <= low else { return }
-    let fitting = min(readyBound(index) - state.ready, room)
-    let limit = min(isClosed ? settings.claimBatch : state.settings.breaker.halfOpenProbes, fitting)
+    let isClosed = targets[index].breaker.state == .closed
+    let low = isClosed ? min(targets[index].settings.maxInFlight, settings.maxReadyPerTarget / 2) : 0
+    // Retries that wait for their budget do not keep first tries in the store, as long as there is room for both.
+    let hasOnlyRetries = targets[index].budget != nil && targets[index].queue.first(in: calls) == nil
+    guard targets[index].ready <= low || (isClosed && hasOnlyRetries) else { return }
+    let fitting = min(readyBound(index) - targets[index].ready, room)
+    let limit = min(isClosed ? settings.claimBatch : targets[index].settings.breaker.halfOpenProbes, fitting)
     guard limit > 0 else { return }
     targets[index].storedSinceRefill = 0
     targets[index].expected = limit
     expected += limit
-    claims.append(.claimQueued(target: state.key, limit: limit))
+    claims.append(.claimQueued(target: targets[index].key, limit: limit))
   }
 
   /// The refill of a target has been answered, or has failed; answers how many calls were put into its queue since.

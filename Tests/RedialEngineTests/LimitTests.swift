@@ -156,6 +156,36 @@ struct LimitTests {
     #expect(probe.starts(of: id) == 13)
   }
 
+  @Test("retries that wait in memory for their budget do not keep first tries in the store")
+  func retriesLeaveRoom() {
+    var settings = EngineSettings(maxInFlightPerTarget: 1)
+    settings.retryShare = 0
+    settings.retriesPerSecond = 1
+    settings.maxReadyPerTarget = 20
+    settings.breaker.consecutiveFailures = 0
+    settings.breaker.failureRate = 2
+    var probe = EngineProbe(settings)
+    // Ten spend the budget at once, and five are left to wait.
+    var ended = 0
+    for _ in 0..<15 { probe.submit(patient()) }
+    while ended < 15 { endOldest(&probe, &ended, status: 500) }
+    probe.advance(.seconds(1))
+    while ended < 25 { endOldest(&probe, &ended, status: 200) }
+    #expect(probe.report()?.targets.first?.waiting == 5)
+    probe.requests = []
+    let first = CallRecord(
+      id: CallID(rawValue: .max), kind: .call, spec: .test(patient()), body: [], createdAt: probe.now,
+      progress: CallProgress(state: .held, due: probe.now, waiting: .concurrency, roundStartedAt: probe.now))
+    let index = probe.engine.target(target)
+    probe.engine.queuedInStore(index, due: first.deadline, priority: 5)
+    probe.hear()
+    let isAsked = probe.requests.contains { if case .claimQueued = $0.body { true } else { false } }
+    #expect(isAsked)
+    probe.hear(.claimedQueued(target: target, calls: [first], complete: true))
+    probe.commit()
+    #expect(probe.starts.last?.call.id == first.id)
+  }
+
   // MARK: Retry-After
 
   @Test("what one call is told by 429 or 503 holds the target's other calls as long", arguments: [429, 503, 502])
