@@ -89,12 +89,7 @@ extension Engine {
     targets[index].queue = ReadyQueue()
     targets[index].retries = ReadyQueue()
     for place in places {
-      guard let call = calls[place.id], call.stamp == place.stamp else { continue }
-      if targets[index].budget != nil, call.record.progress.isRetry {
-        targets[index].retries.append(place)
-      } else {
-        targets[index].queue.append(place)
-      }
+      if let call = calls[place.id], call.stamp == place.stamp { enqueue(place, call) }
     }
   }
 

@@ -70,12 +70,7 @@ extension Engine {
     call.enter(.ready, stamp: nextStamp())
     calls[id] = call
     targets[index].ready += 1
-    let place = ReadyQueue.Place(id: id, stamp: call.stamp, priority: priority)
-    if targets[index].budget != nil, call.record.progress.isRetry {
-      targets[index].retries.append(place)
-    } else {
-      targets[index].queue.append(place)
-    }
+    enqueue(ReadyQueue.Place(id: id, stamp: call.stamp, priority: priority), call)
     timers.add(.call(id, stamp: call.stamp), at: call.record.lastStart)
     enterRotation(index)
   }
@@ -91,7 +86,7 @@ extension Engine {
       spill(last.id)
     } else {
       // Its time is nearly up, and it would be claimed again at once: it goes to the end of the queue.
-      targets[index].queue.append(last)
+      enqueue(last, call)
     }
     return true
   }

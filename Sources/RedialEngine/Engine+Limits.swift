@@ -56,6 +56,15 @@ extension Engine {
     return times.first { (targets[index].budget?.balance(at: $0) ?? 1) >= 1 } ?? now + TargetSettings.retryWindow
   }
 
+  /// Puts a call into its target's queue: among the retries where there is a budget of them.
+  mutating func enqueue(_ place: ReadyQueue.Place, _ call: ActiveCall) {
+    if targets[call.target].budget != nil, call.record.progress.isRetry {
+      targets[call.target].retries.append(place)
+    } else {
+      targets[call.target].queue.append(place)
+    }
+  }
+
   /// Takes a call out of its target's queue.
   mutating func take(_ place: ReadyQueue.Place, from index: Int) {
     if targets[index].budget != nil, calls[place.id]?.record.progress.isRetry == true {

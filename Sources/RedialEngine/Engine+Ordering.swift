@@ -47,6 +47,6 @@ extension Engine {
   mutating func passTurn(_ ended: CallRecord) {
     writes.append(.passTurn(ended.id))
     stored(due: now)
-    if ended.progress.waiting == .ordering { claiming?.ended.append(ended.id) }
+    claiming?.ended.insert(ended.id)
   }
 }

@@ -134,7 +134,7 @@ extension Engine {
     release(id)
     unfinished -= 1
     // Behind the webhook, which has to follow the end that it tells of.
-    defer { if record.spec.orderingKey != nil { passTurn(call.record) } }
+    defer { if record.spec.orderingKey != nil { passTurn(record) } }
     if let failure {
       effects.actions.append(
         .notice(

@@ -53,8 +53,9 @@ public struct Engine: Sendable {
   struct Claiming: Sendable {
     var limit: Int
     var earliestSince: Timestamp?
-    /// Calls that have ended since while they awaited their turn: the answer may bring them along as they were.
-    var ended: [CallID] = []
+    /// Calls with an ordering key that have ended since: the answer may bring them along as they were, since the store
+    /// gives turns by itself.
+    var ended: Set<CallID> = []
   }
 
   /// Answers about a call that are on their way from the store.

@@ -104,6 +104,22 @@ struct OrderingTests {
     #expect(probe.report()?.unfinished == 0)
   }
 
+  @Test("a call with its turn that has ended does not come back with a claim that was on its way")
+  func endsDuringClaim() {
+    var probe = EngineProbe()
+    let id = probe.submit(orderingKey: "a")
+    let claim = withTurn(probe, id)
+    probe.control(.pause)
+    giveTurn(&probe, to: id)
+    // Its end has another claim go out only once this one is answered.
+    probe.submit(orderingKey: "a")
+    let reply = probe.operate(.cancel, id)
+    #expect(probe.isDone(reply) && probe.state(id) == .cancelled)
+    probe.hear(.claimedDue(Claim(calls: [claim].compactMap { $0 }, nextDue: nil)))
+    probe.control(.resume)
+    #expect(probe.starts.isEmpty)
+  }
+
   @Test("a call whose deadline passes while it awaits its turn ends there, unless it is given it before")
   func deadline() throws {
     for isGiven in [false, true] {

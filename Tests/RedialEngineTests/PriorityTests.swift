@@ -49,6 +49,31 @@ struct PriorityTests {
     #expect(probe.report()?.targets.first?.waiting == 4)
   }
 
+  @Test("one whose time is nearly up is not moved, and keeps its place, also among retries with a budget")
+  func nearDeadline() {
+    var settings = EngineSettings(maxInFlightPerTarget: 1)
+    settings.maxReadyPerTarget = 2
+    settings.retriesPerSecond = 100
+    var probe = EngineProbe(settings)
+    var policy = RetryPolicy.test
+    policy.deadline = .milliseconds(2500)
+    let retried = (0..<2).map { _ in
+      let id = probe.submit(policy, priority: 1)
+      probe.end(id, status: 500)
+      return id
+    }
+    let running = probe.submit()
+    probe.advance(.seconds(2))
+    #expect(retried.allSatisfy { probe.state($0) == .held })
+    let urgent = probe.submit(priority: 9)
+    #expect(probe.state(urgent) == .held)
+    for id in [running, urgent] + retried {
+      #expect(probe.starts.last?.call.id == id)
+      probe.end(id, status: 200)
+    }
+    #expect(probe.report()?.targets.first?.waiting == 0)
+  }
+
   @Test("no target's calls go before another target's, however urgent they are")
   func withinTarget() {
     var probe = EngineProbe(EngineSettings(maxInFlight: 1))

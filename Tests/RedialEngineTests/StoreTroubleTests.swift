@@ -140,13 +140,6 @@ struct StoreTroubleTests {
       return
     }
   }
-}
-
-extension EngineProbe {
-  /// What was written and is to stay.
-  fileprivate var kept: [StoreWrite] {
-    written.filter { if case .discard = $0 { false } else { true } }
-  }
 
   // Found by the simulation: the second failure made the engine forget what the first had left unwritten.
   @Test("a lookup that fails after a commit has failed leaves what is to be written again as it is")
@@ -163,5 +156,12 @@ extension EngineProbe {
     probe.fail()
     probe.advance(.seconds(1))
     #expect(probe.state(id) == .succeeded)
+  }
+}
+
+extension EngineProbe {
+  /// What was written and is to stay.
+  fileprivate var kept: [StoreWrite] {
+    written.filter { if case .discard = $0 { false } else { true } }
   }
 }
