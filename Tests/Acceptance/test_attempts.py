@@ -107,9 +107,9 @@ def test_retry_after_is_waited_for_in_seconds_and_as_a_date(redial, receiver):
     target.answer = lambda request: (503, {"retry-after": "7200"}, b"")
     call = service.ended(service.submit(url=target.url))
     assert call["state"] == "failed" and call["attemptCount"] == 1
-    # And it can be ignored.
+    # And it can be ignored. The target's own calls are held now, so this one has another.
     call = service.ended(service.submit(
-        url=target.url, policy=QUICK | {"maxAttempts": 2, "retryAfter": {"mode": "ignore"}}))
+        url=target.url, target="other", policy=QUICK | {"maxAttempts": 2, "retryAfter": {"mode": "ignore"}}))
     assert call["failureReason"] == "attemptsExhausted"
 
 
