@@ -52,7 +52,10 @@ public final class Service: Sendable {
     configuration.gzipLevel = settings.gzipLevel
     configuration.gzipMinBytes = settings.gzipMinBytes
     server = HTTPServer(
-      configuration: configuration, handler: Routes(runtime: runtime, limits: settings.descriptorLimits),
+      configuration: configuration,
+      handler: Routes(
+        runtime: runtime, limits: settings.descriptorLimits, longestWait: settings.maxWaitTime,
+        maxBatch: settings.maxBatch),
       errorResponse: { Answer.refusal($0, $1) })
     do throws(HTTPServerError) {
       try server.start()

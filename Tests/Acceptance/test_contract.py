@@ -37,7 +37,7 @@ def check(answer, method, path):
             assert answer.headers[name], f"{method} {path} {answer.status} lacks {name}"
     kind = answer.headers["content-type"].split(";")[0]
     assert kind in expected["content"], f"{method} {path} {answer.status} is {kind}"
-    value = answer.json if kind.endswith("json") else answer.body.decode()
+    value = answer.json if kind in ("application/json", "application/problem+json") else answer.body.decode()
     validator(expected["content"][kind]["schema"]).validate(value)
     return value
 
@@ -106,6 +106,21 @@ def test_every_operation_answers_as_documented(redial, flaky):
     ask("get", "/v1/targets")
     ask("get", "/v1/targets/{key}", key=target.url.replace("/", "%2F"))
     ask("get", "/v1/targets/{key}", key="nobody")
+    json = {"content-type": "application/json"}
+    ask("post", "/v1/calls", {"url": target.url}, json | {"prefer": "wait=10"})
+    ask("post", "/v1/calls", {"url": target.url}, query="?dryRun=true")
+    ask("get", "/v1/calls/{id}", id=identity, query="?wait=1s")
+    ask("post", "/v1/calls/batch", [{"url": target.url}, {}])
+    ask("post", "/v1/calls/batch", '{"url": 1}\n', {"content-type": "application/x-ndjson"})
+    ask("post", "/v1/calls/batch", [])
+    ask("post", "/v1/calls/batch", "{", json)
+    ask("post", "/v1/calls/batch", "[]", {"content-type": "text/plain"})
+    ask("post", "/v1/calls/batch", [{}] * 1001)
+    ask("post", "/v1/forward/{url}", b"x", url=target.url)
+    ask("post", "/v1/forward/{url}", b"x", {"prefer": "wait=10"}, url=target.url)
+    ask("post", "/v1/forward/{url}", b"x", {"idempotency-key": ""}, url=target.url)
+    ask("post", "/v1/forward/{url}", b"x" * 200_000, url=target.url)
+    ask("post", "/v1/forward/{url}", b"x", url="nonsense")
     for path in ("/v1/policies/preview", "/v1/simulations"):
         for example in CONTRACT["paths"][path]["post"]["requestBody"]["content"]["application/json"]["examples"].values():
             ask("post", path, example["value"])

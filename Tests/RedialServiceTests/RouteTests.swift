@@ -20,6 +20,7 @@ struct RouteTests {
     (.post, "/v1/targets/a/reset", "reset(a)"), (.post, "/v1/targets/a/release", "release(a)"),
     (.get, "/v1/targets/a/pause", "only POST"), (.post, "/v1/targets/a/start", "nothing"), (.get, "/healthz", "health"),
     (.get, "/readyz", "readiness"), (.get, "/metrics", "metrics"), (.get, "/openapi.yaml", "contract"),
+    (.post, "/v1/calls/batch", "batch"), (.put, "/v1/forward/http://a/b//c", "forward(http://a/b//c)"),
     (.post, "/v1/policies/preview", "preview"), (.post, "/v1/simulations", "simulate"),
     (.post, "/healthz", "only GET, HEAD"), (.put, "/v1/calls", "only POST, GET, HEAD"),
     (.get, "/v1/calls/\(id)/cancel", "only POST"), (.delete, "/v1/calls/\(id)", "only GET, HEAD"),
@@ -73,6 +74,8 @@ extension Route {
   fileprivate var words: String {
     switch self {
     case .submit: "submit"
+    case .submitBatch: "batch"
+    case .forward(let url): "forward(\(url))"
     case .list: "list"
     case .call(let id): "call(\(id))"
     case .attempts(let id): "attempts(\(id))"

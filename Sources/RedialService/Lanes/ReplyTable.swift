@@ -16,6 +16,10 @@ final class ReplyTable: Sendable {
   enum Purpose: Sendable {
     /// Its call's acceptance.
     case submit
+    /// Its call's end, if that comes in time, else its acceptance.
+    case submitAndWait(Duration)
+    /// The acceptance of one call among several.
+    case batch(BatchAnswer, index: Int)
     /// An operation on a call.
     case operation
     /// An operation on a target.
@@ -28,6 +32,14 @@ final class ReplyTable: Sendable {
     case metrics
     /// Whether the service is ready.
     case readiness
+
+    /// Whether a call was handed over.
+    var isSubmission: Bool {
+      switch self {
+      case .submit, .submitAndWait, .batch: true
+      case .operation, .control, .targets, .target, .metrics, .readiness: false
+      }
+    }
   }
 
   private struct Table: Sendable {

@@ -18,6 +18,7 @@ final class Runtime: @unchecked Sendable {
   let metrics = Metrics()
   let replies = ReplyTable()
   let standings = TargetStandings()
+  let ends: EndTable
   let queries: QueryLanes
   let reader: any CallReader
   let log: Log
@@ -35,6 +36,7 @@ final class Runtime: @unchecked Sendable {
   ) throws(TransportStartError) {
     self.reader = reader
     self.log = log
+    ends = EndTable(limit: settings.maxWaiting, clock: clock)
     headers = AttemptHeaders(secret: secret)
     queries = QueryLanes(count: SQLiteReader.defaultConnections)
     let seed = UInt64(bitPattern: clock.now.microseconds) ^ UInt64(getpid()) << 48
@@ -61,13 +63,19 @@ final class Runtime: @unchecked Sendable {
 
   /// Asks the engine something on behalf of a client.
   func ask(_ responder: HTTPResponder, for purpose: ReplyTable.Purpose, _ event: (ReplyToken) -> EngineEvent) {
-    post(CollectionOfOne(event(replies.add(responder, for: purpose, at: clock.now))))
+    post(CollectionOfOne(event(expect(responder, for: purpose))))
+  }
+
+  /// Notes a client who will wait for an engine's reply; the token is for an event that is posted later.
+  func expect(_ responder: HTTPResponder, for purpose: ReplyTable.Purpose) -> ReplyToken {
+    replies.add(responder, for: purpose, at: clock.now)
   }
 
   // MARK: Stopping
 
   /// Starts nothing more, waits for what is under way, aborts it when that takes too long, and closes the store.
   func drain(within bound: Duration) {
+    ends.close()
     post(CollectionOfOne(.drain))
     let microseconds = Int(bound.wholeMicroseconds)
     if drained.wait(timeout: .now() + .microseconds(microseconds)) == .timedOut {
@@ -110,6 +118,8 @@ final class Runtime: @unchecked Sendable {
     case .committed(let writes, let then):
       metrics.countCommit(writes)
       perform(then)
+      // Behind the replies: a client that waits for the end of the call that it has just submitted is in the table now.
+      ends.committed(writes)
     }
   }
 
@@ -169,17 +179,26 @@ final class Runtime: @unchecked Sendable {
     case .accepted(let record):
       metrics.count { counts in
         counts.accepted += 1
-        counts.requests[2] += 1
         counts.accept.record(seconds: (now - waiting.since).inSeconds)
       }
-      answers.append((waiting.responder, Answer.accepted(record, wait: standings.wait(of: record, at: now))))
-    case .refused(let problem):
-      metrics.count { counts in
-        if case .submit = waiting.purpose { counts.refused += 1 }
-        counts.requests[problem.status / 100] += 1
+      let wait = standings.wait(of: record, at: now)
+      switch waiting.purpose {
+      case .batch(let batch, let index):
+        batch.answer(index, status: 202) { CallView.write(record, attempts: [], wait: wait, to: &$0) }
+      case .submitAndWait(let bound):
+        answerWhenEnded(record.id, waiting.responder, within: bound, applied: bound) {
+          Answer.accepted(record, wait: wait)
+        }
+      default:
+        metrics.count { $0.requests[2] += 1 }
+        answers.append((waiting.responder, Answer.accepted(record, wait: wait)))
       }
+    case .refused(let problem):
+      metrics.count { counts in if waiting.purpose.isSubmission { counts.refused += 1 } }
+      if case .batch(let batch, let index) = waiting.purpose { return batch.answer(index, problem) }
+      metrics.count { $0.requests[problem.status / 100] += 1 }
       answers.append((waiting.responder, Answer.problem(problem)))
-    case .replayed(let id): answerWithReplay(id, waiting.responder)
+    case .replayed(let id): answerWithReplay(id, waiting)
     case .controlled(let target):
       metrics.count { $0.requests[2] += 1 }
       answers.append((waiting.responder, Answer.target(target)))
@@ -193,44 +212,105 @@ final class Runtime: @unchecked Sendable {
   }
 
   /// Answers a repeated submission with the call that was accepted the first time, as it stands now.
-  private func answerWithReplay(_ id: CallID, _ responder: HTTPResponder) {
-    query(responder) { [unowned self] in
-      guard let stored = try reader.call(id, allResponses: false) else { throw Answer.noSuchCall(id) }
+  private func answerWithReplay(_ id: CallID, _ waiting: ReplyTable.Waiting) {
+    if case .batch(let batch, let index) = waiting.purpose {
+      return query { [unowned self] in
+        let stored = try storedCall(id)
+        batch.answer(index, status: 202, replayed: true) {
+          CallView.write(
+            stored.record, attempts: stored.attempts, wait: standings.wait(of: stored.record, at: clock.now), to: &$0)
+        }
+      } failure: {
+        batch.answer(index, $0)
+      }
+    }
+    let replay = { @Sendable [unowned self] () throws in
+      let stored = try storedCall(id)
       return Answer.replayed(stored, wait: standings.wait(of: stored.record, at: clock.now))
+    }
+    guard case .submitAndWait(let bound) = waiting.purpose else { return query(waiting.responder, replay) }
+    answerWhenEnded(id, waiting.responder, within: bound, applied: bound, orElse: replay)
+  }
+
+  private func storedCall(_ id: CallID) throws -> StoredCall {
+    guard let stored = try reader.call(id, allResponses: false) else { throw Answer.noSuchCall(id) }
+    return stored
+  }
+
+  /// Answers with a call once it has ended, or when time is up with something else.
+  ///
+  /// - Parameters:
+  ///   - applied: The client's preference that an answer in time honours; nil when there was none.
+  ///   - orElse: What is answered when the call has not ended in time; the call as it stands, if nothing is given.
+  func answerWhenEnded(
+    _ id: CallID, _ responder: HTTPResponder, within bound: Duration, applied: Duration? = nil,
+    orElse: (@Sendable () throws -> HTTPResponse)? = nil
+  ) {
+    let show = { @Sendable [unowned self] (stored: StoredCall) in
+      Answer.call(stored, wait: standings.wait(of: stored.record, at: clock.now), applied: applied)
+    }
+    let ticket = ends.wait(for: id, until: clock.now + bound) { [unowned self] outcome in
+      query(responder) { [unowned self] in
+        if outcome == .timedOut, let orElse { return try orElse() }
+        return show(try storedCall(id))
+      }
+    }
+    guard let ticket else { return query(responder) { [unowned self] in try orElse?() ?? show(try storedCall(id)) } }
+    // It may have ended before anybody waited.
+    query(responder) { [unowned self] () -> HTTPResponse? in
+      do {
+        let stored = try storedCall(id)
+        guard stored.record.progress.state.isFinal, ends.giveUp(ticket) else { return nil }
+        return show(stored)
+      } catch {
+        guard ends.giveUp(ticket) else { return nil }
+        throw error
+      }
     }
   }
 
   /// Answers with a call as the store has it.
   func answerWithCall(_ id: CallID, _ responder: HTTPResponder) {
     query(responder) { [unowned self] in
-      guard let stored = try reader.call(id, allResponses: false) else { throw Answer.noSuchCall(id) }
+      let stored = try storedCall(id)
       return Answer.call(stored, wait: standings.wait(of: stored.record, at: clock.now))
     }
   }
 
   /// Answers with what a query gives, on a query lane.
   ///
-  /// - Parameter body: Throws a `Problem`, or a `StoreError`, which becomes one.
-  func query(_ responder: HTTPResponder, _ body: @escaping @Sendable () throws -> HTTPResponse) {
+  /// - Parameter body: Throws a `Problem`, or a `StoreError`, which becomes one; nil if the answer comes another way.
+  func query(_ responder: HTTPResponder, _ body: @escaping @Sendable () throws -> HTTPResponse?) {
+    query { [unowned self] in
+      if let response = try body() { respond(responder, response) }
+    } failure: { [unowned self] problem in
+      respond(responder, Answer.problem(problem))
+    }
+  }
+
+  /// Runs a query on a query lane.
+  ///
+  /// - Parameters:
+  ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one.
+  ///   - failure: Called with the problem; at once, if too many queries wait.
+  private func query(
+    _ body: @escaping @Sendable () throws -> Void, failure: @escaping @Sendable (Problem) -> Void
+  ) {
     let runs = queries.run { [unowned self] in
-      let response: HTTPResponse
       do {
-        response = try body()
+        try body()
       } catch let problem as Problem {
-        response = Answer.problem(problem)
+        failure(problem)
       } catch {
         log.write(.error, "queryFailed", [("error", (error as? StoreError)?.message ?? "\(error)")])
-        response = Answer.problem(Answer.storeUnreadable)
+        failure(Answer.storeUnreadable)
       }
-      respond(responder, response)
     }
     if !runs {
-      respond(
-        responder,
-        Answer.problem(
-          Problem(
-            status: 503, code: "tooManyQueries", title: "Too many queries are waiting",
-            detail: "The service reads as fast as it can. Try again in a moment.", retryAfter: 1)))
+      failure(
+        Problem(
+          status: 503, code: "tooManyQueries", title: "Too many queries are waiting",
+          detail: "The service reads as fast as it can. Try again in a moment.", retryAfter: 1))
     }
   }
 
@@ -250,7 +330,7 @@ final class Runtime: @unchecked Sendable {
       return Answer.target(target)
     case .readiness:
       return report.storeFailing ? Answer.problem(Answer.notReady) : Answer.text(200, "ready\n")
-    case .metrics, .submit, .operation, .control:
+    case .metrics, .submit, .submitAndWait, .batch, .operation, .control:
       return Answer.metrics(metrics.exposition(report, version: redialVersion))
     }
   }

@@ -25,10 +25,18 @@ enum Answer {
   }
 
   /// 200: a call.
-  static func call(_ stored: StoredCall, wait: CallView.Wait?) -> HTTPResponse {
+  ///
+  /// - Parameter applied: The client's preference to wait, which was honoured (RFC 7240 §3).
+  static func call(_ stored: StoredCall, wait: CallView.Wait?, applied: Duration? = nil) -> HTTPResponse {
     var writer = JSONWriter(capacity: 2048)
     CallView.write(stored.record, attempts: stored.attempts, wait: wait, to: &writer)
-    return json(200, writer)
+    guard let applied else { return json(200, writer) }
+    return json(
+      200, writer,
+      [
+        HTTPHeader("preference-applied", "wait=\(applied.wholeMicroseconds / 1_000_000)"),
+        HTTPHeader("content-location", "/v1/calls/\(stored.record.id)"),
+      ])
   }
 
   /// 200: all attempts of a call, with what was kept of their responses.

@@ -5,6 +5,8 @@ internal import RedialModel
 /// Finds out what a request is for.
 enum Route: Sendable {
   case submit
+  case submitBatch
+  case forward(String)
   case list
   case call(CallID)
   case attempts(CallID)
@@ -23,8 +25,16 @@ enum Route: Sendable {
   case wrongMethod(allowed: String)
   case notFound(String)
 
-  /// The route of a method and a path.
-  init(_ method: HTTPMethod, _ path: String) {
+  private static let forwardPrefix = "/v1/forward/"
+
+  /// The route of a request.
+  ///
+  /// - Parameter query: What follows the `?`; it belongs to the URL of a forwarded request, and to nobody else here.
+  init(_ method: HTTPMethod, _ path: String, query: String? = nil) {
+    if path.hasPrefix(Self.forwardPrefix) {
+      self = .forward(String(path.dropFirst(Self.forwardPrefix.count)) + (query.map { "?" + $0 } ?? ""))
+      return
+    }
     if path == "/v1/calls" {
       self = Self.choose(method, [(.post, .submit), (.get, .list)])
       return
@@ -35,6 +45,7 @@ enum Route: Sendable {
     case ["readyz"]: self = Self.choose(method, [(.get, .readiness)])
     case ["metrics"]: self = Self.choose(method, [(.get, .metrics)])
     case ["openapi.yaml"]: self = Self.choose(method, [(.get, .contract)])
+    case ["v1", "calls", "batch"]: self = Self.choose(method, [(.post, .submitBatch)])
     case ["v1", "policies", "preview"]: self = Self.choose(method, [(.post, .preview)])
     case ["v1", "simulations"]: self = Self.choose(method, [(.post, .simulate)])
     case ["v1", "targets"]: self = Self.choose(method, [(.get, .targets)])

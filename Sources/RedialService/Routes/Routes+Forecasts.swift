@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import RedialCore
 internal import RedialForecast
 internal import RedialModel
 
@@ -14,6 +15,22 @@ extension Routes {
       let plan = wanted.plan()
       if asPicture { return Answer.picture(plan.chart) }
       return Answer.json(capacity: 4096) { PlanView.write(plan, of: wanted.policy, to: &$0) }
+    }
+  }
+
+  /// What a call would do if it were handed over: its spec with every default, and its plan.
+  func showPlan(of descriptor: CallDescriptor, _ responder: HTTPResponder) {
+    runtime.query(responder) { [runtime] in
+      let plan = descriptor.spec.policy.plan()
+      return Answer.json(capacity: 4096) { writer in
+        writer.beginObject()
+        writer.field("startsAt", descriptor.start.instant(acceptedAt: runtime.clock.now))
+        writer.key("call")
+        writer.raw(descriptor.spec.canonicalJSON)
+        writer.key("plan")
+        PlanView.write(plan, of: descriptor.spec.policy, to: &writer)
+        writer.endObject()
+      }
     }
   }
 

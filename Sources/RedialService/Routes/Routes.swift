@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
@@ -7,6 +8,8 @@ internal import RedialStore
 struct Routes: HTTPHandler {
   let runtime: Runtime
   let limits: CallDescriptor.Limits
+  let longestWait: Duration
+  let maxBatch: Int
 
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) {
     do throws(Problem) {
@@ -17,20 +20,14 @@ struct Routes: HTTPHandler {
   }
 
   private func serve(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
-    let route = Route(request.method, request.path)
+    let route = Route(request.method, request.path, query: request.query)
     switch route {
-    case .submit:
-      do throws(Problem) {
-        try submit(request, responder)
-      } catch {
-        runtime.metrics.count { $0.refused += 1 }
-        throw error
-      }
+    case .submit: try counting { () throws(Problem) in try submit(request, responder) }
+    case .submitBatch: try counting { () throws(Problem) in try submitBatch(request, responder) }
+    case .forward(let url): try counting { () throws(Problem) in try forward(url, request, responder) }
     case .list:
       try list(request.query, responder)
-    case .call(let id):
-      try noParameters(request.query)
-      runtime.answerWithCall(id, responder)
+    case .call(let id): try show(id, request, responder)
     case .attempts(let id):
       try noParameters(request.query)
       attempts(id, responder)
@@ -73,13 +70,14 @@ struct Routes: HTTPHandler {
     }
   }
 
-  private func submit(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
-    try noParameters(request.query)
-    try checkContentType(request.header("content-type"))
-    let key = try key(of: request)
-    var descriptor = try CallDescriptor.read(request.body.bindMemory(to: UInt8.self), limits: limits)
-    descriptor.key = key
-    runtime.ask(responder, for: .submit) { .submit(descriptor, $0) }
+  /// Counts what is refused here.
+  private func counting(_ body: () throws(Problem) -> Void) throws(Problem) {
+    do throws(Problem) {
+      try body()
+    } catch {
+      runtime.metrics.count { $0.refused += 1 }
+      throw error
+    }
   }
 
   /// Controls make a target that is not known yet, so its key has to be one that a call could have.
@@ -94,14 +92,43 @@ struct Routes: HTTPHandler {
   /// The longest key of a target in bytes: that of a URL with the longest host name there is, and some more.
   private static let longestTarget = 512
 
-  private func key(of request: borrowing HTTPRequest) throws(Problem) -> IdempotencyKey? {
+  private func submit(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+    let isDryRun = try isDryRun(request.query)
+    try checkContentType(request.header("content-type"))
+    let key = try keyText(of: request)
+    var descriptor = try CallDescriptor.read(request.body.bindMemory(to: UInt8.self), limits: limits)
+    if isDryRun { return showPlan(of: descriptor, responder) }
+    descriptor.key = key.map { IdempotencyKey(text: $0, fingerprint: SHA256Digest.of(request.body)) }
+    submit(descriptor, waiting: preferredWait(request), responder)
+  }
+
+  private func isDryRun(_ query: String?) throws(Problem) -> Bool {
+    guard let query else { return false }
+    var parameters = try QueryParameters(query)
+    let text = parameters.take("dryRun")
+    try parameters.finish()
+    switch text {
+    case nil, "false": return false
+    case "true", "": return true
+    default: throw QueryParameters.problem("dryRun", "must be true or false")
+    }
+  }
+
+  /// Hands a call to the engine.
+  func submit(_ descriptor: CallDescriptor, waiting: Duration?, _ responder: HTTPResponder) {
+    let purpose = waiting.map { ReplyTable.Purpose.submitAndWait($0) } ?? .submit
+    runtime.ask(responder, for: purpose) { .submit(descriptor, $0) }
+  }
+
+  /// The text of the request's Idempotency-Key; nil without one.
+  func keyText(of request: borrowing HTTPRequest) throws(Problem) -> String? {
     guard let field = request.header("idempotency-key") else { return nil }
     guard let text = IdempotencyKey.parse(field) else {
       throw Problem(
         status: 400, code: "invalidIdempotencyKey", title: "The Idempotency-Key is not valid",
         detail: "It has to be a string of 1 to \(IdempotencyKey.longest) visible ASCII characters, quoted or not.")
     }
-    return IdempotencyKey(text: text, fingerprint: SHA256Digest.of(request.body))
+    return text
   }
 
   /// JSON only: a browser sends a form or plain text to any address without asking, but not JSON.

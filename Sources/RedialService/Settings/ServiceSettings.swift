@@ -27,6 +27,12 @@ public struct ServiceSettings: Sendable {
   public var gzipMinBytes = 1024
   /// The other bounds of the HTTP server; what is named here itself comes before its like in there.
   public var http = HTTPServerConfiguration()
+  /// Clients that may wait for a call to end at a time; others are answered at once.
+  public var maxWaiting = 10_000
+  /// The longest that a client may wait for a call to end.
+  public var maxWaitTime = Duration.seconds(60)
+  /// The most calls that one request may hand over.
+  public var maxBatch = 1000
   /// Idle connections to targets that are kept for reuse.
   public var maxIdleConnections = 256
   /// The longest that connecting to a target may take.

@@ -101,6 +101,11 @@ extension Setting {
     ),
     span("idempotencyTime", \.engine.idempotencyTime, "How long the Idempotency-Key of a submission is remembered."),
     whole(
+      "maxWaiting", \.maxWaiting, 0...1_000_000,
+      "Clients that may wait for a call to end at a time; others are answered at once."),
+    span("maxWaitTime", \.maxWaitTime, "Longest that a client may wait for a call to end."),
+    whole("maxBatch", \.maxBatch, 1...100_000, "Calls that one request may hand over."),
+    whole(
       "maxIdleConnections", \.maxIdleConnections, 1...100_000, "Idle connections to targets that are kept for reuse."),
     span("connectTimeout", \.connectTimeout, "Longest that connecting to a target may take."),
     span("drainTimeout", \.drainTimeout, "Longest that a stop waits for running attempts."),

@@ -1,0 +1,83 @@
+internal import HTTPServer
+internal import RedialModel
+internal import Synchronization
+
+/// Gathers the answers to the items of a batch, and gives them in order once there are all.
+final class BatchAnswer: Sendable {
+  /// How the answer is written.
+  enum Form: Sendable {
+    /// One JSON object with an array.
+    case json
+    /// A line an item (NDJSON).
+    case lines
+  }
+
+  private struct Gathered: Sendable {
+    var items: [[UInt8]]
+    var missing: Int
+  }
+
+  private let gathered: Mutex<Gathered>
+  private let form: Form
+  private let respond: @Sendable (HTTPResponse) -> Void
+
+  /// - Parameter respond: Called once, when all items are there.
+  init(count: Int, form: Form, respond: @escaping @Sendable (HTTPResponse) -> Void) {
+    gathered = Mutex(Gathered(items: Array(repeating: [], count: count), missing: count))
+    self.form = form
+    self.respond = respond
+  }
+
+  /// Answers one item with a call.
+  func answer(_ index: Int, status: Int, replayed: Bool = false, call: (inout JSONWriter) -> Void) {
+    var writer = JSONWriter(capacity: 768)
+    writer.beginObject()
+    writer.field("status", status)
+    if replayed { writer.field("replayed", true) }
+    writer.key("call")
+    call(&writer)
+    writer.endObject()
+    put(writer.bytes, at: index)
+  }
+
+  /// Answers one item with a problem.
+  func answer(_ index: Int, _ problem: Problem) {
+    var writer = JSONWriter(capacity: 512)
+    writer.beginObject()
+    writer.field("status", problem.status)
+    writer.key("problem")
+    writer.raw(problem.json)
+    writer.endObject()
+    put(writer.bytes, at: index)
+  }
+
+  private func put(_ item: [UInt8], at index: Int) {
+    let all = gathered.withLock { gathered -> [[UInt8]]? in
+      gathered.items[index] = item
+      gathered.missing -= 1
+      return gathered.missing == 0 ? gathered.items : nil
+    }
+    if let all { respond(response(all)) }
+  }
+
+  private func response(_ items: [[UInt8]]) -> HTTPResponse {
+    var body: [UInt8] = []
+    body.reserveCapacity(items.reduce(16) { $0 + $1.count + 1 })
+    switch form {
+    case .json:
+      body += "{\"data\":[".utf8
+      for (index, item) in items.enumerated() {
+        if index > 0 { body.append(UInt8(ascii: ",")) }
+        body += item
+      }
+      body += "]}".utf8
+      return HTTPResponse(status: 200, headers: [HTTPHeader("content-type", "application/json")], body: body)
+    case .lines:
+      for item in items {
+        body += item
+        body.append(UInt8(ascii: "\n"))
+      }
+      return HTTPResponse(status: 200, headers: [HTTPHeader("content-type", "application/x-ndjson")], body: body)
+    }
+  }
+}

@@ -1,0 +1,44 @@
+internal import HTTPServer
+internal import RedialCore
+
+/// What a client would like (RFC 7240), as far as Redial has an ear for it.
+struct Preferences: Sendable, Equatable {
+  /// How long it would wait for the result; nil when it does not say.
+  var wait: Duration?
+
+  /// Reads the `Prefer` fields of a request. What is not understood is passed over, as the standard asks.
+  init(of request: borrowing HTTPRequest) {
+    guard request.header("prefer") != nil else { return }
+    var found: Duration?
+    request.forEachHeader { name, value in
+      guard found == nil, name.count == 6, String(decoding: name, as: UTF8.self).lowercased() == "prefer" else {
+        return
+      }
+      found = Self.wait(in: String(decoding: value, as: UTF8.self))
+    }
+    wait = found
+  }
+
+  /// The `wait` preference, in whole seconds, of one field's value; the first counts (RFC 7240 §2).
+  static func wait(in value: String) -> Duration? {
+    for preference in value.split(separator: ",") {
+      // Parameters behind a semicolon belong to the preference, and `wait` has none.
+      let parts = preference.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1)
+      guard parts.count == 2, trimmed(parts[0]).lowercased() == "wait" else { continue }
+      var seconds = trimmed(parts[1])
+      if seconds.hasPrefix("\""), seconds.hasSuffix("\""), seconds.count > 2 {
+        seconds = String(seconds.dropFirst().dropLast())
+      }
+      guard !seconds.isEmpty, seconds.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+      return .seconds(Int64(seconds) ?? .max / 1_000_000)
+    }
+    return nil
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    var text = text
+    while text.first == " " || text.first == "\t" { text.removeFirst() }
+    while text.last == " " || text.last == "\t" { text.removeLast() }
+    return String(text)
+  }
+}

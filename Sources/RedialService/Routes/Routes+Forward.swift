@@ -1,0 +1,161 @@
+internal import HTTPServer
+internal import RedialModel
+
+/// Requests as they are, to be made by Redial: `ANY /v1/forward/https://api.example.com/charges?x=1`.
+///
+/// A client adopts Redial by a prefix to its URLs. Method, header and body go on; fields whose names start with
+/// `Redial-` say what a descriptor would.
+extension Routes {
+  /// Accepts a request to be forwarded.
+  func forward(_ url: String, _ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+    let text = try descriptor(of: url, request)
+    let key = try keyText(of: request)
+    let descriptor = try text.withUnsafeBufferPointer { bytes throws(Problem) in
+      var descriptor = try CallDescriptor.read(bytes, limits: limits)
+      descriptor.key = key.map {
+        IdempotencyKey(text: $0, fingerprint: SHA256Digest.of(UnsafeRawBufferPointer(bytes)))
+      }
+      return descriptor
+    }
+    submit(descriptor, waiting: preferredWait(request), responder)
+  }
+
+  /// Fields that belong to the connection with the client (RFC 9110 §7.6.1), to the message's framing, or to Redial.
+  private static let kept: Set<String> = [
+    "connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "trailer", "transfer-encoding",
+    "upgrade", "host", "content-length", "expect", "prefer",
+  ]
+
+  /// The descriptor that the request amounts to, as JSON: what is checked is then the same as for any other.
+  private func descriptor(of url: String, _ request: borrowing HTTPRequest) throws(Problem) -> [UInt8] {
+    var fields: [(name: String, values: [String])] = []
+    var options = ForwardOptions()
+    var named: Set<String> = []
+    var problem: Problem?
+    request.forEachHeader { name, value in
+      let name = String(decoding: name, as: UTF8.self).lowercased()
+      let value = String(decoding: value, as: UTF8.self)
+      if name == "connection" {
+        for option in value.split(separator: ",") {
+          named.insert(option.lowercased().filter { $0 != " " && $0 != "\t" })
+        }
+      }
+      if name.hasPrefix("redial-") {
+        if let fault = options.take(name.dropFirst("redial-".count), value), problem == nil { problem = fault }
+      } else if !Self.kept.contains(name) {
+        if let place = fields.firstIndex(where: { $0.name == name }) {
+          fields[place].values.append(value)
+        } else {
+          fields.append((name, [value]))
+        }
+      }
+    }
+    if let problem { throw problem }
+    var writer = JSONWriter(capacity: 1024 + request.body.count * 4 / 3)
+    writer.beginObject()
+    writer.field("url", url)
+    writer.field("method", "\(request.method)")
+    writer.key("headers")
+    writer.beginObject()
+    for field in fields where !named.contains(field.name) {
+      writer.key(field.name)
+      writer.beginArray()
+      for value in field.values { writer.string(value) }
+      writer.endArray()
+    }
+    writer.endObject()
+    if !request.body.isEmpty { writer.field("bodyBase64", Base64.encode(Array(request.body))) }
+    options.write(to: &writer)
+    writer.endObject()
+    return writer.bytes
+  }
+}
+
+/// What the `Redial-*` fields of a forwarded request say.
+struct ForwardOptions {
+  /// Members of a descriptor that are text.
+  private static let texts: [Substring: StaticString] = [
+    "delay": "delay", "start-at": "startAt", "target": "target", "ordering-key": "orderingKey",
+  ]
+
+  private var members: [(name: StaticString, value: [UInt8])] = []
+  private var labels: [(name: String, value: String)] = []
+  private var seen: Set<Substring> = []
+
+  /// Takes a field.
+  ///
+  /// - Parameter name: What follows `redial-`, in lower case.
+  /// - Returns: What is wrong with it.
+  mutating func take(_ name: Substring, _ value: String) -> Problem? {
+    let isFirst = seen.insert(name).inserted
+    switch name {
+    case "label":
+      let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2 else { return Self.problem(name, "must be NAME=VALUE") }
+      labels.append((String(parts[0]), String(parts[1])))
+      return nil
+    case _ where !isFirst: return Self.problem(name, "is given twice")
+    case "policy", "callback", "capture": return takeJSON(name, value)
+    case "priority", "idempotent": return takeJSON(name, value == "?1" ? "true" : value == "?0" ? "false" : value)
+    default:
+      guard let member = Self.texts[name] else { return Self.problem(name, "is not an option") }
+      var writer = JSONWriter()
+      writer.string(value)
+      members.append((member, writer.bytes))
+      return nil
+    }
+  }
+
+  private mutating func takeJSON(_ name: Substring, _ value: String) -> Problem? {
+    let member: StaticString =
+      switch name {
+      case "policy": "policy"
+      case "callback": "callback"
+      case "capture": "capture"
+      case "priority": "priority"
+      default: "idempotent"
+      }
+    // A callback may be no more than its URL, a policy no more than its name.
+    let isText = value.first != "{" && (name == "callback" || name == "policy")
+    var writer = JSONWriter()
+    if isText, name == "callback" {
+      writer.beginObject()
+      writer.field("url", value)
+      writer.endObject()
+    } else if isText {
+      writer.string(value)
+    } else {
+      let bytes = Array(value.utf8)
+      let isJSON = bytes.withUnsafeBufferPointer { bytes in
+        var reader = JSONReader(bytes)
+        return (try? reader.skipValue()) != nil && (try? reader.finish()) != nil
+      }
+      guard isJSON else { return Self.problem(name, "is not JSON") }
+      writer.raw(bytes)
+    }
+    members.append((member, writer.bytes))
+    return nil
+  }
+
+  /// Writes the members into an open object.
+  func write(to writer: inout JSONWriter) {
+    for member in members {
+      writer.key(member.name)
+      writer.raw(member.value)
+    }
+    guard !labels.isEmpty else { return }
+    writer.key("labels")
+    writer.beginObject()
+    for label in labels {
+      writer.key(label.name)
+      writer.string(label.value)
+    }
+    writer.endObject()
+  }
+
+  private static func problem(_ name: Substring, _ detail: String) -> Problem {
+    Problem(
+      status: 422, code: "invalidOption", title: "A Redial field cannot be used",
+      detail: "The field Redial-\(name) \(detail).", errors: [.init(pointer: "Redial-\(name)", detail: detail)])
+  }
+}

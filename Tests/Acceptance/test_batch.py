@@ -1,0 +1,89 @@
+"""Many calls in one request, and requests forwarded as they are."""
+
+import json
+
+JSON = {"content-type": "application/json"}
+LINES = {"content-type": "application/x-ndjson"}
+
+
+def test_each_call_of_a_batch_is_accepted_or_refused_by_itself(redial, flaky):
+    service, target = redial(), flaky()
+    batch = [{"url": target.url + f"/{n}"} for n in range(5)]
+    batch[2] = {"url": "nonsense", "x": 1}
+    answer = service("POST", "/v1/calls/batch", batch)
+    assert answer.status == 200
+    items = answer.json["data"]
+    assert [i["status"] for i in items] == [202, 202, 422, 202, 202]
+    assert {e["pointer"] for e in items[2]["problem"]["errors"]} == {"/url", "/x"}
+    for number, item in enumerate(items):
+        if number != 2:
+            assert service.ended(item["call"]["id"])["state"] == "succeeded"
+            assert item["call"]["url"].endswith(f"/{number}")
+
+
+def test_lines_are_answered_by_lines(redial, flaky):
+    service, target = redial(), flaky()
+    lines = "\n".join(["", json.dumps({"url": target.url}), "{", "  ", json.dumps({"url": target.url}) + "\r", ""])
+    answer = service("POST", "/v1/calls/batch", lines, LINES)
+    assert answer.status == 200 and answer.headers["content-type"] == "application/x-ndjson"
+    items = [json.loads(line) for line in answer.body.decode().splitlines()]
+    assert [i["status"] for i in items] == [202, 400, 202]
+
+
+def test_a_batch_repeated_under_its_key_makes_no_second_call(redial, flaky):
+    service, target = redial(), flaky()
+    batch = [{"url": target.url, "labels": {"n": str(n)}} for n in range(20)]
+    first = service("POST", "/v1/calls/batch", batch, JSON | {"idempotency-key": "k"}).json["data"]
+    again = service("POST", "/v1/calls/batch", batch, JSON | {"idempotency-key": "k"}).json["data"]
+    assert [i["call"]["id"] for i in first] == [i["call"]["id"] for i in again]
+    assert all(i["replayed"] for i in again) and not any("replayed" in i for i in first)
+    batch[3]["labels"]["n"] = "other"
+    changed = service("POST", "/v1/calls/batch", batch, JSON | {"idempotency-key": "k"}).json["data"]
+    assert changed[3]["problem"]["code"] == "idempotencyKeyReused" and changed[4]["status"] == 202
+    assert service("POST", "/v1/calls/batch", batch, JSON | {"idempotency-key": "k" * 254}).json["data"][0]["status"] == 400
+
+
+def test_the_bounds_of_a_batch(redial, flaky):
+    service, target = redial("--max-batch", "10"), flaky()
+    item = {"url": target.url, "delay": "1h"}
+    assert service("POST", "/v1/calls/batch", [item] * 10).status == 200
+    for batch, status in (([item] * 11, 413), ([], 422), ({"url": target.url}, 400)):
+        assert service("POST", "/v1/calls/batch", batch).status == status
+    assert service("POST", "/v1/calls/batch", "[{},", JSON).status == 400
+    assert service("POST", "/v1/calls/batch", "[]", {"content-type": "text/plain"}).status == 415
+    assert len(service("GET", "/v1/calls?limit=250").json["data"]) == 10
+
+
+def test_a_request_is_forwarded_as_it_is(redial, receiver):
+    service, target = redial(), receiver()
+    answer = service(
+        "PUT", f"/v1/forward/{target.url}/a%20b//c?x=1&y=%2F", b"\x00\xffbody", {
+            "x-one": "1", "content-type": "application/octet-stream", "connection": "keep-alive, x-hop", "x-hop": "no",
+            "authorization": "Bearer t", "redial-policy": '{"maxAttempts": 7}', "redial-label": "team=payments",
+            "redial-target": "billing", "prefer": "wait=10"})
+    assert answer.status == 200 and answer.json["state"] == "succeeded", answer.body
+    assert answer.json["maxAttempts"] == 7 and answer.json["target"] == "billing"
+    assert answer.json["labels"] == {"team": "payments"}
+    request = target.next()
+    assert request.method == "PUT" and request.path == "/a%20b//c?x=1&y=%2F" and request.body == b"\x00\xffbody"
+    assert request.headers["x-one"] == "1" and request.headers["authorization"] == "Bearer t"
+    assert request.headers["content-type"] == "application/octet-stream"
+    assert not request.headers["x-hop"] and not request.headers["redial-policy"]
+    assert request.headers["redial-call-id"] == answer.json["id"]
+
+
+def test_what_cannot_be_forwarded_is_told(redial, flaky):
+    service, target = redial(), flaky()
+    for url, headers, status in (
+        ("nonsense", {}, 422), ("ftp://x/", {}, 422), (target.url, {"redial-nonsense": "1"}, 422),
+        (target.url, {"redial-policy": "{"}, 422), (target.url, {"redial-label": "x"}, 422),
+        (target.url, {"redial-delay": "soon"}, 422), (target.url, {"redial-delay": "1h"}, 202),
+    ):
+        assert service("POST", f"/v1/forward/{url}", b"x", headers).status == status, (url, headers)
+
+
+def test_a_repeated_forward_under_a_key_makes_no_second_call(redial, flaky):
+    service, target = redial(), flaky()
+    ids = {service("POST", f"/v1/forward/{target.url}", b"x", {"idempotency-key": "f"}).json["id"] for _ in range(3)}
+    assert len(ids) == 1
+    assert service("POST", f"/v1/forward/{target.url}/other", b"x", {"idempotency-key": "f"}).status == 422
