@@ -41,6 +41,13 @@ static inline CURLcode redial_curl_set_gate(CURL *_Nonnull h, redial_curl_gate _
   return curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, f);
 }
 
+// For CURLOPT_OPENSOCKETFUNCTION.
+typedef curl_socket_t (*redial_curl_dialer)(void *_Nullable, curlsocktype, struct curl_sockaddr *_Nullable);
+
+static inline CURLcode redial_curl_set_dialer(CURL *_Nonnull h, redial_curl_dialer _Nonnull f) {
+  return curl_easy_setopt(h, CURLOPT_OPENSOCKETFUNCTION, f);
+}
+
 static inline long redial_curl_get_long(CURL *_Nonnull h, CURLINFO i) {
   long v = 0;
   return curl_easy_getinfo(h, i, &v) == CURLE_OK ? v : 0;

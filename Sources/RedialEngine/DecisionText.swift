@@ -49,6 +49,7 @@ enum DecisionText {
     case .statusNotRetryable: "status \(end.status) is not retryable"
     case .statusStops: "status \(end.status) stops the call"
     case .failureNotRetryable: "\(what): the request may have been executed and is not known to be repeatable"
+    case .egressRefused: "\(what): the egress policy does not change with another attempt"
     case .unusableRequest: "\(what): the request cannot succeed as it stands"
     case .retryAfterTooLong: "Retry-After of \(asked) is over the policy's maximum"
     case .attemptsSpent: "all attempts of the policy are spent"

@@ -63,6 +63,7 @@ public final class Service: Sendable {
       runtime.abandon()
       throw StartError(message: error.description)
     }
+    runtime.restrict(to: settings.egress.knowing(server.urls))
     // Only now, so that a service that cannot listen makes no attempt either; requests wait as long.
     do throws(StoreError) {
       runtime.begin(with: try store.recover(at: runtime.clock.now))

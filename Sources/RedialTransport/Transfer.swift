@@ -21,6 +21,7 @@ final class Transfer {
   private var bodyLength = 0
   private var sends = 0
   private var hasOversizedHead = false
+  private var dialling: Dialling
   private var wasEnough = false
 
   /// A handle is thrown away after a request larger than this, for it keeps a copy.
@@ -33,6 +34,7 @@ final class Transfer {
     guard let handle = curl_easy_init() else { return nil }
     self.handle = handle
     self.configuration = configuration
+    dialling = Dialling(policy: configuration.egress)
     message = .allocate(capacity: Int(CURL_ERROR_SIZE))
     message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     guard setConstants() else { return nil }
@@ -76,6 +78,11 @@ final class Transfer {
         Transfer.take(transfer)?.maySend() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
       },
       redial_curl_set_pointer(handle, CURLOPT_PREREQDATA, me),
+      redial_curl_set_dialer(handle) { transfer, _, destination in
+        guard let transfer = Transfer.take(transfer), let destination else { return CURL_SOCKET_BAD }
+        return transfer.dialling.open(destination)
+      },
+      redial_curl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, me),
     ]
     return codes.allSatisfy { $0 == CURLE_OK }
   }
@@ -103,6 +110,7 @@ extension Transfer {
     body = []
     (hasOversizedHead, wasEnough) = (false, false)
     message.pointee = 0
+    dialling.begin(request.url)
     isReusable = request.body.count <= Self.keptBodyBytes
     guard setFields(request.headers) else { return CURLE_OUT_OF_MEMORY }
     var code = redial_curl_set_text(handle, CURLOPT_URL, request.url)
@@ -214,7 +222,8 @@ extension Transfer {
     let end = TransferEnd(
       code: code, requestSize: redial_curl_get_long(handle, CURLINFO_REQUEST_SIZE),
       systemError: Int32(clamping: redial_curl_get_long(handle, CURLINFO_OS_ERRNO)), wasRepeated: sends > 1,
-      wasEnough: wasEnough, hasOversizedHead: hasOversizedHead, detail: code == CURLE_OK ? "" : detail(code))
+      wasEnough: wasEnough, hasOversizedHead: hasOversizedHead,
+      refusal: dialling.allowed == 0 ? dialling.refusal : nil, detail: code == CURLE_OK ? "" : detail(code))
     let duration = Duration.microseconds(redial_curl_get_offset(handle, CURLINFO_TOTAL_TIME_T))
     guard end.outcome == .answered else {
       return TransportResult(id: id, outcome: end.outcome, error: end.error, duration: duration)

@@ -1,6 +1,7 @@
 internal import CCurl
 internal import Glibc
 internal import RedialCore
+internal import RedialModel
 
 /// What libcurl tells of a transfer that has ended, and what it means.
 ///
@@ -19,12 +20,15 @@ struct TransferEnd {
   var wasEnough = false
   /// Whether the response's header was larger than its bound.
   var hasOversizedHead = false
+  /// Why the egress policy refused every address that was found; nil when it allowed one, or none was found.
+  var refusal: EgressPolicy.Refusal?
   /// What libcurl says, for people; empty when it says nothing.
   var detail = ""
 
   /// How far the attempt got.
   var outcome: OutcomeClass {
     if code == CURLE_OK || wasEnough { return .answered }
+    if refusal != nil { return .blocked }
     if wasRepeated || hasOversizedHead { return .maybeSent }
     switch code {
     case CURLE_OUT_OF_MEMORY: return .localFault
@@ -66,6 +70,11 @@ struct TransferEnd {
   /// What went wrong; nil when the attempt was answered.
   var error: TransportError? {
     guard outcome != .answered else { return nil }
+    // What libcurl says could tell what a name resolved to.
+    if let refusal {
+      let word = "egress" + refusal.rule.prefix(1).uppercased() + refusal.rule.dropFirst()
+      return TransportError(code: word, message: "The egress policy refuses \(refusal.clause).")
+    }
     let (word, sentence) = description
     return TransportError(code: word, message: detail.isEmpty ? "\(sentence)." : "\(sentence): \(detail).")
   }

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import RedialModel
 internal import Synchronization
 
 /// The thread of a transport: libcurl's multi interface, fed from a mailbox.
@@ -9,6 +10,7 @@ final class TransferLoop: @unchecked Sendable {
   enum Message: Sendable {
     case start(TransportRequest)
     case cancel(UInt64)
+    case restrict(EgressPolicy)
     case stop
   }
 
@@ -18,7 +20,7 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   private let multi: UnsafeMutableRawPointer
-  private let configuration: TransportConfiguration
+  private var configuration: TransportConfiguration
   private let completions: @Sendable ([TransportResult]) -> Void
   private let mail = Mutex(Mail())
 
@@ -97,6 +99,9 @@ final class TransferLoop: @unchecked Sendable {
     switch message {
     case .start(let request): begin(request)
     case .cancel(let id): if let handle = handles[id] { abort(handle) }
+    case .restrict(let policy):
+      configuration.egress = policy
+      idle = []
     case .stop:
       isStopping = true
       for handle in Array(transfers.keys) { abort(handle) }

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Dispatch
+public import RedialModel
 
 /// Makes attempts: HTTP/1.1 exchanges with targets, many at a time, on one thread that keeps connections alive.
 ///
@@ -31,6 +32,11 @@ public final class Transport: Sendable {
   /// Begins requests, from any thread.
   public func start(_ requests: [TransportRequest]) {
     loop.post(requests.map { .start($0) })
+  }
+
+  /// Puts an egress policy in force, before the first request: where the service itself listens is known only late.
+  public func restrict(to policy: EgressPolicy) {
+    loop.post([.restrict(policy)])
   }
 
   /// Aborts requests at once; those that are not under way have ended already.

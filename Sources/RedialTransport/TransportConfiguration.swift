@@ -1,3 +1,5 @@
+public import RedialModel
+
 /// How a transport behaves, and every bound it keeps.
 public struct TransportConfiguration: Sendable {
   /// The `User-Agent` of requests that give none.
@@ -14,6 +16,9 @@ public struct TransportConfiguration: Sendable {
   /// How much of a response's body is received at all. What is behind the capture limit is thrown away, so that the
   /// connection can serve again; behind this, the connection is closed and the response counts as it is. Default 1 MiB.
   public var maxResponseBytes = 1024 * 1024
+
+  /// Which addresses may be dialled; nil for all.
+  public var egress: EgressPolicy?
 
   /// The defaults.
   public init(userAgent: String) {

@@ -50,7 +50,7 @@ struct BreakerWatch {
           continue
         }
         switch result.outcome {
-        case .cancelled, .localFault, .interrupted, .unusable: giveBack(attempt)
+        case .cancelled, .localFault, .interrupted, .unusable, .blocked: giveBack(attempt)
         case .notSent, .maybeSent: judge(attempt, isFailure: true)
         case .answered:
           let status = result.status ?? 0

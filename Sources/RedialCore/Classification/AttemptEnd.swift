@@ -38,7 +38,7 @@ public struct AttemptEnd: Sendable, Hashable {
     switch outcome {
     case .answered: status >= 500 || status == 429 ? .failure : .success
     case .notSent, .maybeSent: .failure
-    case .unusable, .localFault, .interrupted, .cancelled: .ignored
+    case .unusable, .localFault, .interrupted, .cancelled, .blocked: .ignored
     }
   }
 }

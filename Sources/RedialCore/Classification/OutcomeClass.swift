@@ -18,4 +18,6 @@ public enum OutcomeClass: UInt8, Sendable, Hashable, CaseIterable {
   case interrupted = 5
   /// The attempt was aborted because its call was cancelled.
   case cancelled = 6
+  /// The egress policy refused the address; nothing was dialled. Not held against the target, and never retried.
+  case blocked = 7
 }

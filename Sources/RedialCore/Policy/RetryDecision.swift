@@ -45,6 +45,8 @@ public struct RetryDecision: Sendable, Hashable {
     case targetRetries = 13
     /// The schedule of the backoff has no further wait.
     case scheduleEnded = 14
+    /// The egress policy refused the address.
+    case egressRefused = 15
   }
 
   /// What to do now.

@@ -35,6 +35,7 @@ extension RetryPolicy {
       return (.transient, .retryableFailure)
     case .notSent, .maybeSent: return (.permanent, .failureNotRetryable)
     case .unusable: return (.permanent, .unusableRequest)
+    case .blocked: return (.permanent, .egressRefused)
     case .localFault, .interrupted, .cancelled: return (.ignored, .interrupted)
     }
   }
@@ -68,7 +69,9 @@ extension RetryPolicy {
   ) -> RetryDecision {
     switch classification {
     case .success: return RetryDecision(.succeed, rule: rule, waits: end.waits)
-    case .permanent: return RetryDecision(.stop(.notRetryable), rule: rule, waits: end.waits)
+    case .permanent:
+      return RetryDecision(
+        .stop(rule == .egressRefused ? .blocked : .notRetryable), rule: rule, waits: end.waits)
     case .transient, .throttling, .ignored: break
     }
     guard end.attempts < maxAttempts else {

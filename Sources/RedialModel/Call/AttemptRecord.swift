@@ -80,6 +80,7 @@ extension OutcomeClass {
     case .localFault: "localFault"
     case .interrupted: "interrupted"
     case .cancelled: "cancelled"
+    case .blocked: "blocked"
     }
   }
 }

@@ -35,15 +35,21 @@ public struct CallDescriptor: Sendable {
     public var captureBytes: Int
     /// The furthest a start time may lie ahead.
     public var delay: Duration
+    /// Where calls and webhooks may go, as far as a URL tells; nil for everywhere.
+    public var egress: EgressPolicy?
 
     /// The longest target that a client may name, in bytes. One that follows from a URL may be longer.
     var targetBytes = 255
 
     /// Creates limits; those left out have Redial's defaults.
-    public init(bodyBytes: Int = 1 << 20, captureBytes: Int = 1 << 20, delay: Duration = .seconds(366 * 86_400)) {
+    public init(
+      bodyBytes: Int = 1 << 20, captureBytes: Int = 1 << 20, delay: Duration = .seconds(366 * 86_400),
+      egress: EgressPolicy? = nil
+    ) {
       self.bodyBytes = bodyBytes
       self.captureBytes = captureBytes
       self.delay = delay
+      self.egress = egress
     }
 
     /// For what has been accepted before, perhaps under other limits.

@@ -84,10 +84,18 @@ struct DescriptorReader {
     guard let text = try string("/url") else { return }
     url = text
     do {
-      origin = try TargetURL(text).origin
+      let found = try TargetURL(text).origin
+      origin = found
+      checkEgress(found, "/url")
     } catch {
       fault("/url", error.detail)
     }
+  }
+
+  /// Refuses what the egress policy would refuse in any case when it is dialled.
+  private mutating func checkEgress(_ origin: String, _ pointer: String) {
+    guard let refusal = limits.egress?.refusal(ofOrigin: origin) else { return }
+    fault(pointer, "cannot be called: the egress policy refuses \(refusal.clause)")
   }
 
   private mutating func readMethod() throws(JSONError) {
@@ -231,7 +239,7 @@ struct DescriptorReader {
     }
     guard let address else { return fault("/callback/url", "is required") }
     do {
-      _ = try TargetURL(address)
+      checkEgress(try TargetURL(address).origin, "/callback/url")
     } catch {
       fault("/callback/url", error.detail)
     }

@@ -94,17 +94,29 @@ public struct TargetURL: Sendable, Hashable {
     // The longest name that DNS has (RFC 1035 §2.3.4).
     guard host.count <= 253 else { throw URLFault("has a host of \(host.count) bytes; no name is longer than 253") }
     if isLiteral {
-      guard host.last == UInt8(ascii: "]"), host.count > 4,
+      guard host.last == UInt8(ascii: "]"), host.count >= 4,
         host.dropFirst().dropLast().allSatisfy({
           isHex(lowercased($0)) || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ".")
-        })
+        }), IPAddress(host: String(decoding: host, as: UTF8.self)) != nil
       else { throw URLFault("has a malformed IPv6 address") }
     } else {
       guard host.allSatisfy({ isHostByte(lowercased($0)) }), host.count <= 253 else {
         throw URLFault("has a host with characters that a host name cannot have")
       }
+      try check(numbers: host)
     }
     return (host, port)
+  }
+
+  /// What ends in a number is an IPv4 address in one of its forms, or nothing at all. To most hosts their last byte
+  /// tells that they are not meant.
+  private static func check(numbers host: Bytes) throws(URLFault) {
+    guard let last = host.last, isHex(lowercased(last)) || last == UInt8(ascii: ".") || last | 0x20 == 0x78
+    else { return }
+    let text = String(decoding: host, as: UTF8.self)
+    guard !IPAddress.looksLikeV4(text) || IPAddress(host: text) != nil else {
+      throw URLFault("has a host that ends in a number and is not an IPv4 address")
+    }
   }
 
   private static let badPort = URLFault("has a port that is not a number from 1 to 65535")

@@ -47,7 +47,13 @@ final class Runtime: @unchecked Sendable {
     var configuration = TransportConfiguration(userAgent: "redial/\(redialVersion)")
     configuration.maxIdleConnections = settings.maxIdleConnections
     configuration.connectTimeout = settings.connectTimeout
+    configuration.egress = settings.egress
     transport = try Transport(configuration: configuration) { [unowned self] in attemptsEnded($0) }
+  }
+
+  /// Puts the egress policy in force, before the first attempt.
+  func restrict(to policy: EgressPolicy) {
+    transport?.restrict(to: policy)
   }
 
   /// Takes over what the store held, and starts to work on it.

@@ -37,6 +37,8 @@ public struct ServiceSettings: Sendable {
   public var maxIdleConnections = 256
   /// The longest that connecting to a target may take.
   public var connectTimeout = Duration.seconds(10)
+  /// Where calls and webhooks may go; what follows from where the service listens is added when it does.
+  public var egress = EgressPolicy()
   /// The longest that a stop waits for running attempts. Docker allows ten seconds before it kills.
   public var drainTimeout = Duration.seconds(8)
   /// How log lines are written.
@@ -53,5 +55,7 @@ public struct ServiceSettings: Sendable {
   public var maxDescriptorBytes: Int { maxBodyBytes * 4 / 3 + 128 * 1024 }
 
   /// What a client may ask for.
-  public var descriptorLimits: CallDescriptor.Limits { CallDescriptor.Limits(bodyBytes: maxBodyBytes) }
+  public var descriptorLimits: CallDescriptor.Limits {
+    CallDescriptor.Limits(bodyBytes: maxBodyBytes, egress: egress.knowing(listen))
+  }
 }

@@ -108,6 +108,10 @@ extension Setting {
     whole(
       "maxIdleConnections", \.maxIdleConnections, 1...100_000, "Idle connections to targets that are kept for reuse."),
     span("connectTimeout", \.connectTimeout, "Longest that connecting to a target may take."),
+    choice("egress", \.egress.reach, "Where calls may go besides what egressAllow names; see Egress."),
+    rules(
+      "egressAllow", \.egress.allow, "Destinations that are allowed besides: addresses, blocks, names, perhaps a port."),
+    rules("egressDeny", \.egress.deny, "Destinations that are refused, whatever else allows them."),
     span("drainTimeout", \.drainTimeout, "Longest that a stop waits for running attempts."),
     whole(
       "breakerConsecutiveFailures", \.engine.breaker.consecutiveFailures, 0...1_000_000,
@@ -202,6 +206,20 @@ extension Setting {
         guard let value = Choice(rawValue: text) else { return false }
         settings[keyPath: path] = value
         return true
+      })
+  }
+
+  private static func rules(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, [EgressRule]> & Sendable, _ summary: String
+  ) -> Setting {
+    Setting(
+      key: key, form: "HOST[:PORT],...", summary: summary, isSecret: false,
+      read: { $0[keyPath: path].map(\.text).joined(separator: ",") },
+      assign: { settings, text in
+        let texts = text.split(separator: ",").map { $0.filter { !$0.isWhitespace } }
+        let rules = texts.compactMap { EgressRule($0) }
+        settings[keyPath: path] = rules
+        return rules.count == texts.count
       })
   }
 

@@ -1,0 +1,114 @@
+/// One entry of an allow or deny list: hosts, and of those perhaps certain ports.
+public struct EgressRule: Sendable, Hashable {
+  /// Which hosts.
+  public enum Hosts: Sendable, Hashable {
+    /// Every host.
+    case any
+    /// Those whose address is in a block.
+    case block(AddressBlock)
+    /// The one of that name, in lower case without a final dot.
+    case name(String)
+    /// Those below that name, which itself is not among them.
+    case below(String)
+  }
+
+  /// Which hosts.
+  public var hosts: Hosts
+  /// Which ports; nil for every port.
+  public var ports: ClosedRange<Int>?
+  /// The rule as its author wrote it.
+  public var text: String
+
+  /// Reads `10.0.0.0/8`, `192.0.2.7:8080`, `[fd00::]/8`, `[fd00::7]:443`, `api.example.com`, `*.example.com:443`,
+  /// `*:8000-8999`.
+  ///
+  /// - Returns: Nil for anything else.
+  public init?(_ text: String) {
+    self.text = text
+    var host = text[...]
+    // In brackets, so that an address's colons are not taken for the port's.
+    if text.hasPrefix("[") {
+      guard let close = text.firstIndex(of: "]") else { return nil }
+      let address = text[text.index(after: text.startIndex)..<close]
+      var rest = text[text.index(after: close)...]
+      var length: Substring = ""
+      if rest.hasPrefix("/") {
+        length = rest.prefix { $0 != ":" }
+        rest = rest.dropFirst(length.count)
+      }
+      guard address.contains(":"), let block = AddressBlock(String(address + length)) else { return nil }
+      hosts = .block(block)
+      guard rest.isEmpty || rest.hasPrefix(":") else { return nil }
+      guard rest.isEmpty || Self.ports(rest.dropFirst()) != nil else { return nil }
+      ports = rest.isEmpty ? nil : Self.ports(rest.dropFirst())
+      return
+    }
+    if text.filter({ $0 == ":" }).count > 1 {
+      // IPv6 without brackets, which has no port.
+      guard let block = AddressBlock(text) else { return nil }
+      (hosts, ports) = (.block(block), nil)
+      return
+    }
+    if let colon = text.firstIndex(of: ":") {
+      guard let range = Self.ports(text[text.index(after: colon)...]) else { return nil }
+      ports = range
+      host = text[..<colon]
+    }
+    guard let hosts = Self.hosts(host) else { return nil }
+    self.hosts = hosts
+  }
+
+  private static func hosts(_ text: Substring) -> Hosts? {
+    if text == "*" { return .any }
+    if let block = AddressBlock(String(text)) { return .block(block) }
+    var name = text.lowercased()
+    let isBelow = name.hasPrefix("*.")
+    if isBelow { name.removeFirst(2) }
+    if name.hasSuffix(".") { name.removeLast() }
+    guard !name.isEmpty, name.utf8.count <= 253, !IPAddress.looksLikeV4(name), !name.contains(".."),
+      name.utf8.allSatisfy({
+        (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F
+      })
+    else { return nil }
+    return isBelow ? .below(name) : .name(name)
+  }
+
+  private static func ports(_ text: Substring) -> ClosedRange<Int>? {
+    let ends = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map { part in
+      part.utf8.allSatisfy { (0x30...0x39).contains($0) } && part.utf8.count <= 5 ? Int(part) ?? 0 : 0
+    }
+    guard let first = ends.first, let last = ends.last, (1...65_535).contains(first), (first...65_535).contains(last)
+    else { return nil }
+    return first...last
+  }
+
+  /// Whether it speaks of a destination.
+  ///
+  /// - Parameters:
+  ///   - host: The name that was asked for, in lower case, without a final dot; an address has none.
+  ///   - address: The address; nil as long as the name has not been resolved.
+  ///   - port: The port.
+  func covers(host: String?, address: IPAddress?, port: Int) -> Bool {
+    if let ports, !ports.contains(port) { return false }
+    switch hosts {
+    case .any: return true
+    case .block(let block):
+      guard let address else { return false }
+      return block.contains(address)
+        || (address.v4 == nil && address.embedded.contains { block.contains(IPAddress(v4: $0)) })
+    case .name(let name): return host == name
+    case .below(let name):
+      guard let host, host.utf8.count > name.utf8.count + 1 else { return false }
+      return host.hasSuffix(name) && host.dropLast(name.count).hasSuffix(".")
+    }
+  }
+
+  /// Whether it names what it speaks of so closely that it can open this machine's own addresses: a name below another
+  /// may be made by whoever runs that zone's DNS.
+  var isExact: Bool {
+    switch hosts {
+    case .block, .name: true
+    case .any, .below: false
+    }
+  }
+}

@@ -1,0 +1,101 @@
+internal import CCurl
+internal import Glibc
+internal import RedialModel
+
+/// What happens between a name's address and a connection to it: the egress policy is asked of the very address that
+/// would be dialled, whatever name led to it.
+struct Dialling {
+  /// The policy; nil for a client that may go anywhere.
+  let policy: EgressPolicy?
+  /// Why the last address that was refused was.
+  private(set) var refusal: EgressPolicy.Refusal?
+  /// How many addresses were allowed.
+  private(set) var allowed = 0
+  private var url = ""
+
+  init(policy: EgressPolicy?) {
+    self.policy = policy
+  }
+
+  /// Another URL is about to be called.
+  mutating func begin(_ url: String) {
+    self.url = url
+    refusal = nil
+    allowed = 0
+  }
+
+  /// Opens a socket for an address, or refuses to.
+  mutating func open(_ destination: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+    if let policy {
+      guard let (address, port) = Self.endpoint(destination) else {
+        // Neither IPv4 nor IPv6: no URL asks for it.
+        refusal = EgressPolicy.Refusal(rule: "unknownFamily", clause: "addresses that are neither IPv4 nor IPv6")
+        return CURL_SOCKET_BAD
+      }
+      let found = policy.refusal(host: name, address: address, port: port) {
+        LocalAddress.isOfThisMachine(destination)
+      }
+      if let found {
+        refusal = found
+        return CURL_SOCKET_BAD
+      }
+    }
+    allowed += 1
+    let kind = destination.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+    return socket(destination.pointee.family, kind, destination.pointee.protocol)
+  }
+
+  /// The name that was asked for; nil when an address was.
+  private var name: String? {
+    guard let origin = try? TargetURL(url).origin, let start = origin.firstIndex(of: "/") else { return nil }
+    let authority = origin[start...].dropFirst(2)
+    guard !authority.hasPrefix("[") else { return nil }
+    let host = String(authority.prefix { $0 != ":" })
+    return IPAddress(host: host) == nil ? host : nil
+  }
+
+  private static func endpoint(_ destination: UnsafeMutablePointer<curl_sockaddr>) -> (IPAddress, Int)? {
+    let bytes = destination.address
+    let port = Int(UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))
+    switch destination.pointee.family {
+    case AF_INET:
+      return (IPAddress(v4: UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self))), port)
+    case AF_INET6:
+      let high = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+      let low = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
+      return (IPAddress(high: high, low: low), port)
+    default: return nil
+    }
+  }
+}
+
+extension UnsafeMutablePointer<curl_sockaddr> {
+  /// The socket address, `addrlen` bytes of its family's form: libcurl gives room for any behind the general type.
+  fileprivate var address: UnsafeRawPointer {
+    UnsafeRawPointer(self) + (MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 16)
+  }
+}
+
+/// Whether an address belongs to this machine.
+enum LocalAddress {
+  /// Asks the kernel from where it would go there: from a machine to itself, that is the address itself. Nothing is
+  /// sent. Where the kernel does not say, the answer is yes.
+  static func isOfThisMachine(_ destination: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
+    let (family, size) = (destination.pointee.family, destination.pointee.addrlen)
+    let probe = socket(family, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard probe >= 0 else { return true }
+    defer { close(probe) }
+    // An address that there is no way to is not this machine's.
+    guard connect(probe, destination.address.assumingMemoryBound(to: sockaddr.self), size) == 0 else { return false }
+    var own = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return withUnsafeMutableBytes(of: &own) { own in
+      guard let base = own.baseAddress,
+        getsockname(probe, base.assumingMemoryBound(to: sockaddr.self), &length) == 0
+      else { return true }
+      // The address alone: bytes 4...7 of IPv4's form, 8...23 of IPv6's.
+      let range = family == AF_INET ? 4..<8 : 8..<24
+      return own[range].elementsEqual(UnsafeRawBufferPointer(start: destination.address, count: Int(size))[range])
+    }
+  }
+}
