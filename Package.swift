@@ -85,7 +85,7 @@ let package = Package(
     tests("RedialForecastTests", ["RedialForecast", "RedialModel", "RedialCore"]),
     tests("RedialEngineTests", ["RedialEngine", "RedialModel", "RedialCore"]),
     tests("RedialStoreTests", ["RedialStore", "RedialModel", "RedialCore"]),
-    tests("RedialTransportTests", ["RedialTransport", "RedialModel", "RedialCore", "CCurl"]),
+    tests("RedialTransportTests", ["RedialTransport", "RedialModel", "RedialCore", "CCurl", "CZlib"]),
     tests("HTTPServerTests", ["HTTPServer"]),
     tests(
       "RedialServiceTests",

@@ -7,26 +7,38 @@ internal import RedialModel
 struct Dialling {
   /// The policy; nil for a client that may go anywhere.
   let policy: EgressPolicy?
+  /// Whether all connections go to a proxy, which the operator has named, and which the policy is not about.
+  let isProxied: Bool
   /// Why the last address that was refused was.
   private(set) var refusal: EgressPolicy.Refusal?
   /// How many addresses were allowed.
   private(set) var allowed = 0
   private var url = ""
 
-  init(policy: EgressPolicy?) {
+  init(policy: EgressPolicy?, isProxied: Bool = false) {
     self.policy = policy
+    self.isProxied = isProxied
   }
 
   /// Another URL is about to be called.
-  mutating func begin(_ url: String) {
+  ///
+  /// - Returns: Whether it may be, as far as can be told before its name is resolved.
+  mutating func begin(_ url: String) -> Bool {
     self.url = url
     refusal = nil
     allowed = 0
+    // A proxy resolves the name itself, out of this side's sight.
+    guard isProxied, let policy, let origin = try? TargetURL(url).origin else { return true }
+    refusal = policy.refusal(ofOrigin: origin)
+    return refusal == nil
   }
+
+  /// Whether TLS is spoken with the target.
+  var isSecure: Bool { url.utf8.count > 5 && url.utf8[url.utf8.index(url.startIndex, offsetBy: 4)] | 0x20 == 0x73 }
 
   /// Opens a socket for an address, or refuses to.
   mutating func open(_ destination: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-    if let policy {
+    if let policy, !isProxied {
       guard let (address, port) = Self.endpoint(destination) else {
         // Neither IPv4 nor IPv6: no URL asks for it.
         refusal = EgressPolicy.Refusal(rule: "unknownFamily", clause: "addresses that are neither IPv4 nor IPv6")

@@ -20,18 +20,41 @@ struct TransferEnd {
   var wasEnough = false
   /// Whether the response's header was larger than its bound.
   var hasOversizedHead = false
+  /// Whether the response's header came to its end.
+  var isHeadWhole = true
+  /// Whether the response has two lengths that differ (RFC 9112 §6.3).
+  var isContradictory = false
   /// Why the egress policy refused every address that was found; nil when it allowed one, or none was found.
   var refusal: EgressPolicy.Refusal?
+  /// A bound of this transport's own, at which the transfer was aborted.
+  enum Limit {
+    case firstByte
+  }
+  var limit: Limit?
+  /// Whether a redirect was followed before: then something was sent, and executed as far as its sender can know.
+  var hasBeenAnswered = false
+  /// What was found of the server's certificate: an `X509_V_ERR` of OpenSSL.
+  var verification = 0
   /// What libcurl says, for people; empty when it says nothing.
   var detail = ""
 
+  /// Whether the request was such that it could be begun.
+  var isSetUp: Bool { code != CURLE_URL_MALFORMAT && code != CURLE_UNSUPPORTED_PROTOCOL || requestSize > 0 }
+
   /// How far the attempt got.
   var outcome: OutcomeClass {
-    if code == CURLE_OK || wasEnough { return .answered }
+    let last = lastOutcome
+    return last == .notSent && hasBeenAnswered ? .maybeSent : last
+  }
+
+  /// How far its last request got.
+  private var lastOutcome: OutcomeClass {
+    if limit != nil { return requestSize > 0 ? .maybeSent : .notSent }
+    if code == CURLE_OK || wasEnough { return isHeadWhole ? .answered : .maybeSent }
     if refusal != nil { return .blocked }
-    if wasRepeated || hasOversizedHead { return .maybeSent }
+    if wasRepeated || hasOversizedHead || isContradictory { return .maybeSent }
     switch code {
-    case CURLE_OUT_OF_MEMORY: return .localFault
+    case CURLE_OUT_OF_MEMORY where requestSize == 0: return .localFault
     case CURLE_COULDNT_CONNECT where Self.isLocal(systemError): return .localFault
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_SSL_CONNECT_ERROR,
       CURLE_QUIC_CONNECT_ERROR, CURLE_PROXY:
@@ -42,21 +65,18 @@ struct TransferEnd {
     case CURLE_PARTIAL_FILE, CURLE_WEIRD_SERVER_REPLY: return .maybeSent
     case CURLE_UNSUPPORTED_PROTOCOL: return requestSize > 0 ? .maybeSent : .unusable
     case CURLE_WRITE_ERROR, CURLE_READ_ERROR, CURLE_ABORTED_BY_CALLBACK: return .localFault
-    // A code that nobody has met: what left cannot be taken back.
-    default: return Self.permanent.contains(code.rawValue) || requestSize == 0 ? .unusable : .maybeSent
+    // What left cannot be taken back, unless the target's identity or the answer's form is at fault for good.
+    default: return requestSize == 0 || Self.permanent.contains(code.rawValue) ? .unusable : .maybeSent
     }
   }
 
-  /// Faults of the request or of its target's identity, which another try cannot mend.
+  /// Faults that another try cannot mend, even though the request may have left.
   private static let permanent: Set<UInt32> = Set(
     [
-      CURLE_FAILED_INIT, CURLE_URL_MALFORMAT, CURLE_NOT_BUILT_IN, CURLE_BAD_FUNCTION_ARGUMENT, CURLE_INTERFACE_FAILED,
-      CURLE_UNKNOWN_OPTION, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CERTPROBLEM,
-      CURLE_SSL_CIPHER, CURLE_PEER_FAILED_VERIFICATION, CURLE_BAD_CONTENT_ENCODING, CURLE_FILESIZE_EXCEEDED,
-      CURLE_USE_SSL_FAILED, CURLE_SEND_FAIL_REWIND, CURLE_SSL_ENGINE_INITFAILED, CURLE_LOGIN_DENIED,
-      CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
-      CURLE_SSL_INVALIDCERTSTATUS, CURLE_RECURSIVE_API_CALL, CURLE_AUTH_ERROR, CURLE_SSL_CLIENTCERT,
-      CURLE_UNRECOVERABLE_POLL,
+      CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+      CURLE_PEER_FAILED_VERIFICATION, CURLE_BAD_CONTENT_ENCODING, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_INITFAILED,
+      CURLE_LOGIN_DENIED, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
+      CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_AUTH_ERROR, CURLE_SSL_CLIENTCERT,
     ].map(\.rawValue))
 
   /// Whether a connection failed for want of something on this side.
@@ -75,13 +95,19 @@ struct TransferEnd {
       let word = "egress" + refusal.rule.prefix(1).uppercased() + refusal.rule.dropFirst()
       return TransportError(code: word, message: "The egress policy refuses \(refusal.clause).")
     }
+    if limit == .firstByte {
+      return TransportError(code: "firstByteTimeout", message: "The target did not begin to answer in time.")
+    }
     let (word, sentence) = description
     return TransportError(code: word, message: detail.isEmpty ? "\(sentence)." : "\(sentence): \(detail).")
   }
 
   private var description: (code: String, sentence: String) {
     if wasRepeated { return ("connectionClosed", "The target closed a kept connection when the request was sent") }
-    if hasOversizedHead { return ("responseHeaderTooLarge", "The response's header is larger than is accepted") }
+    if isContradictory { return ("responseInvalid", "The response says two different lengths of its content") }
+    if hasOversizedHead || (code == CURLE_OUT_OF_MEMORY && requestSize > 0) {
+      return ("responseHeaderTooLarge", "The response's header is larger than is accepted")
+    }
     switch code {
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
       return ("unknownHost", "The name of the host could not be resolved")
@@ -92,18 +118,45 @@ struct TransferEnd {
     case CURLE_COULDNT_CONNECT: return ("connectFailed", "No connection to the target could be made")
     case CURLE_OPERATION_TIMEDOUT where requestSize == 0:
       return ("connectTimeout", "No connection to the target could be made in time")
+    case CURLE_OPERATION_TIMEDOUT where detail.hasPrefix("Operation too slow"):
+      return ("tooSlow", "The transfer was slower than is accepted")
     case CURLE_OPERATION_TIMEDOUT: return ("timeout", "The target did not answer in time")
     case CURLE_SSL_CONNECT_ERROR: return ("tlsFailed", "No TLS session with the target could be made")
-    case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
+    case CURLE_PEER_FAILED_VERIFICATION: return certificate
+    case CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
       return ("certificateInvalid", "The target's certificate is not valid")
-    case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR:
+    case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+      return ("certificateNotPinned", "The target's certificate has none of the public keys that it must have")
+    case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT:
+      return ("clientCertificateUnusable", "The client certificate for the target cannot be used, or was not accepted")
+    case CURLE_SSL_CACERT_BADFILE: return ("issuersUnreadable", "The file of trusted issuers cannot be read")
+    case CURLE_BAD_CONTENT_ENCODING:
+      return ("responseCorrupt", "The content of the response is not in the coding that it says")
+    case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND:
       return ("connectionClosed", "The target closed the connection without an answer")
-    case CURLE_PARTIAL_FILE: return ("responseIncomplete", "The target closed the connection within its answer")
-    case CURLE_UNSUPPORTED_PROTOCOL where requestSize > 0, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP2_STREAM:
+    case CURLE_PARTIAL_FILE, CURLE_OK:
+      return ("responseIncomplete", "The target closed the connection within its answer")
+    case CURLE_UNSUPPORTED_PROTOCOL where requestSize > 0, CURLE_FILESIZE_EXCEEDED, CURLE_WEIRD_SERVER_REPLY,
+      CURLE_HTTP2, CURLE_HTTP2_STREAM:
       return ("responseInvalid", "What the target answered is not HTTP")
     case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: return ("urlUnusable", "The URL cannot be used")
     case CURLE_OUT_OF_MEMORY: return ("localResources", "There was not enough memory here")
     default: return ("transferFailed", "The attempt failed")
+    }
+  }
+
+  private var certificate: (code: String, sentence: String) {
+    // X509_V_ERR_CERT_NOT_YET_VALID, _HAS_EXPIRED, _SELF_SIGNED_CERT…; libcurl compares names itself, and says so in
+    // words alone.
+    switch verification {
+    case _ where detail.contains("subject name"):
+      ("certificateWrongHost", "The target's certificate is for another host")
+    case 9: ("certificateNotYetValid", "The target's certificate is not valid yet")
+    case 10: ("certificateExpired", "The target's certificate has expired")
+    case 18, 19: ("certificateSelfSigned", "The target's certificate is self-signed, and nothing says to trust it")
+    case 2, 20, 21, 27: ("certificateUntrusted", "The target's certificate is of an issuer that is not trusted")
+    case 23: ("certificateRevoked", "The target's certificate was revoked")
+    default: ("certificateInvalid", "The target's certificate is not valid")
     }
   }
 }

@@ -26,6 +26,9 @@ final class TransferLoop: @unchecked Sendable {
 
   private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
   private var handles: [UInt64: UnsafeMutableRawPointer] = [:]
+  /// What the redirects of a transfer have made of its request; those that were never redirected are not among them.
+  private var hops: [UInt64: Hop] = [:]
+  private var firstBytes = FirstByteTimers()
   private var idle: [Transfer] = []
   private var results: [TransportResult] = []
   private var isStopping = false
@@ -72,8 +75,9 @@ final class TransferLoop: @unchecked Sendable {
       var running: Int32 = 0
       curl_multi_perform(multi, &running)
       takeEnded()
+      abortSilent()
       tell()
-      if !isStopping { curl_multi_poll(multi, nil, 0, Self.longestSleep, nil) }
+      if !isStopping { curl_multi_poll(multi, nil, 0, firstBytes.sleep(atMost: Self.longestSleep), nil) }
     }
     for message in mail.withLock({ mail in
       mail.hasEnded = true
@@ -121,6 +125,39 @@ final class TransferLoop: @unchecked Sendable {
     }
     transfers[transfer.handle] = transfer
     handles[request.id] = transfer.handle
+    if let bound = configuration.firstByteTimeout {
+      firstBytes.add(FirstByteTimers.Entry(handle: transfer.handle, generation: transfer.generation), after: bound)
+    }
+  }
+
+  /// Goes on with an attempt that was answered by a redirect, if it may.
+  private func follow(_ transfer: Transfer, _ code: CURLcode) -> Bool {
+    guard transfer.request.maxRedirects > 0 else { return false }
+    let request = transfer.request
+    let hop =
+      hops[request.id]
+      ?? Hop(url: request.url, method: request.method, headers: request.headers, body: request.body)
+    guard let (next, timeout) = transfer.next(after: code, hop) else { return false }
+    hops[request.id] = next
+    curl_multi_remove_handle(multi, transfer.handle)
+    var code = transfer.prepare(next, timeout: timeout)
+    if code == CURLE_OK, curl_multi_add_handle(multi, transfer.handle) != CURLM_OK { code = CURLE_OUT_OF_MEMORY }
+    guard code != CURLE_OK else { return true }
+    results.append(transfer.result(code))
+    forget(transfer)
+    keep(transfer)
+    return true
+  }
+
+  /// Aborts what has not begun to answer in time.
+  private func abortSilent() {
+    while let entry = firstBytes.popExpired() {
+      guard let transfer = transfers[entry.handle], transfer.generation == entry.generation,
+        transfer.received.headBytes == 0, remove(entry.handle) != nil
+      else { continue }
+      results.append(transfer.result(CURLE_OPERATION_TIMEDOUT, abortedAt: .firstByte))
+      keep(transfer)
+    }
   }
 
   private func abort(_ handle: UnsafeMutableRawPointer) {
@@ -132,6 +169,7 @@ final class TransferLoop: @unchecked Sendable {
   private func takeEnded() {
     var code = CURLE_OK
     while let handle = redial_curl_multi_next_done(multi, &code) {
+      if let transfer = transfers[handle], follow(transfer, code) { continue }
       guard let transfer = remove(handle) else { continue }
       results.append(transfer.result(code))
       keep(transfer)
@@ -139,14 +177,20 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   private func remove(_ handle: UnsafeMutableRawPointer) -> Transfer? {
-    guard let transfer = transfers.removeValue(forKey: handle) else { return nil }
-    handles[transfer.id] = nil
+    guard let transfer = transfers[handle] else { return nil }
+    forget(transfer)
     curl_multi_remove_handle(multi, handle)
     return transfer
   }
 
+  private func forget(_ transfer: Transfer) {
+    transfers[transfer.handle] = nil
+    handles[transfer.id] = nil
+    if transfer.redirects > 0 { hops[transfer.id] = nil }
+  }
+
   private func keep(_ transfer: Transfer) {
-    if transfer.isReusable, idle.count < Self.maximumIdle { idle.append(transfer) }
+    if idle.count < Self.maximumIdle { idle.append(transfer) }
   }
 
   private func tell() {

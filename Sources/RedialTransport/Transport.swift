@@ -2,10 +2,10 @@ internal import CCurl
 internal import Dispatch
 public import RedialModel
 
-/// Makes attempts: HTTP/1.1 exchanges with targets, many at a time, on one thread that keeps connections alive.
+/// Makes attempts: HTTP exchanges with targets, many at a time, on one thread that keeps connections alive.
 ///
-/// One attempt is at most one request: libcurl's own repetitions are held back. Redirects are not followed; neither
-/// proxies, cookies nor credentials from the environment are used; of schemes only `http` and `https`.
+/// One attempt is at most one request, and one more for each redirect that it may follow: libcurl's own repetitions are
+/// held back. Neither proxies, cookies nor credentials from the environment are used; of schemes only `http` and `https`.
 /// A process that uses it ignores `SIGPIPE`, which TLS would raise for a peer that has gone.
 public final class Transport: Sendable {
   private let loop: TransferLoop
@@ -22,6 +22,8 @@ public final class Transport: Sendable {
       throw TransportStartError(message: "libcurl could not be started: there is not enough memory.")
     }
     _ = redial_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maxIdleConnections))
+    _ = redial_curl_multi_set_long(
+      multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(1, configuration.maxConnectionsPerTarget))
     let loop = TransferLoop(multi: multi, configuration: configuration, completions: completions)
     self.loop = loop
     DispatchQueue(label: "redial.transport", qos: .userInitiated).async { loop.run() }

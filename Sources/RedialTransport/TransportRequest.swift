@@ -17,11 +17,13 @@ public struct TransportRequest: Sendable {
   public var timeout: Duration
   /// The most bytes of the response's body that are kept.
   public var captureLimit: Int
+  /// How many redirects are followed; 0 for none. Each is a request of its own, with what is left of the time.
+  public var maxRedirects: Int
 
   /// Creates a request.
   public init(
     id: UInt64, url: String, method: String, headers: [HeaderField] = [], body: [UInt8] = [], timeout: Duration,
-    captureLimit: Int
+    captureLimit: Int, maxRedirects: Int = 0
   ) {
     self.id = id
     self.url = url
@@ -30,6 +32,7 @@ public struct TransportRequest: Sendable {
     self.body = body
     self.timeout = timeout
     self.captureLimit = captureLimit
+    self.maxRedirects = maxRedirects
   }
 }
 
@@ -49,6 +52,8 @@ public struct TransportResult: Sendable {
   public var body: [UInt8] = []
   /// Whether the body was longer than what was kept.
   public var truncated = false
+  /// What it took and how it was made; nil when nothing was begun.
+  public var figures: ExchangeFigures?
   /// How long it took.
   public var duration: Duration
 }

@@ -23,7 +23,8 @@ struct RequestTests {
     #expect(
       Set(lines(request)) == [
         "PATCH /a/../b//c?x=%20y&z HTTP/1.1", "Host: 127.0.0.1:\(target.port)", "X-Twice: 1", "x-twice: 2", "X-Empty:",
-        "content-type: text/plain", "User-Agent: redial/test", "Content-Length: 5", "hello",
+        "content-type: text/plain", "User-Agent: redial/test", "Accept-Encoding: gzip, deflate", "Content-Length: 5",
+        "hello",
       ])
   }
 

@@ -42,8 +42,11 @@ final class ScriptedTarget: Sendable {
 
     /// Sends text; false when the client has gone.
     @discardableResult
-    func send(_ text: String) -> Bool {
-      let bytes = Array(text.utf8)
+    func send(_ text: String) -> Bool { send(bytes: Array(text.utf8)) }
+
+    /// Sends bytes; false when the client has gone.
+    @discardableResult
+    func send(bytes: [UInt8]) -> Bool {
       var sent = 0
       while sent < bytes.count {
         let count = bytes[sent...].withUnsafeBytes {

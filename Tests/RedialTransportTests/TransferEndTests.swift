@@ -37,7 +37,12 @@ struct TransferEndTests {
     + codes([CURLE_UNSUPPORTED_PROTOCOL], 80, .maybeSent, "responseInvalid")
     + codes([CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT], 0, .unusable, "urlUnusable")
     + codes([CURLE_PEER_FAILED_VERIFICATION], 0, .unusable, "certificateInvalid")
-    + codes([CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE], 0, .unusable, "transferFailed")
+    + codes([CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS], 0, .unusable, "certificateInvalid")
+    + codes([CURLE_SSL_PINNEDPUBKEYNOTMATCH], 0, .unusable, "certificateNotPinned")
+    + codes([CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT], 0, .unusable, "clientCertificateUnusable")
+    + codes([CURLE_SSL_CACERT_BADFILE], 0, .unusable, "issuersUnreadable")
+    + codes([CURLE_SSL_CIPHER], 0, .unusable, "transferFailed")
+    + codes([CURLE_BAD_CONTENT_ENCODING], 80, .unusable, "responseCorrupt")
     + codes([CURLE_OUT_OF_MEMORY], 0, .localFault, "localResources")
     + codes([CURLE_ABORTED_BY_CALLBACK, CURLE_WRITE_ERROR], 80, .localFault, "transferFailed")
     // Of no version yet.

@@ -1,0 +1,73 @@
+internal import CCurl
+
+/// What is the same for every request.
+extension Transfer {
+  func setConstants() -> Bool {
+    setHabits() && setCallbacks() && setTLS()
+  }
+
+  private func setHabits() -> Bool {
+    let codes = [
+      // Signals would reach any thread; names are resolved on a thread of their own.
+      redial_curl_set_long(handle, CURLOPT_NOSIGNAL, 1),
+      redial_curl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
+      // Redirects are followed here, where each is checked.
+      redial_curl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
+      // An empty name: the environment's proxies are not for us.
+      redial_curl_set_text(handle, CURLOPT_PROXY, configuration.proxy ?? ""),
+      redial_curl_set_text(handle, CURLOPT_NOPROXY, ""),
+      redial_curl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1),
+      // HTTP/2 where a server chooses it within TLS, HTTP/1.1 elsewhere.
+      redial_curl_set_long(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS)),
+      redial_curl_set_long(handle, CURLOPT_HTTP09_ALLOWED, 0),
+      redial_curl_set_long(handle, CURLOPT_PATH_AS_IS, 1),
+      redial_curl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1),
+      redial_curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(configuration.connectTimeout)),
+      redial_curl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, Self.seconds(configuration.nameCacheTime)),
+      redial_curl_set_long(handle, CURLOPT_MAXAGE_CONN, Self.seconds(configuration.maxConnectionAge)),
+      redial_curl_set_long(handle, CURLOPT_LOW_SPEED_LIMIT, max(0, configuration.lowSpeedLimit)),
+      redial_curl_set_long(handle, CURLOPT_LOW_SPEED_TIME, Self.seconds(configuration.lowSpeedTime)),
+    ]
+    return codes.allSatisfy { $0 == CURLE_OK }
+  }
+
+  private func setCallbacks() -> Bool {
+    // Sound: libcurl calls back only while a transfer runs, which the owner of the handle drives, and so holds `self`.
+    let me = Unmanaged.passUnretained(self).toOpaque()
+    let codes = [
+      redial_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, message),
+      redial_curl_set_sink(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, transfer in
+        Transfer.take(transfer)?.receiveHead(bytes, size * count) ?? 0
+      },
+      redial_curl_set_pointer(handle, CURLOPT_HEADERDATA, me),
+      redial_curl_set_sink(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, transfer in
+        Transfer.take(transfer)?.receiveBody(bytes, size * count) ?? 0
+      },
+      redial_curl_set_pointer(handle, CURLOPT_WRITEDATA, me),
+      redial_curl_set_sink(handle, CURLOPT_READFUNCTION) { room, size, count, transfer in
+        Transfer.take(transfer)?.give(room, size * count) ?? Int(CURL_READFUNC_ABORT)
+      },
+      redial_curl_set_pointer(handle, CURLOPT_READDATA, me),
+      redial_curl_set_gate(handle) { transfer, _, _, _, _ in
+        Transfer.take(transfer)?.maySend() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+      },
+      redial_curl_set_pointer(handle, CURLOPT_PREREQDATA, me),
+      redial_curl_set_dialer(handle) { transfer, _, destination in
+        guard let transfer = Transfer.take(transfer), let destination else { return CURL_SOCKET_BAD }
+        return transfer.dialling.open(destination)
+      },
+      redial_curl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, me),
+    ]
+    return codes.allSatisfy { $0 == CURLE_OK }
+  }
+
+  private func setTLS() -> Bool {
+    // CURL_SSLVERSION_TLSv1_2 and _3, which C has as values of a nameless enumeration.
+    let version = configuration.tls.minimumVersion == .tls13 ? 7 : 6
+    var code = redial_curl_set_long(handle, CURLOPT_SSLVERSION, version)
+    if code == CURLE_OK, let file = configuration.tls.trustedIssuers {
+      code = redial_curl_set_text(handle, CURLOPT_CAINFO, file)
+    }
+    return code == CURLE_OK
+  }
+}

@@ -1,0 +1,84 @@
+internal import CCurl
+internal import Glibc
+
+/// While a request is under way.
+extension Transfer {
+  /// A ratio is judged only beyond so many bytes: a page of zeros is no bomb.
+  private static let uncheckedBytes = 64 * 1024
+
+  /// Whether the request may be sent: once. On a kept connection that dies before it answers, libcurl would send it
+  /// again on a fresh one, whatever its method; but whether that is safe is for the policy to say.
+  func maySend() -> Bool {
+    sends += 1
+    if sends == 1 { isReused = dialling.allowed == 0 }
+    return sends == 1
+  }
+
+  /// Hands over the next piece of the content.
+  func give(_ room: UnsafeMutablePointer<CChar>?, _ size: Int) -> Int {
+    guard let room else { return 0 }
+    let count = min(size, upload.content.count - upload.sent)
+    upload.content.withUnsafeBytes { content in
+      guard let base = content.baseAddress, count > 0 else { return }
+      memcpy(room, base + upload.sent, count)
+    }
+    upload.sent += count
+    return count
+  }
+
+  func receiveHead(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+    guard let bytes, count > 0 else { return count }
+    let line = UnsafeRawBufferPointer(start: bytes, count: count)
+    received.headBytes += count
+    guard received.headBytes <= configuration.maxResponseHeaderBytes else {
+      received.hasOversizedHead = true
+      return 0
+    }
+    // A status line begins the header anew, as after 100 Continue; trailers are not part of it.
+    if line.starts(with: "HTTP/".utf8) {
+      received.head.removeAll(keepingCapacity: true)
+      (received.isHeadWhole, received.length) = (false, nil)
+    } else if count <= 2 {
+      received.isHeadWhole = true
+    } else if received.bodyLength == 0 {
+      received.head.append(contentsOf: line)
+      return received.isConsistent(line) ? count : 0
+    }
+    return count
+  }
+
+  func receiveBody(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+    guard let bytes, count > 0 else { return count }
+    let room = request.captureLimit - received.body.count
+    if room > 0 {
+      received.body.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: min(room, count)))
+    }
+    received.bodyLength += count
+    guard received.bodyLength <= max(configuration.maxResponseBytes, request.captureLimit), !isBomb else {
+      received.wasEnough = true
+      return 0
+    }
+    return count
+  }
+
+  /// Whether far more has come out of a compressed response than went into it.
+  private var isBomb: Bool {
+    guard isInflating, received.bodyLength > Self.uncheckedBytes else { return false }
+    let arrived = Int(redial_curl_get_offset(handle, CURLINFO_SIZE_DOWNLOAD_T))
+    return received.bodyLength - Self.uncheckedBytes > max(1, arrived) * configuration.maxInflationRatio
+  }
+}
+
+extension Transfer.Received {
+  /// Whether a field says no other length of the content than one before it.
+  mutating func isConsistent(_ line: UnsafeRawBufferPointer) -> Bool {
+    // "Content-Length:": most lines are told from it by their first byte and the place of their colon.
+    guard line.count > 15, line[0] | 0x20 == UInt8(ascii: "c"), line[14] == UInt8(ascii: ":"),
+      zip(line, "content-length".utf8).allSatisfy({ $0 | 0x20 == $1 })
+    else { return true }
+    let digits = line[15...].filter { $0 > 0x20 }
+    defer { length = digits }
+    isContradictory = length.map { $0 != digits } ?? false
+    return !isContradictory
+  }
+}

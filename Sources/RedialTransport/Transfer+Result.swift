@@ -1,0 +1,122 @@
+internal import CCurl
+internal import RedialCore
+internal import RedialModel
+
+/// After a request has ended.
+extension Transfer {
+  /// The next request of the attempt, when it was answered by a redirect that is to be followed, and the time left for
+  /// it. What it is made of is then no longer what was sent before.
+  func next(after code: CURLcode, _ hop: Hop) -> (hop: Hop, timeout: Duration)? {
+    guard code == CURLE_OK, redirects < request.maxRedirects,
+      let location = redial_curl_get_text(handle, CURLINFO_REDIRECT_URL),
+      let next = hop.redirected(
+        Int(redial_curl_get_long(handle, CURLINFO_RESPONSE_CODE)), to: String(cString: location))
+    else { return nil }
+    earlier += elapsed
+    let left = request.timeout - .microseconds(earlier)
+    guard left > .zero else { return nil }
+    redirects += 1
+    return (next, left)
+  }
+
+  private var elapsed: Int { Int(redial_curl_get_offset(handle, CURLINFO_TOTAL_TIME_T)) }
+
+  /// What came of the attempt, now that libcurl is done with it.
+  ///
+  /// - Parameter limit: The bound at which it was aborted from here, if it was.
+  func result(_ code: CURLcode, abortedAt limit: TransferEnd.Limit? = nil) -> TransportResult {
+    let end = TransferEnd(
+      code: code, requestSize: sentBytes,
+      systemError: Int32(clamping: redial_curl_get_long(handle, CURLINFO_OS_ERRNO)), wasRepeated: sends > 1,
+      wasEnough: received.wasEnough, hasOversizedHead: received.hasOversizedHead,
+      isHeadWhole: received.isHeadWhole, isContradictory: received.isContradictory,
+      refusal: dialling.allowed == 0 ? dialling.refusal : nil, limit: limit, hasBeenAnswered: hasBeenAnswered,
+      verification: redial_curl_get_long(handle, CURLINFO_SSL_VERIFYRESULT),
+      detail: code == CURLE_OK ? "" : detail(code))
+    let duration = Duration.microseconds(earlier + elapsed)
+    upload = Upload()
+    var result = TransportResult(id: id, outcome: end.outcome, error: end.error, duration: duration)
+    result.figures = figures(isSetUp: end.isSetUp)
+    guard end.outcome == .answered else { return result }
+    result.status = redial_curl_get_long(handle, CURLINFO_RESPONSE_CODE)
+    result.head = HeaderBlock(bytes: received.head)
+    swap(&result.body, &received.body)
+    result.truncated = received.bodyLength > result.body.count || received.wasEnough
+    return result
+  }
+
+  /// What came of an attempt that was aborted from here.
+  func cancelled() -> TransportResult {
+    var result = TransportResult.cancelled(id, after: .microseconds(earlier + elapsed))
+    result.figures = figures(isSetUp: true)
+    upload = Upload()
+    return result
+  }
+
+  /// How much of the request has left, as far as it can be known; 0 for surely nothing.
+  ///
+  /// What libcurl counts was measured to be right for plain HTTP/1.1. With TLS, where it may speak HTTP/2, a request that
+  /// was about to be written counts as sent; and a tunnel's own request to a proxy does not count.
+  private var sentBytes: Int {
+    guard sends > 0 else { return 0 }
+    let counted = redial_curl_get_long(handle, CURLINFO_REQUEST_SIZE)
+    return configuration.proxy == nil && !dialling.isSecure ? counted : max(1, counted)
+  }
+
+  private func figures(isSetUp: Bool) -> ExchangeFigures {
+    func time(_ info: CURLINFO) -> Int { Int(redial_curl_get_offset(handle, info)) }
+    var figures = ExchangeFigures(phase: .setup)
+    figures.resolved = time(CURLINFO_NAMELOOKUP_TIME_T)
+    figures.connected = time(CURLINFO_CONNECT_TIME_T)
+    figures.secured = time(CURLINFO_APPCONNECT_TIME_T)
+    figures.firstByte = received.headBytes > 0 ? time(CURLINFO_STARTTRANSFER_TIME_T) : 0
+    if received.headBytes > 0 {
+      figures.phase = .response
+    } else if sends > 0 {
+      figures.phase = .request
+    } else if dialling.isSecure, let address = redial_curl_get_text(handle, CURLINFO_PRIMARY_IP), address.pointee != 0 {
+      // The time of the connection is told only once the TLS session stands; the address, as soon as there is a connection.
+      figures.phase = .tls
+    } else if isSetUp {
+      figures.phase = figures.resolved > 0 ? .connect : .resolve
+    }
+    figures.bytesSent = sends > 0 ? sentBytes + time(CURLINFO_SIZE_UPLOAD_T) : 0
+    figures.bytesReceived = received.headBytes + time(CURLINFO_SIZE_DOWNLOAD_T)
+    figures.redirects = redirects
+    if sends > 0 {
+      figures.isReused = isReused
+      figures.remotePort = Int(redial_curl_get_long(handle, CURLINFO_PRIMARY_PORT))
+      figures.remoteAddress = redial_curl_get_text(handle, CURLINFO_PRIMARY_IP).flatMap {
+        IPAddress(canonical: String(cString: $0))
+      }
+    }
+    switch redial_curl_get_long(handle, CURLINFO_HTTP_VERSION) {
+    case Int(CURL_HTTP_VERSION_1_0): figures.version = .http10
+    case Int(CURL_HTTP_VERSION_1_1): figures.version = .http11
+    case Int(CURL_HTTP_VERSION_2_0): figures.version = .http2
+    default: break
+    }
+    return figures
+  }
+
+  private func detail(_ code: CURLcode) -> String {
+    let said = String(cString: message)
+    let text = said.isEmpty ? String(cString: curl_easy_strerror(code)) : said
+    return text.hasSuffix(".") ? String(text.dropLast()) : text
+  }
+}
+
+extension TransportResult {
+  /// The attempt was aborted from here.
+  static func cancelled(_ id: UInt64, after duration: Duration = .zero) -> TransportResult {
+    TransportResult(
+      id: id, outcome: .cancelled,
+      error: TransportError(code: "cancelled", message: "The attempt was aborted."), duration: duration)
+  }
+
+  /// The attempt could not begin.
+  static func outOfMemory(_ id: UInt64) -> TransportResult {
+    let end = TransferEnd(code: CURLE_OUT_OF_MEMORY, requestSize: 0)
+    return TransportResult(id: id, outcome: end.outcome, error: end.error, duration: .zero)
+  }
+}

@@ -1,0 +1,239 @@
+import CZlib
+import Glibc
+import RedialCore
+import RedialModel
+import Testing
+
+@testable import RedialTransport
+
+@Suite("Servers that misbehave")
+struct MisbehaviourTests {
+  private func result(
+    method: String = "POST", body: String = "charge", timeout: Duration = .seconds(10), captureLimit: Int = 4096,
+    scheme: String = "http", adjust: (inout TransportConfiguration) -> Void = { _ in },
+    script: @escaping @Sendable (ScriptedTarget.Connection) -> Void
+  ) throws -> TransportResult {
+    let target = ScriptedTarget(script)
+    defer { target.stop() }
+    return try #require(
+      try TransportProbe(adjust).perform(
+        "\(scheme)://127.0.0.1:\(target.port)/", method: method, body: body, timeout: timeout,
+        captureLimit: captureLimit))
+  }
+
+  @Test("a reset before the request was read may still have let it through")
+  func resetBefore() throws {
+    let result = try result { $0.reset() }
+    #expect(result.outcome == .maybeSent || result.outcome == .notSent)
+    #expect(result.outcome == .notSent || (result.figures?.bytesSent ?? 0) > 0)
+    #expect(result.error?.code == "connectionClosed" || result.error?.code == "connectFailed")
+  }
+
+  @Test("a reset after the request was read may follow its execution")
+  func resetAfter() throws {
+    let result = try result { connection in
+      _ = connection.readRequest()
+      connection.reset()
+    }
+    #expect(result.outcome == .maybeSent && result.error?.code == "connectionClosed")
+    #expect(result.figures?.phase == .request)
+  }
+
+  @Test("an answer that breaks off in its header or body is none")
+  func brokenOff() throws {
+    for text in [
+      "HTTP/1.1 20", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Le",
+      "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n",
+    ] {
+      let result = try result { connection in
+        _ = connection.readRequest()
+        connection.send(text)
+      }
+      #expect(result.outcome == .maybeSent, "\(text)")
+      #expect(result.status == nil && result.body.isEmpty, "\(text)")
+    }
+  }
+
+  @Test(
+    "garbage is no answer",
+    arguments: [
+      "\u{0}\u{1}\u{2}\u{3}", "220 smtp.example ESMTP\r\n", "HTTP/9.9 200 OK\r\n\r\n", "HTTP/1.1 abc\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "<html>", "HTTP/1.1 200 OK\r\n bad: fold\r\n\r\n",
+    ])
+  func garbage(_ text: String) throws {
+    let result = try result(timeout: .seconds(2)) { connection in
+      _ = connection.readRequest()
+      connection.send(text)
+    }
+    // Libcurl passes over a length that it cannot read, and a folded first line; then the end of the connection ends it.
+    #expect(result.outcome == .maybeSent || result.status == 200)
+    #expect(result.outcome != .answered || result.body.isEmpty)
+  }
+
+  @Test("a header without end is broken off at its bound")
+  func endlessHeader() throws {
+    for piece in ["X-More: \(String(repeating: "y", count: 500))\r\n", String(repeating: "z", count: 500)] {
+      let result = try result { connection in
+        _ = connection.readRequest()
+        connection.send("HTTP/1.1 200 OK\r\n")
+        while connection.send(piece) {}
+      }
+      #expect(result.outcome == .maybeSent)
+    }
+    let interim = try result { connection in
+      _ = connection.readRequest()
+      while connection.send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n") {}
+    }
+    #expect(interim.outcome == .maybeSent && interim.error?.code == "responseHeaderTooLarge")
+  }
+
+  @Test("a drip ends at the attempt's time, or at the least speed")
+  func drip() throws {
+    let script: @Sendable (ScriptedTarget.Connection) -> Void = { connection in
+      _ = connection.readRequest()
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+      while connection.send("x") { Thread.pause(milliseconds: 20) }
+    }
+    let timed = try result(timeout: .milliseconds(300), script: script)
+    #expect(timed.outcome == .maybeSent && timed.error?.code == "timeout")
+    #expect(timed.figures?.phase == .response)
+    let slow = try result(
+      adjust: {
+        $0.lowSpeedLimit = 1000
+        $0.lowSpeedTime = .seconds(1)
+      }, script: script)
+    #expect(slow.outcome == .maybeSent && slow.error?.code == "tooSlow")
+  }
+
+  @Test("a target that takes the request and says nothing is given up at the bound for the first byte")
+  func silence() throws {
+    let result = try result(adjust: { $0.firstByteTimeout = .milliseconds(100) }) { connection in
+      _ = connection.readRequest()
+      connection.waitForEnd()
+    }
+    #expect(result.outcome == .maybeSent && result.error?.code == "firstByteTimeout")
+    #expect(result.duration < .seconds(5))
+    let begun = try self.result(adjust: { $0.firstByteTimeout = .milliseconds(100) }) { connection in
+      _ = connection.readRequest()
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
+      Thread.pause(milliseconds: 300)
+      connection.send("ok")
+    }
+    #expect(begun.status == 200)
+  }
+
+  @Test("a length that is too small leaves the rest unread, and the connection is not used again")
+  func wrongLength() throws {
+    let target = ScriptedTarget { connection in
+      while connection.readRequest() != nil {
+        connection.send(
+          "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 500 smuggled\r\nContent-Length: 0\r\n\r\n")
+      }
+    }
+    defer { target.stop() }
+    let probe = try TransportProbe()
+    for _ in 0..<3 {
+      let result = probe.perform(target.url)
+      #expect(result?.status == 200 && result?.body == Array("ok".utf8))
+    }
+    #expect(target.connectionCount == 3)
+  }
+
+  @Test("two lengths that contradict each other are not an answer")
+  func twoLengths() throws {
+    let result = try result { connection in
+      _ = connection.readRequest()
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nContent-Length: 2\r\n\r\nok")
+    }
+    #expect(result.outcome == .maybeSent)
+  }
+
+  @Test("a compressed answer is inflated")
+  func inflated() throws {
+    let packed = Self.gzip(Array("hello, hello, hello".utf8))
+    let result = try result(method: "GET", body: "") { connection in
+      _ = connection.readRequest()
+      connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\r\n")
+      connection.send(bytes: packed)
+    }
+    #expect(result.body == Array("hello, hello, hello".utf8))
+    #expect(!result.truncated)
+  }
+
+  @Test("a gzip bomb is broken off by its size or its ratio, and the answer counts")
+  func bomb() throws {
+    let packed = Self.gzip([UInt8](repeating: 0, count: 50_000_000))
+    #expect(packed.count < 60_000)
+    let script: @Sendable (ScriptedTarget.Connection) -> Void = { connection in
+      _ = connection.readRequest()
+      connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(packed.count)\r\n\r\n")
+      connection.send(bytes: packed)
+    }
+    let sized = try result(captureLimit: 1000, script: script)
+    #expect(sized.status == 200 && sized.body.count == 1000 && sized.truncated)
+    let rated = try result(captureLimit: 20_000_000, adjust: { $0.maxResponseBytes = 100_000_000 }, script: script)
+    #expect(rated.status == 200 && rated.truncated)
+    #expect(rated.body.count < 50_000 * 100 + 65_536 + 20_000)
+  }
+
+  @Test("a coding that is not what it says it is ends the attempt")
+  func corruptCoding() throws {
+    let result = try result { connection in
+      _ = connection.readRequest()
+      connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nplain")
+    }
+    #expect(result.error?.code == "responseCorrupt")
+  }
+
+  @Test("a TLS handshake that does not come is a connection that was not made")
+  func slowTLS() throws {
+    let result = try result(scheme: "https", adjust: { $0.connectTimeout = .milliseconds(200) }) { $0.waitForEnd() }
+    #expect(result.outcome == .notSent && result.error?.code == "connectTimeout")
+    #expect(result.figures?.phase == .tls)
+    let plain = try self.result(scheme: "https") { $0.send("HTTP/1.1 400 Bad Request\r\n\r\n") }
+    #expect(plain.outcome == .notSent && plain.error?.code == "tlsFailed")
+  }
+
+  @Test("a server that closes a kept connection after it has read a POST sees it once an attempt")
+  func once() throws {
+    let target = ScriptedTarget { connection in
+      guard let first = connection.readRequest(), first.hasPrefix("GET") else { return }
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+      _ = connection.readRequest()
+    }
+    defer { target.stop() }
+    let probe = try TransportProbe()
+    for round in 1...5 {
+      #expect(probe.perform(target.url)?.status == 200)
+      let large = String(repeating: "c", count: round.isMultiple(of: 2) ? 200_000 : 10)
+      let result = probe.perform(target.url, method: "POST", body: large)
+      #expect(result?.outcome == .maybeSent && result?.figures?.isReused == true)
+      #expect(target.requests.filter { $0.hasPrefix("POST") }.count == round)
+    }
+  }
+
+  private static func gzip(_ bytes: [UInt8]) -> [UInt8] {
+    var stream = z_stream()
+    guard redial_gzip_init(&stream, 9) == Z_OK else { return [] }
+    defer { deflateEnd(&stream) }
+    var output = [UInt8](repeating: 0, count: bytes.count / 500 + 1024)
+    return bytes.withUnsafeBufferPointer { source in
+      output.withUnsafeMutableBufferPointer { target in
+        stream.next_in = source.baseAddress
+        stream.avail_in = UInt32(source.count)
+        stream.next_out = target.baseAddress
+        stream.avail_out = UInt32(target.count)
+        guard deflate(&stream, Z_FINISH) == Z_STREAM_END else { return [] }
+        return Array(target.prefix(target.count - Int(stream.avail_out)))
+      }
+    }
+  }
+}
+
+extension Thread {
+  /// Keeps the thread for a while, as a slow server does.
+  static func pause(milliseconds: UInt32) { usleep(milliseconds * 1000) }
+}

@@ -1,0 +1,160 @@
+import RedialCore
+import RedialModel
+import Testing
+
+@testable import RedialTransport
+
+@Suite("Redirects")
+struct RedirectTests {
+  private func target(_ answers: @escaping @Sendable (String) -> String?) -> ScriptedTarget {
+    ScriptedTarget { connection in
+      while let request = connection.readRequest() {
+        let path = request.split(separator: " ", maxSplits: 2)[1]
+        let answer = answers(String(path)) ?? "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhere"
+        guard connection.send(answer) else { return }
+      }
+    }
+  }
+
+  private static func move(_ status: Int, _ location: String) -> String {
+    "HTTP/1.1 \(status) Moved\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n"
+  }
+
+  private func perform(
+    _ probe: TransportProbe, _ url: String, method: String = "GET", headers: [HeaderField] = [], body: String = "",
+    max: Int = 5, timeout: Duration = .seconds(10)
+  ) -> TransportResult? {
+    probe.perform(
+      TransportRequest(
+        id: 1, url: url, method: method, headers: headers, body: Array(body.utf8), timeout: timeout,
+        captureLimit: 100, maxRedirects: max))
+  }
+
+  @Test("they are followed when asked for, and the last answer is the attempt's")
+  func followed() throws {
+    let target = target { path in
+      path == "/a" ? Self.move(302, "/b") : path == "/b" ? Self.move(301, "c?x=1") : nil
+    }
+    defer { target.stop() }
+    let result = perform(try TransportProbe(), target.url + "/a")
+    #expect(result?.status == 200)
+    #expect(result?.body == Array("here".utf8))
+    #expect(result?.figures?.redirects == 2)
+    #expect(target.requests.map { $0.split(separator: " ")[1] } == ["/a", "/b", "/c?x=1"])
+  }
+
+  @Test("a loop ends at the bound, with the last redirect as the answer")
+  func loop() throws {
+    let target = target { _ in Self.move(302, "/again") }
+    defer { target.stop() }
+    let result = perform(try TransportProbe(), target.url, max: 3)
+    #expect(result?.status == 302 && result?.outcome == .answered)
+    #expect(target.requests.count == 4)
+  }
+
+  struct Rule: Sendable {
+    var status: Int
+    var before: String
+    var after: String
+    var keepsBody: Bool
+  }
+
+  @Test(
+    "method and body follow RFC 9110",
+    arguments: [
+      Rule(status: 301, before: "POST", after: "GET", keepsBody: false),
+      Rule(status: 302, before: "POST", after: "GET", keepsBody: false),
+      Rule(status: 303, before: "POST", after: "GET", keepsBody: false),
+      Rule(status: 303, before: "PUT", after: "GET", keepsBody: false),
+      Rule(status: 301, before: "PUT", after: "PUT", keepsBody: true),
+      Rule(status: 302, before: "PATCH", after: "PATCH", keepsBody: true),
+      Rule(status: 307, before: "POST", after: "POST", keepsBody: true),
+      Rule(status: 308, before: "POST", after: "POST", keepsBody: true),
+    ])
+  func rules(_ rule: Rule) throws {
+    let target = target { $0 == "/a" ? Self.move(rule.status, "/b") : nil }
+    defer { target.stop() }
+    let result = perform(
+      try TransportProbe(), target.url + "/a", method: rule.before,
+      headers: [HeaderField("Content-Type", "text/plain")], body: "charge")
+    #expect(result?.status == 200)
+    let second = try #require(target.requests.last)
+    #expect(second.hasPrefix("\(rule.after) /b "))
+    #expect(second.hasSuffix("charge") == rule.keepsBody)
+    #expect(second.contains("Content-Type: text/plain") == rule.keepsBody)
+  }
+
+  @Test("credentials stay with the origin that they were given for")
+  func credentials() throws {
+    let other = target { _ in nil }
+    defer { other.stop() }
+    let target = target { [url = other.url] in $0 == "/away" ? Self.move(307, url + "/x") : Self.move(307, "/away") }
+    defer { target.stop() }
+    let fields = ["Authorization", "Cookie", "X-Api-Key", "X-Auth-Token"].map { HeaderField($0, "secret") }
+    #expect(
+      perform(try TransportProbe(), target.url + "/near", headers: fields + [HeaderField("X-Plain", "1")])?.status
+        == 200)
+    #expect(target.requests.count == 2)
+    for request in target.requests { #expect(request.contains("Authorization: secret")) }
+    let far = try #require(other.requests.first)
+    #expect(!far.contains("secret") && far.contains("X-Plain: 1"))
+  }
+
+  @Test("each hop is held to the egress policy")
+  func egress() throws {
+    let inner = target { _ in nil }
+    defer { inner.stop() }
+    let target = target { [port = inner.port] in
+      switch $0 {
+      case "/own": Self.move(302, "http://localhost:\(port)/")
+      case "/meta": Self.move(302, "http://169.254.169.254/latest/meta-data/")
+      case "/long": Self.move(307, "http://2852039166/")
+      default: nil
+      }
+    }
+    defer { target.stop() }
+    let policy = EgressPolicy(allow: [try #require(EgressRule("127.0.0.1:\(target.port)"))])
+    let probe = try TransportProbe { $0.egress = policy }
+    #expect(perform(probe, target.url + "/own")?.error?.code == "egressLoopback")
+    #expect(perform(probe, target.url + "/meta")?.error?.code == "egressLinkLocal")
+    #expect(perform(probe, target.url + "/long", method: "POST", body: "x")?.outcome == .blocked)
+    #expect(inner.connectionCount == 0)
+  }
+
+  @Test(
+    "what is no URL for a call is not followed",
+    arguments: [
+      "file:///etc/passwd", "gopher://127.0.0.1/", "http://user:pass@127.0.0.1/", "http://256.1.1.1/", "",
+    ])
+  func unusable(_ location: String) throws {
+    let target = target { _ in Self.move(302, location) }
+    defer { target.stop() }
+    #expect(perform(try TransportProbe(), target.url)?.status == 302)
+    #expect(target.requests.count == 1)
+  }
+
+  @Test("an attempt that a redirect has answered may have been executed, whatever comes of the next request")
+  func executed() throws {
+    let gone = ScriptedTarget { _ in }
+    gone.stop()
+    let target = target { [url = gone.url] _ in Self.move(303, url) }
+    defer { target.stop() }
+    let result = perform(try TransportProbe(), target.url, method: "POST", body: "charge")
+    #expect(result?.outcome == .maybeSent)
+    #expect(result?.error?.code == "connectionRefused")
+  }
+
+  @Test("all requests of an attempt share its time")
+  func time() throws {
+    let slow = ScriptedTarget { connection in
+      _ = connection.readRequest()
+      connection.waitForEnd()
+    }
+    defer { slow.stop() }
+    let target = target { [url = slow.url] _ in Self.move(302, url) }
+    defer { target.stop() }
+    let result = perform(try TransportProbe(), target.url, timeout: .milliseconds(200))
+    #expect(result?.error?.code == "timeout")
+    #expect((result?.duration).map { $0 >= .milliseconds(150) && $0 < .seconds(5) } == true)
+  }
+}

@@ -1,0 +1,107 @@
+import RedialCore
+import RedialModel
+import Testing
+
+@testable import RedialTransport
+
+@Suite("TLS, with nginx and certificates of our own")
+struct TLSTests {
+  private func probe(
+    _ servers: SecureServers, _ adjust: (inout TransportConfiguration) -> Void = { _ in }
+  ) throws -> TransportProbe {
+    try TransportProbe {
+      $0.tls.trustedIssuers = servers.path("ca.pem")
+      adjust(&$0)
+    }
+  }
+
+  @Test("HTTP/2 is spoken where the server chooses it, on one connection")
+  func http2() throws {
+    let servers = try SecureServers.shared.get()
+    let probe = try probe(servers)
+    let first = probe.perform(servers.url("good"))
+    #expect(first?.status == 200)
+    #expect(first.map { String(decoding: $0.body, as: UTF8.self) } == "HTTP/2.0 ")
+    #expect(first?.figures?.version == .http2)
+    #expect(first?.figures?.isReused == false)
+    #expect((first?.figures?.secured ?? 0) > (first?.figures?.connected ?? 0))
+    let url = servers.url("good")
+    probe.transport.start(
+      (10..<60).map { TransportRequest(id: $0, url: url, method: "GET", timeout: .seconds(10), captureLimit: 99) })
+    let results = probe.wait(count: 50).filter { $0.key >= 10 }
+    #expect(results.count == 50)
+    #expect(results.values.allSatisfy { $0[0].status == 200 && $0[0].figures?.isReused == true })
+    let body = String(repeating: "0123456789abcdef", count: 3000)
+    let large = probe.perform(servers.url("good") + "/echo", method: "PUT", body: body)
+    #expect(large.map { String(decoding: $0.body, as: UTF8.self) } == "PUT")
+    #expect(large?.figures?.version == .http2)
+  }
+
+  @Test("a certificate that is not good ends the call for good, and its fault is named")
+  func certificates() throws {
+    let servers = try SecureServers.shared.get()
+    let probe = try probe(servers)
+    for (name, code) in [
+      ("expired", "certificateExpired"), ("self", "certificateSelfSigned"), ("other", "certificateWrongHost"),
+    ] {
+      let result = probe.perform(servers.url(name), method: "POST", body: "secret")
+      #expect(result?.outcome == .unusable, "\(name)")
+      #expect(result?.error?.code == code, "\(name)")
+      #expect(result?.figures?.phase == .tls && result?.figures?.bytesSent == 0, "\(name)")
+    }
+    // Without our issuer, nothing vouches for the server.
+    let distrustful = try TransportProbe()
+    #expect(distrustful.perform(servers.url("good"))?.error?.code == "certificateUntrusted")
+    let broken = try TransportProbe { $0.tls.trustedIssuers = "/no/such/file.pem" }
+    #expect(broken.perform(servers.url("good"))?.error?.code == "issuersUnreadable")
+  }
+
+  @Test("a target may ask for a client certificate, which only it is shown")
+  func client() throws {
+    let servers = try SecureServers.shared.get()
+    #expect(try probe(servers).perform(servers.url("client"))?.status == 400)
+    let probe = try probe(servers) {
+      $0.tls.targets[servers.url("client")] = .init(
+        certificate: servers.path("client.pem"), key: servers.path("client.key"))
+    }
+    let result = probe.perform(servers.url("client"))
+    #expect(result?.status == 200)
+    #expect(result.map { String(decoding: $0.body, as: UTF8.self) } == "HTTP/2.0 CN=Test client")
+    #expect(probe.perform(servers.url("good")).map { String(decoding: $0.body, as: UTF8.self) } == "HTTP/2.0 ")
+    let missing = try self.probe(servers) {
+      $0.tls.targets[servers.url("client")] = .init(certificate: "/no/such.pem", key: "/no/such.key")
+    }
+    #expect(missing.perform(servers.url("client"))?.error?.code == "clientCertificateUnusable")
+  }
+
+  @Test("a target can be held to public keys, one of which it must have")
+  func pins() throws {
+    let servers = try SecureServers.shared.get()
+    let (good, other) = (try servers.pin("good"), try servers.pin("other"))
+    #expect(good.count == 44 && good != other)
+    func result(_ pins: [String]) throws -> TransportResult? {
+      try probe(servers) { $0.tls.targets[servers.url("good")] = .init(pins: pins) }.perform(servers.url("good"))
+    }
+    #expect(try result([good])?.status == 200)
+    #expect(try result([other, good])?.status == 200)
+    let refused = try result([other])
+    #expect(refused?.outcome == .unusable)
+    #expect(refused?.error?.code == "certificateNotPinned")
+  }
+
+  @Test("a target may have issuers of its own, and a version of TLS that is too old is not spoken")
+  func issuersAndVersions() throws {
+    let servers = try SecureServers.shared.get()
+    let own = try TransportProbe {
+      $0.tls.targets[servers.url("self")] = .init(trustedIssuers: servers.path("self.pem"))
+    }
+    #expect(own.perform(servers.url("self"))?.status == 200)
+    #expect(own.perform(servers.url("good"))?.error?.code == "certificateUntrusted")
+    #expect(try probe(servers).perform(servers.url("old"))?.status == 200)
+    let strict = try probe(servers) { $0.tls.minimumVersion = .tls13 }
+    #expect(strict.perform(servers.url("good"))?.status == 200)
+    let refused = strict.perform(servers.url("old"))
+    #expect(refused?.error?.code == "tlsFailed")
+    #expect(refused?.outcome == .notSent)
+  }
+}
