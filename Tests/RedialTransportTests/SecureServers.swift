@@ -107,8 +107,9 @@ final class SecureServers: @unchecked Sendable {
     nginx.arguments = [
       "-c",
       "PATH=$PATH:/usr/sbin; nginx -p \(folder.path) -c \(path("nginx.conf")) -e \(path("error.log")) </dev/null & "
-        + "cat; kill $!; wait $!; rm -rf \(folder.path)",
+        + "cat; kill -9 $!; wait $!; rm -rf \(folder.path)",
     ]
+    // Killed, since what this process blocks of signals is inherited.
     nginx.standardInput = leash
     nginx.standardOutput = FileHandle.nullDevice
     nginx.standardError = FileHandle.nullDevice
