@@ -19,7 +19,7 @@ extension Engine {
     let outcome = result.outcome == .cancelled && cancelledBy.isEmpty ? OutcomeClass.interrupted : result.outcome
     let attempt = AttemptRecord(
       number: result.number, startedAt: call.record.progress.due, duration: result.duration, outcome: outcome,
-      status: result.status, failure: result.failure, response: result.response)
+      status: result.status, failure: result.failure, response: result.response, figures: result.figures)
     settle(result.id, attempt, cancelledBy: cancelledBy)
   }
 

@@ -124,11 +124,13 @@ public struct AttemptResult: Sendable {
   public var response: CapturedResponse?
   /// How long it took.
   public var duration: Duration
+  /// What the exchange took and how it was made; nil when nobody knows.
+  public var figures: ExchangeFigures?
 
   /// Creates a result.
   public init(
     id: CallID, number: Int, outcome: OutcomeClass, status: Int? = nil, failure: AttemptFailure? = nil,
-    response: CapturedResponse? = nil, duration: Duration
+    response: CapturedResponse? = nil, duration: Duration, figures: ExchangeFigures? = nil
   ) {
     self.id = id
     self.number = number
@@ -137,6 +139,7 @@ public struct AttemptResult: Sendable {
     self.failure = failure
     self.response = response
     self.duration = duration
+    self.figures = figures
   }
 }
 

@@ -12,8 +12,8 @@ struct AttemptChanges {
       "store an attempt",
       """
       INSERT INTO attempts (call_id, number, started_at, duration, outcome, status, failure_code, failure_message,
-        decision, truncated, response_head, response_body)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+        decision, truncated, response_head, response_body, figures)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
       """)
     removeAll = try connection.prepare("remove a call's attempts", "DELETE FROM attempts WHERE call_id = ?1")
   }
@@ -38,13 +38,17 @@ struct AttemptChanges {
     insert.bind(10, attempt.response.map { $0.truncated ? 1 : 0 })
     let head = attempt.response?.head.bytes ?? []
     let body = attempt.response?.body ?? []
+    let figures = attempt.figures?.encoded ?? []
     try attempt.decision.withUnsafeBufferPointer { decision throws(StoreError) in
       try head.withUnsafeBufferPointer { head throws(StoreError) in
         try body.withUnsafeBufferPointer { body throws(StoreError) in
           insert.bind(9, bytes: decision)
           insert.bind(11, bytes: head)
-          insert.bind(12, bytes: body)
-          try insert.run()
+          try figures.withUnsafeBufferPointer { figures throws(StoreError) in
+            insert.bind(12, bytes: body)
+            insert.bind(13, bytes: figures)
+            try insert.run()
+          }
         }
       }
     }

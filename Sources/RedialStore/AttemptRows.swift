@@ -23,7 +23,7 @@ struct AttemptRows {
       """
       SELECT number, started_at, duration, outcome, status, failure_code, failure_message, decision,
         CASE WHEN \(wanted) THEN truncated END, CASE WHEN \(wanted) THEN response_head END,
-        CASE WHEN \(wanted) THEN response_body END
+        CASE WHEN \(wanted) THEN response_body END, figures
       FROM attempts WHERE call_id = ?1 ORDER BY number
       """)
   }
@@ -52,7 +52,7 @@ struct AttemptRows {
     var record = AttemptRecord(
       number: Int(row.integer(0)), startedAt: Timestamp(microseconds: row.integer(1)),
       duration: .microseconds(row.integer(2)), outcome: outcome, status: row.integerIfPresent(4).map { Int($0) },
-      decision: row.bytes(7))
+      decision: row.bytes(7), figures: ExchangeFigures(encoded: row.bytes(11)))
     if !row.isNull(5) { record.failure = AttemptFailure(code: row.text(5), message: row.text(6)) }
     if let truncated = row.integerIfPresent(8) {
       record.response = CapturedResponse(

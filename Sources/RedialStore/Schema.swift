@@ -6,7 +6,7 @@ enum Schema {
   static var version: Int64 { Int64(migrations.count) }
 
   /// Step *n* makes version *n + 1* of version *n*.
-  static let migrations: [String] = [tables, waits, keys, ordering]
+  static let migrations: [String] = [tables, waits, keys, ordering, figures]
 
   /// What changes in a call's life is apart from what never does: an update rewrites its whole row, and 60
   /// bytes a row let one page serve many updates (measured: a third less CPU and half the writes a call).
@@ -73,6 +73,11 @@ enum Schema {
     ) STRICT;
     CREATE INDEX turns_awaited ON turns (target_id, key) WHERE has_turn = 0;
     CREATE UNIQUE INDEX turns_had ON turns (target_id, key) WHERE has_turn = 1;
+    """
+
+  /// What an attempt's exchange took and how it was made, in the form of `ExchangeFigures.encoded`.
+  private static let figures = """
+    ALTER TABLE attempts ADD COLUMN figures BLOB;
     """
 
   /// What a file says of itself.

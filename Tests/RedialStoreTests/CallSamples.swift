@@ -38,11 +38,14 @@ enum Sample {
   }
 
   static func attempt(_ number: Int, body: [UInt8]? = nil) -> AttemptRecord {
-    AttemptRecord(
+    var figures = ExchangeFigures(phase: .response)
+    (figures.connected, figures.remoteAddress, figures.version) = (number, IPAddress(canonical: "::1"), .http11)
+    return AttemptRecord(
       number: number, startedAt: time(number), duration: .microseconds(12_345), outcome: .answered, status: 503,
       decision: Array(#"{"action":"retry"}"#.utf8),
       response: CapturedResponse(
-        head: HeaderBlock(bytes: Array("retry-after: 3\r\n".utf8)), body: body ?? [UInt8(number)], truncated: false))
+        head: HeaderBlock(bytes: Array("retry-after: 3\r\n".utf8)), body: body ?? [UInt8(number)], truncated: false),
+      figures: figures)
   }
 }
 

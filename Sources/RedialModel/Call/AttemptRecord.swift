@@ -18,11 +18,14 @@ public struct AttemptRecord: Sendable, Hashable {
   public var decision: [UInt8]
   /// What was kept of the response, when answered.
   public var response: CapturedResponse?
+  /// What the exchange took and how it was made; nil when nobody knows.
+  public var figures: ExchangeFigures?
 
   /// Creates a record from its parts.
   public init(
     number: Int, startedAt: Timestamp, duration: Duration, outcome: OutcomeClass, status: Int? = nil,
-    failure: AttemptFailure? = nil, decision: [UInt8] = [], response: CapturedResponse? = nil
+    failure: AttemptFailure? = nil, decision: [UInt8] = [], response: CapturedResponse? = nil,
+    figures: ExchangeFigures? = nil
   ) {
     self.number = number
     self.startedAt = startedAt
@@ -32,6 +35,7 @@ public struct AttemptRecord: Sendable, Hashable {
     self.failure = failure
     self.decision = decision
     self.response = response
+    self.figures = figures
   }
 }
 

@@ -77,12 +77,18 @@ public struct CallView {
       writer.key("error")
       writer.beginObject()
       writer.field("code", failure.code)
+      if let phase = attempt.figures?.phase {
+        writer.key("phase")
+        writer.string(phase.name)
+      }
       writer.field("message", failure.message)
       writer.endObject()
     }
     writer.key("decision")
     if attempt.decision.isEmpty { writer.null() } else { writer.raw(attempt.decision) }
     if withResponse {
+      writer.key("exchange")
+      if let figures = attempt.figures { figures.write(to: &writer) } else { writer.null() }
       writer.key("response")
       if let response = attempt.response {
         write(response, status: attempt.status, to: &writer)

@@ -44,9 +44,7 @@ final class Runtime: @unchecked Sendable {
       perform($0)
     }
     storeLane = StoreLane(store: store) { [unowned self] in storeDid($0) }
-    var configuration = TransportConfiguration(userAgent: "redial/\(redialVersion)")
-    configuration.maxIdleConnections = settings.maxIdleConnections
-    configuration.connectTimeout = settings.connectTimeout
+    var configuration = settings.transport
     configuration.egress = settings.egress
     transport = try Transport(configuration: configuration) { [unowned self] in attemptsEnded($0) }
   }
@@ -350,6 +348,6 @@ extension AttemptResult {
       id: CallID(rawValue: Int64(result.id)), number: number, outcome: result.outcome, status: result.status,
       failure: result.error.map { AttemptFailure(code: $0.code, message: $0.message) },
       response: answered ? CapturedResponse(head: result.head, body: result.body, truncated: result.truncated) : nil,
-      duration: result.duration)
+      duration: result.duration, figures: result.figures)
   }
 }

@@ -2,6 +2,7 @@ public import HTTPServer
 internal import RedialCore
 public import RedialEngine
 public import RedialModel
+public import RedialTransport
 
 /// Everything about the service that can be set.
 public struct ServiceSettings: Sendable {
@@ -33,10 +34,8 @@ public struct ServiceSettings: Sendable {
   public var maxWaitTime = Duration.seconds(60)
   /// The most calls that one request may hand over.
   public var maxBatch = 1000
-  /// Idle connections to targets that are kept for reuse.
-  public var maxIdleConnections = 256
-  /// The longest that connecting to a target may take.
-  public var connectTimeout = Duration.seconds(10)
+  /// How calls are made, but for the egress policy.
+  public var transport = TransportConfiguration(userAgent: "redial/\(redialVersion)")
   /// Where calls and webhooks may go; what follows from where the service listens is added when it does.
   public var egress = EgressPolicy()
   /// The longest that a stop waits for running attempts. Docker allows ten seconds before it kills.

@@ -2,6 +2,7 @@ internal import HTTPServer
 internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
+internal import RedialTransport
 
 /// One thing that can be set, by a flag, an environment variable or the config file.
 public struct Setting: Sendable {
@@ -106,8 +107,32 @@ extension Setting {
     span("maxWaitTime", \.maxWaitTime, "Longest that a client may wait for a call to end."),
     whole("maxBatch", \.maxBatch, 1...100_000, "Calls that one request may hand over."),
     whole(
-      "maxIdleConnections", \.maxIdleConnections, 1...100_000, "Idle connections to targets that are kept for reuse."),
-    span("connectTimeout", \.connectTimeout, "Longest that connecting to a target may take."),
+      "maxIdleConnections", \.transport.maxIdleConnections, 1...100_000,
+      "Idle connections to targets that are kept for reuse."),
+    whole(
+      "maxConnectionsPerTarget", \.transport.maxConnectionsPerTarget, 1...100_000,
+      "Connections to one host and port; what is beyond waits for one."),
+    span("maxConnectionAge", \.transport.maxConnectionAge, "How long a connection may be idle before its next use."),
+    span("nameCacheTime", \.transport.nameCacheTime, "How long a name's address is remembered, in whole seconds."),
+    span("connectTimeout", \.transport.connectTimeout, "Longest that connecting to a target may take."),
+    optionalSpan(
+      "firstByteTimeout", \.transport.firstByteTimeout,
+      "Longest from an attempt's start to the first byte of its answer; without it, as long as the attempt may take."),
+    whole(
+      "lowSpeedLimit", \.transport.lowSpeedLimit, 0...Int.max,
+      "Least bytes a second, over lowSpeedTime, below which an attempt is given up; 0 switches it off."),
+    span("lowSpeedTime", \.transport.lowSpeedTime, "How long an attempt may be slower, in whole seconds."),
+    whole(
+      "maxResponseHeaderBytes", \.transport.maxResponseHeaderBytes, 1024...(1 << 20), "Longest header of a response."),
+    whole(
+      "maxResponseBytes", \.transport.maxResponseBytes, 0...(1 << 30),
+      "How much of a response's body is received before it is broken off; what is kept is for the call to say."),
+    optionalText(
+      "proxy", \.transport.proxy, "URL", "Proxy that all calls go through; those of the environment never are."),
+    optionalText(
+      "caFile", \.transport.tls.trustedIssuers, "FILE",
+      "Certificates, in PEM, whose issuers are trusted; else the system's."),
+    choice("minTLS", \.transport.tls.minimumVersion, "Oldest version of TLS that is spoken."),
     choice("egress", \.egress.reach, "Where calls may go besides what egressAllow names; see Egress."),
     rules(
       "egressAllow", \.egress.allow, "Destinations that are allowed besides: addresses, blocks, names, perhaps a port."),
@@ -192,6 +217,30 @@ extension Setting {
       assign: { settings, text in
         guard let value = DurationText.parse(text), value > .zero else { return false }
         settings[keyPath: path] = value
+        return true
+      })
+  }
+
+  private static func optionalText(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, String?> & Sendable, _ form: String, _ summary: String
+  ) -> Setting {
+    Setting(
+      key: key, form: form, summary: summary, isSecret: false, read: { $0[keyPath: path] ?? "" },
+      assign: { settings, text in
+        settings[keyPath: path] = text.isEmpty ? nil : text
+        return true
+      })
+  }
+
+  private static func optionalSpan(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, Duration?> & Sendable, _ summary: String
+  ) -> Setting {
+    Setting(
+      key: key, form: "duration", summary: summary, isSecret: false,
+      read: { $0[keyPath: path].map(DurationText.format) ?? "" },
+      assign: { settings, text in
+        guard text.isEmpty || DurationText.parse(text).map({ $0 > .zero }) == true else { return false }
+        settings[keyPath: path] = DurationText.parse(text)
         return true
       })
   }

@@ -10,7 +10,11 @@ struct AttemptHeaders: Sendable {
   /// webhook those of Standard Webhooks, signed with the time of the attempt.
   func fields(of start: AttemptStart, at now: Timestamp) -> [HeaderField] {
     var fields = start.call.spec.headers
-    fields.reserveCapacity(fields.count + 3)
+    fields.reserveCapacity(fields.count + 4)
+    let given = fields.firstIndex { $0.name.utf8.count == 11 && $0.name.lowercased() == TraceContext.fieldName }
+    let trace = TraceContext.field(
+      of: start.call.id, attempt: start.number, given: given.map { fields[$0].value })
+    if let given { fields[given].value = trace } else { fields.append(HeaderField(TraceContext.fieldName, trace)) }
     switch start.call.kind {
     case .webhook:
       let id = "msg_" + start.call.id.characters
