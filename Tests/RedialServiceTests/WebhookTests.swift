@@ -55,9 +55,23 @@ struct WebhookTests {
   func call() throws {
     let start = start(.call)
     let id = start.call.id.description
-    #expect(try fields(start) == ["Idempotency-Key": id, "Redial-Call-Id": id, "Redial-Attempt": "3"])
+    let trace = TraceContext.field(of: start.call.id, attempt: 3, given: nil)
+    #expect(
+      try fields(start) == [
+        "Idempotency-Key": id, "Redial-Call-Id": id, "Redial-Attempt": "3", "traceparent": trace,
+      ])
     let keyed = try fields(self.start(.call, headers: [HeaderField("idempotency-KEY", "mine")]))
-    #expect(keyed == ["idempotency-KEY": "mine", "Redial-Call-Id": id, "Redial-Attempt": "3"])
+    #expect(
+      keyed == ["idempotency-KEY": "mine", "Redial-Call-Id": id, "Redial-Attempt": "3", "traceparent": trace])
+  }
+
+  @Test("a call's attempt goes on with its client's trace")
+  func trace() throws {
+    let given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    let fields = try fields(self.start(.call, headers: [HeaderField("Traceparent", given)]))
+    #expect(fields["traceparent"] == nil)
+    let trace = try #require(fields["Traceparent"])
+    #expect(trace.hasPrefix("00-4bf92f3577b34da6a3ce929d0e0e4736-") && trace != given)
   }
 
   @Test("a webhook carries id, time in whole seconds and signature, and nothing of a call's")

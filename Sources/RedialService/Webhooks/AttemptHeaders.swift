@@ -11,10 +11,6 @@ struct AttemptHeaders: Sendable {
   func fields(of start: AttemptStart, at now: Timestamp) -> [HeaderField] {
     var fields = start.call.spec.headers
     fields.reserveCapacity(fields.count + 4)
-    let given = fields.firstIndex { $0.name.utf8.count == 11 && $0.name.lowercased() == TraceContext.fieldName }
-    let trace = TraceContext.field(
-      of: start.call.id, attempt: start.number, given: given.map { fields[$0].value })
-    if let given { fields[given].value = trace } else { fields.append(HeaderField(TraceContext.fieldName, trace)) }
     switch start.call.kind {
     case .webhook:
       let id = "msg_" + start.call.id.characters
@@ -31,7 +27,19 @@ struct AttemptHeaders: Sendable {
       }
       fields.append(HeaderField("Redial-Call-Id", id))
       fields.append(HeaderField("Redial-Attempt", "\(start.number)"))
+      addTrace(of: start, to: &fields)
     }
     return fields
+  }
+
+  /// A span of the attempt's own in the client's trace, or in the call's where the client gave none.
+  private func addTrace(of start: AttemptStart, to fields: inout [HeaderField]) {
+    let given = fields.firstIndex { $0.name.utf8.count == 11 && $0.name.lowercased() == TraceContext.fieldName }
+    let trace = TraceContext.field(of: start.call.id, attempt: start.number, given: given.map { fields[$0].value })
+    if let given {
+      fields[given].value = trace
+    } else {
+      fields.append(HeaderField(TraceContext.fieldName, trace))
+    }
   }
 }

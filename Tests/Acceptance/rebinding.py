@@ -1,0 +1,112 @@
+"""A network of its own, whose DNS changes its mind: run by `unshare --net --mount`, it writes what happened as JSON.
+
+Each name is answered first with an address that may be called, and from then on with one that may not.
+"""
+
+import fcntl
+import http.client
+import json
+import pathlib
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+HONEST = "93.184.216.34"
+TURNS = {"loopback": "127.0.0.1", "private": "10.9.9.9", "linklocal": "169.254.169.254"}
+PORT = 8099
+
+
+def configure(label, address):
+    """Gives the loopback device another address, and switches it on."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        if address:
+            packed = struct.pack("16sH2x4s8x", label, socket.AF_INET, socket.inet_aton(address))
+            fcntl.ioctl(s, 0x8916, packed)  # SIOCSIFADDR
+        fcntl.ioctl(s, 0x8914, struct.pack("16sH14x", label, 0x1))  # SIOCSIFFLAGS, IFF_UP
+
+
+def serve_names(asked):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.bind(("127.0.0.1", 53))
+    while True:
+        query, client = s.recvfrom(512)
+        labels, at = [], 12
+        while query[at]:
+            labels.append(query[at + 1:at + 1 + query[at]].decode().lower())
+            at += 1 + query[at]
+        question, kind = query[12:at + 5], struct.unpack("!H", query[at + 1:at + 3])[0]
+        answer = b""
+        if kind == 1 and labels[0] in TURNS:
+            asked[labels[0]] = asked.get(labels[0], 0) + 1
+            address = HONEST if asked[labels[0]] == 1 else TURNS[labels[0]]
+            answer = struct.pack("!HHHIH", 0xC00C, 1, 1, 0, 4) + socket.inet_aton(address)
+        s.sendto(query[:2] + struct.pack("!HHHHH", 0x8180, 1, 1 if answer else 0, 0, 0) + question + answer, client)
+
+
+def serve_target(reached):
+    """Answers 503 to everybody, and notes at which address it was reached."""
+    listener = socket.create_server(("0.0.0.0", PORT), backlog=100)
+    while True:
+        connection, _ = listener.accept()
+        reached.append(connection.getsockname()[0])
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        connection.close()
+
+
+def ask(method, path, body=None):
+    client = http.client.HTTPConnection("127.0.0.1", 8098, timeout=10)
+    client.request(method, path, body, {"content-type": "application/json"})
+    answer = client.getresponse()
+    return answer.status, json.loads(answer.read())
+
+
+def main(binary, folder):
+    folder = pathlib.Path(folder)
+    configure(b"lo", None)
+    for number, address in enumerate([HONEST, *list(TURNS.values())[1:]]):
+        configure(b"lo:%d" % number, address)
+    for name, text in [("resolv.conf", "nameserver 127.0.0.1\n"), ("nsswitch.conf", "hosts: dns\n")]:
+        (folder / name).write_text(text)
+        subprocess.run(["mount", "--bind", str(folder / name), f"/etc/{name}"], check=True)
+    asked, reached = {}, []
+    threading.Thread(target=serve_names, args=(asked,), daemon=True).start()
+    threading.Thread(target=serve_target, args=(reached,), daemon=True).start()
+    with open(folder / "redial.log", "wb") as log:
+        service = subprocess.Popen(
+            [binary, "serve", "--listen", "0.0.0.0:8098", "--store", f"sqlite:{folder}/redial.db",
+             "--egress", "public", "--name-cache-time", "1s"], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+    try:
+        calls = {}
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                ask("GET", "/v1/calls")
+                break
+            except OSError:
+                assert time.monotonic() < deadline, "the service does not start"
+                time.sleep(0.05)
+        policy = {"maxAttempts": 5, "backoff": {"initial": "2100ms", "max": "2100ms", "jitter": "none"}}
+        for name in TURNS:
+            status, call = ask("POST", "/v1/calls", json.dumps(
+                {"url": f"http://{name}.rebind.example:{PORT}/", "policy": policy}))
+            assert status == 202, call
+            calls[name] = call["id"]
+        while True:
+            ended = {name: ask("GET", f"/v1/calls/{call}")[1] for name, call in calls.items()}
+            if all(call["finishedAt"] for call in ended.values()):
+                break
+            assert time.monotonic() < deadline, ended
+            time.sleep(0.1)
+        targets = {t["key"]: t["breaker"] for t in ask("GET", "/v1/targets")[1]["data"]}
+        print(json.dumps({"calls": ended, "reached": reached, "asked": asked, "targets": targets}))
+    finally:
+        service.kill()
+        service.wait()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,69 @@
+"""Where calls may go, whatever name or notation leads there."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import processes
+
+
+def test_what_a_url_already_tells_is_refused_when_it_is_submitted(redial):
+    service = redial()
+    for url in ["http://169.254.169.254/latest/meta-data/", "http://2852039166/", "http://[::ffff:a9fe:a9fe]/",
+                "http://0.0.0.0/", "http://224.0.0.1/", service.url, "http://user@example.com/", "file:///etc/passwd",
+                "http://1.2.3.4.5/", "http+unix://%2Frun%2Fdocker.sock/"]:
+        answer = service("POST", "/v1/calls", {"url": url})
+        assert answer.status == 422, url
+        assert [error["pointer"] for error in answer.json["errors"]] == ["/url"]
+        answer = service("POST", "/v1/calls", {"url": "http://example.com/", "callback": {"url": url}})
+        assert answer.status == 422, url
+        assert [error["pointer"] for error in answer.json["errors"]] == ["/callback/url"]
+    answer = service("POST", "/v1/calls", {"url": "http://example.com/", "headers": {"X-A": "a\r\nX-B: b"}})
+    assert answer.status == 422 and answer.json["errors"][0]["pointer"] == "/headers/X-A"
+
+
+def test_a_name_that_leads_to_the_service_itself_is_blocked_at_once(redial):
+    service = redial()
+    call = service.ended(service.submit(url=f"http://localhost:{service.port}/v1/calls", method="POST", body="{}"))
+    assert (call["state"], call["failureReason"], call["attemptCount"]) == ("failed", "blocked", 1)
+    assert call["attempts"][0]["outcome"] == "blocked"
+    assert call["attempts"][0]["error"]["code"] == "egressOwnAddress"
+    assert len(service("GET", "/v1/calls").json["data"]) == 1
+
+
+def test_the_lists_hold_for_calls_and_for_webhooks(redial, receiver):
+    target, inner = receiver(), receiver()
+    service = redial("--egress", "listed", "--egress-allow", f"127.0.0.1:{target.port},localhost:{inner.port}",
+                     "--egress-deny", "*.evil.example")
+    assert service("POST", "/v1/calls", {"url": "http://x.evil.example/"}).status == 422
+    assert service("POST", "/v1/calls", {"url": inner.url}).status == 422
+    call = service.ended(service.submit(url=target.url, callback={"url": f"http://localhost:{inner.port}/hook"}))
+    assert call["state"] == "succeeded"
+    assert inner.next().path == "/hook"
+
+
+def test_a_name_that_changes_its_address_gains_nothing(tmp_path):
+    space = ["unshare", "--net", "--mount"]
+    if os.geteuid() != 0:
+        space += ["--user", "--map-root-user"]
+    if subprocess.run([*space, "true"], capture_output=True).returncode:
+        pytest.skip("this machine makes no network namespaces")
+    script = pathlib.Path(__file__).with_name("rebinding.py")
+    run = subprocess.run(
+        [*space, sys.executable, str(script), processes.BINARY, str(tmp_path)], capture_output=True, text=True,
+        timeout=60, env=processes.environment(), stdin=subprocess.DEVNULL)
+    assert run.returncode == 0, run.stderr
+    seen = json.loads(run.stdout)
+    assert seen["reached"] == ["93.184.216.34"] * 3
+    for name, rule in [("loopback", "egressLoopback"), ("private", "egressPrivate"), ("linklocal", "egressLinkLocal")]:
+        call = seen["calls"][name]
+        assert seen["asked"][name] >= 2
+        assert [attempt["outcome"] for attempt in call["attempts"]] == ["answered", "blocked"]
+        assert (call["state"], call["failureReason"]) == ("failed", "blocked")
+        assert call["attempts"][1]["error"]["code"] == rule
+        for address in ["127.0.0.1", "10.9.9.9", "169.254.169.254"]:
+            assert address not in json.dumps(call)
