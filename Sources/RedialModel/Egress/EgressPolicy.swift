@@ -118,7 +118,8 @@ public struct EgressPolicy: Sendable, Hashable {
     return own.contains { endpoint in
       guard endpoint.port == port else { return false }
       guard let own = endpoint.address else { return address.addressClass == .loopback || isLocal() }
-      return addresses.contains(own)
+      // A name of this machine often has several loopback addresses, only one of which is listened at.
+      return addresses.contains(own) || (own.addressClass == .loopback && address.addressClass == .loopback)
     }
   }
 
