@@ -73,10 +73,12 @@ bench:
 	@swift build -c release --product redial
 	@swift build -c release --product server-benchmark
 	@swift build -c release --product policy-benchmark
+	@swift build -c release --product transport-benchmark
 	@swift build -c release --product codec-benchmark
 	@python3 Benchmarks/server.py
 	@python3 Benchmarks/service.py
 	@"$$(swift build -c release --show-bin-path)/policy-benchmark"
+	@"$$(swift build -c release --show-bin-path)/transport-benchmark" </dev/null
 	@"$$(swift build -c release --show-bin-path)/codec-benchmark"
 
 lint:

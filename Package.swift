@@ -79,6 +79,10 @@ let package = Package(
     .executableTarget(
       name: "server-benchmark", dependencies: ["HTTPServer"], path: "Benchmarks/Server", swiftSettings: strict),
 
+    .executableTarget(
+      name: "transport-benchmark", dependencies: ["RedialTransport", "RedialModel", "RedialCore", "CCurl"],
+      path: "Benchmarks/Transport", swiftSettings: strict),
+
     tests("RedialCoreTests", ["RedialCore"]),
     tests("RedialTests", ["Redial", "RedialCore", "RedialModel", "RedialService", "HTTPServer"]),
     tests("RedialModelTests", ["RedialModel", "RedialCore"]),
