@@ -49,7 +49,7 @@ let package = Package(
 
     // The shells around them.
     module("RedialStore", ["RedialModel", "RedialCore", "CSQLite"]),
-    module("RedialTransport", ["RedialModel", "RedialCore", "CCurl"]),
+    module("RedialTransport", ["RedialModel", "RedialCore", "CCurl", "CLinux"]),
     module("HTTPServer", ["CLinux", "CZlib"]),
 
     // The service and its command.

@@ -64,6 +64,20 @@ static inline const char *_Nullable redial_curl_get_text(CURL *_Nonnull h, CURLI
   return curl_easy_getinfo(h, i, &v) == CURLE_OK ? v : NULL;
 }
 
+// For CURLMOPT_SOCKETFUNCTION and CURLMOPT_TIMERFUNCTION, both with the same pointer for their last argument but one.
+typedef int (*redial_curl_watcher)(
+    CURL *_Nullable, curl_socket_t, int, void *_Nullable, void *_Nullable);
+typedef int (*redial_curl_timer)(CURLM *_Nullable, long, void *_Nullable);
+
+static inline CURLMcode redial_curl_multi_set_events(
+    CURLM *_Nonnull m, redial_curl_watcher _Nonnull watcher, redial_curl_timer _Nonnull timer, void *_Nullable p) {
+  CURLMcode code = curl_multi_setopt(m, CURLMOPT_SOCKETFUNCTION, watcher);
+  if (code == CURLM_OK) code = curl_multi_setopt(m, CURLMOPT_SOCKETDATA, p);
+  if (code == CURLM_OK) code = curl_multi_setopt(m, CURLMOPT_TIMERFUNCTION, timer);
+  if (code == CURLM_OK) code = curl_multi_setopt(m, CURLMOPT_TIMERDATA, p);
+  return code;
+}
+
 static inline CURLMcode redial_curl_multi_set_long(CURLM *_Nonnull m, CURLMoption o, long v) {
   return curl_multi_setopt(m, o, v);
 }

@@ -5,7 +5,7 @@ internal import Synchronization
 /// The thread of a transport: libcurl's multi interface, fed from a mailbox.
 ///
 /// `@unchecked Sendable`: `run` executes once, on one thread, and everything mutable but the mailbox is touched there
-/// alone; `curl_multi_wakeup` may be called from any thread, as long as `multi` lives, which the mailbox's lock sees to.
+/// alone; `SocketEvents.wake` may be called from any thread.
 final class TransferLoop: @unchecked Sendable {
   enum Message: Sendable {
     case start(TransportRequest)
@@ -20,6 +20,7 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   private let multi: UnsafeMutableRawPointer
+  private let events: SocketEvents
   private var configuration: TransportConfiguration
   private let completions: @Sendable ([TransportResult]) -> Void
   private let mail = Mutex(Mail())
@@ -39,10 +40,11 @@ final class TransferLoop: @unchecked Sendable {
   private static let longestSleep: Int32 = 60_000
 
   init(
-    multi: UnsafeMutableRawPointer, configuration: TransportConfiguration,
+    multi: UnsafeMutableRawPointer, events: SocketEvents, configuration: TransportConfiguration,
     completions: @escaping @Sendable ([TransportResult]) -> Void
   ) {
     self.multi = multi
+    self.events = events
     self.configuration = configuration
     self.completions = completions
   }
@@ -58,7 +60,7 @@ final class TransferLoop: @unchecked Sendable {
       guard !mail.hasEnded else { return messages }
       let wasEmpty = mail.messages.isEmpty
       mail.messages += messages
-      if wasEmpty, !messages.isEmpty { curl_multi_wakeup(multi) }
+      if wasEmpty, !messages.isEmpty { events.wake() }
       return []
     }
     let ended = refused.compactMap { message -> TransportResult? in
@@ -72,12 +74,10 @@ final class TransferLoop: @unchecked Sendable {
   func run() {
     while !isStopping {
       for message in takeMail() { perform(message) }
-      var running: Int32 = 0
-      curl_multi_perform(multi, &running)
+      if !isStopping { events.turn(atMost: firstBytes.sleep(atMost: results.isEmpty ? Self.longestSleep : 0)) }
       takeEnded()
       abortSilent()
       tell()
-      if !isStopping { curl_multi_poll(multi, nil, 0, firstBytes.sleep(atMost: Self.longestSleep), nil) }
     }
     for message in mail.withLock({ mail in
       mail.hasEnded = true

@@ -21,10 +21,14 @@ public final class Transport: Sendable {
     guard LibCurl.isUsable, let multi = curl_multi_init() else {
       throw TransportStartError(message: "libcurl could not be started: there is not enough memory.")
     }
+    guard let events = SocketEvents(), events.attach(multi) else {
+      curl_multi_cleanup(multi)
+      throw TransportStartError(message: "The transport could not be started: there are no descriptors left for it.")
+    }
     _ = redial_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maxIdleConnections))
     _ = redial_curl_multi_set_long(
       multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(1, configuration.maxConnectionsPerTarget))
-    let loop = TransferLoop(multi: multi, configuration: configuration, completions: completions)
+    let loop = TransferLoop(multi: multi, events: events, configuration: configuration, completions: completions)
     self.loop = loop
     DispatchQueue(label: "redial.transport", qos: .userInitiated).async { loop.run() }
   }
