@@ -224,10 +224,10 @@ let slow = "http://127.0.0.1:\(silentPort())/"
 run.transport.start((0..<1000).map { request(1 << 32 + $0, slow) })
 usleep(500_000)
 let beside = run.run()
-print(
-  "fast targets, alone          p50 \(percentile(alone.durations, 0.5)) us  p99 \(percentile(alone.durations, 0.99)) us  CPU \(shown(alone.cpu)) us"
-)
-print("fast targets, beside 1,000 slow calls")
-print(
-  "                             p50 \(percentile(beside.durations, 0.5)) us  p99 \(percentile(beside.durations, 0.99)) us  CPU \(shown(beside.cpu)) us"
-)
+func report(_ what: String, _ result: (cpu: Double, durations: [Int64])) {
+  let (half, most) = (percentile(result.durations, 0.5), percentile(result.durations, 0.99))
+  print("  \(what)  p50 \(half) us  p99 \(most) us  CPU \(shown(result.cpu)) us")
+}
+print("fast targets")
+report("alone                  ", alone)
+report("beside 1,000 slow calls", beside)

@@ -94,12 +94,11 @@ extension Transfer {
   private func setFields(_ headers: [HeaderField]) -> Bool {
     curl_slist_free_all(fields)
     fields = nil
-    var own: Set<String> = ["accept:", "content-type:", "expect:"]
-    var hasAgent = false
-    var hasEncoding = false
+    var (hasAccept, hasType, hasAgent, hasEncoding) = (false, false, false, false)
     for header in headers {
       switch header.name.utf8.count {
-      case 6, 12: own.remove(header.name.lowercased() + ":")
+      case 6 where header.name.lowercased() == "accept": hasAccept = true
+      case 12 where header.name.lowercased() == "content-type": hasType = true
       case 10 where header.name.lowercased() == "user-agent": hasAgent = true
       case 15 where header.name.lowercased() == "accept-encoding": hasEncoding = true
       default: break
@@ -114,7 +113,7 @@ extension Transfer {
       let code = redial_curl_set_text(handle, CURLOPT_ACCEPT_ENCODING, isInflating ? "gzip, deflate" : nil)
       guard code == CURLE_OK else { return false }
     }
-    return own.allSatisfy { append($0) }
+    return (hasAccept || append("Accept:")) && (hasType || append("Content-Type:")) && append("Expect:")
   }
 
   private func append(_ line: String) -> Bool {

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 internal import RedialCore
 internal import RedialModel
 
@@ -86,9 +87,7 @@ extension Transfer {
     if sends > 0 {
       figures.isReused = isReused
       figures.remotePort = Int(redial_curl_get_long(handle, CURLINFO_PRIMARY_PORT))
-      figures.remoteAddress = redial_curl_get_text(handle, CURLINFO_PRIMARY_IP).flatMap {
-        IPAddress(canonical: String(cString: $0))
-      }
+      figures.remoteAddress = remoteAddress
     }
     switch redial_curl_get_long(handle, CURLINFO_HTTP_VERSION) {
     case Int(CURL_HTTP_VERSION_1_0): figures.version = .http10
@@ -97,6 +96,17 @@ extension Transfer {
     default: break
     }
     return figures
+  }
+
+  /// The address at the other end, read from text only when it is another than at the last request of this handle.
+  private var remoteAddress: IPAddress? {
+    guard let text = redial_curl_get_text(handle, CURLINFO_PRIMARY_IP) else { return nil }
+    if let last = lastAddress, last.text.withUnsafeBufferPointer({ strcmp($0.baseAddress ?? text, text) == 0 }) {
+      return last.address
+    }
+    guard let address = IPAddress(canonical: String(cString: text)) else { return nil }
+    lastAddress = (Array(UnsafeBufferPointer(start: text, count: strlen(text) + 1)), address)
+    return address
   }
 
   private func detail(_ code: CURLcode) -> String {

@@ -23,16 +23,22 @@ final class ScriptedTarget: Sendable {
     func readRequest() -> String? {
       var bytes: [UInt8] = []
       var chunk = [UInt8](repeating: 0, count: 16 * 1024)
+      // Once the header is there, how long the whole request is.
+      var whole: Int?
       while true {
-        let text = String(decoding: bytes, as: UTF8.self)
-        if let end = text.range(ofHead: "\r\n\r\n") {
-          let length = text.lowercased().split(separator: "\r\n").compactMap { line -> Int? in
-            line.hasPrefix("content-length:") ? Int(line.dropFirst(15).filter { $0 != " " }) : nil
+        if whole == nil {
+          let text = String(decoding: bytes, as: UTF8.self)
+          whole = text.range(ofHead: "\r\n\r\n").map { end in
+            let length = text.lowercased().split(separator: "\r\n").compactMap { line -> Int? in
+              line.hasPrefix("content-length:") ? Int(line.dropFirst(15).filter { $0 != " " }) : nil
+            }
+            return end + (length.first ?? 0)
           }
-          if bytes.count >= end + (length.first ?? 0) {
-            target.state.withLock { $0.requests.append(text) }
-            return text
-          }
+        }
+        if let whole, bytes.count >= whole {
+          let text = String(decoding: bytes, as: UTF8.self)
+          target.state.withLock { $0.requests.append(text) }
+          return text
         }
         let count = recv(descriptor, &chunk, chunk.count, 0)
         if count <= 0 { return nil }
