@@ -28,6 +28,12 @@ public protocol CallStore: AnyObject {
   /// The call that was accepted under a key which has not expired.
   func find(key: String, at now: Timestamp) throws(StoreError) -> KeyRecord?
 
+  /// Removes some of the finished calls that a rule does not keep, those first that ended first, with their attempts
+  /// and keys, and makes the store smaller where it can; to be called again until there is nothing left to do.
+  ///
+  /// - Parameter budget: About how long it may take.
+  func tidy(_ retention: Retention, at now: Timestamp, within budget: Duration) throws(StoreError) -> TidyStep
+
   /// The value kept under a name for the service's own use.
   func setting(_ name: String) throws(StoreError) -> String?
 
@@ -45,6 +51,9 @@ public protocol CallReader: Sendable {
 
   /// Calls without bodies, newest first.
   func calls(_ query: CallQuery) throws(StoreError) -> [StoredCall]
+
+  /// What the store takes, and how many finished calls it holds. The cost does not depend on how many.
+  func usage() throws(StoreError) -> StoreUsage
 
   /// Whether the store answers.
   func ping() throws(StoreError)

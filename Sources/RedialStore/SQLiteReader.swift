@@ -42,6 +42,11 @@ public final class SQLiteReader: CallReader {
     try withConnection { connection throws(StoreError) in try connection.settings.value(of: name) }
   }
 
+  /// What the store takes, and how many finished calls it holds.
+  public func usage() throws(StoreError) -> StoreUsage {
+    try withConnection { connection throws(StoreError) in try connection.usage.usage() }
+  }
+
   /// Whether the store answers.
   public func ping() throws(StoreError) {
     try withConnection { connection throws(StoreError) in try connection.ping() }
@@ -73,6 +78,7 @@ public final class SQLiteReader: CallReader {
 private final class ReadConnection: @unchecked Sendable {
   let connection: SQLiteConnection
   let settings: SettingTable
+  let usage: UsageQueries
   private let rows: CallRows
   private let rowsWithoutBodies: CallRows
   private let attempts: AttemptRows
@@ -86,6 +92,7 @@ private final class ReadConnection: @unchecked Sendable {
     try Schema.openForReading(connection)
     self.connection = connection
     settings = try SettingTable(on: connection)
+    usage = try UsageQueries(on: connection)
     rows = try CallRows(on: connection, bodies: true)
     rowsWithoutBodies = try CallRows(on: connection, bodies: false)
     attempts = try AttemptRows(on: connection)

@@ -16,6 +16,10 @@ public final class SQLiteStore: CallStore {
   let queries: ClaimQueries
   let changes: CallChanges
   let targets: TargetTable
+  let finished: FinishedCalls
+  let usage: UsageQueries
+  /// Whether the file can become smaller a few pages at a time: one made by this version or later.
+  let canRelease: Bool
   private let rows: CallRows
   private let attemptRows: AttemptRows
   private let attemptChanges: AttemptChanges
@@ -37,6 +41,9 @@ public final class SQLiteStore: CallStore {
     queries = try ClaimQueries(on: connection)
     changes = try CallChanges(on: connection)
     targets = try TargetTable(on: connection)
+    finished = try FinishedCalls(on: connection)
+    usage = try UsageQueries(on: connection)
+    canRelease = try connection.value("measure the store", "PRAGMA auto_vacuum") { $0.integer(0) } == 2
     rows = try CallRows(on: connection, bodies: true)
     attemptRows = try AttemptRows(on: connection)
     attemptChanges = try AttemptChanges(on: connection)
@@ -60,9 +67,7 @@ public final class SQLiteStore: CallStore {
         case .key(let record):
           try keys.insert(record)
         case .discard(let id):
-          try attemptChanges.remove(of: id)
-          try changes.remove(id)
-          try keys.remove(of: id)
+          try remove(id)
           try turns.pass(id)
         case .breaker(let target, let breaker):
           try targets.set(breaker, of: target)
@@ -108,6 +113,13 @@ public final class SQLiteStore: CallStore {
       targets.didRollBack()
       throw error
     }
+  }
+
+  /// Removes a call with all that belongs to it, if there is one.
+  func remove(_ id: CallID) throws(StoreError) {
+    try attemptChanges.remove(of: id)
+    try changes.remove(id)
+    try keys.remove(of: id)
   }
 
   /// A call with, if its webhook will tell of them, its attempts.

@@ -6,7 +6,7 @@ enum Schema {
   static var version: Int64 { Int64(migrations.count) }
 
   /// Step *n* makes version *n + 1* of version *n*.
-  static let migrations: [String] = [tables, waits, keys, ordering, figures]
+  static let migrations: [String] = [tables, waits, keys, ordering, figures, retention]
 
   /// What changes in a call's life is apart from what never does: an update rewrites its whole row, and 60
   /// bytes a row let one page serve many updates (measured: a third less CPU and half the writes a call).
@@ -80,6 +80,32 @@ enum Schema {
     ALTER TABLE attempts ADD COLUMN figures BLOB;
     """
 
+  /// What retention needs: the finished calls by age, and how many there are, kept and not counted.
+  ///
+  /// The counts are the business of triggers, so that no statement can forget them. Only a call's end, its removal and
+  /// the retry of an ended one have to do with them: neither an accept nor an attempt's start touches that row.
+  private static let retention = """
+    CREATE INDEX calls_finished ON calls (finished_at) WHERE state >= 5;
+    CREATE TABLE finished_counts (
+      kind INTEGER NOT NULL, state INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (kind, state)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO finished_counts SELECT kind, state, count(*) FROM calls WHERE state >= 5 GROUP BY kind, state;
+    CREATE TRIGGER calls_inserted AFTER INSERT ON calls WHEN NEW.state >= 5 BEGIN
+      INSERT INTO finished_counts VALUES (NEW.kind, NEW.state, 1)
+        ON CONFLICT (kind, state) DO UPDATE SET count = count + 1;
+    END;
+    CREATE TRIGGER calls_ended AFTER UPDATE OF state ON calls WHEN NEW.state >= 5 AND OLD.state <> NEW.state BEGIN
+      INSERT INTO finished_counts VALUES (NEW.kind, NEW.state, 1)
+        ON CONFLICT (kind, state) DO UPDATE SET count = count + 1;
+    END;
+    CREATE TRIGGER calls_retried AFTER UPDATE OF state ON calls WHEN OLD.state >= 5 AND OLD.state <> NEW.state BEGIN
+      UPDATE finished_counts SET count = count - 1 WHERE kind = OLD.kind AND state = OLD.state;
+    END;
+    CREATE TRIGGER calls_removed AFTER DELETE ON calls WHEN OLD.state >= 5 BEGIN
+      UPDATE finished_counts SET count = count - 1 WHERE kind = OLD.kind AND state = OLD.state;
+    END;
+    """
+
   /// What a file says of itself.
   private enum Identity {
     case empty
@@ -90,6 +116,9 @@ enum Schema {
   /// connection up and brings the tables to this version.
   static func open(_ connection: SQLiteConnection) throws(StoreError) {
     let found = try identity(of: connection)
+    // Only a file without tables takes this up, and before anything is written to it: the pages that removed calls leave
+    // can then be given back to the file system a few at a time.
+    if case .empty = found { try connection.execute("set up the file", "PRAGMA auto_vacuum = INCREMENTAL") }
     let mode = try connection.value("set the journal mode", "PRAGMA journal_mode = WAL") { $0.text(0) }
     guard mode == "wal" else {
       throw StoreError(

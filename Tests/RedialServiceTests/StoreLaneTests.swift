@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import RedialCore
 import RedialEngine
 import RedialModel
@@ -11,13 +12,14 @@ import Testing
 /// A store that notes what is asked of it, and fails on demand.
 private final class NotedStore: CallStore, @unchecked Sendable {
   // Sound: everything mutable is behind the lock.
-  private let state = Mutex((commits: [Int](), failing: false))
+  private let state = Mutex((commits: [Int](), failing: false, untidy: 0))
   /// Waited for by each commit, when set.
   let gate: DispatchSemaphore?
 
   init(gate: DispatchSemaphore? = nil) { self.gate = gate }
 
   var commits: [Int] { state.withLock { $0.commits } }
+  func setUntidy(_ steps: Int) { state.withLock { $0.untidy = steps } }
   func setFailing(_ failing: Bool) { state.withLock { $0.failing = failing } }
 
   func recover(at now: Timestamp) -> RecoveredState { RecoveredState() }
@@ -33,6 +35,14 @@ private final class NotedStore: CallStore, @unchecked Sendable {
   func claimQueued(target: String, limit: Int) -> [CallRecord] { [] }
   func claim(_ id: CallID) -> CallRecord? { nil }
   func find(key: String, at now: Timestamp) throws(StoreError) -> KeyRecord? { nil }
+  func tidy(_ retention: Retention, at now: Timestamp, within budget: Duration) throws(StoreError) -> TidyStep {
+    let left = state.withLock { state in
+      state.untidy = max(0, state.untidy - 1)
+      return state.untidy
+    }
+    if left > 0 { Thread.sleep(forTimeInterval: 0.001) }
+    return TidyStep(removed: 1, isDone: left == 0)
+  }
   func setting(_ name: String) -> String? { nil }
   func setSetting(_ name: String, to value: String) {}
   func close() {}
@@ -107,6 +117,27 @@ struct StoreLaneTests {
     let outcomes = outcomes(store) { $0.post((0..<5000).map { Self.commit($0) }) }
     #expect(store.commits == [2048, 2048, 904])
     #expect(outcomes.count == 3)
+  }
+
+  @Test("tidying goes on by itself until all is done, leaves most of the lane's time to others, and stops when told to")
+  func tidying() {
+    let store = NotedStore()
+    store.setUntidy(20)
+    let lane = StoreLane(store: store) { _ in }
+    let all = DispatchSemaphore(value: 0)
+    let began = ContinuousClock.now
+    lane.tidy(Retention(), now: { Timestamp(microseconds: 0) }) { result in
+      if case .success(let step) = result, step.isDone { all.signal() }
+    }
+    #expect(all.wait(timeout: .now() + 20) == .success)
+    // Nineteen steps of a millisecond and more, and behind each a pause of four times as long.
+    #expect(ContinuousClock.now - began > .milliseconds(19 * 5))
+    lane.stopTidying()
+    store.setUntidy(20)
+    let stopped = DispatchSemaphore(value: 0)
+    lane.afterwards { _ in stopped.signal() }
+    stopped.wait()
+    #expect(all.wait(timeout: .now() + .milliseconds(1200)) == .timedOut)
   }
 
   @Test("after a failure nothing of its epoch is served, in order, until the engine begins another")

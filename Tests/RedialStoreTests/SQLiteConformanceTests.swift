@@ -67,4 +67,13 @@ struct SQLiteConformanceTests {
 
   @Test("lists agree with a naive model, page by page", arguments: [1, 2, 3] as [UInt64])
   func listing(seed: UInt64) throws { try conformance.listing(seed: seed) }
+
+  @Test("finished calls go when their time is over, with all that belongs to them, and no others")
+  func retentionByAge() throws { try conformance.retentionByAge() }
+
+  @Test("in a store that is too large the calls that ended first go before their time, but not at once")
+  func retentionByBytes() throws { try conformance.retentionByBytes() }
+
+  @Test("the kept counts of finished calls agree with a naive model", arguments: [1, 2, 3] as [UInt64])
+  func finishedCounts(seed: UInt64) throws { try conformance.finishedCounts(seed: seed) }
 }

@@ -23,6 +23,7 @@ final class Runtime: @unchecked Sendable {
   let reader: any CallReader
   let log: Log
   private let headers: AttemptHeaders
+  private let retention: Retention
   private var engineLane: EngineLane?
   private var storeLane: StoreLane?
   private var transport: Transport?
@@ -38,6 +39,7 @@ final class Runtime: @unchecked Sendable {
     self.log = log
     ends = EndTable(limit: settings.maxWaiting, clock: clock)
     headers = AttemptHeaders(secret: secret)
+    retention = settings.retention
     queries = QueryLanes(count: SQLiteReader.defaultConnections)
     let seed = UInt64(bitPattern: clock.now.microseconds) ^ UInt64(getpid()) << 48
     engineLane = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock) { [unowned self] in
@@ -58,6 +60,7 @@ final class Runtime: @unchecked Sendable {
   func begin(with state: RecoveredState) {
     standings.note(state)
     engineLane?.begin(with: state)
+    storeLane?.tidy(retention, now: { [clock] in clock.now }) { [unowned self] in didTidy($0) }
   }
 
   /// Tells the engine of events.
@@ -101,6 +104,7 @@ final class Runtime: @unchecked Sendable {
   }
 
   private func closeStore() {
+    storeLane?.stopTidying()
     let closed = DispatchSemaphore(value: 0)
     storeLane?.afterwards { store in
       store.close()
@@ -124,6 +128,13 @@ final class Runtime: @unchecked Sendable {
       perform(then)
       // Behind the replies: a client that waits for the end of the call that it has just submitted is in the table now.
       ends.committed(writes)
+    }
+  }
+
+  private func didTidy(_ result: Result<TidyStep, StoreError>) {
+    switch result {
+    case .success(let step): metrics.count { $0.removed += step.removed }
+    case .failure(let error): log.write(.error, "tidyFailed", [("error", error.message)])
     }
   }
 

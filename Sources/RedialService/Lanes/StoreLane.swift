@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
@@ -14,9 +15,19 @@ final class StoreLane: @unchecked Sendable {
   private let outcome: @Sendable (Outcome) -> Void
   /// Requests of this epoch or an older one stand on something that failed.
   private var failed: (epoch: UInt64, failure: StoreFailure)?
+  private var isTidying = true
 
   /// The most writes that go into one transaction.
   private static let maximumWrites = 2048
+
+  /// How long a step of tidying takes at most, besides its commit.
+  private static let tidyBudget = Duration.milliseconds(2)
+  /// Tidying takes one part in so many of the lane's time, so that accepts hardly notice it.
+  private static let tidyShare = 5
+  /// How long after the last step the lane looks again whether there is something to tidy.
+  private static let tidyInterval = Duration.seconds(1)
+  /// The same after a step that failed: the store is likely to be in trouble, which the engine sees to.
+  private static let tidyRetry = Duration.seconds(10)
 
   /// What came of requests.
   enum Outcome: Sendable {
@@ -40,6 +51,45 @@ final class StoreLane: @unchecked Sendable {
   /// Does something with the store, on its lane, after everything that was asked for before.
   func afterwards(_ body: @escaping @Sendable (any CallStore) -> Void) {
     queue.async { body(self.store) }
+  }
+
+  // MARK: Tidying
+
+  /// From now on removes, in small steps between commits, what is not to be kept any longer.
+  ///
+  /// - Parameters:
+  ///   - now: The time that calls' ends are noted in.
+  ///   - report: Called on the lane with each step that did something, or why one failed.
+  func tidy(
+    _ retention: Retention, now: @escaping @Sendable () -> Timestamp,
+    report: @escaping @Sendable (Result<TidyStep, StoreError>) -> Void
+  ) {
+    queue.async { self.tidyOnce(retention, now: now, report: report) }
+  }
+
+  /// Tidies no more, so that the store can be closed.
+  func stopTidying() {
+    queue.async { self.isTidying = false }
+  }
+
+  private func tidyOnce(
+    _ retention: Retention, now: @escaping @Sendable () -> Timestamp,
+    report: @escaping @Sendable (Result<TidyStep, StoreError>) -> Void
+  ) {
+    guard isTidying else { return }
+    let began = ContinuousClock.now
+    var pause: Duration
+    do throws(StoreError) {
+      let step = try store.tidy(retention, at: now(), within: Self.tidyBudget)
+      pause = step.isDone ? Self.tidyInterval : (ContinuousClock.now - began) * (Self.tidyShare - 1)
+      if step.removed > 0 || step.releasedPages > 0 { report(.success(step)) }
+    } catch {
+      pause = Self.tidyRetry
+      report(.failure(error))
+    }
+    queue.asyncAfter(deadline: .now() + .microseconds(Int(pause.wholeMicroseconds))) { [weak self] in
+      self?.tidyOnce(retention, now: now, report: report)
+    }
   }
 
   private func serve() {

@@ -13,6 +13,7 @@ final class Metrics: Sendable {
     var requests = [Int](repeating: 0, count: 6)
     var commits = 0
     var writes = 0
+    var removed = 0
     var accept = Histogram()
     var attempt = Histogram()
   }
@@ -66,6 +67,9 @@ final class Metrics: Sendable {
       [" \(report.storeFailing ? 1 : 0)"])
     family("redial_store_commits_total", "counter", "Transactions committed.", [" \(counts.commits)"])
     family("redial_store_writes_total", "counter", "Changes committed.", [" \(counts.writes)"])
+    family(
+      "redial_calls_removed_total", "counter", "Finished calls and webhooks removed by retention.",
+      [" \(counts.removed)"])
     family(
       "redial_http_responses_total", "counter", "Answers of the API, by class of status.",
       (1...5).map { "{class=\"\($0)xx\"} \(counts.requests[$0])" })

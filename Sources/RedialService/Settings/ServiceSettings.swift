@@ -2,6 +2,7 @@ public import HTTPServer
 internal import RedialCore
 public import RedialEngine
 public import RedialModel
+public import RedialStore
 public import RedialTransport
 
 /// Everything about the service that can be set.
@@ -40,6 +41,8 @@ public struct ServiceSettings: Sendable {
   public var egress = EgressPolicy()
   /// The longest that a stop waits for running attempts. Docker allows ten seconds before it kills.
   public var drainTimeout = Duration.seconds(8)
+  /// How long finished calls are kept.
+  public var retention = Retention()
   /// How log lines are written.
   public var logFormat = LogFormat.text
   /// The least that is worth a log line.

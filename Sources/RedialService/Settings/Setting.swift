@@ -2,6 +2,7 @@ internal import HTTPServer
 internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
+internal import RedialStore
 internal import RedialTransport
 
 /// One thing that can be set, by a flag, an environment variable or the config file.
@@ -101,6 +102,13 @@ extension Setting {
       "maxUnfinished", \.engine.maxUnfinished, 1...Int.max, "Calls that have not ended; beyond it new ones are refused."
     ),
     span("idempotencyTime", \.engine.idempotencyTime, "How long the Idempotency-Key of a submission is remembered."),
+    span("retentionTime", \.retention.time, "How long a call is kept after its end."),
+    whole(
+      "retentionBytes", \.retention.bytes, 1...Int.max,
+      "What the store may take on disk, in bytes; beyond it the calls that ended first go before their time."),
+    span(
+      "retentionMinimumTime", \.retention.minimumTime,
+      "How long a call is kept after its end however large the store is."),
     whole(
       "maxWaiting", \.maxWaiting, 0...1_000_000,
       "Clients that may wait for a call to end at a time; others are answered at once."),

@@ -1,0 +1,55 @@
+public import RedialCore
+internal import RedialModel
+
+extension SQLiteStore {
+  /// Free pages that stay in the file, 4 MiB: new calls use them again, where giving them back and growing again would
+  /// write twice.
+  static let sparePages = 1024
+  /// Calls that a step removes at most.
+  static let removalBatch = 256
+  /// Pages that are given back between two looks at the clock.
+  private static let releaseBatch = 16
+
+  /// Removes some of the calls that are not to be kept, or gives some of the space that such left back to the file
+  /// system, in one transaction that takes about the time allowed.
+  ///
+  /// One of the two is done at a time: space is given back once nothing is left to remove.
+  ///
+  /// - Parameter budget: After this time no further call or page is begun with. The commit comes on top of it.
+  public func tidy(
+    _ retention: Retention, at now: Timestamp, within budget: Duration
+  ) throws(StoreError) -> TidyStep {
+    let end = ContinuousClock.now + budget
+    let usedBytes = try usage.usedBytes()
+    let isOver = usedBytes > retention.bytes
+    let ids = try finished.ended(by: retention.horizon(at: now, bytes: usedBytes), limit: Self.removalBatch)
+    if ids.isEmpty { return try releasePages(until: end) }
+    return try transaction { () throws(StoreError) in
+      var removed = 0
+      for id in ids {
+        try remove(id)
+        removed += 1
+        if ContinuousClock.now >= end { break }
+        // What is over is only the size: no call more than needed is to go before its time.
+        if isOver, try usage.usedBytes() <= retention.bytes { break }
+      }
+      return TidyStep(removed: removed, isDone: false)
+    }
+  }
+
+  private func releasePages(until end: ContinuousClock.Instant) throws(StoreError) -> TidyStep {
+    // A file that an older version made gives nothing back (see the README): its pages are used again only.
+    guard canRelease else { return TidyStep() }
+    let free = try usage.free()
+    guard free > Self.sparePages else { return TidyStep() }
+    return try transaction { () throws(StoreError) in
+      var released = 0
+      while released < free - Self.sparePages, ContinuousClock.now < end {
+        let batch = min(Self.releaseBatch, free - Self.sparePages - released)
+        try connection.execute("give space back", "PRAGMA incremental_vacuum(\(batch))")
+        released += batch
+      }
+      return TidyStep(releasedPages: released, isDone: released >= free - Self.sparePages)
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import Glibc
+import RedialCore
+import RedialModel
+import Testing
+
+@testable import RedialStore
+
+@Suite("The file of a store whose calls are removed")
+struct RetentionFileTests {
+  let folder = TemporaryFolder()
+
+  private func size(_ path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  @Test("becomes small again, in steps that each stay within their time")
+  func shrinks() throws {
+    let path = folder.file("calls.db")
+    let store = try SQLiteStore(path: path)
+    let body = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) }
+    for start in stride(from: 0, to: 2000, by: 200) {
+      try store.commit((start..<start + 200).map { .insert(Sample.call($0, .succeeded, body: body)) })
+    }
+    try store.connection.execute("prepare the test", "PRAGMA wal_checkpoint(TRUNCATE)")
+    let full = size(path)
+    #expect(full > 2000 * 20_000)
+    var (steps, removed, released) = (0, 0, 0)
+    while true {
+      let step = try store.tidy(Retention(time: .seconds(1)), at: Sample.time(1000), within: .milliseconds(2))
+      steps += 1
+      removed += step.removed
+      released += step.releasedPages
+      #expect(step.removed <= SQLiteStore.removalBatch)
+      if step.isDone { break }
+    }
+    #expect(removed == 2000)
+    #expect(released > 8000)
+    #expect(steps > 10)
+    try store.connection.execute("prepare the test", "PRAGMA wal_checkpoint(TRUNCATE)")
+    #expect(size(path) < full / 5, "\(size(path)) of \(full)")
+    let check = try store.connection.value("check", "PRAGMA integrity_check") { $0.text(0) }
+    #expect(check == "ok")
+    store.close()
+  }
+
+  @Test("that an older version made is taken over, and counted once")
+  func older() throws {
+    let path = folder.file("calls.db")
+    let old = try SQLiteConnection(path: path, role: .writer)
+    try old.execute(
+      "prepare the test",
+      "PRAGMA journal_mode = WAL; \(Schema.migrations[..<3].joined(separator: "\n"))"
+        + "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = 3;")
+    for number in 1...10 {
+      try old.execute(
+        "prepare the test",
+        "INSERT INTO calls (id, kind, target_id, created_at, state, due, attempts, interruptions, attempts_before,"
+          + " round_started_at, finished_at) VALUES (\(number), \(number % 2), 1, 0, \(4 + number % 4), 0, 0, 0, 0, 0, 5)"
+      )
+    }
+    old.close()
+    let store = try SQLiteStore(path: path)
+    defer { store.close() }
+    #expect(!store.canRelease)
+    let reader = try SQLiteReader(path: path, connections: 1)
+    let usage = try reader.usage()
+    let expected = Set([
+      FinishedCount(kind: .webhook, state: .succeeded, count: 3), FinishedCount(kind: .call, state: .failed, count: 3),
+      FinishedCount(kind: .webhook, state: .cancelled, count: 2),
+    ])
+    #expect(Set(usage.finished) == expected)
+    let step = try store.tidy(Retention(time: .seconds(1)), at: Sample.start, within: .seconds(1))
+    #expect(step.removed == 8)
+    #expect(try reader.usage().finished.allSatisfy { $0.count == 0 })
+  }
+}

@@ -1,0 +1,119 @@
+import RedialCore
+import RedialModel
+import RedialStore
+import Testing
+
+extension StoreConformance {
+  /// A call that ended, at a second.
+  private func finished(_ number: Int, _ state: StoredState, at second: Int, kind: CallKind = .call) -> CallRecord {
+    var call = Sample.call(number, state, kind: kind, body: [UInt8](repeating: UInt8(number & 255), count: 100))
+    call.progress.finishedAt = Sample.time(second)
+    return call
+  }
+
+  /// Tidies until nothing is left to do; how many calls went.
+  private func tidyAll(_ store: any CallStore, _ retention: Retention, at now: Timestamp) throws -> Int {
+    var removed = 0
+    for _ in 0..<100_000 {
+      let step = try store.tidy(retention, at: now, within: .milliseconds(2))
+      removed += step.removed
+      if step.isDone { return removed }
+    }
+    Issue.record("tidying never ends")
+    return removed
+  }
+
+  /// Calls go when their time after their end is over, with their attempts and keys, whatever their kind and end was;
+  /// no other goes, however old it is.
+  func retentionByAge() throws {
+    let (store, reader) = (try openStore(), try openReader())
+    defer { store.close() }
+    let ends: [StoredState] = [.succeeded, .failed, .cancelled]
+    for number in 1...30 {
+      let call = finished(number, ends[number % 3], at: number, kind: number % 2 == 0 ? .call : .webhook)
+      try store.commit([.insert(call), .update(call.id, call.progress, Sample.attempt(1))])
+    }
+    let key = KeyRecord(
+      key: IdempotencyKey(text: "k", fingerprint: [1]), call: Sample.id(1), createdAt: Sample.start,
+      expiresAt: Sample.time(1_000_000))
+    try store.commit([.key(key)])
+    let waiting: [StoredState] = [.scheduled, .queued, .held, .running]
+    try store.commit(waiting.enumerated().map { .insert(Sample.call(100 + $0.offset, $0.element)) })
+
+    let week = Retention(time: .seconds(100), bytes: .max, minimumTime: .zero)
+    #expect(try tidyAll(store, week, at: Sample.time(100)) == 0)
+    #expect(try tidyAll(store, week, at: Sample.time(110)) == 10)
+    #expect(try store.find(key: "k", at: Sample.start) == nil)
+    for number in 1...30 {
+      let stored = try reader.call(Sample.id(number), allResponses: true)
+      #expect((stored != nil) == (number > 10), "call \(number)")
+      #expect(stored == nil || stored?.attempts.count == 1)
+    }
+    #expect(try tidyAll(store, week, at: Sample.time(1_000_000)) == 20)
+    for number in waiting.indices {
+      #expect(try reader.call(Sample.id(100 + number), allResponses: true) != nil)
+    }
+    #expect(try reader.usage().finished.allSatisfy { $0.count == 0 })
+  }
+
+  /// When the store takes more than it may, the calls that ended first go, as many as need to, and none that ended so
+  /// lately that its client cannot have learnt of it.
+  func retentionByBytes() throws {
+    let (store, reader) = (try openStore(), try openReader())
+    defer { store.close() }
+    var random = RandomSource(seed: 4)
+    for number in 1...200 {
+      var call = finished(number, .succeeded, at: number)
+      let noise = (0..<8192).map { _ in UInt8.random(in: 0...255, using: &random) }
+      call = CallRecord(
+        id: call.id, kind: .call, spec: call.spec, body: noise, createdAt: call.createdAt, progress: call.progress)
+      try store.commit([.insert(call)])
+    }
+    let full = try reader.usage().usedBytes
+    #expect(full > 200 * 8192)
+    let half = Retention(time: .seconds(1_000_000), bytes: full / 2, minimumTime: .seconds(10))
+    let removed = try tidyAll(store, half, at: Sample.time(300))
+    #expect((90...115).contains(removed), "\(removed)")
+    #expect(try reader.usage().usedBytes <= full / 2)
+    #expect(try reader.call(Sample.id(removed), allResponses: false) == nil)
+    #expect(try reader.call(Sample.id(removed + 1), allResponses: false) != nil)
+    let least = Retention(time: .seconds(1_000_000), bytes: 1, minimumTime: .seconds(10))
+    _ = try tidyAll(store, least, at: Sample.time(205))
+    #expect(try reader.usage().finished.map(\.count).reduce(0, +) == 5)
+  }
+
+  /// The kept counts of finished calls agree with a naive model through ends, retries, discards and removals.
+  func finishedCounts(seed: UInt64) throws {
+    let (store, reader) = (try openStore(), try openReader())
+    defer { store.close() }
+    var random = RandomSource(seed: seed)
+    var model: [Int: (kind: CallKind, state: StoredState)] = [:]
+    for round in 0..<400 {
+      let number = Int.random(in: 0..<60, using: &random)
+      let state = StoredState.allCases.randomElement(using: &random) ?? .held
+      if let known = model[number] {
+        if Int.random(in: 0..<5, using: &random) == 0 {
+          try store.commit([.discard(Sample.id(number))])
+          model[number] = nil
+        } else {
+          var progress = Sample.call(number, state).progress
+          progress.finishedAt = state.isFinal ? Sample.time(round) : nil
+          try store.commit([.update(Sample.id(number), progress, nil)])
+          model[number] = (known.kind, state)
+        }
+      } else {
+        let kind: CallKind = Bool.random(using: &random) ? .call : .webhook
+        try store.commit([.insert(Sample.call(number, state, kind: kind))])
+        model[number] = (kind, state)
+      }
+      guard round % 20 == 0 else { continue }
+      let usage = try reader.usage()
+      for kind in CallKind.allCases {
+        for state in [StoredState.succeeded, .failed, .cancelled] {
+          let kept = usage.finished.first { $0.kind == kind && $0.state == state.visible }?.count ?? 0
+          #expect(kept == model.values.count { $0 == (kind, state) }, "round \(round), \(kind) \(state)")
+        }
+      }
+    }
+  }
+}
