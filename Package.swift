@@ -48,7 +48,7 @@ let package = Package(
     module("Redial", ["RedialCore"]),
 
     // The shells around them.
-    module("RedialStore", ["RedialModel", "RedialCore", "CSQLite"]),
+    module("RedialStore", ["RedialModel", "RedialCore", "CSQLite", "CZlib"]),
     module("RedialTransport", ["RedialModel", "RedialCore", "CCurl", "CLinux"]),
     module("HTTPServer", ["CLinux", "CZlib"]),
 

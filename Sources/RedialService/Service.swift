@@ -32,7 +32,9 @@ public final class Service: Sendable {
     let store: SQLiteStore
     do {
       let path = try Self.storePath(settings)
-      store = try Self.startError { () throws(StoreError) in try SQLiteStore(path: path) }
+      store = try Self.startError { () throws(StoreError) in
+        try SQLiteStore(path: path, compressMinBytes: settings.compressMinBytes)
+      }
       let reader = try Self.startError { () throws(StoreError) in try SQLiteReader(path: path) }
       dataPath = Self.absolute(path)
       let secret = try Self.webhookSecret(settings, store)
@@ -64,6 +66,10 @@ public final class Service: Sendable {
       throw StartError(message: error.description)
     }
     runtime.restrict(to: settings.egress.knowing(server.urls))
+    store.onDamage = { [log, metrics = runtime.metrics] error in
+      metrics.count { $0.damaged += 1 }
+      log.write(.error, "callDamaged", [("error", error.message)])
+    }
     // Only now, so that a service that cannot listen makes no attempt either; requests wait as long.
     do throws(StoreError) {
       runtime.begin(with: try store.recover(at: runtime.clock.now))

@@ -3,17 +3,21 @@ internal import RedialModel
 
 /// Stores attempts. One that is stored never changes.
 struct AttemptChanges {
+  private let compressMinBytes: Int
   private let insert: SQLiteStatement
   private let removeAll: SQLiteStatement
 
   /// Prepares the statement.
-  init(on connection: SQLiteConnection) throws(StoreError) {
+  ///
+  /// - Parameter compressMinBytes: The smallest response body that is compressed.
+  init(on connection: SQLiteConnection, compressMinBytes: Int) throws(StoreError) {
+    self.compressMinBytes = compressMinBytes
     insert = try connection.prepare(
       "store an attempt",
       """
       INSERT INTO attempts (call_id, number, started_at, duration, outcome, status, failure_code, failure_message,
-        decision, truncated, response_head, response_body, figures)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+        decision, truncated, response_head, response_body, figures, response_body_size)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
       """)
     removeAll = try connection.prepare("remove a call's attempts", "DELETE FROM attempts WHERE call_id = ?1")
   }
@@ -37,7 +41,10 @@ struct AttemptChanges {
     // Whether there was a response is told by this column alone, since both its parts may be empty.
     insert.bind(10, attempt.response.map { $0.truncated ? 1 : 0 })
     let head = attempt.response?.head.bytes ?? []
-    let body = attempt.response?.body ?? []
+    let given = attempt.response?.body ?? []
+    let compressed = PayloadCoding.deflated(given, threshold: compressMinBytes)
+    let body = compressed ?? given
+    insert.bind(14, compressed.map { _ in Int64(given.count) })
     let figures = attempt.figures?.encoded ?? []
     try attempt.decision.withUnsafeBufferPointer { decision throws(StoreError) in
       try head.withUnsafeBufferPointer { head throws(StoreError) in

@@ -23,7 +23,7 @@ struct AttemptRows {
       """
       SELECT number, started_at, duration, outcome, status, failure_code, failure_message, decision,
         CASE WHEN \(wanted) THEN truncated END, CASE WHEN \(wanted) THEN response_head END,
-        CASE WHEN \(wanted) THEN response_body END, figures
+        CASE WHEN \(wanted) THEN response_body END, figures, CASE WHEN \(wanted) THEN response_body_size END
       FROM attempts WHERE call_id = ?1 ORDER BY number
       """)
   }
@@ -35,29 +35,41 @@ struct AttemptRows {
     select.bind(1, id.rawValue)
     select.bind(2, responses.rawValue)
     var damage: DamagedCall?
-    let attempts = try select.rows { row throws(StoreError) in
-      let attempt = Self.read(row)
-      if attempt == nil, damage == nil {
-        damage = DamagedCall(id: id, reason: "the outcome of attempt \(row.integer(0)) is \(row.integer(3))")
+    let attempts = try select.rows { row throws(StoreError) -> AttemptRecord? in
+      switch Self.read(row) {
+      case .success(let attempt): return attempt
+      case .failure(let damaged):
+        if damage == nil { damage = DamagedCall(id: id, reason: damaged.reason) }
+        return nil
       }
-      return attempt
     }
     if let damage { return .failure(damage) }
     return .success(attempts.compactMap { $0 })
   }
 
-  /// The attempt in a row, or nil when its outcome is none that is known.
-  private static func read(_ row: SQLiteStatement) -> AttemptRecord? {
-    guard let outcome = row.code(3, as: OutcomeClass.self) else { return nil }
+  /// Why an attempt cannot be understood, as a clause.
+  private struct Damage: Error {
+    let reason: String
+  }
+
+  /// The attempt in a row.
+  private static func read(_ row: SQLiteStatement) -> Result<AttemptRecord, Damage> {
+    guard let outcome = row.code(3, as: OutcomeClass.self) else {
+      return .failure(Damage(reason: "the outcome of attempt \(row.integer(0)) is \(row.integer(3))"))
+    }
     var record = AttemptRecord(
       number: Int(row.integer(0)), startedAt: Timestamp(microseconds: row.integer(1)),
       duration: .microseconds(row.integer(2)), outcome: outcome, status: row.integerIfPresent(4).map { Int($0) },
       decision: row.bytes(7), figures: ExchangeFigures(encoded: row.bytes(11)))
     if !row.isNull(5) { record.failure = AttemptFailure(code: row.text(5), message: row.text(6)) }
     if let truncated = row.integerIfPresent(8) {
+      let size = row.integerIfPresent(12)
+      guard let body = row.withBytes(10, { PayloadCoding.payload($0, size: size) }) else {
+        return .failure(Damage(reason: "the response body of attempt \(row.integer(0)) does not inflate"))
+      }
       record.response = CapturedResponse(
-        head: HeaderBlock(bytes: row.bytes(9)), body: row.bytes(10), truncated: truncated != 0)
+        head: HeaderBlock(bytes: row.bytes(9)), body: body, truncated: truncated != 0)
     }
-    return record
+    return .success(record)
   }
 }

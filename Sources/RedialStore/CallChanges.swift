@@ -4,6 +4,7 @@ internal import RedialModel
 /// Changes `calls` and `requests`.
 struct CallChanges {
   private let connection: SQLiteConnection
+  private let compressMinBytes: Int
   private let insertCall: SQLiteStatement
   private let insertRequest: SQLiteStatement
   private let updateCall: SQLiteStatement
@@ -14,8 +15,11 @@ struct CallChanges {
   private let removeRequest: SQLiteStatement
 
   /// Prepares the statements.
-  init(on connection: SQLiteConnection) throws(StoreError) {
+  ///
+  /// - Parameter compressMinBytes: The smallest body that is compressed.
+  init(on connection: SQLiteConnection, compressMinBytes: Int) throws(StoreError) {
     self.connection = connection
+    self.compressMinBytes = compressMinBytes
     insertCall = try connection.prepare(
       "store a call",
       """
@@ -24,7 +28,7 @@ struct CallChanges {
       VALUES (?12, ?13, ?14, ?15, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?16)
       """)
     insertRequest = try connection.prepare(
-      "store a call's request", "INSERT INTO requests (id, spec, body) VALUES (?1, ?2, ?3)")
+      "store a call's request", "INSERT INTO requests (id, spec, body, body_size) VALUES (?1, ?2, ?3, ?4)")
     updateCall = try connection.prepare(
       "update a call",
       """
@@ -70,8 +74,10 @@ struct CallChanges {
     insertCall.bind(16, Int64(call.spec.priority))
     try insertCall.run()
     insertRequest.bind(1, call.id.rawValue)
+    let compressed = PayloadCoding.deflated(call.body, threshold: compressMinBytes)
+    insertRequest.bind(4, compressed.map { _ in Int64(call.body.count) })
     try call.spec.canonicalJSON.withUnsafeBufferPointer { spec throws(StoreError) in
-      try call.body.withUnsafeBufferPointer { body throws(StoreError) in
+      try (compressed ?? call.body).withUnsafeBufferPointer { body throws(StoreError) in
         insertRequest.bind(2, bytes: spec)
         insertRequest.bind(3, bytes: body)
         try insertRequest.run()

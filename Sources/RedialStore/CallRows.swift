@@ -20,7 +20,7 @@ struct CallRows {
       """
       SELECT c.kind, c.created_at, c.state, c.due, c.waiting, c.attempts, c.interruptions, c.attempts_before,
         c.round_started_at, c.finished_at, c.failure, r.spec, \(bodies ? "r.body" : "NULL"), c.previous_wait,
-        c.total_wait
+        c.total_wait, \(bodies ? "r.body_size" : "NULL")
       FROM calls c LEFT JOIN requests r ON r.id = c.id WHERE c.id = ?1
       """)
   }
@@ -56,9 +56,13 @@ struct CallRows {
     case .failure(let error):
       return damaged("its descriptor is not readable: \(error.reason) (at byte \(error.offset))")
     case .success(let spec):
+      let size = row.integerIfPresent(15)
+      guard let body = row.withBytes(12, { PayloadCoding.payload($0, size: size) }) else {
+        return damaged("its body does not inflate")
+      }
       return .intact(
         CallRecord(
-          id: id, kind: kind, spec: spec, body: row.bytes(12), createdAt: Timestamp(microseconds: row.integer(1)),
+          id: id, kind: kind, spec: spec, body: body, createdAt: Timestamp(microseconds: row.integer(1)),
           progress: progress))
     }
   }

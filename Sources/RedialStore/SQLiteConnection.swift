@@ -13,9 +13,6 @@ final class SQLiteConnection {
     case reader
   }
 
-  /// Pages in the write-ahead log at which a commit also moves them into the file: 16 MiB. Few enough that
-  /// the pause is some milliseconds, many enough that a hot page is moved once for many commits.
-  static let checkpointPages = 4000
   /// What the page cache of the writer may take, in KiB.
   static let writerCacheKibibytes = 64 * 1024
   /// What the page cache of a reader may take, in KiB.
@@ -29,6 +26,7 @@ final class SQLiteConnection {
   let path: String
   private var handle: OpaquePointer?
   private var statements: [SQLiteStatement] = []
+  private let log = LogLength()
 
   /// Opens the file. Nothing is read or written yet.
   init(path: String, role: Role) throws(StoreError) {
@@ -85,6 +83,33 @@ final class SQLiteConnection {
     return try SQLiteStatement(handle: prepared, purpose: purpose, path: path).first(read)
   }
 
+  // MARK: The write-ahead log
+
+  /// Pages in the log as of this connection's last commit; 0 until ``watchLog()``.
+  var logPages: Int { log.pages }
+
+  /// Notes from now on how long the log is. SQLite then moves nothing of it into the file by itself.
+  func watchLog() {
+    // Sound: the connection, which alone calls back, on the thread that commits, does not outlive `log`, which it owns.
+    sqlite3_wal_hook(
+      handle,
+      { context, _, _, pages in
+        if let context { Unmanaged<LogLength>.fromOpaque(context).takeUnretainedValue().pages = Int(pages) }
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(log).toOpaque())
+  }
+
+  /// Moves as many pages of the log into the file as can be moved without waiting for anybody, and syncs the file.
+  ///
+  /// - Returns: How many of the log's pages are in the file; nil when nothing could be moved.
+  func checkpoint() -> Int? {
+    var (logged, moved) = (Int32(0), Int32(0))
+    guard sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, &logged, &moved) == SQLITE_OK else {
+      return nil
+    }
+    return Int(moved)
+  }
+
   /// Rows changed by the last statement.
   var changes: Int64 { sqlite3_changes64(handle) }
 
@@ -115,4 +140,9 @@ final class SQLiteConnection {
   private func failure(_ code: Int32, _ purpose: String) -> StoreError {
     StoreError.sqlite(handle, code: code, purpose: purpose, path: path)
   }
+}
+
+/// How many pages a write-ahead log has.
+private final class LogLength {
+  var pages = 0
 }

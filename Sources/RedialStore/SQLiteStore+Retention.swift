@@ -42,7 +42,7 @@ extension SQLiteStore {
     guard canRelease else { return TidyStep() }
     let free = try usage.free()
     guard free > Self.sparePages else { return TidyStep() }
-    return try transaction { () throws(StoreError) in
+    let step = try transaction { () throws(StoreError) in
       var released = 0
       while released < free - Self.sparePages, ContinuousClock.now < end {
         let batch = min(Self.releaseBatch, free - Self.sparePages - released)
@@ -51,5 +51,7 @@ extension SQLiteStore {
       }
       return TidyStep(releasedPages: released, isDone: released >= free - Self.sparePages)
     }
+    if step.isDone { checkpoints.moveAll() }
+    return step
   }
 }

@@ -27,30 +27,35 @@ public final class SQLiteStore: CallStore {
   let turns: TurnTable
   private let settings: SettingTable
   private let inTransaction: Transaction
+  let checkpoints: Checkpoints
 
   /// Opens the store in a file, which is created, with its folder, when it does not exist.
   ///
+  /// - Parameter compressMinBytes: The smallest request body or captured response that is compressed.
   /// - Throws: `inUse` when another process, or this one, has it open; `corrupt` when the file is no store, or
   ///   one of a newer version. It is not touched then.
-  public init(path: String) throws(StoreError) {
+  public init(
+    path: String, compressMinBytes: Int = PayloadCoding.defaultThreshold
+  ) throws(StoreError) {
     let file = try StoreFile(path: path)
     let connection = try SQLiteConnection(path: file.path, role: .writer)
     try Schema.open(connection)
     self.file = file
     self.connection = connection
     queries = try ClaimQueries(on: connection)
-    changes = try CallChanges(on: connection)
+    changes = try CallChanges(on: connection, compressMinBytes: compressMinBytes)
     targets = try TargetTable(on: connection)
     finished = try FinishedCalls(on: connection)
     usage = try UsageQueries(on: connection)
     canRelease = try connection.value("measure the store", "PRAGMA auto_vacuum") { $0.integer(0) } == 2
     rows = try CallRows(on: connection, bodies: true)
     attemptRows = try AttemptRows(on: connection)
-    attemptChanges = try AttemptChanges(on: connection)
+    attemptChanges = try AttemptChanges(on: connection, compressMinBytes: compressMinBytes)
     keys = try KeyTable(on: connection)
     turns = try TurnTable(on: connection)
     settings = try SettingTable(on: connection)
     inTransaction = try Transaction(on: connection, role: .writer)
+    checkpoints = try Checkpoints(of: connection)
   }
 
   /// Makes all of the changes, in order, or none of them.
@@ -99,6 +104,7 @@ public final class SQLiteStore: CallStore {
 
   /// Closes the store; what is asked of it afterwards fails.
   public func close() {
+    checkpoints.close()
     connection.close()
     // Not before the file is closed: the next owner must find the log as this one left it.
     file.close()
@@ -108,6 +114,7 @@ public final class SQLiteStore: CallStore {
     do {
       let result = try inTransaction(body)
       targets.didCommit()
+      checkpoints.didCommit()
       return result
     } catch {
       targets.didRollBack()

@@ -16,7 +16,7 @@ final class StoreFile {
     let lockPath = path + ".lock"
     lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard lock >= 0 else { throw Self.failure("open the lock file", lockPath) }
-    guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+    guard Self.take(lock) else {
       let code = errno
       Glibc.close(lock)
       guard code == EWOULDBLOCK else { throw Self.failure("lock", lockPath, code) }
@@ -39,6 +39,27 @@ final class StoreFile {
 
   deinit {
     close()
+  }
+
+  /// Whether a process owns the store in a file now.
+  static func isOwned(_ path: String) -> Bool {
+    let lock = open((realPath(path) ?? path) + ".lock", O_RDONLY | O_CLOEXEC)
+    guard lock >= 0 else { return false }
+    // Given up at once; an owner that comes in between tries again.
+    defer { Glibc.close(lock) }
+    return flock(lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+  }
+
+  /// Takes the lock for this process. Somebody who only looks whether it is taken has it for an instant, so it is tried
+  /// more than once.
+  private static func take(_ lock: Int32) -> Bool {
+    for _ in 0..<10 {
+      if flock(lock, LOCK_EX | LOCK_NB) == 0 { return true }
+      guard errno == EWOULDBLOCK else { return false }
+      usleep(5000)
+    }
+    errno = EWOULDBLOCK
+    return false
   }
 
   /// Gives the lock up. The lock file stays: were it deleted, two processes could each lock one of that name.

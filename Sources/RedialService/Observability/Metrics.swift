@@ -14,6 +14,7 @@ final class Metrics: Sendable {
     var commits = 0
     var writes = 0
     var removed = 0
+    var damaged = 0
     var accept = Histogram()
     var attempt = Histogram()
   }
@@ -70,6 +71,9 @@ final class Metrics: Sendable {
     family(
       "redial_calls_removed_total", "counter", "Finished calls and webhooks removed by retention.",
       [" \(counts.removed)"])
+    family(
+      "redial_calls_damaged_total", "counter", "Stored calls that could not be understood and were made failed.",
+      [" \(counts.damaged)"])
     family(
       "redial_http_responses_total", "counter", "Answers of the API, by class of status.",
       (1...5).map { "{class=\"\($0)xx\"} \(counts.requests[$0])" })

@@ -110,6 +110,9 @@ extension Setting {
       "retentionMinimumTime", \.retention.minimumTime,
       "How long a call is kept after its end however large the store is."),
     whole(
+      "compressMinBytes", \.compressMinBytes, 0...Int.max,
+      "Smallest request body or captured response that the store compresses, in bytes."),
+    whole(
       "maxWaiting", \.maxWaiting, 0...1_000_000,
       "Clients that may wait for a call to end at a time; others are answered at once."),
     span("maxWaitTime", \.maxWaitTime, "Longest that a client may wait for a call to end."),

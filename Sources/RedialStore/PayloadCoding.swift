@@ -1,0 +1,41 @@
+internal import CZlib
+
+/// How request bodies and captured responses are stored: as they are, or, if they are long and become smaller by it,
+/// in the zlib format. Beside a compressed one stands the size that it inflates to.
+public enum PayloadCoding {
+  /// The smallest payload that is compressed when nobody says otherwise, in bytes: a page of the file. What is smaller
+  /// shares its page with others and would gain little.
+  public static let defaultThreshold = 4096
+  /// Fast: at this level the writer spends about a third of the time that zlib's default level takes.
+  private static let level: Int32 = 1
+  /// The largest payload that is ever inflated, in bytes; a size beyond it is damage.
+  private static let maximumSize: Int64 = 1 << 30
+
+  /// The payload compressed; nil when it is short, or would not become smaller by an eighth.
+  static func deflated(_ payload: [UInt8], threshold: Int) -> [UInt8]? {
+    guard !payload.isEmpty, payload.count >= threshold else { return nil }
+    let room = payload.count - payload.count / 8
+    let compressed = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
+      var written = uLongf(room)
+      let result = payload.withUnsafeBufferPointer {
+        compress2(buffer.baseAddress, &written, $0.baseAddress, uLong($0.count), level)
+      }
+      count = result == Z_OK ? Int(written) : 0
+    }
+    return compressed.isEmpty ? nil : compressed
+  }
+
+  /// A stored payload as it was given; nil when it is damaged.
+  ///
+  /// - Parameter size: What it inflates to; nil for one that is stored as it is.
+  static func payload(_ stored: UnsafeBufferPointer<UInt8>, size: Int64?) -> [UInt8]? {
+    guard let size else { return Array(stored) }
+    guard (1...maximumSize).contains(size) else { return nil }
+    let payload = [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
+      var written = uLongf(size)
+      let result = uncompress(buffer.baseAddress, &written, stored.baseAddress, uLong(stored.count))
+      count = result == Z_OK ? Int(written) : 0
+    }
+    return payload.count == Int(size) ? payload : nil
+  }
+}

@@ -1,0 +1,59 @@
+import Glibc
+import RedialCore
+import RedialModel
+import Testing
+
+@testable import RedialStore
+
+@Suite("The write-ahead log")
+struct CheckpointTests {
+  let folder = TemporaryFolder()
+
+  private func size(_ path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  @Test("stays bounded under a steady load, and what it held is in the file")
+  func bounded() throws {
+    let path = folder.file("calls.db")
+    let store = try SQLiteStore(path: path, compressMinBytes: .max)
+    let body = (0..<12_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) }
+    var longest = 0
+    // Eight times as much as is kept in the log.
+    for start in stride(from: 0, to: 10_000, by: 25) {
+      try store.commit((start..<start + 25).map { .insert(Sample.call($0, body: body)) })
+      longest = max(longest, store.connection.logPages)
+    }
+    #expect(longest < 3 * Checkpoints.dueAfter, "\(longest) pages")
+    #expect(size(path) > 50_000_000)
+    store.close()
+    #expect(size(path + "-wal") == 0)
+    let again = try SQLiteStore(path: path, compressMinBytes: .max)
+    defer { again.close() }
+    #expect(try again.recover(at: Sample.start).unfinished == 10_000)
+    #expect(try again.connection.value("check", "PRAGMA quick_check") { $0.text(0) } == "ok")
+  }
+
+  @Test("is moved on, and not at each commit, while a reader keeps it from starting again")
+  func heldByReader() throws {
+    let path = folder.file("calls.db")
+    let store = try SQLiteStore(path: path, compressMinBytes: .max)
+    defer { store.close() }
+    try store.commit([.insert(Sample.call(0))])
+    let reader = try SQLiteConnection(path: path, role: .reader)
+    try reader.execute("prepare the test", "BEGIN")
+    _ = try reader.value("prepare the test", "SELECT count(*) FROM calls") { $0.integer(0) }
+    let body = (0..<12_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) }
+    for start in stride(from: 1, to: 4001, by: 50) {
+      try store.commit((start..<start + 50).map { .insert(Sample.call($0, body: body)) })
+    }
+    #expect(store.connection.logPages > 2 * Checkpoints.dueAfter)
+    try reader.execute("prepare the test", "COMMIT")
+    reader.close()
+    for start in stride(from: 4001, to: 8001, by: 50) {
+      try store.commit((start..<start + 50).map { .insert(Sample.call($0, body: body)) })
+    }
+    #expect(store.connection.logPages < 3 * Checkpoints.dueAfter)
+  }
+}

@@ -1,0 +1,70 @@
+import RedialCore
+import RedialModel
+import Testing
+
+@testable import RedialStore
+
+@Suite("How payloads are stored")
+struct PayloadCodingTests {
+  let folder = TemporaryFolder()
+  static let text = Array(String(repeating: #"{"amount": 100, "currency": "EUR"}, "#, count: 500).utf8)
+
+  private static func noise(_ count: Int) -> [UInt8] {
+    var random = RandomSource(seed: 9)
+    return (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+  }
+
+  @Test("what is long and becomes smaller is compressed; what is short or does not is stored as it is")
+  func choice() throws {
+    #expect(PayloadCoding.deflated(Self.text, threshold: 4096).map { $0.count < Self.text.count / 10 } == true)
+    #expect(PayloadCoding.deflated(Self.text, threshold: Self.text.count + 1) == nil)
+    #expect(PayloadCoding.deflated(Self.noise(100_000), threshold: 4096) == nil)
+    #expect(PayloadCoding.deflated([], threshold: 0) == nil)
+  }
+
+  @Test("what is damaged, or inflates to another size than it should, is told from what is whole")
+  func damage() throws {
+    let stored = try #require(PayloadCoding.deflated(Self.text, threshold: 0))
+    let size = Int64(Self.text.count)
+    func read(_ bytes: [UInt8], _ size: Int64?) -> [UInt8]? {
+      bytes.withUnsafeBufferPointer { PayloadCoding.payload($0, size: size) }
+    }
+    #expect(read(stored, size) == Self.text)
+    #expect(read(stored, nil) == stored)
+    for wrong in [size - 1, size + 1, 0, -1, .max] { #expect(read(stored, wrong) == nil) }
+    #expect(read(Array(stored.dropLast()), size) == nil)
+    for index in [0, 1, stored.count / 2, stored.count - 1] {
+      var broken = stored
+      broken[index] ^= 0x55
+      #expect(read(broken, size) == nil, "byte \(index)")
+    }
+  }
+
+  @Test("bodies and captured responses come back whole, and take less room", arguments: [0, 4096, Int.max])
+  func roundTrip(threshold: Int) throws {
+    let path = folder.file("calls.db")
+    let store = try SQLiteStore(path: path, compressMinBytes: threshold)
+    defer { store.close() }
+    let reader = try SQLiteReader(path: path, connections: 1)
+    let bodies = [[], [7], Self.text, Self.noise(20_000), Self.text + Self.noise(5000)]
+    for (number, body) in bodies.enumerated() {
+      let call = Sample.call(number, .running, body: body)
+      try store.commit([.insert(call), .update(call.id, call.progress, Sample.attempt(1, body: body))])
+    }
+    for (number, body) in bodies.enumerated() {
+      let found = try #require(try reader.call(Sample.id(number), allResponses: true))
+      #expect(found.record.body == body)
+      #expect(found.attempts.first?.response?.body == body)
+    }
+    func stored(_ sql: String) throws -> Int64 {
+      try store.connection.value("check", "\(sql) = \(Sample.id(2).rawValue)") { $0.integer(0) } ?? 0
+    }
+    let sizes = [
+      try stored("SELECT length(body) FROM requests WHERE id"),
+      try stored("SELECT length(response_body) FROM attempts WHERE call_id"),
+    ]
+    for size in sizes {
+      #expect(threshold == .max ? size == Self.text.count : size < Self.text.count / 10)
+    }
+  }
+}
