@@ -63,7 +63,9 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "redial",
-      dependencies: ["RedialService", "RedialForecast", "HTTPServer", "RedialTransport", "RedialModel", "RedialCore"],
+      dependencies: [
+        "RedialService", "RedialForecast", "HTTPServer", "RedialStore", "RedialTransport", "RedialModel", "RedialCore",
+      ],
       swiftSettings: strict),
 
     // `make bench`.

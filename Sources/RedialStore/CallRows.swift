@@ -12,9 +12,11 @@ struct CallRows {
   }
 
   private let select: SQLiteStatement
+  private let exists: SQLiteStatement
 
   /// Prepares the query. Without bodies, the pages that hold them are not read.
   init(on connection: SQLiteConnection, bodies: Bool) throws(StoreError) {
+    exists = try connection.prepare("find a call", "SELECT 1 FROM calls WHERE id = ?1")
     select = try connection.prepare(
       "read a call",
       """
@@ -23,6 +25,12 @@ struct CallRows {
         c.total_wait, \(bodies ? "r.body_size" : "NULL")
       FROM calls c LEFT JOIN requests r ON r.id = c.id WHERE c.id = ?1
       """)
+  }
+
+  /// Whether there is a call of that identity.
+  func contains(_ id: CallID) throws(StoreError) -> Bool {
+    exists.bind(1, id.rawValue)
+    return try exists.first { row throws(StoreError) in row.integer(0) } != nil
   }
 
   /// The call of that identity, or nil.

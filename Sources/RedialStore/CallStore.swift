@@ -55,6 +55,9 @@ public protocol CallReader: Sendable {
   /// What the store takes, and how many finished calls it holds. The cost does not depend on how many.
   func usage() throws(StoreError) -> StoreUsage
 
+  /// What should have happened by now and has not, by the wall clock; at the cost of what is late or in memory.
+  func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding]
+
   /// Whether the store answers.
   func ping() throws(StoreError)
 }

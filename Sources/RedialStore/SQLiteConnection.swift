@@ -137,6 +137,18 @@ final class SQLiteConnection {
     return plans
   }
 
+  /// Takes over everything that another connection sees in one look, in place of what is here.
+  func takeAll(of source: SQLiteConnection) throws(StoreError) {
+    guard let backup = sqlite3_backup_init(handle, "main", source.handle, "main") else {
+      throw failure(sqlite3_errcode(handle), "begin a copy")
+    }
+    let result = sqlite3_backup_step(backup, -1)
+    let finished = sqlite3_backup_finish(backup)
+    guard result == SQLITE_DONE, finished == SQLITE_OK else {
+      throw failure(result == SQLITE_DONE ? finished : result, "copy \(source.path)")
+    }
+  }
+
   private func failure(_ code: Int32, _ purpose: String) -> StoreError {
     StoreError.sqlite(handle, code: code, purpose: purpose, path: path)
   }

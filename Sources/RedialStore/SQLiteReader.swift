@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import RedialCore
+public import RedialCore
 public import RedialModel
 internal import Synchronization
 
@@ -47,6 +47,11 @@ public final class SQLiteReader: CallReader {
     try withConnection { connection throws(StoreError) in try connection.usage.usage() }
   }
 
+  /// What should have happened by now and has not.
+  public func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding] {
+    try withConnection { connection throws(StoreError) in try connection.lateness(at: now) }
+  }
+
   /// Whether the store answers.
   public func ping() throws(StoreError) {
     try withConnection { connection throws(StoreError) in try connection.ping() }
@@ -79,6 +84,7 @@ private final class ReadConnection: @unchecked Sendable {
   let connection: SQLiteConnection
   let settings: SettingTable
   let usage: UsageQueries
+  private let timely: TimelinessQueries
   private let rows: CallRows
   private let rowsWithoutBodies: CallRows
   private let attempts: AttemptRows
@@ -93,6 +99,7 @@ private final class ReadConnection: @unchecked Sendable {
     self.connection = connection
     settings = try SettingTable(on: connection)
     usage = try UsageQueries(on: connection)
+    timely = try TimelinessQueries(on: connection)
     rows = try CallRows(on: connection, bodies: true)
     rowsWithoutBodies = try CallRows(on: connection, bodies: false)
     attempts = try AttemptRows(on: connection)
@@ -134,6 +141,10 @@ private final class ReadConnection: @unchecked Sendable {
       }
       return calls
     }
+  }
+
+  func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding] {
+    try inTransaction { () throws(StoreError) in try timely.findings(at: now) }
   }
 
   func ping() throws(StoreError) {

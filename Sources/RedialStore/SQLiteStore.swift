@@ -92,6 +92,11 @@ public final class SQLiteStore: CallStore {
     try keys.find(key, at: now)
   }
 
+  /// Whether there is a call of that identity.
+  func contains(_ id: CallID) throws(StoreError) -> Bool {
+    try rows.contains(id)
+  }
+
   /// The value kept under a name for the service's own use.
   public func setting(_ name: String) throws(StoreError) -> String? {
     try settings.value(of: name)

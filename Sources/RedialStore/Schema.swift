@@ -149,9 +149,10 @@ enum Schema {
 
   /// Prepares a reader's connection to a file that the writer has prepared.
   static func openForReading(_ connection: SQLiteConnection) throws(StoreError) {
-    guard case .redial(let found) = try identity(of: connection), found == version else {
+    guard try checkIsStore(connection) == version else {
       throw StoreError(
-        kind: .unavailable, message: "\(connection.path) has not been set up yet. Open it as a store first.")
+        kind: .unavailable,
+        message: "\(connection.path) was made by an older version. Start the service of this version on it once.")
     }
     try connection.execute(
       "set up the connection",
@@ -160,6 +161,16 @@ enum Schema {
       PRAGMA cache_size = -\(SQLiteConnection.readerCacheKibibytes);
       PRAGMA temp_store = MEMORY;
       """)
+  }
+
+  /// The version of a store that is there already.
+  @discardableResult
+  static func checkIsStore(_ connection: SQLiteConnection) throws(StoreError) -> Int64 {
+    guard case .redial(let version) = try identity(of: connection) else {
+      throw StoreError(
+        kind: .unavailable, message: "\(connection.path) has not been set up yet. Open it as a store first.")
+    }
+    return version
   }
 
   private static func identity(of connection: SQLiteConnection) throws(StoreError) -> Identity {

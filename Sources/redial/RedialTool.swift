@@ -23,7 +23,8 @@ struct CommandError: Error {
 /// The `redial` command: finds the sub-command and runs it.
 enum RedialTool {
   static let commands: [Command] = [
-    .serve, .call, .get, .list, .cancel, .retry, .preview, .simulate, .flaky, .webhookSecret, .health, .version,
+    .serve, .call, .get, .list, .cancel, .retry, .preview, .simulate, .doctor, .backup, .export, .importing, .flaky,
+    .webhookSecret, .health, .version,
   ]
 
   static func run(_ arguments: [String]) -> ExitCode {

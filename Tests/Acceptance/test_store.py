@@ -1,6 +1,9 @@
 """What the store does for its operator: it keeps what it must, forgets what it may, and says what it finds damaged."""
 
+import json
+import os
 import sqlite3
+import threading
 
 from processes import run, wait_until
 
@@ -56,3 +59,144 @@ def test_a_damaged_call_is_told_of_and_stops_nothing_else(redial, receiver):
     answer = service("GET", f"/v1/calls/{damaged}")
     assert answer.status == 503, answer.body
     assert damaged in [c["id"] for c in service("GET", "/v1/calls").json["data"]]
+
+
+def on(service):
+    return ("--store", f"sqlite:{service.store}")
+
+
+def doctor(service, *flags):
+    answer = run("doctor", *on(service), "--json", *flags)
+    assert answer.returncode in (0, 1), answer
+    report = json.loads(answer.stdout)
+    assert report["clean"] == (answer.returncode == 0)
+    return report
+
+
+def change(service, sql):
+    with sqlite3.connect(service.store) as store:
+        store.execute(sql)
+    store.close()
+
+
+def test_doctor_finds_nothing_wrong_with_a_busy_service_or_after_its_death(redial, flaky, receiver):
+    service, target, hook = redial("--retention-time", "2s", "--idempotency-time", "1s"), flaky(), receiver()
+    stop = threading.Event()
+
+    def load():
+        while not stop.is_set():
+            service.submit(url=target.url + "/?fail-rate=0.3&delay=5ms", idempotent=True, callback={"url": hook.url},
+                           policy={"backoff": {"initial": "5ms"}})
+
+    threads = [threading.Thread(target=load) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(5):
+            report = doctor(service)
+            assert report["live"] and report["clean"], report
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    service.kill()
+    report = doctor(service)
+    assert not report["live"] and report["clean"], report
+    service.start()
+    text = run("doctor", *on(service))
+    assert text.returncode == 0 and "Nothing is wrong" in text.stdout, text
+
+
+def test_doctor_names_what_is_wrong_and_metrics_show_what_is_late(redial, receiver):
+    target = receiver()
+    service = redial("--store-watch-interval", "100ms")
+    identity = service.submit(url=target.url)
+    service.ended(identity)
+    waiting = service.submit(url=target.url, delay="1h")
+    wait_until(lambda: value(service, 'redial_store_findings{check="overdue"}') == 0, "a look at the store")
+    wait_until(
+        lambda: value(service, 'redial_store_finished_calls{kind="call",state="succeeded"}') == 1, "the kept count")
+    # The engine knows when it is due, and looks no earlier: the row is what it should have found long ago.
+    change(service, "UPDATE calls SET due = 1 WHERE state = 0")
+    report = doctor(service)
+    findings = {f["check"]: f for f in report["findings"]}
+    assert findings["overdue"]["count"] == 1 and waiting in findings["overdue"]["examples"][0], report
+    wait_until(lambda: value(service, 'redial_store_findings{check="overdue"}') == 1, "the finding in the metrics")
+    assert "storeFinding" in service.log.read_text()
+    service.terminate()
+    change(service, "UPDATE calls SET attempts = 7 WHERE state = 5")
+    answer = run("doctor", *on(service))
+    assert answer.returncode == 1 and f"{identity} has ended with 7 attempts" in answer.stdout, answer
+    assert "Something is wrong" in answer.stdout
+
+
+def test_doctor_says_when_it_cannot_check(tmp_path):
+    for content in (None, b"no database"):
+        path = tmp_path / "x.db"
+        if content:
+            path.write_bytes(content)
+        answer = run("doctor", "--store", f"sqlite:{path}")
+        assert answer.returncode == 2 and str(path) in answer.stderr, answer
+    assert os.listdir(tmp_path) == ["x.db"]
+
+
+def test_a_backup_of_a_running_service_is_a_store_that_runs(redial, receiver, tmp_path):
+    target = receiver()
+    service = redial()
+    done = [service.submit(url=target.url) for _ in range(10)]
+    for identity in done:
+        service.ended(identity)
+    waiting = service.submit(url=target.url, delay="1h")
+    folder = tmp_path / "restored"
+    folder.mkdir()
+    copy = folder / "redial.db"
+    answer = run("backup", *on(service), copy)
+    assert answer.returncode == 0 and str(copy) in answer.stdout, answer
+    assert str(copy.stat().st_size) in answer.stdout
+    again = run("backup", *on(service), copy)
+    assert again.returncode == 1 and "not overwritten" in again.stderr, again
+    after = service.submit(url=target.url)
+    secret = run("webhook-secret", *on(service)).stdout
+    service.terminate()
+    restored = redial(folder=folder)
+    assert doctor(restored)["clean"]
+    for identity in done:
+        assert restored.get(identity)["state"] == "succeeded"
+    assert restored.get(waiting)["state"] == "scheduled"
+    assert restored("GET", f"/v1/calls/{after}").status == 404
+    assert run("webhook-secret", *on(restored)).stdout == secret
+
+
+def test_what_is_exported_is_imported_elsewhere_and_goes_on_there(redial, receiver, tmp_path):
+    target = receiver()
+    service = redial()
+    done = service.submit(url=target.url, body="hello", method="POST")
+    service.ended(done)
+    waiting = [service.submit(url=target.url + f"/{n}", delay="3s") for n in range(3)]
+    exported = run("export", *on(service), "--state", "scheduled")
+    assert exported.returncode == 0 and len(exported.stdout.splitlines()) == 3, exported
+    assert [json.loads(line)["id"] for line in exported.stdout.splitlines()] == waiting
+    everything = tmp_path / "all.ndjson"
+    answer = run("export", *on(service), "-o", everything)
+    assert answer.returncode == 0 and "wrote 4 calls" in answer.stdout, answer
+    assert run("export", *on(service), "-o", everything).returncode == 1, "an export overwrites nothing"
+    refused = run("import", *on(service), everything)
+    assert refused.returncode == 1 and "in use by another process" in refused.stderr, refused
+    service.kill()
+
+    folder = tmp_path / "other"
+    folder.mkdir()
+    store = ("--store", f"sqlite:{folder}/redial.db")
+    lines = everything.read_text().splitlines()
+    broken = "\n".join([lines[0], "{nonsense", lines[1], lines[2].replace('"url"', '"uri"')]) + "\n"
+    answer = run("import", *store, stdin=broken)
+    assert answer.returncode == 1, answer
+    assert "imported 2 calls; 0 were there already, 2 lines are no calls" in answer.stdout, answer
+    assert "line 2: " in answer.stderr and "line 4: " in answer.stderr and "uri" in answer.stderr, answer
+    answer = run("import", *store, everything)
+    assert answer.returncode == 0 and "imported 2 calls; 2 were there already" in answer.stdout, answer
+    other = redial(folder=folder)
+    assert other.get(done)["state"] == "succeeded"
+    for identity in waiting:
+        assert other.ended(identity)["state"] == "succeeded"
+    assert doctor(other)["clean"]

@@ -83,5 +83,10 @@ struct RetentionFileTests {
     let step = try store.tidy(Retention(time: .seconds(1)), at: Sample.start, within: .seconds(1))
     #expect(step.removed == 8)
     #expect(try reader.usage().finished.allSatisfy { $0.count == 0 })
+    // A compact copy gives space back.
+    _ = try StoreBackup.copy(from: path, to: folder.file("copy.db"), compact: true)
+    let copy = try SQLiteStore(path: folder.file("copy.db"))
+    defer { copy.close() }
+    #expect(copy.canRelease)
   }
 }

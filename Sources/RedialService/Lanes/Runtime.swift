@@ -22,6 +22,8 @@ final class Runtime: @unchecked Sendable {
   let queries: QueryLanes
   let reader: any CallReader
   let log: Log
+  private let watch: StoreWatch
+  private let watchInterval: Duration
   private let headers: AttemptHeaders
   private let retention: Retention
   private var engineLane: EngineLane?
@@ -40,6 +42,8 @@ final class Runtime: @unchecked Sendable {
     ends = EndTable(limit: settings.maxWaiting, clock: clock)
     headers = AttemptHeaders(secret: secret)
     retention = settings.retention
+    watch = StoreWatch(reader: reader)
+    watchInterval = settings.storeWatchInterval
     queries = QueryLanes(count: SQLiteReader.defaultConnections)
     let seed = UInt64(bitPattern: clock.now.microseconds) ^ UInt64(getpid()) << 48
     engineLane = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock) { [unowned self] in
@@ -61,6 +65,15 @@ final class Runtime: @unchecked Sendable {
     standings.note(state)
     engineLane?.begin(with: state)
     storeLane?.tidy(retention, now: { [clock] in clock.now }) { [unowned self] in didTidy($0) }
+    watch.start(every: watchInterval, now: { [clock] in clock.now }) { [log] result in
+      switch result {
+      case .success(let finding):
+        log.write(
+          .error, "storeFinding",
+          [("check", finding.check.rawValue), ("count", "\(finding.count)"), ("meaning", finding.check.meaning)])
+      case .failure(let error): log.write(.error, "storeWatchFailed", [("error", error.message)])
+      }
+    }
   }
 
   /// Tells the engine of events.
@@ -104,6 +117,7 @@ final class Runtime: @unchecked Sendable {
   }
 
   private func closeStore() {
+    watch.stop()
     storeLane?.stopTidying()
     let closed = DispatchSemaphore(value: 0)
     storeLane?.afterwards { store in
@@ -346,7 +360,7 @@ final class Runtime: @unchecked Sendable {
     case .readiness:
       return report.storeFailing ? Answer.problem(Answer.notReady) : Answer.text(200, "ready\n")
     case .metrics, .submit, .submitAndWait, .batch, .operation, .control:
-      return Answer.metrics(metrics.exposition(report, version: redialVersion))
+      return Answer.metrics(metrics.exposition(report, version: redialVersion) + watch.exposition())
     }
   }
 }

@@ -45,6 +45,8 @@ public struct ServiceSettings: Sendable {
   public var compressMinBytes = PayloadCoding.defaultThreshold
   /// How long finished calls are kept.
   public var retention = Retention()
+  /// How often the store is looked at for the metrics.
+  public var storeWatchInterval = Duration.seconds(10)
   /// How log lines are written.
   public var logFormat = LogFormat.text
   /// The least that is worth a log line.

@@ -112,6 +112,7 @@ extension Setting {
     whole(
       "compressMinBytes", \.compressMinBytes, 0...Int.max,
       "Smallest request body or captured response that the store compresses, in bytes."),
+    span("storeWatchInterval", \.storeWatchInterval, "How often the store is looked at for the metrics."),
     whole(
       "maxWaiting", \.maxWaiting, 0...1_000_000,
       "Clients that may wait for a call to end at a time; others are answered at once."),

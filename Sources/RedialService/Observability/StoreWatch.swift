@@ -1,0 +1,87 @@
+internal import Dispatch
+internal import RedialCore
+internal import RedialModel
+internal import RedialStore
+internal import Synchronization
+
+/// Looks at the store now and then, on one of its read connections, for `/metrics`: so a scrape costs no query.
+///
+/// `@unchecked Sendable`: `timer` is set once, by `start`, before anything else can see it; everything else is constant
+/// or locked.
+final class StoreWatch: @unchecked Sendable {
+  private let reader: any CallReader
+  private let queue = DispatchQueue(label: "redial.watch", qos: .utility)
+  private let latest = Mutex<Figures?>(nil)
+  private var timer: (any DispatchSourceTimer)?
+
+  private struct Figures: Sendable {
+    var usage: StoreUsage
+    var findings: [StoreFinding]
+  }
+
+  init(reader: any CallReader) {
+    self.reader = reader
+  }
+
+  /// Looks now, and again and again.
+  ///
+  /// - Parameters:
+  ///   - now: The time that calls are due in.
+  ///   - report: Called with what a look found to be wrong, if it was not found by the look before.
+  func start(
+    every interval: Duration, now: @escaping @Sendable () -> Timestamp,
+    report: @escaping @Sendable (Result<StoreFinding, StoreError>) -> Void
+  ) {
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.setEventHandler { [weak self] in self?.look(at: now(), report) }
+    timer.schedule(deadline: .now(), repeating: .microseconds(Int(interval.wholeMicroseconds)))
+    self.timer = timer
+    timer.activate()
+  }
+
+  /// Looks no more.
+  func stop() {
+    timer?.cancel()
+  }
+
+  private func look(at now: Timestamp, _ report: (Result<StoreFinding, StoreError>) -> Void) {
+    do throws(StoreError) {
+      let figures = Figures(usage: try reader.usage(), findings: try reader.lateness(at: now))
+      let before = latest.withLock { latest in
+        defer { latest = figures }
+        return latest
+      }
+      for finding in figures.findings where finding.count > 0 {
+        let known = before?.findings.first { $0.check == finding.check }?.count ?? 0
+        if known == 0 { report(.success(finding)) }
+      }
+    } catch {
+      report(.failure(error))
+    }
+  }
+
+  /// The metrics of the latest look, in the Prometheus text exposition format; none before the first.
+  func exposition() -> String {
+    guard let figures = latest.withLock({ $0 }) else { return "" }
+    var text = ""
+    func family(_ name: String, _ help: String, _ lines: [String]) {
+      text += "# HELP \(name) \(help)\n# TYPE \(name) gauge\n"
+      for line in lines { text += "\(name)\(line)\n" }
+    }
+    family(
+      "redial_store_findings", "What redial doctor would find that a service can see at little cost; must be 0.",
+      figures.findings.map { "{check=\"\($0.check.rawValue)\"} \($0.count)" })
+    family(
+      "redial_store_finished_calls", "Finished calls in the store, by kind and state.",
+      CallKind.allCases.flatMap { kind in
+        [CallState.succeeded, .failed, .cancelled].map { state in
+          let count = figures.usage.finished.first { $0.kind == kind && $0.state == state }?.count ?? 0
+          return "{kind=\"\(kind.name)\",state=\"\(state.rawValue)\"} \(count)"
+        }
+      })
+    family("redial_store_used_bytes", "Bytes of the store that are in use.", [" \(figures.usage.usedBytes)"])
+    family(
+      "redial_store_free_bytes", "Bytes that removed calls left in the store's file.", [" \(figures.usage.freeBytes)"])
+    return text
+  }
+}

@@ -1,0 +1,172 @@
+internal import RedialCore
+internal import RedialModel
+
+/// Reads an archived call. A member that is not known is an error, as is one that is missing: neither a newer archive nor
+/// a damaged one is taken for something else.
+struct ArchiveReader {
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private var reader: JSONReader
+
+  init(_ bytes: UnsafeBufferPointer<UInt8>) {
+    self.bytes = bytes
+    reader = JSONReader(bytes)
+  }
+
+  mutating func call() throws(JSONError) -> ArchivedCall {
+    var id: CallID?
+    var kind: CallKind?
+    var state: StoredState?
+    var (createdAt, due, roundStartedAt, finishedAt): (Timestamp?, Timestamp?, Timestamp?, Timestamp?)
+    var progress = CallProgress(state: .held, due: .epoch, roundStartedAt: .epoch)
+    var spec: CallSpec?
+    var body: [UInt8]?
+    var attempts: [AttemptRecord]?
+    var key: KeyRecord?
+    try reader.beginObject()
+    while let name = try reader.nextKey() {
+      switch name {
+      case "id": id = try identity()
+      case "kind": kind = try word(name, ArchiveWords.kinds)
+      case "createdAt": createdAt = try time()
+      case "state": state = try word(name, ArchiveWords.states)
+      case "due": due = try time()
+      case "waiting": progress.waiting = try isNull() ? nil : try word(name, ArchiveWords.waits)
+      case "attemptCount": progress.attempts = try count(name)
+      case "interruptions": progress.interruptions = try count(name)
+      case "attemptsBefore": progress.attemptsBefore = try count(name)
+      case "roundStartedAt": roundStartedAt = try time()
+      case "finishedAt": finishedAt = try isNull() ? nil : try time()
+      case "failure": progress.failure = try isNull() ? nil : try word(name, ArchiveWords.failures)
+      case "previousWait": progress.waits.previous = try span()
+      case "totalWait": progress.waits.total = try span()
+      case "spec": spec = try CallSpec.read(canonicalJSON: reader.raw(try reader.skipValue()))
+      case "body": body = try base64(name)
+      case "attempts": attempts = try allAttempts()
+      case "key": key = try idempotencyKey()
+      default: throw unknown(name)
+      }
+    }
+    try reader.finish()
+    let known = try required(id, "id")
+    progress.state = try required(state, "state")
+    progress.due = try required(due, "due")
+    progress.roundStartedAt = try required(roundStartedAt, "roundStartedAt")
+    progress.finishedAt = finishedAt
+    guard progress.state.isFinal == (finishedAt != nil) else {
+      throw error("finishedAt does not fit the state \(progress.state)")
+    }
+    key?.call = known
+    return ArchivedCall(
+      record: CallRecord(
+        id: known, kind: try required(kind, "kind"), spec: try required(spec, "spec"),
+        body: try required(body, "body"), createdAt: try required(createdAt, "createdAt"), progress: progress),
+      attempts: try required(attempts, "attempts"), key: key)
+  }
+
+  private mutating func allAttempts() throws(JSONError) -> [AttemptRecord] {
+    var attempts: [AttemptRecord] = []
+    try reader.beginArray()
+    while try reader.nextElement() { attempts.append(try attempt()) }
+    for (earlier, later) in zip(attempts, attempts.dropFirst()) where earlier.number >= later.number {
+      throw error("the attempts are not in the order of their numbers")
+    }
+    return attempts
+  }
+
+  private mutating func attempt() throws(JSONError) -> AttemptRecord {
+    var number: Int?
+    var startedAt: Timestamp?
+    var outcome: OutcomeClass?
+    var record = AttemptRecord(number: 0, startedAt: .epoch, duration: .zero, outcome: .answered)
+    var (code, message): (String?, String?)
+    var truncated: Bool?
+    var (head, body): ([UInt8], [UInt8]) = ([], [])
+    try reader.beginObject()
+    while let name = try reader.nextKey() {
+      switch name {
+      case "number": number = try count(name)
+      case "startedAt": startedAt = try time()
+      case "duration": record.duration = try span()
+      case "outcome": outcome = try word(name, ArchiveWords.outcomes)
+      case "status": record.status = try count(name)
+      case "failureCode": code = try reader.string()
+      case "failureMessage": message = try reader.string()
+      case "decision": record.decision = try base64(name)
+      case "truncated": truncated = try reader.bool()
+      case "responseHead": head = try base64(name)
+      case "responseBody": body = try base64(name)
+      default: throw unknown(name)
+      }
+    }
+    record.number = try required(number, "number")
+    record.startedAt = try required(startedAt, "startedAt")
+    record.outcome = try required(outcome, "outcome")
+    if let code { record.failure = AttemptFailure(code: code, message: message ?? "") }
+    if let truncated {
+      record.response = CapturedResponse(head: HeaderBlock(bytes: head), body: body, truncated: truncated)
+    }
+    return record
+  }
+
+  private mutating func idempotencyKey() throws(JSONError) -> KeyRecord {
+    var text: String?
+    var fingerprint: [UInt8]?
+    var (createdAt, expiresAt): (Timestamp?, Timestamp?)
+    try reader.beginObject()
+    while let name = try reader.nextKey() {
+      switch name {
+      case "text": text = try reader.string()
+      case "fingerprint": fingerprint = try base64(name)
+      case "createdAt": createdAt = try time()
+      case "expiresAt": expiresAt = try time()
+      default: throw unknown(name)
+      }
+    }
+    return KeyRecord(
+      key: IdempotencyKey(text: try required(text, "text"), fingerprint: try required(fingerprint, "fingerprint")),
+      call: CallID(rawValue: 0), createdAt: try required(createdAt, "createdAt"),
+      expiresAt: try required(expiresAt, "expiresAt"))
+  }
+
+  // MARK: Values
+
+  private mutating func identity() throws(JSONError) -> CallID {
+    let text = try reader.string()
+    guard let id = CallID(text) else { throw error("\"\(text)\" is not the id of a call") }
+    return id
+  }
+
+  private mutating func time() throws(JSONError) -> Timestamp { Timestamp(microseconds: try reader.integer()) }
+  private mutating func span() throws(JSONError) -> Duration { .microseconds(try reader.integer()) }
+
+  private mutating func count(_ name: String) throws(JSONError) -> Int {
+    let value = try reader.integer()
+    guard (0...Int64(Int32.max)).contains(value) else { throw error("\(name): \(value) is no count") }
+    return Int(value)
+  }
+
+  private mutating func word<Word>(_ name: String, _ words: [String: Word]) throws(JSONError) -> Word {
+    let text = try reader.string()
+    guard let word = words[text] else { throw error("\(name): \"\(text)\" is none of \(words.keys.sorted())") }
+    return word
+  }
+
+  private mutating func base64(_ name: String) throws(JSONError) -> [UInt8] {
+    guard let bytes = Base64.decode(try reader.string()) else { throw error("\(name) is not base 64") }
+    return bytes
+  }
+
+  private mutating func isNull() throws(JSONError) -> Bool {
+    guard try reader.peek() == .null else { return false }
+    _ = try reader.skipValue()
+    return true
+  }
+
+  private func required<Value>(_ value: Value?, _ name: String) throws(JSONError) -> Value {
+    guard let value else { throw error("\(name) is missing") }
+    return value
+  }
+
+  private func unknown(_ name: String) -> JSONError { error("\(name) is not known") }
+  private func error(_ reason: String) -> JSONError { JSONError(offset: reader.offset, reason: reason) }
+}

@@ -1,0 +1,96 @@
+internal import RedialCore
+public import RedialModel
+
+/// Times are microseconds since 1970, and spans microseconds, so that a copy is exact.
+extension ArchivedCall {
+  /// One JSON object, without a line break.
+  public var json: [UInt8] {
+    let progress = record.progress
+    var writer = JSONWriter(capacity: 1024 + record.body.count * 4 / 3)
+    writer.beginObject()
+    writer.field("id", record.id.description)
+    writer.field("kind", "\(record.kind)")
+    writer.field("createdAt", record.createdAt)
+    writer.field("state", "\(progress.state)")
+    writer.field("due", progress.due)
+    writer.field("waiting", progress.waiting.map { "\($0)" })
+    writer.field("attemptCount", progress.attempts)
+    writer.field("interruptions", progress.interruptions)
+    writer.field("attemptsBefore", progress.attemptsBefore)
+    writer.field("roundStartedAt", progress.roundStartedAt)
+    writer.field("finishedAt", progress.finishedAt)
+    writer.field("failure", progress.failure.map { "\($0)" })
+    writer.field("previousWait", progress.waits.previous)
+    writer.field("totalWait", progress.waits.total)
+    writer.key("spec")
+    writer.raw(record.spec.canonicalJSON)
+    writer.field("body", Base64.encode(record.body))
+    writer.key("attempts")
+    writer.beginArray()
+    for attempt in attempts { attempt.write(to: &writer) }
+    writer.endArray()
+    if let key { key.write(to: &writer) }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  /// Reads what ``json`` wrote.
+  ///
+  /// - Throws: What is wrong with it, by the member's name.
+  public static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> ArchivedCall {
+    var reader = ArchiveReader(bytes)
+    return try reader.call()
+  }
+}
+
+extension AttemptRecord {
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.field("number", number)
+    writer.field("startedAt", startedAt)
+    writer.field("duration", duration)
+    writer.field("outcome", "\(outcome)")
+    if let status { writer.field("status", status) }
+    if let failure {
+      writer.field("failureCode", failure.code)
+      writer.field("failureMessage", failure.message)
+    }
+    // As text: a decision is shown as it is stored, and need not be JSON for that.
+    writer.field("decision", Base64.encode(decision))
+    if let response {
+      writer.field("truncated", response.truncated)
+      writer.field("responseHead", Base64.encode(response.head.bytes))
+      writer.field("responseBody", Base64.encode(response.body))
+    }
+    writer.endObject()
+  }
+}
+
+extension KeyRecord {
+  fileprivate func write(to writer: inout JSONWriter) {
+    writer.key("key")
+    writer.beginObject()
+    writer.field("text", key.text)
+    writer.field("fingerprint", Base64.encode(key.fingerprint))
+    writer.field("createdAt", createdAt)
+    writer.field("expiresAt", expiresAt)
+    writer.endObject()
+  }
+}
+
+extension JSONWriter {
+  fileprivate mutating func field(_ name: StaticString, _ time: Timestamp) {
+    key(name)
+    integer(time.microseconds)
+  }
+
+  fileprivate mutating func field(_ name: StaticString, _ time: Timestamp?) {
+    key(name)
+    if let time { integer(time.microseconds) } else { null() }
+  }
+
+  fileprivate mutating func field(_ name: StaticString, _ span: Duration) {
+    key(name)
+    integer(span.wholeMicroseconds)
+  }
+}

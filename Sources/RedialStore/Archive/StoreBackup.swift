@@ -1,0 +1,80 @@
+internal import CSQLite
+internal import Glibc
+
+/// Copies of a store that a service may be running on.
+public enum StoreBackup {
+  /// Copies a store as of one moment into a new file, which is on disk when this returns.
+  ///
+  /// The copy grows beside the file under the name of the file and `.partial`, and gets its name when it is complete.
+  ///
+  /// - Parameters:
+  ///   - compact: Write it anew, without the space that removed calls left, instead of page by page. It takes longer,
+  ///     and makes of a file of an older version one that becomes smaller by itself.
+  /// - Returns: The size of the copy, in bytes.
+  /// - Throws: When a file of that name exists, which is never overwritten, or the copy cannot be made.
+  public static func copy(from source: String, to path: String, compact: Bool = false) throws(StoreError) -> Int {
+    let partial = path + ".partial"
+    guard access(path, F_OK) != 0 else { throw exists(path) }
+    let connection = try SQLiteConnection(path: source, role: .reader)
+    defer { connection.close() }
+    try Schema.checkIsStore(connection)
+    // For this user only, as the store itself is; the webhooks' secret is in it.
+    let file = open(partial, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw failure("make", partial) }
+    close(file)
+    defer { unlink(partial) }
+    if compact {
+      // Meant for the copy: a connection that may not write says so, and has taken it up for its next VACUUM all the same.
+      try? connection.execute("choose how the copy becomes smaller", "PRAGMA auto_vacuum = INCREMENTAL")
+      try connection.execute("copy the store", "VACUUM INTO '\(partial.replacing("'", with: "''"))'")
+    } else {
+      try connection.copy(to: partial)
+    }
+    let size = try sync(partial)
+    guard link(partial, path) == 0 else {
+      throw errno == EEXIST ? exists(path) : failure("name", path)
+    }
+    try syncFolder(of: path)
+    return size
+  }
+
+  private static func sync(_ path: String) throws(StoreError) -> Int {
+    let file = open(path, O_RDWR | O_CLOEXEC)
+    guard file >= 0 else { throw failure("open", path) }
+    defer { close(file) }
+    var status = stat()
+    guard fsync(file) == 0, fstat(file, &status) == 0 else { throw failure("sync", path) }
+    return Int(status.st_size)
+  }
+
+  private static func syncFolder(of path: String) throws(StoreError) {
+    let slash = path.lastIndex(of: "/")
+    let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let opened = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard opened >= 0 else { throw failure("open the folder", folder) }
+    defer { close(opened) }
+    guard fsync(opened) == 0 else { throw failure("sync the folder", folder) }
+  }
+
+  private static func exists(_ path: String) -> StoreError {
+    StoreError(kind: .unavailable, message: "\(path) exists and is not overwritten. Name another file.")
+  }
+
+  private static func failure(_ purpose: String, _ path: String) -> StoreError {
+    let code = errno
+    let advice =
+      code == EEXIST ? "Another backup is under way, or was cut off: then remove that file." : "Check the folder."
+    return StoreError(
+      kind: code == ENOSPC || code == EDQUOT ? .full : .unavailable,
+      message: "Could not \(purpose) \(path): \(String(cString: strerror(code))). \(advice)")
+  }
+}
+
+extension SQLiteConnection {
+  /// Copies everything into another file, as of one moment: pages that are committed meanwhile stay out of it.
+  func copy(to path: String) throws(StoreError) {
+    let target = try SQLiteConnection(path: path, role: .writer)
+    defer { target.close() }
+    try target.takeAll(of: self)
+  }
+}

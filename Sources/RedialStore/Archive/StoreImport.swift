@@ -1,0 +1,70 @@
+internal import RedialModel
+
+/// Puts archived calls into a store, many at a time. A call that is there already is left as it is, so that an import
+/// which was cut off can be done again.
+public final class StoreImport {
+  /// Calls that go into a transaction.
+  private static let batch = 1000
+  /// Bytes of payload that go into a transaction.
+  private static let batchBytes = 16 << 20
+
+  /// What came of the calls so far.
+  public struct Tally: Sendable, Hashable {
+    /// Put into the store.
+    public var imported = 0
+    /// There already.
+    public var known = 0
+  }
+
+  /// What came of the calls that are on disk.
+  public private(set) var tally = Tally()
+
+  private let store: SQLiteStore
+  private var waiting: [CallID: ArchivedCall] = [:]
+  private var order: [CallID] = []
+  private var waitingBytes = 0
+
+  /// Opens a store, which is made when there is none.
+  ///
+  /// - Throws: `inUse` when a service runs on it, which would know nothing of the calls.
+  public init(path: String, compressMinBytes: Int = PayloadCoding.defaultThreshold) throws(StoreError) {
+    store = try SQLiteStore(path: path, compressMinBytes: compressMinBytes)
+  }
+
+  /// Adds a call, at the latest when the import is finished.
+  public func add(_ call: ArchivedCall) throws(StoreError) {
+    let id = call.record.id
+    if waiting[id] != nil {
+      tally.known += 1
+      return
+    }
+    waiting[id] = call
+    order.append(id)
+    waitingBytes += call.record.body.count + call.attempts.reduce(0) { $0 + ($1.response?.body.count ?? 0) }
+    if order.count >= Self.batch || waitingBytes >= Self.batchBytes { try flush() }
+  }
+
+  /// Makes everything durable, and closes the store.
+  public func finish() throws(StoreError) {
+    try flush()
+    store.close()
+  }
+
+  private func flush() throws(StoreError) {
+    var writes: [StoreWrite] = []
+    var known = 0
+    for id in order {
+      if try store.contains(id) {
+        known += 1
+      } else if let call = waiting[id] {
+        writes += call.writes
+      }
+    }
+    try store.commit(writes)
+    tally.imported += order.count - known
+    tally.known += known
+    waiting.removeAll(keepingCapacity: true)
+    order.removeAll(keepingCapacity: true)
+    waitingBytes = 0
+  }
+}

@@ -1,0 +1,174 @@
+public import RedialCore
+internal import RedialModel
+
+/// Checks a store against the invariants, on a connection of its own that cannot write.
+///
+/// Beside a running service it is one reader more: it waits for nobody and nobody for it. No look at the store lasts
+/// longer than one check, or a thousand calls, so that the log can go on; only the check of the file's integrity needs one
+/// look at the whole of it.
+public final class StoreInspection {
+  /// Calls that are read in one look.
+  private static let batch: Int64 = 1000
+
+  private let connection: SQLiteConnection
+  private let usage: UsageQueries
+  private let rows: CallRows
+  private let attempts: AttemptRows
+  private let next: SQLiteStatement
+  private let timely: TimelinessQueries
+  private let inTransaction: Transaction
+
+  /// Opens a store for reading.
+  ///
+  /// - Throws: When there is no such file, it is no store, or it is one of another version.
+  public init(path: String) throws(StoreError) {
+    connection = try SQLiteConnection(path: path, role: .reader)
+    try Schema.openForReading(connection)
+    usage = try UsageQueries(on: connection)
+    rows = try CallRows(on: connection, bodies: true)
+    attempts = try AttemptRows(on: connection)
+    timely = try TimelinessQueries(on: connection)
+    next = try connection.prepare("read the calls", "SELECT id FROM calls WHERE id > ?1 ORDER BY id LIMIT ?2")
+    inTransaction = try Transaction(on: connection, role: .reader)
+  }
+
+  /// Makes all checks.
+  ///
+  /// - Parameters:
+  ///   - now: The time by the wall clock.
+  ///   - quick: Leave out the comparison of each index with its table, which takes longest.
+  /// - Throws: When the store cannot be read at all. Damage is a finding and not an error, where more can be checked.
+  public func report(at now: Timestamp, quick: Bool = false) throws(StoreError) -> StoreReport {
+    let isLive = StoreFile.isOwned(connection.path)
+    var findings = [try integrity(quick: quick)]
+    var calls = CallFindings()
+    try readAll(into: &calls)
+    findings.append(calls.damaged)
+    if isLive { findings += try timely.findings(at: now) }
+    findings.append(try orphaned())
+    findings.append(try orphanedWebhooks())
+    findings += [calls.doublyLeased, calls.miscounted, calls.halfEnded, try keptCounts()]
+    return StoreReport(
+      path: connection.path, isLive: isLive, calls: calls.count, usage: try usage.usage(), findings: findings)
+  }
+
+  /// Closes the file.
+  public func close() {
+    connection.close()
+  }
+
+  // MARK: Checks
+
+  private func integrity(quick: Bool) throws(StoreError) -> StoreFinding {
+    var finding = StoreFinding(check: .integrity)
+    let pragma = quick ? "PRAGMA quick_check(100)" : "PRAGMA integrity_check(100)"
+    let lines = try connection.prepare("check the file", pragma).rows { row throws(StoreError) in row.text(0) }
+    for line in lines where line != "ok" { finding.add(line) }
+    return finding
+  }
+
+  private func readAll(into findings: inout CallFindings) throws(StoreError) {
+    var last = Int64.min
+    while true {
+      let count = try inTransaction { () throws(StoreError) -> Int in
+        next.bind(1, last)
+        next.bind(2, Self.batch)
+        let ids = try next.rows { row throws(StoreError) in CallID(rawValue: row.integer(0)) }
+        for id in ids {
+          last = id.rawValue
+          guard let found = try rows.call(id) else { continue }
+          findings.note(id, found, try attempts.attempts(of: id, responses: .all))
+        }
+        return ids.count
+      }
+      if count < Int(Self.batch) { return }
+    }
+  }
+
+  private func orphaned() throws(StoreError) -> StoreFinding {
+    var finding = StoreFinding(check: .orphaned)
+    let missing = [
+      ("an attempt", "SELECT a.call_id FROM attempts a LEFT JOIN calls c ON c.id = a.call_id WHERE c.id IS NULL"),
+      ("a request", "SELECT r.id FROM requests r LEFT JOIN calls c ON c.id = r.id WHERE c.id IS NULL"),
+      ("a key", "SELECT k.call_id FROM idempotency_keys k LEFT JOIN calls c ON c.id = k.call_id WHERE c.id IS NULL"),
+    ]
+    for (what, sql) in missing {
+      for id in try ids(sql) { finding.add("\(what) of \(id), which is not there") }
+    }
+    for id in try ids("SELECT c.id FROM calls c LEFT JOIN requests r ON r.id = c.id WHERE r.id IS NULL") {
+      finding.add("\(id) has no request")
+    }
+    return finding
+  }
+
+  /// Retention removes first what ended first, so a webhook's call, which ended when the webhook was made, may be gone
+  /// only if everything that ended earlier is gone, too.
+  private func orphanedWebhooks() throws(StoreError) -> StoreFinding {
+    var finding = StoreFinding(check: .orphanedWebhooks)
+    try inTransaction { () throws(StoreError) in
+      let horizon = try connection.value(
+        "find the first end", "SELECT min(finished_at) FROM calls WHERE \(Conditions.finished)"
+      ) { $0.integerIfPresent(0) }
+      guard let horizon = horizon ?? nil else { return }
+      let webhooks = try ids(
+        "SELECT id FROM calls WHERE kind = \(CallKind.webhook.rawValue) AND state <= \(StoredState.running.rawValue)"
+          + " AND created_at > \(horizon)")
+      for id in webhooks {
+        guard case .intact(let webhook) = try rows.call(id), let call = Self.subject(of: webhook.body) else { continue }
+        if try rows.call(call) == nil { finding.add("\(id) tells of \(call), which is not there") }
+      }
+    }
+    return finding
+  }
+
+  private func keptCounts() throws(StoreError) -> StoreFinding {
+    var finding = StoreFinding(check: .keptCounts)
+    try inTransaction { () throws(StoreError) in
+      let kept = try connection.prepare(
+        "compare the kept counts",
+        """
+        SELECT kind, state, sum(kept), sum(found) FROM (
+          SELECT kind, state, count AS kept, 0 AS found FROM finished_counts
+          UNION ALL SELECT kind, state, 0, count(*) FROM calls WHERE state >= 5 GROUP BY kind, state)
+        GROUP BY kind, state HAVING sum(kept) <> sum(found)
+        """)
+      let lines = try kept.rows { row throws(StoreError) in
+        let kind = row.code(0, as: CallKind.self)?.name ?? "\(row.integer(0))"
+        let state = row.code(1, as: StoredState.self)?.visible.rawValue ?? "\(row.integer(1))"
+        return "\(row.integer(2)) kept of kind \(kind) and state \(state), \(row.integer(3)) found"
+      }
+      for line in lines { finding.add(line) }
+    }
+    return finding
+  }
+
+  private func ids(_ sql: String) throws(StoreError) -> [CallID] {
+    try connection.prepare("check the store", sql).rows { row throws(StoreError) in
+      CallID(rawValue: row.integer(0))
+    }
+  }
+
+  /// The call that a webhook tells of.
+  private static func subject(of body: [UInt8]) -> CallID? {
+    body.withUnsafeBufferPointer { bytes -> CallID? in
+      var reader = JSONReader(bytes)
+      return try? subject(&reader)
+    }
+  }
+
+  private static func subject(_ reader: inout JSONReader) throws(JSONError) -> CallID? {
+    try reader.beginObject()
+    while let key = try reader.nextKey() {
+      guard key == "data" else {
+        _ = try reader.skipValue()
+        continue
+      }
+      try reader.beginObject()
+      while let member = try reader.nextKey() {
+        if member == "id" { return CallID(try reader.string()) }
+        _ = try reader.skipValue()
+      }
+    }
+    return nil
+  }
+}

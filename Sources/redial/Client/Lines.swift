@@ -1,0 +1,99 @@
+import Glibc
+
+/// Writes lines to standard output, or to a new file, many at a time.
+struct LineWriter {
+  private static let bufferBytes = 256 * 1024
+
+  private let name: String
+  private let descriptor: Int32
+  private let isFile: Bool
+  private var buffer: [UInt8] = []
+
+  /// - Throws: When the file exists, or cannot be made.
+  init(_ path: String?) throws(CommandError) {
+    name = path ?? "standard output"
+    isFile = path != nil
+    descriptor = path.map { open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) } ?? STDOUT_FILENO
+    guard descriptor >= 0 else { throw Self.failure("make", name) }
+  }
+
+  mutating func write(_ line: [UInt8]) throws(CommandError) {
+    buffer += line
+    buffer.append(UInt8(ascii: "\n"))
+    if buffer.count >= Self.bufferBytes { try flush() }
+  }
+
+  /// Writes what is left; a file is on disk afterwards.
+  mutating func finish() throws(CommandError) {
+    try flush()
+    guard isFile else { return }
+    guard fsync(descriptor) == 0, close(descriptor) == 0 else { throw Self.failure("write", name) }
+  }
+
+  private mutating func flush() throws(CommandError) {
+    var offset = 0
+    while offset < buffer.count {
+      let written = buffer.withUnsafeBytes {
+        Glibc.write(descriptor, $0.baseAddress?.advanced(by: offset), $0.count - offset)
+      }
+      if written < 0, errno == EINTR { continue }
+      guard written > 0 else { throw Self.failure("write", name) }
+      offset += written
+    }
+    buffer.removeAll(keepingCapacity: true)
+  }
+
+  private static func failure(_ purpose: String, _ name: String) -> CommandError {
+    CommandError(code: .unsuccessful, message: "cannot \(purpose) \(name): \(String(cString: strerror(errno)))")
+  }
+}
+
+/// Reads lines from standard input or from a file, of which it holds little more than one in memory.
+struct LineReader {
+  /// The longest line, in bytes: the largest call with all its captured responses is far below it.
+  private static let maximumBytes = 1 << 30
+  private static let chunkBytes = 1 << 20
+
+  private let name: String
+  private let descriptor: Int32
+
+  /// - Throws: When the file cannot be opened.
+  init(_ path: String?) throws(CommandError) {
+    name = path ?? "standard input"
+    descriptor = path.map { open($0, O_RDONLY | O_CLOEXEC) } ?? STDIN_FILENO
+    guard descriptor >= 0 else { throw Self.failure(name) }
+  }
+
+  /// Calls `body` with each line, without its end; the bytes are gone when it returns.
+  mutating func forEach(_ body: (UnsafeBufferPointer<UInt8>) -> Void) throws(CommandError) {
+    var held: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
+    while true {
+      let count = read(descriptor, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw Self.failure(name) }
+      if count == 0 { break }
+      let scanned = held.count
+      held += chunk[..<count]
+      let used = held.withUnsafeBufferPointer { bytes in
+        var (start, search) = (0, scanned)
+        while let end = bytes[search...].firstIndex(of: UInt8(ascii: "\n")) {
+          body(UnsafeBufferPointer(rebasing: bytes[start..<end]))
+          start = end + 1
+          search = start
+        }
+        return start
+      }
+      held.removeFirst(used)
+      guard held.count <= Self.maximumBytes else {
+        throw CommandError(code: .unsuccessful, message: "\(name): a line is longer than \(Self.maximumBytes) bytes")
+      }
+    }
+    held.withUnsafeBufferPointer { if !$0.isEmpty { body($0) } }
+    if descriptor != STDIN_FILENO { close(descriptor) }
+  }
+
+  private static func failure(_ name: String) -> CommandError {
+    CommandError(code: .unsuccessful, message: "cannot read \(name): \(String(cString: strerror(errno)))")
+  }
+}

@@ -1,0 +1,112 @@
+import Glibc
+import RedialModel
+import RedialService
+import RedialStore
+
+extension Command {
+  /// `redial export`
+  static let export = Command(
+    name: "export", summary: "Write the calls of a store as lines of JSON.",
+    options: StoreOption.options + [
+      Option(
+        name: "--state", form: "STATE", summary: "Only scheduled, running, succeeded, failed or cancelled ones."),
+      Option(name: "--output", short: "-o", form: "FILE", summary: "A new file to write to [standard output]."),
+    ],
+    notes: """
+      A service may be running on the store. Each call is as of one moment, but not all as of the same one; `redial backup`
+      makes such a copy. Bodies are base 64, times and spans microseconds.
+      """
+  ) { arguments throws(CommandError) in
+    var state: CallState?
+    if let text = arguments.value("--state") {
+      state = CallState(rawValue: text)
+      if state == nil { throw CommandError(code: .usage, message: "--state: \"\(text)\" is no state of a call") }
+    }
+    let path = try StoreOption.path(arguments)
+    return try ArchiveCommands.export(path, state, to: arguments.value("--output"))
+  }
+
+  /// `redial import`
+  static let importing = Command(
+    name: "import", summary: "Put the calls that `redial export` wrote into a store.",
+    operands: "[FILE]", operandCount: 0...1, options: StoreOption.options,
+    notes: """
+      Without FILE it reads standard input. No service may be running on the store. A call that is there already is left as
+      it is, so an import that was cut off can be done again. A line that is no call is told of, and the others are taken.
+      """
+  ) { arguments throws(CommandError) in
+    let settings = try StoreOption.settings(arguments)
+    return try ArchiveCommands.importing(
+      arguments.operands.first, into: try StoreOption.path(settings), compressMinBytes: settings.compressMinBytes)
+  }
+}
+
+/// Calls from and to lines of JSON.
+enum ArchiveCommands {
+  /// Faulty lines that are told of one by one; the rest is counted.
+  private static let maximumFaults = 100
+
+  static func export(_ path: String, _ state: CallState?, to output: String?) throws(CommandError) -> ExitCode {
+    var lines = try LineWriter(output)
+    var failure: CommandError?
+    var (written, damaged) = (0, 0)
+    do throws(StoreError) {
+      let export = try StoreExport(path: path, state: state)
+      defer { export.close() }
+      try export.forEach { call in
+        guard failure == nil else { return }
+        do throws(CommandError) {
+          try lines.write(call.json)
+          written += 1
+        } catch {
+          failure = error
+        }
+      } damage: { error in
+        damaged += 1
+        Terminal.error("redial export: \(error.message)\n")
+      }
+    } catch {
+      throw CommandError(code: .unsuccessful, message: error.message)
+    }
+    if let failure { throw failure }
+    try lines.finish()
+    if let output { Terminal.write("wrote \(written) calls to \(output)\n") }
+    return damaged == 0 ? .success : .unsuccessful
+  }
+
+  static func importing(_ file: String?, into path: String, compressMinBytes: Int) throws(CommandError) -> ExitCode {
+    var lines = try LineReader(file)
+    var (number, faults) = (0, 0)
+    let tally: StoreImport.Tally
+    do throws(StoreError) {
+      let store = try StoreImport(path: path, compressMinBytes: compressMinBytes)
+      var failure: StoreError?
+      do throws(CommandError) {
+        try lines.forEach { line in
+          number += 1
+          guard failure == nil, !line.isEmpty else { return }
+          do throws(JSONError) {
+            let call = try ArchivedCall.read(line)
+            do throws(StoreError) { try store.add(call) } catch { failure = error }
+          } catch {
+            faults += 1
+            guard faults <= Self.maximumFaults else { return }
+            Terminal.error("redial import: line \(number): at byte \(error.offset): \(error.reason)\n")
+          }
+        }
+      } catch {
+        try store.finish()
+        throw StoreError(kind: .unavailable, message: error.message)
+      }
+      if let failure { throw failure }
+      try store.finish()
+      tally = store.tally
+    } catch {
+      throw CommandError(
+        code: .unsuccessful, message: number == 0 ? error.message : "\(error.message) Up to line \(number) was read.")
+    }
+    Terminal.write(
+      "imported \(tally.imported) calls; \(tally.known) were there already, \(faults) lines are no calls\n")
+    return faults == 0 ? .success : .unsuccessful
+  }
+}

@@ -1,0 +1,82 @@
+import Glibc
+import RedialCore
+import RedialModel
+import RedialStore
+
+extension Command {
+  /// `redial doctor`
+  static let doctor = Command(
+    name: "doctor", summary: "Check a store, of a running service or at rest.",
+    options: StoreOption.options + [
+      Option(name: "--quick", summary: "Do not compare indexes with their tables, which takes longest."),
+      Option(name: "--json", summary: "Show the report as JSON."),
+    ],
+    notes: """
+      It only reads, and holds nobody up. Each number must be 0; overdue and stuck are looked for while a service runs.
+      For this command: 0 every number is 0, 1 one is not, 2 the store could not be checked.
+      """
+  ) { arguments throws(CommandError) in
+    let path = try StoreOption.path(arguments)
+    let report: StoreReport
+    do throws(StoreError) {
+      let inspection = try StoreInspection(path: path)
+      defer { inspection.close() }
+      report = try inspection.report(at: DoctorCommand.wallTime, quick: arguments.has("--quick"))
+    } catch {
+      throw CommandError(code: .usage, message: error.message)
+    }
+    Terminal.write(arguments.has("--json") ? DoctorCommand.json(report) : DoctorCommand.text(report))
+    return report.isClean ? .success : .unsuccessful
+  }
+}
+
+/// The report of a store, for people and for programs.
+enum DoctorCommand {
+  /// The time by the wall clock.
+  static var wallTime: Timestamp {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+  }
+
+  static func text(_ report: StoreReport) -> String {
+    let finished = report.usage.finished.reduce(0) { $0 + $1.count }
+    var text =
+      "\(report.path), \(report.isLive ? "of a running service" : "at rest"): \(report.calls) calls, "
+      + "\(finished) of them finished; \(report.usage.usedBytes) bytes in use, \(report.usage.freeBytes) free\n"
+    for finding in report.findings {
+      text += "  \(RedialTool.padded(finding.check.rawValue, 18))\(finding.count)"
+      text += finding.count == 0 ? "\n" : "  \(finding.check.meaning)\n"
+      for example in finding.examples { text += "    \(example)\n" }
+      let more = finding.count - finding.examples.count
+      if more > 0 { text += "    and \(more) more\n" }
+    }
+    return text + (report.isClean ? "Nothing is wrong.\n" : "Something is wrong: every number should be 0.\n")
+  }
+
+  static func json(_ report: StoreReport) -> String {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("store", report.path)
+    writer.field("live", report.isLive)
+    writer.field("clean", report.isClean)
+    writer.field("calls", report.calls)
+    writer.field("usedBytes", report.usage.usedBytes)
+    writer.field("freeBytes", report.usage.freeBytes)
+    writer.key("findings")
+    writer.beginArray()
+    for finding in report.findings {
+      writer.beginObject()
+      writer.field("check", finding.check.rawValue)
+      writer.field("count", finding.count)
+      writer.key("examples")
+      writer.beginArray()
+      for example in finding.examples { writer.string(example) }
+      writer.endArray()
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.endObject()
+    return String(decoding: writer.bytes, as: UTF8.self) + "\n"
+  }
+}

@@ -1,0 +1,41 @@
+import RedialService
+import RedialStore
+
+/// Which store a command is about, when it works on the file and not through the service.
+enum StoreOption {
+  static let options = [
+    Command.Option(
+      name: "--store", form: "sqlite:PATH", summary: "The store [REDIAL_STORE, else as the config file says]."),
+    Command.Option(name: "--config", form: "FILE", summary: "Config file of the service [REDIAL_CONFIG]."),
+  ]
+
+  /// The settings of the service whose store it is.
+  static func settings(_ arguments: Arguments) throws(CommandError) -> ServiceSettings {
+    var flags: [String: String] = [:]
+    flags["store"] = arguments.value("--store")
+    do throws(LoadedSettings.Fault) {
+      return try LoadedSettings.load(
+        flags: flags, environment: Environment.all,
+        file: arguments.value("--config") ?? Environment.value("REDIAL_CONFIG")
+      ).settings
+    } catch {
+      throw CommandError(code: .usage, message: error.message)
+    }
+  }
+
+  /// The store's file.
+  static func path(_ settings: ServiceSettings) throws(CommandError) -> String {
+    do throws(StoreLocation.Invalid) {
+      switch try StoreLocation(settings.store) {
+      case .sqlite(let path): return path
+      }
+    } catch {
+      throw CommandError(code: .usage, message: error.message)
+    }
+  }
+
+  /// The same, of the arguments.
+  static func path(_ arguments: Arguments) throws(CommandError) -> String {
+    try path(try settings(arguments))
+  }
+}

@@ -1,0 +1,157 @@
+import Glibc
+import RedialCore
+import RedialModel
+import Testing
+
+@testable import RedialStore
+
+@Suite("Copies of a store")
+struct ArchiveTests {
+  let folder = TemporaryFolder()
+  var path: String { folder.file("calls.db") }
+
+  private func filledStore(_ count: Int = 50) throws -> SQLiteStore {
+    let store = try SQLiteStore(path: path)
+    for number in 0..<count {
+      let state = StoredState.allCases[number % StoredState.allCases.count]
+      var call = Sample.call(
+        number, state, target: "t\(number % 3)", kind: number % 5 == 0 ? .webhook : .call,
+        callback: number % 4 == 0 ? Callback(url: "https://me.example.com/hooks") : nil,
+        body: [UInt8](repeating: UInt8(number), count: number * 300))
+      call.progress.waiting = state == .scheduled ? .backoff : nil
+      call.progress.attempts = 2
+      var failed = Sample.attempt(2)
+      failed.response = nil
+      failed.failure = AttemptFailure(code: "timeout", message: "é \"quoted\"")
+      try store.commit([
+        .insert(call), .update(call.id, call.progress, Sample.attempt(1)),
+        .update(call.id, call.progress, failed),
+      ])
+    }
+    try store.commit([
+      .key(
+        KeyRecord(
+          key: IdempotencyKey(text: "a \"key\"", fingerprint: [1, 255]), call: Sample.id(3), createdAt: Sample.start,
+          expiresAt: Sample.time(60)))
+    ])
+    return store
+  }
+
+  private func exported(_ path: String, state: CallState? = nil) throws -> [[UInt8]] {
+    let export = try StoreExport(path: path, state: state)
+    defer { export.close() }
+    var lines: [[UInt8]] = []
+    try export.forEach {
+      lines.append($0.json)
+    } damage: {
+      Issue.record("\($0)")
+    }
+    return lines
+  }
+
+  private func importing(_ lines: [[UInt8]], into path: String) throws -> StoreImport.Tally {
+    let store = try StoreImport(path: path)
+    for line in lines { try store.add(try line.withUnsafeBufferPointer { try ArchivedCall.read($0) }) }
+    try store.finish()
+    return store.tally
+  }
+
+  @Test("what is exported and imported is the same, to the last byte, and once however often it is imported")
+  func roundTrip() throws {
+    try filledStore().close()
+    let lines = try exported(path)
+    #expect(lines.count == 50)
+    let copy = folder.file("copy.db")
+    var tally = try importing(Array(lines[..<20]), into: copy)
+    #expect((tally.imported, tally.known) == (20, 0))
+    tally = try importing(lines + lines[..<5], into: copy)
+    #expect((tally.imported, tally.known) == (30, 25))
+    #expect(try exported(copy) == lines)
+    let inspection = try StoreInspection(path: copy)
+    #expect(try inspection.report(at: Sample.start).findings.allSatisfy { $0.count == 0 || $0.check == .miscounted })
+    // A key finds its call in the copy, too.
+    let store = try SQLiteStore(path: copy)
+    defer { store.close() }
+    #expect(try store.find(key: "a \"key\"", at: Sample.start)?.call == Sample.id(3))
+  }
+
+  @Test("an export has the calls of the state that is asked for, and goes on behind a damaged one")
+  func filter() throws {
+    let store = try filledStore()
+    defer { store.close() }
+    for state in CallState.allCases {
+      let lines = try exported(path, state: state)
+      #expect(lines.count == (0..<50).count { StoredState.allCases[$0 % 7].visible == state })
+    }
+    try store.connection.execute(
+      "prepare the test", "UPDATE requests SET spec = x'00' WHERE id = \(Sample.id(3).rawValue)")
+    let export = try StoreExport(path: path, state: nil)
+    var (calls, damaged) = (0, [String]())
+    try export.forEach { _ in
+      calls += 1
+    } damage: {
+      damaged.append($0.message)
+    }
+    #expect(calls == 49)
+    #expect(damaged.count == 1 && damaged[0].contains(Sample.id(3).description))
+  }
+
+  @Test("nothing is imported into the store of a running service")
+  func inUse() throws {
+    let store = try filledStore()
+    defer { store.close() }
+    let error = #expect(throws: StoreError.self) { try StoreImport(path: path) }
+    #expect(error?.kind == .inUse)
+  }
+
+  @Test(
+    "a line that is no archived call is refused, and says why",
+    arguments: [
+      ("", "{", "ends"), ("\"state\":\"held\"", "\"state\":\"hold\"", "state"), ("\"body\"", "\"bodi\"", "bodi"),
+      ("\"due\":", "\"dua\":", "dua"), ("\"id\":\"call_", "\"id\":\"cell_", "id of a call"),
+      ("\"url\":\"https:", "\"url\":\"ftp:", "url"), ("\"finishedAt\":null", "\"finishedAt\":5", "finishedAt"),
+      ("\"attemptCount\":2", "\"attemptCount\":-2", "attemptCount"),
+    ])
+  func faulty(good: String, bad: String, reason: String) throws {
+    try filledStore(3).close()
+    let line = String(decoding: try exported(path)[2], as: UTF8.self)
+    #expect(good.isEmpty || line.contains(good), "\(line)")
+    let changed = Array((good.isEmpty ? bad : line.replacing(good, with: bad)).utf8)
+    let error = #expect(throws: JSONError.self) { try changed.withUnsafeBufferPointer { try ArchivedCall.read($0) } }
+    #expect(error?.reason.contains(reason) == true, "\(String(describing: error))")
+  }
+
+  @Test(
+    "a backup of a store that is written to is whole, as of one moment, and for this user only",
+    arguments: [false, true])
+  func backup(compact: Bool) throws {
+    let store = try filledStore()
+    defer { store.close() }
+    let copy = folder.file("it's a copy.db")
+    let bytes = try StoreBackup.copy(from: path, to: copy, compact: compact)
+    try store.commit([.insert(Sample.call(1000))])
+    #expect(contents(of: copy)?.count == bytes)
+    #expect(permissions(of: copy) == 0o600)
+    #expect(contents(of: copy + ".partial") == nil)
+    #expect(try exported(copy).count == 50)
+    #expect(try exported(copy) == Array(try exported(path).dropLast()))
+    let restored = try SQLiteStore(path: copy)
+    #expect(restored.canRelease)
+    #expect(try restored.recover(at: Sample.start).unfinished > 0)
+    restored.close()
+  }
+
+  @Test("a backup overwrites nothing, and leaves nothing behind when it cannot be made")
+  func backupRefusals() throws {
+    try filledStore(3).close()
+    let copy = folder.file("copy.db")
+    writeFile(copy, [1])
+    #expect(throws: StoreError.self) { try StoreBackup.copy(from: path, to: copy) }
+    #expect(contents(of: copy) == [1])
+    let other = folder.file("other.db")
+    #expect(throws: StoreError.self) { try StoreBackup.copy(from: copy, to: other) }
+    #expect(throws: StoreError.self) { try StoreBackup.copy(from: folder.file("none.db"), to: other) }
+    #expect(throws: StoreError.self) { try StoreBackup.copy(from: path, to: folder.file("no/such/folder.db")) }
+    #expect(contents(of: other) == nil && contents(of: other + ".partial") == nil)
+  }
+}

@@ -1,0 +1,140 @@
+import RedialCore
+import RedialModel
+import Testing
+
+@testable import RedialStore
+
+@Suite("The inspection of a store")
+struct StoreInspectionTests {
+  let folder = TemporaryFolder()
+  var path: String { folder.file("calls.db") }
+
+  /// A store with calls in all states, ended ones with their attempts, and nothing wrong with it.
+  private func cleanStore() throws -> SQLiteStore {
+    let store = try SQLiteStore(path: path)
+    for (offset, state) in StoredState.allCases.enumerated() {
+      for number in [offset * 2, offset * 2 + 1] {
+        let call = Sample.call(
+          number, state, due: Sample.time(100), kind: number % 2 == 0 ? .call : .webhook,
+          body: Array("{\"type\":\"call.succeeded\",\"data\":{\"id\":\"\(Sample.id(offset * 2))\"}}".utf8))
+        var progress = call.progress
+        progress.attempts = 2
+        let attempts = [Sample.attempt(1), Sample.attempt(2)]
+        try store.commit([.insert(call)] + attempts.map { .update(call.id, progress, $0) })
+      }
+    }
+    return store
+  }
+
+  private func report(at second: Int = 100) throws -> StoreReport {
+    let inspection = try StoreInspection(path: path)
+    defer { inspection.close() }
+    return try inspection.report(at: Sample.time(second))
+  }
+
+  private func found(_ report: StoreReport) -> [StoreCheck: Int] {
+    Dictionary(uniqueKeysWithValues: report.findings.filter { $0.count > 0 }.map { ($0.check, $0.count) })
+  }
+
+  @Test("finds nothing wrong with a sound store, live or at rest, and changes nothing")
+  func clean() throws {
+    let store = try cleanStore()
+    let live = try report()
+    #expect(live.isLive && live.isClean, "\(live.findings)")
+    #expect(live.calls == StoredState.allCases.count * 2)
+    #expect(live.findings.map(\.check) == StoreCheck.allCases)
+    store.close()
+    let before = contents(of: path)
+    let rest = try report(at: 1_000_000)
+    #expect(!rest.isLive && rest.isClean, "\(rest.findings)")
+    #expect(rest.findings.map(\.check) == StoreCheck.allCases.filter { $0 != .overdue && $0 != .stuck })
+    #expect(contents(of: path) == before)
+  }
+
+  @Test("finds what is late only once a service had the time to see to it")
+  func late() throws {
+    let store = try cleanStore()
+    defer { store.close() }
+    #expect(try report(at: 159).isClean)
+    // Scheduled and queued ones are taken at their time; an attempt may last for its timeout, a held call for its deadline.
+    #expect(found(try report(at: 161)) == [.overdue: 4])
+    let policy = RetryPolicy()
+    let timeout = Int(policy.attemptTimeout.wholeMicroseconds / 1_000_000)
+    let deadline = Int(policy.deadline.wholeMicroseconds / 1_000_000)
+    #expect(found(try report(at: 161 + timeout)) == [.overdue: 4, .stuck: 2])
+    #expect(found(try report(at: 161 + deadline)) == [.overdue: 4, .stuck: 4])
+  }
+
+  static let faults: [(String, StoreCheck)] = [
+    ("UPDATE requests SET spec = x'7b00' WHERE id = ID", .damaged),
+    ("UPDATE attempts SET outcome = 99 WHERE call_id = ID", .damaged),
+    ("DELETE FROM calls WHERE id = ID", .orphaned),
+    ("DELETE FROM requests WHERE id = ID", .orphaned),
+    (
+      "INSERT INTO idempotency_keys (key, call_id, fingerprint, created_at, expires_at) VALUES ('k', 5, x'01', 1, 2)",
+      .orphaned
+    ),
+    ("UPDATE calls SET attempts = 1 WHERE id = ID", .miscounted),
+    ("UPDATE calls SET attempts = 3 WHERE id = ID", .miscounted),
+    ("UPDATE calls SET attempts_before = -1000 WHERE id = ID", .miscounted),
+    ("UPDATE attempts SET duration = 2000000 WHERE number = 1 AND call_id = ID", .doublyLeased),
+    ("UPDATE calls SET finished_at = NULL WHERE id = ID", .halfEnded),
+    ("UPDATE calls SET failure = 1 WHERE id = ID", .halfEnded),
+    ("UPDATE finished_counts SET count = count + 1", .keptCounts),
+    ("DELETE FROM finished_counts", .keptCounts),
+  ]
+
+  @Test("finds what is wrong, and says with which call", arguments: faults)
+  func damaged(sql: String, check: StoreCheck) throws {
+    let store = try cleanStore()
+    let id = Sample.id(8)
+    try store.connection.execute("prepare the test", sql.replacing("ID", with: "\(id.rawValue)"))
+    store.close()
+    let report = try report()
+    #expect(!report.isClean)
+    let finding = try #require(report.findings.first { $0.check == check })
+    #expect(finding.count > 0, "\(report.findings)")
+    if sql.contains("ID") { #expect(finding.examples.contains { $0.contains(id.description) }, "\(finding)") }
+  }
+
+  @Test("finds a webhook whose call is gone, but for one that retention has removed")
+  func webhooks() throws {
+    let store = try SQLiteStore(path: path)
+    let body = Array("{\"type\":\"call.succeeded\",\"data\":{\"id\":\"\(Sample.id(77))\"}}".utf8)
+    try store.commit([.insert(Sample.call(2, .scheduled, kind: .webhook, body: body))])
+    // Nothing that ended earlier is left.
+    #expect(try report().findings.filter { $0.check == .orphanedWebhooks }.map(\.count) == [0])
+    var old = Sample.call(1, .succeeded)
+    old.progress.finishedAt = Sample.time(-1)
+    try store.commit([.insert(old)])
+    #expect(try report().findings.filter { $0.check == .orphanedWebhooks }.map(\.count) == [1])
+    store.close()
+  }
+
+  @Test("finds an index that does not agree with its table")
+  func integrity() throws {
+    try cleanStore().close()
+    let other = try SQLiteConnection(path: path, role: .writer)
+    try other.execute(
+      "prepare the test",
+      "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'state >= 5', 'state >= 6')"
+        + " WHERE name = 'calls_finished'; PRAGMA writable_schema = RESET;")
+    other.close()
+    let report = try report()
+    #expect(found(report).keys.contains(.integrity), "\(report.findings)")
+  }
+
+  @Test("cannot be made of a file that is not there, is no store, or is of another version")
+  func refusals() throws {
+    #expect(throws: StoreError.self) { try StoreInspection(path: folder.file("none.db")) }
+    #expect(contents(of: folder.file("none.db")) == nil)
+    writeFile(folder.file("text.db"), Array(repeating: 0x61, count: 5000))
+    #expect(throws: StoreError.self) { try StoreInspection(path: folder.file("text.db")) }
+    try cleanStore().close()
+    let other = try SQLiteConnection(path: path, role: .writer)
+    try other.execute("prepare the test", "PRAGMA user_version = 1")
+    other.close()
+    let error = #expect(throws: StoreError.self) { try StoreInspection(path: path) }
+    #expect(error?.message.contains("older version") == true)
+  }
+}
