@@ -33,7 +33,7 @@ public final class Service: Sendable {
     do {
       let path = try Self.storePath(settings)
       store = try Self.startError { () throws(StoreError) in
-        try SQLiteStore(path: path, compressMinBytes: settings.compressMinBytes)
+        try SQLiteStore(path: path, payloads: settings.payloads)
       }
       let reader = try Self.startError { () throws(StoreError) in try SQLiteReader(path: path) }
       dataPath = Self.absolute(path)

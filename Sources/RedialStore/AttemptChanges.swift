@@ -1,23 +1,30 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Stores attempts. One that is stored never changes.
+/// Stores attempts. One that is stored never changes, but for its response body, which is not kept for ever.
 struct AttemptChanges {
-  private let compressMinBytes: Int
+  private let payloads: PayloadRule
   private let insert: SQLiteStatement
   private let removeAll: SQLiteStatement
+  private let forgetBody: SQLiteStatement
 
   /// Prepares the statement.
   ///
-  /// - Parameter compressMinBytes: The smallest response body that is compressed.
-  init(on connection: SQLiteConnection, compressMinBytes: Int) throws(StoreError) {
-    self.compressMinBytes = compressMinBytes
+  /// - Parameter payloads: Of how many attempts the response bodies are kept, and from what size on compressed.
+  init(on connection: SQLiteConnection, payloads: PayloadRule) throws(StoreError) {
+    self.payloads = payloads
     insert = try connection.prepare(
       "store an attempt",
       """
       INSERT INTO attempts (call_id, number, started_at, duration, outcome, status, failure_code, failure_message,
         decision, truncated, response_head, response_body, figures, response_body_size)
       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+      """)
+    forgetBody = try connection.prepare(
+      "forget a response body",
+      """
+      UPDATE attempts SET response_body = NULL, response_body_size = NULL, truncated = 1
+      WHERE call_id = ?1 AND number = ?2 AND length(response_body) > 0
       """)
     removeAll = try connection.prepare("remove a call's attempts", "DELETE FROM attempts WHERE call_id = ?1")
   }
@@ -28,8 +35,14 @@ struct AttemptChanges {
     try removeAll.run()
   }
 
-  /// Stores an attempt of a call; it is an error when the call has one of that number.
+  /// Stores an attempt of a call, and forgets the response body of one so long ago that it is not kept any more; it is
+  /// an error when the call has one of that number.
   func insert(_ attempt: AttemptRecord, of id: CallID) throws(StoreError) {
+    if attempt.number > payloads.keptResponses {
+      forgetBody.bind(1, id.rawValue)
+      forgetBody.bind(2, Int64(attempt.number - payloads.keptResponses))
+      try forgetBody.run()
+    }
     insert.bind(1, id.rawValue)
     insert.bind(2, Int64(attempt.number))
     insert.bind(3, attempt.startedAt.microseconds)
@@ -42,7 +55,7 @@ struct AttemptChanges {
     insert.bind(10, attempt.response.map { $0.truncated ? 1 : 0 })
     let head = attempt.response?.head.bytes ?? []
     let given = attempt.response?.body ?? []
-    let compressed = PayloadCoding.deflated(given, threshold: compressMinBytes)
+    let compressed = PayloadCoding.deflated(given, threshold: payloads.compressMinBytes)
     let body = compressed ?? given
     insert.bind(14, compressed.map { _ in Int64(given.count) })
     let figures = attempt.figures?.encoded ?? []

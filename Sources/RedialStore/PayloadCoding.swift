@@ -1,11 +1,24 @@
 internal import CZlib
 
+/// Which payloads are kept, and how.
+public struct PayloadRule: Sendable, Hashable {
+  /// The smallest request body or captured response that is compressed, in bytes.
+  public var compressMinBytes: Int
+  /// The latest attempts of a call whose response bodies are kept: a call with a thousand attempts would keep a thousand
+  /// otherwise. Status, header and decision are kept of all.
+  public var keptResponses: Int
+
+  /// Creates a rule; every argument left out has Redial's default: a page of the file, for what is smaller shares its
+  /// page with others and would gain little; and twenty attempts.
+  public init(compressMinBytes: Int = 4096, keptResponses: Int = 20) {
+    self.compressMinBytes = compressMinBytes
+    self.keptResponses = keptResponses
+  }
+}
+
 /// How request bodies and captured responses are stored: as they are, or, if they are long and become smaller by it,
 /// in the zlib format. Beside a compressed one stands the size that it inflates to.
-public enum PayloadCoding {
-  /// The smallest payload that is compressed when nobody says otherwise, in bytes: a page of the file. What is smaller
-  /// shares its page with others and would gain little.
-  public static let defaultThreshold = 4096
+enum PayloadCoding {
   /// Fast: at this level the writer spends about a third of the time that zlib's default level takes.
   private static let level: Int32 = 1
   /// The largest payload that is ever inflated, in bytes; a size beyond it is damage.

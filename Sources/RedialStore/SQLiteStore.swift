@@ -31,11 +31,11 @@ public final class SQLiteStore: CallStore {
 
   /// Opens the store in a file, which is created, with its folder, when it does not exist.
   ///
-  /// - Parameter compressMinBytes: The smallest request body or captured response that is compressed.
+  /// - Parameter payloads: Which payloads are kept, and how.
   /// - Throws: `inUse` when another process, or this one, has it open; `corrupt` when the file is no store, or
   ///   one of a newer version. It is not touched then.
   public init(
-    path: String, compressMinBytes: Int = PayloadCoding.defaultThreshold
+    path: String, payloads: PayloadRule = PayloadRule()
   ) throws(StoreError) {
     let file = try StoreFile(path: path)
     let connection = try SQLiteConnection(path: file.path, role: .writer)
@@ -43,14 +43,14 @@ public final class SQLiteStore: CallStore {
     self.file = file
     self.connection = connection
     queries = try ClaimQueries(on: connection)
-    changes = try CallChanges(on: connection, compressMinBytes: compressMinBytes)
+    changes = try CallChanges(on: connection, compressMinBytes: payloads.compressMinBytes)
     targets = try TargetTable(on: connection)
     finished = try FinishedCalls(on: connection)
     usage = try UsageQueries(on: connection)
     canRelease = try connection.value("measure the store", "PRAGMA auto_vacuum") { $0.integer(0) } == 2
     rows = try CallRows(on: connection, bodies: true)
     attemptRows = try AttemptRows(on: connection)
-    attemptChanges = try AttemptChanges(on: connection, compressMinBytes: compressMinBytes)
+    attemptChanges = try AttemptChanges(on: connection, payloads: payloads)
     keys = try KeyTable(on: connection)
     turns = try TurnTable(on: connection)
     settings = try SettingTable(on: connection)

@@ -200,3 +200,24 @@ def test_what_is_exported_is_imported_elsewhere_and_goes_on_there(redial, receiv
     for identity in waiting:
         assert other.ended(identity)["state"] == "succeeded"
     assert doctor(other)["clean"]
+
+
+def test_a_call_that_its_process_never_survives_ends(redial, flaky):
+    service, target = redial(), flaky()
+    identity = service.submit(url=target.url + "/?delay=60s", policy={"deadline": "1h", "attemptTimeout": "5m"})
+
+    def begins(attempt):
+        call = service.get(identity)
+        assert call["attemptCount"] <= attempt, "an attempt began that nothing asked for"
+        return call["state"] == "failed" or call["state"] == "running" and call["attemptCount"] == attempt
+
+    for attempt in range(1, 30):
+        wait_until(lambda: begins(attempt), f"attempt {attempt} begins and is counted, or the call ends")
+        if service.get(identity)["state"] == "failed":
+            break
+        service.kill()
+        service.start()
+    call = service.get(identity)
+    assert call["state"] == "failed" and 2 <= call["attemptCount"] <= 20, call
+    assert all(a["outcome"] == "interrupted" for a in call["attempts"]), call
+    assert doctor(service)["clean"]

@@ -17,7 +17,7 @@ struct CheckpointTests {
   @Test("stays bounded under a steady load, and what it held is in the file")
   func bounded() throws {
     let path = folder.file("calls.db")
-    let store = try SQLiteStore(path: path, compressMinBytes: .max)
+    let store = try SQLiteStore(path: path, payloads: PayloadRule(compressMinBytes: .max))
     let body = (0..<12_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) }
     var longest = 0
     // Eight times as much as is kept in the log.
@@ -29,7 +29,7 @@ struct CheckpointTests {
     #expect(size(path) > 50_000_000)
     store.close()
     #expect(size(path + "-wal") == 0)
-    let again = try SQLiteStore(path: path, compressMinBytes: .max)
+    let again = try SQLiteStore(path: path, payloads: PayloadRule(compressMinBytes: .max))
     defer { again.close() }
     #expect(try again.recover(at: Sample.start).unfinished == 10_000)
     #expect(try again.connection.value("check", "PRAGMA quick_check") { $0.text(0) } == "ok")
@@ -38,7 +38,7 @@ struct CheckpointTests {
   @Test("is moved on, and not at each commit, while a reader keeps it from starting again")
   func heldByReader() throws {
     let path = folder.file("calls.db")
-    let store = try SQLiteStore(path: path, compressMinBytes: .max)
+    let store = try SQLiteStore(path: path, payloads: PayloadRule(compressMinBytes: .max))
     defer { store.close() }
     try store.commit([.insert(Sample.call(0))])
     let reader = try SQLiteConnection(path: path, role: .reader)

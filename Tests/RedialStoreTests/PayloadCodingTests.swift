@@ -40,10 +40,30 @@ struct PayloadCodingTests {
     }
   }
 
+  @Test("of a call with many attempts the response bodies of the latest are kept, and everything else of all")
+  func manyAttempts() throws {
+    let path = folder.file("calls.db")
+    let store = try SQLiteStore(path: path, payloads: PayloadRule(keptResponses: 3))
+    defer { store.close() }
+    let reader = try SQLiteReader(path: path, connections: 1)
+    var call = Sample.call(1, .running)
+    try store.commit([.insert(call)])
+    for number in 1...8 {
+      call.progress.attempts = number
+      try store.commit([.update(call.id, call.progress, Sample.attempt(number, body: number == 2 ? [] : Self.text))])
+    }
+    let attempts = try #require(try reader.call(call.id, allResponses: true)).attempts
+    #expect(attempts.map(\.number) == Array(1...8))
+    #expect(attempts.map { $0.response?.body == Self.text } == [false, false, false, false, false, true, true, true])
+    // What was forgotten says so; what was empty has not become shorter.
+    #expect(attempts.map { $0.response?.truncated } == [true, false, true, true, true, false, false, false])
+    #expect(attempts.allSatisfy { $0.response?.head == Sample.attempt(1).response?.head && $0.status == 503 })
+  }
+
   @Test("bodies and captured responses come back whole, and take less room", arguments: [0, 4096, Int.max])
   func roundTrip(threshold: Int) throws {
     let path = folder.file("calls.db")
-    let store = try SQLiteStore(path: path, compressMinBytes: threshold)
+    let store = try SQLiteStore(path: path, payloads: PayloadRule(compressMinBytes: threshold))
     defer { store.close() }
     let reader = try SQLiteReader(path: path, connections: 1)
     let bodies = [[], [7], Self.text, Self.noise(20_000), Self.text + Self.noise(5000)]

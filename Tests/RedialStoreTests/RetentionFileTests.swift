@@ -27,7 +27,7 @@ struct RetentionFileTests {
   @Test("becomes small again, in steps that each stay within their time")
   func shrinks() throws {
     let path = folder.file("calls.db")
-    let store = try SQLiteStore(path: path, compressMinBytes: .max)
+    let store = try SQLiteStore(path: path, payloads: PayloadRule(compressMinBytes: .max))
     let body = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) }
     for start in stride(from: 0, to: 2000, by: 200) {
       try store.commit((start..<start + 200).map { .insert(Sample.call($0, .succeeded, body: body)) })

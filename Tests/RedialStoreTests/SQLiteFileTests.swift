@@ -85,7 +85,7 @@ struct SQLiteFileTests {
 
   @Test("takes nothing when it is full, and goes on when there is space again")
   func full() throws {
-    let store = try SQLiteStore(path: folder.file("calls.db"), compressMinBytes: .max)
+    let store = try SQLiteStore(path: folder.file("calls.db"), payloads: PayloadRule(compressMinBytes: .max))
     defer { store.close() }
     try store.commit([.insert(Sample.call(1))])
     try store.connection.execute("prepare the test", "PRAGMA max_page_count = 1")

@@ -41,8 +41,8 @@ public struct ServiceSettings: Sendable {
   public var egress = EgressPolicy()
   /// The longest that a stop waits for running attempts. Docker allows ten seconds before it kills.
   public var drainTimeout = Duration.seconds(8)
-  /// The smallest request body or captured response that the store compresses, in bytes.
-  public var compressMinBytes = PayloadCoding.defaultThreshold
+  /// Which payloads the store keeps, and how.
+  public var payloads = PayloadRule()
   /// How long finished calls are kept.
   public var retention = Retention()
   /// How often the store is looked at for the metrics.

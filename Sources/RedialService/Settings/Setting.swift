@@ -110,8 +110,11 @@ extension Setting {
       "retentionMinimumTime", \.retention.minimumTime,
       "How long a call is kept after its end however large the store is."),
     whole(
-      "compressMinBytes", \.compressMinBytes, 0...Int.max,
+      "compressMinBytes", \.payloads.compressMinBytes, 0...Int.max,
       "Smallest request body or captured response that the store compresses, in bytes."),
+    whole(
+      "keptResponses", \.payloads.keptResponses, 1...1_000_000,
+      "Latest attempts of a call whose response bodies are kept."),
     span("storeWatchInterval", \.storeWatchInterval, "How often the store is looked at for the metrics."),
     whole(
       "maxWaiting", \.maxWaiting, 0...1_000_000,

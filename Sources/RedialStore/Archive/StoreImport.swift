@@ -27,8 +27,8 @@ public final class StoreImport {
   /// Opens a store, which is made when there is none.
   ///
   /// - Throws: `inUse` when a service runs on it, which would know nothing of the calls.
-  public init(path: String, compressMinBytes: Int = PayloadCoding.defaultThreshold) throws(StoreError) {
-    store = try SQLiteStore(path: path, compressMinBytes: compressMinBytes)
+  public init(path: String, payloads: PayloadRule = PayloadRule()) throws(StoreError) {
+    store = try SQLiteStore(path: path, payloads: payloads)
   }
 
   /// Adds a call, at the latest when the import is finished.

@@ -37,7 +37,7 @@ extension Command {
   ) { arguments throws(CommandError) in
     let settings = try StoreOption.settings(arguments)
     return try ArchiveCommands.importing(
-      arguments.operands.first, into: try StoreOption.path(settings), compressMinBytes: settings.compressMinBytes)
+      arguments.operands.first, into: try StoreOption.path(settings), payloads: settings.payloads)
   }
 }
 
@@ -74,12 +74,12 @@ enum ArchiveCommands {
     return damaged == 0 ? .success : .unsuccessful
   }
 
-  static func importing(_ file: String?, into path: String, compressMinBytes: Int) throws(CommandError) -> ExitCode {
+  static func importing(_ file: String?, into path: String, payloads: PayloadRule) throws(CommandError) -> ExitCode {
     var lines = try LineReader(file)
     var (number, faults) = (0, 0)
     let tally: StoreImport.Tally
     do throws(StoreError) {
-      let store = try StoreImport(path: path, compressMinBytes: compressMinBytes)
+      let store = try StoreImport(path: path, payloads: payloads)
       var failure: StoreError?
       do throws(CommandError) {
         try lines.forEach { line in
