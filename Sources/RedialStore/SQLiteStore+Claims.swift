@@ -45,7 +45,11 @@ extension SQLiteStore {
       case nil: return nil
       case .damaged(let call): throw call.error
       case .intact(var call):
-        guard !call.progress.state.isFinal else { return call }
+        guard !call.progress.state.isFinal else {
+          // Somebody is about to do something with it, such as a retry, which must still find it.
+          shown[id] = ContinuousClock.now
+          return call
+        }
         try changes.hold(id)
         call.progress.state = .held
         return call

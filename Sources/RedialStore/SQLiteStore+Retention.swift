@@ -7,6 +7,9 @@ extension SQLiteStore {
   static let sparePages = 1024
   /// Calls that a step removes at most.
   static let removalBatch = 256
+  /// How long after a claim has answered an ended call it stays, whatever its age: far longer than any operation on it
+  /// takes to come back as a change, which must find it.
+  static let shownTime = Duration.seconds(60)
   /// Pages that are given back between two looks at the clock.
   private static let releaseBatch = 16
 
@@ -22,7 +25,10 @@ extension SQLiteStore {
     let end = ContinuousClock.now + budget
     let usedBytes = try usage.usedBytes()
     let isOver = usedBytes > retention.bytes
-    let ids = try finished.ended(by: retention.horizon(at: now, bytes: usedBytes), limit: Self.removalBatch)
+    if !shown.isEmpty { shown = shown.filter { end < $0.value + Self.shownTime } }
+    let limit = Self.removalBatch + shown.count
+    let ids = try finished.ended(by: retention.horizon(at: now, bytes: usedBytes), limit: limit)
+      .filter { shown[$0] == nil }.prefix(Self.removalBatch)
     if ids.isEmpty { return try releasePages(until: end) }
     return try transaction { () throws(StoreError) in
       var removed = 0

@@ -20,6 +20,8 @@ public final class SQLiteStore: CallStore {
   let usage: UsageQueries
   /// Whether the file can become smaller a few pages at a time: one made by this version or later.
   let canRelease: Bool
+  /// Ended calls that a claim has lately answered, and when: retention leaves them alone for a while.
+  var shown: [CallID: ContinuousClock.Instant] = [:]
   private let rows: CallRows
   private let attemptRows: AttemptRows
   private let attemptChanges: AttemptChanges

@@ -71,6 +71,9 @@ struct SQLiteConformanceTests {
   @Test("finished calls go when their time is over, with all that belongs to them, and no others")
   func retentionByAge() throws { try conformance.retentionByAge() }
 
+  @Test("a call that is about to be retried is not removed before")
+  func retentionDuringOperation() throws { try conformance.retentionDuringOperation() }
+
   @Test("in a store that is too large the calls that ended first go before their time, but not at once")
   func retentionByBytes() throws { try conformance.retentionByBytes() }
 

@@ -56,6 +56,20 @@ extension StoreConformance {
     #expect(try reader.usage().finished.allSatisfy { $0.count == 0 })
   }
 
+  /// A call that an operation is about to change is still there when the change comes, however old it is.
+  func retentionDuringOperation() throws {
+    let (store, reader) = (try openStore(), try openReader())
+    defer { store.close() }
+    try store.commit((1...3).map { .insert(finished($0, .failed, at: 0)) })
+    var call = try #require(try store.claim(Sample.id(2)))
+    #expect(try tidyAll(store, Retention(time: .seconds(1)), at: Sample.time(1000)) == 2)
+    call.progress.state = .held
+    call.progress.finishedAt = nil
+    try store.commit([.update(call.id, call.progress, nil)])
+    #expect(try tidyAll(store, Retention(time: .seconds(1)), at: Sample.time(1000)) == 0)
+    #expect(try reader.call(Sample.id(2), allResponses: false)?.record.progress.state == .held)
+  }
+
   /// When the store takes more than it may, the calls that ended first go, as many as need to, and none that ended so
   /// lately that its client cannot have learnt of it.
   func retentionByBytes() throws {
