@@ -124,6 +124,29 @@ struct StoreInspectionTests {
     #expect(found(report).keys.contains(.integrity), "\(report.findings)")
   }
 
+  @Test("goes on behind a damaged page, whichever it is")
+  func damagedPages() throws {
+    let store = try cleanStore()
+    try store.commit((100..<300).map { .insert(Sample.call($0, .succeeded)) })
+    store.close()
+    let whole = try #require(contents(of: path))
+    // The first page says what the file is; without it there is no store.
+    for page in 1..<(whole.count / 4096) {
+      var bytes = whole
+      for offset in 0..<64 { bytes[page * 4096 + offset] = 0xA5 }
+      writeFile(path, bytes)
+      do throws(StoreError) {
+        let inspection = try StoreInspection(path: path)
+        let report = try inspection.report(at: Sample.start)
+        #expect(!report.isClean, "page \(page)")
+        inspection.close()
+      } catch {
+        // A page of the schema, or of the kept counts, which every report shows.
+        #expect(error.kind == .corrupt, "page \(page): \(error)")
+      }
+    }
+  }
+
   @Test("cannot be made of a file that is not there, is no store, or is of another version")
   func refusals() throws {
     #expect(throws: StoreError.self) { try StoreInspection(path: folder.file("none.db")) }

@@ -40,16 +40,29 @@ public final class StoreInspection {
   /// - Throws: When the store cannot be read at all. Damage is a finding and not an error, where more can be checked.
   public func report(at now: Timestamp, quick: Bool = false) throws(StoreError) -> StoreReport {
     let isLive = StoreFile.isOwned(connection.path)
-    var findings = [try integrity(quick: quick)]
+    var integrity = StoreFinding(check: .integrity)
+    var findings: [StoreFinding] = []
     var calls = CallFindings()
-    try readAll(into: &calls)
+    // A check that meets a damaged page ends there; the others go on.
+    func check(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+      do {
+        try body()
+      } catch {
+        guard error.kind == .corrupt else { throw error }
+        integrity.add(error.message)
+      }
+    }
+    try check { () throws(StoreError) in try checkFile(quick: quick, &integrity) }
+    try check { () throws(StoreError) in try readAll(into: &calls) }
     findings.append(calls.damaged)
-    if isLive { findings += try timely.findings(at: now) }
-    findings.append(try orphaned())
-    findings.append(try orphanedWebhooks())
-    findings += [calls.doublyLeased, calls.miscounted, calls.halfEnded, try keptCounts()]
+    if isLive { try check { () throws(StoreError) in findings += try timely.findings(at: now) } }
+    try check { () throws(StoreError) in findings.append(try orphaned()) }
+    try check { () throws(StoreError) in findings.append(try orphanedWebhooks()) }
+    findings += [calls.doublyLeased, calls.miscounted, calls.halfEnded]
+    try check { () throws(StoreError) in findings.append(try keptCounts()) }
     return StoreReport(
-      path: connection.path, isLive: isLive, calls: calls.count, usage: try usage.usage(), findings: findings)
+      path: connection.path, isLive: isLive, calls: calls.count, usage: try usage.usage(),
+      findings: [integrity] + findings)
   }
 
   /// Closes the file.
@@ -59,12 +72,10 @@ public final class StoreInspection {
 
   // MARK: Checks
 
-  private func integrity(quick: Bool) throws(StoreError) -> StoreFinding {
-    var finding = StoreFinding(check: .integrity)
+  private func checkFile(quick: Bool, _ finding: inout StoreFinding) throws(StoreError) {
     let pragma = quick ? "PRAGMA quick_check(100)" : "PRAGMA integrity_check(100)"
     let lines = try connection.prepare("check the file", pragma).rows { row throws(StoreError) in row.text(0) }
     for line in lines where line != "ok" { finding.add(line) }
-    return finding
   }
 
   private func readAll(into findings: inout CallFindings) throws(StoreError) {
