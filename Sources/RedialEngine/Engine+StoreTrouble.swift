@@ -32,7 +32,7 @@ struct StoreTrouble: Sendable {
 extension Engine {
   /// The store could not do something.
   mutating func storeFailed(_ request: StoreRequest, _ failure: StoreFailure) {
-    if request.epoch == epoch { enterTrouble(failure) }
+    if request.epoch == epoch { trouble == nil ? enterTrouble(failure) : prolongTrouble(failure) }
     switch request.body {
     case .commit(let writes, let then): keep(writes, then)
     case .claimDue:
@@ -65,6 +65,14 @@ extension Engine {
     again.isComplete = false
     trouble = again
     effects.actions.append(.notice(.storeFailed(message: failure.message)))
+  }
+
+  /// A lookup or a claim that the turn which learnt of the trouble still asked for has failed as well. What is kept since
+  /// is kept on, and the barrier that was asked for tells when all of it has come back: no write was asked for behind it.
+  private mutating func prolongTrouble(_ failure: StoreFailure) {
+    epoch += 1
+    trouble?.until = now + settings.storeRetry
+    trouble?.problem = Self.problem(failure)
   }
 
   /// Tries the store again once its time has come.

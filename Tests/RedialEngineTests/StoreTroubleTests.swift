@@ -126,6 +126,31 @@ struct StoreTroubleTests {
     #expect(probe.report()?.held == 1)
   }
 
+  // Found by the simulation: the lookup that the turn had still asked for failed as well, and with the second failure
+  // all that was kept since the first was forgotten.
+  @Test("a lookup that fails behind a failed write does not make the write be forgotten")
+  func keepsAcrossFailures() {
+    var probe = EngineProbe()
+    let id = probe.submit(callback: true)
+    let refused = probe.submitOnly()
+    probe.end(id, status: 200, thenCommit: false)
+    let failed = probe.requests.map { EngineEvent.storeFailed($0, StoreFailure(isFull: false, message: "")) }
+    probe.requests = []
+    var keyed = EngineProbe.descriptor()
+    keyed.key = IdempotencyKey(text: "key", fingerprint: [1])
+    let reply = probe.token()
+    probe.hear([.submit(keyed, reply)] + failed)
+    probe.fail(isFull: true)
+    #expect(probe.refusal(of: reply)?.status == 507)
+    #expect(probe.refusal(of: refused) != nil)
+    #expect(probe.state(id) == .running)
+    probe.advance(.seconds(1))
+    #expect(probe.state(id) == .succeeded)
+    #expect(probe.webhooks.count == 1)
+    #expect(probe.written.contains { if case .discard = $0 { true } else { false } })
+    #expect(probe.report()?.storeFailing == false)
+  }
+
   @Test("a claim that failed is asked for again")
   func claims() {
     var probe = EngineProbe()
