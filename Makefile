@@ -1,6 +1,8 @@
 # make run    install what is missing, build, and start the service on 127.0.0.1:8080
 # make test   install what the tests need, and pass them
 # make sanitize  run the tests that use many threads under the thread sanitizer
+# make simulate  run SEEDS (3000) seeds of the simulation, from FIRST (0); make simulate-planted: plant bugs, see them found
+# make crash-loop  kill and restart a loaded service ROUNDS (20) times, and account for every call
 # make address   run the HTTP server's tests under the address sanitizer
 # make fuzz   fuzz the parsers, each for SECONDS (10), or those of TARGETS
 # make docs   write the libraries' documentation into .build/docs, and check it
@@ -11,7 +13,8 @@ SHELL := /bin/sh
 VENV := .build/venv
 REQUIREMENTS := Tests/Acceptance/requirements.txt
 
-.PHONY: run build test unit embedded-check acceptance sanitize address fuzz docs bench lint format clean
+.PHONY: run build test unit embedded-check simulate simulate-planted acceptance crash-loop sanitize address fuzz docs
+.PHONY: bench lint format clean
 
 run: build
 	@.ci/packages run
@@ -21,7 +24,7 @@ build:
 	@.ci/packages build
 	@swift build -c release --product redial
 
-test: unit embedded-check acceptance
+test: unit embedded-check simulate simulate-planted acceptance
 
 unit:
 	@.ci/packages build
@@ -35,10 +38,22 @@ embedded-check:
 	swiftc -enable-experimental-feature Embedded -wmo -parse-as-library -swift-version 6 \
 		-c $$(find Sources/RedialCore -name '*.swift') -o .build/RedialCore.embedded.o
 
+simulate:
+	.ci/simulate seeds $(or $(SEEDS),3000) $(or $(FIRST),0)
+
+simulate-planted:
+	.ci/simulate planted
+
 acceptance: $(VENV)/done
 	@.ci/packages build
 	swift build --product redial
 	$(VENV)/bin/python -m pytest -q -p no:cacheprovider Tests/Acceptance
+
+crash-loop: $(VENV)/done
+	@.ci/packages build
+	swift build -c release --product redial
+	REDIAL_BINARY="$$(swift build -c release --show-bin-path)/redial" REDIAL_CRASH_ROUNDS=$(or $(ROUNDS),20) \
+		$(VENV)/bin/python -m pytest -q -s -p no:cacheprovider Tests/Acceptance/test_crash_loop.py
 
 $(VENV)/done: $(REQUIREMENTS)
 	@.ci/packages test

@@ -34,8 +34,12 @@ extension Invariants {
     case (_, .deadlineExceeded):
       // A call that would be told to wait past its deadline ends before it, by no more than the longest wait.
       require(
-        (progress.finishedAt ?? .epoch) + World.longestWait >= record.deadline,
+        (progress.finishedAt ?? .epoch) + World.longestWait >= record.deadline || story.wasSentAwayForGood,
         "\(record.id) gave up \(record.deadline - (progress.finishedAt ?? .epoch)) before its deadline")
+      require(
+        !isFairWeather || settings.maxHeldBytes < 1000
+          || (progress.finishedAt ?? .epoch) <= record.deadline + World.longestQueue,
+        "\(record.id) ended \((progress.finishedAt ?? .epoch) - record.deadline) after its deadline")
     case (_, .tripped):
       require(record.spec.policy.onTrip == .fail, "\(record.id) was to wait for its target and tripped")
     default: break
@@ -43,11 +47,10 @@ extension Invariants {
   }
 
   /// Memory is bounded: what is held beyond the bound is under way, or was fetched for a client.
-  func checkBounds(_ report: EngineReport, clients: Int) {
-    require(report.inFlight <= settings.maxInFlight, "\(report.inFlight) attempts are under way")
+  func checkMemory(_ held: Int, inFlight: Int, clients: Int) {
+    require(inFlight <= settings.maxInFlight, "\(inFlight) attempts are under way")
     require(
-      report.held <= settings.maxHeld + settings.maxInFlight + clients,
-      "the engine holds \(report.held) calls, \(settings.maxHeld) allowed")
+      held <= settings.maxHeld + inFlight + clients, "the engine holds \(held) calls, \(settings.maxHeld) allowed")
   }
 
   /// Everything was well for long: every call must have ended, once.
@@ -63,7 +66,8 @@ extension Invariants {
           + "due \(progress.due.text), attempts \(progress.attempts)")
       // A policy of a day's time leaves no doubt that a call waited in vain.
       if progress.failure == .deadlineExceeded {
-        require(row.record.spec.policy.deadline < .seconds(3600), "\(id) waited for its deadline, for no reason")
+        let isShort = row.record.spec.policy.deadline < .seconds(3600)
+        require(isShort || stories[id]?.wasSentAwayForGood == true, "\(id) waited for its deadline, for no reason")
       }
       let numbers = row.attempts.map(\.number).sorted()
       require(numbers == Array(1..<(numbers.count + 1)), "\(id) has records of attempts \(numbers)")

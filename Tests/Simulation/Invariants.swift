@@ -21,12 +21,18 @@ struct Invariants {
     /// It must not start before.
     var notBefore = Timestamp.epoch
     var wasAbortedInVain = false
+    /// Its target told it to come back when its time is up.
+    var wasSentAwayForGood = false
   }
 
   let settings: EngineSettings
   private(set) var stories: [CallID: Story] = [:]
   /// The call that clients were told of, by key.
   private var acknowledged: [String: CallID] = [:]
+  /// Submissions that this process, or rather its clients, know to be refused.
+  private var refusedNow: Set<Int> = []
+  /// Nothing crashes, and the store does not fail.
+  var isFairWeather = false
   private let verdict = Verdict()
 
   /// Apart, so that a message may say what is known.
@@ -96,6 +102,23 @@ struct Invariants {
     require(state?.isFinal == true, "\(operation.id) has ended, its client was told; on disk it is \(name(state))")
   }
 
+  /// A submission was refused: its client may go elsewhere with it.
+  mutating func refused(submission number: Int, _ problem: Problem) {
+    refusedNow.insert(number)
+    guard problem.status == 503 || problem.status == 507 else { return }
+    require((problem.retryAfter ?? 0) > 0, "a client was refused with \(problem.status) and not told when to come back")
+  }
+
+  /// The store works: what was refused is not on disk, or it will be run. A process that dies before it has a store
+  /// again cannot see to that.
+  func checkRefused(_ store: SimulatedStore) {
+    guard !refusedNow.isEmpty else { return }
+    for (id, row) in store.rows.sorted(by: { $0.key < $1.key }) where row.record.kind == .call {
+      let number = Int(String(decoding: row.record.body.prefix { $0 != 0x20 }, as: UTF8.self))
+      require(number.map(refusedNow.contains) != true, "\(id) was refused to its client and is on disk")
+    }
+  }
+
   // MARK: Targets
 
   mutating func started(_ start: AttemptStart, at now: Timestamp, store: SimulatedStore, network: SimulatedNetwork) {
@@ -162,6 +185,7 @@ struct Invariants {
       wait = RetryAfter.parse(field, at: now) ?? wait
     }
     stories[result.id]?.notBefore = now + wait
+    if now + wait >= call.deadline { stories[result.id]?.wasSentAwayForGood = true }
   }
 
   mutating func abortedInVain(_ id: CallID) {
@@ -172,6 +196,7 @@ struct Invariants {
 
   mutating func crashed() {
     for id in stories.keys { stories[id]?.isUnderWay = false }
+    refusedNow = []
   }
 
   mutating func recovered(_ state: RecoveredState) {

@@ -2,7 +2,7 @@ internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 
-/// Targets that answer, fail, are slow, say when to come back, never answer, and are down for a while.
+/// Targets that answer, fail, are slow, say when to come back, lie about it, never answer, and are down for a while.
 struct SimulatedNetwork {
   /// An attempt under way.
   struct Exchange {
@@ -46,7 +46,7 @@ struct SimulatedNetwork {
   }
 
   private static func fail(_ result: inout AttemptResult, _ random: inout RandomSource) {
-    switch random.pick(0...11) {
+    switch random.pick(0...12) {
     case 0, 1: set(&result, .notSent, "connectionRefused")
     case 2: set(&result, .maybeSent, "connectionReset")
     case 3:
@@ -60,9 +60,18 @@ struct SimulatedNetwork {
       result.status = 503
       result.response = response("retry-after: \(random.chance(0.2) ? 45 : random.pick(1...12))\r\n")
     case 7: result.status = random.pick([400, 404, 410])
+    case 8:
+      result.status = random.pick([429, 503])
+      result.response = response("retry-after: \(random.pick(lies))\r\n")
     default: result.status = random.pick([500, 502, 503, 504])
     }
   }
+
+  /// What targets say of their return that cannot be, or must not be believed.
+  private static let lies = [
+    "-5", "soon", "", "1e3", "inf", "0x10", "999999999", "99999999999999999999999", "Thu, 01 Jan 1970 00:00:00 GMT",
+    "Fri, 31 Dec 9999 23:59:59 GMT", "Thu, 32 Foo 2026 25:61:61 GMT",
+  ]
 
   private static func response(_ head: String) -> CapturedResponse {
     CapturedResponse(head: HeaderBlock(bytes: Array(head.utf8)), body: [], truncated: false)

@@ -58,7 +58,9 @@ struct SimulatedStoreLane {
   }
 
   /// Ends the job that is under way.
-  mutating func end(on store: inout SimulatedStore, fault: Fault?) throws(SimulatedStore.Nonsense) -> Outcome {
+  mutating func end(on store: inout SimulatedStore, fault: Fault?, isFull: Bool = false) throws(SimulatedStore.Nonsense)
+    -> Outcome
+  {
     guard let job else { return .events([]) }
     self.job = nil
     switch job {
@@ -70,7 +72,7 @@ struct SimulatedStoreLane {
         case .unnoticed: try store.commitUnnoticed(writes)
         case .atDeath: store.commitAtDeath(writes)
         }
-        return fail(group)
+        return fail(group, isFull: isFull)
       }
       if !writes.isEmpty { try store.commit(writes) }
       return .committed(
@@ -80,7 +82,7 @@ struct SimulatedStoreLane {
     case .other(let request):
       if isVoid(request) { return .events(void([request])) }
       // A claim that fails is rolled back: the engine could not know of calls that it holds unnoticed.
-      if fault != nil { return fail([request]) }
+      if fault != nil { return fail([request], isFull: isFull) }
       return .events(serve(request, store: &store))
     }
   }
@@ -106,9 +108,9 @@ struct SimulatedStoreLane {
     }
   }
 
-  private mutating func fail(_ requests: [StoreRequest]) -> Outcome {
+  private mutating func fail(_ requests: [StoreRequest], isFull: Bool) -> Outcome {
     guard let last = requests.last else { return .events([]) }
-    failed = (last.epoch, StoreFailure(isFull: false, message: "the simulated disk failed"))
+    failed = (last.epoch, StoreFailure(isFull: isFull, message: "the simulated disk failed"))
     return .events(void(requests))
   }
 

@@ -28,6 +28,7 @@ extension World {
       for _ in 0..<random.pick(5...40) { agenda.add(.submit, at: burst + random.span(0...20)) }
     }
     for _ in 0..<20 { agenda.add(.look, at: anyTime()) }
+    invariants.isFairWeather = crashes == 0 && faultRate == 0 && badWeather.isEmpty
     agenda.add(.restart, at: World.start)
     agenda.add(.heal, at: end)
   }
@@ -53,8 +54,11 @@ extension World {
       if random.chance(0.1) { descriptor.key?.fingerprint = [1] }
     }
     // Some clients do not wait for the answer before they repeat themselves.
+    let padding = descriptor.body.drop { $0 != 0x78 }
     for _ in 0..<(descriptor.key != nil && random.chance(0.4) ? 3 : 1) {
-      post(.submit(descriptor, token(.submit(descriptor.key))))
+      submissions += 1
+      descriptor.body = Array("\(submissions) ".utf8) + padding
+      post(.submit(descriptor, token(.submit(descriptor.key, number: submissions))))
     }
   }
 
@@ -73,7 +77,7 @@ extension World {
       return invariants.require(false, "client \(token.rawValue) got two replies")
     }
     switch (asked, reply) {
-    case (.submit(let key), .accepted(let record)):
+    case (.submit(let key, _), .accepted(let record)):
       invariants.accepted(record, in: store)
       if let key { invariants.accepted(record.id, under: key) }
       known.append(record.id)
@@ -82,9 +86,9 @@ extension World {
     case (.operation(let operation), .refused(let problem)): invariants.refused(operation, problem, in: store)
     case (.report, .report(let report)):
       self.report = report
-      invariants.checkBounds(report, clients: waiting.count)
-    case (.submit(let key?), .replayed(let id)): invariants.replayed(id, under: key, in: store)
-    case (.submit(let key), .refused(let problem)):
+    case (.submit(let key?, _), .replayed(let id)): invariants.replayed(id, under: key, in: store)
+    case (.submit(let key, let number), .refused(let problem)):
+      invariants.refused(submission: number, problem)
       if let key, problem.code == "idempotencyKeyReused" { invariants.reused(key, in: store) }
     default: invariants.require(false, "client \(token.rawValue) got a reply that does not fit")
     }

@@ -1,5 +1,5 @@
 internal import RedialCore
-internal import RedialEngine
+@testable internal import RedialEngine
 internal import RedialModel
 
 /// A run: an engine, and everything around it, on virtual time, from one seed.
@@ -25,7 +25,7 @@ final class World {
   }
 
   enum Asked {
-    case submit(IdempotencyKey?)
+    case submit(IdempotencyKey?, number: Int)
     case operation(Operation)
     case report
   }
@@ -60,6 +60,8 @@ final class World {
   /// How often a transaction fails, and when it does so all the time.
   var faultRate = 0.0
   var badWeather: [Range<Timestamp>] = []
+  /// Submissions so far; each begins its body with its number.
+  var submissions = 0
   var unnoticedFaults = false
   var hadUnnoticedFault = false
   var isHealed = false
@@ -138,6 +140,7 @@ final class World {
     breakers.willHear(events)
     for event in events { note("  hears \(event.summary)") }
     let effects = engine.handle(events, at: now)
+    invariants.checkMemory(engine.calls.count, inFlight: engine.inFlight, clients: waiting.count)
     for start in BreakerWatch.starts(effects.store) {
       let id = start.call.id
       invariants.require(start.call.progress.due == now, "attempt \(start.number) of \(id) was decided on earlier")
@@ -201,10 +204,11 @@ final class World {
   func storeEnds(fault given: SimulatedStoreLane.Fault? = nil) {
     guard let job = lane.job else { return }
     let fault = lane.isVoid(job) ? nil : given ?? self.fault()
+    let isFull = fault != nil && random.chance(0.4)
     let before = store
     let outcome: SimulatedStoreLane.Outcome
     do {
-      outcome = try lane.end(on: &store, fault: fault)
+      outcome = try lane.end(on: &store, fault: fault, isFull: isFull)
     } catch {
       return invariants.require(false, error.message)
     }
@@ -212,7 +216,9 @@ final class World {
       note("store \(fault.map { "fails (\($0))" } ?? "commits") \(group.count)")
       if fault == .unnoticed { hadUnnoticedFault = true }
       if fault == nil || fault == .unnoticed {
-        invariants.committed(before, store, SimulatedStoreLane.writes(group))
+        let writes = SimulatedStoreLane.writes(group)
+        invariants.committed(before, store, writes)
+        if fault == nil, !writes.isEmpty { invariants.checkRefused(store) }
       }
     } else if fault != nil {
       note("store fails a claim")

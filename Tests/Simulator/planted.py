@@ -1,0 +1,124 @@
+"""Bugs to plant in a copy of the engine, so that the simulation is seen to find them.
+
+Each is a few edits of the sources, made where the text occurs exactly once; `PLANTED` is true when the bug is switched on.
+A bug whose text is no longer there is an error: it is to be planted anew. `within` is the number of seeds, from 0, within
+which the simulation must find it.
+"""
+
+from dataclasses import dataclass
+
+ENGINE = "Sources/RedialEngine/"
+CORE = "Sources/RedialCore/"
+
+
+@dataclass
+class Bug:
+    name: str
+    within: int
+    edits: list
+
+
+def bug(name, within, *edits):
+    return Bug(name, within, list(edits))
+
+
+def swap(path, old, new):
+    """One text for another when the bug is on."""
+    return path, old, f"if PLANTED {{ {new} }} else {{ {old} }}"
+
+
+def only_unless(path, old):
+    """A statement that the bug leaves out."""
+    return path, old, f"if !PLANTED {{ {old} }}"
+
+
+BUGS = [
+    # The promise of a 202, and what else is told before it is so.
+    bug("a 202 before the commit", 20, swap(
+        ENGINE + "Engine+Accept.swift", "afterCommit.append(.reply(reply, .accepted(accepted)))",
+        "effects.actions.append(.reply(reply, .accepted(accepted)))")),
+    bug("a cancellation told before the commit", 200, swap(
+        ENGINE + "Engine+Operations.swift", "afterCommit.append(.reply(operation.reply, .done(operation.id)))",
+        "effects.actions.append(.reply(operation.reply, .done(operation.id)))")),
+    bug("an attempt made before it is counted", 20, (
+        ENGINE + "Engine+Dispatch.swift", "call.record.deadline - now))))\n",
+        "call.record.deadline - now))))\n"
+        "    if PLANTED, let start = afterCommit.popLast() { effects.actions.append(start) }\n")),
+    # Writes that are lost.
+    bug("the write of an end lost, one in eight", 50, (
+        ENGINE + "Engine+Outcome.swift", "    writes.append(.update(id, record.progress, attempt))\n    release(id)",
+        "    if !PLANTED || now.microseconds % 8 != 0 { writes.append(.update(id, record.progress, attempt)) }\n"
+        "    release(id)")),
+    bug("what was decided in a store failure lost", 200, (
+        ENGINE + "Engine+StoreTrouble.swift", "dropRefused(over.stuck.writes + over.later.writes)",
+        "dropRefused(over.stuck.writes + (PLANTED ? [] : over.later.writes))")),
+    bug("a second store failure forgets the first", 5000, (
+        ENGINE + "Engine+StoreTrouble.swift", "trouble == nil ? enterTrouble(failure)",
+        "trouble == nil || PLANTED ? enterTrouble(failure)")),
+    bug("a refused call left on disk", 200, (
+        ENGINE + "Engine+StoreTrouble.swift", "refused.sorted().map(StoreWrite.discard)",
+        "(PLANTED ? [] : refused.sorted()).map(StoreWrite.discard)")),
+    # Attempts.
+    bug("one attempt more than the policy has", 20, (
+        CORE + "Policy/RetryPolicy+Decide.swift", "guard end.attempts < maxAttempts else",
+        "guard end.attempts < maxAttempts &+ (PLANTED ? 1 : 0) else")),
+    bug("a start that was taken back is charged", 200, (
+        ENGINE + "Engine+StoreTrouble.swift", "call.record.progress.attempts -= 1",
+        "call.record.progress.attempts -= PLANTED ? 0 : 1")),
+    bug("an attempt cut off by a crash is not counted", 200, (
+        ENGINE + "Engine+Outcome.swift", "if wasCutOff { call.record.progress.interruptions += 1 }",
+        "if wasCutOff, !PLANTED { call.record.progress.interruptions += 1 }")),
+    bug("an ended call claimed again from a stale answer", 200, (
+        ENGINE + "Engine+Operations.swift", "if calls[operation.id] != nil || isStale {",
+        "if calls[operation.id] != nil || (isStale && !PLANTED) {")),
+    bug("an abort that overtakes its start", 500, swap(
+        ENGINE + "Engine+Operations.swift", "afterCommit.append(.abort(operation.id))",
+        "effects.actions.append(.abort(operation.id))")),
+    # Time.
+    bug("a retry after the deadline", 100, (
+        CORE + "Policy/RetryPolicy+Decide.swift", "case .elapsed: end.startedAt + deadline - now",
+        "case .elapsed: end.startedAt + deadline + (PLANTED ? .seconds(5) : .zero) - now"), (
+        ENGINE + "Engine+Dispatch.swift", "if now >= call.record.deadline { return finish",
+        "if now >= call.record.deadline, !PLANTED { return finish"), (
+        ENGINE + "Engine.swift", "case .ready: finish(id, .failed, failure: .deadlineExceeded)",
+        "case .ready: if !PLANTED { finish(id, .failed, failure: .deadlineExceeded) }")),
+    bug("the timer of a retry forgotten", 20, (
+        ENGINE + "Engine+Outcome.swift", "      self.wait(id, until: due)\n",
+        "      if !PLANTED { self.wait(id, until: due) }\n")),
+    bug("the time to try the store again forgotten", 500, (
+        ENGINE + "Engine.swift", "if let trouble, trouble.isComplete {",
+        "if let trouble, trouble.isComplete, !PLANTED {")),
+    bug("Retry-After not heeded", 50, (
+        CORE + "Policy/RetryPolicy+Decide.swift", "if retryAfter.isRespected, end.outcome == .answered,",
+        "if retryAfter.isRespected, !PLANTED, end.outcome == .answered,")),
+    # Breakers and limits.
+    bug("a probe too many", 100, (
+        ENGINE + "Engine+Dispatch.swift",
+        "    let state = TargetState(key: key, breaker: CircuitBreaker(settings: settings.breaker))",
+        "    var breaker = settings.breaker\n    if PLANTED { breaker.halfOpenProbes += 1 }\n"
+        "    let state = TargetState(key: key, breaker: CircuitBreaker(settings: breaker))")),
+    bug("a breaker that never closes", 50, (
+        CORE + "Breaker/CircuitBreaker.swift", "if probing.successes >= successesNeeded { close() }",
+        "if probing.successes >= successesNeeded, !PLANTED { close() }")),
+    bug("an open breaker that lets calls through", 50, (
+        CORE + "Breaker/CircuitBreaker.swift", "case .open(let until, _): return .rejected(until: until)",
+        "case .open(let until, _):\n      if PLANTED { return .permitted(Permit(generation: generation, expiry: until)) }\n"
+        "      return .rejected(until: until)")),
+    bug("an open breaker forgotten by a restart", 200, (
+        ENGINE + "Engine+Accept.swift", "for (key, breaker) in state.breakers {",
+        "for (key, breaker) in state.breakers where !PLANTED {")),
+    bug("one attempt at a time too many to a target", 50, (
+        ENGINE + "Engine+Dispatch.swift",
+        "guard targets[index].inFlight < settings.maxInFlightPerTarget else { return false }",
+        "guard targets[index].inFlight < settings.maxInFlightPerTarget + (PLANTED ? 1 : 0) else { return false }")),
+    bug("calls held in memory without a bound", 200, (
+        ENGINE + "Engine+Accept.swift", "max(0, settings.maxHeld - calls.count - expected)",
+        "PLANTED ? 1000 : max(0, settings.maxHeld - calls.count - expected)")),
+    # Keys and webhooks.
+    bug("a key that is not written", 200, only_unless(ENGINE + "Engine+Keys.swift", "writes.append(.key(new))")),
+    bug("simultaneous submissions under one key", 200, only_unless(
+        ENGINE + "Engine+Keys.swift", "keys[submission.key.text]?.accepted = new")),
+    bug("no webhook of a call that tripped", 500, (
+        ENGINE + "Engine+Accept.swift", "callback.events.contains(event) else",
+        "callback.events.contains(event), !(PLANTED && event == .tripped) else")),
+]
