@@ -10,7 +10,7 @@ import Testing
 @testable import RedialService
 
 /// A store that notes what is asked of it, and fails on demand.
-private final class NotedStore: CallStore, @unchecked Sendable {
+final class NotedStore: CallStore, @unchecked Sendable {
   // Sound: everything mutable is behind the lock.
   private let state = Mutex((commits: [Int](), failing: false, untidy: 0))
   /// Waited for by each commit, when set.

@@ -98,25 +98,29 @@ final class Runtime: @unchecked Sendable {
     ends.close()
     post(CollectionOfOne(.drain))
     let microseconds = Int(bound.wholeMicroseconds)
+    var isOver = true
     if drained.wait(timeout: .now() + .microseconds(microseconds)) == .timedOut {
       let left = underWay.withLock { $0.count }
       log.write(.warning, "drainTimedOut", [("interrupted", "\(left)")])
       transport?.shutdown()
       // What was aborted is recorded as interrupted; a store that does not answer does not keep the process.
-      _ = drained.wait(timeout: .now() + .seconds(2))
+      isOver = drained.wait(timeout: .now() + .seconds(2)) == .success
     } else {
       transport?.shutdown()
     }
-    closeStore()
+    // A lane that did not end in its time still reaches for this when it does, and it may be the last that happens
+    // before the process exits.
+    if !closeStore() || !isOver { _ = Unmanaged.passRetained(self) }
   }
 
   /// Ends what has not begun.
   func abandon() {
     transport?.shutdown()
-    closeStore()
+    _ = closeStore()
   }
 
-  private func closeStore() {
+  /// Closes the store behind everything that was asked of it; false when it does not come to that in its time.
+  private func closeStore() -> Bool {
     watch.stop()
     storeLane?.stopTidying()
     let closed = DispatchSemaphore(value: 0)
@@ -124,7 +128,7 @@ final class Runtime: @unchecked Sendable {
       store.close()
       closed.signal()
     }
-    _ = closed.wait(timeout: .now() + .seconds(2))
+    return closed.wait(timeout: .now() + .seconds(2)) == .success
   }
 
   // MARK: Effects

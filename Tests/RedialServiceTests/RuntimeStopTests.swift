@@ -1,0 +1,58 @@
+import Dispatch
+import RedialCore
+import RedialEngine
+@testable import RedialModel
+import RedialStore
+import Testing
+
+@testable import RedialService
+
+/// A reader of nothing.
+private struct EmptyReader: CallReader {
+  func call(_ id: CallID, allResponses: Bool) throws(StoreError) -> StoredCall? { nil }
+  func calls(_ query: CallQuery) throws(StoreError) -> [StoredCall] { [] }
+  func ping() throws(StoreError) {}
+}
+
+@Suite("The end of the lanes")
+struct RuntimeStopTests {
+  private static func runtime(_ store: NotedStore) throws -> Runtime {
+    let secret = try #require(WebhookSecret.random())
+    let runtime = try Runtime(
+      settings: ServiceSettings(), store: store, reader: EmptyReader(), secret: secret,
+      log: Log(format: .text, level: .error))
+    runtime.begin(with: RecoveredState())
+    return runtime
+  }
+
+  // Found by setting the wall clock back while the service stopped: the process died of what its store's lane reached for.
+  @Test("a store that hangs over the stop finds what its lane reaches for when it goes on")
+  func hangingStore() throws {
+    let gate = DispatchSemaphore(value: 0)
+    let store = NotedStore(gate: gate)
+    weak var left: Runtime?
+    do {
+      let runtime = try Self.runtime(store)
+      let spec = CallSpec(
+        url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 100)
+      let descriptor = CallDescriptor(spec: spec, body: [], start: .after(.seconds(3600)))
+      runtime.post(CollectionOfOne(.submit(descriptor, ReplyToken(rawValue: 1))))
+      runtime.drain(within: .milliseconds(10))
+      left = runtime
+    }
+    #expect(left != nil)
+    gate.signal()
+    gate.signal()
+  }
+
+  @Test("a stop in time leaves nothing behind")
+  func inTime() throws {
+    weak var left: Runtime?
+    do {
+      let runtime = try Self.runtime(NotedStore())
+      runtime.drain(within: .seconds(5))
+      left = runtime
+    }
+    #expect(left == nil)
+  }
+}
