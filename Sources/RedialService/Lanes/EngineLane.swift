@@ -50,14 +50,20 @@ final class EngineLane: @unchecked Sendable {
     arm(for: effects.wakeAt)
   }
 
+  /// The longest that the timer sleeps. Dispatch's time stands still while the machine is suspended and the service's does
+  /// not, so that a call may be due long before a timer set for it goes off; it is this much late at most.
+  private static let longestSleep = Duration.seconds(5)
+
   /// Sets the timer, unless it goes off in time anyway: a turn too many costs less than setting it each time.
   private func arm(for wake: Timestamp?) {
     guard let wake else { return }
     if let armedFor, armedFor <= wake { return }
     let timer = self.timer ?? makeTimer()
     self.timer = timer
-    armedFor = wake
-    timer.schedule(deadline: .now() + .microseconds(Int(max(0, (wake - clock.now).wholeMicroseconds))))
+    let now = clock.now
+    let next = min(wake, now + Self.longestSleep)
+    armedFor = next
+    timer.schedule(deadline: .now() + .microseconds(Int(max(0, (next - now).wholeMicroseconds))))
   }
 
   private func makeTimer() -> any DispatchSourceTimer {

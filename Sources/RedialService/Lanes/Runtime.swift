@@ -364,7 +364,8 @@ final class Runtime: @unchecked Sendable {
     case .readiness:
       return report.storeFailing ? Answer.problem(Answer.notReady) : Answer.text(200, "ready\n")
     case .metrics, .submit, .submitAndWait, .batch, .operation, .control:
-      return Answer.metrics(metrics.exposition(report, version: redialVersion) + watch.exposition())
+      return Answer.metrics(
+        metrics.exposition(report, version: redialVersion, clockOffset: clock.offset) + watch.exposition())
     }
   }
 }

@@ -39,7 +39,7 @@ final class Metrics: Sendable {
   }
 
   /// Everything, in the Prometheus text exposition format 0.0.4.
-  func exposition(_ report: EngineReport, version: String) -> String {
+  func exposition(_ report: EngineReport, version: String, clockOffset: Duration = .zero) -> String {
     let counts = counts.withLock { $0 }
     var text = ""
     func family(_ name: String, _ type: String, _ help: String, _ lines: [String]) {
@@ -66,6 +66,10 @@ final class Metrics: Sendable {
     family(
       "redial_store_failing", "gauge", "Whether the last write failed and calls are refused.",
       [" \(report.storeFailing ? 1 : 0)"])
+    family(
+      "redial_clock_offset_seconds", "gauge",
+      "How far the wall clock was set ahead of the service's time, which takes it over when it starts.",
+      [" \(clockOffset.inSeconds)"])
     family("redial_store_commits_total", "counter", "Transactions committed.", [" \(counts.commits)"])
     family("redial_store_writes_total", "counter", "Changes committed.", [" \(counts.writes)"])
     family(

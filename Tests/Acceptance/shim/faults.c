@@ -1,0 +1,278 @@
+// Faults for a process under test, by LD_PRELOAD: writes and syncs that fail, a disk that forgets what was not synced, and
+// clocks that jump. What is to happen is said by files in the folder that FAULTS_FOLDER names:
+//
+//   fail-sync      fsync and fdatasync fail with EIO, and what they were to sync is dropped: it stays readable until the machine
+//                  dies, and no later fsync brings it to the disk (so Linux does it; the lesson of PostgreSQL's "fsyncgate")
+//   lying-sync     syncs say that they are done, and nothing is durable
+//   fail-write     writes fail with EIO        full-disk      writes fail with ENOSPC
+//   clock          eight bytes: nanoseconds by which CLOCK_REALTIME is ahead
+//   suspended      eight bytes: nanoseconds by which CLOCK_BOOTTIME, and CLOCK_REALTIME, are ahead of CLOCK_MONOTONIC
+//   durable/       for each file of the store, an image of what a disk would have after a power cut now: what was synced
+//
+// Only files whose path begins with FAULTS_STORE are touched, and of those not the shared memory and the lock.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+struct change {
+  struct change *next;
+  off_t offset;
+  size_t length;  // 0: the file is cut to offset
+  char bytes[];
+};
+
+struct tracked {
+  char name[256];
+  int image;
+  struct change *first, **last;
+};
+
+static struct tracked files[16];
+static int file_count;
+static signed char file_of[4096];  // by descriptor: 1 + its place in files
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const char *folder, *store;
+static const volatile int64_t *clock_ahead, *suspended;
+
+static int (*real_open)(const char *, int, ...);
+static int (*real_close)(int);
+static ssize_t (*real_pwrite)(int, const void *, size_t, off_t);
+static ssize_t (*real_write)(int, const void *, size_t);
+static int (*real_fsync)(int);
+static int (*real_fdatasync)(int);
+static int (*real_ftruncate)(int, off_t);
+static int (*real_unlink)(const char *);
+static int (*real_clock)(clockid_t, struct timespec *);
+
+static const volatile int64_t *shared(const char *name) {
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  int file = real_open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return NULL;
+  void *page = mmap(NULL, sizeof(int64_t), PROT_READ, MAP_SHARED, file, 0);
+  real_close(file);
+  return page == MAP_FAILED ? NULL : page;
+}
+
+__attribute__((constructor)) static void begin(void) {
+  real_open = dlsym(RTLD_NEXT, "open64");
+  real_close = dlsym(RTLD_NEXT, "close");
+  real_pwrite = dlsym(RTLD_NEXT, "pwrite64");
+  real_write = dlsym(RTLD_NEXT, "write");
+  real_fsync = dlsym(RTLD_NEXT, "fsync");
+  real_fdatasync = dlsym(RTLD_NEXT, "fdatasync");
+  real_ftruncate = dlsym(RTLD_NEXT, "ftruncate64");
+  real_unlink = dlsym(RTLD_NEXT, "unlink");
+  real_clock = dlsym(RTLD_NEXT, "clock_gettime");
+  folder = getenv("FAULTS_FOLDER");
+  store = getenv("FAULTS_STORE");
+  if (!folder) return;
+  clock_ahead = shared("clock");
+  suspended = shared("suspended");
+}
+
+static int is_on(const char *fault) {
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s/%s", folder, fault);
+  int saved = errno;
+  int found = access(path, F_OK) == 0;
+  errno = saved;
+  return found;
+}
+
+static int is_tracked(const char *path) {
+  return folder && store && strncmp(path, store, strlen(store)) == 0 && !strstr(path, "-shm") && !strstr(path, ".lock");
+}
+
+static void image_path(char *path, const char *name) {
+  snprintf(path, PATH_MAX, "%s/durable/%s", folder, strrchr(name, '/') + 1);
+}
+
+static void track(int descriptor, const char *name) {
+  if (descriptor < 0 || descriptor >= (int)sizeof file_of || !is_tracked(name)) return;
+  pthread_mutex_lock(&lock);
+  int place = 0;
+  while (place < file_count && strcmp(files[place].name, name)) place++;
+  if (place == file_count && file_count < 16) {
+    struct tracked *file = &files[file_count++];
+    snprintf(file->name, sizeof file->name, "%s", name);
+    char path[PATH_MAX];
+    image_path(path, name);
+    file->image = real_open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    file->last = &file->first;
+  }
+  if (place < file_count) file_of[descriptor] = 1 + place;
+  pthread_mutex_unlock(&lock);
+}
+
+static struct tracked *tracked_by(int descriptor) {
+  if (descriptor < 0 || descriptor >= (int)sizeof file_of || !file_of[descriptor]) return NULL;
+  return &files[file_of[descriptor] - 1];
+}
+
+static void note(struct tracked *file, const void *bytes, size_t length, off_t offset) {
+  struct change *change = malloc(sizeof *change + length);
+  *change = (struct change){.offset = offset, .length = length};
+  if (length) memcpy(change->bytes, bytes, length);
+  pthread_mutex_lock(&lock);
+  *file->last = change;
+  file->last = &change->next;
+  pthread_mutex_unlock(&lock);
+}
+
+// Everything that was written becomes durable, or is dropped.
+static void settle(struct tracked *file, int is_durable) {
+  pthread_mutex_lock(&lock);
+  for (struct change *change = file->first, *next; change; change = next) {
+    next = change->next;
+    if (is_durable && change->length) real_pwrite(file->image, change->bytes, change->length, change->offset);
+    if (is_durable && !change->length) real_ftruncate(file->image, change->offset);
+    free(change);
+  }
+  file->first = NULL;
+  file->last = &file->first;
+  pthread_mutex_unlock(&lock);
+}
+
+static int write_fails(struct tracked *file) {
+  if (!file) return 0;
+  if (is_on("full-disk")) return errno = ENOSPC;
+  if (is_on("fail-write")) return errno = EIO;
+  return 0;
+}
+
+int open64(const char *path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  int file = real_open(path, flags, mode);
+  track(file, path);
+  return file;
+}
+
+int open(const char *path, int flags, ...) {
+  va_list more;
+  va_start(more, flags);
+  mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  return open64(path, flags, mode);
+}
+
+int close(int file) {
+  if (file >= 0 && file < (int)sizeof file_of) file_of[file] = 0;
+  return real_close(file);
+}
+
+ssize_t pwrite64(int descriptor, const void *bytes, size_t length, off_t offset) {
+  struct tracked *file = tracked_by(descriptor);
+  if (write_fails(file)) return -1;
+  ssize_t written = real_pwrite(descriptor, bytes, length, offset);
+  if (file && written > 0) note(file, bytes, written, offset);
+  return written;
+}
+
+ssize_t pwrite(int file, const void *bytes, size_t length, off_t offset) { return pwrite64(file, bytes, length, offset); }
+
+ssize_t write(int descriptor, const void *bytes, size_t length) {
+  struct tracked *file = tracked_by(descriptor);
+  if (write_fails(file)) return -1;
+  off_t offset = file ? lseek(descriptor, 0, SEEK_CUR) : 0;
+  ssize_t written = real_write(descriptor, bytes, length);
+  if (file && written > 0) note(file, bytes, written, offset);
+  return written;
+}
+
+int ftruncate64(int descriptor, off_t length) {
+  struct tracked *file = tracked_by(descriptor);
+  int result = real_ftruncate(descriptor, length);
+  if (file && result == 0) note(file, NULL, 0, length);
+  return result;
+}
+
+int ftruncate(int file, off_t length) { return ftruncate64(file, length); }
+
+static int sync_with(int (*real)(int), int descriptor) {
+  struct tracked *file = tracked_by(descriptor);
+  if (!file) return real(descriptor);
+  if (is_on("fail-sync")) {
+    settle(file, 0);
+    errno = EIO;
+    return -1;
+  }
+  if (!is_on("lying-sync")) settle(file, 1);
+  // The image is what counts; the disk of the test need not be kept waiting.
+  return 0;
+}
+
+int fsync(int file) { return sync_with(real_fsync, file); }
+int fdatasync(int file) { return sync_with(real_fdatasync, file); }
+
+int unlink(const char *name) {
+  int result = real_unlink(name);
+  if (result == 0 && is_tracked(name)) {
+    pthread_mutex_lock(&lock);
+    for (int place = 0; place < file_count; place++) {
+      // One that is made anew under this name is another file.
+      if (strcmp(files[place].name, name) == 0) files[place].name[0] = 0;
+    }
+    pthread_mutex_unlock(&lock);
+    char path[PATH_MAX];
+    image_path(path, name);
+    real_unlink(path);
+  }
+  return result;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  int result = real_clock ? real_clock(clock, time) : -1;
+  if (result != 0 || !folder) return result;
+  int64_t ahead = 0;
+  if (clock_ahead && clock == CLOCK_REALTIME) ahead += *clock_ahead;
+  if (suspended && (clock == CLOCK_REALTIME || clock == CLOCK_BOOTTIME)) ahead += *suspended;
+  if (ahead) {
+    int64_t whole = (int64_t)time->tv_sec * 1000000000 + time->tv_nsec + ahead;
+    time->tv_sec = whole / 1000000000;
+    time->tv_nsec = whole % 1000000000;
+  }
+  return result;
+}
+
+// The kernel's clock does not jump: a deadline by the one that does is moved back.
+int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict deadline) {
+  static int (*real)(sem_t *, const struct timespec *);
+  if (!real) real = dlsym(RTLD_NEXT, "sem_timedwait");
+  int64_t whole = (int64_t)deadline->tv_sec * 1000000000 + deadline->tv_nsec;
+  whole -= (clock_ahead ? *clock_ahead : 0) + (suspended ? *suspended : 0);
+  struct timespec moved = {.tv_sec = whole / 1000000000, .tv_nsec = whole % 1000000000};
+  return real(semaphore, &moved);
+}
+
+int gettimeofday(struct timeval *restrict time, void *restrict zone) {
+  (void)zone;
+  struct timespec now;
+  int result = clock_gettime(CLOCK_REALTIME, &now);
+  *time = (struct timeval){.tv_sec = now.tv_sec, .tv_usec = now.tv_nsec / 1000};
+  return result;
+}
+
+time_t time(time_t *result) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  if (result) *result = now.tv_sec;
+  return now.tv_sec;
+}
