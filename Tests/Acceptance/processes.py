@@ -92,11 +92,16 @@ class Server:
         self.port = None
         self.process = None
 
-    def start(self):
-        offset = self.log.stat().st_size if self.log.exists() else 0
+    def spawn(self):
+        """The process, which may not listen yet."""
         with open(self.log, "ab") as output:
             self.process = subprocess.Popen(
                 [BINARY, *self.arguments], stdout=output, stderr=output, env=environment(self.env))
+        return self.process
+
+    def start(self):
+        offset = self.log.stat().st_size if self.log.exists() else 0
+        self.spawn()
 
         def listens():
             text = self.log.read_bytes()[offset:].decode()

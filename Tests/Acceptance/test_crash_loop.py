@@ -1,0 +1,32 @@
+"""A loaded service that is killed again and again loses nothing, and does nothing twice that it was not doing when it died.
+
+`REDIAL_CRASH_ROUNDS` says how many times (20), `REDIAL_CRASH_SEED` from which seed the moments are drawn; `make crash-loop
+ROUNDS=200` does so with the optimised binary.
+"""
+
+import json
+import os
+import time
+
+import pytest
+
+from crashes import FLAGS, CrashLoop, Target, assert_nothing_lost, rounds_wanted
+
+
+@pytest.fixture
+def target(made, tmp_path):
+    server = Target(tmp_path, seed=1)
+    made.append(server)
+    return server
+
+
+def test_nothing_is_lost_and_nothing_done_twice_over_kills_at_random_moments(redial, target):
+    begun = time.monotonic()
+    loop = CrashLoop(redial(*FLAGS), target, seed=int(os.environ.get("REDIAL_CRASH_SEED", 1)))
+    rounds = rounds_wanted(20)
+    load = loop.rounds(rounds)
+    figures = loop.check(load)
+    print("\n" + json.dumps({"rounds": rounds, **figures, "seconds": round(time.monotonic() - begun, 1)}))
+    assert_nothing_lost(figures)
+    assert figures["interrupted"] > 0, "no attempt was under way at any kill"
+    loop.check_store()
