@@ -1,0 +1,62 @@
+"""What is promised holds when the machine dies, not the process alone: what was not synced is then lost, torn or kept.
+
+The shim keeps an image of what a disk would have. A sync that fails drops what it was to sync, as Linux does: it can be read until
+the machine dies, and no later sync that succeeds brings it back. SQLite writes the frames of a failed transaction again, and
+so does not fall for it; this holds it to that.
+"""
+
+import json
+import time
+
+import pytest
+
+from crashes import CrashLoop, FLAGS, Target, assert_nothing_lost, rounds_wanted
+from faults import Faults
+
+
+@pytest.fixture
+def target(made, tmp_path):
+    server = Target(tmp_path, seed=2)
+    made.append(server)
+    return server
+
+
+def test_what_was_answered_with_202_outlives_power_cuts_and_failing_syncs(redial, target, tmp_path):
+    faults = Faults(tmp_path, tmp_path / "redial.db")
+    service = redial(*FLAGS, env=faults.env)
+    cuts = []
+
+    def cut():
+        cuts.append(loop.chance.choice(["lost", "torn", "torn", "kept"]))
+        faults.cut_power(cuts[-1], loop.chance)
+
+    loop = CrashLoop(service, target, seed=5, after_kill=cut)
+
+    def during():
+        if loop.chance.random() < 0.5:
+            return
+        faults.on("fail-sync")
+        time.sleep(loop.chance.uniform(0, 0.1))
+        faults.off("fail-sync")
+        # The power fails before the store is tried again, or after.
+        time.sleep(loop.chance.choice([0, 0, 1.2, 1.5]))
+
+    load = loop.rounds(rounds_wanted(15), during)
+    figures = loop.check(load)
+    print("\n" + json.dumps({**figures, "cuts": {kind: cuts.count(kind) for kind in set(cuts)}}))
+    assert_nothing_lost(figures)
+    assert figures["refused"] > 0, "no sync failed while a call was submitted"
+    assert {"lost", "torn"} <= set(cuts)
+    loop.check_store()
+
+
+def test_a_disk_that_lies_about_its_syncs_is_found_out_by_these_tests(redial, target, tmp_path):
+    # Without it nobody would know that the test above can fail.
+    faults = Faults(tmp_path, tmp_path / "redial.db")
+    service = redial(*FLAGS, env=faults.env)
+    faults.on("lying-sync")
+    answered = [service.submit(url=f"{target.url}/{number}") for number in range(20)]
+    service.kill()
+    faults.cut_power("lost")
+    service.start()
+    assert [service("GET", f"/v1/calls/{identity}").status for identity in answered] == [404] * 20

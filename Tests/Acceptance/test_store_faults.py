@@ -1,0 +1,151 @@
+"""A store that cannot be written: new calls are refused, accepted ones are kept, and the service recovers by itself."""
+
+import pathlib
+import sqlite3
+import threading
+import time
+
+import pytest
+
+from faults import Faults, SmallDisk
+from processes import run, wait_until
+
+QUICK = {"backoff": {"initial": "20ms", "max": "200ms"}}
+
+
+def refused(service, url):
+    answer = service("POST", "/v1/calls", {"url": url})
+    return answer if answer.status != 202 else None
+
+
+def check_refusal(answer, status, code):
+    assert answer.status == status, answer.body
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert int(answer.headers["retry-after"]) > 0
+    assert answer.json["code"] == code
+    assert answer.json["detail"]
+
+
+def live_through(service, receiver, begin, end, status, code):
+    """A call under way and one that waits are kept through a fault that begins and ends; nobody helps."""
+    answered, go = threading.Event(), threading.Event()
+
+    def answer(request):
+        if request.path == "/slow":
+            go.wait(10)
+            answered.set()
+        return 200, {}, b"done"
+
+    target = receiver(answer)
+    slow = service.submit(url=f"{target.url}/slow", policy=QUICK)
+    waiting = service.submit(url=f"{target.url}/waiting", delay="1s", policy=QUICK)
+    wait_until(lambda: any(r.path == "/slow" for r in target.requests), "the slow call is under way")
+    begin()
+    check_refusal(wait_until(lambda: refused(service, target.url), "a call is refused"), status, code)
+    # The end of the one and the time of the other fall into the fault.
+    go.set()
+    answered.wait(10)
+    until = time.monotonic() + 2.5
+    while time.monotonic() < until:
+        answer = service("POST", "/v1/calls", {"url": target.url})
+        assert answer.status in (503, 507), f"{answer.status} while nothing can be written: {answer.body}"
+        assert int(answer.headers["retry-after"]) > 0
+        time.sleep(0.02)
+    assert service("GET", "/readyz").status == 503
+    assert service("GET", "/healthz").status == 200
+    assert service.metrics()["redial_store_failing"] == 1
+    assert service.get(slow)["state"] == "running"
+    assert service.get(waiting)["state"] == "scheduled"
+    assert service("GET", "/v1/calls").status == 200
+    end()
+    wait_until(lambda: service("GET", "/readyz").status == 200, "the service is ready again", 10)
+    for identity in (slow, waiting):
+        call = service.ended(identity, 10)
+        assert call["state"] == "succeeded" and call["attemptCount"] == 1, call
+    assert sorted(r.path for r in target.requests) == ["/slow", "/waiting"]
+    assert service.ended(service.submit(url=f"{target.url}/after"))["state"] == "succeeded"
+    assert service.metrics()["redial_store_failing"] == 0
+    assert service.terminate() == 0
+    with sqlite3.connect(service.store) as database:
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        # None of those that were refused.
+        assert database.execute("SELECT count(*) FROM calls").fetchone() == (3,)
+
+
+@pytest.mark.parametrize("fault, status, code", [
+    ("fail-sync", 503, "storageUnavailable"),
+    ("fail-write", 503, "storageUnavailable"),
+    ("full-disk", 507, "storageFull"),
+])
+def test_a_fault_of_the_disk_costs_nothing_that_was_accepted(redial, receiver, tmp_path, fault, status, code):
+    faults = Faults(tmp_path, tmp_path / "redial.db")
+    service = redial(env=faults.env)
+    live_through(service, receiver, lambda: faults.on(fault), lambda: faults.off(fault), status, code)
+
+
+@pytest.fixture
+def small_disk(made, tmp_path):
+    disk = SmallDisk(tmp_path / "disk", 4)
+    made.append(disk)
+    return disk
+
+
+def test_a_full_disk_costs_nothing_that_was_accepted(redial, receiver, small_disk):
+    service = redial(folder=small_disk.path)
+    # The log has spare room, which the first calls use up.
+    live_through(service, receiver, small_disk.fill, small_disk.free, 507, "storageFull")
+
+
+def check_start_fails(folder, *words):
+    """It does not start, says why, and leaves the file as it is."""
+    file = folder / "redial.db"
+    before = file.read_bytes()
+    done = run("serve", "--listen", "127.0.0.1:0", "--store", f"sqlite:{file}")
+    assert done.returncode == 3, done.stderr
+    for word in words:
+        assert word in done.stderr, done.stderr
+    assert file.read_bytes() == before
+
+
+def stopped_store(redial, receiver, folder):
+    """A store with some calls, of a service that has stopped."""
+    service = redial(folder=folder)
+    target = receiver()
+    for number in range(20):
+        service.submit(url=f"{target.url}/{number}", body="x" * 3000)
+    wait_until(lambda: service.metrics()["redial_backlog_calls"] == 0, "all calls end")
+    assert service.terminate() == 0
+    return service
+
+
+def test_a_store_that_is_read_only_is_not_served(redial, receiver, small_disk):
+    stopped_store(redial, receiver, small_disk.path)
+    small_disk.remount("ro")
+    check_start_fails(small_disk.path, "ead-only", "redial.db")
+    small_disk.remount("rw")
+
+
+def test_a_store_of_a_newer_version_is_not_touched(redial, receiver, tmp_path):
+    service = stopped_store(redial, receiver, tmp_path)
+    with sqlite3.connect(service.store) as database:
+        database.execute("PRAGMA journal_mode = DELETE")
+        database.execute("PRAGMA user_version = 9999")
+    check_start_fails(tmp_path, "newer version", "9999")
+
+
+def test_a_file_that_is_no_store_is_not_touched(tmp_path):
+    (tmp_path / "redial.db").write_bytes(b"not a database, but somebody's notes\n" * 300)
+    check_start_fails(tmp_path, "redial.db", "backup")
+
+
+def test_a_store_whose_pages_are_damaged_says_so_and_loses_nothing_in_silence(redial, receiver, tmp_path):
+    service = stopped_store(redial, receiver, tmp_path)
+    file = pathlib.Path(service.store)
+    with sqlite3.connect(file) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = bytearray(file.read_bytes())
+    # Everything but the first page, which names the tables.
+    for start in range(4096, len(content), 4096):
+        content[start:start + 64] = b"\xa5" * 64
+    file.write_bytes(content)
+    check_start_fails(tmp_path, "redial.db", "malformed", "backup")
