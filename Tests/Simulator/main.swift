@@ -2,8 +2,8 @@ internal import Glibc
 
 // Runs seeds of the simulation, optimised, without a test runner around them:
 //
-//   simulate COUNT [FIRST]    so many seeds; says which failed, and how
-//   simulate trace SEED       one seed, with all that happens in it
+//   simulate COUNT [FIRST [FAILURES]]    so many seeds, or until so many have failed; says which, and how
+//   simulate trace SEED                  one seed, with all that happens in it
 //
 // Exits with 1 when a seed failed.
 
@@ -25,14 +25,15 @@ if CommandLine.arguments.dropFirst().first == "trace", let seed = number(2) {
   exit(violation == nil ? 0 : 1)
 }
 guard let count = number(1) else {
-  print("usage: simulate COUNT [FIRST] | simulate trace SEED")
+  print("usage: simulate COUNT [FIRST [FAILURES]] | simulate trace SEED")
   exit(2)
 }
 let first = number(2) ?? 0
 // Three are enough to see a pattern.
-var failures = 0
+let enough = number(3) ?? 3
+var failures: UInt64 = 0
 var seeds = 0
-for seed in first..<(first + count) where failures < 3 {
+for seed in first..<(first + count) where failures < enough {
   seeds += 1
   if !run(seed) { failures += 1 }
 }
