@@ -18,7 +18,7 @@ POLICY = {"maxAttempts": 60, "deadline": "1h", "backoff": {"initial": "10ms", "m
 # An open breaker would leave nothing under way to kill.
 FLAGS = ["--breaker-failure-rate", "0", "--breaker-consecutive-failures", "0", "--log-level", "error"]
 # What may lie between a request's arrival and its outcome on disk when the machine is busy, in seconds.
-SLACK = 3
+SLACK = 5
 # By how much the target may come to read a request later than it was sent, which may be after its sender's death.
 LATE = 1
 

@@ -19,20 +19,19 @@ def test_a_wall_clock_that_jumps_forward_and_back_moves_no_call(redial, receiver
     calls = {}
     begun = time.monotonic()
     for number in range(12):
-        calls[service.submit(url=f"{target.url}/{number}", delay="2s")] = number
+        calls[service.submit(url=f"{target.url}/{number}", delay="4s")] = number
     for jump in jumps:
         time.sleep(0.2)
         faults.ahead("clock", jump)
         assert abs(service.metrics()["redial_clock_offset_seconds"] - jump) < 1
     early = [r.path for r in target.requests]
-    assert time.monotonic() - begun < 2 and not early, early
+    assert time.monotonic() - begun < 4 and not early, early
     ended = [service.ended(identity, 10) for identity in calls]
-    assert time.monotonic() - begun < 4
-    # As people are shown it, each took the two seconds.
+    assert time.monotonic() - begun < 9
+    # Shown times go on, whatever the wall clock did meanwhile.
     for call in ended:
         assert call["state"] == "succeeded"
-        assert call["createdAt"][:16] == ended[0]["createdAt"][:16] or call["createdAt"] > ended[0]["createdAt"]
-        assert call["finishedAt"] > call["createdAt"]
+        assert ended[0]["createdAt"] <= call["createdAt"] < call["attempts"][0]["startedAt"] < call["finishedAt"]
     # Times and ids go on, also over a restart with the clock where it is now: a month back.
     last = max(calls)
     assert service.terminate() == 0

@@ -38,14 +38,14 @@ def live_through(service, receiver, begin, end, status, code):
 
     target = receiver(answer)
     slow = service.submit(url=f"{target.url}/slow", policy=QUICK)
-    waiting = service.submit(url=f"{target.url}/waiting", delay="1s", policy=QUICK)
+    waiting = service.submit(url=f"{target.url}/waiting", delay="2s", policy=QUICK)
     wait_until(lambda: any(r.path == "/slow" for r in target.requests), "the slow call is under way")
     begin()
     check_refusal(wait_until(lambda: refused(service, target.url), "a call is refused"), status, code)
     # The end of the one and the time of the other fall into the fault.
     go.set()
     answered.wait(10)
-    until = time.monotonic() + 2.5
+    until = time.monotonic() + 3
     while time.monotonic() < until:
         answer = service("POST", "/v1/calls", {"url": target.url})
         assert answer.status in (503, 507), f"{answer.status} while nothing can be written: {answer.body}"
