@@ -37,7 +37,7 @@ extension Invariants {
         (progress.finishedAt ?? .epoch) + World.longestWait >= record.deadline || story.wasSentAwayForGood,
         "\(record.id) gave up \(record.deadline - (progress.finishedAt ?? .epoch)) before its deadline")
       require(
-        !isFairWeather || settings.maxHeldBytes < 1000
+        !isFairWeather || memoryWasFull >= record.deadline
           || (progress.finishedAt ?? .epoch) <= record.deadline + World.longestQueue,
         "\(record.id) ended \((progress.finishedAt ?? .epoch) - record.deadline) after its deadline")
     case (_, .tripped):
@@ -50,7 +50,8 @@ extension Invariants {
   func checkMemory(_ held: Int, inFlight: Int, clients: Int) {
     require(inFlight <= settings.maxInFlight, "\(inFlight) attempts are under way")
     require(
-      held <= settings.maxHeld + inFlight + clients, "the engine holds \(held) calls, \(settings.maxHeld) allowed")
+      held <= settings.maxHeld + settings.maxInFlight + clients,
+      "the engine holds \(held) calls, \(settings.maxHeld) allowed")
   }
 
   /// Everything was well for long: every call must have ended, once.

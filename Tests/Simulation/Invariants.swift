@@ -33,6 +33,8 @@ struct Invariants {
   private var refusedNow: Set<Int> = []
   /// Nothing crashes, and the store does not fail.
   var isFairWeather = false
+  /// When memory last had no room for what is due in the store.
+  var memoryWasFull = Timestamp.epoch
   private let verdict = Verdict()
 
   /// Apart, so that a message may say what is known.

@@ -141,6 +141,7 @@ final class World {
     for event in events { note("  hears \(event.summary)") }
     let effects = engine.handle(events, at: now)
     invariants.checkMemory(engine.calls.count, inFlight: engine.inFlight, clients: waiting.count)
+    if engine.room == 0 { invariants.memoryWasFull = now }
     for start in BreakerWatch.starts(effects.store) {
       let id = start.call.id
       invariants.require(start.call.progress.due == now, "attempt \(start.number) of \(id) was decided on earlier")
