@@ -139,6 +139,8 @@ final class World {
     invariants.require(turnsAtOnce < 500, "the engine asks for turn after turn at one instant")
     breakers.willHear(events)
     for event in events { note("  hears \(event.summary)") }
+    // It has been full since the last turn, or is from this one on.
+    if engine.room == 0 { invariants.memoryWasFull = now }
     let effects = engine.handle(events, at: now)
     invariants.checkMemory(engine.calls.count, inFlight: engine.inFlight, clients: waiting.count)
     if engine.room == 0 { invariants.memoryWasFull = now }
