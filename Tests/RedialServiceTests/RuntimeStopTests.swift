@@ -11,6 +11,8 @@ import Testing
 private struct EmptyReader: CallReader {
   func call(_ id: CallID, allResponses: Bool) throws(StoreError) -> StoredCall? { nil }
   func calls(_ query: CallQuery) throws(StoreError) -> [StoredCall] { [] }
+  func usage() throws(StoreError) -> StoreUsage { StoreUsage(usedBytes: 0, freeBytes: 0, finished: []) }
+  func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding] { [] }
   func ping() throws(StoreError) {}
 }
 
