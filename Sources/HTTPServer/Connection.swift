@@ -44,6 +44,8 @@ final class Connection {
   /// Of that request: what most do without.
   var exchange: Exchange?
 
+  /// It was taken beyond the bound, to be told so.
+  var isSurplus = false
   /// The peer sends nothing more. It may still read.
   var hasEnded = false
   /// Who waits for the request at hand has been told that.

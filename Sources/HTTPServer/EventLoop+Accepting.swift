@@ -22,7 +22,8 @@ extension EventLoop {
     case rests
   }
 
-  /// Takes new connections. At the bound, and with none that is idle, accepting rests until that changes.
+  /// Takes new connections. At the bound, and with none that is idle, some are taken to be refused; then accepting rests
+  /// until that changes.
   ///
   /// - Returns: Whether there may be more.
   @discardableResult
@@ -42,7 +43,7 @@ extension EventLoop {
 
   private func takeConnections(from listener: Int32) -> Taking {
     for _ in 0..<Self.acceptsATurn {
-      guard connectionCount < maxConnections || deadlines.first(.idle) != nil else { return .rests }
+      guard hasRoom || deadlines.first(.idle) != nil || takesSurplus else { return .rests }
       let descriptor = redial_accept_nonblocking(listener)
       if descriptor >= 0 {
         makeRoom()
@@ -61,11 +62,26 @@ extension EventLoop {
     return .some
   }
 
+  /// Whether another connection is within the bound.
+  private var hasRoom: Bool { connectionCount - surplusCount < maxConnections }
+
+  /// Whether a connection beyond the bound is taken to be refused; what comes to a socket that loops share, another loop
+  /// may have room for.
+  private var takesSurplus: Bool { surplusCount < maxSurplus && sharers.isEmpty }
+
   /// Brings the new connection, which has come for sure, within the bound: the one that is idle longest gives way.
   private func makeRoom() {
-    guard connectionCount >= maxConnections, let slot = deadlines.first(.idle), let idle = connections[slot]
-    else { return }
+    guard !hasRoom, let slot = deadlines.first(.idle), let idle = connections[slot] else { return }
     close(idle)
+  }
+
+  /// Lets a request in, unless its connection is one too many.
+  func admit(_ connection: Connection) throws(ProtocolError) {
+    guard connection.isSurplus else { return }
+    makeRoom()
+    guard hasRoom else { throw .tooManyConnections }
+    connection.isSurplus = false
+    surplusCount -= 1
   }
 
   private func open(_ descriptor: Int32) {
@@ -84,8 +100,10 @@ extension EventLoop {
       freeSlots.append(slot)
       return
     }
+    connection.isSurplus = !hasRoom
     connections[slot] = connection
     connectionCount += 1
+    if connection.isSurplus { surplusCount += 1 }
     deadlines.set(slot, .header, now: now)
   }
 

@@ -56,6 +56,10 @@ extension EventLoop {
       // RFC 9110 section 12.5.3: in an answer it says what a request may be coded in.
       response.headers.append(HTTPHeader("Accept-Encoding", ContentCoding.understood))
     }
+    // What is refused for want of room is worth another try.
+    if error.status == 503, !response.headers.contains(where: { $0.name.lowercased() == "retry-after" }) {
+      response.headers.append(HTTPHeader("Retry-After", "1"))
+    }
     return response
   }
 }

@@ -99,10 +99,12 @@ extension EventLoop {
           }
           return lower..<upper
         case .complete(let body, let consumed):
+          try admit(connection)
           hand(connection, bytes + lower, body)
           lower += consumed
         case .announced(let headCount):
           isTableFresh = true
+          try admit(connection)
           if try choose(connection, bytes + lower) { lower += headCount }
         case .piece(let body, let consumed, let isLast):
           give(

@@ -197,6 +197,7 @@ extension EventLoop {
     connections[connection.slot] = nil
     freeSlots.append(connection.slot)
     connectionCount -= 1
+    if connection.isSurplus { surplusCount -= 1 }
     resumeAccepting()
     if let exchange = connection.exchange {
       connection.exchange = nil

@@ -25,6 +25,8 @@ final class EventLoop: @unchecked Sendable {
   let handler: any HTTPHandler
   let errorResponse: @Sendable (Int, String) -> HTTPResponse
   let maxConnections: Int
+  /// Connections beyond the bound, which are there to be refused.
+  let maxSurplus: Int
   let maxRequestsPerConnection: Int
   let maxOutputBacklogBytes: Int
   /// How much of further requests is read while one is answered; beyond it the peer has to wait.
@@ -58,6 +60,8 @@ final class EventLoop: @unchecked Sendable {
   var connections: [Connection?] = []
   var freeSlots: [Int] = []
   var connectionCount = 0
+  /// Of these, those beyond the bound.
+  var surplusCount = 0
   var generation: UInt32 = 0
   var serial: UInt64 = 0
   /// The connection whose request the handler is looking at.
@@ -89,6 +93,7 @@ final class EventLoop: @unchecked Sendable {
     self.onFinish = onFinish
     limits = configuration.parserLimits
     maxConnections = configuration.maxConnectionsPerLoop
+    maxSurplus = configuration.maxSurplusConnectionsPerLoop
     maxRequestsPerConnection = max(1, configuration.maxRequestsPerConnection)
     maxOutputBacklogBytes = min(max(1, configuration.maxOutputBacklogBytes), 1 << 48)
     readAheadBytes = min(max(1, configuration.maxPipelinedBytes), Self.scratchBytes)

@@ -9,8 +9,12 @@ public struct HTTPServerConfiguration: Sendable {
   /// Default 1.
   public var loops = 1
   /// How many connections at once, over all loops. At the bound the connection that has been idle longest gives way to a
-  /// new one; when none is idle, new ones wait in the kernel's backlog. Default 10,000.
+  /// new one; when none is idle, see ``maxSurplusConnections``. Default 10,000.
   public var maxConnections = 10_000
+  /// How many connections beyond ``maxConnections`` are taken, over all loops, so that somebody tells them: their first
+  /// request is answered with 503, unless there is room by then. What comes beyond these waits in the kernel's backlog; 0
+  /// lets all of it wait. Default 64.
+  public var maxSurplusConnections = 64
   /// The kernel's queue of connections not yet accepted. Default 1024 (the kernel caps it at net.core.somaxconn).
   public var backlog = 1024
   /// The longest header section in bytes, without the request line; beyond it 431. Default 16 KiB.
@@ -94,8 +98,13 @@ public struct HTTPServerConfiguration: Sendable {
   }
 
   /// One loop's share of the connections, rounded up; slots are numbered in 32 bits.
-  var maxConnectionsPerLoop: Int {
-    let share = maxConnections.quotientAndRemainder(dividingBy: max(1, loops))
-    return min(max(1, share.quotient + (share.remainder > 0 ? 1 : 0)), Int(Int32.max))
+  var maxConnectionsPerLoop: Int { min(max(1, share(of: maxConnections)), Int(Int32.max)) }
+
+  /// One loop's share of the connections beyond the bound, rounded up.
+  var maxSurplusConnectionsPerLoop: Int { min(max(0, share(of: maxSurplusConnections)), 1 << 16) }
+
+  private func share(of total: Int) -> Int {
+    let share = total.quotientAndRemainder(dividingBy: max(1, loops))
+    return share.quotient + (share.remainder > 0 ? 1 : 0)
   }
 }

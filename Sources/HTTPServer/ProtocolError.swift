@@ -14,6 +14,8 @@ struct ProtocolError: Error, Equatable {
   static let unsupportedCoding = ProtocolError(
     status: 415, reason: "The body has to come as it is, or in one of the content codings gzip and deflate.")
   static let noMemory = ProtocolError(status: 503, reason: "There is no memory to inflate the body.")
+  static let tooManyConnections = ProtocolError(
+    status: 503, reason: "There are as many connections as this server takes. Try again in a moment.")
   static let headTimeout = ProtocolError(status: 408, reason: "The header section did not arrive in time.")
   static let bodyTimeout = ProtocolError(status: 408, reason: "The body did not arrive in time.")
 }

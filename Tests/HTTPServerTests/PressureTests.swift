@@ -105,7 +105,7 @@ struct PressureTests {
   @Test("forgets a client that goes away while the handler thinks, and answers nobody else in its place")
   func forgetsTheGone() throws {
     let held = Inbox<HTTPResponder>()
-    let server = try TestServer({ $0.maxConnections = 1 }) { _, responder in held.put(responder) }
+    let server = try TestServer({ $0.bound(connections: 1) }) { _, responder in held.put(responder) }
     let gone = try server.connect()
     try gone.get("/gone")
     let late = try held.take()
@@ -127,7 +127,7 @@ struct PressureTests {
   @Test("forgets a client that goes away with more requests sent than are read ahead")
   func forgetsTheGoneUnread() throws {
     let held = Inbox<HTTPResponder>()
-    let server = try TestServer({ $0.maxConnections = 1 }) { _, responder in held.put(responder) }
+    let server = try TestServer({ $0.bound(connections: 1) }) { _, responder in held.put(responder) }
     let gone = try server.connect()
     try gone.send(String(repeating: "GET /gone HTTP/1.1\r\nHost: a\r\n\r\n", count: 1000))
     _ = try held.take()
@@ -141,7 +141,7 @@ struct PressureTests {
 
   @Test("forgets a client that goes away in the middle of a large answer")
   func forgetsTheGoneReading() throws {
-    let server = try TestServer({ $0.maxConnections = 1 }) { request, responder in
+    let server = try TestServer({ $0.bound(connections: 1) }) { request, responder in
       responder.respond(
         request.path == "/large" ? HTTPResponse(status: 200, body: Self.largeBody) : TestServer.echo(request))
     }
@@ -196,10 +196,47 @@ struct PressureTests {
     #expect(try clients[0].response().text == "GET /still ")
   }
 
+  @Test(
+    "at its bound, with none idle, answers the request of a new connection with 503, and serves what comes when there is room"
+  )
+  func refusesSurplus() throws {
+    let held = Inbox<HTTPResponder>()
+    let server = try TestServer({
+      $0.maxConnections = 1
+      $0.maxSurplusConnections = 2
+    }) { request, responder in
+      if request.path == "/held" { held.put(responder) } else { responder.respond(TestServer.echo(request)) }
+    }
+    let first = try server.connect()
+    try first.get("/held")
+    let responder = try held.take()
+    // One that says nothing yet is no reason to refuse it: there may be room when it does.
+    let patient = try server.connect()
+    for round in 0..<3 {
+      let refused = try server.connect()
+      if round == 1 {
+        try refused.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\nExpect: 100-continue\r\n\r\n")
+      } else {
+        try refused.get("/refused")
+      }
+      let answer = try refused.response()
+      #expect(answer.status == 503)
+      #expect(answer["retry-after"] == "1")
+      #expect(answer["connection"] == "close")
+      #expect(try refused.endsHere())
+    }
+    responder.respond(HTTPResponse(status: 200, text: "first"))
+    #expect(try first.response().text == "first")
+    try patient.get("/patient")
+    #expect(try patient.response().text == "GET /patient ")
+    try patient.get("/again")
+    #expect(try patient.response().text == "GET /again ")
+  }
+
   @Test("at its bound, with none idle, takes a new connection as soon as one falls idle")
   func waitsForIdle() throws {
     let held = Inbox<HTTPResponder>()
-    let server = try TestServer({ $0.maxConnections = 1 }) { request, responder in
+    let server = try TestServer({ $0.bound(connections: 1) }) { request, responder in
       if request.path == "/held" { held.put(responder) } else { responder.respond(TestServer.echo(request)) }
     }
     let first = try server.connect()
@@ -265,5 +302,13 @@ struct PressureTests {
       return try await group.reduce(0, +)
     }
     #expect(total == 800)
+  }
+}
+
+extension HTTPServerConfiguration {
+  /// So many connections, and none beyond to be refused: whoever comes waits until one of these has gone.
+  fileprivate mutating func bound(connections: Int) {
+    maxConnections = connections
+    maxSurplusConnections = 0
   }
 }
