@@ -24,7 +24,7 @@ struct CommandError: Error {
 enum RedialTool {
   static let commands: [Command] = [
     .serve, .call, .get, .list, .cancel, .retry, .preview, .simulate, .doctor, .backup, .export, .importing, .flaky,
-    .webhookSecret, .health, .version,
+    .webhookSecret, .health, .completion, .version,
   ]
 
   static func run(_ arguments: [String]) -> ExitCode {
