@@ -15,7 +15,7 @@ internal import Synchronization
 /// see the object; everything else in it is constant or locked.
 final class Runtime: @unchecked Sendable {
   let clock = Clock()
-  let metrics = Metrics()
+  let metrics: Metrics
   let replies = ReplyTable()
   let standings = TargetStandings()
   let ends: EndTable
@@ -39,6 +39,7 @@ final class Runtime: @unchecked Sendable {
   ) throws(TransportStartError) {
     self.reader = reader
     self.log = log
+    metrics = Metrics(namedTargets: settings.namedTargets)
     ends = EndTable(limit: settings.maxWaiting, clock: clock)
     headers = AttemptHeaders(secret: secret)
     retention = settings.retention

@@ -20,6 +20,12 @@ final class Metrics: Sendable {
   }
 
   private let counts = Mutex(Counts())
+  private let namedTargets: Int
+
+  /// - Parameter namedTargets: How many targets have gauges of their own.
+  init(namedTargets: Int = 20) {
+    self.namedTargets = namedTargets
+  }
 
   /// Counts whatever `body` counts.
   func count(_ body: (inout Counts) -> Void) {
@@ -85,6 +91,6 @@ final class Metrics: Sendable {
     text += "# TYPE redial_accept_seconds histogram\n" + counts.accept.lines("redial_accept_seconds")
     text += "# HELP redial_attempt_seconds Duration of attempts.\n"
     text += "# TYPE redial_attempt_seconds histogram\n" + counts.attempt.lines("redial_attempt_seconds")
-    return text + ProcessFigures.exposition()
+    return text + TargetFigures(report.targets, limit: namedTargets).exposition() + ProcessFigures.exposition()
   }
 }

@@ -47,6 +47,8 @@ public struct ServiceSettings: Sendable {
   public var retention = Retention()
   /// How often the store is looked at for the metrics.
   public var storeWatchInterval = Duration.seconds(10)
+  /// How many targets have gauges of their own in the metrics; the rest are summed.
+  public var namedTargets = 20
   /// How log lines are written.
   public var logFormat = LogFormat.text
   /// The least that is worth a log line.

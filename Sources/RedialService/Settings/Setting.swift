@@ -197,6 +197,9 @@ extension Setting {
         return true
       }),
     span("maxAttemptTimeout", \.engine.attemptTimeout, "Longest that an attempt may take, whatever a policy says."),
+    whole(
+      "namedTargets", \.namedTargets, 0...1000,
+      "Targets that have gauges of their own in the metrics, the busiest; the rest are summed."),
     choice("logFormat", \.logFormat, "How log lines are written."),
     choice("logLevel", \.logLevel, "Least that is worth a log line."),
   ]

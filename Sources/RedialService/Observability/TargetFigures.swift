@@ -1,0 +1,56 @@
+internal import RedialModel
+
+/// Gauges of single targets. There may be any number of targets, and each label is a series for whoever scrapes, so only
+/// the busiest are named, and the rest are summed.
+struct TargetFigures {
+  /// What the targets that are not named are summed under; no key of a target starts so.
+  static let others = "(others)"
+
+  private let named: [TargetSnapshot]
+  private let rest: [TargetSnapshot]
+
+  /// - Parameter limit: How many are named: those with the most calls that wait or run, by key among equals.
+  init(_ targets: [TargetSnapshot], limit: Int) {
+    let sorted = targets.sorted { a, b in
+      let (load, other) = (a.waiting + a.inFlight, b.waiting + b.inFlight)
+      return load != other ? load > other : a.key < b.key
+    }
+    named = Array(sorted.prefix(max(0, limit)))
+    rest = Array(sorted.dropFirst(max(0, limit)))
+  }
+
+  /// The families, in the Prometheus text exposition format 0.0.4.
+  func exposition() -> String {
+    var text = ""
+    func family(_ name: String, _ help: String, _ value: (TargetSnapshot) -> Int) {
+      text += "# HELP \(name) \(help)\n# TYPE \(name) gauge\n"
+      for target in named { text += "\(name){target=\"\(Self.escaped(target.key))\"} \(value(target))\n" }
+      if !rest.isEmpty { text += "\(name){target=\"\(Self.others)\"} \(rest.reduce(0) { $0 + value($1) })\n" }
+    }
+    family("redial_target_waiting_calls", "Calls that are due and wait for the target; the busiest targets.") {
+      $0.waiting
+    }
+    family("redial_target_attempts_in_flight", "Attempts under way to the target; the busiest targets.") { $0.inFlight }
+    family("redial_target_breaker_open", "Whether the target's breaker lets no call through; the busiest targets.") {
+      $0.breaker == .open || $0.isTripped ? 1 : 0
+    }
+    family("redial_target_paused", "Whether somebody has paused the target; the busiest targets.") {
+      $0.isPaused ? 1 : 0
+    }
+    return text
+  }
+
+  /// A label's value, as the format wants it.
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    for character in text {
+      switch character {
+      case "\\": result += "\\\\"
+      case "\"": result += "\\\""
+      case "\n": result += "\\n"
+      default: result.append(character)
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,106 @@
+"""Prometheus itself reads what the service says, evaluates the rules, and has data for the dashboard."""
+
+import json
+import re
+import subprocess
+import urllib.parse
+import urllib.request
+
+import pytest
+import yaml
+
+from processes import ROOT, free_port, wait_until
+
+RULES = ROOT / "docker/prometheus/rules.yml"
+DASHBOARD = json.loads((ROOT / "docker/grafana/redial.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def tools():
+    return subprocess.run([ROOT / ".ci/prometheus"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def promtool(tools, *arguments, stdin=None):
+    answer = subprocess.run([f"{tools}/promtool", *arguments], capture_output=True, text=True, input=stdin, timeout=60)
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    return answer
+
+
+def test_the_rules_and_the_configuration_are_valid(tools):
+    promtool(tools, "check", "rules", str(RULES))
+    promtool(tools, "check", "config", str(ROOT / "docker/prometheus/prometheus.yml"))
+
+
+def test_the_metrics_keep_the_formats_rules(tools, redial, flaky):
+    service, target = redial(), flaky()
+    service.ended(service.submit(url=target.url + "/?fail=1"))
+    answer = promtool(tools, "check", "metrics", stdin=service("GET", "/metrics").body.decode())
+    assert not answer.stdout and not answer.stderr
+
+
+def test_only_the_busiest_targets_have_series_of_their_own(redial, flaky):
+    service, target = redial("--named-targets", "2"), flaky()
+    for number in range(5):
+        for _ in range(number + 1):
+            service.submit(url=target.url + "/?delay=20s", target=f"t\"{number}")
+    def named():
+        text = service("GET", "/metrics").body.decode()
+        return dict(re.findall(r'redial_target_attempts_in_flight\{target="(.*)"\} (\d+)', text))
+    wait_until(lambda: named() == {'t\\"4': "5", 't\\"3': "4", "(others)": "6"}, "the busiest are named")
+
+
+def test_prometheus_scrapes_the_service_and_has_data_for_every_panel(tools, redial, flaky, made, tmp_path):
+    service, target = redial(), flaky()
+    configuration = yaml.safe_load((ROOT / "docker/prometheus/prometheus.yml").read_text())
+    configuration["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
+    configuration["rule_files"] = [str(RULES)]
+    configuration["scrape_configs"][0]["static_configs"][0]["targets"] = [f"127.0.0.1:{service.port}"]
+    (tmp_path / "prometheus.yml").write_text(yaml.safe_dump(configuration))
+    port = free_port()
+    log = open(tmp_path / "prometheus.log", "w")
+    process = subprocess.Popen(
+        [f"{tools}/prometheus", f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/tsdb",
+         f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
+    made.append(type("Process", (), {"end": lambda self: (process.terminate(), process.wait(20))})())
+
+    def ask(path, **query):
+        url = f"http://127.0.0.1:{port}/api/v1/{path}?{urllib.parse.urlencode(query)}"
+        try:
+            with urllib.request.urlopen(url, timeout=10) as answer:
+                return json.load(answer)["data"]
+        except OSError:
+            return None
+
+    def scrapes():
+        found = (ask("targets") or {}).get("activeTargets", [])
+        return found and all(t["health"] == "up" for t in found)
+
+    wait_until(scrapes, "Prometheus scrapes the service")
+    for number in range(4):
+        service.ended(service.submit(url=target.url + f"/?fail={number % 2}", policy={"backoff": {"initial": "10ms"}}))
+    service.ended(service.submit(url=target.url + "/?fail=9&status=400"))
+    assert service("POST", "/v1/calls", {}).status == 422
+
+    expressions = [t["expr"] for panel in DASHBOARD["panels"] for t in panel["targets"]]
+    assert len(expressions) > 20
+    for expression in expressions:
+        wait_until(lambda: (ask("query", query=expression) or {}).get("result"), f"there is data for {expression}")
+
+    def judged():
+        groups = (ask("rules") or {}).get("groups", [])
+        rules = [rule for group in groups for rule in group["rules"]]
+        return rules if rules and all(rule["health"] == "ok" for rule in rules) else None
+
+    rules = wait_until(judged, "every rule is evaluated")
+    alerts = {rule["name"]: rule["state"] for rule in rules if rule["type"] == "alerting"}
+    assert len(alerts) >= 10
+    for name in ("RedialDown", "RedialStoreFailing", "RedialStoreFindings", "RedialCallsDamaged", "RedialClockOff"):
+        assert alerts[name] == "inactive", alerts
+    service.kill()
+
+    def notices():
+        groups = (ask("rules") or {}).get("groups", [])
+        return {rule["name"]: rule["state"] for group in groups for rule in group["rules"] if "state" in rule}[
+            "RedialDown"] == "pending"
+
+    wait_until(notices, "the alert notices that the service is gone")
