@@ -59,7 +59,7 @@ let package = Package(
         "HTTPServer", "RedialEngine", "RedialForecast", "RedialStore", "RedialTransport", "RedialModel", "RedialCore",
         "CCrypto",
       ],
-      resources: [.embedInCode("openapi.yaml")],
+      resources: [.embedInCode("openapi.yaml"), .embedInCode("Dashboard/dashboard.html")],
       swiftSettings: strict),
     .executableTarget(
       name: "redial",

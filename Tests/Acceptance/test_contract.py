@@ -130,7 +130,7 @@ def test_every_operation_answers_as_documented(redial, flaky):
         ask("post", path, "{}", {"content-type": "text/plain"})
         ask("post", path, {"policy": {"maxAttempts": 0}, "x": 1})
         ask("post", path, " " * 200_000, {"content-type": "application/json"})
-    for path in ("/healthz", "/readyz", "/metrics", "/openapi.yaml"):
+    for path in ("/", "/healthz", "/readyz", "/metrics", "/openapi.yaml"):
         ask("get", path)
     for method, path in (
         ("get", "/v1/calls/{id}"), ("get", "/v1/calls/{id}/attempts"), ("post", "/v1/calls/{id}/cancel"),

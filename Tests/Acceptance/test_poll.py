@@ -115,7 +115,7 @@ def test_what_is_not_there_is_404_and_a_wrong_method_405(redial):
     for method, path in (
         ("GET", f"/v1/calls/{unknown}"), ("POST", f"/v1/calls/{unknown}/cancel"),
         ("POST", f"/v1/calls/{unknown}/retry"), ("GET", f"/v1/calls/{unknown}/attempts"), ("GET", "/v1/calls/17"),
-        ("GET", "/v1/targets/nobody"), ("GET", "/v2"), ("GET", "/")):
+        ("GET", "/v1/targets/nobody"), ("GET", "/v2"), ("GET", "/index.html")):
         answer = service(method, path)
         assert answer.status == 404 and answer.json["status"] == 404, path
     for method, path, allowed in (

@@ -21,10 +21,10 @@ struct RouteTests {
     (.get, "/v1/targets/a/pause", "only POST"), (.post, "/v1/targets/a/start", "nothing"), (.get, "/healthz", "health"),
     (.get, "/readyz", "readiness"), (.get, "/metrics", "metrics"), (.get, "/openapi.yaml", "contract"),
     (.post, "/v1/calls/batch", "batch"), (.put, "/v1/forward/http://a/b//c", "forward(http://a/b//c)"),
-    (.post, "/v1/policies/preview", "preview"), (.post, "/v1/simulations", "simulate"),
+    (.get, "/", "dashboard"), (.post, "/v1/policies/preview", "preview"), (.post, "/v1/simulations", "simulate"),
     (.post, "/healthz", "only GET, HEAD"), (.put, "/v1/calls", "only POST, GET, HEAD"),
     (.get, "/v1/calls/\(id)/cancel", "only POST"), (.delete, "/v1/calls/\(id)", "only GET, HEAD"),
-    (.get, "/", "nothing"), (.get, "/v1/calls/", "nothing"), (.get, "/v1/calls/call_1", "nothing"),
+    (.get, "//", "nothing"), (.get, "/v1/calls/", "nothing"), (.get, "/v1/calls/call_1", "nothing"),
     (.get, "/v1/calls/\(id)/", "nothing"), (.get, "/v1/calls/\(id)/attempts/1", "nothing"),
     (.get, "/v1/targets/", "nothing"), (.get, "/v1/targets/%", "nothing"), (.get, "/v1/targets/%FF", "nothing"),
     (.get, "//v1/calls", "nothing"), (.options, "*", "nothing"),
@@ -91,6 +91,7 @@ extension Route {
     case .readiness: "readiness"
     case .metrics: "metrics"
     case .contract: "contract"
+    case .dashboard: "dashboard"
     case .wrongMethod(let allowed): "only \(allowed)"
     case .notFound: "nothing"
     }

@@ -21,6 +21,7 @@ enum Route: Sendable {
   case readiness
   case metrics
   case contract
+  case dashboard
   /// The path exists, for these methods.
   case wrongMethod(allowed: String)
   case notFound(String)
@@ -41,6 +42,7 @@ enum Route: Sendable {
     }
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     switch Array(parts) {
+    case [""]: self = Self.choose(method, [(.get, .dashboard)])
     case ["healthz"]: self = Self.choose(method, [(.get, .health)])
     case ["readyz"]: self = Self.choose(method, [(.get, .readiness)])
     case ["metrics"]: self = Self.choose(method, [(.get, .metrics)])

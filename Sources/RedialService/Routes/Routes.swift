@@ -60,6 +60,8 @@ struct Routes: HTTPHandler {
       runtime.ask(responder, for: .metrics) { .report($0) }
     case .contract:
       runtime.respond(responder, Answer.contract)
+    case .dashboard:
+      runtime.respond(responder, Dashboard.page)
     case .wrongMethod(let allowed):
       let problem = Problem(
         status: 405, code: "methodNotAllowed", title: "The method is not allowed here",

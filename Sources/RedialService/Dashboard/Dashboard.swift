@@ -1,0 +1,36 @@
+internal import HTTPServer
+internal import RedialModel
+
+/// The dashboard: one page, with its style and its script in it, that needs nothing but this service.
+enum Dashboard {
+  /// 200: the page. What it may do is said by its policy: run the script that is in it and no other, style itself, ask
+  /// this service, and show pictures that it makes.
+  static let page: HTTPResponse = {
+    let page = PackageResources.dashboard_html
+    return HTTPResponse(
+      status: 200,
+      headers: [
+        HTTPHeader("content-type", "text/html; charset=utf-8"),
+        HTTPHeader(
+          "content-security-policy",
+          "default-src 'none'; script-src \(digest(of: page, between: "<script>", and: "</script>")); "
+            + "style-src \(digest(of: page, between: "<style>", and: "</style>")); connect-src 'self'; "
+            + "img-src blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
+        HTTPHeader("x-content-type-options", "nosniff"), HTTPHeader("referrer-policy", "no-referrer"),
+        HTTPHeader("cache-control", "no-cache"),
+      ], body: page)
+  }()
+
+  /// The digest of the first element's content, as a source of a Content-Security-Policy (CSP Level 3, section 6.7.3).
+  private static func digest(of page: [UInt8], between start: StaticString, and end: StaticString) -> String {
+    func find(_ text: StaticString, from index: Int) -> Int? {
+      text.withUTF8Buffer { wanted in
+        guard page.count >= wanted.count else { return nil }
+        return (index...(page.count - wanted.count)).first { page[$0..<($0 + wanted.count)].elementsEqual(wanted) }
+      }
+    }
+    guard let opening = find(start, from: 0), let closing = find(end, from: opening) else { return "'none'" }
+    let content = page[(opening + start.utf8CodeUnitCount)..<closing]
+    return "'sha256-" + content.withUnsafeBytes { Base64.encode(SHA256Digest.of($0)) } + "'"
+  }
+}

@@ -1,0 +1,158 @@
+"""The dashboard, in headless Chromium."""
+
+import re
+import shutil
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+from processes import wait_until
+
+SECONDS = 1000
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    if not path:
+        pytest.fail("chromium is missing; .ci/packages test installs it")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium, made):
+    """A page on which nothing may go wrong: an error on its console fails the test."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB")
+    page = context.new_page()
+    page.set_default_timeout(20 * SECONDS)
+    errors = []
+    page.on("console", lambda message: errors.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.tolerated = []
+    yield page
+    origin = re.match(r"https?://[^/]+", page.url)[0]
+    context.close()
+    assert [e for e in errors if not any(t in e for t in page.tolerated)] == []
+    assert all(url.startswith((origin, "blob:", "data:")) for url in requests), requests
+
+
+def test_the_page_is_bound_by_a_strict_policy(redial):
+    answer = redial()("GET", "/")
+    assert answer.status == 200 and answer.headers["content-type"] == "text/html; charset=utf-8"
+    policy = dict(part.strip().split(" ", 1) for part in answer.headers["content-security-policy"].split(";"))
+    assert policy["default-src"] == "'none'" and policy["frame-ancestors"] == "'none'"
+    for name in ("script-src", "style-src"):
+        assert re.fullmatch(r"'sha256-[A-Za-z0-9+/]{43}='", policy[name])
+    assert "http" not in re.sub(r"http://(www\.w3\.org/2000/svg|127\.0\.0\.1:9090[^\"]*)|https://api\.example\.com", "", answer.body.decode())
+
+
+def test_a_call_is_handed_over_and_watched_until_it_gets_through(page, redial, flaky):
+    service, target = redial(), flaky()
+    page.goto(service.url + "/#calls")
+    page.get_by_label("Call a URL").fill(target.url + "/hello?fail=2")
+    page.get_by_role("button", name="Hand over").click()
+    expect(page.locator("#timeline li")).to_have_count(3, timeout=20 * SECONDS)
+    expect(page.locator("#timeline li").nth(0)).to_contain_text("503")
+    expect(page.locator("#timeline li").nth(0)).to_contain_text("because status 503 is retryable")
+    expect(page.locator("#timeline li").nth(2)).to_contain_text("3. 200")
+    expect(page.locator("#call-facts")).to_contain_text("succeeded")
+    page.get_by_role("button", name="Run it again").click()
+    expect(page.locator("#timeline li")).to_have_count(4, timeout=20 * SECONDS)
+
+
+def test_targets_are_paused_and_resumed_and_calls_found(page, redial, flaky):
+    service, target = redial(), flaky()
+    service.ended(service.submit(url=target.url))
+    page.goto(service.url + "/#targets")
+    row = page.locator("#target-table tbody tr")
+    expect(row).to_contain_text("closed")
+    row.get_by_role("button", name="Pause").click()
+    expect(row).to_contain_text("paused")
+    waiting = service.submit(url=target.url)
+    assert service.get(waiting)["waitingOn"] == "paused"
+    row.get_by_role("button", name="Resume").click()
+    assert service.ended(waiting)["state"] == "succeeded"
+    row.get_by_role("button", name="Trip").click()
+    expect(row).to_contain_text("held open")
+    row.get_by_role("button", name="Reset").click()
+    expect(row).to_contain_text("closed")
+    row.get_by_role("link").click()
+    expect(page.locator("#call-table tbody tr")).to_have_count(2)
+    page.get_by_label("State").select_option("failed")
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator("#call-table tbody")).to_contain_text("None.")
+
+
+def test_a_policy_and_an_outage_can_be_played_with(page, redial):
+    service = redial()
+    page.goto(service.url + "/#policy")
+    expect(page.locator("#policy-sum")).to_contain_text("Attempt 8 starts")
+    page.get_by_label("Policy", exact=True).fill('{"maxAttempts": 3, "backoff": {"jitter": "none"}}')
+    expect(page.locator("#policy-warnings")).to_contain_text("noJitter")
+    expect(page.locator("#policy-sum")).to_contain_text("Attempt 3 starts")
+    wait_until(lambda: page.locator("#policy-chart").evaluate("i => i.complete && i.naturalWidth > 100"), "a chart shows")
+    page.tolerated.append("422")
+    page.get_by_label("Policy", exact=True).fill('{"maxAttempts": 0}')
+    expect(page.get_by_role("alert")).to_contain_text("/policy/maxAttempts")
+    page.get_by_label("Policy", exact=True).fill("{}")
+    expect(page.get_by_role("alert")).to_be_hidden()
+    page.get_by_role("link", name="Outage").click()
+    expect(page.locator("#outage-sum")).to_contain_text("it recovers")
+    page.get_by_label("Slow start").fill("0s")
+    expect(page.locator("#outage-sum")).to_contain_text("does not recover")
+    wait_until(lambda: page.locator("#outage-chart").evaluate("i => i.complete && i.naturalWidth > 100"), "a chart shows")
+
+
+def test_the_overview_and_the_webhooks_are_live(page, redial, flaky, receiver):
+    service, target, hook = redial(), flaky(), receiver()
+    page.goto(service.url + "/")
+    expect(page.locator("#tiles")).to_contain_text("accepted a second")
+    expect(page.locator("#status")).to_have_text("Live")
+    for _ in range(30):
+        service.submit(url=target.url, callback={"url": hook.url})
+    expect(page.locator("#tiles .tile").first.locator("b")).not_to_have_text("0")
+    page.get_by_role("link", name="Webhooks").click()
+    expect(page.locator("#webhook-table tbody tr")).to_have_count(30)
+    expect(page.locator("#webhook-table tbody")).to_contain_text("succeeded")
+
+
+def test_every_view_can_be_reached_by_keyboard_and_fits_every_width(chromium, redial, flaky):
+    service, target = redial(), flaky()
+    service.ended(service.submit(url=target.url))
+    for scheme in ("light", "dark"):
+        for width in (1280, 400):
+            context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 800})
+            page = context.new_page()
+            page.goto(service.url + "/")
+            for name in ("Overview", "Targets", "Calls", "Policy", "Outage", "Webhooks"):
+                for _ in range(40):
+                    page.keyboard.press("Tab")
+                    if page.evaluate("document.activeElement.textContent") == name:
+                        break
+                page.keyboard.press("Enter")
+                expect(page.locator("nav a[aria-current=page]")).to_have_text(name)
+                expect(page.locator(f"#view-{name.lower()}")).to_be_visible()
+                overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+                assert overflow <= 0, f"{name} is {overflow} pixels wider than {width}"
+                # Text stands out from what is behind it (WCAG 2.2, 1.4.3).
+                assert page.evaluate(CONTRAST) >= 4.5
+            context.close()
+
+
+CONTRAST = """() => {
+  const style = getComputedStyle(document.documentElement);
+  const light = name => {
+    const hex = style.getPropertyValue(name).trim().slice(1);
+    const parts = [0, 2, 4].map(i => parseInt(hex.slice(i, i + 2), 16) / 255)
+      .map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const ratio = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+  return Math.min(...["--text", "--soft", "--link", "--good", "--bad", "--warn", "--run"]
+    .flatMap(name => [ratio(name, "--back"), ratio(name, "--panel")]));
+}"""
