@@ -51,6 +51,10 @@ indirect enum JSONValue: Sendable {
     if case .number(let number) = self { Int(exactly: number) } else { nil }
   }
 
+  var isTrue: Bool {
+    if case .bool(let value) = self { value } else { false }
+  }
+
   var elements: [JSONValue] {
     if case .array(let elements) = self { elements } else { [] }
   }

@@ -39,7 +39,7 @@ extension Command {
   ) { arguments throws(CommandError) in
     var query: [String] = []
     for name in ["state", "target", "kind", "limit", "cursor"] {
-      if let value = arguments.value("--\(name)") { query.append("\(name)=\(encoded(value))") }
+      if let value = arguments.value("--\(name)") { query.append("\(name)=\(URLText.encoded(value))") }
     }
     let path = "/v1/calls" + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
     let answer = try APIClient(arguments).request("GET", path)
@@ -69,15 +69,5 @@ extension Command {
     Terminal.write(
       arguments.has("--json") ? String(decoding: answer.body, as: UTF8.self) + "\n" : CallText.full(answer.json))
     return .success
-  }
-
-  /// The value, percent-encoded for a query.
-  private static func encoded(_ value: String) -> String {
-    value.utf8.map { byte in
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: String(UnicodeScalar(byte))
-      default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-      }
-    }.joined()
   }
 }

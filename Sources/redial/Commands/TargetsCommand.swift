@@ -1,0 +1,68 @@
+import RedialModel
+
+extension Command {
+  private static let controls = ["pause", "resume", "trip", "reset", "release"]
+
+  /// `redial targets`
+  static let targets = Command(
+    name: "targets", summary: "List targets with their breakers, show one, or control it.",
+    operands: "[KEY [\(controls.joined(separator: "|"))]]", operandCount: 0...2,
+    options: [
+      Option(
+        name: "--set", form: "JSON", summary: "Settings of the target's own, as the API takes them; {} for none."),
+      Option(name: "--json", summary: "Show the service's answer as it is."),
+    ] + APIClient.options,
+    notes: """
+      pause: no attempt begins until resume. trip: its breaker is held open; reset: it closes, and what held it open is
+      forgotten. release: what waits for it is tried now. All of it outlasts a restart.
+      """
+  ) { arguments throws(CommandError) in
+    let client = APIClient(arguments)
+    let answer = try ask(client, arguments)
+    if arguments.has("--json") {
+      Terminal.write(String(decoding: answer.body, as: UTF8.self) + "\n")
+    } else if arguments.operands.isEmpty {
+      Terminal.write(table(answer.json["data"].elements))
+    } else {
+      Terminal.write(table([answer.json]))
+    }
+    return .success
+  }
+
+  private static func ask(_ client: APIClient, _ arguments: Arguments) throws(CommandError) -> APIClient.Answer {
+    guard let key = arguments.operands.first else {
+      guard !arguments.has("--set") else { throw CommandError(code: .usage, message: "--set needs the target's key") }
+      return try client.request("GET", "/v1/targets")
+    }
+    let path = "/v1/targets/\(URLText.encoded(key))"
+    if arguments.operands.count > 1 {
+      let control = arguments.operands[1]
+      guard controls.contains(control), !arguments.has("--set") else {
+        throw CommandError(
+          code: .usage, message: "\"\(control)\" is none of \(controls.joined(separator: ", ")), or comes with --set")
+      }
+      return try client.request("POST", "\(path)/\(control)")
+    }
+    guard let settings = arguments.value("--set") else { return try client.request("GET", path) }
+    let bytes = Array(settings.utf8)
+    guard (try? JSONValue(parsing: bytes)) != nil else {
+      throw CommandError(code: .usage, message: "--set is not JSON")
+    }
+    return try client.request("PUT", path, json: bytes)
+  }
+
+  private static func table(_ targets: [JSONValue]) -> String {
+    let width = targets.reduce(12) { max($0, $1["key"].text?.count ?? 0) } + 2
+    var text = RedialTool.padded("target", width) + "breaker      under way  waiting\n"
+    for target in targets {
+      var state = target["tripped"].isTrue ? "held open" : target["breaker"]["state"].text ?? "?"
+      if target["paused"].isTrue { state = "paused" }
+      text += RedialTool.padded(target["key"].text ?? "?", width) + RedialTool.padded(state, 13)
+      text += RedialTool.padded("\(target["inFlight"].integer ?? 0)", 11) + "\(target["waiting"].integer ?? 0)"
+      if let until = target["breaker"]["openUntil"].text { text += "  probes from \(until)" }
+      if let until = target["heldUntil"].text { text += "  asked to wait until \(until)" }
+      text += "\n"
+    }
+    return text
+  }
+}
