@@ -43,7 +43,7 @@ extension EventLoop {
 
   private func takeConnections(from listener: Int32) -> Taking {
     for _ in 0..<Self.acceptsATurn {
-      guard hasRoom || deadlines.first(.idle) != nil || takesSurplus else { return .rests }
+      guard hasRoom || takesSurplus || longestIdle() != nil else { return .rests }
       let descriptor = redial_accept_nonblocking(listener)
       if descriptor >= 0 {
         makeRoom()
@@ -71,8 +71,20 @@ extension EventLoop {
 
   /// Brings the new connection, which has come for sure, within the bound: the one that is idle longest gives way.
   private func makeRoom() {
-    guard !hasRoom, let slot = deadlines.first(.idle), let idle = connections[slot] else { return }
+    guard !hasRoom, let idle = longestIdle() else { return }
     close(idle)
+  }
+
+  /// The connection that is idle longest, of which nothing has arrived either: closing one whose next request lies in the
+  /// kernel would reset it, and leave its client to guess whether the request was performed.
+  private func longestIdle() -> Connection? {
+    while let slot = deadlines.first(.idle), let idle = connections[slot] {
+      var byte: UInt8 = 0
+      if recv(idle.descriptor, &byte, 1, Int32(MSG_PEEK)) <= 0 { return idle }
+      // Not idle any more; the right deadline is set when its request is read, which is about to be.
+      deadlines.set(slot, .header, now: now)
+    }
+    return nil
   }
 
   /// Lets a request in, unless its connection is one too many.

@@ -27,7 +27,9 @@ extension EventLoop {
       gzipLevel > 0 && size <= gzipMaxBytes && (size >= gzipMinBytes || isRequired) && response.permitsCoding
       && (response.isCompressible || isRequired)
     if let conditions = connection.exchange?.preconditions {
-      let applied = response.applying(conditions, varies: isNegotiated && !response.variesByCoding)
+      let applied = response.applying(
+        conditions, varies: isNegotiated && !response.variesByCoding,
+        mayBeCoded: isNegotiated && connection.codingPreference != .identity)
       if applied.status != response.status {
         return ResponseWriter.append(
           applied, to: &out, dateLine: dateText.line, isHead: connection.isHead, persistence: persistence)

@@ -8,9 +8,12 @@ extension EventLoop {
 
   /// Sends what was answered and arranges for what the connection waits for next.
   func settle(_ connection: Connection) {
-    if connection.phase == .aborting { return reset(connection) }
+    // Also before a reset: what was answered before is not for that answer to take back.
     flush(connection)
+    if connection.phase == .aborting { return reset(connection) }
     if connection.phase == .closed { return }
+    // Of a body that is not whole nothing is to be had any more.
+    if connection.hasEnded, connection.receivesBody { return close(connection) }
     settleStream(connection)
     if connection.output.isEmpty {
       if connection.phase == .closing { return linger(connection) }
@@ -180,15 +183,22 @@ extension EventLoop {
 
   /// Closes with a reset.
   func reset(_ connection: Connection) {
+    guard connection.phase != .closed else { return }
+    resetOnClose(connection)
+    close(connection)
+  }
+
+  private func resetOnClose(_ connection: Connection) {
     var option = Glibc.linger(l_onoff: 1, l_linger: 0)
     setsockopt(
       connection.descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<Glibc.linger>.size))
-    close(connection)
   }
 
   /// Closes, and forgets the connection.
   func close(_ connection: Connection) {
     guard connection.phase != .closed else { return }
+    // An answer that lasts until the connection's end must not look whole when it is cut off.
+    if connection.phase == .streaming, connection.exchange?.isChunked == false { resetOnClose(connection) }
     connection.phase = .closed
     connection.serial = 0
     out.removeAll(keepingAtMost: Self.keptOutputBytes)

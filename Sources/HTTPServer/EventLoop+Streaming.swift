@@ -63,10 +63,18 @@ extension EventLoop {
   /// Begins an answer in pieces.
   func begin(_ connection: Connection, _ response: HTTPResponse, _ backlog: StreamBacklog) {
     guard connection.phase == .handling else { return backlog.close() }
+    if let conditions = connection.exchange?.preconditions {
+      let applied = response.applying(conditions, varies: false, mayBeCoded: false)
+      if applied.status != response.status {
+        answer(connection, applied)
+        return backlog.close()
+      }
+    }
     let exchange = connection.requireExchange()
     let hasContent = !connection.isHead && ResponseWriter.hasContent(response.status)
+    // An answer that is whole with its head leaves nobody to take what is still to come of the body.
     exchange.persists =
-      persists(connection, after: response) && (connection.minorVersion > 0 || !hasContent)
+      persists(connection, after: response) && (hasContent ? connection.minorVersion > 0 : !connection.isBodyDue)
     exchange.isChunked = connection.minorVersion > 0 && ResponseWriter.hasContent(response.status)
     dateText.refresh()
     ResponseWriter.appendHead(

@@ -141,11 +141,11 @@ extension HTTPResponse {
   /// - Parameters:
   ///   - conditions: The client's.
   ///   - varies: Whether the answer would have told caches that its coding was negotiated.
-  func applying(_ conditions: HTTPPreconditions, varies: Bool) -> HTTPResponse {
+  ///   - mayBeCoded: Whether the answer might have been compressed, and its entity tag thereby weak.
+  func applying(_ conditions: HTTPPreconditions, varies: Bool, mayBeCoded: Bool) -> HTTPResponse {
     guard status == 200 else { return self }
     let tag = headers.first { $0.isNamed("etag") }?.value
     let modified = headers.first { $0.isNamed("last-modified") }?.value
-    guard tag != nil || modified != nil else { return self }
     var response = self
     switch conditions.outcome(entityTag: tag, lastModified: modified, isSafe: true) {
     case .proceed: return self
@@ -160,6 +160,14 @@ extension HTTPResponse {
           && !header.isNamed("content-location") && !header.isNamed("content-security-policy")
       }
       if varies { response.headers.append(HTTPHeader("Vary", "Accept-Encoding")) }
+      // The tag that the 200 would have had, by which a cache finds what it has (section 15.4.5). A weak one is safe even
+      // if that would have gone plain.
+      if mayBeCoded {
+        for index in response.headers.indices
+        where response.headers[index].isNamed("etag") && response.headers[index].value.hasPrefix("\"") {
+          response.headers[index].value = "W/" + response.headers[index].value
+        }
+      }
     }
     response.closesConnection = closesConnection
     return response

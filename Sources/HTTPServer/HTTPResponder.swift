@@ -12,7 +12,8 @@ public struct HTTPResponder: Sendable {
   /// Answers the request.
   public func respond(_ response: HTTPResponse) { loop.deliver(.answer(token, response)) }
 
-  /// Closes the connection with a reset (RST); nothing is sent.
+  /// Closes the connection with a reset (RST); nothing is sent. By a Unix domain socket, which knows no reset, the client
+  /// sees the end of the connection.
   public func abort() { loop.deliver(.abort(token)) }
 
   /// Answers the request with content that is written later, in pieces.
@@ -20,7 +21,9 @@ public struct HTTPResponder: Sendable {
   /// - Parameters:
   ///   - response: Its head, and the first of its content.
   ///   - onEvent: Told, on the event loop, when there is room again, and when the client or the server goes. It must not
-  ///     block. If the request was answered or its client has gone before, the only event is ``HTTPStreamEvent/closed``.
+  ///     block. If the request was answered, its conditions do not hold, or its client has gone before, the only event is
+  ///     ``HTTPStreamEvent/closed``. It may be told before this returns, and, when the server has ended, on the caller's
+  ///     thread: hold no lock that it takes.
   public func stream(
     _ response: HTTPResponse, onEvent: @escaping @Sendable (HTTPStreamEvent) -> Void
   ) -> HTTPResponseStream {
@@ -29,9 +32,10 @@ public struct HTTPResponder: Sendable {
     return HTTPResponseStream(loop: loop, token: token, backlog: backlog)
   }
 
-  /// Has `body` called, at most once and on the event loop, where it must not block, when the client goes before the
-  /// answer is whole: when its connection breaks, or when it ends its side of it. One that only ends its side can still
-  /// be answered. Called at once if the request is not at hand any more. A later call takes the place of an earlier.
+  /// Has `body` called, at most once and on the event loop, where it must not block, when the client goes before it is
+  /// answered: when its connection breaks, or when it ends its side of it. One that only ends its side can still be
+  /// answered. Called at once if the request is not at hand any more; when the server has ended, on the caller's thread,
+  /// so hold no lock that `body` takes. A later call takes the place of an earlier.
   public func onCancel(_ body: @escaping @Sendable () -> Void) { loop.deliver(.observe(token, body)) }
 
   /// Has the rest of a body come, after its receiver answered ``HTTPBodyDemand/pause``.

@@ -77,7 +77,7 @@ extension InheritedSocket {
     guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0 else {
       throw .system(call: "fcntl", address: description, errno: errno)
     }
-    if family != AF_UNIX { Listener.set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY) }
+    if family != AF_UNIX { Listener.setForAccepted(descriptor) }
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
     guard copy >= 0 else { throw .system(call: "fcntl", address: description, errno: errno) }
     return copy

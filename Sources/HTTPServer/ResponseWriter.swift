@@ -107,7 +107,9 @@ struct ResponseWriter {
         writeDecimal(Self.hasContent(status) ? count : 0)
         write("\r\n")
       case .chunked: write("Transfer-Encoding: chunked\r\n")
-      case .endOfConnection: break
+      case .endOfConnection:
+        // One without content is over with its head, and the connection goes on. That of 205 would be awaited.
+        if status == 205 { write("Content-Length: 0\r\n") }
       }
     }
     switch persistence {

@@ -196,6 +196,49 @@ struct PressureTests {
     #expect(try clients[0].response().text == "GET /still ")
   }
 
+  @Test("at its bound, resets no idle connection whose next request has arrived unread")
+  func sparesTheBusy() throws {
+    for _ in 0..<20 {
+      let entered = Inbox<Void>()
+      let proceed = Inbox<Void>()
+      let server = try TestServer({
+        $0.maxConnections = 2
+        $0.maxSurplusConnections = 1
+      }) { request, responder in
+        if request.path == "/block" {
+          entered.put(())
+          try? proceed.take()
+        }
+        responder.respond(TestServer.echo(request))
+      }
+      let kept = try server.connect()
+      try kept.get("/first")
+      _ = try kept.response()
+      let blocking = try server.connect()
+      try blocking.get("/block")
+      try entered.take()
+      // While the loop is busy, one is idle for all that it knows, and another comes.
+      try kept.get("/second")
+      let new = try server.connect()
+      try new.get("/new")
+      proceed.put(())
+      #expect(try kept.response().text == "GET /second ")
+      #expect(try blocking.response().status == 200)
+      #expect([200, 503].contains(try new.response().status))
+    }
+  }
+
+  @Test("an answer that is taken back takes no earlier one with it")
+  func abortsAlone() throws {
+    let server = try TestServer { request, responder in
+      if request.path == "/abort" { responder.abort() } else { responder.respond(TestServer.echo(request)) }
+    }
+    let client = try server.connect()
+    try client.send(["/one", "/two", "/abort"].map { "GET \($0) HTTP/1.1\r\nHost: a\r\n\r\n" }.joined())
+    #expect(try client.response().text == "GET /one ")
+    #expect(try client.response().text == "GET /two ")
+  }
+
   @Test(
     "at its bound, with none idle, answers the request of a new connection with 503, and serves what comes when there is room"
   )

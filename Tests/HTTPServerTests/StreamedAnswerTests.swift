@@ -273,4 +273,21 @@ struct StreamedAnswerTests {
     client.endSending()
     try cancelled.take()
   }
+
+  @Test("of status 205 has a length, so that the next answer is not taken for its content")
+  func resetsContent() throws {
+    let server = try TestServer { request, responder in
+      if request.path == "/reset" {
+        _ = responder.stream(HTTPResponse(status: 205)) { _ in }
+      } else {
+        responder.respond(TestServer.echo(request))
+      }
+    }
+    let client = try server.connect()
+    try client.get("/reset")
+    let response = try client.response()
+    #expect(response.status == 205 && response["content-length"] == "0" && response.body.isEmpty)
+    try client.get("/next")
+    #expect(try client.response().text == "GET /next ")
+  }
 }

@@ -236,4 +236,40 @@ struct StreamedBodyTests {
     try client.get("/again")
     #expect(try client.response().text == "GET /again ")
   }
+
+  @Test(
+    "is thrown away, and the connection closed, where the answer is whole with its head",
+    arguments: [("HEAD", 200), ("POST", 204), ("POST", 205)])
+  func outlivesItsAnswer(method: String, status: Int) throws {
+    for isLate in [false, true] {
+      let handler = Handler { responder in
+        if !isLate { _ = responder.stream(HTTPResponse(status: status)) { _ in } }
+        return Recorder(responder)
+      }
+      let running = try Running(handler)
+      let client = try RawConnection(port: running.server.port)
+      try client.send("\(method) /stream HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n1234")
+      if isLate {
+        let recorder = try handler.recorders.take()
+        _ = try recorder.pieces.take()
+        _ = recorder.responder.stream(HTTPResponse(status: status)) { _ in }
+      }
+      let response = try client.response(toHead: method == "HEAD")
+      #expect(response.status == status && response["connection"] == "close")
+      try client.send(String(repeating: "x", count: 50))
+      client.endSending()
+      #expect(try client.endsHere())
+    }
+  }
+
+  @Test("whose rest cannot come any more is given up at once, also behind another request")
+  func isGone() throws {
+    let handler = Handler()
+    let running = try Running(handler)
+    let client = try RawConnection(port: running.server.port)
+    try client.send("GET /first HTTP/1.1\r\nHost: a\r\n\r\n" + Self.head(8) + "1234")
+    client.endSending()
+    #expect(try client.response().status == 200)
+    #expect(try handler.recorders.take().ends.take() == .gone)
+  }
 }
