@@ -95,7 +95,7 @@ let package = Package(
     tests("HTTPServerTests", ["HTTPServer"]),
     tests(
       "RedialServiceTests",
-      ["RedialService", "RedialStore", "RedialEngine", "RedialModel", "RedialCore", "HTTPServer"]),
+      ["RedialService", "RedialStore", "RedialEngine", "RedialTransport", "RedialModel", "RedialCore", "HTTPServer"]),
     .testTarget(
       name: "Simulation", dependencies: ["RedialEngine", "RedialModel", "RedialCore"],
       swiftSettings: strict),

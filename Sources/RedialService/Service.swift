@@ -27,8 +27,16 @@ public final class Service: Sendable {
   ///
   /// - Throws: What failed; nothing is left running.
   public init(settings: ServiceSettings) throws(StartError) {
+    var settings = settings
+    let descriptors = DescriptorLimit.raised()
+    let lowered = descriptors.bound(&settings)
     self.settings = settings
     log = Log(format: settings.logFormat, level: settings.logLevel)
+    if !lowered.isEmpty {
+      log.write(
+        .warning, "descriptorLimit",
+        [("descriptors", "\(descriptors.count)")] + lowered.map { ($0.setting, "\($0.to)") })
+    }
     let store: SQLiteStore
     do {
       let path = try Self.storePath(settings)

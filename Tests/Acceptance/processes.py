@@ -91,12 +91,13 @@ class Server:
         self.env = env
         self.port = None
         self.process = None
+        self.binary = BINARY
 
     def spawn(self):
         """The process, which may not listen yet."""
         with open(self.log, "ab") as output:
             self.process = subprocess.Popen(
-                [BINARY, *self.arguments], stdout=output, stderr=output, env=environment(self.env))
+                [self.binary, *self.arguments], stdout=output, stderr=output, env=environment(self.env))
         return self.process
 
     def start(self):

@@ -86,4 +86,12 @@ def test_a_repeated_forward_under_a_key_makes_no_second_call(redial, flaky):
     service, target = redial(), flaky()
     ids = {service("POST", f"/v1/forward/{target.url}", b"x", {"idempotency-key": "f"}).json["id"] for _ in range(3)}
     assert len(ids) == 1
+    # The same request by another try of its client.
+    again = service("POST", f"/v1/forward/{target.url}", b"x", {
+        "idempotency-key": "f", "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"})
+    assert again.status == 202 and again.json["id"] in ids
     assert service("POST", f"/v1/forward/{target.url}/other", b"x", {"idempotency-key": "f"}).status == 422
+    assert service("POST", f"/v1/forward/{target.url}", b"y", {"idempotency-key": "f"}).status == 422
+    assert service("PUT", f"/v1/forward/{target.url}", b"x", {"idempotency-key": "f"}).status == 422
+    assert service("POST", f"/v1/forward/{target.url}", b"x", {
+        "idempotency-key": "f", "redial-delay": "1h"}).status == 422

@@ -76,11 +76,13 @@ public struct EgressPolicy: Sendable, Hashable {
       return refusal(host: nil, address: address, port: port, isLocal: { address.addressClass == .loopback })
     }
     let name = Self.folded(host)
-    if let rule = deny.first(where: { $0.covers(host: name, address: nil, port: port) }) { return .denied(rule) }
+    if let rule = deny.first(where: { $0.covers(host: name, address: nil, port: port, to: .deny) }) {
+      return .denied(rule)
+    }
     // A block on the allow list may yet turn out to hold the address.
     let mayBeAllowed = allow.contains { rule in
       if case .block = rule.hosts { return rule.ports?.contains(port) ?? true }
-      return rule.covers(host: name, address: nil, port: port)
+      return rule.covers(host: name, address: nil, port: port, to: .allow)
     }
     return reach == .listed && !mayBeAllowed ? .notListed : nil
   }
@@ -100,9 +102,11 @@ public struct EgressPolicy: Sendable, Hashable {
     }
     if isOwn(address, port, isLocal) { return .ownAddress }
     let name = host.map(Self.folded)
-    if let rule = deny.first(where: { $0.covers(host: name, address: address, port: port) }) { return .denied(rule) }
+    if let rule = deny.first(where: { $0.covers(host: name, address: address, port: port, to: .deny) }) {
+      return .denied(rule)
+    }
     let isAllowed = allow.contains { rule in
-      (found != .loopback || rule.isExact) && rule.covers(host: name, address: address, port: port)
+      (found != .loopback || rule.isExact) && rule.covers(host: name, address: address, port: port, to: .allow)
     }
     if isAllowed { return nil }
     if reach == .listed { return .notListed }

@@ -82,20 +82,28 @@ public struct EgressRule: Sendable, Hashable {
     return first...last
   }
 
+  /// What a rule is asked for: an address that hides others, as that of a tunnel, is denied by a rule about any of them,
+  /// and allowed by one about all.
+  enum Purpose {
+    case allow, deny
+  }
+
   /// Whether it speaks of a destination.
   ///
   /// - Parameters:
   ///   - host: The name that was asked for, in lower case, without a final dot; an address has none.
   ///   - address: The address; nil as long as the name has not been resolved.
   ///   - port: The port.
-  func covers(host: String?, address: IPAddress?, port: Int) -> Bool {
+  func covers(host: String?, address: IPAddress?, port: Int, to purpose: Purpose) -> Bool {
     if let ports, !ports.contains(port) { return false }
     switch hosts {
     case .any: return true
     case .block(let block):
       guard let address else { return false }
-      return block.contains(address)
-        || (address.v4 == nil && address.embedded.contains { block.contains(IPAddress(v4: $0)) })
+      if block.contains(address) { return true }
+      guard address.v4 == nil, !address.embedded.isEmpty else { return false }
+      let isWithin = { (hidden: UInt32) in block.contains(IPAddress(v4: hidden)) }
+      return purpose == .deny ? address.embedded.contains(where: isWithin) : address.embedded.allSatisfy(isWithin)
     case .name(let name): return host == name
     case .below(let name):
       guard let host, host.utf8.count > name.utf8.count + 1 else { return false }
@@ -107,7 +115,8 @@ public struct EgressRule: Sendable, Hashable {
   /// may be made by whoever runs that zone's DNS.
   var isExact: Bool {
     switch hosts {
-    case .block, .name: true
+    case .block(let block): block.base.addressClass == .loopback
+    case .name: true
     case .any, .below: false
     }
   }

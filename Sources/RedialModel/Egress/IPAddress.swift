@@ -84,8 +84,10 @@ public struct AddressBlock: Sendable, Hashable {
     guard base == address else { return nil }
   }
 
-  /// Whether the address is in it.
+  /// Whether the address is in it. IPv4 addresses are held within IPv6's, but a block of more than all of them, such as
+  /// `::/0`, was not written with them in mind.
   public func contains(_ address: IPAddress) -> Bool {
+    if length < 96, address.v4 != nil { return false }
     let (high, low) = Self.mask(length)
     return address.high & high == base.high && address.low & low == base.low
   }

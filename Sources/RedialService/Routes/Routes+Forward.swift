@@ -8,16 +8,30 @@ internal import RedialModel
 extension Routes {
   /// Accepts a request to be forwarded.
   func forward(_ url: String, _ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
-    let text = try descriptor(of: url, request)
+    var options = ForwardOptions()
+    let text = try descriptor(of: url, request, &options)
     let key = try keyText(of: request)
-    let descriptor = try text.withUnsafeBufferPointer { bytes throws(Problem) in
-      var descriptor = try CallDescriptor.read(bytes, limits: limits)
-      descriptor.key = key.map {
-        IdempotencyKey(text: $0, fingerprint: SHA256Digest.of(UnsafeRawBufferPointer(bytes)))
-      }
-      return descriptor
+    var descriptor = try text.withUnsafeBufferPointer { bytes throws(Problem) in
+      try CallDescriptor.read(bytes, limits: limits)
+    }
+    descriptor.key = key.map {
+      IdempotencyKey(text: $0, fingerprint: Self.fingerprint(of: request, to: url, options))
     }
     submit(descriptor, waiting: preferredWait(request), responder)
+  }
+
+  /// By what a repetition is known: method, URL, body and what is said to Redial. The header is left out: an honest
+  /// repetition has another `traceparent`, perhaps another token.
+  private static func fingerprint(
+    of request: borrowing HTTPRequest, to url: String, _ options: ForwardOptions
+  ) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("method", "\(request.method)")
+    writer.field("url", url)
+    options.write(to: &writer)
+    writer.endObject()
+    return (writer.bytes + Array(request.body)).withUnsafeBytes { SHA256Digest.of($0) }
   }
 
   /// Fields that belong to the connection with the client (RFC 9110 §7.6.1), to the message's framing, or to Redial.
@@ -27,9 +41,12 @@ extension Routes {
   ]
 
   /// The descriptor that the request amounts to, as JSON: what is checked is then the same as for any other.
-  private func descriptor(of url: String, _ request: borrowing HTTPRequest) throws(Problem) -> [UInt8] {
+  private func descriptor(
+    of url: String, _ request: borrowing HTTPRequest, _ options: inout ForwardOptions
+  ) throws(Problem) -> [UInt8] {
     var fields: [(name: String, values: [String])] = []
-    var options = ForwardOptions()
+    var said = ForwardOptions()
+    defer { options = said }
     var named: Set<String> = []
     var problem: Problem?
     request.forEachHeader { name, value in
@@ -41,7 +58,7 @@ extension Routes {
         }
       }
       if name.hasPrefix("redial-") {
-        if let fault = options.take(name.dropFirst("redial-".count), value), problem == nil { problem = fault }
+        if let fault = said.take(name.dropFirst("redial-".count), value), problem == nil { problem = fault }
       } else if !Self.kept.contains(name) {
         if let place = fields.firstIndex(where: { $0.name == name }) {
           fields[place].values.append(value)
@@ -65,7 +82,7 @@ extension Routes {
     }
     writer.endObject()
     if !request.body.isEmpty { writer.field("bodyBase64", Base64.encode(Array(request.body))) }
-    options.write(to: &writer)
+    said.write(to: &writer)
     writer.endObject()
     return writer.bytes
   }

@@ -1,0 +1,31 @@
+import RedialEngine
+import RedialTransport
+import Testing
+
+@testable import RedialService
+
+@Suite("File descriptors")
+struct DescriptorLimitTests {
+  @Test("what fits is left alone")
+  func fits() {
+    var settings = ServiceSettings()
+    #expect(DescriptorLimit(count: 65_536).bound(&settings).isEmpty)
+    #expect(settings.maxConnections == ServiceSettings().maxConnections)
+  }
+
+  @Test("what does not fit is lowered until it does, and told", arguments: [20, 65, 80, 200, 256, 1024, 4096, 10_000])
+  func lowered(count: Int) {
+    var settings = ServiceSettings()
+    let lowered = DescriptorLimit(count: count).bound(&settings)
+    #expect(lowered.contains { $0.setting.description == "maxConnections" && $0.to == settings.maxConnections })
+    let sum = settings.maxConnections + settings.engine.maxInFlight + settings.transport.maxIdleConnections
+    #expect(sum <= max(4, count - DescriptorLimit.reserve))
+    #expect(min(settings.maxConnections, settings.engine.maxInFlight, settings.transport.maxIdleConnections) >= 1)
+  }
+
+  @Test("the limit is raised as far as it lets itself be")
+  func raised() {
+    #expect(DescriptorLimit.raised().count >= DescriptorLimit.raised().count)
+    #expect(DescriptorLimit.raised().count > DescriptorLimit.reserve)
+  }
+}
