@@ -24,7 +24,8 @@ struct DescriptorTests {
         "retryOn": {"network": "notSent", "statuses": ["408", 429, "500-599"]}, "stopOn": {"statuses": ["501"]},
         "retryAfter": {"mode": "ignore", "max": "2h"}, "onExhausted": "fail", "onTrip": "fail" },
       "delay": "10s", "target": "billing", "idempotent": true, "labels": {"team": "payments"},
-      "callback": {"url": "https://me.example.com/hooks", "events": ["call.failed"]}, "capture": {"maxBytes": 10} }
+      "callback": {"url": "https://me.example.com/hooks", "events": ["call.failed"]}, "capture": {"maxBytes": 10},
+      "redirects": {"max": 3} }
     """
 
   @Test("every member is read")
@@ -37,6 +38,7 @@ struct DescriptorTests {
     #expect(descriptor.body == Array("héllo".utf8))
     #expect(descriptor.start == .after(.seconds(10)))
     #expect(spec.idempotent && spec.labels == [.init(name: "team", value: "payments")] && spec.captureLimit == 10)
+    #expect(spec.maxRedirects == 3)
     #expect(spec.callback == Callback(url: "https://me.example.com/hooks", events: [.failed]))
     #expect(
       spec.policy
@@ -180,6 +182,9 @@ struct DescriptorTests {
     (#""url": "http://x/", "callback": {"url": "http://x/", "x": 1}"#, "/callback/x"),
     (#""url": "http://x/", "capture": {"maxBytes": 1048577}"#, "/capture/maxBytes"),
     (#""url": "http://x/", "capture": {"maxBytes": 1.5}"#, "/capture/maxBytes"),
+    (#""url": "http://x/", "redirects": {"max": 21}"#, "/redirects/max"),
+    (#""url": "http://x/", "redirects": 5"#, "/redirects"),
+    (#""url": "http://x/", "redirects": {"limit": 5}"#, "/redirects/limit"),
     (#""url": "http://x/", "capture": {"redactHeaders": []}"#, "/capture/redactHeaders"),
     (#""url": "http://x/", "orderingKey": """#, "/orderingKey"), (#""url": "http://x/", "priority": 10"#, "/priority"),
     (#""url": "http://x/", "orderingKey": "a\nb""#, "/orderingKey"),
@@ -272,7 +277,7 @@ struct DescriptorTests {
       let again = try spec.canonicalJSON.withUnsafeBufferPointer { try CallSpec.read(canonicalJSON: $0) }
       #expect(again.canonicalJSON == spec.canonicalJSON)
       #expect(again.policy == spec.policy && again.headers == spec.headers && again.labels == spec.labels)
-      #expect(again.url == spec.url && again.callback == spec.callback && again.captureLimit == spec.captureLimit)
+      #expect(again.url == spec.url && again.callback == spec.callback && again.maxRedirects == spec.maxRedirects && again.captureLimit == spec.captureLimit)
     }
   }
 

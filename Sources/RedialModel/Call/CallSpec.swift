@@ -26,6 +26,8 @@ public final class CallSpec: Sendable {
   public let callback: Callback?
   /// How much of a response body is kept, in bytes.
   public let captureLimit: Int
+  /// How many redirects an attempt follows, ``redirectBounds``; 0 for none, when a redirect is an answer like any other.
+  public let maxRedirects: Int
   /// How urgent it is among the calls to its target, ``priorities``; the highest goes first.
   public let priority: Int
   /// Calls of one target with one key run one at a time, in the order in which they were accepted.
@@ -35,6 +37,9 @@ public final class CallSpec: Sendable {
   public static let priorities = 0...9
   /// The priority of a call whose client names none.
   public static let defaultPriority = 5
+
+  /// How many redirects a client may have followed.
+  public static let redirectBounds = 0...20
 
   /// One of the client's own names for a call.
   public struct Label: Sendable, Hashable {
@@ -54,18 +59,19 @@ public final class CallSpec: Sendable {
   public convenience init(
     url: String, method: String, headers: [HeaderField], target: String, policy: RetryPolicy,
     idempotent: Bool = false, labels: [Label] = [], callback: Callback? = nil, captureLimit: Int,
-    priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil
+    maxRedirects: Int = 0, priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil
   ) {
     self.init(
       url: url, method: method, headers: headers, target: target, policy: policy, policyJSON: nil,
       idempotent: idempotent, labels: labels, callback: callback, captureLimit: captureLimit,
-      priority: priority, orderingKey: orderingKey)
+      maxRedirects: maxRedirects, priority: priority, orderingKey: orderingKey)
   }
 
   /// - Parameter policyJSON: What writing `policy` gives; nil to write it when it is asked for.
   init(
     url: String, method: String, headers: [HeaderField], target: String, policy: RetryPolicy, policyJSON: [UInt8]?,
-    idempotent: Bool, labels: [Label], callback: Callback?, captureLimit: Int, priority: Int, orderingKey: String?
+    idempotent: Bool, labels: [Label], callback: Callback?, captureLimit: Int, maxRedirects: Int, priority: Int,
+    orderingKey: String?
   ) {
     self.url = url
     self.method = method
@@ -77,6 +83,7 @@ public final class CallSpec: Sendable {
     self.labels = labels
     self.callback = callback
     self.captureLimit = captureLimit
+    self.maxRedirects = maxRedirects
     self.priority = priority
     self.orderingKey = orderingKey
   }

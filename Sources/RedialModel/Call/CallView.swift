@@ -42,6 +42,7 @@ public struct CallView {
     writer.field("url", call.spec.url)
     writer.field("method", call.spec.method)
     writer.field("target", call.spec.target)
+    if call.spec.maxRedirects > 0 { call.spec.writeRedirects(to: &writer) }
     call.spec.writeLabels(to: &writer)
     writer.field("createdAt", call.createdAt)
     writer.field("finishedAt", progress.finishedAt)

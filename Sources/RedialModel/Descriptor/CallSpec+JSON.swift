@@ -34,11 +34,19 @@ extension CallSpec {
     if idempotent { writer.field("idempotent", true) }
     if !labels.isEmpty { writeLabels(to: &writer) }
     if let callback { callback.write(to: &writer) }
+    if maxRedirects > 0 { writeRedirects(to: &writer) }
     if priority != Self.defaultPriority { writer.field("priority", priority) }
     if let orderingKey { writer.field("orderingKey", orderingKey) }
     writer.key("capture")
     writer.beginObject()
     writer.field("maxBytes", captureLimit)
+    writer.endObject()
+  }
+
+  func writeRedirects(to writer: inout JSONWriter) {
+    writer.key("redirects")
+    writer.beginObject()
+    writer.field("max", maxRedirects)
     writer.endObject()
   }
 

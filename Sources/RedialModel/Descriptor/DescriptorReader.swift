@@ -25,12 +25,13 @@ struct DescriptorReader {
   private var labels: [CallSpec.Label] = []
   private var callback: Callback?
   private var captureLimit: Int?
+  private var maxRedirects: Int?
   private var priority: Int?
   private var orderingKey: String?
 
   private static let members = [
     "url", "method", "headers", "body", "json", "bodyBase64", "policy", "delay", "startAt", "target", "idempotent",
-    "labels", "callback", "capture", "orderingKey", "priority",
+    "labels", "callback", "capture", "redirects", "orderingKey", "priority",
   ]
   private static let maximumLabels = 32
   private static let maximumLabelLength = 255
@@ -74,6 +75,7 @@ struct DescriptorReader {
     case "labels": try readLabels()
     case "callback": try readCallback()
     case "capture": try readCapture()
+    case "redirects": try readRedirects()
     case "priority": priority = try integer("/priority", in: CallSpec.priorities)
     case "orderingKey": orderingKey = try name("/orderingKey")
     default: break
@@ -280,6 +282,15 @@ struct DescriptorReader {
     }
   }
 
+  private mutating func readRedirects() throws(JSONError) {
+    guard try expect(.object, "/redirects", "must be an object such as {\"max\": 5}") else { return }
+    try json.beginObject()
+    var members = Members(["max"])
+    while try nextMember(&members, of: "redirects", at: "/redirects") != nil {
+      maxRedirects = try integer("/redirects/max", in: CallSpec.redirectBounds)
+    }
+  }
+
   // MARK: The end
 
   private mutating func finished() throws(Problem) -> CallDescriptor {
@@ -304,7 +315,7 @@ struct DescriptorReader {
       url: url, method: method, headers: headers, target: target ?? origin, policy: policy.policy,
       policyJSON: policy.json, idempotent: idempotent, labels: labels, callback: callback,
       captureLimit: captureLimit ?? min(CallDescriptor.defaultCaptureBytes, limits.captureBytes),
-      priority: priority ?? CallSpec.defaultPriority, orderingKey: orderingKey)
+      maxRedirects: maxRedirects ?? 0, priority: priority ?? CallSpec.defaultPriority, orderingKey: orderingKey)
     return CallDescriptor(spec: spec, body: body ?? [], start: start ?? .after(.zero))
   }
 }

@@ -112,7 +112,7 @@ struct ForwardOptions {
       labels.append((String(parts[0]), String(parts[1])))
       return nil
     case _ where !isFirst: return Self.problem(name, "is given twice")
-    case "policy", "callback", "capture": return takeJSON(name, value)
+    case "policy", "callback", "capture", "redirects": return takeJSON(name, value)
     case "priority", "idempotent": return takeJSON(name, value == "?1" ? "true" : value == "?0" ? "false" : value)
     default:
       guard let member = Self.texts[name] else { return Self.problem(name, "is not an option") }
@@ -129,6 +129,7 @@ struct ForwardOptions {
       case "policy": "policy"
       case "callback": "callback"
       case "capture": "capture"
+      case "redirects": "redirects"
       case "priority": "priority"
       default: "idempotent"
       }

@@ -1,0 +1,71 @@
+"""Redirects: answers by default, followed when a call says so, and never to where a call may not go."""
+
+
+def moved(location, status=302):
+    return status, {"location": location}, b""
+
+
+def test_redirects_are_followed_to_the_bound_that_a_call_gives(redial, receiver):
+    target = receiver(lambda request: (200, {}, b"here") if request.path == "/3" else moved(
+        f"/{int(request.path[1:]) + 1}"))
+    service = redial()
+    call = service.ended(service.submit(url=target.url + "/0"))
+    assert (call["failureReason"], call["attempts"][0]["status"]) == ("notRetryable", 302)
+    assert "redirects" not in call
+    call = service.ended(service.submit(url=target.url + "/0", redirects={"max": 2}))
+    assert (call["state"], call["attempts"][0]["status"], call["redirects"]) == ("failed", 302, {"max": 2})
+    identity = service.submit(url=target.url + "/0", redirects={"max": 3})
+    call = service.ended(identity)
+    assert (call["state"], call["response"]["body"], call["attemptCount"]) == ("succeeded", "here", 1)
+    attempts = service("GET", f"/v1/calls/{identity}/attempts").json["data"]
+    assert attempts[0]["exchange"]["redirects"] == 3
+    assert [r.path for r in target.requests] == ["/0", "/0", "/1", "/2", "/0", "/1", "/2", "/3"]
+
+
+def test_a_restart_forgets_nothing_of_what_a_call_follows(redial, receiver):
+    target = receiver(lambda request: (200, {}, b"") if request.path == "/there" else moved("/there"))
+    service = redial()
+    identity = service.submit(url=target.url, redirects={"max": 1}, delay="1500ms")
+    service.kill()
+    service.start()
+    assert service.get(identity)["redirects"] == {"max": 1}
+    assert service.ended(identity)["state"] == "succeeded"
+
+
+def test_a_forwarded_request_may_be_redirected_too(redial, receiver):
+    target = receiver(lambda request: (200, {}, b"") if request.path == "/there" else moved("/there", 307))
+    service = redial()
+    answer = service("POST", f"/v1/forward/{target.url}", b"x", {"Redial-Redirects": '{"max": 1}'})
+    assert answer.status == 202, answer.body
+    assert service.ended(answer.json["id"])["state"] == "succeeded"
+    assert [(r.method, r.body) for r in target.requests] == [("POST", b"x")] * 2
+
+
+def test_a_redirect_leads_nowhere_that_the_egress_policy_refuses(redial, receiver, tmp_path):
+    inner = receiver()
+    service = redial()
+    for location, code in [("http://169.254.169.254/latest/meta-data/", "egressLinkLocal"),
+                           (f"http://localhost:{service.port}/v1/calls", "egressOwnAddress"),
+                           ("http://[::ffff:169.254.169.254]/", "egressLinkLocal")]:
+        target = receiver(lambda request: moved(location))
+        call = service.ended(service.submit(url=target.url, redirects={"max": 5}))
+        assert (call["state"], call["failureReason"], call["attemptCount"]) == ("failed", "blocked", 1), location
+        assert call["attempts"][0]["outcome"] == "blocked"
+        assert call["attempts"][0]["error"]["code"] == code
+    (tmp_path / "strict").mkdir()
+    strict = redial("--egress-deny", f"127.0.0.1:{inner.port}", folder=tmp_path / "strict")
+    target = receiver(lambda request: moved(inner.url))
+    call = strict.ended(strict.submit(url=target.url, redirects={"max": 5}))
+    assert call["failureReason"] == "blocked"
+    assert not inner.requests
+
+
+def test_credentials_stay_behind_when_the_origin_changes(redial, receiver):
+    other = receiver()
+    target = receiver(lambda request: moved(other.url + "/x"))
+    service = redial()
+    call = service.ended(service.submit(
+        url=target.url, redirects={"max": 1}, headers={"Authorization": "Bearer s", "X-Kept": "1"}))
+    assert call["state"] == "succeeded"
+    assert target.requests[0].headers["authorization"] == "Bearer s"
+    assert other.requests[0].headers["authorization"] is None and other.requests[0].headers["x-kept"] == "1"
