@@ -32,8 +32,9 @@ measure("spec of \(canonical.count) bytes, written", count: 100_000) { _ in call
 measure("spec of \(canonical.count) bytes, read", count: 100_000) { _ in
   canonical.withUnsafeBufferPointer { (try? CallSpec.read(canonicalJSON: $0))?.captureLimit ?? 0 }
 }
+let redaction = Redaction()
 measure("answer to a submission, written", count: 100_000) { _ in
   var writer = JSONWriter(capacity: 768)
-  CallView.write(record, attempts: [], wait: nil, to: &writer)
+  CallView.write(record, attempts: [], wait: nil, redaction: redaction, to: &writer)
   return writer.bytes.count
 }

@@ -131,7 +131,8 @@ extension Engine {
     insert(
       CallRecord(
         id: ids.next(at: now), kind: .webhook, spec: spec,
-        body: WebhookPayload.make(event, of: record, attempts: attempts, at: now), createdAt: now,
+        body: WebhookPayload.make(event, of: record, attempts: attempts, redaction: settings.redaction, at: now),
+        createdAt: now,
         progress: CallProgress(state: .held, due: now, roundStartedAt: now)))
     // The insert follows the end that it tells of, whatever asking the breaker has brought about in between: should
     // the end have to be dropped, it is found there.

@@ -65,6 +65,8 @@ extension Engine {
     }
     holdTarget(call.target, attempt, asked: end.retryAfter, rule: call.record.spec.policy.retryAfter)
     call.record.progress.waits = decision.waits
+    // Only now: what a target says about retries counts, whoever wants to see it or not.
+    attempt.response?.redact(settings.redaction, and: call.record.spec.redactedHeaders)
     attempt.decision = DecisionText.json(decision, for: end, failure: attempt.failure)
     calls[id] = call
     answer(cancelledBy, id, decision)

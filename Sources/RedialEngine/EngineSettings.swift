@@ -46,6 +46,8 @@ public struct EngineSettings: Sendable, Hashable {
   public var slowStart = Duration.seconds(10)
   /// The longest that an attempt may take, whatever a policy says.
   public var attemptTimeout = TargetSettings.longestAttempt
+  /// What is neither kept of responses nor told by webhooks.
+  public var redaction = Redaction()
   /// How webhooks are retried.
   public var webhookPolicy: RetryPolicy
   /// This process among those that share a store, 0...1023.

@@ -26,6 +26,7 @@ extension Transfer {
     (received.headBytes, received.bodyLength, sends) = (0, 0, 0)
     (received.hasOversizedHead, received.wasEnough, received.isHeadWhole) = (false, false, false)
     (received.isContradictory, received.length, isReused) = (false, nil, false)
+    received.wasInflated = false
     message.pointee = 0
     guard dialling.begin(hop.url) else { return CURLE_COULDNT_CONNECT }
     guard setFields(hop.headers) else { return CURLE_OUT_OF_MEMORY }

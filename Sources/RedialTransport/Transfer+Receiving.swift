@@ -37,11 +37,12 @@ extension Transfer {
     // A status line begins the header anew, as after 100 Continue; trailers are not part of it.
     if line.starts(with: "HTTP/".utf8) {
       received.head.removeAll(keepingCapacity: true)
-      (received.isHeadWhole, received.length) = (false, nil)
+      (received.isHeadWhole, received.length, received.wasInflated) = (false, nil, false)
     } else if count <= 2 {
       received.isHeadWhole = true
     } else if received.bodyLength == 0 {
       received.head.append(contentsOf: line)
+      if isInflating, Transfer.Received.isCoding(line), request.method != "HEAD" { received.wasInflated = true }
       return received.isConsistent(line) ? count : 0
     }
     return count
@@ -70,6 +71,12 @@ extension Transfer {
 }
 
 extension Transfer.Received {
+  /// Whether a line is a Content-Encoding field.
+  static func isCoding(_ line: UnsafeRawBufferPointer) -> Bool {
+    line.count > 17 && line[16] == UInt8(ascii: ":") && line[0] | 0x20 == UInt8(ascii: "c")
+      && zip(line, "content-encoding".utf8).allSatisfy { $0 | 0x20 == $1 }
+  }
+
   /// Whether a field says no other length of the content than one before it.
   mutating func isConsistent(_ line: UnsafeRawBufferPointer) -> Bool {
     // "Content-Length:": most lines are told from it by their first byte and the place of their colon.

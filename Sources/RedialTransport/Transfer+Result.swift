@@ -41,6 +41,7 @@ extension Transfer {
     guard end.outcome == .answered else { return result }
     result.status = redial_curl_get_long(handle, CURLINFO_RESPONSE_CODE)
     result.head = HeaderBlock(bytes: received.head)
+    if received.wasInflated { result.head.removeCoding() }
     swap(&result.body, &received.body)
     result.truncated = received.bodyLength > result.body.count || received.wasEnough
     return result
@@ -113,6 +114,21 @@ extension Transfer {
     let said = String(cString: message)
     let text = said.isEmpty ? String(cString: curl_easy_strerror(code)) : said
     return text.hasSuffix(".") ? String(text.dropLast()) : text
+  }
+}
+
+extension HeaderBlock {
+  /// Takes out the fields that told of the content as it came, which is not the content that there is now.
+  fileprivate mutating func removeCoding() {
+    var kept: [UInt8] = []
+    kept.reserveCapacity(bytes.count)
+    for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true) {
+      let name = line.prefix { $0 != UInt8(ascii: ":") }.map { $0 | 0x20 }
+      if name.elementsEqual("content-encoding".utf8) || name.elementsEqual("content-length".utf8) { continue }
+      kept += line
+      kept.append(UInt8(ascii: "\n"))
+    }
+    bytes = kept
   }
 }
 

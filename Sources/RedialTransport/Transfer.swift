@@ -49,6 +49,8 @@ final class Transfer {
     var bodyLength = 0
     var hasOversizedHead = false
     var wasEnough = false
+    /// Whether libcurl takes the content out of a coding that the header tells of.
+    var wasInflated = false
   }
 
   var id: UInt64 { request.id }

@@ -24,7 +24,7 @@ struct DescriptorTests {
         "retryOn": {"network": "notSent", "statuses": ["408", 429, "500-599"]}, "stopOn": {"statuses": ["501"]},
         "retryAfter": {"mode": "ignore", "max": "2h"}, "onExhausted": "fail", "onTrip": "fail" },
       "delay": "10s", "target": "billing", "idempotent": true, "labels": {"team": "payments"},
-      "callback": {"url": "https://me.example.com/hooks", "events": ["call.failed"]}, "capture": {"maxBytes": 10},
+      "callback": {"url": "https://me.example.com/hooks", "events": ["call.failed"]}, "capture": {"maxBytes": 10, "redactHeaders": ["X-Pin", "x-pin"]},
       "redirects": {"max": 3} }
     """
 
@@ -38,7 +38,7 @@ struct DescriptorTests {
     #expect(descriptor.body == Array("héllo".utf8))
     #expect(descriptor.start == .after(.seconds(10)))
     #expect(spec.idempotent && spec.labels == [.init(name: "team", value: "payments")] && spec.captureLimit == 10)
-    #expect(spec.maxRedirects == 3)
+    #expect(spec.maxRedirects == 3 && spec.redactedHeaders == ["x-pin"])
     #expect(spec.callback == Callback(url: "https://me.example.com/hooks", events: [.failed]))
     #expect(
       spec.policy
@@ -185,7 +185,9 @@ struct DescriptorTests {
     (#""url": "http://x/", "redirects": {"max": 21}"#, "/redirects/max"),
     (#""url": "http://x/", "redirects": 5"#, "/redirects"),
     (#""url": "http://x/", "redirects": {"limit": 5}"#, "/redirects/limit"),
-    (#""url": "http://x/", "capture": {"redactHeaders": []}"#, "/capture/redactHeaders"),
+    (#""url": "http://x/", "capture": {"redactHeaders": "x"}"#, "/capture/redactHeaders"),
+    (#""url": "http://x/", "capture": {"redactHeaders": ["a", "b c"]}"#, "/capture/redactHeaders/1"),
+    (#""url": "http://x/", "capture": {"redactHeaders": [1]}"#, "/capture/redactHeaders/0"),
     (#""url": "http://x/", "orderingKey": """#, "/orderingKey"), (#""url": "http://x/", "priority": 10"#, "/priority"),
     (#""url": "http://x/", "orderingKey": "a\nb""#, "/orderingKey"),
     (#""url": "http://x/", "priority": "high""#, "/priority"),
@@ -277,7 +279,9 @@ struct DescriptorTests {
       let again = try spec.canonicalJSON.withUnsafeBufferPointer { try CallSpec.read(canonicalJSON: $0) }
       #expect(again.canonicalJSON == spec.canonicalJSON)
       #expect(again.policy == spec.policy && again.headers == spec.headers && again.labels == spec.labels)
-      #expect(again.url == spec.url && again.callback == spec.callback && again.maxRedirects == spec.maxRedirects && again.captureLimit == spec.captureLimit)
+      #expect(
+        again.url == spec.url && again.callback == spec.callback && again.maxRedirects == spec.maxRedirects
+          && again.captureLimit == spec.captureLimit)
     }
   }
 

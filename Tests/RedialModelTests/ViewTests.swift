@@ -42,7 +42,7 @@ struct ViewTests {
   @Test("a call that has ended shows its attempts and the last response")
   func ended() throws {
     let shown = try object { writer in
-      CallView.write(call(.succeeded), attempts: Self.attempts, wait: nil, to: &writer)
+      CallView.write(call(.succeeded), attempts: Self.attempts, wait: nil, redaction: Redaction(), to: &writer)
     }
     #expect(shown["state"] as? String == "succeeded" && shown["finishedAt"] as? String == "2026-09-21T14:13:21.123Z")
     #expect(shown["waitingOn"] is NSNull && shown["nextAttemptAt"] is NSNull && shown["deadlineAt"] is NSNull)
@@ -62,21 +62,22 @@ struct ViewTests {
   func scheduled() throws {
     let wait = CallView.Wait(reason: .backoff, until: Self.now + .seconds(5))
     let shown = try object { writer in
-      CallView.write(call(.queued), attempts: [], wait: wait, detail: .summary, to: &writer)
+      CallView.write(call(.queued), attempts: [], wait: wait, detail: .summary, redaction: Redaction(), to: &writer)
     }
     #expect(shown["state"] as? String == "scheduled" && shown["waitingOn"] as? String == "backoff")
     #expect(shown["nextAttemptAt"] as? String == "2026-09-21T14:13:25.123Z")
     #expect(shown["deadlineAt"] as? String == "2026-09-21T14:28:20.123Z")
     #expect(shown["attempts"] == nil && shown["response"] == nil)
     let failed = try object { writer in
-      CallView.write(call(.failed, failure: .tripped), attempts: [], wait: wait, to: &writer)
+      CallView.write(call(.failed, failure: .tripped), attempts: [], wait: wait, redaction: Redaction(), to: &writer)
     }
     #expect(failed["failureReason"] as? String == "tripped" && failed["waitingOn"] is NSNull)
   }
 
   @Test("a webhook's payload is type, timestamp and the call")
   func payload() throws {
-    let bytes = WebhookPayload.make(.succeeded, of: call(.succeeded), attempts: Self.attempts, at: Self.now)
+    let bytes = WebhookPayload.make(
+      .succeeded, of: call(.succeeded), attempts: Self.attempts, redaction: Redaction(), at: Self.now)
     let shown = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
     #expect(Set(shown.keys) == ["type", "timestamp", "data"] && shown["type"] as? String == "call.succeeded")
     #expect((shown["data"] as? [String: Any])?["attemptCount"] as? Int == 2)

@@ -28,6 +28,8 @@ public final class CallSpec: Sendable {
   public let captureLimit: Int
   /// How many redirects an attempt follows, ``redirectBounds``; 0 for none, when a redirect is an answer like any other.
   public let maxRedirects: Int
+  /// Header fields of responses whose values are not kept, besides the service's, in lower case.
+  public let redactedHeaders: [String]
   /// How urgent it is among the calls to its target, ``priorities``; the highest goes first.
   public let priority: Int
   /// Calls of one target with one key run one at a time, in the order in which they were accepted.
@@ -59,19 +61,21 @@ public final class CallSpec: Sendable {
   public convenience init(
     url: String, method: String, headers: [HeaderField], target: String, policy: RetryPolicy,
     idempotent: Bool = false, labels: [Label] = [], callback: Callback? = nil, captureLimit: Int,
-    maxRedirects: Int = 0, priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil
+    maxRedirects: Int = 0, redactedHeaders: [String] = [], priority: Int = CallSpec.defaultPriority,
+    orderingKey: String? = nil
   ) {
     self.init(
       url: url, method: method, headers: headers, target: target, policy: policy, policyJSON: nil,
       idempotent: idempotent, labels: labels, callback: callback, captureLimit: captureLimit,
-      maxRedirects: maxRedirects, priority: priority, orderingKey: orderingKey)
+      maxRedirects: maxRedirects, redactedHeaders: redactedHeaders,
+      priority: priority, orderingKey: orderingKey)
   }
 
   /// - Parameter policyJSON: What writing `policy` gives; nil to write it when it is asked for.
   init(
     url: String, method: String, headers: [HeaderField], target: String, policy: RetryPolicy, policyJSON: [UInt8]?,
-    idempotent: Bool, labels: [Label], callback: Callback?, captureLimit: Int, maxRedirects: Int, priority: Int,
-    orderingKey: String?
+    idempotent: Bool, labels: [Label], callback: Callback?, captureLimit: Int, maxRedirects: Int,
+    redactedHeaders: [String], priority: Int, orderingKey: String?
   ) {
     self.url = url
     self.method = method
@@ -84,6 +88,7 @@ public final class CallSpec: Sendable {
     self.callback = callback
     self.captureLimit = captureLimit
     self.maxRedirects = maxRedirects
+    self.redactedHeaders = redactedHeaders
     self.priority = priority
     self.orderingKey = orderingKey
   }

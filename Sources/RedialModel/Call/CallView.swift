@@ -25,8 +25,11 @@ public struct CallView {
   }
 
   /// Writes a call as one object.
+  ///
+  /// - Parameter redaction: What is left out of the URL; what attempts were answered has been redacted when it was stored.
   public static func write(
-    _ call: CallRecord, attempts: [AttemptRecord], wait: Wait?, detail: Detail = .full, to writer: inout JSONWriter
+    _ call: CallRecord, attempts: [AttemptRecord], wait: Wait?, detail: Detail = .full, redaction: Redaction,
+    to writer: inout JSONWriter
   ) {
     let progress = call.progress
     let state = progress.state.visible
@@ -39,7 +42,7 @@ public struct CallView {
     writer.key("waitingOn")
     if state == .scheduled, let wait { writer.string(wait.reason.name) } else { writer.null() }
     writer.field("nextAttemptAt", state == .scheduled ? wait?.until : nil)
-    writer.field("url", call.spec.url)
+    writer.field("url", redaction.url(call.spec.url))
     writer.field("method", call.spec.method)
     writer.field("target", call.spec.target)
     if call.spec.maxRedirects > 0 { call.spec.writeRedirects(to: &writer) }

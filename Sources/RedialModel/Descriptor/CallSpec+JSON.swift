@@ -4,10 +4,15 @@ internal import RedialCore
 /// so that a later change of a default does not change a call that was accepted before.
 extension CallSpec {
   /// The spec as one JSON object, without the body.
-  public var canonicalJSON: [UInt8] {
+  public var canonicalJSON: [UInt8] { json(redaction: nil) }
+
+  /// The spec as ``canonicalJSON`` has it, without what people are not shown.
+  public func shownJSON(_ redaction: Redaction) -> [UInt8] { json(redaction: redaction) }
+
+  private func json(redaction: Redaction?) -> [UInt8] {
     var writer = JSONWriter(capacity: 640)
     writer.beginObject()
-    write(to: &writer)
+    write(redaction: redaction, to: &writer)
     writer.endObject()
     return writer.bytes
   }
@@ -24,22 +29,30 @@ extension CallSpec {
   }
 
   /// Writes the members of the spec into an open object.
-  func write(to writer: inout JSONWriter) {
-    writer.field("url", url)
+  ///
+  /// - Parameter redaction: What is left out; nil for a spec that calls are made from.
+  private func write(redaction: Redaction?, to writer: inout JSONWriter) {
+    writer.field("url", redaction?.url(url) ?? url)
     writer.field("method", method)
-    if !headers.isEmpty { writeHeaders(to: &writer) }
+    if !headers.isEmpty { writeHeaders(redaction, to: &writer) }
     writer.key("policy")
     if let policyJSON { writer.raw(policyJSON) } else { policy.write(to: &writer) }
     writer.field("target", target)
     if idempotent { writer.field("idempotent", true) }
     if !labels.isEmpty { writeLabels(to: &writer) }
-    if let callback { callback.write(to: &writer) }
+    if let callback { callback.write(redaction: redaction, to: &writer) }
     if maxRedirects > 0 { writeRedirects(to: &writer) }
     if priority != Self.defaultPriority { writer.field("priority", priority) }
     if let orderingKey { writer.field("orderingKey", orderingKey) }
     writer.key("capture")
     writer.beginObject()
     writer.field("maxBytes", captureLimit)
+    if !redactedHeaders.isEmpty {
+      writer.key("redactHeaders")
+      writer.beginArray()
+      for name in redactedHeaders { writer.string(name) }
+      writer.endArray()
+    }
     writer.endObject()
   }
 
@@ -51,7 +64,10 @@ extension CallSpec {
   }
 
   /// Fields of one name go into one array, at the place of the first.
-  private func writeHeaders(to writer: inout JSONWriter) {
+  private func writeHeaders(_ redaction: Redaction?, to writer: inout JSONWriter) {
+    func shown(_ field: HeaderField) -> String {
+      redaction?.hidesHeader(field.name, redactedHeaders) == true ? Redaction.marker : field.value
+    }
     writer.key("headers")
     writer.beginObject()
     for (position, field) in headers.enumerated() where !headers[..<position].contains(where: { $0.name == field.name })
@@ -59,10 +75,10 @@ extension CallSpec {
       writer.key(field.name)
       if headers[(position + 1)...].contains(where: { $0.name == field.name }) {
         writer.beginArray()
-        for other in headers[position...] where other.name == field.name { writer.string(other.value) }
+        for other in headers[position...] where other.name == field.name { writer.string(shown(other)) }
         writer.endArray()
       } else {
-        writer.string(field.value)
+        writer.string(shown(field))
       }
     }
     writer.endObject()
@@ -80,10 +96,10 @@ extension CallSpec {
 }
 
 extension Callback {
-  func write(to writer: inout JSONWriter) {
+  func write(redaction: Redaction?, to writer: inout JSONWriter) {
     writer.key("callback")
     writer.beginObject()
-    writer.field("url", url)
+    writer.field("url", redaction?.url(url) ?? url)
     writer.key("events")
     writer.beginArray()
     for event in events { writer.string(event.rawValue) }

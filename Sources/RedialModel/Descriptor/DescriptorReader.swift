@@ -26,6 +26,7 @@ struct DescriptorReader {
   private var callback: Callback?
   private var captureLimit: Int?
   private var maxRedirects: Int?
+  private var redactedHeaders: [String] = []
   private var priority: Int?
   private var orderingKey: String?
 
@@ -276,9 +277,27 @@ struct DescriptorReader {
       if key == "maxBytes" {
         captureLimit = try integer("/capture/maxBytes", in: 0...limits.captureBytes)
       } else {
-        fault("/capture/redactHeaders", "is not supported by this version")
-        _ = try json.skipValue()
+        try readRedactedHeaders()
       }
+    }
+  }
+
+  private mutating func readRedactedHeaders() throws(JSONError) {
+    guard try expect(.array, "/capture/redactHeaders", "must be an array of header field names") else { return }
+    try json.beginArray()
+    var position = 0
+    while try json.nextElement() {
+      let pointer = "/capture/redactHeaders/\(position)"
+      position += 1
+      guard let name = try string(pointer)?.lowercased() else { continue }
+      if !HeaderRules.isToken(name) || name.utf8.count > Self.maximumLabelLength {
+        fault(pointer, "is not a header field name of at most \(Self.maximumLabelLength) bytes")
+      } else if !redactedHeaders.contains(name) {
+        redactedHeaders.append(name)
+      }
+    }
+    if position > HeaderRules.maximumCount {
+      fault("/capture/redactHeaders", "has more than \(HeaderRules.maximumCount) names")
     }
   }
 
@@ -315,7 +334,8 @@ struct DescriptorReader {
       url: url, method: method, headers: headers, target: target ?? origin, policy: policy.policy,
       policyJSON: policy.json, idempotent: idempotent, labels: labels, callback: callback,
       captureLimit: captureLimit ?? min(CallDescriptor.defaultCaptureBytes, limits.captureBytes),
-      maxRedirects: maxRedirects ?? 0, priority: priority ?? CallSpec.defaultPriority, orderingKey: orderingKey)
+      maxRedirects: maxRedirects ?? 0, redactedHeaders: redactedHeaders, priority: priority ?? CallSpec.defaultPriority,
+      orderingKey: orderingKey)
     return CallDescriptor(spec: spec, body: body ?? [], start: start ?? .after(.zero))
   }
 }

@@ -22,6 +22,7 @@ final class Runtime: @unchecked Sendable {
   let queries: QueryLanes
   let reader: any CallReader
   let log: Log
+  let redaction: Redaction
   private let watch: StoreWatch
   private let watchInterval: Duration
   private let headers: AttemptHeaders
@@ -43,6 +44,7 @@ final class Runtime: @unchecked Sendable {
     ends = EndTable(limit: settings.maxWaiting, clock: clock)
     headers = AttemptHeaders(secret: secret)
     retention = settings.retention
+    redaction = settings.engine.redaction
     watch = StoreWatch(reader: reader)
     watchInterval = settings.storeWatchInterval
     queries = QueryLanes(count: SQLiteReader.defaultConnections)
@@ -218,14 +220,16 @@ final class Runtime: @unchecked Sendable {
       let wait = standings.wait(of: record, at: now)
       switch waiting.purpose {
       case .batch(let batch, let index):
-        batch.answer(index, status: 202) { CallView.write(record, attempts: [], wait: wait, to: &$0) }
+        batch.answer(index, status: 202) {
+          CallView.write(record, attempts: [], wait: wait, redaction: redaction, to: &$0)
+        }
       case .submitAndWait(let bound):
-        answerWhenEnded(record.id, waiting.responder, within: bound, applied: bound) {
-          Answer.accepted(record, wait: wait)
+        answerWhenEnded(record.id, waiting.responder, within: bound, applied: bound) { [redaction] in
+          Answer.accepted(record, wait: wait, redaction)
         }
       default:
         metrics.count { $0.requests[2] += 1 }
-        answers.append((waiting.responder, Answer.accepted(record, wait: wait)))
+        answers.append((waiting.responder, Answer.accepted(record, wait: wait, redaction)))
       }
     case .refused(let problem):
       metrics.count { counts in if waiting.purpose.isSubmission { counts.refused += 1 } }
@@ -252,7 +256,8 @@ final class Runtime: @unchecked Sendable {
         let stored = try storedCall(id)
         batch.answer(index, status: 202, replayed: true) {
           CallView.write(
-            stored.record, attempts: stored.attempts, wait: standings.wait(of: stored.record, at: clock.now), to: &$0)
+            stored.record, attempts: stored.attempts, wait: standings.wait(of: stored.record, at: clock.now),
+            redaction: redaction, to: &$0)
         }
       } failure: {
         batch.answer(index, $0)
@@ -260,7 +265,7 @@ final class Runtime: @unchecked Sendable {
     }
     let replay = { @Sendable [unowned self] () throws in
       let stored = try storedCall(id)
-      return Answer.replayed(stored, wait: standings.wait(of: stored.record, at: clock.now))
+      return Answer.replayed(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction)
     }
     guard case .submitAndWait(let bound) = waiting.purpose else { return query(waiting.responder, replay) }
     answerWhenEnded(id, waiting.responder, within: bound, applied: bound, orElse: replay)
@@ -281,7 +286,7 @@ final class Runtime: @unchecked Sendable {
     orElse: (@Sendable () throws -> HTTPResponse)? = nil
   ) {
     let show = { @Sendable [unowned self] (stored: StoredCall) in
-      Answer.call(stored, wait: standings.wait(of: stored.record, at: clock.now), applied: applied)
+      Answer.call(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction, applied: applied)
     }
     let ticket = ends.wait(for: id, until: clock.now + bound) { [unowned self] outcome in
       query(responder) { [unowned self] in
@@ -307,7 +312,7 @@ final class Runtime: @unchecked Sendable {
   func answerWithCall(_ id: CallID, _ responder: HTTPResponder) {
     query(responder) { [unowned self] in
       let stored = try storedCall(id)
-      return Answer.call(stored, wait: standings.wait(of: stored.record, at: clock.now))
+      return Answer.call(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction)
     }
   }
 

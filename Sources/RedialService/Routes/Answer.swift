@@ -9,16 +9,16 @@ enum Answer {
   // MARK: Calls
 
   /// 202: the call is on disk.
-  static func accepted(_ record: CallRecord, wait: CallView.Wait?) -> HTTPResponse {
+  static func accepted(_ record: CallRecord, wait: CallView.Wait?, _ redaction: Redaction) -> HTTPResponse {
     var writer = JSONWriter(capacity: 768)
-    CallView.write(record, attempts: [], wait: wait, to: &writer)
+    CallView.write(record, attempts: [], wait: wait, redaction: redaction, to: &writer)
     return json(202, writer, [HTTPHeader("location", "/v1/calls/\(record.id)")])
   }
 
   /// 202: the call was accepted before, under the same key.
-  static func replayed(_ stored: StoredCall, wait: CallView.Wait?) -> HTTPResponse {
+  static func replayed(_ stored: StoredCall, wait: CallView.Wait?, _ redaction: Redaction) -> HTTPResponse {
     var writer = JSONWriter(capacity: 2048)
-    CallView.write(stored.record, attempts: stored.attempts, wait: wait, to: &writer)
+    CallView.write(stored.record, attempts: stored.attempts, wait: wait, redaction: redaction, to: &writer)
     return json(
       202, writer,
       [HTTPHeader("location", "/v1/calls/\(stored.record.id)"), HTTPHeader("idempotency-replayed", "true")])
@@ -27,9 +27,11 @@ enum Answer {
   /// 200: a call.
   ///
   /// - Parameter applied: The client's preference to wait, which was honoured (RFC 7240 §3).
-  static func call(_ stored: StoredCall, wait: CallView.Wait?, applied: Duration? = nil) -> HTTPResponse {
+  static func call(
+    _ stored: StoredCall, wait: CallView.Wait?, _ redaction: Redaction, applied: Duration? = nil
+  ) -> HTTPResponse {
     var writer = JSONWriter(capacity: 2048)
-    CallView.write(stored.record, attempts: stored.attempts, wait: wait, to: &writer)
+    CallView.write(stored.record, attempts: stored.attempts, wait: wait, redaction: redaction, to: &writer)
     guard let applied else { return json(200, writer) }
     return json(
       200, writer,
@@ -52,13 +54,16 @@ enum Answer {
   }
 
   /// 200: a page of calls, and where the next begins.
-  static func calls(_ page: [StoredCall], next: CallID?, wait: (CallRecord) -> CallView.Wait?) -> HTTPResponse {
+  static func calls(
+    _ page: [StoredCall], next: CallID?, _ redaction: Redaction, wait: (CallRecord) -> CallView.Wait?
+  ) -> HTTPResponse {
     var writer = JSONWriter(capacity: 16 * 1024)
     writer.beginObject()
     writer.key("data")
     writer.beginArray()
     for stored in page {
-      CallView.write(stored.record, attempts: [], wait: wait(stored.record), detail: .summary, to: &writer)
+      CallView.write(
+        stored.record, attempts: [], wait: wait(stored.record), detail: .summary, redaction: redaction, to: &writer)
     }
     writer.endArray()
     writer.field("nextCursor", next?.description)

@@ -26,7 +26,7 @@ extension Routes {
         writer.beginObject()
         writer.field("startsAt", descriptor.start.instant(acceptedAt: runtime.clock.now))
         writer.key("call")
-        writer.raw(descriptor.spec.canonicalJSON)
+        writer.raw(descriptor.spec.shownJSON(runtime.redaction))
         writer.key("plan")
         PlanView.write(plan, of: descriptor.spec.policy, to: &writer)
         writer.endObject()

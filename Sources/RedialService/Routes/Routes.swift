@@ -156,7 +156,7 @@ struct Routes: HTTPHandler {
         next = page.last?.record.id
       }
       let now = runtime.clock.now
-      return Answer.calls(page, next: next) { runtime.standings.wait(of: $0, at: now) }
+      return Answer.calls(page, next: next, runtime.redaction) { runtime.standings.wait(of: $0, at: now) }
     }
   }
 

@@ -151,6 +151,12 @@ extension Setting {
       "caFile", \.transport.tls.trustedIssuers, "FILE",
       "Certificates, in PEM, whose issuers are trusted; else the system's."),
     choice("minTLS", \.transport.tls.minimumVersion, "Oldest version of TLS that is spoken."),
+    names(
+      "redactHeaders", \.engine.redaction.headers,
+      "Header fields whose values are neither shown nor, of responses, kept; see What is kept from people."),
+    names(
+      "redactParameters", \.engine.redaction.parameters,
+      "URL parameters whose values are not shown, and those whose names end in one of these words."),
     choice("egress", \.egress.reach, "Where calls may go besides what egressAllow names; see Egress."),
     rules(
       "egressAllow", \.egress.allow, "Destinations that are allowed besides: addresses, blocks, names, perhaps a port."),
@@ -290,6 +296,19 @@ extension Setting {
         let rules = texts.compactMap { EgressRule($0) }
         settings[keyPath: path] = rules
         return rules.count == texts.count
+      })
+  }
+
+  private static func names(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, [String]> & Sendable, _ summary: String
+  ) -> Setting {
+    Setting(
+      key: key, form: "NAME,...", summary: summary, isSecret: false,
+      read: { $0[keyPath: path].joined(separator: ",") },
+      assign: { settings, text in
+        let names = text.split(separator: ",").map { $0.filter { !$0.isWhitespace }.lowercased() }
+        settings[keyPath: path] = names
+        return names.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }
       })
   }
 

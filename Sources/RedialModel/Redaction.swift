@@ -1,0 +1,180 @@
+/// What people are not shown, in the API, in webhooks and in the log: the values of some header fields, and those of URL
+/// parameters that are secrets by their names.
+///
+/// What an attempt needs is stored as it came; everything else is stored as it is shown.
+public struct Redaction: Sendable, Hashable {
+  /// The header fields whose values are not kept, in lower case.
+  public var headers: [String]
+  /// The URL parameters whose values are not shown, in lower case.
+  public var parameters: [String]
+
+  /// What stands in the place of a value: OpenTelemetry's word, which may stand in a URL.
+  public static let marker = "REDACTED"
+
+  /// Creates a redaction of these names, whatever their case.
+  public init(headers: [String] = Self.usualHeaders, parameters: [String] = Self.usualParameters) {
+    self.headers = headers.map { $0.lowercased() }
+    self.parameters = parameters.map { $0.lowercased() }
+  }
+
+  /// Fields that are credentials wherever they occur.
+  public static let usualHeaders = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
+
+  /// Parameters that are credentials nearly wherever they occur; a name that ends in one of them as a word of its own,
+  /// such as `access_token`, `X-Amz-Signature` or `apiKey`, is one, too.
+  public static let usualParameters = [
+    "token", "key", "apikey", "secret", "password", "passwd", "pwd", "passphrase", "signature", "sig", "auth",
+    "authorization", "credential", "credentials", "jwt", "session", "sessionid",
+  ]
+
+  /// A URL as it may be shown: without the values of secret parameters, in its query and in its fragment.
+  ///
+  /// - Complexity: O(*n*) in the length of the URL; one without a query is returned as it is.
+  public func url(_ text: String) -> String {
+    guard !parameters.isEmpty, text.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") })
+    else { return text }
+    let bytes = Array(text.utf8)
+    var shown: [UInt8] = []
+    shown.reserveCapacity(bytes.count)
+    var position = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
+    shown += bytes[..<position]
+    while position < bytes.endIndex {
+      shown.append(bytes[position])
+      let start = position + 1
+      position = bytes[start...].firstIndex(where: Self.isSeparator) ?? bytes.endIndex
+      let parameter = bytes[start..<position]
+      if let equals = parameter.firstIndex(of: UInt8(ascii: "=")), equals + 1 < position, isSecret(parameter[..<equals])
+      {
+        shown += bytes[start...equals]
+        shown += Self.marker.utf8
+      } else {
+        shown += parameter
+      }
+    }
+    return shown.count == bytes.count && shown == bytes ? text : String(decoding: shown, as: UTF8.self)
+  }
+
+  /// Whether a header field's value is kept from people.
+  ///
+  /// - Parameter more: Further names, in lower case.
+  public func hidesHeader(_ name: String, _ more: [String] = []) -> Bool {
+    func isMeant(_ hidden: String) -> Bool {
+      hidden.utf8.count == name.utf8.count && hidden.utf8.elementsEqual(name.utf8.lazy.map(Self.lowercased))
+    }
+    return headers.contains(where: isMeant) || more.contains(where: isMeant)
+  }
+
+  private static func isSeparator(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "&") || byte == UInt8(ascii: ";") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+  }
+
+  /// Whether a name as it stands in a URL is that of a secret.
+  private func isSecret(_ name: ArraySlice<UInt8>) -> Bool {
+    let name = Self.decoded(name)
+    return parameters.contains { Self.ends(name, in: $0) }
+  }
+
+  /// Whether a name is a word or ends in it, behind what parts words: a sign, or a capital behind a small letter.
+  private static func ends(_ name: [UInt8], in word: String) -> Bool {
+    let start = name.count - word.utf8.count
+    guard start >= 0, !word.isEmpty, word.utf8.elementsEqual(name[start...].lazy.map(lowercased)) else { return false }
+    guard start > 0 else { return true }
+    func isCapital(_ byte: UInt8) -> Bool { (0x41...0x5A).contains(byte) }
+    func isAlphanumeric(_ byte: UInt8) -> Bool {
+      (0x30...0x39).contains(byte) || (0x61...0x7A).contains(lowercased(byte)) || byte >= 0x80
+    }
+    // `user[password]` ends in a bracket, which was taken off.
+    return !isAlphanumeric(name[start - 1]) || isCapital(name[start]) && !isCapital(name[start - 1])
+  }
+
+  /// A name without its percent-encoding, and without a bracket at its end.
+  private static func decoded(_ name: ArraySlice<UInt8>) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var position = name.startIndex
+    while position < name.endIndex {
+      if name[position] == UInt8(ascii: "%"), position + 2 < name.endIndex, let high = digit(name[position + 1]),
+        let low = digit(name[position + 2])
+      {
+        bytes.append(high << 4 | low)
+        position += 3
+      } else {
+        bytes.append(name[position])
+        position += 1
+      }
+    }
+    while let last = bytes.last, last == UInt8(ascii: "]") || last == UInt8(ascii: "[") { bytes.removeLast() }
+    return bytes
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case 0x30...0x39: byte - 0x30
+    case 0x41...0x46, 0x61...0x66: (byte | 0x20) - 0x61 + 10
+    default: nil
+    }
+  }
+
+  fileprivate static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+}
+
+extension CapturedResponse {
+  /// Takes out what is not kept.
+  ///
+  /// - Parameter more: Further header fields whose values are not, in lower case.
+  public mutating func redact(_ redaction: Redaction, and more: [String]) {
+    head = head.redacted(by: redaction, and: more)
+  }
+}
+
+extension HeaderBlock {
+  /// Fields whose values are URLs.
+  private static let locations = ["location", "content-location"]
+
+  /// The block as it may be kept.
+  ///
+  /// - Parameters:
+  ///   - redaction: What is not.
+  ///   - more: Further fields whose values are not, in lower case.
+  /// - Complexity: O(*n*) in the size of the block.
+  public func redacted(by redaction: Redaction, and more: [String] = []) -> HeaderBlock {
+    var result: [UInt8]?
+    var start = bytes.startIndex
+    while start < bytes.endIndex {
+      let newline = bytes[start...].firstIndex(of: UInt8(ascii: "\n"))
+      let end = newline.map { $0 + 1 } ?? bytes.endIndex
+      if let line = Self.redacted(line: bytes[start..<end], by: redaction, and: more) {
+        // Most responses have nothing to hide, and are not copied.
+        if result == nil { result = Array(bytes[..<start]) }
+        result? += line
+      } else {
+        result? += bytes[start..<end]
+      }
+      start = end
+    }
+    return result.map { HeaderBlock(bytes: $0) } ?? self
+  }
+
+  /// What is kept of a line; nil when that is all of it.
+  private static func redacted(line: ArraySlice<UInt8>, by redaction: Redaction, and more: [String]) -> [UInt8]? {
+    guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+    // Told from most fields by their lengths, before any text is made of them.
+    func isAmong(_ names: [String]) -> Bool {
+      names.contains { name in
+        name.utf8.count == colon - line.startIndex
+          && name.utf8.elementsEqual(line[..<colon].lazy.map(Redaction.lowercased))
+      }
+    }
+    var value: String
+    if isAmong(redaction.headers) || isAmong(more) {
+      value = Redaction.marker
+    } else if isAmong(locations) {
+      let url = String(decoding: line[(colon + 1)...].filter { $0 > 0x20 }, as: UTF8.self)
+      value = redaction.url(url)
+      if value == url { return nil }
+    } else {
+      return nil
+    }
+    value = ": \(value)\r\n"
+    return Array(line[..<colon]) + Array(value.utf8)
+  }
+}

@@ -1,0 +1,70 @@
+"""Secrets in URLs and headers: used for attempts, and not shown."""
+
+import json
+import sqlite3
+
+SECRET = "s3cr3t-0815"
+
+
+def test_secrets_reach_the_target_and_nobody_else(redial, receiver, tmp_path):
+    answers = [
+        (503, {"set-cookie": f"id={SECRET}", "x-pin": SECRET, "location": f"/next?token={SECRET}&a=1",
+               "retry-after": "0"}, b""),
+        (200, {"x-plain": "1"}, b"ok")]
+    target = receiver(lambda request: answers[int(request.headers.get("redial-attempt") or 2) - 1])
+    hook = receiver()
+    service = redial("--log-level", "debug")
+    descriptor = {
+        "url": f"{target.url}/x?a=1&access_token={SECRET}", "headers": {"Authorization": f"Bearer {SECRET}"},
+        "capture": {"redactHeaders": ["X-Pin"]}, "policy": {"backoff": {"initial": "20ms"}},
+        "callback": {"url": f"{hook.url}/?sig={SECRET}"}}
+    seen = [service("POST", "/v1/calls?dryRun=true", descriptor)]
+    answer = service("POST", "/v1/calls", descriptor, {"Idempotency-Key": "k"})
+    identity = answer.json["id"]
+    call = service.ended(identity)
+    assert call["state"] == "succeeded" and call["attemptCount"] == 2
+    assert call["url"] == f"{target.url}/x?a=1&access_token=REDACTED"
+    assert all(r.path.endswith(SECRET) and SECRET in r.headers["authorization"] for r in target.requests)
+    webhook = hook.next()
+    assert SECRET in webhook.path and SECRET not in webhook.body.decode()
+    assert json.loads(webhook.body)["data"]["url"] == call["url"]
+    attempts = service("GET", f"/v1/calls/{identity}/attempts")
+    headers = attempts.json["data"][0]["response"]["headers"]
+    assert headers["set-cookie"] == headers["x-pin"] == ["REDACTED"]
+    assert headers["location"] == ["/next?token=REDACTED&a=1"]
+    seen += [answer, attempts, service("POST", "/v1/calls", descriptor, {"Idempotency-Key": "k"}),
+             service("GET", f"/v1/calls/{identity}"), service("GET", "/v1/calls"), service("GET", "/v1/targets"),
+             service("GET", "/metrics"), service("POST", "/v1/calls/batch", [descriptor]),
+             service("POST", "/v1/calls", descriptor, {"Prefer": "wait=10"}),
+             service("GET", f"/v1/calls/{identity}?wait=1s")]
+    for shown in seen:
+        assert shown.status < 300 and SECRET not in shown.body.decode(), shown.body
+    service.terminate()
+    assert SECRET not in service.log.read_text()
+    # What was answered is not even in the store.
+    heads = [row[0] for row in sqlite3.connect(service.store).execute("SELECT response_head FROM attempts") if row[0]]
+    assert heads and not any(SECRET.encode() in bytes(head) for head in heads)
+
+
+def test_the_names_can_be_chosen(redial, receiver):
+    target = receiver(lambda request: (200, {"x-mine": "1", "set-cookie": "a"}, b""))
+    service = redial("--redact-headers", "X-Mine", "--redact-parameters", "code")
+    call = service.ended(service.submit(url=target.url + "/?code=1&token=2"))
+    assert call["url"] == target.url + "/?code=REDACTED&token=2"
+    assert call["response"]["headers"]["x-mine"] == ["REDACTED"]
+    assert call["response"]["headers"]["set-cookie"] == ["a"]
+
+
+def test_a_response_that_was_inflated_does_not_claim_a_coding(redial, receiver):
+    import gzip
+    body = gzip.compress(b"hello" * 100)
+    target = receiver(lambda request: (200, {"content-encoding": "gzip", "x-a": "1"}, body))
+    service = redial()
+    call = service.ended(service.submit(url=target.url))
+    assert call["response"]["body"] == "hello" * 100
+    assert "content-encoding" not in call["response"]["headers"]
+    assert "content-length" not in call["response"]["headers"]
+    assert call["response"]["headers"]["x-a"] == ["1"]
+    # Whoever asks for the coding itself gets what came.
+    call = service.ended(service.submit(url=target.url, headers={"Accept-Encoding": "gzip"}))
+    assert call["response"]["headers"]["content-encoding"] == ["gzip"] and call["response"]["encoding"] == "base64"
