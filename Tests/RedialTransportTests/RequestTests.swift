@@ -70,9 +70,12 @@ struct RequestTests {
   func largeBody() throws {
     let target = ScriptedTarget.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
     defer { target.stop() }
-    let body = String(repeating: "0123456789abcdef", count: 65_536)
-    #expect(try TransportProbe().perform(target.url, method: "PUT", body: body)?.status == 200)
-    #expect(target.requests.first?.hasSuffix("\r\n\r\n" + body) == true)
+    let body = (0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+    let request = TransportRequest(
+      id: 1, url: target.url, method: "PUT", body: body, timeout: .seconds(60), captureLimit: 0)
+    #expect(try TransportProbe().perform(request)?.status == 200)
+    let sent = try #require(target.bytesOfRequests.first)
+    #expect(Array(sent.suffix(body.count + 4)) == [13, 10, 13, 10] + body)
   }
 
   @Test("connections are kept for the next request")

@@ -11,7 +11,7 @@ final class ScriptedTarget: Sendable {
 
   private struct State {
     var connections = 0
-    var requests: [String] = []
+    var requests: [[UInt8]] = []
   }
 
   /// One connection, from the target's side.
@@ -27,23 +27,34 @@ final class ScriptedTarget: Sendable {
       var whole: Int?
       while true {
         if whole == nil {
-          let text = String(decoding: bytes, as: UTF8.self)
-          whole = text.range(ofHead: "\r\n\r\n").map { end in
-            let length = text.lowercased().split(separator: "\r\n").compactMap { line -> Int? in
+          whole = Self.end(ofHead: bytes).map { end in
+            let length = String(decoding: bytes[..<end], as: UTF8.self).lowercased().split(separator: "\r\n").compactMap
+            { line -> Int? in
               line.hasPrefix("content-length:") ? Int(line.dropFirst(15).filter { $0 != " " }) : nil
             }
             return end + (length.first ?? 0)
           }
         }
         if let whole, bytes.count >= whole {
-          let text = String(decoding: bytes, as: UTF8.self)
-          target.state.withLock { $0.requests.append(text) }
-          return text
+          target.state.withLock { $0.requests.append(bytes) }
+          return String(decoding: bytes, as: UTF8.self)
         }
         let count = recv(descriptor, &chunk, chunk.count, 0)
         if count <= 0 { return nil }
         bytes += chunk[..<count]
       }
+    }
+
+    /// How many bytes the header takes; nil when it is not whole.
+    private static func end(ofHead bytes: [UInt8]) -> Int? {
+      var position = 3
+      while position < bytes.count {
+        if bytes[position] == 10, bytes[position - 1] == 13, bytes[position - 2] == 10, bytes[position - 3] == 13 {
+          return position + 1
+        }
+        position += 1
+      }
+      return nil
     }
 
     /// Sends text; false when the client has gone.
@@ -113,7 +124,9 @@ final class ScriptedTarget: Sendable {
   /// Connections that were accepted.
   var connectionCount: Int { state.withLock { $0.connections } }
   /// Whole requests, in the order of their ends.
-  var requests: [String] { state.withLock { $0.requests } }
+  var requests: [String] { bytesOfRequests.map { String(decoding: $0, as: UTF8.self) } }
+  /// The same as they came, for large ones: to take text apart, and to compare it, takes its time.
+  var bytesOfRequests: [[UInt8]] { state.withLock { $0.requests } }
 
   /// Accepts no more.
   func stop() {
@@ -134,17 +147,5 @@ final class ScriptedTarget: Sendable {
 enum Thread {
   static func detach(_ body: @escaping @Sendable () -> Void) {
     DispatchQueue(label: "test.thread").async(execute: body)
-  }
-}
-
-extension String {
-  /// How many UTF-8 bytes there are up to and with the first occurrence of `mark`.
-  fileprivate func range(ofHead mark: String) -> Int? {
-    let (bytes, wanted) = (Array(utf8), Array(mark.utf8))
-    guard bytes.count >= wanted.count else { return nil }
-    for start in 0...(bytes.count - wanted.count) where Array(bytes[start..<(start + wanted.count)]) == wanted {
-      return start + wanted.count
-    }
-    return nil
   }
 }

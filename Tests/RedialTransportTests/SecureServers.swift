@@ -10,9 +10,10 @@ final class SecureServers: @unchecked Sendable {
 
   let folder: URL
   private let nginx = Process()
-  /// As long as this process holds it, nginx lives.
-  private let leash = Pipe()
   private var ports: [String: Int] = [:]
+
+  /// The most that nginx outlives its start, in seconds.
+  private static let longestLife = 900
 
   struct Failure: Error {
     var message: String
@@ -88,6 +89,7 @@ final class SecureServers: @unchecked Sendable {
           ssl_protocols \(name == "old" ? "TLSv1.2" : "TLSv1.2 TLSv1.3");
           \(name == "client" ? "ssl_verify_client on; ssl_client_certificate \(path("ca.pem"));" : "")
           location / { return 200 "$server_protocol $ssl_client_s_dn"; }
+          location ~ ^/to/(.*)$ { return 302 https://$1/; }
           location /echo { client_body_buffer_size 4m; client_max_body_size 4m; return 200 "$request_method"; }
         }
 
@@ -107,10 +109,12 @@ final class SecureServers: @unchecked Sendable {
     nginx.arguments = [
       "-c",
       "PATH=$PATH:/usr/sbin; nginx -p \(folder.path) -c \(path("nginx.conf")) -e \(path("error.log")) </dev/null & "
-        + "cat; kill -9 $!; wait $!; rm -rf \(folder.path)",
+        // A pipe could be held open by others. Whoever starts the tests may die without them, so that a time is bound, too.
+        + "turns=0; while kill -0 \(getpid()) && [ $turns -lt \(Self.longestLife) ]; do sleep 1; turns=$((turns+1)); done; "
+        // Killed, since what this process blocks of signals is inherited.
+        + "kill -9 $!; wait $!; rm -rf \(folder.path)",
     ]
-    // Killed, since what this process blocks of signals is inherited.
-    nginx.standardInput = leash
+    nginx.standardInput = FileHandle.nullDevice
     nginx.standardOutput = FileHandle.nullDevice
     nginx.standardError = FileHandle.nullDevice
     try nginx.run()
