@@ -209,7 +209,7 @@ extension Engine {
       .start(
         AttemptStart(
           call: call.record, number: call.record.progress.attempts,
-          timeout: min(longest, call.record.deadline - now))))
+          timeout: min(longest, call.record.deadline - now), tls: targets[call.target].settings.tls)))
     return call.record
   }
 

@@ -86,6 +86,8 @@ public struct AttemptStart: Sendable {
   public var number: Int
   /// The most time it may take.
   public var timeout: Duration
+  /// What is set for the target about TLS.
+  public var tls: TargetTLS?
 }
 
 /// How things stand.

@@ -3,7 +3,7 @@ internal import CCurl
 /// What is the same for every request.
 extension Transfer {
   func setConstants() -> Bool {
-    setHabits() && setCallbacks() && setTLS()
+    setHabits() && setCallbacks() && setTLS(nil) == CURLE_OK
   }
 
   private func setHabits() -> Bool {
@@ -59,15 +59,5 @@ extension Transfer {
       redial_curl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, me),
     ]
     return codes.allSatisfy { $0 == CURLE_OK }
-  }
-
-  private func setTLS() -> Bool {
-    // CURL_SSLVERSION_TLSv1_2 and _3, which C has as values of a nameless enumeration.
-    let version = configuration.tls.minimumVersion == .tls13 ? 7 : 6
-    var code = redial_curl_set_long(handle, CURLOPT_SSLVERSION, version)
-    if code == CURLE_OK, let file = configuration.tls.trustedIssuers {
-      code = redial_curl_set_text(handle, CURLOPT_CAINFO, file)
-    }
-    return code == CURLE_OK
   }
 }

@@ -34,31 +34,9 @@ extension Transfer {
     if code == CURLE_OK { code = setMethod(hop.method, hop.body) }
     if code == CURLE_OK { code = redial_curl_set_headers(handle, fields) }
     if code == CURLE_OK { code = redial_curl_set_long(handle, CURLOPT_TIMEOUT_MS, Self.milliseconds(timeout)) }
-    if code == CURLE_OK, !configuration.tls.targets.isEmpty { code = setIdentity(hop.url) }
+    if code == CURLE_OK { code = setTLS(for: hop) }
     return code
   }
-
-  /// What holds for this target alone, in the place of what held for the one before.
-  private func setIdentity(_ url: String) -> CURLcode {
-    let target = (try? TargetURL(url).origin).flatMap { configuration.tls.targets[$0] }
-    let pins = (target?.pins ?? []).map { "sha256//\($0)" }.joined(separator: ";")
-    let issuers = target?.trustedIssuers ?? configuration.tls.trustedIssuers
-    for (option, text) in [
-      (CURLOPT_SSLCERT, target?.certificate), (CURLOPT_SSLKEY, target?.key),
-      (CURLOPT_PINNEDPUBLICKEY, pins.isEmpty ? nil : pins), (CURLOPT_CAINFO, issuers ?? Self.systemIssuers),
-    ] {
-      let code = redial_curl_set_text(handle, option, text)
-      guard code == CURLE_OK else { return code }
-    }
-    return CURLE_OK
-  }
-
-  /// Where the library looks when nothing is set.
-  private static let systemIssuers: String? = {
-    guard let handle = curl_easy_init() else { return nil }
-    defer { curl_easy_cleanup(handle) }
-    return redial_curl_get_text(handle, CURLINFO_CAINFO).map { String(cString: $0) }
-  }()
 
   private func setMethod(_ method: String, _ content: [UInt8]) -> CURLcode {
     // Takes back whatever the request before has set.

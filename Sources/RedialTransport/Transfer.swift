@@ -27,6 +27,8 @@ final class Transfer {
   /// Tells the handle's uses apart.
   var generation: UInt64 = 0
   var isInflating = false
+  /// What is set of TLS for the target that the handle called last.
+  var identity: TargetTLS?
   /// The last address at the other end, and its text with the zero at its end.
   var lastAddress: (text: [CChar], address: IPAddress)?
   /// Whether the request went out on a connection that had served before.

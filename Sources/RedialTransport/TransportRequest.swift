@@ -20,10 +20,13 @@ public struct TransportRequest: Sendable {
   /// How many redirects are followed; 0 for none. Each is a request of its own, with what is left of the time.
   public var maxRedirects: Int
 
+  /// What is set for the target about TLS; it holds for the URL's origin, and not where a redirect leads elsewhere.
+  public var tls: TargetTLS?
+
   /// Creates a request.
   public init(
     id: UInt64, url: String, method: String, headers: [HeaderField] = [], body: [UInt8] = [], timeout: Duration,
-    captureLimit: Int, maxRedirects: Int = 0
+    captureLimit: Int, maxRedirects: Int = 0, tls: TargetTLS? = nil
   ) {
     self.id = id
     self.url = url
@@ -33,6 +36,7 @@ public struct TransportRequest: Sendable {
     self.timeout = timeout
     self.captureLimit = captureLimit
     self.maxRedirects = maxRedirects
+    self.tls = tls
   }
 }
 

@@ -15,7 +15,9 @@ struct TargetOverridesTests {
   private static let full = """
     {"breaker":{"consecutiveFailures":3,"failureRate":0.25,"window":"30s","minimumCalls":7,"openInterval":"2s",\
     "maxOpenInterval":"20s","probes":2},"maxInFlight":8,"rate":{"perSecond":2.5,"burst":4},\
-    "retryBudget":{"share":0.1,"minPerSecond":3},"slowStart":"45s","attemptTimeout":"5s"}
+    "retryBudget":{"share":0.1,"minPerSecond":3},"slowStart":"45s","attemptTimeout":"5s",\
+    "tls":{"certificate":"/c.pem","key":"/c.key","caFile":"/ca.pem",\
+    "pins":["ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs="],"minVersion":"1.3"}}
     """
 
   @Test("what is written is what was read, and all of it takes effect")
@@ -30,6 +32,8 @@ struct TargetOverridesTests {
     #expect(settings.maxInFlight == 8 && settings.ratePerSecond == 2.5 && settings.rateBurst == 4)
     #expect(settings.retryShare == 0.1 && settings.retriesPerSecond == 3)
     #expect(settings.slowStart == .seconds(45) && settings.attemptTimeout == .seconds(5))
+    #expect(
+      settings.tls?.certificate == "/c.pem" && settings.tls?.pins.count == 1 && settings.tls?.minVersion == .tls13)
     var writer = JSONWriter()
     settings.write(to: &writer)
     #expect(String(decoding: writer.bytes, as: UTF8.self) == Self.full)
@@ -55,6 +59,9 @@ struct TargetOverridesTests {
       (#"{"breaker":{"failureRate":1.1}}"#, "/breaker/failureRate"), (#"{"breaker":{"x":1}}"#, "/breaker/x"),
       (#"{"breaker":{"probes":1001}}"#, "/breaker/probes"), (#"{"slowStart":"2d"}"#, "/slowStart"),
       (#"{"attemptTimeout":"0s"}"#, "/attemptTimeout"), (#"{"retryBudget":{"share":2}}"#, "/retryBudget/share"),
+      (#"{"tls":"x"}"#, "/tls"), (#"{"tls":{"ca":"/x"}}"#, "/tls/ca"), (#"{"tls":{"caFile":"x.pem"}}"#, "/tls/caFile"),
+      (#"{"tls":{"key":"/k"}}"#, "/tls/key"), (#"{"tls":{"pins":["AAAA"]}}"#, "/tls/pins/0"),
+      (#"{"tls":{"pins":"AAAA"}}"#, "/tls/pins"), (#"{"tls":{"minVersion":"1.1"}}"#, "/tls/minVersion"),
       (#"{"maxInFlight":1,"maxInFlight":2}"#, "/maxInFlight"), ("[]", ""),
     ])
   func faults(text: String, pointer: String) {

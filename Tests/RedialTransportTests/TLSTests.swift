@@ -60,18 +60,34 @@ struct TLSTests {
   func client() throws {
     let servers = try SecureServers.shared.get()
     #expect(try probe(servers).perform(servers.url("client"))?.status == 400)
-    let probe = try probe(servers) {
-      $0.tls.targets[servers.url("client")] = .init(
-        certificate: servers.path("client.pem"), key: servers.path("client.key"))
-    }
-    let result = probe.perform(servers.url("client"))
+    let probe = try probe(servers)
+    let own = TargetTLS(certificate: servers.path("client.pem"), key: servers.path("client.key"))
+    let result = probe.perform(servers.url("client"), tls: own)
     #expect(result?.status == 200)
     #expect(result.map { String(decoding: $0.body, as: UTF8.self) } == "HTTP/2.0 CN=Test client")
     #expect(probe.perform(servers.url("good")).map { String(decoding: $0.body, as: UTF8.self) } == "HTTP/2.0 ")
-    let missing = try self.probe(servers) {
-      $0.tls.targets[servers.url("client")] = .init(certificate: "/no/such.pem", key: "/no/such.key")
+    // Neither the connection that knows us nor the certificate serves a call without it.
+    #expect(probe.perform(servers.url("client"))?.status == 400)
+    let missing = TargetTLS(certificate: "/no/such.pem", key: "/no/such.key")
+    #expect(probe.perform(servers.url("client"), tls: missing)?.error?.code == "clientCertificateUnusable")
+  }
+
+  @Test("a redirect to another origin is followed without the target's certificate, pins and issuers")
+  func redirected() throws {
+    let servers = try SecureServers.shared.get()
+    let probe = try probe(servers)
+    let own = TargetTLS(
+      certificate: servers.path("client.pem"), key: servers.path("client.key"), pins: [try servers.pin("good")])
+    func result(_ from: String, _ to: String) -> TransportResult? {
+      probe.perform(
+        TransportRequest(
+          id: 1, url: "\(servers.url(from))/to/\(servers.url(to).drop { $0 != "1" })", method: "GET",
+          timeout: .seconds(10), captureLimit: 99, maxRedirects: 1, tls: own))
     }
-    #expect(missing.perform(servers.url("client"))?.error?.code == "clientCertificateUnusable")
+    func body(_ result: TransportResult?) -> String? { result.map { String(decoding: $0.body, as: UTF8.self) } }
+    let elsewhere = result("good", "client")
+    #expect(elsewhere?.figures?.redirects == 1 && elsewhere?.status == 400)
+    #expect(body(result("client", "client")) == "HTTP/2.0 CN=Test client")
   }
 
   @Test("a target can be held to public keys, one of which it must have")
@@ -80,7 +96,7 @@ struct TLSTests {
     let (good, other) = (try servers.pin("good"), try servers.pin("other"))
     #expect(good.count == 44 && good != other)
     func result(_ pins: [String]) throws -> TransportResult? {
-      try probe(servers) { $0.tls.targets[servers.url("good")] = .init(pins: pins) }.perform(servers.url("good"))
+      try probe(servers).perform(servers.url("good"), tls: TargetTLS(pins: pins))
     }
     #expect(try result([good])?.status == 200)
     #expect(try result([other, good])?.status == 200)
@@ -92,11 +108,12 @@ struct TLSTests {
   @Test("a target may have issuers of its own, and a version of TLS that is too old is not spoken")
   func issuersAndVersions() throws {
     let servers = try SecureServers.shared.get()
-    let own = try TransportProbe {
-      $0.tls.targets[servers.url("self")] = .init(trustedIssuers: servers.path("self.pem"))
-    }
-    #expect(own.perform(servers.url("self"))?.status == 200)
-    #expect(own.perform(servers.url("good"))?.error?.code == "certificateUntrusted")
+    let own = try probe(servers)
+    let itself = TargetTLS(caFile: servers.path("self.pem"))
+    #expect(own.perform(servers.url("self"), tls: itself)?.status == 200)
+    #expect(own.perform(servers.url("good"), tls: itself)?.error?.code == "certificateUntrusted")
+    #expect(own.perform(servers.url("good"))?.status == 200)
+    #expect(own.perform(servers.url("old"), tls: TargetTLS(minVersion: .tls13))?.error?.code == "tlsFailed")
     #expect(try probe(servers).perform(servers.url("old"))?.status == 200)
     let strict = try probe(servers) { $0.tls.minimumVersion = .tls13 }
     #expect(strict.perform(servers.url("good"))?.status == 200)

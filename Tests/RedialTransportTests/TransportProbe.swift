@@ -39,17 +39,18 @@ final class TransportProbe: Sendable {
   /// Performs one request to a URL.
   func perform(
     _ url: String, method: String = "GET", headers: [HeaderField] = [], body: String = "",
-    timeout: Duration = .seconds(10), captureLimit: Int = 4096
+    timeout: Duration = .seconds(10), captureLimit: Int = 4096, tls: TargetTLS? = nil
   ) -> TransportResult? {
     perform(
       TransportRequest(
         id: 1, url: url, method: method, headers: headers, body: Array(body.utf8), timeout: timeout,
-        captureLimit: captureLimit))
+        captureLimit: captureLimit, tls: tls))
   }
 
-  /// Waits for that many more results and answers all that have come; fewer, when they do not come in ten seconds.
+  /// Waits for that many more results and answers all that have come; fewer, when they do not come in a minute: machines that run tests are
+  /// loaded, and what takes too long fails by the requests' own timeouts.
   func wait(count: Int) -> [UInt64: [TransportResult]] {
-    for _ in 0..<count where results.signal.wait(timeout: .now() + .seconds(10)) == .timedOut { break }
+    for _ in 0..<count where results.signal.wait(timeout: .now() + .seconds(60)) == .timedOut { break }
     return results.arrived.withLock { $0 }
   }
 }

@@ -29,13 +29,14 @@ extension TargetOverrides {
 
   private mutating func readMembers(_ reader: inout DescriptorReader) throws(JSONError) {
     try reader.json.beginObject()
-    var members = Members(["breaker", "maxInFlight", "rate", "retryBudget", "slowStart", "attemptTimeout"])
+    var members = Members(["breaker", "maxInFlight", "rate", "retryBudget", "slowStart", "attemptTimeout", "tls"])
     while let key = try reader.nextMember(&members, of: "a target's settings", at: "") {
       switch key {
       case "breaker": try readBreaker(&reader)
       case "maxInFlight": maxInFlight = try reader.integer("/maxInFlight", in: 1...100_000)
       case "rate": try readRate(&reader)
       case "retryBudget": try readRetryBudget(&reader)
+      case "tls": tls = try TargetTLS(&reader)
       case "slowStart": slowStart = try reader.duration("/slowStart", in: .zero...Self.longest)
       default:
         attemptTimeout = try reader.duration(
@@ -125,6 +126,10 @@ extension TargetOverrides {
     }
     if let slowStart { writer.field("slowStart", slowStart) }
     if let attemptTimeout { writer.field("attemptTimeout", attemptTimeout) }
+    if let tls {
+      writer.key("tls")
+      tls.write(to: &writer)
+    }
     writer.endObject()
   }
 

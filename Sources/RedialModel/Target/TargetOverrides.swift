@@ -31,6 +31,9 @@ public struct TargetOverrides: Sendable, Hashable {
   /// See ``TargetSettings/attemptTimeout``.
   public var attemptTimeout: Duration?
 
+  /// See ``TargetSettings/tls``.
+  public var tls: TargetTLS?
+
   /// Nothing is set.
   public init() {}
 
@@ -50,6 +53,7 @@ public struct TargetOverrides: Sendable, Hashable {
     retriesPerSecond = settings.retriesPerSecond
     slowStart = settings.slowStart
     attemptTimeout = settings.attemptTimeout
+    tls = settings.tls
   }
 
   /// The settings of a target: these, and the defaults where nothing is set.
@@ -73,6 +77,7 @@ public struct TargetOverrides: Sendable, Hashable {
     set(retriesPerSecond, \.retriesPerSecond)
     set(slowStart, \.slowStart)
     set(attemptTimeout, \.attemptTimeout)
+    if let tls { settings.tls = tls }
     return settings
   }
 }

@@ -188,7 +188,8 @@ final class Runtime: @unchecked Sendable {
         TransportRequest(
           id: UInt64(start.call.id.rawValue), url: start.call.spec.url, method: start.call.spec.method,
           headers: headers.fields(of: start, at: now), body: start.call.body, timeout: start.timeout,
-          captureLimit: start.call.spec.captureLimit, maxRedirects: start.call.spec.maxRedirects)
+          captureLimit: start.call.spec.captureLimit, maxRedirects: start.call.spec.maxRedirects,
+          tls: start.tls)
       })
   }
 

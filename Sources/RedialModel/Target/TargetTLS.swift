@@ -1,0 +1,100 @@
+/// A version of TLS.
+public enum TLSVersion: String, Sendable, Hashable, CaseIterable {
+  /// TLS 1.2 (RFC 5246).
+  case tls12 = "1.2"
+  /// TLS 1.3 (RFC 8446).
+  case tls13 = "1.3"
+}
+
+/// How one target proves who it is, and how Redial does to it. Certificates and keys are named by their files, which are
+/// read when a connection is made; what is in them is neither stored nor shown.
+public struct TargetTLS: Sendable, Hashable {
+  /// The path of Redial's certificate for the target, in PEM, with those of its issuers behind it.
+  public var certificate: String?
+  /// The path of the certificate's private key, in PEM, without a pass phrase; nil when it is in the certificate's file.
+  public var key: String?
+  /// The path of a file of certificates, in PEM, whose issuers are trusted for the target, and no others.
+  public var caFile: String?
+  /// SHA-256 digests, in base 64, of public keys, of which the target must have one; empty for any.
+  public var pins: [String]
+  /// The oldest version of TLS that is spoken with the target.
+  public var minVersion: TLSVersion?
+
+  /// The most pins that a target may have.
+  public static let mostPins = 16
+
+  /// Creates what holds for a target; what is left out is as for any other.
+  public init(
+    certificate: String? = nil, key: String? = nil, caFile: String? = nil, pins: [String] = [],
+    minVersion: TLSVersion? = nil
+  ) {
+    self.certificate = certificate
+    self.key = key
+    self.caFile = caFile
+    self.pins = pins
+    self.minVersion = minVersion
+  }
+
+  /// Reads the object at `/tls`, noting its faults; nil when it is not one.
+  init?(_ reader: inout DescriptorReader) throws(JSONError) {
+    self.init()
+    guard try reader.expect(.object, "/tls", "must be an object") else { return nil }
+    try reader.json.beginObject()
+    var members = Members(["certificate", "key", "caFile", "pins", "minVersion"])
+    while let name = try reader.nextMember(&members, of: "tls", at: "/tls") {
+      switch name {
+      case "certificate": certificate = try Self.path("/tls/certificate", &reader)
+      case "key": key = try Self.path("/tls/key", &reader)
+      case "caFile": caFile = try Self.path("/tls/caFile", &reader)
+      case "pins": try readPins(&reader)
+      default:
+        guard let text = try reader.string("/tls/minVersion") else { continue }
+        minVersion = TLSVersion(rawValue: text)
+        if minVersion == nil { reader.fault("/tls/minVersion", "must be \"1.2\" or \"1.3\"") }
+      }
+    }
+    if key != nil, certificate == nil { reader.fault("/tls/key", "is of no use without a certificate") }
+  }
+
+  private static func path(_ pointer: String, _ reader: inout DescriptorReader) throws(JSONError) -> String? {
+    guard let text = try reader.string(pointer) else { return nil }
+    guard text.hasPrefix("/"), text.utf8.count <= 4096, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+      reader.fault(pointer, "must be the absolute path of a file on Redial's machine")
+      return nil
+    }
+    return text
+  }
+
+  private mutating func readPins(_ reader: inout DescriptorReader) throws(JSONError) {
+    guard try reader.expect(.array, "/tls/pins", "must be an array of digests") else { return }
+    try reader.json.beginArray()
+    var position = 0
+    while try reader.json.nextElement() {
+      let pointer = "/tls/pins/\(position)"
+      position += 1
+      guard let text = try reader.string(pointer) else { continue }
+      if Base64.decode(text)?.count == 32 {
+        pins.append(text)
+      } else {
+        reader.fault(pointer, "must be the SHA-256 digest of a public key, in base 64")
+      }
+    }
+    if position > Self.mostPins { reader.fault("/tls/pins", "has more than \(Self.mostPins) digests") }
+  }
+
+  /// Writes what is set as one object.
+  func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    if let certificate { writer.field("certificate", certificate) }
+    if let key { writer.field("key", key) }
+    if let caFile { writer.field("caFile", caFile) }
+    if !pins.isEmpty {
+      writer.key("pins")
+      writer.beginArray()
+      for pin in pins { writer.string(pin) }
+      writer.endArray()
+    }
+    if let minVersion { writer.field("minVersion", minVersion.rawValue) }
+    writer.endObject()
+  }
+}

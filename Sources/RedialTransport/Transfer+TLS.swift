@@ -1,0 +1,43 @@
+internal import CCurl
+internal import RedialModel
+
+/// How the two ends of a connection prove who they are.
+extension Transfer {
+  /// Sets what holds for the request at hand: what its target has, as long as it goes to the origin that it was meant for.
+  func setTLS(for hop: Hop) -> CURLcode {
+    var wanted = request.tls
+    if wanted != nil, redirects > 0, (try? TargetURL(hop.url).origin) != (try? TargetURL(request.url).origin) {
+      wanted = nil
+    }
+    return wanted == identity ? CURLE_OK : setTLS(wanted)
+  }
+
+  /// Sets what holds for one target, or for all that have nothing of their own, in the place of what held before.
+  func setTLS(_ target: TargetTLS?) -> CURLcode {
+    let issuers = target?.caFile ?? configuration.tls.trustedIssuers
+    let pins = (target?.pins ?? []).map { "sha256//\($0)" }.joined(separator: ";")
+    for (option, text) in [
+      (CURLOPT_SSLCERT, target?.certificate), (CURLOPT_SSLKEY, target?.key),
+      (CURLOPT_PINNEDPUBLICKEY, pins.isEmpty ? nil : pins),
+      // Whoever names issuers trusts no others, so that the system's folder of them goes, too.
+      (CURLOPT_CAINFO, issuers ?? Self.systemIssuers.file),
+      (CURLOPT_CAPATH, issuers == nil ? Self.systemIssuers.folder : nil),
+    ] {
+      let code = redial_curl_set_text(handle, option, text)
+      guard code == CURLE_OK else { return code }
+    }
+    // CURL_SSLVERSION_TLSv1_2 and _3, which C has as values of a nameless enumeration.
+    let version = (target?.minVersion ?? configuration.tls.minimumVersion) == .tls13 ? 7 : 6
+    let code = redial_curl_set_long(handle, CURLOPT_SSLVERSION, version)
+    if code == CURLE_OK { identity = target }
+    return code
+  }
+
+  /// Where the library looks when nothing is set.
+  private static let systemIssuers: (file: String?, folder: String?) = {
+    guard let handle = curl_easy_init() else { return (nil, nil) }
+    defer { curl_easy_cleanup(handle) }
+    func text(_ info: CURLINFO) -> String? { redial_curl_get_text(handle, info).map { String(cString: $0) } }
+    return (text(CURLINFO_CAINFO), text(CURLINFO_CAPATH))
+  }()
+}

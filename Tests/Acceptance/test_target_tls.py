@@ -1,0 +1,125 @@
+"""TLS as it is set for a single target, with certificates made for the occasion."""
+
+import base64
+import hashlib
+import ssl
+import subprocess
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import quote
+
+import pytest
+
+
+def openssl(folder, *arguments, stdin=None):
+    run = subprocess.run(["openssl", *arguments], cwd=folder, input=stdin, capture_output=True)
+    assert run.returncode == 0, run.stderr.decode()
+    return run.stdout
+
+
+def issuer(folder, name):
+    openssl(folder, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+            "-keyout", f"{name}.key", "-out", f"{name}.pem", "-subj", f"/CN={name}", "-addext",
+            "subjectAltName=IP:127.0.0.1")
+
+
+class SecureTarget:
+    """Answers with the name on its client's certificate."""
+
+    def __init__(self, folder):
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                certificate = self.connection.getpeercert() or {"subject": [[("commonName", "nobody")]]}
+                name = dict(pair[0] for pair in certificate["subject"])["commonName"].encode()
+                self.send_response_only(200)
+                self.send_header("content-length", str(len(name)))
+                self.end_headers()
+                self.wfile.write(name)
+
+            def log_message(self, *_):
+                pass
+
+        class Quiet(ThreadingHTTPServer):
+            daemon_threads = True
+
+            def get_request(self):
+                # The handshake belongs to the connection's own thread.
+                connection, address = self.socket.accept()
+                return context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False), address
+
+            def handle_error(self, *_):
+                pass
+
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=folder / "client.pem")
+        context.verify_mode = ssl.CERT_OPTIONAL
+        context.load_cert_chain(folder / "server.pem", folder / "server.key")
+        self.server = Quiet(("127.0.0.1", 0), Handler)
+        self.url = f"https://127.0.0.1:{self.server.server_address[1]}"
+        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def end(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+@pytest.fixture
+def secure(made, tmp_path):
+    for name in ("server", "client", "other"):
+        issuer(tmp_path, name)
+    target = SecureTarget(tmp_path)
+    made.append(target)
+    return target
+
+
+def test_a_target_has_its_own_certificate_issuers_pins_and_version(redial, secure, tmp_path):
+    service = redial()
+
+    def put(tls):
+        return service("PUT", f"/v1/targets/{quote(secure.url, safe='')}", {"tls": tls})
+
+    def call(**more):
+        return service.ended(service.submit(url=secure.url, policy={"maxAttempts": 1}, **more))
+
+    def code(ended):
+        return ended["attempts"][0]["error"]["code"]
+
+    def path(name):
+        return str(tmp_path / name)
+
+    assert code(call()) == "certificateSelfSigned"
+    tls = {"caFile": path("server.pem"), "certificate": path("client.pem"), "key": path("client.key")}
+    assert put(tls).status == 200
+    ended = call()
+    assert (ended["state"], ended["response"]["body"]) == ("succeeded", "client"), ended
+    # It outlives the process, and what is in the files is in no answer and not in the store.
+    service.kill()
+    service.start()
+    assert service.target(secure.url)["settings"]["tls"] == tls
+    assert call()["response"]["body"] == "client"
+    secret = b"".join((tmp_path / "client.key").read_bytes().splitlines()[1:-1])[:40]
+    shown = service("GET", "/v1/targets").body
+    stored = b"".join(f.read_bytes() for f in tmp_path.glob("redial.db*"))
+    assert b"client.key" in shown and b"client.key" in stored
+    assert secret not in shown and secret not in stored
+    # Another target with the same address has none of it.
+    assert code(call(target="other")) == "certificateSelfSigned"
+
+    key = openssl(tmp_path, "x509", "-in", "server.pem", "-noout", "-pubkey")
+    digest = hashlib.sha256(openssl(tmp_path, "pkey", "-pubin", "-outform", "der", stdin=key)).digest()
+    right, wrong = base64.b64encode(digest).decode(), base64.b64encode(b"x" * 32).decode()
+    assert put({"caFile": path("server.pem"), "pins": [wrong]}).status == 200
+    ended = call()
+    assert (ended["failureReason"], code(ended)) == ("notRetryable", "certificateNotPinned")
+    assert put({"caFile": path("server.pem"), "pins": [wrong, right], "minVersion": "1.3"}).status == 200
+    assert call()["response"]["body"] == "nobody"
+    assert put({"caFile": path("other.pem")}).status == 200
+    assert code(call()) == "certificateSelfSigned"
+    assert put({"caFile": path("server.pem"), "certificate": path("missing.pem")}).status == 200
+    assert code(call()) == "clientCertificateUnusable"
+
+    for tls, pointer in [({"caFile": "server.pem"}, "/tls/caFile"), ({"key": "/k"}, "/tls/key"),
+                         ({"pins": ["x"]}, "/tls/pins/0"), ({"minVersion": "1.0"}, "/tls/minVersion")]:
+        answer = put(tls)
+        assert (answer.status, answer.json["errors"][0]["pointer"]) == (422, pointer)
