@@ -95,7 +95,11 @@ func bareRound(_ url: String) -> Double {
   guard let multi = curl_multi_init() else { return .nan }
   var handles: [UnsafeMutableRawPointer] = []
   var fields: UnsafeMutablePointer<curl_slist>?
-  for line in ["Content-Type: text/plain", "Idempotency-Key: call_0123456789", "Expect:", "Accept:"] {
+  // The very header that the transport sends.
+  for line in [
+    "Content-Type: text/plain", "Idempotency-Key: call_0123456789", "Redial-Call-Id: call_0123456789",
+    "Redial-Attempt: 1", "User-Agent: redial/benchmark", "Accept-Encoding: gzip, deflate", "Accept:", "Expect:",
+  ] {
     fields = curl_slist_append(fields, line)
   }
   for _ in 0..<concurrency {

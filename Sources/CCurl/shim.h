@@ -48,6 +48,20 @@ static inline CURLcode redial_curl_set_dialer(CURL *_Nonnull h, redial_curl_dial
   return curl_easy_setopt(h, CURLOPT_OPENSOCKETFUNCTION, f);
 }
 
+// For CURLOPT_CLOSESOCKETFUNCTION.
+typedef int (*redial_curl_closer)(void *_Nullable, curl_socket_t);
+
+static inline CURLcode redial_curl_set_closer(CURL *_Nonnull h, redial_curl_closer _Nonnull f, void *_Nonnull p) {
+  CURLcode code = curl_easy_setopt(h, CURLOPT_CLOSESOCKETFUNCTION, f);
+  return code == CURLE_OK ? curl_easy_setopt(h, CURLOPT_CLOSESOCKETDATA, p) : code;
+}
+
+// What CURLOPT_PRIVATE was set to.
+static inline void *_Nullable redial_curl_get_private(CURL *_Nonnull h) {
+  void *v = NULL;
+  return curl_easy_getinfo(h, CURLINFO_PRIVATE, &v) == CURLE_OK ? v : NULL;
+}
+
 static inline long redial_curl_get_long(CURL *_Nonnull h, CURLINFO i) {
   long v = 0;
   return curl_easy_getinfo(h, i, &v) == CURLE_OK ? v : 0;

@@ -4,7 +4,7 @@ internal import RedialCore
 struct FirstByteTimers {
   /// A use of a handle.
   struct Entry {
-    var handle: UnsafeMutableRawPointer
+    var transfer: Transfer
     var generation: UInt64
   }
 

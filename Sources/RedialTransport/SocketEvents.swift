@@ -12,15 +12,28 @@ final class SocketEvents {
   private let bell: Int32
   private var events = [epoll_event](repeating: epoll_event(), count: 256)
   private var multi: UnsafeMutableRawPointer?
-  /// When libcurl wants to be called whatever happens; nil for never.
-  private var deadline: ContinuousClock.Instant?
+  /// When libcurl wants to be called whatever happens, in nanoseconds of the monotonic clock; `.max` for never.
+  private var deadline = Int64.max
+  /// By descriptor.
+  private var sockets: [Socket] = []
+
+  /// What libcurl waits for of a socket, and what the kernel looks for.
+  private struct Socket {
+    var wanted: UInt32 = 0
+    var watched: UInt32 = 0
+    /// Whether it was opened here, so that its end is told here, too.
+    var isOwn = false
+  }
 
   /// - Returns: Nil when the system gives no descriptors for it.
   init?() {
     poll = epoll_create1(Int32(EPOLL_CLOEXEC))
     bell = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
     guard poll >= 0, bell >= 0 else { return nil }
-    watch(bell, CURL_POLL_IN, isKnown: false)
+    var event = epoll_event()
+    event.events = EPOLLIN.rawValue
+    event.data.fd = bell
+    guard epoll_ctl(poll, EPOLL_CTL_ADD, bell, &event) == 0 else { return nil }
   }
 
   deinit {
@@ -34,37 +47,80 @@ final class SocketEvents {
     let me = Unmanaged.passUnretained(self).toOpaque()
     let code = redial_curl_multi_set_events(
       multi,
-      { _, descriptor, what, me, known in
+      { _, descriptor, what, me, _ in
         guard let me else { return -1 }
-        let events = Unmanaged<SocketEvents>.fromOpaque(me).takeUnretainedValue()
-        return events.watch(descriptor, what, isKnown: known != nil) ? 0 : -1
+        return Unmanaged<SocketEvents>.fromOpaque(me).takeUnretainedValue().watch(descriptor, what) ? 0 : -1
       },
       { _, milliseconds, me in
         guard let me else { return -1 }
         let events = Unmanaged<SocketEvents>.fromOpaque(me).takeUnretainedValue()
-        events.deadline = milliseconds < 0 ? nil : ContinuousClock.now + .milliseconds(milliseconds)
+        events.deadline =
+          milliseconds < 0 ? .max : milliseconds == 0 ? 0 : SocketEvents.now + Int64(milliseconds) * 1_000_000
         return 0
       }, me)
     self.multi = multi
     return code == CURLM_OK
   }
 
-  @discardableResult
-  private func watch(_ descriptor: Int32, _ what: Int32, isKnown: Bool) -> Bool {
+  /// A socket was opened, whose end will be told by ``closed(_:)``.
+  func opened(_ descriptor: Int32) {
+    grow(to: descriptor)
+    sockets[Int(descriptor)] = Socket(isOwn: true)
+  }
+
+  /// A socket is closed, which takes it out of the kernel's watch.
+  private func closed(_ descriptor: Int32) {
+    if descriptor < sockets.count { sockets[Int(descriptor)] = Socket() }
+    close(descriptor)
+  }
+
+  /// Has the sockets that a handle opens closed here.
+  func closes(of handle: UnsafeMutableRawPointer) -> CURLcode {
+    // Sound: a connection is closed by calls of libcurl's functions only, all of which this object's owner makes.
+    redial_curl_set_closer(
+      handle,
+      { me, descriptor in
+        guard let me else { return -1 }
+        Unmanaged<SocketEvents>.fromOpaque(me).takeUnretainedValue().closed(descriptor)
+        return 0
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private func grow(to descriptor: Int32) {
+    let missing = Int(descriptor) + 1 - sockets.count
+    if missing > 0 { sockets += [Socket](repeating: Socket(), count: max(missing, 64)) }
+  }
+
+  private func watch(_ descriptor: Int32, _ what: Int32) -> Bool {
+    grow(to: descriptor)
+    let index = Int(descriptor)
     if what == CURL_POLL_REMOVE {
-      // It may be closed already, which took it out.
-      _ = epoll_ctl(poll, EPOLL_CTL_DEL, descriptor, nil)
+      sockets[index].wanted = 0
+      // A connection that will serve again soon stays under watch, which saves two calls of the kernel each time. What
+      // was opened elsewhere, as the resolver's thread does, may be closed without a word.
+      if !sockets[index].isOwn {
+        _ = epoll_ctl(poll, EPOLL_CTL_DEL, descriptor, nil)
+        sockets[index].watched = 0
+      }
       return true
     }
     var event = epoll_event()
     if what & CURL_POLL_IN != 0 { event.events |= EPOLLIN.rawValue }
     if what & CURL_POLL_OUT != 0 { event.events |= EPOLLOUT.rawValue }
     event.data.fd = descriptor
-    if isKnown, epoll_ctl(poll, EPOLL_CTL_MOD, descriptor, &event) == 0 { return true }
-    guard epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) == 0 || errno == EEXIST else { return false }
-    // What libcurl hands back with the next word about this socket.
-    if let multi { curl_multi_assign(multi, descriptor, multi) }
+    sockets[index].wanted = event.events
+    guard sockets[index].watched != event.events else { return true }
+    if sockets[index].watched == 0 || epoll_ctl(poll, EPOLL_CTL_MOD, descriptor, &event) != 0 {
+      guard epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) == 0 || errno == EEXIST else { return false }
+    }
+    sockets[index].watched = event.events
     return true
+  }
+
+  private static var now: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
   /// Ends a wait, from any thread.
@@ -73,13 +129,21 @@ final class SocketEvents {
     _ = write(bell, &one, 8)
   }
 
-  /// Waits for something to happen, at most so long, and has libcurl do what it can.
+  /// Has libcurl do what is due by its own timer, such as to begin what was just added.
+  func beginDue() {
+    guard let multi, deadline != .max, deadline <= Self.now else { return }
+    deadline = .max
+    var running: Int32 = 0
+    curl_multi_socket_action(multi, CURL_SOCKET_BAD, 0, &running)
+  }
+
+  /// Waits for something to happen, at most so many milliseconds, and has libcurl do what it can.
   func turn(atMost longest: Int32) {
     guard let multi else { return }
     var wait = longest
-    if let deadline {
-      let left = (deadline - ContinuousClock.now).wholeMicroseconds
-      wait = Int32(clamping: min(Int64(longest), max(0, (left + 999) / 1000)))
+    if deadline != .max {
+      let left = deadline == 0 ? 0 : (deadline - Self.now + 999_999) / 1_000_000
+      wait = Int32(clamping: min(Int64(longest), max(0, left)))
     }
     let count = epoll_wait(poll, &events, Int32(events.count), wait)
     var running: Int32 = 0
@@ -90,15 +154,18 @@ final class SocketEvents {
         _ = read(bell, &rung, 8)
         continue
       }
+      guard descriptor < sockets.count, sockets[Int(descriptor)].wanted != 0 else {
+        // Something has come of an idle connection, such as its end; libcurl looks at it when it wants it again.
+        _ = epoll_ctl(poll, EPOLL_CTL_DEL, descriptor, nil)
+        if descriptor < sockets.count { sockets[Int(descriptor)].watched = 0 }
+        continue
+      }
       var what: Int32 = 0
       if found & EPOLLIN.rawValue != 0 { what |= CURL_CSELECT_IN }
       if found & EPOLLOUT.rawValue != 0 { what |= CURL_CSELECT_OUT }
       if found & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { what |= CURL_CSELECT_ERR }
       curl_multi_socket_action(multi, descriptor, what, &running)
     }
-    if let deadline, deadline <= ContinuousClock.now {
-      self.deadline = nil
-      curl_multi_socket_action(multi, CURL_SOCKET_BAD, 0, &running)
-    }
+    beginDue()
   }
 }

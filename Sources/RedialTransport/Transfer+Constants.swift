@@ -54,10 +54,15 @@ extension Transfer {
       redial_curl_set_pointer(handle, CURLOPT_PREREQDATA, me),
       redial_curl_set_dialer(handle) { transfer, _, destination in
         guard let transfer = Transfer.take(transfer), let destination else { return CURL_SOCKET_BAD }
-        return transfer.dialling.open(destination)
+        let socket = transfer.dialling.open(destination)
+        if socket != CURL_SOCKET_BAD { transfer.events?.opened(socket) }
+        return socket
       },
       redial_curl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, me),
+      redial_curl_set_pointer(handle, CURLOPT_PRIVATE, me),
     ]
+    // Connections outlive the transfers that made them, and the transfers' loop closes the last before its events go.
+    if let events, events.closes(of: handle) != CURLE_OK { return false }
     return codes.allSatisfy { $0 == CURLE_OK }
   }
 }

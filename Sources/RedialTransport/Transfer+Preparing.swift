@@ -26,53 +26,73 @@ extension Transfer {
     (received.headBytes, received.bodyLength, sends) = (0, 0, 0)
     (received.hasOversizedHead, received.wasEnough, received.isHeadWhole) = (false, false, false)
     (received.isContradictory, received.length, isReused) = (false, nil, false)
-    received.wasInflated = false
+    (received.wasInflated, uploaded) = (false, 0)
     message.pointee = 0
     guard dialling.begin(hop.url) else { return CURLE_COULDNT_CONNECT }
     guard setFields(hop.headers) else { return CURLE_OUT_OF_MEMORY }
-    var code = redial_curl_set_text(handle, CURLOPT_URL, hop.url)
+    var code = CURLE_OK
+    // A handle mostly goes on with what it did last, and libcurl keeps what it was told.
+    if hop.url != last.url {
+      code = redial_curl_set_text(handle, CURLOPT_URL, hop.url)
+      last.url = code == CURLE_OK ? hop.url : ""
+    }
     if code == CURLE_OK { code = setMethod(hop.method, hop.body) }
-    if code == CURLE_OK { code = redial_curl_set_headers(handle, fields) }
-    if code == CURLE_OK { code = redial_curl_set_long(handle, CURLOPT_TIMEOUT_MS, Self.milliseconds(timeout)) }
+    if code == CURLE_OK { code = redial_curl_set_headers(handle, fields.first) }
+    let milliseconds = Self.milliseconds(timeout)
+    if code == CURLE_OK, milliseconds != last.timeout {
+      code = redial_curl_set_long(handle, CURLOPT_TIMEOUT_MS, milliseconds)
+      last.timeout = code == CURLE_OK ? milliseconds : -1
+    }
     if code == CURLE_OK { code = setTLS(for: hop) }
     return code
   }
 
   private func setMethod(_ method: String, _ content: [UInt8]) -> CURLcode {
-    // Takes back whatever the request before has set.
-    var code = redial_curl_set_long(handle, CURLOPT_HTTPGET, 1)
-    if code == CURLE_OK { code = redial_curl_set_text(handle, CURLOPT_CUSTOMREQUEST, nil) }
-    guard code == CURLE_OK else { return code }
-    if method == "HEAD" { return redial_curl_set_long(handle, CURLOPT_NOBODY, 1) }
     // RFC 9110 section 8.6: a method that anticipates content says so when there is none.
-    if !content.isEmpty || ["POST", "PUT", "PATCH"].contains(method) {
-      code = setContent(content)
-      if code == CURLE_OK { code = redial_curl_set_long(handle, CURLOPT_POST, 1) }
-      return code == CURLE_OK && method != "POST"
-        ? redial_curl_set_text(handle, CURLOPT_CUSTOMREQUEST, method) : code
+    let hasContent =
+      method != "HEAD" && (!content.isEmpty || method == "POST" || method == "PUT" || method == "PATCH")
+    if hasContent, let code = failure(of: setContent(content)) { return code }
+    guard method != last.method || hasContent != last.hasContent else { return CURLE_OK }
+    last.method = ""
+    // Takes back whatever the request before has set.
+    var codes = [redial_curl_set_text(handle, CURLOPT_CUSTOMREQUEST, nil)]
+    if hasContent {
+      codes.append(redial_curl_set_long(handle, CURLOPT_NOBODY, 0))
+      codes.append(redial_curl_set_long(handle, CURLOPT_POST, 1))
+    } else {
+      codes.append(redial_curl_set_long(handle, CURLOPT_HTTPGET, 1))
+      if method == "HEAD" { codes.append(redial_curl_set_long(handle, CURLOPT_NOBODY, 1)) }
     }
-    return method == "GET" ? CURLE_OK : redial_curl_set_text(handle, CURLOPT_CUSTOMREQUEST, method)
+    if method != (hasContent ? "POST" : "GET"), method != "HEAD" {
+      codes.append(redial_curl_set_text(handle, CURLOPT_CUSTOMREQUEST, method))
+    }
+    if let code = codes.first(where: { $0 != CURLE_OK }) { return code }
+    (last.method, last.hasContent) = (method, hasContent)
+    return CURLE_OK
   }
+
+  private func failure(of code: CURLcode) -> CURLcode? { code == CURLE_OK ? nil : code }
 
   private func setContent(_ content: [UInt8]) -> CURLcode {
     let code = redial_curl_set_offset(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(content.count))
     guard code == CURLE_OK else { return code }
     guard content.count <= Self.copiedBodyBytes else {
       upload = Upload(content: content)
-      return redial_curl_set_pointer(handle, CURLOPT_COPYPOSTFIELDS, nil)
+      return redial_curl_set_pointer(handle, CURLOPT_POSTFIELDS, nil)
     }
-    return content.withUnsafeBytes { bytes in
-      // Never null, which would have libcurl ask for the content elsewhere.
-      withUnsafePointer(to: 0 as UInt8) { none in
-        redial_curl_set_pointer(handle, CURLOPT_COPYPOSTFIELDS, bytes.baseAddress ?? UnsafeRawPointer(none))
-      }
+    if small.count < content.count {
+      small.deallocate()
+      small = .allocate(byteCount: content.count, alignment: 1)
     }
+    small.copyBytes(from: content)
+    return redial_curl_set_pointer(handle, CURLOPT_POSTFIELDS, small.baseAddress)
   }
 
   /// Gives libcurl the header fields, and takes out those that it would add on its own account.
   private func setFields(_ headers: [HeaderField]) -> Bool {
-    curl_slist_free_all(fields)
-    fields = nil
+    var bytes = userAgentLine.utf8.count + 64
+    for header in headers { bytes += header.name.utf8.count + header.value.utf8.count + 3 }
+    fields.begin(fields: headers.count + 4, bytes: bytes)
     var (hasAccept, hasType, hasAgent, hasEncoding) = (false, false, false, false)
     for header in headers {
       switch header.name.utf8.count {
@@ -82,22 +102,15 @@ extension Transfer {
       case 15 where header.name.lowercased() == "accept-encoding": hasEncoding = true
       default: break
       }
-      // In libcurl's list, a field without a value ends in a semicolon.
-      guard append(header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)") else { return false }
+      fields.append(header)
     }
-    if !hasAgent, !append("User-Agent: \(configuration.userAgent)") { return false }
+    if !hasAgent { fields.append(line: userAgentLine) }
+    if !hasAccept { fields.append(line: "Accept:") }
+    if !hasType { fields.append(line: "Content-Type:") }
+    fields.append(line: "Expect:")
     // Who asks for a coding gets what it asked for, as it came.
-    if hasEncoding == isInflating {
-      isInflating.toggle()
-      let code = redial_curl_set_text(handle, CURLOPT_ACCEPT_ENCODING, isInflating ? "gzip, deflate" : nil)
-      guard code == CURLE_OK else { return false }
-    }
-    return (hasAccept || append("Accept:")) && (hasType || append("Content-Type:")) && append("Expect:")
-  }
-
-  private func append(_ line: String) -> Bool {
-    guard let longer = curl_slist_append(fields, line) else { return false }
-    fields = longer
-    return true
+    guard hasEncoding == isInflating else { return true }
+    isInflating.toggle()
+    return redial_curl_set_text(handle, CURLOPT_ACCEPT_ENCODING, isInflating ? "gzip, deflate" : nil) == CURLE_OK
   }
 }

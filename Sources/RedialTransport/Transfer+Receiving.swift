@@ -35,7 +35,7 @@ extension Transfer {
       return 0
     }
     // A status line begins the header anew, as after 100 Continue; trailers are not part of it.
-    if line.starts(with: "HTTP/".utf8) {
+    if count > 5, line[0] == 0x48, line[1] == 0x54, line[2] == 0x54, line[3] == 0x50, line[4] == 0x2F {
       received.head.removeAll(keepingCapacity: true)
       (received.isHeadWhole, received.length, received.wasInflated) = (false, nil, false)
     } else if count <= 2 {

@@ -20,12 +20,40 @@ extension Transfer {
     return (next, left)
   }
 
+  /// Whether it ended for want of an address of the host, of which the name may be at fault, or the resolver here.
+  func lacksAddress(_ code: CURLcode) -> Bool {
+    code == CURLE_COULDNT_RESOLVE_HOST
+      || code == CURLE_OPERATION_TIMEDOUT && sends == 0 && dialling.allowed == 0 && dialling.refusal == nil
+        && redial_curl_get_offset(handle, CURLINFO_NAMELOOKUP_TIME_T) == 0 && configuration.proxy == nil
+  }
+
+  /// Whether the request has content.
+  var hasContent: Bool { last.hasContent }
+
+  /// Whether the whole answer is there, over HTTP/2, while the content has not left, nor any of it since this was asked
+  /// last.
+  func isStuckBehindAnswer() -> Bool {
+    let sent = Int(redial_curl_get_offset(handle, CURLINFO_SIZE_UPLOAD_T))
+    defer { uploaded = sent }
+    guard sent == uploaded, received.isHeadWhole,
+      redial_curl_get_long(handle, CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0)
+    else { return false }
+    let status = redial_curl_get_long(handle, CURLINFO_RESPONSE_CODE)
+    guard status >= 200 else { return false }
+    if status == 204 || status == 205 { return true }
+    // Without a length, libcurl alone knows where the answer ends.
+    guard let digits = received.length, let length = Int(String(decoding: digits, as: UTF8.self)) else { return false }
+    return Int(redial_curl_get_offset(handle, CURLINFO_SIZE_DOWNLOAD_T)) >= length
+  }
+
   private var elapsed: Int { Int(redial_curl_get_offset(handle, CURLINFO_TOTAL_TIME_T)) }
 
   /// What came of the attempt, now that libcurl is done with it.
   ///
   /// - Parameter limit: The bound at which it was aborted from here, if it was.
-  func result(_ code: CURLcode, abortedAt limit: TransferEnd.Limit? = nil) -> TransportResult {
+  func result(
+    _ code: CURLcode, abortedAt limit: TransferEnd.Limit? = nil, isResolverDown: Bool = false
+  ) -> TransportResult {
     let end = TransferEnd(
       code: code, requestSize: sentBytes,
       systemError: Int32(clamping: redial_curl_get_long(handle, CURLINFO_OS_ERRNO)), wasRepeated: sends > 1,
@@ -33,7 +61,9 @@ extension Transfer {
       isHeadWhole: received.isHeadWhole, isContradictory: received.isContradictory,
       refusal: dialling.allowed == 0 ? dialling.refusal : nil, limit: limit, hasBeenAnswered: hasBeenAnswered,
       verification: redial_curl_get_long(handle, CURLINFO_SSL_VERIFYRESULT),
-      detail: code == CURLE_OK ? "" : detail(code))
+      isProxied: configuration.proxy != nil,
+      tunnelStatus: configuration.proxy == nil ? 0 : redial_curl_get_long(handle, CURLINFO_HTTP_CONNECTCODE),
+      isResolverDown: isResolverDown, detail: code == CURLE_OK ? "" : detail(code))
     let duration = Duration.microseconds(earlier + elapsed)
     upload = Upload()
     var result = TransportResult(id: id, outcome: end.outcome, error: end.error, duration: duration)

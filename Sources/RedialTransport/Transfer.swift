@@ -13,7 +13,18 @@ final class Transfer {
   /// The request as it was given; a redirect changes what is sent, and leaves this as it is.
   var request: TransportRequest
   var dialling: Dialling
-  var fields: UnsafeMutablePointer<curl_slist>?
+  let fields = FieldList()
+  let userAgentLine: String
+  /// What libcurl was told for the request before, and need not be told again.
+  var last = Told()
+  /// Content that is handed over at once, in memory that is used again.
+  var small = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 1)
+  /// What is told where sockets are opened and closed; nil where nobody waits for them.
+  let events: SocketEvents?
+  /// How much of the content had left when it was last looked at.
+  var uploaded = 0
+  /// Whether the transfer is libcurl's.
+  var isUnderWay = false
   /// What of the request's content libcurl fetches piece by piece, and how much of it has been fetched.
   var upload = Upload()
   var received = Received()
@@ -33,6 +44,13 @@ final class Transfer {
   var lastAddress: (text: [CChar], address: IPAddress)?
   /// Whether the request went out on a connection that had served before.
   var isReused = false
+
+  struct Told {
+    var url = ""
+    var method = ""
+    var hasContent = false
+    var timeout = -1
+  }
 
   /// Content that libcurl is given as it needs it, so that it makes no copy.
   struct Upload {
@@ -58,10 +76,12 @@ final class Transfer {
   var id: UInt64 { request.id }
 
   /// - Returns: Nil when libcurl has no memory for it.
-  init?(configuration: TransportConfiguration) {
+  init?(configuration: TransportConfiguration, events: SocketEvents? = nil) {
     guard let handle = curl_easy_init() else { return nil }
     self.handle = handle
     self.configuration = configuration
+    self.events = events
+    userAgentLine = "User-Agent: \(configuration.userAgent)"
     dialling = Dialling(policy: configuration.egress, isProxied: configuration.proxy != nil)
     request = TransportRequest(id: 0, url: "", method: "GET", timeout: .zero, captureLimit: 0)
     message = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -71,7 +91,7 @@ final class Transfer {
 
   deinit {
     curl_easy_cleanup(handle)
-    curl_slist_free_all(fields)
+    small.deallocate()
     message.deallocate()
   }
 

@@ -35,6 +35,11 @@ struct TransferEnd {
   var hasBeenAnswered = false
   /// What was found of the server's certificate: an `X509_V_ERR` of OpenSSL.
   var verification = 0
+  /// Whether the way goes through a proxy, and what that answered to a request for a tunnel; 0 for nothing.
+  var isProxied = false
+  var tunnelStatus = 0
+  /// Whether names cannot be resolved here at present, whichever they are.
+  var isResolverDown = false
   /// What libcurl says, for people; empty when it says nothing.
   var detail = ""
 
@@ -56,7 +61,13 @@ struct TransferEnd {
     switch code {
     case CURLE_OUT_OF_MEMORY where requestSize == 0: return .localFault
     case CURLE_COULDNT_CONNECT where Self.isLocal(systemError): return .localFault
-    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_SSL_CONNECT_ERROR,
+    // A proxy is the operator's, and none of the target's faults.
+    case CURLE_COULDNT_CONNECT where isProxied: return .localFault
+    case CURLE_COULDNT_RESOLVE_PROXY: return .localFault
+    case CURLE_COULDNT_RESOLVE_HOST where isResolverDown, CURLE_OPERATION_TIMEDOUT where isResolverDown:
+      return .localFault
+    case _ where tunnelStatus >= 300 && requestSize == 0: return .notSent
+    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_SSL_CONNECT_ERROR,
       CURLE_QUIC_CONNECT_ERROR, CURLE_PROXY:
       return .notSent
     case CURLE_OPERATION_TIMEDOUT, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2,
@@ -109,10 +120,16 @@ struct TransferEnd {
       return ("responseHeaderTooLarge", "The response's header is larger than is accepted")
     }
     switch code {
-    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_COULDNT_RESOLVE_PROXY: return ("proxyUnreachable", "The name of the proxy could not be resolved")
+    case CURLE_COULDNT_RESOLVE_HOST where isResolverDown, CURLE_OPERATION_TIMEDOUT where isResolverDown:
+      return ("resolverUnavailable", "No name can be resolved here at present")
+    case CURLE_COULDNT_RESOLVE_HOST:
       return ("unknownHost", "The name of the host could not be resolved")
     case CURLE_COULDNT_CONNECT where Self.isLocal(systemError):
       return ("localResources", "No connection could be made for want of resources here")
+    case CURLE_COULDNT_CONNECT where isProxied: return ("proxyUnreachable", "No connection to the proxy could be made")
+    case _ where tunnelStatus >= 300 && requestSize == 0:
+      return ("proxyRefused", "The proxy made no tunnel to the target, and answered \(tunnelStatus)")
     case CURLE_COULDNT_CONNECT where systemError == ECONNREFUSED:
       return ("connectionRefused", "The target refused the connection")
     case CURLE_COULDNT_CONNECT: return ("connectFailed", "No connection to the target could be made")

@@ -11,12 +11,16 @@ final class TransferLoop: @unchecked Sendable {
     case start(TransportRequest)
     case cancel(UInt64)
     case restrict(EgressPolicy)
+    /// Whether names can be resolved.
+    case resolver(isUp: Bool)
     case stop
   }
 
   private struct Mail {
     var messages: [Message] = []
     var hasEnded = false
+    /// Whether the thread sleeps, or is about to, and must be woken.
+    var isAsleep = false
   }
 
   private let multi: UnsafeMutableRawPointer
@@ -25,27 +29,34 @@ final class TransferLoop: @unchecked Sendable {
   private let completions: @Sendable ([TransportResult]) -> Void
   private let mail = Mutex(Mail())
 
-  private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
-  private var handles: [UInt64: UnsafeMutableRawPointer] = [:]
+  /// What is under way, by the requests' names.
+  private var transfers: [UInt64: Transfer] = [:]
+  /// What has ended without an address, while it is found out whose fault that is.
+  private var unresolved: [(transfer: Transfer, code: CURLcode)] = []
+  private let resolver: ResolverProbe
   /// What the redirects of a transfer have made of its request; those that were never redirected are not among them.
   private var hops: [UInt64: Hop] = [:]
   private var firstBytes = FirstByteTimers()
+  private var uploads = FirstByteTimers()
   private var idle: [Transfer] = []
   private var results: [TransportResult] = []
   private var isStopping = false
 
   /// Handles without a request that are kept.
   private static let maximumIdle = 256
+  /// How often it is looked whether a target takes content that it has answered before it was there.
+  private static let uploadPause = Duration.seconds(1)
   /// How long the thread sleeps when libcurl has no timer of its own, in milliseconds; a message wakes it.
   private static let longestSleep: Int32 = 60_000
 
   init(
     multi: UnsafeMutableRawPointer, events: SocketEvents, configuration: TransportConfiguration,
-    completions: @escaping @Sendable ([TransportResult]) -> Void
+    resolver: ResolverProbe = ResolverProbe(), completions: @escaping @Sendable ([TransportResult]) -> Void
   ) {
     self.multi = multi
     self.events = events
     self.configuration = configuration
+    self.resolver = resolver
     self.completions = completions
   }
 
@@ -58,9 +69,11 @@ final class TransferLoop: @unchecked Sendable {
   func post(_ messages: [Message]) {
     let refused = mail.withLock { mail -> [Message] in
       guard !mail.hasEnded else { return messages }
-      let wasEmpty = mail.messages.isEmpty
       mail.messages += messages
-      if wasEmpty, !messages.isEmpty { events.wake() }
+      if mail.isAsleep, !messages.isEmpty {
+        mail.isAsleep = false
+        events.wake()
+      }
       return []
     }
     let ended = refused.compactMap { message -> TransportResult? in
@@ -74,11 +87,18 @@ final class TransferLoop: @unchecked Sendable {
   func run() {
     while !isStopping {
       for message in takeMail() { perform(message) }
-      if !isStopping { events.turn(atMost: firstBytes.sleep(atMost: results.isEmpty ? Self.longestSleep : 0)) }
+      if isStopping { break }
+      events.beginDue()
+      takeEnded()
+      tell()
+      events.turn(atMost: maySleep() ? uploads.sleep(atMost: firstBytes.sleep(atMost: Self.longestSleep)) : 0)
       takeEnded()
       abortSilent()
+      endUploads()
       tell()
     }
+    for (transfer, code) in unresolved { results.append(transfer.result(code)) }
+    unresolved = []
     for message in mail.withLock({ mail in
       mail.hasEnded = true
       defer { mail.messages = [] }
@@ -93,41 +113,62 @@ final class TransferLoop: @unchecked Sendable {
 
   private func takeMail() -> [Message] {
     mail.withLock { mail in
+      mail.isAsleep = false
       var taken: [Message] = []
       swap(&taken, &mail.messages)
       return taken
     }
   }
 
+  /// Whether nothing has come meanwhile; from now on whoever posts something wakes the thread.
+  private func maySleep() -> Bool {
+    mail.withLock { mail in
+      mail.isAsleep = mail.messages.isEmpty
+      return mail.isAsleep
+    }
+  }
+
   private func perform(_ message: Message) {
     switch message {
     case .start(let request): begin(request)
-    case .cancel(let id): if let handle = handles[id] { abort(handle) }
+    case .cancel(let id): cancel(id)
+    case .resolver(let isUp): settleUnresolved(isUp)
     case .restrict(let policy):
       configuration.egress = policy
       idle = []
     case .stop:
       isStopping = true
-      for handle in Array(transfers.keys) { abort(handle) }
+      for transfer in Array(transfers.values) { abort(transfer) }
     }
   }
 
   private func begin(_ request: TransportRequest) {
     guard !isStopping else { return results.append(.cancelled(request.id)) }
-    guard let transfer = idle.popLast() ?? Transfer(configuration: configuration) else {
+    guard let transfer = idle.popLast() ?? Transfer(configuration: configuration, events: events) else {
       return results.append(.outOfMemory(request.id))
     }
-    var code = transfer.prepare(request)
-    if code == CURLE_OK, curl_multi_add_handle(multi, transfer.handle) != CURLM_OK { code = CURLE_OUT_OF_MEMORY }
+    let code = add(transfer, transfer.prepare(request))
     guard code == CURLE_OK else {
       results.append(transfer.result(code))
       return
     }
-    transfers[transfer.handle] = transfer
-    handles[request.id] = transfer.handle
+    transfers[request.id] = transfer
     if let bound = configuration.firstByteTimeout {
-      firstBytes.add(FirstByteTimers.Entry(handle: transfer.handle, generation: transfer.generation), after: bound)
+      firstBytes.add(FirstByteTimers.Entry(transfer: transfer, generation: transfer.generation), after: bound)
     }
+  }
+
+  /// Gives libcurl a transfer, if it could be prepared.
+  private func add(_ transfer: Transfer, _ prepared: CURLcode) -> CURLcode {
+    guard prepared == CURLE_OK else { return prepared }
+    guard curl_multi_add_handle(multi, transfer.handle) == CURLM_OK else { return CURLE_OUT_OF_MEMORY }
+    transfer.isUnderWay = true
+    // HTTP/2 is spoken within TLS only.
+    if transfer.hasContent, transfer.dialling.isSecure {
+      let entry = FirstByteTimers.Entry(transfer: transfer, generation: transfer.generation)
+      uploads.add(entry, after: Self.uploadPause)
+    }
+    return CURLE_OK
   }
 
   /// Goes on with an attempt that was answered by a redirect, if it may.
@@ -140,10 +181,10 @@ final class TransferLoop: @unchecked Sendable {
     guard let (next, timeout) = transfer.next(after: code, hop) else { return false }
     hops[request.id] = next
     curl_multi_remove_handle(multi, transfer.handle)
-    var code = transfer.prepare(next, timeout: timeout)
-    if code == CURLE_OK, curl_multi_add_handle(multi, transfer.handle) != CURLM_OK { code = CURLE_OUT_OF_MEMORY }
-    guard code != CURLE_OK else { return true }
-    results.append(transfer.result(code))
+    transfer.isUnderWay = false
+    let prepared = add(transfer, transfer.prepare(next, timeout: timeout))
+    guard prepared != CURLE_OK else { return true }
+    results.append(transfer.result(prepared))
     forget(transfer)
     keep(transfer)
     return true
@@ -152,16 +193,42 @@ final class TransferLoop: @unchecked Sendable {
   /// Aborts what has not begun to answer in time.
   private func abortSilent() {
     while let entry = firstBytes.popExpired() {
-      guard let transfer = transfers[entry.handle], transfer.generation == entry.generation,
-        transfer.received.headBytes == 0, remove(entry.handle) != nil
-      else { continue }
+      let transfer = entry.transfer
+      guard transfer.isUnderWay, transfer.generation == entry.generation, transfer.received.headBytes == 0 else {
+        continue
+      }
+      remove(transfer)
       results.append(transfer.result(CURLE_OPERATION_TIMEDOUT, abortedAt: .firstByte))
       keep(transfer)
     }
   }
 
-  private func abort(_ handle: UnsafeMutableRawPointer) {
-    guard let transfer = remove(handle) else { return }
+  /// Ends what was answered before its content had left, and of whose content the target takes no more: over HTTP/2, a
+  /// server may say that it wants none (RFC 9113 §8.1), and libcurl goes on waiting for room to send it.
+  private func endUploads() {
+    while let entry = uploads.popExpired() {
+      let transfer = entry.transfer
+      guard transfer.isUnderWay, transfer.generation == entry.generation else { continue }
+      if transfer.isStuckBehindAnswer() {
+        remove(transfer)
+        results.append(transfer.result(CURLE_OK))
+        keep(transfer)
+      } else {
+        uploads.add(entry, after: Self.uploadPause)
+      }
+    }
+  }
+
+  private func cancel(_ id: UInt64) {
+    if let transfer = transfers[id] { return abort(transfer) }
+    guard let place = unresolved.firstIndex(where: { $0.transfer.id == id }) else { return }
+    let transfer = unresolved.remove(at: place).transfer
+    results.append(transfer.cancelled())
+    keep(transfer)
+  }
+
+  private func abort(_ transfer: Transfer) {
+    remove(transfer)
     results.append(transfer.cancelled())
     keep(transfer)
   }
@@ -169,23 +236,36 @@ final class TransferLoop: @unchecked Sendable {
   private func takeEnded() {
     var code = CURLE_OK
     while let handle = redial_curl_multi_next_done(multi, &code) {
-      if let transfer = transfers[handle], follow(transfer, code) { continue }
-      guard let transfer = remove(handle) else { continue }
-      results.append(transfer.result(code))
-      keep(transfer)
+      guard let transfer = Transfer.take(redial_curl_get_private(handle)), transfer.isUnderWay else { continue }
+      if follow(transfer, code) { continue }
+      remove(transfer)
+      if transfer.lacksAddress(code) {
+        unresolved.append((transfer, code))
+        resolver.ask { [weak self] isUp in self?.post([.resolver(isUp: isUp)]) }
+      } else {
+        results.append(transfer.result(code))
+        keep(transfer)
+      }
     }
   }
 
-  private func remove(_ handle: UnsafeMutableRawPointer) -> Transfer? {
-    guard let transfer = transfers[handle] else { return nil }
+  /// Ends what has no address, now that it is known whose fault that is.
+  private func settleUnresolved(_ isUp: Bool) {
+    for (transfer, code) in unresolved {
+      results.append(transfer.result(code, isResolverDown: !isUp))
+      keep(transfer)
+    }
+    unresolved = []
+  }
+
+  private func remove(_ transfer: Transfer) {
     forget(transfer)
-    curl_multi_remove_handle(multi, handle)
-    return transfer
+    curl_multi_remove_handle(multi, transfer.handle)
+    transfer.isUnderWay = false
   }
 
   private func forget(_ transfer: Transfer) {
-    transfers[transfer.handle] = nil
-    handles[transfer.id] = nil
+    transfers[transfer.id] = nil
     if transfer.redirects > 0 { hops[transfer.id] = nil }
   }
 

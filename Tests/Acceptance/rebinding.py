@@ -28,11 +28,15 @@ def configure(label, address):
         fcntl.ioctl(s, 0x8914, struct.pack("16sH14x", label, 0x1))  # SIOCSIFFLAGS, IFF_UP
 
 
-def serve_names(asked):
+def serve_names(asked, ended):
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     s.bind(("127.0.0.1", 53))
     while True:
         query, client = s.recvfrom(512)
+        if query == b"end":
+            s.close()
+            ended.set()
+            return
         labels, at = [], 12
         while query[at]:
             labels.append(query[at + 1:at + 1 + query[at]].decode().lower())
@@ -58,10 +62,21 @@ def serve_target(reached):
 
 
 def ask(method, path, body=None):
-    client = http.client.HTTPConnection("127.0.0.1", 8098, timeout=10)
+    client = http.client.HTTPConnection("127.0.0.1", 8098, timeout=30)
     client.request(method, path, body, {"content-type": "application/json"})
     answer = client.getresponse()
     return answer.status, json.loads(answer.read())
+
+
+def ask_without_a_name(name):
+    """The attempt of a call to a name that has no address, and the breaker's count behind it."""
+    url = f"http://{name}.example:{PORT}"
+    status, call = ask("POST", "/v1/calls", json.dumps({"url": url, "policy": {"maxAttempts": 1}}))
+    assert status == 202, call
+    call = ask("GET", f"/v1/calls/{call['id']}?wait=20s")[1]
+    targets = {t["key"]: t["breaker"]["consecutiveFailures"] for t in ask("GET", "/v1/targets")[1]["data"]}
+    attempt = call["attempts"][0]
+    return attempt["outcome"], attempt["error"]["code"], targets[url]
 
 
 def main(binary, folder):
@@ -72,8 +87,8 @@ def main(binary, folder):
     for name, text in [("resolv.conf", "nameserver 127.0.0.1\n"), ("nsswitch.conf", "hosts: dns\n")]:
         (folder / name).write_text(text)
         subprocess.run(["mount", "--bind", str(folder / name), f"/etc/{name}"], check=True)
-    asked, reached = {}, []
-    threading.Thread(target=serve_names, args=(asked,), daemon=True).start()
+    asked, reached, ended = {}, [], threading.Event()
+    threading.Thread(target=serve_names, args=(asked, ended), daemon=True).start()
     threading.Thread(target=serve_target, args=(reached,), daemon=True).start()
     with open(folder / "redial.log", "wb") as log:
         service = subprocess.Popen(
@@ -96,13 +111,19 @@ def main(binary, folder):
             assert status == 202, call
             calls[name] = call["id"]
         while True:
-            ended = {name: ask("GET", f"/v1/calls/{call}")[1] for name, call in calls.items()}
-            if all(call["finishedAt"] for call in ended.values()):
+            shown = {name: ask("GET", f"/v1/calls/{call}")[1] for name, call in calls.items()}
+            if all(call["finishedAt"] for call in shown.values()):
                 break
-            assert time.monotonic() < deadline, ended
+            assert time.monotonic() < deadline, shown
             time.sleep(0.1)
         targets = {t["key"]: t["breaker"] for t in ask("GET", "/v1/targets")[1]["data"]}
-        print(json.dumps({"calls": ended, "reached": reached, "asked": asked, "targets": targets}))
+        lost = [ask_without_a_name("nobody")]
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.sendto(b"end", ("127.0.0.1", 53))
+        assert ended.wait(10)
+        time.sleep(1.1)  # What was found out about the resolver is believed for a second.
+        lost.append(ask_without_a_name("somebody"))
+        print(json.dumps({"lost": lost, "calls": shown, "reached": reached, "asked": asked, "targets": targets}))
     finally:
         service.kill()
         service.wait()

@@ -59,6 +59,8 @@ def test_a_name_that_changes_its_address_gains_nothing(tmp_path):
     assert run.returncode == 0, run.stderr
     seen = json.loads(run.stdout)
     assert seen["reached"] == ["93.184.216.34"] * 3
+    # A name that does not exist is the call's fault, a resolver that does not work is not the target's.
+    assert seen["lost"] == [["notSent", "unknownHost", 1], ["localFault", "resolverUnavailable", 0]]
     for name, rule in [("loopback", "egressLoopback"), ("private", "egressPrivate"), ("linklocal", "egressLinkLocal")]:
         call = seen["calls"][name]
         assert seen["asked"][name] >= 2

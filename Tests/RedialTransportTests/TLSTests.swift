@@ -37,6 +37,26 @@ struct TLSTests {
     #expect(large?.figures?.version == .http2)
   }
 
+  @Test(
+    "an answer over HTTP/2 that comes before the request's body has left ends the attempt, and the connection serves on"
+  )
+  func earlyAnswer() throws {
+    let servers = try SecureServers.shared.get()
+    let probe = try probe(servers)
+    // nginx answers without a look at the body, and gives no room for it.
+    for round in 0..<2 {
+      let result = probe.perform(
+        TransportRequest(
+          id: 1, url: servers.url("good"), method: "PUT", body: [UInt8](repeating: 7, count: 1 << 20),
+          timeout: .seconds(30), captureLimit: 99))
+      #expect(result?.outcome == .answered && result?.status == 200, "\(String(describing: result?.error))")
+      #expect(result.map { String(decoding: $0.body, as: UTF8.self) } == "HTTP/2.0 ")
+      #expect((result?.duration ?? .seconds(30)) < .seconds(15))
+      #expect(result?.figures?.isReused == (round > 0))
+    }
+    #expect(probe.perform(servers.url("good"))?.figures?.isReused == true)
+  }
+
   @Test("a certificate that is not good ends the call for good, and its fault is named")
   func certificates() throws {
     let servers = try SecureServers.shared.get()

@@ -55,6 +55,25 @@ struct TransferEndTests {
         code: CURLE_COULDNT_CONNECT.rawValue, systemError: EADDRNOTAVAIL, outcome: .localFault, word: "localResources"),
     ]
 
+  @Test("what fails on the way to a proxy, or for want of a resolver, is held against nobody else")
+  func ownFaults() {
+    func end(_ code: CURLcode, size: Int = 0, tunnel: Int = 0, proxied: Bool = true) -> TransferEnd {
+      var end = TransferEnd(code: code, requestSize: size)
+      (end.isProxied, end.tunnelStatus, end.isResolverDown) = (proxied, tunnel, !proxied)
+      return end
+    }
+    for (found, outcome, word) in [
+      (end(CURLE_COULDNT_RESOLVE_PROXY), OutcomeClass.localFault, "proxyUnreachable"),
+      (end(CURLE_COULDNT_CONNECT), .localFault, "proxyUnreachable"),
+      (end(CURLE_RECV_ERROR, tunnel: 502), .notSent, "proxyRefused"),
+      (end(CURLE_RECV_ERROR, size: 80, tunnel: 200), .maybeSent, "connectionClosed"),
+      (end(CURLE_COULDNT_RESOLVE_HOST, proxied: false), .localFault, "resolverUnavailable"),
+      (end(CURLE_OPERATION_TIMEDOUT, proxied: false), .localFault, "resolverUnavailable"),
+    ] {
+      #expect(found.outcome == outcome && found.error?.code == word, "\(found)")
+    }
+  }
+
   @Test("each code has its class and its word", arguments: cases)
   func classes(_ example: Case) {
     let end = TransferEnd(

@@ -1,0 +1,121 @@
+import Glibc
+import RedialCore
+import RedialModel
+import Testing
+
+@testable import RedialTransport
+
+@Suite("A proxy")
+struct ProxyTests {
+  /// A proxy that makes tunnels to a port of 127.0.0.1, whatever host is named, and answers other requests itself.
+  private func proxy(tunnelsTo port: Int = 0) -> ScriptedTarget {
+    ScriptedTarget { connection in
+      while let request = connection.readRequest() {
+        guard request.hasPrefix("CONNECT ") else {
+          connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nby proxy ")
+          continue
+        }
+        guard port > 0, let far = Self.connect(port) else {
+          connection.send("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n")
+          continue
+        }
+        connection.send("HTTP/1.1 200 Connected\r\n\r\n")
+        Self.join(connection.descriptor, far)
+        return
+      }
+    }
+  }
+
+  private static func connect(_ port: Int) -> Int32? {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let isConnected = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+    if isConnected { return descriptor }
+    close(descriptor)
+    return nil
+  }
+
+  /// Carries bytes to and fro until one side ends.
+  private static func join(_ near: Int32, _ far: Int32) {
+    var ends = [
+      pollfd(fd: near, events: Int16(POLLIN), revents: 0), pollfd(fd: far, events: Int16(POLLIN), revents: 0),
+    ]
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    while poll(&ends, 2, 30_000) > 0 {
+      for (index, other) in [(0, far), (1, near)] where ends[index].revents != 0 {
+        let count = recv(ends[index].fd, &bytes, bytes.count, 0)
+        guard count > 0, send(other, bytes, count, Int32(MSG_NOSIGNAL)) == count else {
+          close(far)
+          return
+        }
+      }
+    }
+    close(far)
+  }
+
+  @Test("gets requests without TLS whole, with the URL in them, and resolves the name itself")
+  func absoluteForm() throws {
+    let proxy = proxy()
+    defer { proxy.stop() }
+    let probe = try TransportProbe { $0.proxy = proxy.url }
+    let result = probe.perform("http://no-such-host.invalid:81/a?b=1", method: "POST", body: "x")
+    #expect(result.map { String(decoding: $0.body, as: UTF8.self) } == "by proxy ")
+    let request = try #require(proxy.requests.first)
+    #expect(
+      request.hasPrefix("POST http://no-such-host.invalid:81/a?b=1 HTTP/1.1\r\nHost: no-such-host.invalid:81\r\n"))
+    #expect(!request.lowercased().contains("proxy-authorization"))
+  }
+
+  @Test("makes tunnels for TLS, which is spoken with the target")
+  func tunnel() throws {
+    let servers = try SecureServers.shared.get()
+    let port = try #require(Int(servers.url("good").split(separator: ":").last ?? ""))
+    let proxy = proxy(tunnelsTo: port)
+    defer { proxy.stop() }
+    let probe = try TransportProbe {
+      $0.proxy = proxy.url
+      $0.tls.trustedIssuers = servers.path("ca.pem")
+    }
+    // The certificate is for this name, which only the proxy knows the way to.
+    let result = probe.perform("https://localhost:4711/", headers: [HeaderField("Authorization", "secret")])
+    #expect(result.map { String(decoding: $0.body, as: UTF8.self) } == "HTTP/2.0 ")
+    let request = try #require(proxy.requests.first)
+    #expect(request.hasPrefix("CONNECT localhost:4711 HTTP/1.1\r\n") && !request.contains("secret"))
+    #expect(probe.perform("https://other.example:4711/")?.error?.code == "certificateWrongHost")
+  }
+
+  @Test("that cannot be reached is no fault of the target's, and one that refuses is named")
+  func faults() throws {
+    let gone = proxy()
+    gone.stop()
+    let lost = try TransportProbe { $0.proxy = gone.url }
+    let unreachable = lost.perform("http://x.example/")
+    #expect(unreachable?.outcome == .localFault && unreachable?.error?.code == "proxyUnreachable")
+    let proxy = proxy()
+    defer { proxy.stop() }
+    let refused = try TransportProbe { $0.proxy = proxy.url }.perform("https://x.example/")
+    #expect(refused?.outcome == .notSent && refused?.error?.code == "proxyRefused")
+  }
+
+  @Test("is not asked for what the egress policy refuses by the URL alone")
+  func egress() throws {
+    let proxy = proxy()
+    defer { proxy.stop() }
+    let probe = try TransportProbe {
+      $0.proxy = proxy.url
+      $0.egress = EgressPolicy(reach: .public)
+    }
+    for url in ["http://169.254.169.254/", "http://10.1.1.1/", "http://[::ffff:7f00:1]/"] {
+      #expect(probe.perform(url)?.outcome == .blocked, "\(url)")
+    }
+    #expect(proxy.connectionCount == 0)
+    #expect(probe.perform("http://x.example/")?.status == 200)
+  }
+}

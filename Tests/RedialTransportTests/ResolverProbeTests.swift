@@ -1,0 +1,63 @@
+import Dispatch
+import RedialCore
+import Synchronization
+import Testing
+
+@testable import RedialTransport
+
+@Suite("Whose fault it is that a name has no address")
+struct ResolverProbeTests {
+  /// What probes were told, and a way to wait for it.
+  private final class Told: Sendable {
+    let answers = Mutex<[Bool]>([])
+    let signal = DispatchSemaphore(value: 0)
+
+    func ask(_ probe: ResolverProbe) {
+      probe.ask { isUp in
+        self.answers.withLock { $0.append(isUp) }
+        self.signal.signal()
+      }
+    }
+
+    func wait(count: Int) -> [Bool] {
+      for _ in 0..<count { _ = signal.wait(timeout: .now() + .seconds(30)) }
+      return answers.withLock { $0 }
+    }
+  }
+
+  @Test("all who ask at a time are told what one question gives, and those shortly after, too")
+  func once() {
+    let asked = Mutex(0)
+    let gate = DispatchSemaphore(value: 0)
+    let probe = ResolverProbe {
+      asked.withLock { $0 += 1 }
+      gate.wait()
+      return true
+    }
+    let told = Told()
+    for _ in 0..<5 { told.ask(probe) }
+    gate.signal()
+    #expect(told.wait(count: 5) == [true, true, true, true, true])
+    told.ask(probe)
+    #expect(told.wait(count: 1).count == 6)
+    #expect(asked.withLock { $0 } == 1)
+  }
+
+  @Test("a resolver that does not answer in time is down, and is not asked a second time meanwhile")
+  func silent() {
+    let asked = Mutex(0)
+    let gate = DispatchSemaphore(value: 0)
+    let probe = ResolverProbe {
+      asked.withLock { $0 += 1 }
+      gate.wait()
+      return true
+    }
+    let told = Told()
+    told.ask(probe)
+    #expect(told.wait(count: 1) == [false])
+    told.ask(probe)
+    #expect(told.wait(count: 1) == [false, false])
+    #expect(asked.withLock { $0 } == 1)
+    gate.signal()
+  }
+}
