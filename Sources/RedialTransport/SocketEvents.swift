@@ -109,7 +109,8 @@ final class SocketEvents {
     if what & CURL_POLL_OUT != 0 { event.events |= EPOLLOUT.rawValue }
     event.data.fd = descriptor
     sockets[index].wanted = event.events
-    guard sockets[index].watched != event.events else { return true }
+    // What was opened elsewhere may be another socket by now.
+    guard !sockets[index].isOwn || sockets[index].watched != event.events else { return true }
     if sockets[index].watched == 0 || epoll_ctl(poll, EPOLL_CTL_MOD, descriptor, &event) != 0 {
       guard epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) == 0 || errno == EEXIST else { return false }
     }
