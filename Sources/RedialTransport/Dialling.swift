@@ -13,6 +13,8 @@ struct Dialling {
   private(set) var refusal: EgressPolicy.Refusal?
   /// How many addresses were allowed.
   private(set) var allowed = 0
+  /// Why this side had no socket for the last address that was allowed; 0 if it had one.
+  private(set) var localError: Int32 = 0
   private var url = ""
 
   init(policy: EgressPolicy?, isProxied: Bool = false) {
@@ -27,6 +29,7 @@ struct Dialling {
     self.url = url
     refusal = nil
     allowed = 0
+    localError = 0
     // A proxy resolves the name itself, out of this side's sight.
     guard isProxied, let policy, let origin = try? TargetURL(url).origin else { return true }
     refusal = policy.refusal(ofOrigin: origin)
@@ -52,9 +55,12 @@ struct Dialling {
         return CURL_SOCKET_BAD
       }
     }
-    allowed += 1
     let kind = destination.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-    return socket(destination.pointee.family, kind, destination.pointee.protocol)
+    let opened = socket(destination.pointee.family, kind, destination.pointee.protocol)
+    // libcurl does not pass on why there was none.
+    localError = opened < 0 ? errno : 0
+    if opened >= 0 { allowed += 1 }
+    return opened
   }
 
   /// The name that was asked for; nil when an address was.

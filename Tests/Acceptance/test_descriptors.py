@@ -1,9 +1,10 @@
 """Few file descriptors: the service brings its bounds within them, and nobody is left unheard."""
 
 import concurrent.futures
+import resource
 import shlex
 
-from processes import BINARY, Redial
+from processes import BINARY, Redial, wait_until
 
 
 class Poor(Redial):
@@ -32,3 +33,19 @@ def test_with_few_descriptors_calls_are_made_and_clients_heard(flaky, made, tmp_
     for call in calls:
         assert service.ended(call, 60)["state"] == "succeeded"
         assert service.get(call)["attemptCount"] == 1
+
+
+def test_a_want_of_descriptors_is_not_held_against_the_target(redial, flaky):
+    service, target = redial(), flaky()
+    service.ended(service.submit(url=target.url))
+    before = resource.prlimit(service.process.pid, resource.RLIMIT_NOFILE)
+    # No socket more than there are; what is open stays so.
+    resource.prlimit(service.process.pid, resource.RLIMIT_NOFILE, (3, before[1]))
+    call = service.submit(url="http://127.0.0.2:9/", target="starved", policy={"backoff": {"initial": "100ms"}})
+    fault = wait_until(lambda: service.get(call)["attempts"], "an attempt has failed")[0]
+    assert (fault["outcome"], fault["error"]["code"]) == ("localFault", "localResources"), fault
+    wait_until(lambda: service.get(call)["attemptCount"] > 3, "it is tried again")
+    state = service.target("starved")["breaker"]
+    assert (state["state"], state["consecutiveFailures"]) == ("closed", 0)
+    resource.prlimit(service.process.pid, resource.RLIMIT_NOFILE, before)
+    assert service.ended(service.submit(url=target.url, target="starved"))["state"] == "succeeded"
