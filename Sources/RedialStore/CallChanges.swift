@@ -7,7 +7,10 @@ struct CallChanges {
   private let compressMinBytes: Int
   private let insertCall: SQLiteStatement
   private let insertRequest: SQLiteStatement
+  private let counts: FinishedCounts
+  private let updateUnfinished: SQLiteStatement
   private let updateCall: SQLiteStatement
+  private let standing: SQLiteStatement
   private let holdCall: SQLiteStatement
   private let failCall: SQLiteStatement
   private let releaseHeld: SQLiteStatement
@@ -16,9 +19,14 @@ struct CallChanges {
 
   /// Prepares the statements.
   ///
-  /// - Parameter compressMinBytes: The smallest body that is compressed.
-  init(on connection: SQLiteConnection, compressMinBytes: Int) throws(StoreError) {
+  /// - Parameters:
+  ///   - compressMinBytes: The smallest body that is compressed.
+  ///   - counts: Told of every call that becomes finished, or no longer is.
+  init(
+    on connection: SQLiteConnection, compressMinBytes: Int, counts: FinishedCounts
+  ) throws(StoreError) {
     self.connection = connection
+    self.counts = counts
     self.compressMinBytes = compressMinBytes
     insertCall = try connection.prepare(
       "store a call",
@@ -29,12 +37,15 @@ struct CallChanges {
       """)
     insertRequest = try connection.prepare(
       "store a call's request", "INSERT INTO requests (id, spec, body, body_size) VALUES (?1, ?2, ?3, ?4)")
-    updateCall = try connection.prepare(
-      "update a call",
-      """
+    let update = """
       UPDATE calls SET state = ?1, due = ?2, waiting = ?3, attempts = ?4, interruptions = ?5, attempts_before = ?6,
         round_started_at = ?7, finished_at = ?8, failure = ?9, previous_wait = ?10, total_wait = ?11 WHERE id = ?12
-      """)
+      """
+    updateUnfinished = try connection.prepare(
+      "update a call",
+      "\(update) AND kind = \(CallKind.call.rawValue) AND state < \(Conditions.firstFinished)")
+    updateCall = try connection.prepare("update a call", update)
+    standing = try connection.prepare("see how a call stands", "SELECT kind, state FROM calls WHERE id = ?1")
     holdCall = try connection.prepare(
       "claim a call", "UPDATE calls SET state = \(StoredState.held.rawValue) WHERE id = ?1")
     failCall = try connection.prepare(
@@ -58,6 +69,7 @@ struct CallChanges {
 
   /// Removes a call, if there is one.
   func remove(_ id: CallID) throws(StoreError) {
+    if let (kind, state) = try stands(id) { counts.note(kind: kind, state: state, -1) }
     for statement in [removeCall, removeRequest] {
       statement.bind(1, id.rawValue)
       try statement.run()
@@ -73,6 +85,7 @@ struct CallChanges {
     insertCall.bind(15, call.createdAt.microseconds)
     insertCall.bind(16, Int64(call.spec.priority))
     try insertCall.run()
+    counts.note(kind: Int64(call.kind.rawValue), state: Int64(call.progress.state.rawValue), 1)
     insertRequest.bind(1, call.id.rawValue)
     let compressed = PayloadCoding.deflated(call.body, threshold: compressMinBytes)
     insertRequest.bind(4, compressed.map { _ in Int64(call.body.count) })
@@ -87,15 +100,29 @@ struct CallChanges {
 
   /// Stores a call's new progress. A call that does not exist is an error: its progress would be lost in silence.
   func update(_ id: CallID, _ progress: CallProgress) throws(StoreError) {
-    bind(progress, to: updateCall)
-    updateCall.bind(12, id.rawValue)
-    try updateCall.run()
-    guard connection.changes == 1 else {
+    let state = Int64(progress.state.rawValue)
+    // Nearly always it is a client's call which has not ended, and what has to be counted is known without a look.
+    bind(progress, to: updateUnfinished)
+    updateUnfinished.bind(12, id.rawValue)
+    try updateUnfinished.run()
+    if connection.changes == 1 { return counts.note(kind: Int64(CallKind.call.rawValue), state: state, 1) }
+    guard let (kind, before) = try stands(id) else {
       throw StoreError(
         kind: .corrupt,
         message: "Could not update \(id) in \(connection.path): there is no such call. Nothing of it was kept. "
           + "If rows were deleted by hand, restart Redial so that it forgets them.")
     }
+    bind(progress, to: updateCall)
+    updateCall.bind(12, id.rawValue)
+    try updateCall.run()
+    counts.note(kind: kind, state: before, -1)
+    counts.note(kind: kind, state: state, 1)
+  }
+
+  /// A call's kind and state as they are stored, which may be damaged; nil when there is no such call.
+  private func stands(_ id: CallID) throws(StoreError) -> (kind: Int64, state: Int64)? {
+    standing.bind(1, id.rawValue)
+    return try standing.first { row throws(StoreError) in (row.integer(0), row.integer(1)) }
   }
 
   /// Makes a call held.
@@ -107,6 +134,10 @@ struct CallChanges {
   /// Makes a call that cannot be read failed, so that no claim finds it again. Its finish time, when nobody says
   /// it, is that of its round's start.
   func setAside(_ id: CallID, at time: Timestamp?) throws(StoreError) {
+    if let (kind, state) = try stands(id) {
+      counts.note(kind: kind, state: state, -1)
+      counts.note(kind: kind, state: Int64(StoredState.failed.rawValue), 1)
+    }
     failCall.bind(1, id.rawValue)
     failCall.bind(2, time?.microseconds)
     try failCall.run()

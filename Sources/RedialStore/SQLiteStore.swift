@@ -18,6 +18,7 @@ public final class SQLiteStore: CallStore {
   let targets: TargetTable
   let finished: FinishedCalls
   let usage: UsageQueries
+  private let counts: FinishedCounts
   /// Whether the file can become smaller a few pages at a time: one made by this version or later.
   let canRelease: Bool
   /// Ended calls that a claim has lately answered, and when: retention leaves them alone for a while.
@@ -45,7 +46,8 @@ public final class SQLiteStore: CallStore {
     self.file = file
     self.connection = connection
     queries = try ClaimQueries(on: connection)
-    changes = try CallChanges(on: connection, compressMinBytes: payloads.compressMinBytes)
+    counts = try FinishedCounts(on: connection)
+    changes = try CallChanges(on: connection, compressMinBytes: payloads.compressMinBytes, counts: counts)
     targets = try TargetTable(on: connection)
     finished = try FinishedCalls(on: connection)
     usage = try UsageQueries(on: connection)
@@ -119,12 +121,17 @@ public final class SQLiteStore: CallStore {
 
   func transaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     do {
-      let result = try inTransaction(body)
+      let result = try inTransaction { () throws(StoreError) in
+        let result = try body()
+        try counts.write()
+        return result
+      }
       targets.didCommit()
       checkpoints.didCommit()
       return result
     } catch {
       targets.didRollBack()
+      counts.forget()
       throw error
     }
   }
