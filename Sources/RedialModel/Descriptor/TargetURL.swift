@@ -108,11 +108,9 @@ public struct TargetURL: Sendable, Hashable {
     return (host, port)
   }
 
-  /// What ends in a number is an IPv4 address in one of its forms, or nothing at all. To most hosts their last byte
-  /// tells that they are not meant.
+  /// What ends in a number is an IPv4 address in one of its forms, or nothing at all.
   private static func check(numbers host: Bytes) throws(URLFault) {
-    guard let last = host.last, isHex(lowercased(last)) || last == UInt8(ascii: ".") || last | 0x20 == 0x78
-    else { return }
+    guard IPAddress.endsLikeNumber(host), IPAddress.plainDotted(host) == nil else { return }
     let text = String(decoding: host, as: UTF8.self)
     guard !IPAddress.looksLikeV4(text) || IPAddress(host: text) != nil else {
       throw URLFault("has a host that ends in a number and is not an IPv4 address")

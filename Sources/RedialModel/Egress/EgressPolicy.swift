@@ -118,12 +118,12 @@ public struct EgressPolicy: Sendable, Hashable {
   }
 
   private func isOwn(_ address: IPAddress, _ port: Int, _ isLocal: () -> Bool) -> Bool {
-    let addresses = [address] + (address.v4 == nil ? address.embedded.map(IPAddress.init(v4:)) : [])
-    return own.contains { endpoint in
+    own.contains { endpoint in
       guard endpoint.port == port else { return false }
       guard let own = endpoint.address else { return address.addressClass == .loopback || isLocal() }
       // A name of this machine often has several loopback addresses, only one of which is listened at.
-      return addresses.contains(own) || (own.addressClass == .loopback && address.addressClass == .loopback)
+      if own == address || (own.addressClass == .loopback && address.addressClass == .loopback) { return true }
+      return address.v4 == nil && address.embedded.contains { IPAddress(v4: $0) == own }
     }
   }
 
@@ -134,12 +134,16 @@ public struct EgressPolicy: Sendable, Hashable {
   }
 
   private static func hostAndPort(_ origin: String) -> (host: String, port: Int)? {
-    guard let slashes = origin.utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
-    let authority = origin[slashes...].dropFirst(2)
-    let isSecure = origin.hasPrefix("https")
-    let afterHost = authority.hasPrefix("[") ? authority.drop { $0 != "]" } : authority
-    guard let colon = afterHost.firstIndex(of: ":") else { return (String(authority), isSecure ? 443 : 80) }
-    return Int(authority[authority.index(after: colon)...]).map { (String(authority[..<colon]), $0) }
+    let bytes = origin.utf8
+    guard let slashes = bytes.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+    let authority = bytes[slashes...].dropFirst(2)
+    let afterHost =
+      authority.first == UInt8(ascii: "[") ? authority.drop { $0 != UInt8(ascii: "]") } : authority
+    guard let colon = afterHost.firstIndex(of: UInt8(ascii: ":")) else {
+      return (String(Substring(authority)), origin.hasPrefix("https") ? 443 : 80)
+    }
+    guard let port = Int(Substring(authority[authority.index(after: colon)...])) else { return nil }
+    return (String(Substring(authority[..<colon])), port)
   }
 }
 

@@ -38,6 +38,10 @@ extension IPAddress {
   /// IPv4 as `inet_aton` reads it: one to four numbers, decimal, octal (`0…`) or hexadecimal (`0x…`), of which the last
   /// fills what is left. A final dot is passed over, as in names.
   private static func loose(_ host: String) -> UInt32? {
+    var host = host
+    let mayBeMeant = host.withUTF8 { endsLikeNumber($0[...]) }
+    guard mayBeMeant else { return nil }
+    if let value = host.withUTF8({ plainDotted($0[...]) }) { return value }
     guard looksLikeV4(host) else { return nil }
     var parts = host.split(separator: ".", omittingEmptySubsequences: false)
     if parts.count > 1, parts.last?.isEmpty == true { parts.removeLast() }
@@ -55,6 +59,34 @@ extension IPAddress {
       }
     }
     return UInt32(value)
+  }
+
+  /// Whether the host may be meant as an IPv4 address. To most hosts their last byte tells that they are not.
+  static func endsLikeNumber(_ host: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+    guard let last = host.last else { return false }
+    return digit(last, radix: 16) != nil || last == UInt8(ascii: ".") || last | 0x20 == UInt8(ascii: "x")
+  }
+
+  /// Four decimal numbers without leading zeros, the form that nearly every IPv4 address has, read without an allocation.
+  static func plainDotted(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> UInt32? {
+    guard (7...15).contains(bytes.count) else { return nil }
+    var value: UInt32 = 0
+    var part: UInt32 = 0
+    var digits = 0
+    var parts = 1
+    for byte in bytes {
+      if byte == UInt8(ascii: ".") {
+        guard digits > 0, parts < 4 else { return nil }
+        value = value << 8 | part
+        (part, digits, parts) = (0, 0, parts + 1)
+      } else {
+        guard (0x30...0x39).contains(byte), digits == 0 || part > 0 else { return nil }
+        part = part * 10 + UInt32(byte - 0x30)
+        digits += 1
+        guard part <= 255 else { return nil }
+      }
+    }
+    return digits > 0 && parts == 4 ? value << 8 | part : nil
   }
 
   private static func number(_ text: Substring) -> UInt64? {

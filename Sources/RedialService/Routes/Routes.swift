@@ -135,6 +135,8 @@ struct Routes: HTTPHandler {
 
   /// JSON only: a browser sends a form or plain text to any address without asking, but not JSON.
   func checkContentType(_ type: String?) throws(Problem) {
+    // As nearly every client writes it.
+    if type == "application/json" { return }
     let essence = type?.prefix { $0 != ";" }.lowercased().filter { $0 != " " } ?? ""
     guard essence == "application/json" || essence.hasSuffix("+json") else {
       throw Problem(

@@ -22,7 +22,7 @@ struct AttemptHeaders: Sendable {
           "webhook-signature", secret.signature(id: id, timestamp: seconds, payload: start.call.body)))
     case .call:
       let id = start.call.id.description
-      if !fields.contains(where: { $0.name.lowercased() == "idempotency-key" }) {
+      if !fields.contains(where: { $0.name.utf8.count == 15 && $0.name.lowercased() == "idempotency-key" }) {
         fields.append(HeaderField("Idempotency-Key", id))
       }
       fields.append(HeaderField("Redial-Call-Id", id))

@@ -10,7 +10,20 @@ enum TraceContext {
     let id = UInt64(bitPattern: call.rawValue)
     let span = mixed(id ^ mixed(UInt64(attempt)))
     let trace = given.flatMap(Parts.init)
-    return "00-\(trace?.trace ?? hex(mixed(id)) + hex(mixed(~id)))-\(hex(span))-\(trace?.flags ?? "00")"
+    var text: [UInt8] = []
+    text.reserveCapacity(55)
+    text += "00-".utf8
+    if let trace {
+      text += trace.trace.utf8
+    } else {
+      appendHex(mixed(id), to: &text)
+      appendHex(mixed(~id), to: &text)
+    }
+    text.append(UInt8(ascii: "-"))
+    appendHex(span, to: &text)
+    text.append(UInt8(ascii: "-"))
+    text += (trace?.flags ?? "00").utf8
+    return String(decoding: text, as: UTF8.self)
   }
 
   /// What of a field is handed on.
@@ -40,11 +53,10 @@ enum TraceContext {
     return mixed == 0 ? 1 : mixed
   }
 
-  private static func hex(_ value: UInt64) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(unsafeUninitializedCapacity: 16) { text in
-      for place in 0..<16 { text[place] = digits[Int(truncatingIfNeeded: value >> UInt64(60 - 4 * place)) & 0xF] }
-      return 16
+  private static func appendHex(_ value: UInt64, to text: inout [UInt8]) {
+    for place in 0..<16 {
+      let digit = UInt8(truncatingIfNeeded: value >> UInt64(60 - 4 * place)) & 0xF
+      text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
     }
   }
 }
