@@ -91,10 +91,13 @@ extension Engine {
     return true
   }
 
-  /// How many due calls of a target may wait in memory.
+  /// How many due calls of a target may wait in memory: as many as there is room left for others, so that a call seldom
+  /// makes the way through the queue in the store, which costs it as much again as the rest of its life there, and yet
+  /// no number of slow targets takes all of memory (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on
+  /// Networking 6(2), 1998, with a factor of one).
   func readyBound(_ index: Int) -> Int {
-    targets[index].breaker.state == .closed
-      ? settings.maxReadyPerTarget : min(settings.maxReadyPerTarget, settings.maxParkedPerTarget)
+    let least = min(settings.maxReadyPerTarget, settings.maxParkedPerTarget)
+    return targets[index].breaker.state == .closed ? max(least, min(settings.maxReadyPerTarget, room)) : least
   }
 
   /// Whether a new due call belongs into its target's queue in the store: memory is full, or others are there

@@ -11,7 +11,8 @@ public struct EngineSettings: Sendable, Hashable {
   public var maxHeld: Int
   /// Bytes of request bodies in memory at a time.
   public var maxHeldBytes: Int
-  /// Due calls of one target in memory at a time; the rest waits in the target's queue in the store.
+  /// Due calls of one target in memory at a time, if as many more have room there; the rest waits in the target's queue
+  /// in the store.
   public var maxReadyPerTarget: Int
   /// The same for a target whose breaker is not closed: few, so that targets that are down leave room for the others.
   public var maxParkedPerTarget: Int
@@ -56,7 +57,7 @@ public struct EngineSettings: Sendable, Hashable {
   /// Creates settings; every argument left out has Redial's default.
   public init(
     maxInFlight: Int = 256, maxInFlightPerTarget: Int = 64, maxHeld: Int = 20_000, maxHeldBytes: Int = 128 << 20,
-    maxReadyPerTarget: Int = 2000, maxParkedPerTarget: Int = 100, maxUnfinished: Int = 10_000_000,
+    maxReadyPerTarget: Int = 10_000, maxParkedPerTarget: Int = 100, maxUnfinished: Int = 10_000_000,
     maxTargets: Int = 10_000,
     holdWindow: Duration = .seconds(5), claimAhead: Duration = .seconds(1), claimBatch: Int = 256,
     maxInterruptions: Int = 10, storeRetry: Duration = .seconds(1), idempotencyTime: Duration = .seconds(86_400),
