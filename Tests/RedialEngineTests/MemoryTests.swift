@@ -25,6 +25,19 @@ struct MemoryTests {
     #expect(probe.report()?.targets.first?.waiting == 4)
   }
 
+  @Test("slow targets leave room in memory for each other, however many calls they have")
+  func shares() {
+    var settings = EngineSettings()
+    settings.maxHeld = 1000
+    settings.maxInFlightPerTarget = 1
+    var probe = EngineProbe(settings)
+    for _ in 0..<600 { probe.submit(to: "https://a.example.com") }
+    // One more than half: the first is running, and the rest of memory is as large as what waits.
+    #expect(probe.report().map { (490...510).contains($0.held) } == true, "\(probe.report()?.held ?? -1)")
+    for _ in 0..<600 { probe.submit(to: "https://b.example.com") }
+    #expect(probe.report().map { (740...760).contains($0.held) } == true, "\(probe.report()?.held ?? -1)")
+  }
+
   // Found by the simulation: the claim came before the commit, found nothing, and the call was forgotten.
   @Test("a target's queue is asked for behind the writes that put calls there")
   func claimsBehindWrites() throws {
