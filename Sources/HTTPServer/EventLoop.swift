@@ -143,8 +143,10 @@ final class EventLoop: @unchecked Sendable {
       if hasMail { takeMail() }
       expireDeadlines()
       takeOwnMessages()
+      handler.turnEnded()
     }
     tearDown()
+    handler.turnEnded()
   }
 
   /// Brings a responder's message to the loop: at once if it answers the request being handled, at the end of the turn

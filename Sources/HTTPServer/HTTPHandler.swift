@@ -20,6 +20,10 @@ public protocol HTTPHandler: Sendable {
   ///   ``handle(_:_:)`` is not called then. Or nil, for the body to be collected within ``HTTPServerConfiguration/maxBodyBytes`` and
   ///   given to ``handle(_:_:)`` with the request.
   func receiver(for request: borrowing HTTPRequest, _ responder: HTTPResponder) -> (any HTTPBodyReceiver)?
+
+  /// An event loop has handled everything that it woke for, and sleeps next: what ``handle(_:_:)`` has gathered on it can
+  /// be handed on as one batch. Called after each of its turns, on the loop; by default nothing.
+  func turnEnded()
 }
 
 extension HTTPHandler {
@@ -27,4 +31,7 @@ extension HTTPHandler {
   public func receiver(
     for request: borrowing HTTPRequest, _ responder: HTTPResponder
   ) -> (any HTTPBodyReceiver)? { nil }
+
+  /// Does nothing.
+  public func turnEnded() {}
 }

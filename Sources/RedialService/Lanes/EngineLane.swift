@@ -2,6 +2,7 @@ internal import Dispatch
 internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
+internal import Synchronization
 
 /// The lane that the engine runs on: it gathers events, gives the engine its
 /// turn, passes its effects on, and wakes it when it asked to be woken.
@@ -11,6 +12,8 @@ final class EngineLane: @unchecked Sendable {
   private let queue = DispatchQueue(label: "redial.engine", qos: .userInitiated, attributes: .initiallyInactive)
   private var hasBegun = false
   private let mailbox = Mailbox<EngineEvent>()
+  /// Whether something was left in the empty mailbox, for which nobody has woken the lane yet.
+  private let isToBeWoken = Atomic(false)
   private let clock: Clock
   private let perform: @Sendable (Effects) -> Void
   private var engine: Engine
@@ -42,6 +45,22 @@ final class EngineLane: @unchecked Sendable {
   /// Tells the engine of events, from any thread.
   func post(_ events: some Sequence<EngineEvent>) {
     if mailbox.post(events) { queue.async { self.turn() } }
+  }
+
+  /// Leaves an event until somebody calls ``wake()``, which has to be soon: what others post meanwhile waits with it.
+  ///
+  /// So an event loop hands over all calls of a turn as one batch, with one wake-up; the first would otherwise have the
+  /// engine, and behind it the store, begin with a batch of one.
+  func leave(_ event: EngineEvent) {
+    if mailbox.post(CollectionOfOne(event)) { isToBeWoken.store(true, ordering: .releasing) }
+  }
+
+  /// Wakes the lane if something was left for it.
+  func wake() {
+    guard isToBeWoken.load(ordering: .relaxed), isToBeWoken.exchange(false, ordering: .acquiringAndReleasing) else {
+      return
+    }
+    queue.async { self.turn() }
   }
 
   private func turn() {

@@ -84,6 +84,16 @@ final class Runtime: @unchecked Sendable {
     engineLane?.post(events)
   }
 
+  /// Leaves an event for the engine, on an event loop, until ``wakeEngine()`` is called at the end of its turn.
+  func leave(_ event: EngineEvent) {
+    engineLane?.leave(event)
+  }
+
+  /// Has the engine look at what was left for it.
+  func wakeEngine() {
+    engineLane?.wake()
+  }
+
   /// Asks the engine something on behalf of a client.
   func ask(_ responder: HTTPResponder, for purpose: ReplyTable.Purpose, _ event: (ReplyToken) -> EngineEvent) {
     post(CollectionOfOne(event(expect(responder, for: purpose))))

@@ -19,6 +19,10 @@ struct Routes: HTTPHandler {
     }
   }
 
+  func turnEnded() {
+    runtime.wakeEngine()
+  }
+
   private func serve(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
     let route = Route(request.method, request.path, query: request.query)
     switch route {
@@ -101,7 +105,7 @@ struct Routes: HTTPHandler {
     var descriptor = try CallDescriptor.read(request.body.bindMemory(to: UInt8.self), limits: limits)
     if isDryRun { return showPlan(of: descriptor, responder) }
     descriptor.key = key.map { IdempotencyKey(text: $0, fingerprint: SHA256Digest.of(request.body)) }
-    submit(descriptor, waiting: preferredWait(request), responder)
+    submit(descriptor, waiting: preferredWait(request), responder, atEndOfTurn: true)
   }
 
   private func isDryRun(_ query: String?) throws(Problem) -> Bool {
@@ -117,9 +121,15 @@ struct Routes: HTTPHandler {
   }
 
   /// Hands a call to the engine.
-  func submit(_ descriptor: CallDescriptor, waiting: Duration?, _ responder: HTTPResponder) {
+  ///
+  /// - Parameter atEndOfTurn: Whether the engine is woken only when the event loop's turn ends, which must then be the
+  ///   caller's.
+  func submit(
+    _ descriptor: CallDescriptor, waiting: Duration?, _ responder: HTTPResponder, atEndOfTurn: Bool = false
+  ) {
     let purpose = waiting.map { ReplyTable.Purpose.submitAndWait($0) } ?? .submit
-    runtime.ask(responder, for: purpose) { .submit(descriptor, $0) }
+    let event = EngineEvent.submit(descriptor, runtime.expect(responder, for: purpose))
+    if atEndOfTurn { runtime.leave(event) } else { runtime.post(CollectionOfOne(event)) }
   }
 
   /// The text of the request's Idempotency-Key; nil without one.

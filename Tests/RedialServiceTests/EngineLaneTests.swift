@@ -1,0 +1,36 @@
+import Dispatch
+import RedialCore
+import RedialEngine
+@testable import RedialModel
+import Synchronization
+import Testing
+
+@testable import RedialService
+
+@Suite("The engine's lane")
+struct EngineLaneTests {
+  @Test("what an event loop leaves for the engine in one turn is one batch, taken when it says so")
+  func leftEvents() {
+    let batches = Mutex<[Int]>([])
+    let turned = DispatchSemaphore(value: 0)
+    let lane = EngineLane(engine: Engine(seed: 1), clock: Clock()) { effects in
+      let writes = effects.store.reduce(0) { count, request in
+        if case .commit(let writes, _) = request.body { count + writes.count } else { count }
+      }
+      batches.withLock { $0.append(writes) }
+      turned.signal()
+    }
+    lane.begin(with: RecoveredState())
+    // The recovery itself, and the turn that follows it: nothing else wakes the lane from here on.
+    for _ in 0..<2 { #expect(turned.wait(timeout: .now() + 10) == .success) }
+    let spec = CallSpec(
+      url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 100)
+    for number in 1...50 {
+      let descriptor = CallDescriptor(spec: spec, body: [], start: .after(.seconds(3600)))
+      lane.leave(.submit(descriptor, ReplyToken(rawValue: UInt64(number))))
+    }
+    lane.wake()
+    #expect(turned.wait(timeout: .now() + 10) == .success)
+    #expect(batches.withLock { $0 } == [0, 0, 50])
+  }
+}
