@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Measures the service on this machine, beside a local nginx in the same run.
 
-For each round: nginx alone takes the POST that Redial takes; then Redial accepts calls whose target is
-that nginx, for as long, and the calls that are left are waited for. Figures are medians over the rounds.
+For each round: nginx alone takes the POST that Redial takes; then the floor (floor.c), which does with the bare parts
+what cannot be left out, takes it, and then Redial: each for as long, with that nginx as the target of its calls, and the
+calls that are left are waited for. At last Redial accepts 1,000 calls a second. Figures are medians over the rounds.
 
   python3 Benchmarks/service.py [--rounds 3] [--seconds 5] [--connections 64] [--binary PATH]
 """
@@ -54,6 +55,13 @@ wrk.body = [[{body}]]
 """
 
 
+# Each connection waits between its requests, so that all of them together come to the rate, at random times.
+WRK_PACED = """
+function delay() return math.random(0, {longest}) end
+"""
+PACED_RATE = 1000
+
+
 def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
@@ -87,6 +95,11 @@ def stop(process):
         process.wait()
 
 
+def milliseconds(text):
+    number, unit = re.fullmatch(r"([\d.]+)(us|ms|s)", text).groups()
+    return float(number) * {"us": 0.001, "ms": 1, "s": 1000}[unit]
+
+
 def wrk(url, script, options):
     text = subprocess.run(
         ["wrk", "-t1", f"-c{options.connections}", f"-d{options.seconds}s", "--latency", "-s", script, url],
@@ -95,8 +108,8 @@ def wrk(url, script, options):
     return {
         "rate": float(re.search(r"Requests/sec:\s+([\d.]+)", text)[1]),
         "count": int(re.search(r"(\d+) requests in", text)[1]),
-        "p50": re.search(r"(?m)^\s+50%\s+(\S+)", text)[1],
-        "p99": re.search(r"(?m)^\s+99%\s+(\S+)", text)[1],
+        "p50": milliseconds(re.search(r"(?m)^\s+50%\s+(\S+)", text)[1]),
+        "p99": milliseconds(re.search(r"(?m)^\s+99%\s+(\S+)", text)[1]),
         "refused": int(failed[1]) if failed else 0,
     }
 
@@ -123,41 +136,99 @@ def round_of_nginx(nginx, port, script, options):
     return result
 
 
-def round_of_redial(binary, script, options):
+def build_floor():
+    compiler = shutil.which("cc") or shutil.which("clang") or sys.exit("there is no C compiler to build the floor with")
+    subprocess.run(
+        [compiler, "-O2", "-Wall", "-Wextra", "-D_GNU_SOURCE", "-o", OUT / "floor", ROOT / "Benchmarks" / "floor.c",
+         "-lsqlite3", "-lcurl", "-lpthread"], check=True)
+
+
+def round_of_floor(target, script, options):
     data = OUT / "data"
     shutil.rmtree(data, ignore_errors=True)
+    data.mkdir()
     port = free_port()
-    with open(OUT / "redial.log", "w") as log:
-        service = subprocess.Popen(
-            [binary, "serve", "--listen", f"127.0.0.1:{port}", "--store", f"sqlite:{data}/redial.db"],
-            stdout=log, stderr=log, env={"PATH": os.environ["PATH"]})
+    floor = subprocess.Popen(
+        [OUT / "floor", str(port), f"http://127.0.0.1:{target}/hook/orders", data / "floor.db"],
+        stdout=subprocess.PIPE, text=True)
     try:
-        wait_for(port, service, "redial")
+        wait_for(port, floor, "the floor")
         began = time.monotonic()
-        result = wrk(f"http://127.0.0.1:{port}/v1/calls", script, options)
-        at_end = metrics(port)
-        result["completedDuring"] = finished(at_end) / (time.monotonic() - began)
-        result["backlog"] = at_end["redial_backlog_calls"]
+        result = wrk(f"http://127.0.0.1:{port}/", script, options)
         while True:
-            values = metrics(port)
+            floor.send_signal(signal.SIGUSR1)
+            accepted, done = map(int, floor.stdout.readline().split())
+            if accepted == done:
+                break
+            if time.monotonic() - began > DRAIN_LIMIT:
+                sys.exit(f"the floor has calls left after {DRAIN_LIMIT} s")
+            time.sleep(0.01)
+        result["completed"] = done / (time.monotonic() - began)
+        result["cpu"] = cpu_seconds(floor.pid) / done * 1e6
+        return result
+    finally:
+        stop(floor)
+        shutil.rmtree(data, ignore_errors=True)
+
+
+class Redial:
+    """A service with a store of its own, for one round."""
+
+    def __init__(self, binary):
+        self.data = OUT / "data"
+        shutil.rmtree(self.data, ignore_errors=True)
+        self.port = free_port()
+        with open(OUT / "redial.log", "w") as log:
+            self.process = subprocess.Popen(
+                [binary, "serve", "--listen", f"127.0.0.1:{self.port}", "--store", f"sqlite:{self.data}/redial.db"],
+                stdout=log, stderr=log, env={"PATH": os.environ["PATH"]})
+
+    def __enter__(self):
+        wait_for(self.port, self.process, "redial")
+        return self
+
+    def __exit__(self, *_):
+        stop(self.process)
+        shutil.rmtree(self.data, ignore_errors=True)
+
+    def drained(self, began):
+        """The metrics, once every call has ended."""
+        while True:
+            values = metrics(self.port)
             # The backlog is the engine's, which is ahead of the commits that are counted as finished.
             if values["redial_backlog_calls"] == 0 and finished(values) == values["redial_calls_accepted_total"]:
-                break
+                return values
             if time.monotonic() - began > DRAIN_LIMIT:
                 sys.exit(f"calls are left after {DRAIN_LIMIT} s; see {OUT}")
             time.sleep(0.01)
+
+
+def round_of_redial(binary, script, options):
+    with Redial(binary) as service:
+        began = time.monotonic()
+        result = wrk(f"http://127.0.0.1:{service.port}/v1/calls", script, options)
+        at_end = metrics(service.port)
+        result["completedDuring"] = finished(at_end) / (time.monotonic() - began)
+        result["backlog"] = at_end["redial_backlog_calls"]
+        values = service.drained(began)
         done = finished(values)
         result["completed"] = done / (time.monotonic() - began)
-        result["cpu"] = cpu_seconds(service.pid) / done * 1e6
+        result["cpu"] = cpu_seconds(service.process.pid) / done * 1e6
         result["memory"] = values["process_resident_memory_bytes"] / 1e6
         result["perCommit"] = values["redial_store_writes_total"] / values["redial_store_commits_total"]
         attempts = sum(v for n, v in values.items() if n.startswith("redial_attempts_total"))
         if done != values["redial_calls_accepted_total"] or attempts != done:
             sys.exit(f"accepted {values['redial_calls_accepted_total']}, finished {done}, attempts {attempts}")
         return result
-    finally:
-        stop(service)
-        shutil.rmtree(data, ignore_errors=True)
+
+
+def paced_round(binary, script, options):
+    with Redial(binary) as service:
+        began = time.monotonic()
+        result = wrk(f"http://127.0.0.1:{service.port}/v1/calls", script, options)
+        done = finished(service.drained(began))
+        result["cpu"] = cpu_seconds(service.process.pid) / done * 1e6
+        return result
 
 
 def main():
@@ -180,6 +251,10 @@ def main():
                    "retryAfter": {"mode": "respect", "max": "1h"}}})
     script = OUT / "post.lua"
     script.write_text(WRK.format(body=body))
+    paced = OUT / "paced.lua"
+    paced.write_text(
+        WRK.format(body=body) + WRK_PACED.format(longest=round(2000 * options.connections / PACED_RATE)))
+    build_floor()
 
     nginx = subprocess.Popen(["nginx", "-p", str(OUT), "-c", str(OUT / "nginx.conf")], stderr=subprocess.DEVNULL)
     rounds = []
@@ -188,7 +263,9 @@ def main():
         for number in range(options.rounds):
             rounds.append((
                 round_of_nginx(nginx, target, str(script), options),
-                round_of_redial(options.binary, str(script), options)))
+                round_of_floor(target, str(script), options),
+                round_of_redial(options.binary, str(script), options),
+                paced_round(options.binary, str(paced), options)))
     finally:
         stop(nginx)
 
@@ -197,13 +274,18 @@ def main():
 
     print(f"{options.rounds} rounds of {options.seconds} s, {options.connections} connections, "
           f"a descriptor of {len(body)} bytes; medians")
+    ratio = statistics.median(redial["cpu"] / floor["cpu"] for _, floor, redial, _ in rounds)
     print(f"nginx   answers   {median(0, 'rate'):8.0f}/s   CPU {median(0, 'cpu'):6.1f} µs a request")
-    print(f"redial  accepts   {median(1, 'rate'):8.0f}/s   p50 {rounds[-1][1]['p50']}, p99 {rounds[-1][1]['p99']} (last round)"
-          + (f"   REFUSED {median(1, 'refused'):.0f}" if median(1, "refused") else ""))
-    print(f"redial  completes {median(1, 'completed'):8.0f}/s   until the last call ended; "
-          f"{median(1, 'completedDuring'):.0f}/s while accepting, {median(1, 'backlog'):.0f} calls left then")
-    print(f"redial  CPU {median(1, 'cpu'):6.1f} µs a call (accept, two commits, one request, one update)   "
-          f"{median(1, 'perCommit'):.0f} changes a commit, {median(1, 'memory'):.0f} MB resident")
+    print(f"floor   completes {median(1, 'completed'):8.0f}/s   CPU {median(1, 'cpu'):6.1f} µs a call (the bare parts: "
+          f"read, one row, one request, one update)")
+    print(f"redial  accepts   {median(2, 'rate'):8.0f}/s   p50 {median(2, 'p50'):.1f} ms, p99 {median(2, 'p99'):.1f} ms"
+          + (f"   REFUSED {median(2, 'refused'):.0f}" if median(2, "refused") else ""))
+    print(f"redial  completes {median(2, 'completed'):8.0f}/s   until the last call ended; "
+          f"{median(2, 'completedDuring'):.0f}/s while accepting, {median(2, 'backlog'):.0f} calls left then")
+    print(f"redial  CPU {median(2, 'cpu'):6.1f} µs a call, {ratio:.2f} times the floor   "
+          f"{median(2, 'perCommit'):.0f} changes a commit, {median(2, 'memory'):.0f} MB resident")
+    print(f"redial  paced     {median(3, 'rate'):8.0f}/s   p50 {median(3, 'p50'):.1f} ms, p99 {median(3, 'p99'):.1f} ms   "
+          f"CPU {median(3, 'cpu'):6.1f} µs a call")
 
 
 if __name__ == "__main__":
