@@ -36,15 +36,20 @@ public struct CallID: Sendable, Hashable, Comparable {
   }
 
   /// The 13 characters of the identity, without the prefix.
-  public var characters: String {
+  public var characters: String { text(after: "") }
+
+  /// The identity's characters behind a prefix, in one piece.
+  fileprivate func text(after prefix: StaticString) -> String {
     let alphabet: StaticString = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-    return String(unsafeUninitializedCapacity: 13) { text in
+    let count = prefix.utf8CodeUnitCount
+    return String(unsafeUninitializedCapacity: count + 13) { text in
+      prefix.withUTF8Buffer { for position in 0..<count { text[position] = $0[position] } }
       alphabet.withUTF8Buffer { letters in
         for position in 0..<13 {
-          text[position] = letters[Int(truncatingIfNeeded: rawValue >> Int64(60 - 5 * position)) & 31]
+          text[count + position] = letters[Int(truncatingIfNeeded: rawValue >> Int64(60 - 5 * position)) & 31]
         }
       }
-      return 13
+      return count + 13
     }
   }
 
@@ -66,7 +71,7 @@ public struct CallID: Sendable, Hashable, Comparable {
 
 extension CallID: CustomStringConvertible {
   /// The text of the identity.
-  public var description: String { "call_" + characters }
+  public var description: String { text(after: "call_") }
 }
 
 /// Gives out identities in ascending order.

@@ -8,7 +8,7 @@ final class Metrics: Sendable {
   struct Counts: Sendable {
     var accepted = 0
     var refused = 0
-    var finished: [String: Int] = [:]
+    var finished: [End: Int] = [:]
     var attempts = [Int](repeating: 0, count: OutcomeClass.allCases.count)
     var requests = [Int](repeating: 0, count: 6)
     var commits = 0
@@ -17,6 +17,14 @@ final class Metrics: Sendable {
     var damaged = 0
     var accept = Histogram()
     var attempt = Histogram()
+  }
+
+  /// How a call ended.
+  struct End: Sendable, Hashable {
+    var state: CallState
+    var reason: StopReason?
+
+    var labels: String { "state=\"\(state.rawValue)\",reason=\"\(reason.map { "\($0.name)" } ?? "")\"" }
   }
 
   private let counts = Mutex(Counts())
@@ -38,8 +46,7 @@ final class Metrics: Sendable {
       counts.commits += 1
       counts.writes += writes.count
       for case .update(_, let progress, _) in writes where progress.state.isFinal {
-        let reason = progress.failure.map { "\($0.name)" } ?? ""
-        counts.finished["state=\"\(progress.state.visible.rawValue)\",reason=\"\(reason)\"", default: 0] += 1
+        counts.finished[End(state: progress.state.visible, reason: progress.failure), default: 0] += 1
       }
     }
   }
@@ -57,7 +64,7 @@ final class Metrics: Sendable {
     family("redial_calls_refused_total", "counter", "Calls refused.", [" \(counts.refused)"])
     family(
       "redial_calls_finished_total", "counter", "Calls and webhooks that ended, by state and failure reason.",
-      counts.finished.sorted { $0.key < $1.key }.map { "{\($0.key)} \($0.value)" })
+      counts.finished.map { "{\($0.key.labels)} \($0.value)" }.sorted())
     family(
       "redial_attempts_total", "counter", "Attempts that ended, by outcome class.",
       OutcomeClass.allCases.map { "{outcome=\"\($0.name)\"} \(counts.attempts[Int($0.rawValue)])" })
