@@ -12,6 +12,7 @@ extension Engine {
     switch operation.kind {
     case .cancel: cancel(call, operation)
     case .retry: retryNow(call, operation)
+    case .erase, .purge: refuse(operation, Self.notEnded(operation.id))
     }
   }
 
@@ -55,7 +56,10 @@ extension Engine {
       return operate(operation)
     }
     switch operation.kind {
+    case .retry where record.spec.contentErasedAt != nil: refuse(operation, Self.contentErased(record.id))
     case .retry: runAgain(record, operation)
+    case .erase: erase(record, operation)
+    case .purge: purge(record, operation)
     case .cancel where record.progress.state == .cancelled: done(operation)
     case .cancel: refuse(operation, Self.alreadyEnded(record.id, record.progress.state))
     }
@@ -81,13 +85,16 @@ extension Engine {
         Problem(
           status: 409, code: "callRunning", title: "The call is running",
           detail: "An attempt of \(operation.id) is under way; wait for its end, or cancel it."))
-    case .ready: done(operation)
+    case .ready:
+      note(operation, of: call.record)
+      done(operation)
     case .waiting where call.record.progress.waiting == .ordering:
       // It does not wait for its time any more, but for its turn it does.
       var record = call.record
       record.progress.roundStartedAt = min(record.progress.roundStartedAt, now)
       release(operation.id)
       awaitTurn(record)
+      note(operation, of: record)
       done(operation)
     case .waiting:
       var record = call.record
@@ -99,6 +106,7 @@ extension Engine {
       calls[operation.id]?.record = record
       writes.append(.update(operation.id, record.progress, nil))
       becomeReady(operation.id)
+      note(operation, of: record)
       done(operation)
     }
   }
@@ -124,10 +132,18 @@ extension Engine {
       hold(record, phase: .waiting)
       becomeReady(record.id)
     }
+    note(operation, of: record)
     done(operation)
   }
 
-  private mutating func done(_ operation: Operation) {
+  /// Somebody's retry is a fact of its own.
+  private mutating func note(_ operation: Operation, of record: CallRecord) {
+    let retry = ManualRetry(at: now, afterAttempt: record.progress.attempts, attribution: operation.attribution)
+    writes.append(.retried(record.id, retry))
+    if record.spec.callback != nil { calls[record.id]?.record.retries.append(retry) }
+  }
+
+  mutating func done(_ operation: Operation) {
     afterCommit.append(.reply(operation.reply, .done(operation.id)))
   }
 

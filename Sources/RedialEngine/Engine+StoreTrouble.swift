@@ -148,6 +148,7 @@ extension Engine {
       case .insert(let record) where trouble?.refused.contains(record.id) == true: endWasDropped = false
       case .awaitTurn(let id, _, _) where trouble?.refused.contains(id) == true: endWasDropped = false
       case .key(let record) where trouble?.refused.contains(record.call) == true: endWasDropped = false
+      case .retried(let id, _) where trouble?.refused.contains(id) == true: endWasDropped = false
       case .update(let id, let progress, _) where trouble?.refused.contains(id) == true:
         endWasDropped = progress.state.isFinal
         if endWasDropped { unfinished += 1 }

@@ -48,6 +48,10 @@ public struct Operation: Sendable, Hashable {
     case cancel
     /// Run it now, or again.
     case retry
+    /// Erase its payloads, once it has ended.
+    case erase
+    /// Remove it, once it has ended.
+    case purge
   }
 
   /// What is wanted.
@@ -56,12 +60,15 @@ public struct Operation: Sendable, Hashable {
   public var id: CallID
   /// Who wants it.
   public var reply: ReplyToken
+  /// On whose behalf, and why.
+  public var attribution: Attribution
 
   /// Creates an operation.
-  public init(_ kind: Kind, _ id: CallID, reply: ReplyToken) {
+  public init(_ kind: Kind, _ id: CallID, reply: ReplyToken, attribution: Attribution = Attribution()) {
     self.kind = kind
     self.id = id
     self.reply = reply
+    self.attribution = attribution
   }
 }
 

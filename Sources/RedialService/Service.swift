@@ -38,6 +38,7 @@ public final class Service: Sendable {
         [("descriptors", "\(descriptors.count)")] + lowered.map { ($0.setting, "\($0.to)") })
     }
     let store: SQLiteStore
+    let policies: [StoredPolicy]
     do {
       let path = try Self.storePath(settings)
       store = try Self.startError { () throws(StoreError) in
@@ -45,6 +46,7 @@ public final class Service: Sendable {
       }
       let reader = try Self.startError { () throws(StoreError) in try SQLiteReader(path: path) }
       dataPath = Self.absolute(path)
+      policies = try Self.startError { () throws(StoreError) in try reader.policies() }
       let secret = try Self.webhookSecret(settings, store)
       do throws(TransportStartError) {
         runtime = try Runtime(settings: settings, store: store, reader: reader, secret: secret, log: log)
@@ -52,6 +54,15 @@ public final class Service: Sendable {
         throw StartError(message: error.message)
       }
     }
+    let shelf = PolicyShelf(limit: settings.maxPolicies, maxVersions: settings.maxPolicyVersions)
+    do {
+      try shelf.fill(from: policies)
+    } catch {
+      runtime.abandon()
+      throw StartError(message: "A stored policy cannot be read: \(error.detail) Restore the store from a backup.")
+    }
+    var limits = settings.descriptorLimits
+    limits.policies = shelf.policies
     var configuration = settings.http
     configuration.address = settings.listen
     configuration.socketPermissions = settings.socketPermissions
@@ -64,8 +75,8 @@ public final class Service: Sendable {
     server = HTTPServer(
       configuration: configuration,
       handler: Routes(
-        runtime: runtime, limits: settings.descriptorLimits, longestWait: settings.maxWaitTime,
-        maxBatch: settings.maxBatch),
+        runtime: runtime, limits: limits, longestWait: settings.maxWaitTime, maxBatch: settings.maxBatch,
+        policies: shelf),
       errorResponse: { Answer.refusal($0, $1) })
     do throws(HTTPServerError) {
       try server.start()

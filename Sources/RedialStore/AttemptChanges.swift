@@ -7,6 +7,7 @@ struct AttemptChanges {
   private let insert: SQLiteStatement
   private let removeAll: SQLiteStatement
   private let forgetBody: SQLiteStatement
+  private let eraseResponses: SQLiteStatement
 
   /// Prepares the statement.
   ///
@@ -26,6 +27,12 @@ struct AttemptChanges {
       UPDATE attempts SET response_body = NULL, response_body_size = NULL, truncated = 1
       WHERE call_id = ?1 AND number = ?2 AND length(response_body) > 0
       """)
+    eraseResponses = try connection.prepare(
+      "erase a call's responses",
+      """
+      UPDATE attempts SET truncated = NULL, response_head = NULL, response_body = NULL, response_body_size = NULL
+      WHERE call_id = ?1
+      """)
     removeAll = try connection.prepare("remove a call's attempts", "DELETE FROM attempts WHERE call_id = ?1")
   }
 
@@ -33,6 +40,12 @@ struct AttemptChanges {
   func remove(of id: CallID) throws(StoreError) {
     removeAll.bind(1, id.rawValue)
     try removeAll.run()
+  }
+
+  /// Erases what was kept of the responses to a call's attempts.
+  func erase(of id: CallID) throws(StoreError) {
+    eraseResponses.bind(1, id.rawValue)
+    try eraseResponses.run()
   }
 
   /// Stores an attempt of a call, and forgets the response body of one so long ago that it is not kept any more; it is

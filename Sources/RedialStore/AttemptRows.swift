@@ -11,18 +11,21 @@ struct AttemptRows {
     case last = 1
     /// Every attempt's.
     case all = 2
+    /// Every attempt's, without its body.
+    case heads = 3
   }
 
   private let select: SQLiteStatement
 
   /// Prepares the query. A response that is not asked for is not read from disk: CASE evaluates only what it picks.
   init(on connection: SQLiteConnection) throws(StoreError) {
-    let wanted = "?2 = 2 OR (?2 = 1 AND number = (SELECT max(number) FROM attempts WHERE call_id = ?1))"
+    let shown = "?2 >= 2 OR (?2 = 1 AND number = (SELECT max(number) FROM attempts WHERE call_id = ?1))"
+    let wanted = "?2 <> 3 AND (\(shown))"
     select = try connection.prepare(
       "read a call's attempts",
       """
       SELECT number, started_at, duration, outcome, status, failure_code, failure_message, decision,
-        CASE WHEN \(wanted) THEN truncated END, CASE WHEN \(wanted) THEN response_head END,
+        CASE WHEN \(shown) THEN truncated END, CASE WHEN \(shown) THEN response_head END,
         CASE WHEN \(wanted) THEN response_body END, figures, CASE WHEN \(wanted) THEN response_body_size END
       FROM attempts WHERE call_id = ?1 ORDER BY number
       """)

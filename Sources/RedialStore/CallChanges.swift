@@ -14,6 +14,7 @@ struct CallChanges {
   private let holdCall: SQLiteStatement
   private let failCall: SQLiteStatement
   private let releaseHeld: SQLiteStatement
+  private let eraseRequest: SQLiteStatement
   private let removeCall: SQLiteStatement
   private let removeRequest: SQLiteStatement
 
@@ -63,6 +64,8 @@ struct CallChanges {
         THEN \(StoredState.queued.rawValue) ELSE \(StoredState.scheduled.rawValue) END
       WHERE \(Conditions.anyKind) AND state = \(StoredState.held.rawValue)
       """)
+    eraseRequest = try connection.prepare(
+      "erase a call's request", "UPDATE requests SET spec = ?2, body = NULL, body_size = NULL WHERE id = ?1")
     removeCall = try connection.prepare("remove a call", "DELETE FROM calls WHERE id = ?1")
     removeRequest = try connection.prepare("remove a call's request", "DELETE FROM requests WHERE id = ?1")
   }
@@ -73,6 +76,15 @@ struct CallChanges {
     for statement in [removeCall, removeRequest] {
       statement.bind(1, id.rawValue)
       try statement.run()
+    }
+  }
+
+  /// Erases a call's request, but for its spec.
+  func erase(_ id: CallID, leaving spec: CallSpec) throws(StoreError) {
+    eraseRequest.bind(1, id.rawValue)
+    try spec.canonicalJSON.withUnsafeBufferPointer { spec throws(StoreError) in
+      eraseRequest.bind(2, bytes: spec)
+      try eraseRequest.run()
     }
   }
 

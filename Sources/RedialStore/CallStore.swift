@@ -49,6 +49,10 @@ public protocol CallReader: Sendable {
   /// A call with all its attempts, the newest last; the response bodies of all of them, or of the last only.
   func call(_ id: CallID, allResponses: Bool) throws(StoreError) -> StoredCall?
 
+  /// The attempts of a call, the newest last, with what was kept of all responses, or with no more than their heads; nil
+  /// when there is no such call.
+  func attempts(of id: CallID, withBodies: Bool) throws(StoreError) -> [AttemptRecord]?
+
   /// Calls without bodies, newest first.
   func calls(_ query: CallQuery) throws(StoreError) -> [StoredCall]
 

@@ -32,6 +32,13 @@ public final class SQLiteReader: CallReader {
     }
   }
 
+  /// The attempts of a call, the newest last, with all responses or no more than their heads; nil without such a call.
+  public func attempts(of id: CallID, withBodies: Bool) throws(StoreError) -> [AttemptRecord]? {
+    try withConnection { connection throws(StoreError) in
+      try connection.call(id, responses: withBodies ? .all : .heads)?.attempts
+    }
+  }
+
   /// Calls without bodies, newest first. One that cannot be understood is listed with an empty URL.
   public func calls(_ query: CallQuery) throws(StoreError) -> [StoredCall] {
     try withConnection { connection throws(StoreError) in try connection.calls(query) }
@@ -40,6 +47,11 @@ public final class SQLiteReader: CallReader {
   /// The value kept under a name for the service's own use.
   public func setting(_ name: String) throws(StoreError) -> String? {
     try withConnection { connection throws(StoreError) in try connection.settings.value(of: name) }
+  }
+
+  /// Every version of every policy that is kept, by name, the newest last; one without a text ended its policy.
+  public func policies() throws(StoreError) -> [StoredPolicy] {
+    try withConnection { connection throws(StoreError) in try connection.policies.all() }
   }
 
   /// What the store takes, and how many finished calls it holds.
@@ -84,10 +96,12 @@ private final class ReadConnection: @unchecked Sendable {
   let connection: SQLiteConnection
   let settings: SettingTable
   let usage: UsageQueries
+  let policies: PolicyTable
   private let timely: TimelinessQueries
   private let rows: CallRows
   private let rowsWithoutBodies: CallRows
   private let attempts: AttemptRows
+  private let retries: RetryTable
   private let listing: CallListing
   private let findTarget: SQLiteStatement
   private let pingStatement: SQLiteStatement
@@ -99,10 +113,12 @@ private final class ReadConnection: @unchecked Sendable {
     self.connection = connection
     settings = try SettingTable(on: connection)
     usage = try UsageQueries(on: connection)
+    policies = try PolicyTable(on: connection)
     timely = try TimelinessQueries(on: connection)
     rows = try CallRows(on: connection, bodies: true)
     rowsWithoutBodies = try CallRows(on: connection, bodies: false)
     attempts = try AttemptRows(on: connection)
+    retries = try RetryTable(on: connection)
     listing = CallListing(on: connection)
     findTarget = try connection.prepare("find a target", "SELECT id FROM targets WHERE key = ?1")
     pingStatement = try connection.prepare("reach the store", "SELECT max(id) FROM calls")
@@ -114,7 +130,8 @@ private final class ReadConnection: @unchecked Sendable {
       switch try rows.call(id) {
       case nil: return nil
       case .damaged(let call): throw call.error
-      case .intact(let record):
+      case .intact(var record):
+        record.retries = try retries.retries(of: id)
         switch try attempts.attempts(of: id, responses: responses) {
         case .success(let attempts): return StoredCall(record: record, attempts: attempts)
         case .failure(let damage): throw damage.error

@@ -29,6 +29,8 @@ public final class SQLiteStore: CallStore {
   private let keys: KeyTable
   let turns: TurnTable
   private let settings: SettingTable
+  private let policies: PolicyTable
+  private let retries: RetryTable
   private let inTransaction: Transaction
   let checkpoints: Checkpoints
 
@@ -58,6 +60,8 @@ public final class SQLiteStore: CallStore {
     keys = try KeyTable(on: connection)
     turns = try TurnTable(on: connection)
     settings = try SettingTable(on: connection)
+    policies = try PolicyTable(on: connection)
+    retries = try RetryTable(on: connection)
     inTransaction = try Transaction(on: connection, role: .writer)
     checkpoints = try Checkpoints(of: connection)
   }
@@ -86,6 +90,12 @@ public final class SQLiteStore: CallStore {
           try turns.enter(id, targetID: try targets.intern(target), key: key)
         case .passTurn(let id):
           try turns.pass(id)
+        case .retried(let id, let retry):
+          try retries.add(retry, of: id)
+        case .erase(let id, let spec):
+          try erase(id, leaving: spec)
+        case .policy(let policy, let limit):
+          try policies.add(policy, keeping: limit)
         }
       }
     }
@@ -141,12 +151,23 @@ public final class SQLiteStore: CallStore {
     try attemptChanges.remove(of: id)
     try changes.remove(id)
     try keys.remove(of: id)
+    try retries.remove(of: id)
   }
 
-  /// A call with, if its webhook will tell of them, its attempts.
+  /// Erases a call's payloads: from the tables, and with the next checkpoint from the file, for SQLite overwrites
+  /// with zeros what is deleted under this setting.
+  private func erase(_ id: CallID, leaving spec: CallSpec) throws(StoreError) {
+    try connection.execute("erase a call's content", "PRAGMA secure_delete = ON")
+    try changes.erase(id, leaving: spec)
+    try attemptChanges.erase(of: id)
+    try connection.execute("erase a call's content", "PRAGMA secure_delete = OFF")
+  }
+
+  /// A call with, if its webhook will tell of them, its attempts and retries.
   func read(_ id: CallID) throws(StoreError) -> CallRows.Found? {
     let found = try rows.call(id)
     guard case .intact(var call) = found else { return found }
+    if call.spec.callback != nil { call.retries = try retries.retries(of: id) }
     if call.spec.callback != nil, call.progress.attempts > 0 {
       switch try attemptRows.attempts(of: id, responses: .none) {
       case .success(let attempts): call.history = attempts

@@ -6,7 +6,9 @@ enum Schema {
   static var version: Int64 { Int64(migrations.count) }
 
   /// Step *n* makes version *n + 1* of version *n*.
-  static let migrations: [String] = [tables, waits, keys, ordering, figures, retention, compression, counting]
+  static let migrations: [String] = [
+    tables, waits, keys, ordering, figures, retention, compression, counting, policies, retries,
+  ]
 
   /// What changes in a call's life is apart from what never does: an update rewrites its whole row, and 60
   /// bytes a row let one page serve many updates (measured: a third less CPU and half the writes a call).
@@ -119,6 +121,22 @@ enum Schema {
     DROP TRIGGER calls_ended;
     DROP TRIGGER calls_retried;
     DROP TRIGGER calls_removed;
+    """
+
+  /// Named policies by version; one without a text removed the policy, and keeps its number from being given again.
+  private static let policies = """
+    CREATE TABLE policies (
+      name TEXT NOT NULL, version INTEGER NOT NULL, created_at INTEGER NOT NULL, policy BLOB,
+      PRIMARY KEY (name, version)
+    ) STRICT, WITHOUT ROWID;
+    """
+
+  /// Who had a call run at once or again, when and why.
+  private static let retries = """
+    CREATE TABLE retries (
+      call_id INTEGER NOT NULL, at INTEGER NOT NULL, after_attempt INTEGER NOT NULL, actor TEXT, reason TEXT,
+      PRIMARY KEY (call_id, at)
+    ) STRICT, WITHOUT ROWID;
     """
 
   /// What a file says of itself.

@@ -48,7 +48,7 @@ def test_attempts_are_recorded_with_what_was_seen_and_decided(redial, receiver):
     assert call["response"]["status"] == 200
     assert call["response"]["body"] == "x" * 10 and call["response"]["truncated"] is True
     assert call["response"]["headers"]["content-type"] == ["text/plain"]
-    attempts = service("GET", f"/v1/calls/{identity}/attempts").json["data"]
+    attempts = service("GET", f"/v1/calls/{identity}/attempts?include=body").json["data"]
     assert attempts[0]["response"]["body"] == "no room"
     assert attempts[0]["response"]["headers"]["x-why"] == ["full"]
     assert [target.next().headers["redial-attempt"] for _ in range(2)] == ["1", "2"]

@@ -6,13 +6,13 @@ from processes import wait_until
 
 SHAPE = {
     "id", "kind", "state", "failureReason", "waitingOn", "nextAttemptAt", "url", "method", "target", "labels",
-    "createdAt", "finishedAt", "deadlineAt", "attemptCount", "maxAttempts"}
+    "createdAt", "finishedAt", "deadlineAt", "attemptCount", "maxAttempts", "policy", "contentErasedAt"}
 
 
 def test_a_call_has_one_shape_from_submit_to_list(redial, flaky):
     service, target = redial(), flaky()
     submitted = service("POST", "/v1/calls", {"url": target.url, "labels": {"team": "payments"}}).json
-    assert submitted.keys() == SHAPE | {"attempts", "response"}
+    assert submitted.keys() == SHAPE | {"retries", "attempts", "response"}
     call = service.ended(submitted["id"])
     assert call.keys() == submitted.keys()
     assert re.fullmatch(r"call_[0-9A-HJKMNP-TV-Z]{13}", call["id"])

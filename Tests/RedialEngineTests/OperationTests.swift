@@ -213,4 +213,59 @@ struct OperationTests {
     #expect(probe.state(queued[1]) == .queued)
     #expect(probe.requests.isEmpty)
   }
+
+  @Test("an ended call is erased once, and is not run again afterwards")
+  func erase() throws {
+    var probe = EngineProbe()
+    let id = probe.submit()
+    let tooEarly = probe.operate(.erase, id)
+    #expect(probe.refusal(of: tooEarly)?.code == "callNotEnded")
+    probe.end(id, status: 200)
+    let erasure = probe.token()
+    probe.hear(.operate(Operation(.erase, id, reply: erasure)))
+    answerFetches(&probe, with: [probe.record(id)])
+    #expect(probe.isDone(erasure))
+    let spec = try #require(probe.written.compactMap { if case .erase(id, let spec) = $0 { spec } else { nil } }.last)
+    #expect(spec.contentErasedAt == probe.now && spec.headers.isEmpty)
+    let record = try #require(probe.record(id))
+    let erased = CallRecord(
+      id: id, kind: record.kind, spec: spec, body: [], createdAt: record.createdAt, progress: record.progress)
+    let retry = probe.token()
+    probe.hear(.operate(Operation(.retry, id, reply: retry)))
+    answerFetches(&probe, with: [erased])
+    #expect(probe.refusal(of: retry)?.code == "contentErased")
+    #expect(probe.starts(of: id) == 1)
+  }
+
+  @Test("a retry that fetched the call before its content was erased fetches it again", arguments: [true, false])
+  func eraseMeanwhile(eraseFirst: Bool) throws {
+    var probe = EngineProbe()
+    let id = probe.submit()
+    probe.end(id, status: 200)
+    let record = try #require(probe.record(id))
+    let (erasure, retry) = (probe.token(), probe.token())
+    let operations = [Operation(.erase, id, reply: erasure), Operation(.retry, id, reply: retry)]
+    probe.hear((eraseFirst ? operations : operations.reversed()).map { .operate($0) })
+    // Both were answered by the store before the engine heard of either.
+    answerFetches(&probe, with: [record, record])
+    if eraseFirst {
+      #expect(probe.isDone(erasure) && probe.reply(to: retry) == nil)
+      #expect(probe.requests.contains { if case .fetch(let again) = $0.body { again.reply == retry } else { false } })
+      #expect(probe.starts(of: id) == 1)
+    } else {
+      #expect(probe.refusal(of: erasure)?.code == "callNotEnded" && probe.isDone(retry))
+      #expect(!probe.written.contains { if case .erase = $0 { true } else { false } })
+    }
+  }
+
+  @Test("a manual retry is written as a fact of its own, with who and why")
+  func attribution() throws {
+    var probe = EngineProbe()
+    let id = probe.submit(after: .seconds(3))
+    let why = Attribution(by: "ada", reason: "mended")
+    probe.hear(.operate(Operation(.retry, id, reply: probe.token(), attribution: why)))
+    probe.commit()
+    let retries = probe.written.compactMap { if case .retried(id, let retry) = $0 { retry } else { nil } }
+    #expect(retries == [ManualRetry(at: probe.now, afterAttempt: 0, attribution: why)])
+  }
 }

@@ -10,6 +10,7 @@ import Testing
 /// A reader of nothing.
 private struct EmptyReader: CallReader {
   func call(_ id: CallID, allResponses: Bool) throws(StoreError) -> StoredCall? { nil }
+  func attempts(of id: CallID, withBodies: Bool) throws(StoreError) -> [AttemptRecord]? { nil }
   func calls(_ query: CallQuery) throws(StoreError) -> [StoredCall] { [] }
   func usage() throws(StoreError) -> StoreUsage { StoreUsage(usedBytes: 0, freeBytes: 0, finished: []) }
   func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding] { [] }

@@ -80,6 +80,18 @@ struct SimulatedStore {
       if holder == id { schedule(id) }
       if holder == nil { giveTurn("\(target) \(key)") }
     case .passTurn(let id): passTurn(id)
+    case .erase(let id, let spec):
+      guard let row = rows[id], row.record.progress.state.isFinal else {
+        throw Nonsense(message: "the content of \(id) was erased, and it has not ended")
+      }
+      let record = CallRecord(
+        id: id, kind: row.record.kind, spec: spec, body: [], createdAt: row.record.createdAt,
+        progress: row.record.progress)
+      rows[id] = Row(record: record, attempts: row.attempts)
+    case .retried(let id, _):
+      guard rows[id] != nil else { throw Nonsense(message: "\(id) was retried, and there is no such call") }
+    // The engine does not ask for it.
+    case .policy: break
     }
   }
 

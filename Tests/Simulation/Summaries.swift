@@ -54,6 +54,9 @@ extension StoreWrite {
     case .controls(let target, let controls): "\(target) \(controls)"
     case .awaitTurn(let id, _, let key): "\(id) awaits its turn of \(key)"
     case .passTurn(let id): "\(id) passes its turn on"
+    case .retried(let id, _): "\(id) retried"
+    case .erase(let id, _): "\(id) erased"
+    case .policy(let policy, _): "policy \(policy.reference)"
     }
   }
 }

@@ -27,8 +27,9 @@ extension RedialClient {
 
   /// Every attempt of a call, the oldest first, with what was kept of each response.
   public func attempts(of id: String) async throws -> [RedialCallAttempt] {
-    try await exchange(ServiceRequest("GET", ["v1", "calls", id, "attempts"])).decoded(Listed<RedialCallAttempt>.self)
-      .data
+    var request = ServiceRequest("GET", ["v1", "calls", id, "attempts"])
+    request.query = [("include", "body")]
+    return try await exchange(request).decoded(Listed<RedialCallAttempt>.self).data
   }
 
   /// Ends a call. An attempt under way is aborted; a call that was cancelled before stays so.

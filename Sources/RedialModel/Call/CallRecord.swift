@@ -17,6 +17,8 @@ public struct CallRecord: Sendable {
   /// Its attempts so far, without their response bodies. Kept only for a call
   /// with a callback, whose webhook tells of them; empty otherwise.
   public var history: [AttemptRecord]
+  /// What people did to make it run, the latest last; kept as the history is, and read when the call is shown by itself.
+  public var retries: [ManualRetry] = []
 
   /// Creates a record from its parts.
   public init(

@@ -18,6 +18,10 @@ public final class CallSpec: Sendable {
   public let policy: RetryPolicy
   /// The policy as JSON, if that is at hand.
   let policyJSON: [UInt8]?
+  /// The stored policy that it was when the call was accepted, such as `patient@3`; nil for one that was given inline.
+  public let policyName: String?
+  /// When the call's payloads, and with them its header fields, were erased.
+  public let contentErasedAt: Timestamp?
   /// Whether the client says that the request may be executed more than once.
   public let idempotent: Bool
   /// The client's own names for the call, in the order given.
@@ -66,6 +70,7 @@ public final class CallSpec: Sendable {
   ) {
     self.init(
       url: url, method: method, headers: headers, target: target, policy: policy, policyJSON: nil,
+      policyName: nil,
       idempotent: idempotent, labels: labels, callback: callback, captureLimit: captureLimit,
       maxRedirects: maxRedirects, redactedHeaders: redactedHeaders,
       priority: priority, orderingKey: orderingKey)
@@ -74,8 +79,8 @@ public final class CallSpec: Sendable {
   /// - Parameter policyJSON: What writing `policy` gives; nil to write it when it is asked for.
   init(
     url: String, method: String, headers: [HeaderField], target: String, policy: RetryPolicy, policyJSON: [UInt8]?,
-    idempotent: Bool, labels: [Label], callback: Callback?, captureLimit: Int, maxRedirects: Int,
-    redactedHeaders: [String], priority: Int, orderingKey: String?
+    policyName: String?, idempotent: Bool, labels: [Label], callback: Callback?, captureLimit: Int, maxRedirects: Int,
+    redactedHeaders: [String], priority: Int, orderingKey: String?, contentErasedAt: Timestamp? = nil
   ) {
     self.url = url
     self.method = method
@@ -83,6 +88,8 @@ public final class CallSpec: Sendable {
     self.target = target
     self.policy = policy
     self.policyJSON = policyJSON
+    self.policyName = policyName
+    self.contentErasedAt = contentErasedAt
     self.idempotent = idempotent
     self.labels = labels
     self.callback = callback
@@ -91,6 +98,14 @@ public final class CallSpec: Sendable {
     self.redactedHeaders = redactedHeaders
     self.priority = priority
     self.orderingKey = orderingKey
+  }
+
+  /// What is left of it once the call's content is erased: everything but its header fields, which may hold secrets.
+  public func erased(at time: Timestamp) -> CallSpec {
+    CallSpec(
+      url: url, method: method, headers: [], target: target, policy: policy, policyJSON: policyJSON,
+      policyName: policyName, idempotent: idempotent, labels: labels, callback: callback, captureLimit: captureLimit,
+      priority: priority, orderingKey: orderingKey, contentErasedAt: time)
   }
 }
 

@@ -46,13 +46,19 @@ public struct CallView {
     writer.field("method", call.spec.method)
     writer.field("target", call.spec.target)
     if call.spec.maxRedirects > 0 { call.spec.writeRedirects(to: &writer) }
+    writer.field("policy", call.spec.policyName)
     call.spec.writeLabels(to: &writer)
     writer.field("createdAt", call.createdAt)
     writer.field("finishedAt", progress.finishedAt)
     writer.field("deadlineAt", progress.state.isFinal ? nil : call.deadline)
     writer.field("attemptCount", progress.attempts)
     writer.field("maxAttempts", call.spec.policy.maxAttempts)
+    writer.field("contentErasedAt", call.spec.contentErasedAt)
     if detail == .full {
+      writer.key("retries")
+      writer.beginArray()
+      for retry in call.retries { retry.write(to: &writer) }
+      writer.endArray()
       writer.key("attempts")
       writer.beginArray()
       for attempt in attempts { write(attempt, withResponse: false, to: &writer) }
@@ -68,7 +74,13 @@ public struct CallView {
   }
 
   /// Writes an attempt as one object.
-  public static func write(_ attempt: AttemptRecord, withResponse: Bool, to writer: inout JSONWriter) {
+  ///
+  /// - Parameters:
+  ///   - withResponse: Whether the exchange and what was kept of its response are shown.
+  ///   - withBody: Whether, of the response, the body is shown.
+  public static func write(
+    _ attempt: AttemptRecord, withResponse: Bool, withBody: Bool = true, to writer: inout JSONWriter
+  ) {
     writer.beginObject()
     writer.field("number", attempt.number)
     writer.field("startedAt", attempt.startedAt)
@@ -95,7 +107,7 @@ public struct CallView {
       if let figures = attempt.figures { figures.write(to: &writer) } else { writer.null() }
       writer.key("response")
       if let response = attempt.response {
-        write(response, status: attempt.status, to: &writer)
+        write(response, status: attempt.status, withBody: withBody, to: &writer)
       } else {
         writer.null()
       }
@@ -103,13 +115,17 @@ public struct CallView {
     writer.endObject()
   }
 
-  private static func write(_ response: CapturedResponse, status: Int?, to writer: inout JSONWriter) {
+  private static func write(
+    _ response: CapturedResponse, status: Int?, withBody: Bool = true, to writer: inout JSONWriter
+  ) {
     writer.beginObject()
     writer.key("status")
     if let status { writer.integer(Int64(status)) } else { writer.null() }
     writer.key("headers")
     write(response.head, to: &writer)
-    if let text = String(validating: response.body, as: UTF8.self) {
+    if !withBody {
+      // Not asked for, and so not read.
+    } else if let text = String(validating: response.body, as: UTF8.self) {
       writer.field("body", text)
       writer.field("encoding", "utf8")
     } else {

@@ -20,6 +20,13 @@ public enum StoreWrite: Sendable {
   case awaitTurn(CallID, target: String, orderingKey: String)
   /// The call has ended: the turn, if it had it, goes to the oldest that awaits it.
   case passTurn(CallID)
+  /// Somebody had the call run at once, or again.
+  case retried(CallID, ManualRetry)
+  /// The payloads of an ended call are erased, and this is what is left of its spec.
+  case erase(CallID, CallSpec)
+  /// A new version of a policy; with its removal the versions before it go, and else those beyond so many. With none to
+  /// be kept, everything that is known of the name goes.
+  case policy(StoredPolicy, keeping: Int)
 }
 
 /// What outlives a process of a breaker that is not closed.

@@ -37,6 +37,8 @@ public struct CallDescriptor: Sendable {
     public var delay: Duration
     /// Where calls and webhooks may go, as far as a URL tells; nil for everywhere.
     public var egress: EgressPolicy?
+    /// The policies that a client may name; nil for none.
+    public var policies: NamedPolicies?
 
     /// The longest target that a client may name, in bytes. One that follows from a URL may be longer.
     var targetBytes = 255
@@ -44,18 +46,30 @@ public struct CallDescriptor: Sendable {
     /// Creates limits; those left out have Redial's defaults.
     public init(
       bodyBytes: Int = 1 << 20, captureBytes: Int = 1 << 20, delay: Duration = .seconds(366 * 86_400),
-      egress: EgressPolicy? = nil
+      egress: EgressPolicy? = nil, policies: NamedPolicies? = nil
     ) {
       self.bodyBytes = bodyBytes
       self.captureBytes = captureBytes
       self.delay = delay
       self.egress = egress
+      self.policies = policies
+    }
+
+    /// Whether what is read has been accepted before: it may then say what only Redial says.
+    var isAccepted = false
+
+    /// For what names policies and has no other bounds.
+    static func naming(_ policies: NamedPolicies?) -> Limits {
+      var limits = Limits.unlimited
+      limits.policies = policies
+      return limits
     }
 
     /// For what has been accepted before, perhaps under other limits.
     static let unlimited: Limits = {
       var limits = Limits(bodyBytes: .max, captureBytes: .max, delay: .longest)
       limits.targetBytes = .max
+      limits.isAccepted = true
       return limits
     }()
   }

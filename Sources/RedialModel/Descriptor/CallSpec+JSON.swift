@@ -37,6 +37,8 @@ extension CallSpec {
     if !headers.isEmpty { writeHeaders(redaction, to: &writer) }
     writer.key("policy")
     if let policyJSON { writer.raw(policyJSON) } else { policy.write(to: &writer) }
+    if let policyName { writer.field("policyName", policyName) }
+    if let contentErasedAt { writer.field("contentErasedAt", contentErasedAt) }
     writer.field("target", target)
     if idempotent { writer.field("idempotent", true) }
     if !labels.isEmpty { writeLabels(to: &writer) }

@@ -17,7 +17,10 @@ struct DescriptorReader {
   private var bodyMember: String?
   private var bodyIsJSON = false
   private var bodyTooLarge = false
-  private var policy = KnownPolicy.unsaid
+  /// The policy that was read last.
+  private(set) var policy = KnownPolicy.unsaid
+  private var policyName: String?
+  private var contentErasedAt: Timestamp?
   private var start: CallDescriptor.Start?
   private var startMember: String?
   private var target: String?
@@ -34,6 +37,8 @@ struct DescriptorReader {
     "url", "method", "headers", "body", "json", "bodyBase64", "policy", "delay", "startAt", "target", "idempotent",
     "labels", "callback", "capture", "redirects", "orderingKey", "priority",
   ]
+  /// What Redial has noted of a call that was accepted.
+  private static let notes = ["policyName", "contentErasedAt"]
   private static let maximumLabels = 32
   private static let maximumLabelLength = 255
 
@@ -58,7 +63,7 @@ struct DescriptorReader {
       _ = try json.skipValue()
       return
     }
-    var members = Members(Self.members)
+    var members = Members(limits.isAccepted ? Self.members + Self.notes : Self.members)
     try json.beginObject()
     while let key = try nextMember(&members, of: "a call descriptor", at: "") { try readMember(key) }
   }
@@ -79,6 +84,8 @@ struct DescriptorReader {
     case "redirects": try readRedirects()
     case "priority": priority = try integer("/priority", in: CallSpec.priorities)
     case "orderingKey": orderingKey = try name("/orderingKey")
+    case "policyName": policyName = try string("/policyName")
+    case "contentErasedAt": contentErasedAt = try string("/contentErasedAt").flatMap { TimestampText.parse($0) }
     default: break
     }
   }
@@ -167,7 +174,17 @@ struct DescriptorReader {
     }
   }
 
-  private mutating func readPolicy() throws(JSONError) {
+  mutating func readPolicy() throws(JSONError) {
+    // A name is not remembered by its bytes, for what it stands for changes.
+    if try json.peek() == .string {
+      let name = try json.string()
+      guard let policies = limits.policies else { return fault("/policy", "cannot be a name here; give an object") }
+      switch policies.resolve(name) {
+      case .found(let known, let reference): (policy, policyName) = (known, reference)
+      case .fault(let detail): fault("/policy", detail)
+      }
+      return
+    }
     var ahead = json
     let text = json.raw(try ahead.skipValue())
     if let known = KnownPolicies.recent.policy(readFrom: text) {
@@ -332,10 +349,10 @@ struct DescriptorReader {
     let policy = policy.finished(for: Idempotency(method: method, hasKey: hasKey))
     let spec = CallSpec(
       url: url, method: method, headers: headers, target: target ?? origin, policy: policy.policy,
-      policyJSON: policy.json, idempotent: idempotent, labels: labels, callback: callback,
+      policyJSON: policy.json, policyName: policyName, idempotent: idempotent, labels: labels, callback: callback,
       captureLimit: captureLimit ?? min(CallDescriptor.defaultCaptureBytes, limits.captureBytes),
       maxRedirects: maxRedirects ?? 0, redactedHeaders: redactedHeaders, priority: priority ?? CallSpec.defaultPriority,
-      orderingKey: orderingKey)
+      orderingKey: orderingKey, contentErasedAt: contentErasedAt)
     return CallDescriptor(spec: spec, body: body ?? [], start: start ?? .after(.zero))
   }
 }

@@ -29,10 +29,6 @@ struct PolicyDraft {
   }
 
   mutating func read(from reader: inout DescriptorReader) throws(JSONError) {
-    if try reader.json.peek() == .string {
-      _ = try reader.json.string()
-      return reader.fault("/policy", "names a stored policy, which this version does not have; give an object")
-    }
     guard try reader.expect(.object, "/policy", "must be an object") else { return }
     try reader.json.beginObject()
     var members = Members(Self.members)

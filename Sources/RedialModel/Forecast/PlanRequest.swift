@@ -11,11 +11,13 @@ public struct PlanRequest: Sendable, Hashable {
 
   /// Reads a request from JSON.
   ///
+  /// - Parameter policies: Those that it may name.
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each member at
   ///   fault.
-  public static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> PlanRequest {
-    var reader = DescriptorReader(json: JSONReader(bytes), limits: .unlimited)
-    var policy = PolicyDraft()
+  public static func read(
+    _ bytes: UnsafeBufferPointer<UInt8>, policies: NamedPolicies? = nil
+  ) throws(Problem) -> PlanRequest {
+    var reader = DescriptorReader(json: JSONReader(bytes), limits: .naming(policies))
     var method = "GET"
     var idempotent = false
     var attemptDuration = Duration.zero
@@ -28,7 +30,7 @@ public struct PlanRequest: Sendable, Hashable {
       var members = Members(["policy", "method", "idempotent", "attemptDuration", "limit"])
       while let key = try reader.nextMember(&members, of: "a preview", at: "") {
         switch key {
-        case "policy": try policy.read(from: &reader)
+        case "policy": try reader.readPolicy()
         case "method": method = try reader.string("/method") ?? method
         case "idempotent": idempotent = try reader.bool("/idempotent") ?? idempotent
         case "attemptDuration":
@@ -40,7 +42,8 @@ public struct PlanRequest: Sendable, Hashable {
     }
     try reader.refuseFaults(code: "invalidPolicy", title: "The policy cannot be previewed")
     return PlanRequest(
-      policy: policy.finished(for: Idempotency(method: method, hasKey: idempotent)), attemptDuration: attemptDuration,
+      policy: reader.policy.finished(for: Idempotency(method: method, hasKey: idempotent)).policy,
+      attemptDuration: attemptDuration,
       limit: limit)
   }
 

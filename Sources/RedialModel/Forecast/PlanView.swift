@@ -46,8 +46,13 @@ public enum PlanView {
     if plan.latestEnd == .longest { writer.null() } else { writer.string(DurationText.format(plan.latestEnd)) }
     writer.field("chanceOfAllAttempts", plan.chanceOfAllAttempts)
     writer.key("warnings")
+    write(plan.warnings, to: &writer)
+  }
+
+  /// Writes warnings as one array.
+  static func write(_ warnings: [PolicyWarning], to writer: inout JSONWriter) {
     writer.beginArray()
-    for warning in plan.warnings {
+    for warning in warnings {
       writer.beginObject()
       writer.field("code", warning.code.description)
       writer.field("detail", warning.sentence)

@@ -3,10 +3,13 @@ internal import RedialCore
 extension OutageScenario {
   /// Reads a scenario from JSON.
   ///
+  /// - Parameter policies: Those that it may name.
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each member at
   ///   fault.
-  public static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> OutageScenario {
-    var reader = DescriptorReader(json: JSONReader(bytes), limits: .unlimited)
+  public static func read(
+    _ bytes: UnsafeBufferPointer<UInt8>, policies: NamedPolicies? = nil
+  ) throws(Problem) -> OutageScenario {
+    var reader = DescriptorReader(json: JSONReader(bytes), limits: .naming(policies))
     var draft = ScenarioDraft()
     try reader.readWhole { reader throws(JSONError) in try draft.read(from: &reader) }
     let scenario = draft.finished(&reader)
@@ -17,7 +20,6 @@ extension OutageScenario {
 
 /// A scenario while it is being read.
 private struct ScenarioDraft {
-  private var policy = PolicyDraft()
   private var method = "GET"
   private var idempotent = false
   private var rate = 10.0
@@ -44,7 +46,8 @@ private struct ScenarioDraft {
         "/rate", "makes \(calls) calls in that time; at most \(Int(OutageScenario.mostCalls)) are thought through")
     }
     return OutageScenario(
-      policy: policy.finished(for: Idempotency(method: method, hasKey: idempotent)), rate: rate, duration: duration,
+      policy: reader.policy.finished(for: Idempotency(method: method, hasKey: idempotent)).policy, rate: rate,
+      duration: duration,
       target: target, outage: outage, breaker: hasBreaker ? CircuitBreakerSettings() : nil, concurrency: concurrency,
       slowStart: slowStart, seed: seed)
   }
@@ -59,7 +62,7 @@ private struct ScenarioDraft {
     ])
     while let key = try reader.nextMember(&members, of: "a scenario", at: "") {
       switch key {
-      case "policy": try policy.read(from: &reader)
+      case "policy": try reader.readPolicy()
       case "method": if let word = try reader.string("/method") { method = word }
       case "idempotent": idempotent = try reader.bool("/idempotent") ?? idempotent
       case "rate":

@@ -104,6 +104,24 @@ final class Runtime: @unchecked Sendable {
     replies.add(responder, for: purpose, at: clock.now)
   }
 
+  /// Makes a change that is no call's, on the store's lane behind everything that was asked of it before, and answers
+  /// with what comes of it.
+  ///
+  /// - Parameter body: Throws a `Problem`, or a `StoreError`, which becomes one.
+  func change(_ responder: HTTPResponder, _ body: @escaping @Sendable (any CallStore) throws -> HTTPResponse) {
+    storeLane?.afterwards { [unowned self] store in
+      do {
+        respond(responder, try body(store))
+      } catch let problem as Problem {
+        respond(responder, Answer.problem(problem))
+      } catch {
+        let failure = error as? StoreError
+        log.write(.error, "changeFailed", [("error", failure?.message ?? "\(error)")])
+        respond(responder, Answer.problem(Answer.notStored(isFull: failure?.kind == .full)))
+      }
+    }
+  }
+
   // MARK: Stopping
 
   /// Starts nothing more, waits for what is under way, aborts it when that takes too long, and closes the store.

@@ -41,13 +41,13 @@ enum Answer {
       ])
   }
 
-  /// 200: all attempts of a call, with what was kept of their responses.
-  static func attempts(_ stored: StoredCall) -> HTTPResponse {
+  /// 200: all attempts of a call, with what was kept of their responses, with or without the bodies.
+  static func attempts(_ attempts: [AttemptRecord], withBodies: Bool) -> HTTPResponse {
     var writer = JSONWriter(capacity: 4096)
     writer.beginObject()
     writer.key("data")
     writer.beginArray()
-    for attempt in stored.attempts { CallView.write(attempt, withResponse: true, to: &writer) }
+    for attempt in attempts { CallView.write(attempt, withResponse: true, withBody: withBodies, to: &writer) }
     writer.endArray()
     writer.endObject()
     return json(200, writer)
@@ -141,7 +141,8 @@ enum Answer {
       : problem(Problem(status: status, code: "badRequest", title: "The request cannot be served", detail: reason))
   }
 
-  private static func json(_ status: Int, _ writer: borrowing JSONWriter, _ more: [HTTPHeader] = []) -> HTTPResponse {
+  /// One JSON value.
+  static func json(_ status: Int, _ writer: borrowing JSONWriter, _ more: [HTTPHeader] = []) -> HTTPResponse {
     HTTPResponse(
       status: status, headers: [HTTPHeader("content-type", "application/json")] + more, body: writer.bytes)
   }
@@ -163,6 +164,17 @@ enum Answer {
   static let notReady = Problem(
     status: 503, code: "notReady", title: "The service is not ready",
     detail: "The store cannot be written; new calls are refused until it can. The log says why.", retryAfter: 2)
+
+  /// Why a change was not made.
+  static func notStored(isFull: Bool) -> Problem {
+    isFull
+      ? Problem(
+        status: 507, code: "storageFull", title: "The disk is full",
+        detail: "The change could not be written, and was not made. Free some space and try again.", retryAfter: 5)
+      : Problem(
+        status: 503, code: "storageUnavailable", title: "The store cannot be written",
+        detail: "The change was not made; the log says why. Try again.", retryAfter: 2)
+  }
 
   static let storeUnreadable = Problem(
     status: 503, code: "storageUnavailable", title: "The store cannot be read",

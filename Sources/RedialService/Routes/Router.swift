@@ -13,6 +13,10 @@ enum Route: Sendable {
   case operate(Operation.Kind, CallID)
   case targets
   case target(String)
+  case policies
+  case policy(String)
+  case putPolicy(String)
+  case removePolicy(String)
   case preview
   case simulate
   case configure(String)
@@ -49,6 +53,9 @@ enum Route: Sendable {
     case ["openapi.yaml"]: self = Self.choose(method, [(.get, .contract)])
     case ["v1", "calls", "batch"]: self = Self.choose(method, [(.post, .submitBatch)])
     case ["v1", "policies", "preview"]: self = Self.choose(method, [(.post, .preview)])
+    case ["v1", "policies"]: self = Self.choose(method, [(.get, .policies)])
+    case let path where path.count == 3 && path[0] == "v1" && path[1] == "policies":
+      self = Self.ofPolicy(method, path[2])
     case ["v1", "simulations"]: self = Self.choose(method, [(.post, .simulate)])
     case ["v1", "targets"]: self = Self.choose(method, [(.get, .targets)])
     case let path where path.count >= 3 && path[0] == "v1" && path[1] == "targets": self = Self.ofTarget(method, path)
@@ -72,6 +79,14 @@ enum Route: Sendable {
     }
   }
 
+  private static func ofPolicy(_ method: HTTPMethod, _ text: Substring) -> Route {
+    guard let name = PercentEncoding.decode(text), StoredPolicy.isName(name) else {
+      return .notFound(
+        "A policy's name has 1 to \(StoredPolicy.longestName) letters, digits, dots, underscores and hyphens.")
+    }
+    return choose(method, [(.get, .policy(name)), (.put, .putPolicy(name)), (.delete, .removePolicy(name))])
+  }
+
   private static func ofCall(_ method: HTTPMethod, _ path: [Substring]) -> Route {
     guard let id = CallID(path[2]) else {
       return .notFound("\"\(path[2])\" is not the id of a call; ids look like call_01ARZ3NDEKTSV.")
@@ -81,6 +96,7 @@ enum Route: Sendable {
     case ["attempts"]: return choose(method, [(.get, .attempts(id))])
     case ["cancel"]: return choose(method, [(.post, .operate(.cancel, id))])
     case ["retry"]: return choose(method, [(.post, .operate(.retry, id))])
+    case ["content"]: return choose(method, [(.delete, .operate(.erase, id))])
     default: return .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
     }
   }

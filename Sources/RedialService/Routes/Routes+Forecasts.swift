@@ -9,7 +9,7 @@ extension Routes {
   func preview(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
     try noParameters(request.query)
     try checkContentType(request.header("content-type"))
-    let wanted = try PlanRequest.read(request.body.bindMemory(to: UInt8.self))
+    let wanted = try PlanRequest.read(request.body.bindMemory(to: UInt8.self), policies: limits.policies)
     let asPicture = Self.wantsPicture(request.header("accept"))
     runtime.query(responder) {
       let plan = wanted.plan()
@@ -38,7 +38,7 @@ extension Routes {
   func simulate(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
     try noParameters(request.query)
     try checkContentType(request.header("content-type"))
-    let scenario = try OutageScenario.read(request.body.bindMemory(to: UInt8.self))
+    let scenario = try OutageScenario.read(request.body.bindMemory(to: UInt8.self), policies: limits.policies)
     let asPicture = Self.wantsPicture(request.header("accept"))
     runtime.query(responder) {
       let forecast = scenario.forecast()

@@ -10,6 +10,7 @@ struct Routes: HTTPHandler {
   let limits: CallDescriptor.Limits
   let longestWait: Duration
   let maxBatch: Int
+  let policies: PolicyShelf
 
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) {
     do throws(Problem) {
@@ -33,17 +34,23 @@ struct Routes: HTTPHandler {
       try list(request.query, responder)
     case .call(let id): try show(id, request, responder)
     case .attempts(let id):
-      try noParameters(request.query)
-      attempts(id, responder)
+      try attempts(id, request.query, responder)
     case .operate(let kind, let id):
       try noParameters(request.query)
-      runtime.ask(responder, for: .operation) { .operate(Operation(kind, id, reply: $0)) }
+      let attribution = try attribution(of: request)
+      runtime.ask(responder, for: .operation) { .operate(Operation(kind, id, reply: $0, attribution: attribution)) }
     case .targets:
       try noParameters(request.query)
       runtime.ask(responder, for: .targets) { .report($0) }
     case .target(let key):
       try noParameters(request.query)
       runtime.ask(responder, for: .target(key)) { .report($0) }
+    case .policies:
+      try noParameters(request.query)
+      runtime.respond(responder, policies.list())
+    case .policy(let name): try runtime.respond(responder, policies.show(name, request.query))
+    case .putPolicy(let name): try put(name, request, responder)
+    case .removePolicy(let name): try remove(name, request, responder)
     case .preview: try preview(request, responder)
     case .simulate: try simulate(request, responder)
     case .configure(let key):
@@ -172,11 +179,37 @@ struct Routes: HTTPHandler {
     }
   }
 
-  private func attempts(_ id: CallID, _ responder: HTTPResponder) {
+  private func attempts(_ id: CallID, _ query: String?, _ responder: HTTPResponder) throws(Problem) {
+    var parameters = try QueryParameters(query)
+    let included = parameters.take("include")
+    try parameters.finish()
+    guard included == nil || included == "body" else { throw QueryParameters.problem("include", "must be body") }
     runtime.query(responder) { [runtime] in
-      guard let stored = try runtime.reader.call(id, allResponses: true) else { throw Answer.noSuchCall(id) }
-      return Answer.attempts(stored)
+      let withBodies = included != nil
+      guard let attempts = try runtime.reader.attempts(of: id, withBodies: withBodies) else {
+        throw Answer.noSuchCall(id)
+      }
+      return Answer.attempts(attempts, withBodies: withBodies)
     }
+  }
+
+  /// Who asks for an operation, and why: as the body says, or who, as the field `Redial-Actor` does.
+  private func attribution(of request: borrowing HTTPRequest) throws(Problem) -> Attribution {
+    var attribution = Attribution()
+    if !request.body.isEmpty {
+      try checkContentType(request.header("content-type"))
+      attribution = try Attribution.read(request.body.bindMemory(to: UInt8.self))
+    }
+    if attribution.by == nil, let actor = request.header("redial-actor"), !actor.isEmpty {
+      guard actor.utf8.count <= Attribution.longestName else {
+        throw Problem(
+          status: 422, code: "invalidAttribution", title: "Who and why cannot be recorded",
+          detail: "The field Redial-Actor has more than \(Attribution.longestName) bytes.",
+          errors: [.init(pointer: "Redial-Actor", detail: "has more than \(Attribution.longestName) bytes")])
+      }
+      attribution.by = actor
+    }
+    return attribution
   }
 
   func noParameters(_ query: String?) throws(Problem) {

@@ -35,6 +35,10 @@ public struct ServiceSettings: Sendable {
   public var maxWaitTime = Duration.seconds(60)
   /// The most calls that one request may hand over.
   public var maxBatch = 1000
+  /// The most policies that are stored under names.
+  public var maxPolicies = 1000
+  /// The most versions that are kept of a stored policy.
+  public var maxPolicyVersions = 20
   /// How calls are made, but for the egress policy.
   public var transport = TransportConfiguration(userAgent: "redial/\(redialVersion)")
   /// Where calls and webhooks may go; what follows from where the service listens is added when it does.

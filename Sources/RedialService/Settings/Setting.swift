@@ -124,6 +124,8 @@ extension Setting {
       "Clients that may wait for a call to end at a time; others are answered at once."),
     span("maxWaitTime", \.maxWaitTime, "Longest that a client may wait for a call to end."),
     whole("maxBatch", \.maxBatch, 1...100_000, "Calls that one request may hand over."),
+    whole("maxPolicies", \.maxPolicies, 1...10_000, "Policies that are stored under names."),
+    whole("maxPolicyVersions", \.maxPolicyVersions, 1...1000, "Versions that are kept of a stored policy."),
     whole(
       "maxIdleConnections", \.transport.maxIdleConnections, 1...100_000,
       "Idle connections to targets that are kept for reuse."),

@@ -8,7 +8,7 @@ public enum StoreCheck: String, Sendable, Hashable, CaseIterable {
   case overdue
   /// Calls in a service's memory whose attempt, or whose deadline, was over a minute ago; only while it runs.
   case stuck
-  /// Attempts, requests and keys of calls that are not there, and calls without a request.
+  /// Attempts, requests, keys and retries of calls that are not there, and calls without a request.
   case orphaned
   /// Webhooks that have not ended and tell of a call which is not there, though retention has not come that far.
   case orphanedWebhooks

@@ -26,7 +26,7 @@ extension Command {
     if let duration = arguments.value("--attempt-duration") { writer.field("attemptDuration", duration) }
     try writeNumber("limit", arguments.value("--limit") ?? "20", to: &writer)
     writer.endObject()
-    let request = try read(writer.bytes, PlanRequest.read)
+    let request = try read(writer.bytes) { bytes throws(Problem) in try PlanRequest.read(bytes) }
     let plan = request.plan()
     try write(plan.chart, to: arguments.value("--svg"))
     if arguments.has("--json") {
@@ -62,7 +62,9 @@ extension Command {
       json, svg,
     ]
   ) { arguments throws(CommandError) in
-    let scenario = try read(try scenarioJSON(arguments), OutageScenario.read)
+    let scenario = try read(try scenarioJSON(arguments)) { bytes throws(Problem) in
+      try OutageScenario.read(bytes)
+    }
     let forecast = scenario.forecast()
     try write(forecast.chart, to: arguments.value("--svg"))
     if arguments.has("--json") {

@@ -1,0 +1,38 @@
+internal import RedialCore
+internal import RedialModel
+
+/// What is done to calls that have ended, and to no others.
+extension Engine {
+  /// Erases the payloads of an ended call; it cannot be run again afterwards.
+  mutating func erase(_ ended: CallRecord, _ operation: Operation) {
+    if ended.spec.contentErasedAt == nil {
+      writes.append(.erase(ended.id, ended.spec.erased(at: now)))
+      outdateFetches(of: ended.id)
+    }
+    done(operation)
+  }
+
+  /// Removes an ended call, with everything that is known of it.
+  mutating func purge(_ ended: CallRecord, _ operation: Operation) {
+    writes.append(.discard(ended.id))
+    outdateFetches(of: ended.id)
+    done(operation)
+  }
+
+  /// The answers to fetches that are under way tell of the call as it was; they are asked for again.
+  private mutating func outdateFetches(of id: CallID) {
+    if let fetch = fetches[id] { fetches[id]?.stale = fetch.outstanding }
+  }
+
+  static func notEnded(_ id: CallID) -> Problem {
+    Problem(
+      status: 409, code: "callNotEnded", title: "The call has not ended",
+      detail: "\(id) is still on its way; wait for its end, or cancel it.")
+  }
+
+  static func contentErased(_ id: CallID) -> Problem {
+    Problem(
+      status: 409, code: "contentErased", title: "The call's content was erased",
+      detail: "\(id) cannot be run again, for its request is not known any more.")
+  }
+}

@@ -1,0 +1,86 @@
+public import RedialCore
+
+/// Who wants something done to a call, and why, in their own words.
+public struct Attribution: Sendable, Hashable {
+  /// Who; nil when nobody says.
+  public var by: String?
+  /// Why; nil when nobody says.
+  public var reason: String?
+
+  /// The longest name of who, in bytes.
+  public static let longestName = 255
+  /// The longest reason, in bytes.
+  public static let longestReason = 1024
+
+  /// Creates an attribution.
+  public init(by: String? = nil, reason: String? = nil) {
+    self.by = by
+    self.reason = reason
+  }
+
+  /// Reads `{"by": "…", "reason": "…"}`, both of which may be left out.
+  ///
+  /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each member at
+  ///   fault.
+  public static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> Attribution {
+    var reader = DescriptorReader(json: JSONReader(bytes), limits: .unlimited)
+    var attribution = Attribution()
+    try reader.readWhole { reader throws(JSONError) in
+      guard try reader.expect(.object, "", "must be a JSON object such as {\"by\": \"ada\", \"reason\": \"fixed\"}")
+      else { return }
+      try reader.json.beginObject()
+      var members = Members(["by", "reason"])
+      while let key = try reader.nextMember(&members, of: "an attribution", at: "") {
+        if key == "by" {
+          attribution.by = try reader.text("/by", longest: longestName)
+        } else {
+          attribution.reason = try reader.text("/reason", longest: longestReason)
+        }
+      }
+    }
+    try reader.refuseFaults(code: "invalidAttribution", title: "Who and why cannot be recorded")
+    return attribution
+  }
+}
+
+extension DescriptorReader {
+  /// Text of 1 byte to so many.
+  fileprivate mutating func text(_ pointer: String, longest: Int) throws(JSONError) -> String? {
+    guard let text = try string(pointer) else { return nil }
+    guard (1...longest).contains(text.utf8.count) else {
+      fault(pointer, "must have 1 to \(longest) bytes")
+      return nil
+    }
+    return text
+  }
+}
+
+/// Somebody had a call run at once, or again: a fact that stays with the call.
+public struct ManualRetry: Sendable, Hashable {
+  /// When.
+  public var at: Timestamp
+  /// Attempts that had begun by then.
+  public var afterAttempt: Int
+  /// Who and why.
+  public var attribution: Attribution
+
+  /// The most that are kept of a call, the latest.
+  public static let mostKept = 100
+
+  /// Creates the fact.
+  public init(at: Timestamp, afterAttempt: Int, attribution: Attribution) {
+    self.at = at
+    self.afterAttempt = afterAttempt
+    self.attribution = attribution
+  }
+
+  /// Writes it as one object.
+  public func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.field("at", at)
+    writer.field("afterAttempt", afterAttempt)
+    writer.field("by", attribution.by)
+    writer.field("reason", attribution.reason)
+    writer.endObject()
+  }
+}

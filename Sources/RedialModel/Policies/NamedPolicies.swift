@@ -1,0 +1,100 @@
+internal import RedialCore
+internal import Synchronization
+
+/// The stored policies, in memory, so that a descriptor that names one costs no more than any other.
+///
+/// It follows the store: whoever changes a policy there puts it here once that is on disk.
+public final class NamedPolicies: Sendable {
+  private struct Version: Sendable {
+    let stored: StoredPolicy
+    let known: KnownPolicy
+  }
+
+  private struct Book: Sendable {
+    /// By name, the versions that are kept, the newest last; never empty.
+    var policies: [String: [Version]] = [:]
+    /// By name, the version that removed the policy.
+    var removed: [String: StoredPolicy] = [:]
+  }
+
+  private let book = Mutex(Book())
+
+  /// No policies.
+  public init() {}
+
+  /// How many policies there are.
+  public var count: Int { book.withLock { $0.policies.count } }
+
+  /// The current version of every policy, by name.
+  public var all: [StoredPolicy] {
+    book.withLock { book in book.policies.values.compactMap { $0.last?.stored } }.sorted { $0.name < $1.name }
+  }
+
+  /// The versions of a policy that are kept, the newest last; empty when there is none of that name.
+  public func versions(of name: String) -> [StoredPolicy] {
+    book.withLock { $0.policies[name, default: []].map(\.stored) }
+  }
+
+  /// The number of the next version of a policy.
+  public func nextVersion(of name: String) -> Int {
+    book.withLock { book in (book.policies[name]?.last?.stored ?? book.removed[name])?.version ?? 0 } + 1
+  }
+
+  /// Of the names whose policies were removed the one that has been for the longest, if there are that many or more.
+  public func longestRemoved(of limit: Int) -> StoredPolicy? {
+    book.withLock { book in
+      guard book.removed.count >= limit else { return nil }
+      return book.removed.values.min { $0.createdAt < $1.createdAt }
+    }
+  }
+
+  /// Adds a version, which is newer than those that are there.
+  ///
+  /// - Parameter limit: How many versions are kept; 0 to forget even the name.
+  /// - Throws: The problem, if it is no policy.
+  public func add(_ stored: StoredPolicy, keeping limit: Int) throws(Problem) {
+    guard limit > 0, !stored.isRemoval else {
+      return book.withLock { book in
+        book.policies[stored.name] = nil
+        book.removed[stored.name] = limit > 0 ? stored : nil
+      }
+    }
+    let draft = try stored.json.withUnsafeBufferPointer { bytes throws(Problem) in try PolicyDraft.read(bytes) }
+    let version = Version(stored: stored, known: KnownPolicy(draft))
+    book.withLock { book in
+      book.policies[stored.name] = (book.policies[stored.name, default: []] + [version]).suffix(limit)
+      book.removed[stored.name] = nil
+    }
+  }
+
+  /// What a reference stands for.
+  enum Resolution {
+    case found(KnownPolicy, reference: String)
+    /// What is wrong with it, as a clause.
+    case fault(String)
+  }
+
+  /// The policy that a descriptor names: the current version of `NAME`, or just the one of `NAME@VERSION`.
+  func resolve(_ reference: String) -> Resolution {
+    let parts = reference.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+    let name = String(parts[0])
+    guard let versions = book.withLock({ $0.policies[name] }), let last = versions.last else {
+      return .fault("names a stored policy \"\(name)\", and there is none; PUT /v1/policies/\(name) makes it")
+    }
+    guard parts.count == 2 else { return .found(last.known, reference: last.stored.reference) }
+    guard let version = versions.first(where: { "\($0.stored.version)" == parts[1] }) else {
+      let (first, newest) = (versions.first?.stored.version ?? 0, last.stored.version)
+      return .fault(
+        "names version \(parts[1]) of \"\(name)\"; the versions that are kept go from \(first) to \(newest)")
+    }
+    return .found(version.known, reference: version.stored.reference)
+  }
+}
+
+extension NamedPolicies: Hashable {
+  /// Whether they are the very same.
+  public static func == (one: NamedPolicies, other: NamedPolicies) -> Bool { one === other }
+
+  /// Feeds the object's identity to a hasher.
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

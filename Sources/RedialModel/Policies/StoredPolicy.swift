@@ -1,0 +1,123 @@
+public import RedialCore
+
+/// A policy that is kept under a name, in one of its versions. A version never changes.
+public struct StoredPolicy: Sendable, Hashable {
+  /// What it is called.
+  public let name: String
+  /// Counted from 1; a name that is given again after its policy was removed goes on counting.
+  public let version: Int
+  /// When this version was made.
+  public let createdAt: Timestamp
+  /// What its author said, as one JSON object; gaps are filled by whether a request may be repeated. Empty in the version
+  /// that removes the policy.
+  public let json: [UInt8]
+
+  /// Creates a version of a policy that has been found good.
+  public init(name: String, version: Int, createdAt: Timestamp, json: [UInt8]) {
+    self.name = name
+    self.version = version
+    self.createdAt = createdAt
+    self.json = json
+  }
+
+  /// The longest name, in characters.
+  public static let longestName = 64
+  /// The longest text of a policy, in bytes.
+  public static let longestText = 16 * 1024
+
+  /// Whether this version is the end of the policy.
+  public var isRemoval: Bool { json.isEmpty }
+
+  /// The name with the version, by which a descriptor can ask for just this one.
+  public var reference: String { "\(name)@\(version)" }
+
+  /// Whether a text can be the name of a policy: letters, digits, `.`, `_` and `-`. What has a path of its own, cannot.
+  public static func isName(_ text: String) -> Bool {
+    (1...longestName).contains(text.utf8.count) && text != "preview"
+      && text.utf8.allSatisfy { character in
+        switch character {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        case UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"): true
+        default: false
+        }
+      }
+  }
+
+  /// Makes sure that a text is a policy.
+  ///
+  /// - Throws: A problem of status 400 for a text that is not JSON, 413 for one that is too long, 422 for everything
+  ///   else, which names each member at fault.
+  public static func check(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) {
+    guard bytes.count <= longestText else {
+      throw Problem(
+        status: 413, code: "policyTooLarge", title: "The policy is too long",
+        detail: "It has \(bytes.count) bytes; at most \(longestText) are kept.")
+    }
+    _ = try PolicyDraft.read(bytes)
+  }
+
+  /// What a reader of it should think about. It is judged as for requests that may be repeated.
+  public var warnings: [PolicyWarning] {
+    guard let draft = try? json.withUnsafeBufferPointer({ try PolicyDraft.read($0) }) else { return [] }
+    return draft.finished(for: Idempotency(method: "GET", hasKey: true)).plan().warnings
+  }
+
+  /// Writes it as one object, with what its reader should think about.
+  ///
+  /// - Parameter versions: All versions that are kept, the newest last.
+  public func write(versions: [StoredPolicy], to writer: inout JSONWriter) {
+    writer.beginObject()
+    writeIdentity(to: &writer)
+    writer.key("policy")
+    writer.raw(json)
+    writer.key("warnings")
+    PlanView.write(warnings, to: &writer)
+    writer.key("versions")
+    writer.beginArray()
+    for version in versions {
+      writer.beginObject()
+      writer.field("version", version.version)
+      writer.field("createdAt", version.createdAt)
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.endObject()
+  }
+
+  /// Writes what it is called, as one object, for lists.
+  public func writeSummary(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writeIdentity(to: &writer)
+    writer.endObject()
+  }
+
+  private func writeIdentity(to writer: inout JSONWriter) {
+    writer.field("name", name)
+    writer.field("version", version)
+    writer.field("createdAt", createdAt)
+  }
+}
+
+extension PolicyDraft {
+  /// Reads a text that is a policy and nothing else.
+  ///
+  /// - Throws: As ``StoredPolicy/check(_:)`` does.
+  static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> PolicyDraft {
+    var reader = DescriptorReader(json: JSONReader(bytes), limits: .unlimited)
+    var draft = PolicyDraft()
+    try reader.readWhole { reader throws(JSONError) in
+      if try reader.json.peek() == .object {
+        try draft.read(from: &reader)
+      } else {
+        reader.fault("", "must be a JSON object such as {\"maxAttempts\": 5}")
+        _ = try reader.json.skipValue()
+      }
+    }
+    // Elsewhere a policy is a member of something.
+    for index in reader.faults.indices where reader.faults[index].pointer.hasPrefix("/policy") {
+      reader.faults[index].pointer.removeFirst("/policy".count)
+    }
+    try reader.refuseFaults(code: "invalidPolicy", title: "The policy cannot be stored")
+    return draft
+  }
+}

@@ -1,0 +1,139 @@
+internal import HTTPServer
+internal import RedialCore
+internal import RedialModel
+internal import RedialStore
+
+/// The named policies as resources: what can be asked of them, and what changes them.
+struct PolicyShelf: Sendable {
+  /// The policies themselves; changed on the store's lane only, once the change is on disk.
+  let policies = NamedPolicies()
+  /// The most policies.
+  let limit: Int
+  /// The most versions that are kept of each.
+  let maxVersions: Int
+
+  /// Takes over what the store holds.
+  ///
+  /// - Throws: The problem of the first version that cannot be read.
+  func fill(from stored: [StoredPolicy]) throws(Problem) {
+    for policy in stored { try policies.add(policy, keeping: maxVersions) }
+  }
+
+  /// 200: the current version of each policy, without its text.
+  func list() -> HTTPResponse {
+    Answer.json(capacity: 4096) { writer in
+      writer.beginObject()
+      writer.key("data")
+      writer.beginArray()
+      for policy in policies.all { policy.writeSummary(to: &writer) }
+      writer.endArray()
+      writer.endObject()
+    }
+  }
+
+  /// 200: a policy in its current version, or in the one that is asked for.
+  func show(_ name: String, _ query: String?) throws(Problem) -> HTTPResponse {
+    var parameters = try QueryParameters(query)
+    let text = parameters.take("version")
+    try parameters.finish()
+    let versions = policies.versions(of: name)
+    guard let last = versions.last else { throw Self.noSuchPolicy(name) }
+    guard let text else { return answer(200, last) }
+    guard let number = Int(text), number > 0 else {
+      throw QueryParameters.problem("version", "must be a whole number from 1")
+    }
+    guard let version = versions.first(where: { $0.version == number }) else {
+      throw Problem(
+        status: 404, code: "policyNotFound", title: "There is no such version of the policy",
+        detail: "Of \(name), the versions \(versions[0].version) to \(last.version) are kept.")
+    }
+    return answer(200, version)
+  }
+
+  /// Makes a new version of a policy, on the store's lane.
+  func put(
+    _ name: String, _ text: [UInt8], under conditions: HTTPPreconditions, in store: any CallStore, at now: Timestamp
+  ) throws -> HTTPResponse {
+    let current = policies.versions(of: name).last
+    try check(conditions, current)
+    // The same again is the same: a repeated PUT makes no version that nobody asked for.
+    if let current, current.json == text { return answer(200, current) }
+    var writes: [StoreWrite] = []
+    if current == nil {
+      guard policies.count < limit else {
+        throw Problem(
+          status: 409, code: "tooManyPolicies", title: "There are too many policies",
+          detail: "\(limit) policies are stored, and no more may be (maxPolicies). Remove one first.")
+      }
+    }
+    let policy = StoredPolicy(name: name, version: policies.nextVersion(of: name), createdAt: now, json: text)
+    writes.append(.policy(policy, keeping: maxVersions))
+    try store.commit(writes)
+    try policies.add(policy, keeping: maxVersions)
+    return answer(current == nil ? 201 : 200, policy)
+  }
+
+  /// Removes a policy, on the store's lane. Calls that were accepted with it keep it.
+  func remove(
+    _ name: String, under conditions: HTTPPreconditions, in store: any CallStore, at now: Timestamp
+  ) throws -> HTTPResponse {
+    guard let current = policies.versions(of: name).last else { throw Self.noSuchPolicy(name) }
+    try check(conditions, current)
+    let removal = StoredPolicy(name: name, version: current.version + 1, createdAt: now, json: [])
+    var writes = [(policy: removal, keeping: 1)]
+    // Names that were used are remembered, so that no version comes twice, but not without end.
+    if let forgotten = policies.longestRemoved(of: limit) { writes.append((forgotten, 0)) }
+    try store.commit(writes.map { .policy($0.policy, keeping: $0.keeping) })
+    for write in writes { try policies.add(write.policy, keeping: write.keeping) }
+    return HTTPResponse(status: 204, headers: [], body: [])
+  }
+
+  private func check(_ conditions: HTTPPreconditions, _ current: StoredPolicy?) throws(Problem) {
+    let outcome = conditions.outcome(
+      entityTag: current.map(Self.tag), lastModified: nil, isSafe: false, exists: current != nil)
+    guard outcome == .proceed else {
+      throw Problem(
+        status: 412, code: "preconditionFailed", title: "The policy is not in the state that the request requires",
+        detail: current.map { "It is at version \($0.version) now. Get it, and apply the change to that." }
+          ?? "There is no policy of that name.")
+    }
+  }
+
+  private func answer(_ status: Int, _ policy: StoredPolicy) -> HTTPResponse {
+    var writer = JSONWriter(capacity: 1024)
+    policy.write(versions: policies.versions(of: policy.name), to: &writer)
+    var headers = [HTTPHeader("etag", Self.tag(policy))]
+    if status == 201 { headers.append(HTTPHeader("location", "/v1/policies/\(policy.name)")) }
+    return Answer.json(status, writer, headers)
+  }
+
+  /// The strong validator of a version: what it is shown with besides, its warnings, follow from it.
+  private static func tag(_ policy: StoredPolicy) -> String { "\"\(policy.version)\"" }
+
+  private static func noSuchPolicy(_ name: String) -> Problem {
+    Problem(
+      status: 404, code: "policyNotFound", title: "There is no such policy",
+      detail: "No policy is called \(name); GET /v1/policies lists them.")
+  }
+}
+
+extension Routes {
+  /// Stores a policy, if its author knew what it replaces.
+  func put(_ name: String, _ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+    try noParameters(request.query)
+    try checkContentType(request.header("content-type"))
+    let text = request.body.bindMemory(to: UInt8.self)
+    try StoredPolicy.check(text)
+    runtime.change(responder) { [text = Array(text), conditions = request.preconditions, policies, runtime] store in
+      try policies.put(name, text, under: conditions, in: store, at: runtime.clock.now)
+    }
+  }
+
+  /// Removes a policy.
+  func remove(_ name: String, _ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+    try noParameters(request.query)
+    runtime.change(responder) { [conditions = request.preconditions, policies, runtime] store in
+      try policies.remove(name, under: conditions, in: store, at: runtime.clock.now)
+    }
+  }
+}
