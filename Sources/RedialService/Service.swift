@@ -75,7 +75,7 @@ public final class Service: Sendable {
     server = HTTPServer(
       configuration: configuration,
       handler: Routes(
-        runtime: runtime, limits: limits, longestWait: settings.maxWaitTime, maxBatch: settings.maxBatch,
+        runtime: runtime, limits: limits, longestWait: settings.maxWaitTime, maxBatch: settings.maxBatch, maxScan: settings.maxScan,
         policies: shelf),
       errorResponse: { Answer.refusal($0, $1) })
     do throws(HTTPServerError) {

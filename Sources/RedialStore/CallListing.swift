@@ -1,30 +1,73 @@
 internal import RedialModel
 
-/// Finds the calls of a list, newest first, at a cost of the rows answered and not of those stored.
+/// Finds the calls of a list, newest first, at a cost of the rows answered, or looked at, and not of those stored.
 ///
-/// Each state is a range of an index that is ordered by age. The ranges are merged by SQLite, which reads of each no
-/// more than it needs (`MERGE (UNION ALL)` in the query plan).
+/// A label's calls are a range of an index. Otherwise each state is a range of one that is ordered by age; the ranges
+/// are merged by SQLite, which reads of each no more than it needs (`MERGE (UNION ALL)` in the query plan).
 final class CallListing {
-  private struct Shape: Hashable {
-    var state: CallState?
-    var hasTarget: Bool
+  private enum Shape: Hashable {
+    case states(CallState?, hasTarget: Bool)
+    case label
   }
 
+  /// Candidates that are read at a time when not all of them may fit.
+  private static let chunk = 250
+
   private let connection: SQLiteConnection
+  private let matches: CallMatching
   private var prepared: [Shape: SQLiteStatement] = [:]
 
   /// A listing on a connection; each kind of query is prepared when it is first asked for.
-  init(on connection: SQLiteConnection) {
+  init(on connection: SQLiteConnection) throws(StoreError) {
     self.connection = connection
+    matches = try CallMatching(on: connection)
   }
 
   /// The identities of the calls that a query asks for.
-  func ids(_ query: CallQuery, targetID: Int64?) throws(StoreError) -> [CallID] {
-    let statement = try statement(Shape(state: query.state, hasTarget: targetID != nil))
-    statement.bind(1, Int64(query.kind.rawValue))
-    statement.bind(2, query.before?.rawValue ?? Int64.max)
-    statement.bind(3, Int64(max(0, query.limit)))
-    if let targetID { statement.bind(4, targetID) }
+  func ids(_ query: CallQuery, targetID: Int64?) throws(StoreError) -> CallPage<CallID> {
+    var page = CallPage<CallID>(calls: [], next: nil)
+    guard query.limit > 0 else { return page }
+    let isIndexed = query.filter.isIndexed
+    var before = min(query.before ?? query.filter.endID, query.filter.endID)
+    var left = isIndexed ? Int.max : max(1, query.scanLimit)
+    while true {
+      // One more than is wanted tells whether there is another page.
+      let limit = isIndexed ? query.limit + 1 : min(Self.chunk, left)
+      let candidates = try candidates(query.filter, before: before, targetID: targetID, limit: limit)
+      for id in candidates {
+        if page.calls.count == query.limit {
+          page.next = before
+          return page
+        }
+        before = id
+        var fits = isIndexed
+        if !fits { fits = try matches(id, query.filter, targetID: targetID) }
+        if fits { page.calls.append(id) }
+      }
+      if candidates.count < limit { return page }
+      left -= candidates.count
+      if left <= 0 {
+        page.next = before
+        return page
+      }
+    }
+  }
+
+  private func candidates(
+    _ filter: CallFilter, before: CallID, targetID: Int64?, limit: Int
+  ) throws(StoreError) -> [CallID] {
+    let label = filter.labels.first
+    let statement = try statement(label == nil ? .states(filter.state, hasTarget: targetID != nil) : .label)
+    statement.bind(1, Int64(filter.kind.rawValue))
+    statement.bind(2, before.rawValue)
+    statement.bind(3, Int64(limit))
+    statement.bind(4, filter.firstID.rawValue)
+    if let label {
+      statement.bind(5, text: label.name)
+      statement.bind(6, text: label.value)
+    } else if let targetID {
+      statement.bind(5, targetID)
+    }
     return try statement.rows { row throws(StoreError) in CallID(rawValue: row.integer(0)) }
   }
 
@@ -36,11 +79,16 @@ final class CallListing {
   }
 
   private static func sql(_ shape: Shape) -> String {
-    let states = StoredState.allCases.filter { shape.state == nil || $0.visible == shape.state }
+    guard case .states(let state, let hasTarget) = shape else {
+      // Only calls that clients handed over have labels: the kind needs no condition, and its parameter only a place.
+      return "SELECT call_id FROM labels WHERE name = ?5 AND value = ?6 AND call_id < ?2 AND call_id >= ?4 "
+        + "AND ?1 >= 0 ORDER BY call_id DESC LIMIT ?3"
+    }
+    let states = StoredState.allCases.filter { state == nil || $0.visible == state }
     let ranges = states.map { state in
-      var range = "SELECT id FROM calls WHERE kind = ?1 AND state = \(state.rawValue) AND id < ?2"
-      if shape.hasTarget {
-        range += " AND target_id = ?4"
+      var range = "SELECT id FROM calls WHERE kind = ?1 AND state = \(state.rawValue) AND id < ?2 AND id >= ?4"
+      if hasTarget {
+        range += " AND target_id = ?5"
         let isInMemory = state == .held || state == .running
         if !isInMemory { range += " AND \(Conditions.notInMemory)" }
       }

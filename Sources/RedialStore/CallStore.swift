@@ -54,7 +54,10 @@ public protocol CallReader: Sendable {
   func attempts(of id: CallID, withBodies: Bool) throws(StoreError) -> [AttemptRecord]?
 
   /// Calls without bodies, newest first.
-  func calls(_ query: CallQuery) throws(StoreError) -> [StoredCall]
+  func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall>
+
+  /// The identities of calls, newest first.
+  func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID>
 
   /// What the store takes, and how many finished calls it holds. The cost does not depend on how many.
   func usage() throws(StoreError) -> StoreUsage
@@ -77,31 +80,6 @@ public struct StoredCall: Sendable {
   public init(record: CallRecord, attempts: [AttemptRecord]) {
     self.record = record
     self.attempts = attempts
-  }
-}
-
-/// Which calls to list.
-public struct CallQuery: Sendable {
-  /// Only those in this state.
-  public var state: CallState?
-  /// Only those of this target.
-  public var target: String?
-  /// Only those of this kind.
-  public var kind: CallKind
-  /// Only those accepted before this one.
-  public var before: CallID?
-  /// The most that are answered.
-  public var limit: Int
-
-  /// Creates a query.
-  public init(
-    state: CallState? = nil, target: String? = nil, kind: CallKind = .call, before: CallID? = nil, limit: Int = 50
-  ) {
-    self.state = state
-    self.target = target
-    self.kind = kind
-    self.before = before
-    self.limit = limit
   }
 }
 

@@ -40,13 +40,18 @@ public final class SQLiteReader: CallReader {
   }
 
   /// Calls without bodies, newest first. One that cannot be understood is listed with an empty URL.
-  public func calls(_ query: CallQuery) throws(StoreError) -> [StoredCall] {
+  public func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall> {
     try withConnection { connection throws(StoreError) in try connection.calls(query) }
   }
 
   /// The value kept under a name for the service's own use.
   public func setting(_ name: String) throws(StoreError) -> String? {
     try withConnection { connection throws(StoreError) in try connection.settings.value(of: name) }
+  }
+
+  /// The identities of calls, newest first.
+  public func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID> {
+    try withConnection { connection throws(StoreError) in try connection.ids(query) }
   }
 
   /// Every version of every policy that is kept, by name, the newest last; one without a text ended its policy.
@@ -119,7 +124,7 @@ private final class ReadConnection: @unchecked Sendable {
     rowsWithoutBodies = try CallRows(on: connection, bodies: false)
     attempts = try AttemptRows(on: connection)
     retries = try RetryTable(on: connection)
-    listing = CallListing(on: connection)
+    listing = try CallListing(on: connection)
     findTarget = try connection.prepare("find a target", "SELECT id FROM targets WHERE key = ?1")
     pingStatement = try connection.prepare("reach the store", "SELECT max(id) FROM calls")
     inTransaction = try Transaction(on: connection, role: .reader)
@@ -140,24 +145,34 @@ private final class ReadConnection: @unchecked Sendable {
     }
   }
 
-  func calls(_ query: CallQuery) throws(StoreError) -> [StoredCall] {
+  func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall> {
     try inTransaction { () throws(StoreError) in
-      var targetID: Int64?
-      if let target = query.target {
-        findTarget.bind(1, text: target)
-        targetID = try findTarget.first { row throws(StoreError) in row.integer(0) }
-        if targetID == nil { return [] }
-      }
+      guard let found = try identities(query) else { return CallPage(calls: [], next: nil) }
       var calls: [StoredCall] = []
-      for id in try listing.ids(query, targetID: targetID) {
+      for id in found.calls {
         switch try rowsWithoutBodies.call(id) {
         case nil: throw DamagedCall(id: id, reason: "an index names it and the table lacks it").error
-        case .damaged(let call): calls.append(StoredCall(record: call.standIn(for: query), attempts: []))
+        case .damaged(let call): calls.append(StoredCall(record: call.standIn(for: query.filter), attempts: []))
         case .intact(let record): calls.append(StoredCall(record: record, attempts: []))
         }
       }
-      return calls
+      return CallPage(calls: calls, next: found.next)
     }
+  }
+
+  func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID> {
+    try inTransaction { () throws(StoreError) in try identities(query) ?? CallPage(calls: [], next: nil) }
+  }
+
+  /// The identities of the calls that are asked for; nil when there is no such target.
+  private func identities(_ query: CallQuery) throws(StoreError) -> CallPage<CallID>? {
+    var targetID: Int64?
+    if let target = query.filter.target {
+      findTarget.bind(1, text: target)
+      targetID = try findTarget.first { row throws(StoreError) in row.integer(0) }
+      if targetID == nil { return nil }
+    }
+    return try listing.ids(query, targetID: targetID)
   }
 
   func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding] {
@@ -172,12 +187,12 @@ private final class ReadConnection: @unchecked Sendable {
 extension DamagedCall {
   /// What a list shows in the place of a call that it cannot read, so that the others can be listed and this one is
   /// not hidden: its identity, an empty URL, and the state that it was asked for in.
-  fileprivate func standIn(for query: CallQuery) -> CallRecord {
-    let state = query.state.flatMap { wanted in StoredState.allCases.first { $0.visible == wanted } } ?? .failed
+  fileprivate func standIn(for filter: CallFilter) -> CallRecord {
+    let state = filter.state.flatMap { wanted in StoredState.allCases.first { $0.visible == wanted } } ?? .failed
     return CallRecord(
-      id: id, kind: query.kind,
+      id: id, kind: filter.kind,
       spec: CallSpec(
-        url: "", method: "", headers: [], target: query.target ?? "", policy: RetryPolicy(), captureLimit: 0),
+        url: "", method: "", headers: [], target: filter.target ?? "", policy: RetryPolicy(), captureLimit: 0),
       body: [], createdAt: id.createdAt,
       progress: CallProgress(state: state, due: id.createdAt, roundStartedAt: id.createdAt, finishedAt: id.createdAt))
   }

@@ -31,6 +31,7 @@ public final class SQLiteStore: CallStore {
   private let settings: SettingTable
   private let policies: PolicyTable
   private let retries: RetryTable
+  private let labels: LabelTable
   private let inTransaction: Transaction
   let checkpoints: Checkpoints
 
@@ -62,6 +63,7 @@ public final class SQLiteStore: CallStore {
     settings = try SettingTable(on: connection)
     policies = try PolicyTable(on: connection)
     retries = try RetryTable(on: connection)
+    labels = try LabelTable(on: connection)
     inTransaction = try Transaction(on: connection, role: .writer)
     checkpoints = try Checkpoints(of: connection)
   }
@@ -74,6 +76,7 @@ public final class SQLiteStore: CallStore {
         switch write {
         case .insert(let call):
           try changes.insert(call, targetID: try targets.intern(call.spec.target))
+          if !call.spec.labels.isEmpty { try labels.insert(call.spec.labels, of: call.id) }
         case .update(let id, let progress, let attempt):
           try changes.update(id, progress)
           if let attempt { try attemptChanges.insert(attempt, of: id) }
@@ -152,6 +155,7 @@ public final class SQLiteStore: CallStore {
     try changes.remove(id)
     try keys.remove(of: id)
     try retries.remove(of: id)
+    try labels.remove(of: id)
   }
 
   /// Erases a call's payloads: from the tables, and with the next checkpoint from the file, for SQLite overwrites

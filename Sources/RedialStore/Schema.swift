@@ -8,6 +8,7 @@ enum Schema {
   /// Step *n* makes version *n + 1* of version *n*.
   static let migrations: [String] = [
     tables, waits, keys, ordering, figures, retention, compression, counting, policies, retries,
+    labels,
   ]
 
   /// What changes in a call's life is apart from what never does: an update rewrites its whole row, and 60
@@ -137,6 +138,17 @@ enum Schema {
       call_id INTEGER NOT NULL, at INTEGER NOT NULL, after_attempt INTEGER NOT NULL, actor TEXT, reason TEXT,
       PRIMARY KEY (call_id, at)
     ) STRICT, WITHOUT ROWID;
+    """
+
+  /// Which calls have which labels; those of the calls that are there are taken from their specs.
+  private static let labels = """
+    CREATE TABLE labels (
+      name TEXT NOT NULL, value TEXT NOT NULL, call_id INTEGER NOT NULL, PRIMARY KEY (name, value, call_id)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO labels SELECT l.key, l.value, r.id FROM requests r, json_each(
+      CASE WHEN json_valid(CAST(r.spec AS TEXT)) THEN CAST(r.spec AS TEXT) ELSE '{}' END, '$.labels') l
+      WHERE l.type = 'text';
+    CREATE INDEX labels_by_call ON labels (call_id);
     """
 
   /// What a file says of itself.

@@ -48,11 +48,23 @@ struct RouteTests {
   @Test("a list takes state, target, kind, limit and cursor")
   func query() throws {
     let query = try CallQuery(parameters: "state=failed&target=http%3A%2F%2Fa&kind=webhook&limit=7&cursor=\(Self.id)")
-    #expect(query.state == .failed)
-    #expect(query.target == "http://a")
-    #expect(query.kind == .webhook)
+    #expect(query.filter.state == .failed)
+    #expect(query.filter.target == "http://a")
+    #expect(query.filter.kind == .webhook)
     #expect(query.limit == 7)
     #expect(query.before == Self.id)
+  }
+
+  @Test("a list takes labels, times, and how the last attempt came out")
+  func conditions() throws {
+    let filter = try CallQuery(
+      parameters: "label=team:a%3Ab&label.x=&createdAfter=2026-12-01T09:00:00Z&createdBefore=2026-12-02T09:00:00Z"
+        + "&status=500-599&outcome=answered&failureReason=tripped"
+    ).filter
+    #expect(Set(filter.labels) == [.init(name: "team", value: "a:b"), .init(name: "x", value: "")])
+    #expect(filter.createdAfter == TimestampText.parse("2026-12-01T09:00:00Z"))
+    #expect(filter.createdBefore == TimestampText.parse("2026-12-02T09:00:00Z"))
+    #expect(filter.statuses == 500...599 && filter.outcome == .answered && filter.failure == .tripped)
   }
 
   @Test(
@@ -61,6 +73,8 @@ struct RouteTests {
       ("state=done", "state"), ("limit=0", "limit"), ("limit=251", "limit"), ("limit=x", "limit"),
       ("cursor=abc", "cursor"), ("stat=failed", "stat"), ("limit=1&limit=2", "limit"), ("kind=x", "kind"),
       ("a=%", "a=%"), ("limit", "limit"),
+      ("status=99", "status"), ("outcome=good", "outcome"), ("failureReason=no", "failureReason"), ("label=a", "label"),
+      ("createdAfter=today", "createdAfter"), ("label.=a", "label."), ("label.a=b&label=a:c", "label.a"),
     ])
   func badQuery(query: String, name: String) {
     let problem = #expect(throws: Problem.self) { try CallQuery(parameters: query) }

@@ -13,22 +13,23 @@ enum Sample {
 
   static func spec(
     target: String = "https://example.com", callback: Callback? = nil, priority: Int = CallSpec.defaultPriority,
-    orderingKey: String? = nil
+    orderingKey: String? = nil, labels: [CallSpec.Label] = []
   ) -> CallSpec {
     CallSpec(
       url: "https://example.com/charges", method: "POST", headers: [HeaderField("content-type", "text/plain")],
-      target: target, policy: RetryPolicy(), callback: callback, captureLimit: 65_536, priority: priority,
+      target: target, policy: RetryPolicy(), labels: labels, callback: callback, captureLimit: 65_536, priority: priority,
       orderingKey: orderingKey)
   }
 
   static func call(
     _ number: Int, _ state: StoredState = .scheduled, due: Timestamp = start, target: String = "https://example.com",
     kind: CallKind = .call, callback: Callback? = nil, body: [UInt8] = Array("hello".utf8),
-    priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil
+    priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil, labels: [CallSpec.Label] = []
   ) -> CallRecord {
     CallRecord(
       id: id(number), kind: kind,
-      spec: spec(target: target, callback: callback, priority: priority, orderingKey: orderingKey), body: body,
+      spec: spec(target: target, callback: callback, priority: priority, orderingKey: orderingKey, labels: labels),
+      body: body,
       createdAt: start,
       progress: CallProgress(
         state: state, due: due,

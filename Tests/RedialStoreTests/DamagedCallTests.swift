@@ -78,7 +78,7 @@ struct DamagedCallTests {
       #expect(error?.kind == .corrupt)
       #expect(error?.message.contains(Sample.id(3).description) == true)
     }
-    let list = try reader.calls(CallQuery(state: .succeeded))
+    let list = try reader.calls(CallQuery(state: .succeeded)).calls
     #expect(list.map { $0.record.id } == (1...5).reversed().map { Sample.id($0) })
     #expect(list.map { $0.record.spec.url.isEmpty } == [false, false, true, false, false])
   }

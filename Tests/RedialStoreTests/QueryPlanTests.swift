@@ -42,8 +42,14 @@ struct QueryPlanTests {
         _ = try reader.calls(CallQuery(state: state, target: target))
       }
     }
+    _ = try reader.calls(CallQuery(CallFilter(labels: [.init(name: "a", value: "b")])))
+    _ = try reader.calls(CallQuery(CallFilter(statuses: 500...599)))
     let plans = plans(try reader.plans())
-    let lists = plans.filter { $0.sql.hasSuffix("LIMIT ?3") }
+    expect(
+      plans, "FROM labels WHERE name = ?5",
+      uses: "SEARCH labels USING PRIMARY KEY (name=? AND value=? AND call_id>? AND call_id<?)")
+    expect(plans, "LEFT JOIN attempts a", uses: "SEARCH c USING INTEGER PRIMARY KEY (rowid=?)")
+    let lists = plans.filter { $0.sql.hasSuffix("ORDER BY id DESC LIMIT ?3") }
     #expect(lists.count == 12)
     // The kept counts are a row for each kind and final state.
     check(plans, allowing: ["SCAN finished_counts"])
@@ -51,10 +57,10 @@ struct QueryPlanTests {
       let searches = list.steps.filter { $0.contains("SEARCH") }
       #expect(searches.count == list.sql.split(separator: "UNION ALL").count)
       for search in searches {
-        let byState = search == "SEARCH calls USING INDEX calls_by_state (kind=? AND state=? AND rowid<?)"
+        let byState = search == "SEARCH calls USING INDEX calls_by_state (kind=? AND state=? AND rowid>? AND rowid<?)"
         let byTarget =
-          search == "SEARCH calls USING INDEX calls_by_target (target_id=? AND kind=? AND state=? AND rowid<?)"
-        let inMemory = search == "SEARCH calls USING INDEX calls_by_state (kind=? AND state=? AND rowid<?)"
+          search == "SEARCH calls USING INDEX calls_by_target (target_id=? AND kind=? AND state=? AND rowid>? AND rowid<?)"
+        let inMemory = search == "SEARCH calls USING INDEX calls_by_state (kind=? AND state=? AND rowid>? AND rowid<?)"
         #expect(list.sql.contains("target_id") ? byTarget || inMemory : byState, "\(list)")
       }
     }

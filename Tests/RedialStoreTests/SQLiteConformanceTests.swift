@@ -68,6 +68,12 @@ struct SQLiteConformanceTests {
   @Test("lists agree with a naive model, page by page", arguments: [1, 2, 3] as [UInt64])
   func listing(seed: UInt64) throws { try conformance.listing(seed: seed) }
 
+  @Test("lists by any conditions agree with a naive model, page by page", arguments: [1, 2, 3] as [UInt64])
+  func filtering(seed: UInt64) throws { try conformance.filtering(seed: seed) }
+
+  @Test("manual retries and erasures are there when the store is opened again, and go with their call")
+  func afterTheFact() throws { try conformance.afterTheFact() }
+
   @Test("finished calls go when their time is over, with all that belongs to them, and no others")
   func retentionByAge() throws { try conformance.retentionByAge() }
 

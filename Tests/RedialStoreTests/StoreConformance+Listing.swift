@@ -31,10 +31,10 @@ extension StoreConformance {
           var found: [StoredCall] = []
           while true {
             let page = try reader.calls(query)
-            #expect(page.count <= query.limit)
-            found += page
-            guard page.count == query.limit, let last = page.last else { break }
-            query.before = last.record.id
+            #expect(page.calls.count <= query.limit)
+            found += page.calls
+            guard let next = page.next else { break }
+            query.before = next
           }
           #expect(found.map { $0.record.id } == expected.map { $0.id }, "seed \(seed), \(query)")
           #expect(found.map { $0.record.progress } == expected.map { $0.progress }, "seed \(seed), \(query)")
@@ -42,6 +42,76 @@ extension StoreConformance {
         }
       }
     }
-    #expect(try reader.calls(CallQuery(limit: 0)).isEmpty)
+    #expect(try reader.calls(CallQuery(limit: 0)).calls.isEmpty)
+  }
+
+  /// Whatever conditions are put together, page by page the list is what judging every call would give, and no page
+  /// looks at more calls than it may.
+  func filtering(seed: UInt64) throws {
+    let (store, reader) = (try openStore(), try openReader())
+    defer { store.close() }
+    var random = RandomSource(seed: seed)
+    var (calls, last): ([CallRecord], [CallID: AttemptRecord]) = ([], [:])
+    for number in 0..<200 {
+      var labels: [CallSpec.Label] = []
+      for name in ["team", "region"] where Bool.random(using: &random) {
+        labels.append(.init(name: name, value: "\(Int.random(in: 0..<3, using: &random))"))
+      }
+      var call = Sample.call(
+        number << 20 | 5, StoredState.allCases.randomElement(using: &random) ?? .held,
+        target: "t\(number % 2)", labels: labels)
+      if call.progress.state == .failed { call.progress.failure = StopReason.allCases.randomElement(using: &random) }
+      calls.append(call)
+      try store.commit([.insert(call)])
+      for attempt in 0..<Int.random(in: 0..<3, using: &random) {
+        var record = Sample.attempt(attempt + 1)
+        record.status = [200, 404, 503, nil].randomElement(using: &random) ?? nil
+        record.outcome = record.status == nil ? .notSent : .answered
+        last[call.id] = record
+        try store.commit([.update(call.id, call.progress, record)])
+      }
+    }
+    for _ in 0..<150 {
+      var filter = CallFilter()
+      func chance() -> Bool { Int.random(in: 0..<3, using: &random) == 0 }
+      if chance() { filter.state = CallState.allCases.randomElement(using: &random) }
+      if chance() { filter.target = "t0" }
+      if chance() { filter.labels.append(.init(name: "team", value: "1")) }
+      if chance() { filter.labels.append(.init(name: "region", value: "2")) }
+      if chance() { filter.createdAfter = calls.randomElement(using: &random)?.id.createdAt }
+      if chance() { filter.createdBefore = calls.randomElement(using: &random)?.id.createdAt }
+      if chance() { filter.statuses = [200...200, 400...503].randomElement(using: &random) }
+      if chance() { filter.outcome = .answered }
+      if chance() { filter.failure = .tripped }
+      let expected = calls.reversed().filter { call in
+        let attempt = last[call.id]
+        return (filter.state == nil || call.progress.state.visible == filter.state)
+          && (filter.target == nil || call.spec.target == filter.target)
+          && filter.labels.allSatisfy(call.spec.labels.contains)
+          && (filter.createdAfter.map { call.id.createdAt >= $0 } ?? true)
+          && (filter.createdBefore.map { call.id.createdAt < $0 } ?? true)
+          && (filter.statuses.map { range in attempt?.status.map(range.contains) ?? false } ?? true)
+          && (filter.outcome == nil || attempt?.outcome == filter.outcome)
+          && (filter.failure == nil || call.progress.failure == filter.failure)
+      }
+      var query = CallQuery(filter, limit: Int.random(in: 1...40, using: &random), scanLimit: 30)
+      var (found, pages): ([CallID], Int) = ([], 0)
+      while true {
+        let page = try reader.ids(query)
+        #expect(page.calls.count <= query.limit)
+        found += page.calls
+        pages += 1
+        guard let next = page.next else { break }
+        #expect(query.before.map { next < $0 } ?? true, "a page goes on where it ended")
+        query.before = next
+      }
+      #expect(found == expected.map(\.id), "seed \(seed), \(filter)")
+      #expect(pages <= 2 + calls.count / min(query.limit, query.scanLimit) + found.count, "seed \(seed), \(filter)")
+    }
+    // Labels go with their calls.
+    let gone = try #require(calls.first { !$0.spec.labels.isEmpty })
+    try store.commit([.discard(gone.id)])
+    let left = try reader.ids(CallQuery(CallFilter(labels: [gone.spec.labels[0]]), limit: 250))
+    #expect(!left.calls.contains(gone.id))
   }
 }

@@ -119,8 +119,8 @@ struct StoreConformance {
     #expect(throws: StoreError.self) {
       try store.commit([.insert(Sample.call(2)), .update(call.id, call.progress, Sample.attempt(1))])
     }
-    #expect(try reader.calls(CallQuery(target: "new")).map { $0.record.id } == [call.id])
-    #expect(try reader.calls(CallQuery()).map { $0.record.id } == [call.id])
+    #expect(try reader.calls(CallQuery(target: "new")).calls.map { $0.record.id } == [call.id])
+    #expect(try reader.calls(CallQuery()).calls.map { $0.record.id } == [call.id])
     #expect(try store.recover(at: Sample.start).breakers.isEmpty)
   }
 
@@ -131,7 +131,7 @@ struct StoreConformance {
     store.close()
     let (next, reader) = (try openStore(), try openReader())
     defer { next.close() }
-    #expect(try reader.calls(CallQuery(limit: 1000)).count == 100)
+    #expect(try reader.calls(CallQuery(limit: 1000)).calls.count == 100)
     #expect(try next.recover(at: Sample.start).lastID == Sample.id(100))
   }
 }

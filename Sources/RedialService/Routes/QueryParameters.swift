@@ -36,6 +36,19 @@ struct QueryParameters {
   }
 }
 
+extension QueryParameters {
+  /// Takes out what says which calls are meant.
+  ///
+  /// - Throws: A problem that names the parameter at fault.
+  mutating func takeConditions(of filter: inout CallFilter) throws(Problem) {
+    for name in values.keys.sorted()
+    where CallFilter.names.contains(name) || name == "label" || name.hasPrefix("label.") {
+      guard let text = take(name) else { continue }
+      if let fault = filter.set(name, to: text) { throw Self.problem(name, fault) }
+    }
+  }
+}
+
 extension CallQuery {
   private static let maximumLimit = 250
 
@@ -45,20 +58,7 @@ extension CallQuery {
   init(parameters query: String?) throws(Problem) {
     self.init()
     var parameters = try QueryParameters(query)
-    if let text = parameters.take("state") {
-      guard let state = CallState(rawValue: text) else {
-        let states = CallState.allCases.map(\.rawValue).joined(separator: ", ")
-        throw QueryParameters.problem("state", "must be one of \(states)")
-      }
-      self.state = state
-    }
-    target = parameters.take("target")
-    if let text = parameters.take("kind") {
-      guard let kind = CallKind.allCases.first(where: { $0.name == text }) else {
-        throw QueryParameters.problem("kind", "must be call or webhook")
-      }
-      self.kind = kind
-    }
+    try parameters.takeConditions(of: &filter)
     if let text = parameters.take("limit") {
       guard let limit = Int(text), (1...Self.maximumLimit).contains(limit) else {
         throw QueryParameters.problem("limit", "must be a whole number from 1 to \(Self.maximumLimit)")

@@ -10,6 +10,7 @@ struct Routes: HTTPHandler {
   let limits: CallDescriptor.Limits
   let longestWait: Duration
   let maxBatch: Int
+  let maxScan: Int
   let policies: PolicyShelf
 
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) {
@@ -163,19 +164,12 @@ struct Routes: HTTPHandler {
   }
 
   private func list(_ query: String?, _ responder: HTTPResponder) throws(Problem) {
-    let wanted = try CallQuery(parameters: query)
-    runtime.query(responder) { [runtime] in
-      // One more than asked for tells whether there is another page.
-      var query = wanted
-      query.limit += 1
-      var page = try runtime.reader.calls(query)
-      var next: CallID?
-      if page.count > wanted.limit {
-        page.removeLast()
-        next = page.last?.record.id
-      }
+    var wanted = try CallQuery(parameters: query)
+    wanted.scanLimit = maxScan
+    runtime.query(responder) { [runtime, wanted] in
+      let page = try runtime.reader.calls(wanted)
       let now = runtime.clock.now
-      return Answer.calls(page, next: next, runtime.redaction) { runtime.standings.wait(of: $0, at: now) }
+      return Answer.calls(page.calls, next: page.next, runtime.redaction) { runtime.standings.wait(of: $0, at: now) }
     }
   }
 

@@ -35,6 +35,8 @@ public struct ServiceSettings: Sendable {
   public var maxWaitTime = Duration.seconds(60)
   /// The most calls that one request may hand over.
   public var maxBatch = 1000
+  /// The most calls that are looked at, and left out if they do not fit, for one page of a list.
+  public var maxScan = CallQuery.defaultScanLimit
   /// The most policies that are stored under names.
   public var maxPolicies = 1000
   /// The most versions that are kept of a stored policy.

@@ -124,6 +124,9 @@ extension Setting {
       "Clients that may wait for a call to end at a time; others are answered at once."),
     span("maxWaitTime", \.maxWaitTime, "Longest that a client may wait for a call to end."),
     whole("maxBatch", \.maxBatch, 1...100_000, "Calls that one request may hand over."),
+    whole(
+      "maxScan", \.maxScan, 100...1_000_000,
+      "Calls that are looked at for one page of a list by conditions that no index tells."),
     whole("maxPolicies", \.maxPolicies, 1...10_000, "Policies that are stored under names."),
     whole("maxPolicyVersions", \.maxPolicyVersions, 1...1000, "Versions that are kept of a stored policy."),
     whole(

@@ -102,6 +102,7 @@ public final class StoreInspection {
       ("an attempt", "SELECT a.call_id FROM attempts a LEFT JOIN calls c ON c.id = a.call_id WHERE c.id IS NULL"),
       ("a request", "SELECT r.id FROM requests r LEFT JOIN calls c ON c.id = r.id WHERE c.id IS NULL"),
       ("a key", "SELECT k.call_id FROM idempotency_keys k LEFT JOIN calls c ON c.id = k.call_id WHERE c.id IS NULL"),
+      ("a label", "SELECT l.call_id FROM labels l LEFT JOIN calls c ON c.id = l.call_id WHERE c.id IS NULL"),
       ("a retry", "SELECT r.call_id FROM retries r LEFT JOIN calls c ON c.id = r.call_id WHERE c.id IS NULL"),
     ]
     for (what, sql) in missing {

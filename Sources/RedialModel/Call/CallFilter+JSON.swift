@@ -1,0 +1,61 @@
+internal import RedialCore
+
+extension CallFilter {
+  /// Reads an object of conditions, each named as in a query, with `labels` as an object.
+  mutating func read(_ pointer: String, from reader: inout DescriptorReader) throws(JSONError) {
+    guard try reader.expect(.object, pointer, "must be an object such as {\"state\": \"failed\"}") else { return }
+    try reader.json.beginObject()
+    var members = Members(Self.names + ["labels"])
+    while let key = try reader.nextMember(&members, of: "a filter", at: pointer) {
+      if key == "labels" {
+        try readLabels("\(pointer)/labels", &reader)
+      } else if key == "status", try reader.json.peek() == .number {
+        note(try reader.json.integer().description, "status", "\(pointer)/status", &reader)
+      } else if let text = try reader.string("\(pointer)/\(key)") {
+        note(text, key, "\(pointer)/\(key)", &reader)
+      }
+    }
+  }
+
+  private mutating func readLabels(_ pointer: String, _ reader: inout DescriptorReader) throws(JSONError) {
+    guard try reader.expect(.object, pointer, "must be an object of strings") else { return }
+    try reader.json.beginObject()
+    while let name = try reader.json.nextKey() {
+      let place = "\(pointer)/\(DescriptorReader.escaped(name))"
+      if let value = try reader.string(place) { note(value, "label.\(name)", place, &reader) }
+    }
+  }
+
+  private mutating func note(_ text: String, _ name: String, _ pointer: String, _ reader: inout DescriptorReader) {
+    if let fault = set(name, to: text) { reader.fault(pointer, fault) }
+  }
+
+  /// Writes the conditions that are given, as one object.
+  public func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    if kind != .call { writer.field("kind", kind.name) }
+    if let state { writer.field("state", state.rawValue) }
+    if let target { writer.field("target", target) }
+    if !labels.isEmpty {
+      writer.key("labels")
+      writer.beginObject()
+      for label in labels {
+        writer.key(label.name)
+        writer.string(label.value)
+      }
+      writer.endObject()
+    }
+    if let createdAfter { writer.field("createdAfter", createdAfter) }
+    if let createdBefore { writer.field("createdBefore", createdBefore) }
+    if let statuses { writer.field("status", Vocabulary.text(statuses)) }
+    if let outcome {
+      writer.key("outcome")
+      writer.string(outcome.name)
+    }
+    if let failure {
+      writer.key("failureReason")
+      writer.string(failure.name)
+    }
+    writer.endObject()
+  }
+}

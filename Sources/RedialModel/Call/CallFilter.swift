@@ -1,0 +1,122 @@
+public import RedialCore
+
+/// Which calls are meant: those for which every condition that is given holds.
+public struct CallFilter: Sendable, Hashable {
+  /// Only those of this kind.
+  public var kind: CallKind
+  /// Only those in this state.
+  public var state: CallState?
+  /// Only those of this target.
+  public var target: String?
+  /// Only those that have all of these labels.
+  public var labels: [CallSpec.Label]
+  /// Only those that were accepted then or later, to the millisecond.
+  public var createdAfter: Timestamp?
+  /// Only those that were accepted earlier, to the millisecond.
+  public var createdBefore: Timestamp?
+  /// Only those whose last attempt was answered with one of these statuses.
+  public var statuses: ClosedRange<Int>?
+  /// Only those whose last attempt came out so.
+  public var outcome: OutcomeClass?
+  /// Only those that failed for this reason.
+  public var failure: StopReason?
+  /// Only those that had ended by then; nobody asks for it but an operation in bulk.
+  public var endedBy: Timestamp?
+
+  /// The most labels that a filter may name.
+  public static let maximumLabels = 8
+
+  /// Creates a filter; without arguments, of all calls that clients handed over.
+  public init(
+    kind: CallKind = .call, state: CallState? = nil, target: String? = nil, labels: [CallSpec.Label] = [],
+    createdAfter: Timestamp? = nil, createdBefore: Timestamp? = nil, statuses: ClosedRange<Int>? = nil,
+    outcome: OutcomeClass? = nil, failure: StopReason? = nil, endedBy: Timestamp? = nil
+  ) {
+    self.kind = kind
+    self.state = state
+    self.target = target
+    self.labels = labels
+    self.createdAfter = createdAfter
+    self.createdBefore = createdBefore
+    self.statuses = statuses
+    self.outcome = outcome
+    self.failure = failure
+    self.endedBy = endedBy
+  }
+
+  /// Whether an index tells all of it. Otherwise calls are looked at one by one, and left out if they do not fit.
+  public var isIndexed: Bool {
+    statuses == nil && outcome == nil && failure == nil && endedBy == nil
+      && (labels.isEmpty || labels.count == 1 && state == nil && target == nil && kind == .call)
+  }
+
+  /// The lowest identity of a call that was accepted late enough.
+  public var firstID: CallID { createdAfter.map(CallID.first) ?? CallID(rawValue: 0) }
+
+  /// The lowest identity of a call that was accepted too late.
+  public var endID: CallID { createdBefore.map(CallID.first) ?? CallID(rawValue: .max) }
+
+  /// Sets a condition from the text that a query has for it.
+  ///
+  /// - Parameter name: The condition's name; a label's is `label.` and its name.
+  /// - Returns: What is wrong with the text, as a clause; nil when the condition is set.
+  public mutating func set(_ name: String, to text: String) -> String? {
+    switch name {
+    case "kind":
+      guard let kind = CallKind.allCases.first(where: { $0.name == text }) else { return "must be call or webhook" }
+      self.kind = kind
+    case "state":
+      guard let state = CallState(rawValue: text) else { return Self.oneOf(CallState.allCases.map(\.rawValue)) }
+      self.state = state
+    case "target": target = text
+    case "createdAfter", "createdBefore":
+      guard let time = TimestampText.parse(text) else { return "must be an RFC 3339 time such as 2026-12-01T09:00:00Z" }
+      if name == "createdAfter" { createdAfter = time } else { createdBefore = time }
+    case "status":
+      guard let range = Vocabulary.statusRange(text) else {
+        return "must be a status from 100 to 599 or a range such as 500-599"
+      }
+      statuses = range
+    case "outcome":
+      guard let outcome = OutcomeClass.allCases.first(where: { "\($0.name)" == text }) else {
+        return Self.oneOf(OutcomeClass.allCases.map { "\($0.name)" })
+      }
+      self.outcome = outcome
+    case "failureReason":
+      guard let failure = StopReason.allCases.first(where: { "\($0.name)" == text }) else {
+        return Self.oneOf(StopReason.allCases.map { "\($0.name)" })
+      }
+      self.failure = failure
+    case "label":
+      guard let colon = text.firstIndex(of: ":") else { return "must be NAME:VALUE" }
+      return add(String(text[..<colon]), String(text[text.index(after: colon)...]))
+    default:
+      guard name.hasPrefix("label.") else { return "is not a condition" }
+      return add(String(name.dropFirst("label.".count)), text)
+    }
+    return nil
+  }
+
+  /// The conditions that are told by a word each; a label's is apart.
+  public static let names = [
+    "kind", "state", "target", "createdAfter", "createdBefore", "status", "outcome", "failureReason",
+  ]
+
+  private mutating func add(_ name: String, _ value: String) -> String? {
+    guard !name.isEmpty else { return "names no label" }
+    if labels.contains(where: { $0.name == name }) { return "names a label twice" }
+    guard labels.count < Self.maximumLabels else { return "is one label too many; \(Self.maximumLabels) may be given" }
+    labels.append(.init(name: name, value: value))
+    return nil
+  }
+
+  private static func oneOf(_ words: [String]) -> String { "must be one of \(words.joined(separator: ", "))" }
+}
+
+extension CallID {
+  /// The lowest identity that a call accepted at a time, to the millisecond, can have.
+  fileprivate static func first(at time: Timestamp) -> CallID {
+    let milliseconds = min(max(0, time.microseconds), 8_796_093_022_206_000) / 1000
+    return CallID(rawValue: milliseconds << 20)
+  }
+}

@@ -1,0 +1,42 @@
+import RedialCore
+import RedialModel
+import RedialStore
+import Testing
+
+extension StoreConformance {
+  /// What is noted of calls besides their attempts, and what is erased of them.
+  func afterTheFact() throws {
+    let store = try openStore()
+    let (call, other) = (Sample.call(1, .failed), Sample.call(2, .failed))
+    func retry(_ number: Int) -> ManualRetry {
+      ManualRetry(
+        at: Sample.time(number), afterAttempt: number,
+        attribution: Attribution(by: number == 1 ? nil : "ada", reason: number == 2 ? nil : "reason \(number)"))
+    }
+    for record in [call, other] {
+      try store.commit([.insert(record), .update(record.id, record.progress, Sample.attempt(1))])
+    }
+    // The second of two equal ones is the same fact, written again.
+    try store.commit([retry(1), retry(2), retry(2)].map { .retried(call.id, $0) })
+    let erasedAt = Timestamp(microseconds: 1_790_000_000_123_000)
+    try store.commit([.erase(call.id, call.spec.erased(at: erasedAt))])
+    store.close()
+    let again = try openStore()
+    defer { again.close() }
+    let reader = try openReader()
+    let found = try #require(try reader.call(call.id, allResponses: true))
+    #expect(found.record.retries == [retry(1), retry(2)])
+    #expect(found.record.spec.contentErasedAt == erasedAt && found.record.spec.headers.isEmpty)
+    #expect(found.record.body.isEmpty && found.attempts.map(\.response) == [nil])
+    #expect(found.attempts.map(\.status) == [503])
+    let heads = try #require(try reader.attempts(of: other.id, withBodies: false))
+    #expect(heads.map { $0.response?.body } == [[]] && heads[0].response?.head.bytes.isEmpty == false)
+    #expect(try reader.attempts(of: other.id, withBodies: true)?.map { $0.response?.body } == [[1]])
+    #expect(try reader.attempts(of: Sample.id(99), withBodies: true) == nil)
+    for number in 3...(ManualRetry.mostKept + 5) { try again.commit([.retried(call.id, retry(number))]) }
+    let kept = try #require(try reader.call(call.id, allResponses: false)).record.retries
+    #expect(kept.map(\.afterAttempt) == Array(6...(ManualRetry.mostKept + 5)))
+    try again.commit([.discard(call.id), .insert(call)])
+    #expect(try reader.call(call.id, allResponses: false)?.record.retries.isEmpty == true)
+  }
+}
