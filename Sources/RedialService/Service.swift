@@ -11,6 +11,7 @@ internal import RedialTransport
 public final class Service: Sendable {
   private let runtime: Runtime
   private let server: HTTPServer
+  private let bulk: BulkRunner
   private let settings: ServiceSettings
   /// The absolute path of the file that calls are kept in.
   public let dataPath: String
@@ -39,6 +40,7 @@ public final class Service: Sendable {
     }
     let store: SQLiteStore
     let policies: [StoredPolicy]
+    let operations: [BulkOperation]
     do {
       let path = try Self.storePath(settings)
       store = try Self.startError { () throws(StoreError) in
@@ -47,6 +49,7 @@ public final class Service: Sendable {
       let reader = try Self.startError { () throws(StoreError) in try SQLiteReader(path: path) }
       dataPath = Self.absolute(path)
       policies = try Self.startError { () throws(StoreError) in try reader.policies() }
+      operations = try Self.startError { () throws(StoreError) in try reader.operations() }
       let secret = try Self.webhookSecret(settings, store)
       do throws(TransportStartError) {
         runtime = try Runtime(settings: settings, store: store, reader: reader, secret: secret, log: log)
@@ -61,6 +64,7 @@ public final class Service: Sendable {
       runtime.abandon()
       throw StartError(message: "A stored policy cannot be read: \(error.detail) Restore the store from a backup.")
     }
+    bulk = BulkRunner(BulkRunner.Surroundings(runtime))
     var limits = settings.descriptorLimits
     limits.policies = shelf.policies
     var configuration = settings.http
@@ -75,8 +79,10 @@ public final class Service: Sendable {
     server = HTTPServer(
       configuration: configuration,
       handler: Routes(
-        runtime: runtime, limits: limits, longestWait: settings.maxWaitTime, maxBatch: settings.maxBatch, maxScan: settings.maxScan,
-        policies: shelf),
+        runtime: runtime, limits: limits, longestWait: settings.maxWaitTime, maxBatch: settings.maxBatch,
+        maxScan: settings.maxScan,
+        policies: shelf,
+        operations: BulkShelf(runner: bulk, limit: settings.maxOperations, rate: settings.operationRate)),
       errorResponse: { Answer.refusal($0, $1) })
     do throws(HTTPServerError) {
       try server.start()
@@ -97,6 +103,7 @@ public final class Service: Sendable {
       runtime.abandon()
       throw StartError(message: error.message)
     }
+    bulk.take(operations)
     log.write(
       .info, "started",
       [("version", redialVersion), ("url", urls.joined(separator: " ")), ("store", settings.store)])
@@ -112,6 +119,7 @@ public final class Service: Sendable {
   /// Accepts nothing more, lets running attempts end within the bound that is set, and closes the store.
   public func stop() {
     log.write(.info, "stopping", [("drainTimeout", DurationText.format(settings.drainTimeout))])
+    bulk.stop()
     let closed = DispatchSemaphore(value: 0)
     server.drain(within: settings.drainTimeout) { closed.signal() }
     // What has arrived is taken as before, and not refused; a client that dawdles holds nothing up.

@@ -49,6 +49,11 @@ public final class SQLiteReader: CallReader {
     try withConnection { connection throws(StoreError) in try connection.settings.value(of: name) }
   }
 
+  /// Every operation on many calls that is remembered, the oldest first.
+  public func operations() throws(StoreError) -> [BulkOperation] {
+    try withConnection { connection throws(StoreError) in try connection.bulk.all() }
+  }
+
   /// The identities of calls, newest first.
   public func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID> {
     try withConnection { connection throws(StoreError) in try connection.ids(query) }
@@ -102,6 +107,7 @@ private final class ReadConnection: @unchecked Sendable {
   let settings: SettingTable
   let usage: UsageQueries
   let policies: PolicyTable
+  let bulk: BulkTable
   private let timely: TimelinessQueries
   private let rows: CallRows
   private let rowsWithoutBodies: CallRows
@@ -119,6 +125,7 @@ private final class ReadConnection: @unchecked Sendable {
     settings = try SettingTable(on: connection)
     usage = try UsageQueries(on: connection)
     policies = try PolicyTable(on: connection)
+    bulk = try BulkTable(on: connection)
     timely = try TimelinessQueries(on: connection)
     rows = try CallRows(on: connection, bodies: true)
     rowsWithoutBodies = try CallRows(on: connection, bodies: false)

@@ -32,6 +32,7 @@ public final class SQLiteStore: CallStore {
   private let policies: PolicyTable
   private let retries: RetryTable
   private let labels: LabelTable
+  private let bulk: BulkTable
   private let inTransaction: Transaction
   let checkpoints: Checkpoints
 
@@ -64,6 +65,7 @@ public final class SQLiteStore: CallStore {
     policies = try PolicyTable(on: connection)
     retries = try RetryTable(on: connection)
     labels = try LabelTable(on: connection)
+    bulk = try BulkTable(on: connection)
     inTransaction = try Transaction(on: connection, role: .writer)
     checkpoints = try Checkpoints(of: connection)
   }
@@ -99,6 +101,10 @@ public final class SQLiteStore: CallStore {
           try erase(id, leaving: spec)
         case .policy(let policy, let limit):
           try policies.add(policy, keeping: limit)
+        case .operation(let operation):
+          try bulk.set(operation)
+        case .removeOperation(let id):
+          try bulk.remove(id)
         }
       }
     }

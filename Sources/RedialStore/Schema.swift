@@ -7,8 +7,7 @@ enum Schema {
 
   /// Step *n* makes version *n + 1* of version *n*.
   static let migrations: [String] = [
-    tables, waits, keys, ordering, figures, retention, compression, counting, policies, retries,
-    labels,
+    tables, waits, keys, ordering, figures, retention, compression, counting, policies, retries, labels, operations,
   ]
 
   /// What changes in a call's life is apart from what never does: an update rewrites its whole row, and 60
@@ -149,6 +148,14 @@ enum Schema {
       CASE WHEN json_valid(CAST(r.spec AS TEXT)) THEN CAST(r.spec AS TEXT) ELSE '{}' END, '$.labels') l
       WHERE l.type = 'text';
     CREATE INDEX labels_by_call ON labels (call_id);
+    """
+
+  /// Operations on many calls, and how far each is.
+  private static let operations = """
+    CREATE TABLE operations (
+      id INTEGER PRIMARY KEY, request BLOB NOT NULL, created_at INTEGER NOT NULL, state INTEGER NOT NULL,
+      finished_at INTEGER, matched INTEGER NOT NULL, done INTEGER NOT NULL, skipped INTEGER NOT NULL, cursor INTEGER
+    ) STRICT;
     """
 
   /// What a file says of itself.

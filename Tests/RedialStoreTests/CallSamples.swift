@@ -17,7 +17,8 @@ enum Sample {
   ) -> CallSpec {
     CallSpec(
       url: "https://example.com/charges", method: "POST", headers: [HeaderField("content-type", "text/plain")],
-      target: target, policy: RetryPolicy(), labels: labels, callback: callback, captureLimit: 65_536, priority: priority,
+      target: target, policy: RetryPolicy(), labels: labels, callback: callback, captureLimit: 65_536,
+      priority: priority,
       orderingKey: orderingKey)
   }
 

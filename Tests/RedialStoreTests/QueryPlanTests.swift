@@ -59,7 +59,8 @@ struct QueryPlanTests {
       for search in searches {
         let byState = search == "SEARCH calls USING INDEX calls_by_state (kind=? AND state=? AND rowid>? AND rowid<?)"
         let byTarget =
-          search == "SEARCH calls USING INDEX calls_by_target (target_id=? AND kind=? AND state=? AND rowid>? AND rowid<?)"
+          search
+          == "SEARCH calls USING INDEX calls_by_target (target_id=? AND kind=? AND state=? AND rowid>? AND rowid<?)"
         let inMemory = search == "SEARCH calls USING INDEX calls_by_state (kind=? AND state=? AND rowid>? AND rowid<?)"
         #expect(list.sql.contains("target_id") ? byTarget || inMemory : byState, "\(list)")
       }

@@ -23,7 +23,8 @@ struct UpgradeTests {
         "prepare the test",
         "INSERT INTO calls (id, kind, target_id, created_at, state, due, attempts, interruptions, attempts_before,"
           + " round_started_at) VALUES (\(number + 1), 0, 1, 0, 0, 0, 0, 0, 0, 0);"
-          + "INSERT INTO requests (id, spec) VALUES (\(number + 1), CAST('\(text.replacing("'", with: "''"))' AS BLOB))")
+          + "INSERT INTO requests (id, spec) VALUES (\(number + 1), CAST('\(text.replacing("'", with: "''"))' AS BLOB))"
+      )
     }
     old.close()
     let store = try SQLiteStore(path: path)

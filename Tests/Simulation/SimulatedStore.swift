@@ -90,8 +90,8 @@ struct SimulatedStore {
       rows[id] = Row(record: record, attempts: row.attempts)
     case .retried(let id, _):
       guard rows[id] != nil else { throw Nonsense(message: "\(id) was retried, and there is no such call") }
-    // The engine does not ask for it.
-    case .policy: break
+    // The engine does not ask for these.
+    case .policy, .operation, .removeOperation: break
     }
   }
 

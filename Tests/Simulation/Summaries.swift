@@ -56,6 +56,8 @@ extension StoreWrite {
     case .passTurn(let id): "\(id) passes its turn on"
     case .retried(let id, _): "\(id) retried"
     case .erase(let id, _): "\(id) erased"
+    case .operation(let operation): "operation \(operation.id) \(operation.state)"
+    case .removeOperation(let id): "-operation \(id)"
     case .policy(let policy, _): "policy \(policy.reference)"
     }
   }

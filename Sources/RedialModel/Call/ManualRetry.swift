@@ -31,15 +31,20 @@ public struct Attribution: Sendable, Hashable {
       try reader.json.beginObject()
       var members = Members(["by", "reason"])
       while let key = try reader.nextMember(&members, of: "an attribution", at: "") {
-        if key == "by" {
-          attribution.by = try reader.text("/by", longest: longestName)
-        } else {
-          attribution.reason = try reader.text("/reason", longest: longestReason)
-        }
+        try attribution.read(key, "/\(key)", from: &reader)
       }
     }
     try reader.refuseFaults(code: "invalidAttribution", title: "Who and why cannot be recorded")
     return attribution
+  }
+
+  /// Reads the member `by` or `reason`.
+  mutating func read(_ key: String, _ pointer: String, from reader: inout DescriptorReader) throws(JSONError) {
+    if key == "by" {
+      by = try reader.text(pointer, longest: Self.longestName)
+    } else {
+      reason = try reader.text(pointer, longest: Self.longestReason)
+    }
   }
 }
 

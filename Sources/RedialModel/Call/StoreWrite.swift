@@ -27,6 +27,10 @@ public enum StoreWrite: Sendable {
   /// A new version of a policy; with its removal the versions before it go, and else those beyond so many. With none to
   /// be kept, everything that is known of the name goes.
   case policy(StoredPolicy, keeping: Int)
+  /// An operation on many calls, as it is now.
+  case operation(BulkOperation)
+  /// An operation on many calls is forgotten.
+  case removeOperation(BulkOperationID)
 }
 
 /// What outlives a process of a breaker that is not closed.

@@ -44,6 +44,7 @@ final class ReplyTable: Sendable {
 
   private struct Table: Sendable {
     var waiting: [UInt64: Waiting] = [:]
+    var batches: [UInt64: BulkBatch] = [:]
     var last: UInt64 = 0
   }
 
@@ -56,6 +57,20 @@ final class ReplyTable: Sendable {
       table.waiting[table.last] = Waiting(responder: responder, purpose: purpose, since: now)
       return ReplyToken(rawValue: table.last)
     }
+  }
+
+  /// Notes a batch that waits for one reply more, and answers the token by which the engine knows it.
+  func add(_ batch: BulkBatch) -> ReplyToken {
+    table.withLock { table in
+      table.last += 1
+      table.batches[table.last] = batch
+      return ReplyToken(rawValue: table.last)
+    }
+  }
+
+  /// Takes a batch's token out; nil when it is not there.
+  func takeBatch(_ token: ReplyToken) -> BulkBatch? {
+    table.withLock { $0.batches.removeValue(forKey: token.rawValue) }
   }
 
   /// Takes a client out; nil when it is not there.

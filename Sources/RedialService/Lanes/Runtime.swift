@@ -122,6 +122,34 @@ final class Runtime: @unchecked Sendable {
     }
   }
 
+  /// Has the engine do the same thing to several calls, as if clients had asked for it.
+  ///
+  /// - Parameter finish: Called once, from any thread, when there is a reply for each.
+  func perform(
+    _ kind: Operation.Kind, on calls: [CallID], _ attribution: Attribution,
+    finish: @escaping @Sendable (BulkBatch.Tally) -> Void
+  ) {
+    let batch = BulkBatch(size: calls.count, finish: finish)
+    post(calls.map { .operate(Operation(kind, $0, reply: replies.add(batch), attribution: attribution)) })
+  }
+
+  /// Makes a change that is no call's and that no client waits for, on the store's lane.
+  ///
+  /// - Parameters:
+  ///   - write: What to write, as of when the store comes to it; nothing when nil.
+  ///   - then: Called on the lane with whether it is on disk.
+  func keep(_ write: @escaping @Sendable () -> StoreWrite?, then: @escaping @Sendable (Bool) -> Void) {
+    storeLane?.afterwards { [weak self] store in
+      do throws(StoreError) {
+        try store.commit(write().map { [$0] } ?? [])
+        then(true)
+      } catch {
+        self?.log.write(.error, "changeFailed", [("error", error.message)])
+        then(false)
+      }
+    }
+  }
+
   // MARK: Stopping
 
   /// Starts nothing more, waits for what is under way, aborts it when that takes too long, and closes the store.
@@ -238,7 +266,10 @@ final class Runtime: @unchecked Sendable {
   // MARK: Replies
 
   private func answer(_ token: ReplyToken, _ reply: Reply, into answers: inout [(HTTPResponder, HTTPResponse)]) {
-    guard let waiting = replies.take(token) else { return }
+    guard let waiting = replies.take(token) else {
+      replies.takeBatch(token)?.note(reply)
+      return
+    }
     let now = clock.now
     switch reply {
     case .accepted(let record):

@@ -17,6 +17,10 @@ enum Route: Sendable {
   case policy(String)
   case putPolicy(String)
   case removePolicy(String)
+  case operations
+  case beginOperation
+  case operation(BulkOperationID)
+  case cancelOperation(BulkOperationID)
   case preview
   case simulate
   case configure(String)
@@ -53,6 +57,9 @@ enum Route: Sendable {
     case ["openapi.yaml"]: self = Self.choose(method, [(.get, .contract)])
     case ["v1", "calls", "batch"]: self = Self.choose(method, [(.post, .submitBatch)])
     case ["v1", "policies", "preview"]: self = Self.choose(method, [(.post, .preview)])
+    case ["v1", "operations"]: self = Self.choose(method, [(.get, .operations), (.post, .beginOperation)])
+    case let path where path.count >= 3 && path[0] == "v1" && path[1] == "operations":
+      self = Self.ofOperation(method, path)
     case ["v1", "policies"]: self = Self.choose(method, [(.get, .policies)])
     case let path where path.count == 3 && path[0] == "v1" && path[1] == "policies":
       self = Self.ofPolicy(method, path[2])
@@ -75,6 +82,17 @@ enum Route: Sendable {
     case ["trip"]: return choose(method, [(.post, .control(.trip, key))])
     case ["reset"]: return choose(method, [(.post, .control(.reset, key))])
     case ["release"]: return choose(method, [(.post, .control(.release, key))])
+    default: return .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
+    }
+  }
+
+  private static func ofOperation(_ method: HTTPMethod, _ path: [Substring]) -> Route {
+    guard let id = BulkOperationID(path[2]) else {
+      return .notFound("\"\(path[2])\" is not the id of an operation; ids look like op_0CW4Z3NDEKTSV.")
+    }
+    switch path.dropFirst(3) {
+    case []: return choose(method, [(.get, .operation(id))])
+    case ["cancel"]: return choose(method, [(.post, .cancelOperation(id))])
     default: return .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
     }
   }

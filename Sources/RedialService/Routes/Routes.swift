@@ -12,6 +12,7 @@ struct Routes: HTTPHandler {
   let maxBatch: Int
   let maxScan: Int
   let policies: PolicyShelf
+  let operations: BulkShelf
 
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) {
     do throws(Problem) {
@@ -46,6 +47,14 @@ struct Routes: HTTPHandler {
     case .target(let key):
       try noParameters(request.query)
       runtime.ask(responder, for: .target(key)) { .report($0) }
+    case .operations:
+      try noParameters(request.query)
+      runtime.respond(responder, operations.list())
+    case .operation(let id):
+      try noParameters(request.query)
+      try runtime.respond(responder, operations.show(id))
+    case .beginOperation: try beginOperation(request, responder)
+    case .cancelOperation(let id): try cancelOperation(id, request, responder)
     case .policies:
       try noParameters(request.query)
       runtime.respond(responder, policies.list())

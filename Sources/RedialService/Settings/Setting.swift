@@ -127,6 +127,10 @@ extension Setting {
     whole(
       "maxScan", \.maxScan, 100...1_000_000,
       "Calls that are looked at for one page of a list by conditions that no index tells."),
+    whole("maxOperations", \.maxOperations, 1...1000, "Operations on many calls that are under way at a time."),
+    whole(
+      "operationRate", \.operationRate, BulkOperation.rates,
+      "Calls a second that such an operation is done to, when its client does not say."),
     whole("maxPolicies", \.maxPolicies, 1...10_000, "Policies that are stored under names."),
     whole("maxPolicyVersions", \.maxPolicyVersions, 1...1000, "Versions that are kept of a stored policy."),
     whole(

@@ -1,0 +1,74 @@
+/// What a client wants done to many calls.
+public struct BulkRequest: Sendable, Hashable {
+  /// What.
+  public var action: BulkOperation.Action
+  /// To which calls.
+  public var filter: CallFilter
+  /// How many calls a second it is done to at most.
+  public var ratePerSecond: Int
+  /// Who wants it, and why.
+  public var attribution: Attribution
+  /// Whether it is only counted.
+  public var isDryRun: Bool
+
+  /// Reads a request from JSON.
+  ///
+  /// - Parameter rate: Calls a second when the client does not say.
+  /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each member at
+  ///   fault.
+  public static func read(_ bytes: UnsafeBufferPointer<UInt8>, rate: Int) throws(Problem) -> BulkRequest {
+    var reader = DescriptorReader(json: JSONReader(bytes), limits: .unlimited)
+    var action: BulkOperation.Action?
+    var (filter, rate, attribution, isDryRun) = (CallFilter(), rate, Attribution(), false)
+    try reader.readWhole { reader throws(JSONError) in
+      guard try reader.expect(.object, "", "must be a JSON object such as {\"action\": \"retry\"}") else { return }
+      try reader.json.beginObject()
+      var members = Members(["action", "filter", "ratePerSecond", "by", "reason", "dryRun"])
+      while let key = try reader.nextMember(&members, of: "an operation", at: "") {
+        switch key {
+        case "action":
+          guard let word = try reader.string("/action") else { continue }
+          action = BulkOperation.Action.allCases.first { $0.name == word }
+          if action == nil { reader.fault("/action", "must be one of retry, cancel, release, purge") }
+        case "filter": try filter.read("/filter", from: &reader)
+        case "ratePerSecond": rate = try reader.integer("/ratePerSecond", in: BulkOperation.rates) ?? rate
+        case "dryRun": isDryRun = try reader.bool("/dryRun") ?? false
+        default: try attribution.read(key, "/\(key)", from: &reader)
+        }
+      }
+    }
+    if let action {
+      let states = action.states
+      filter.state = filter.state ?? states.unsaid
+      if filter.state.map(states.allowed.contains) != true {
+        let words = states.allowed.map(\.rawValue).joined(separator: " or ")
+        reader.fault("/filter/state", "must be \(words) to \(action.name) calls")
+      }
+    } else if !reader.faults.contains(where: { $0.pointer == "/action" || $0.pointer.isEmpty }) {
+      reader.fault("/action", "is required")
+    }
+    try reader.refuseFaults(code: "invalidOperation", title: "The operation cannot be accepted")
+    guard let action else { preconditionFailure("an operation without an action has a fault") }
+    return BulkRequest(
+      action: action, filter: filter, ratePerSecond: rate, attribution: attribution, isDryRun: isDryRun)
+  }
+
+  /// Writes the members into an open object; nothing of a dry run is kept.
+  func writeMembers(to writer: inout JSONWriter) {
+    writer.field("action", action.name)
+    writer.key("filter")
+    filter.write(to: &writer)
+    writer.field("ratePerSecond", ratePerSecond)
+    if let by = attribution.by { writer.field("by", by) }
+    if let reason = attribution.reason { writer.field("reason", reason) }
+  }
+
+  /// The request as one JSON object, which ``read(_:rate:)`` reads.
+  public var json: [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writeMembers(to: &writer)
+    writer.endObject()
+    return writer.bytes
+  }
+}

@@ -1,0 +1,125 @@
+internal import HTTPServer
+internal import RedialCore
+internal import RedialModel
+internal import RedialStore
+
+/// The bulk operations as resources: what can be asked of them, and what changes them.
+struct BulkShelf: Sendable {
+  let runner: BulkRunner
+  /// The most operations that have not ended.
+  let limit: Int
+  /// Calls a second when the client does not say.
+  let rate: Int
+
+  /// Pages that a dry run counts at most; a larger number is answered as a lower bound.
+  private static let dryRunPages = 20
+  private static let dryRunPage = 5000
+
+  /// 200: every operation that is remembered, the newest first.
+  func list() -> HTTPResponse {
+    Answer.json(capacity: 4096) { writer in
+      writer.beginObject()
+      writer.key("data")
+      writer.beginArray()
+      for operation in runner.all { operation.write(to: &writer) }
+      writer.endArray()
+      writer.endObject()
+    }
+  }
+
+  /// 200: an operation.
+  func show(_ id: BulkOperationID) throws(Problem) -> HTTPResponse {
+    guard let operation = runner.operation(id) else { throw Self.noSuchOperation(id) }
+    return answer(200, operation)
+  }
+
+  /// 200: how many calls are meant.
+  func count(_ request: BulkRequest, _ reader: any CallReader) throws(StoreError) -> HTTPResponse {
+    var (matched, cursor, pages): (Int, CallID?, Int) = (0, nil, 0)
+    repeat {
+      let query = CallQuery(request.filter, before: cursor, limit: Self.dryRunPage, scanLimit: Self.dryRunPage)
+      let page = try reader.ids(query)
+      matched += page.calls.count
+      cursor = page.next
+      pages += 1
+    } while cursor != nil && pages < Self.dryRunPages
+    return Answer.json(capacity: 256) { writer in
+      writer.beginObject()
+      writer.field("dryRun", true)
+      writer.field("action", request.action.name)
+      writer.key("filter")
+      request.filter.write(to: &writer)
+      writer.field("matched", matched)
+      writer.field("isComplete", cursor == nil)
+      writer.endObject()
+    }
+  }
+
+  /// Accepts an operation, on the store's lane.
+  func begin(_ request: BulkRequest, in store: any CallStore, at now: Timestamp) throws -> HTTPResponse {
+    guard runner.unfinished < limit else {
+      throw Problem(
+        status: 409, code: "tooManyOperations", title: "Too many operations are under way",
+        detail: "\(limit) are, and no more may be (maxOperations). Wait for one, or cancel it.")
+    }
+    let (id, forgotten) = runner.nextID(at: now)
+    let operation = BulkOperation(id: id, request: request, createdAt: now)
+    try store.commit(forgotten.map { .removeOperation($0) } + [.operation(operation)])
+    runner.take([operation], forgetting: forgotten)
+    return answer(202, operation)
+  }
+
+  /// Cancels an operation, on the store's lane.
+  func cancel(_ id: BulkOperationID, in store: any CallStore, at now: Timestamp) throws -> HTTPResponse {
+    guard var operation = runner.operation(id) else { throw Self.noSuchOperation(id) }
+    guard operation.state != .completed else {
+      throw Problem(
+        status: 409, code: "operationEnded", title: "The operation has ended",
+        detail: "\(id) is completed and cannot be cancelled any more.")
+    }
+    if operation.state != .cancelled {
+      operation.state = .cancelled
+      operation.finishedAt = now
+      try store.commit([.operation(operation)])
+      runner.didCancel(operation)
+    }
+    return answer(200, runner.operation(id) ?? operation)
+  }
+
+  private func answer(_ status: Int, _ operation: BulkOperation) -> HTTPResponse {
+    var writer = JSONWriter(capacity: 512)
+    operation.write(to: &writer)
+    return Answer.json(status, writer, status == 202 ? [HTTPHeader("location", "/v1/operations/\(operation.id)")] : [])
+  }
+
+  private static func noSuchOperation(_ id: BulkOperationID) -> Problem {
+    Problem(
+      status: 404, code: "operationNotFound", title: "There is no such operation",
+      detail: "No operation has the id \(id); the latest \(BulkRunner.maximumEnded) that ended are remembered.")
+  }
+}
+
+extension Routes {
+  /// Begins an operation on many calls, or counts them.
+  func beginOperation(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+    try noParameters(request.query)
+    try checkContentType(request.header("content-type"))
+    let wanted = try BulkRequest.read(request.body.bindMemory(to: UInt8.self), rate: operations.rate)
+    if wanted.isDryRun {
+      return runtime.query(responder) { [runtime, operations] in try operations.count(wanted, runtime.reader) }
+    }
+    runtime.change(responder) { [runtime, operations] store in
+      try operations.begin(wanted, in: store, at: runtime.clock.now)
+    }
+  }
+
+  /// Cancels an operation.
+  func cancelOperation(
+    _ id: BulkOperationID, _ request: borrowing HTTPRequest, _ responder: HTTPResponder
+  ) throws(Problem) {
+    try noParameters(request.query)
+    runtime.change(responder) { [runtime, operations] store in
+      try operations.cancel(id, in: store, at: runtime.clock.now)
+    }
+  }
+}

@@ -1,0 +1,177 @@
+"""The same thing done to many calls: counted first, paced, durable, cancellable."""
+
+import time
+
+from processes import wait_until
+
+ONCE = {"maxAttempts": 1}
+JSON = {"content-type": "application/json"}
+
+
+def begin(service, **request):
+    answer = service("POST", "/v1/operations", request)
+    assert answer.status == 202, answer.body
+    assert answer.headers["location"] == f"/v1/operations/{answer.json['id']}"
+    return answer.json
+
+
+def get(service, identity):
+    answer = service("GET", f"/v1/operations/{identity}")
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+def over(service, operation):
+    """The operation, once it is completed."""
+    def completed():
+        shown = get(service, operation["id"])
+        return shown["state"] == "completed" and shown
+    return wait_until(completed, "the operation is completed")
+
+
+def submit(service, count, **descriptor):
+    answer = service("POST", "/v1/calls/batch", [descriptor] * count)
+    return [item["call"]["id"] for item in answer.json["data"]]
+
+
+def count(service, **filter):
+    answer = service("POST", "/v1/operations", {"action": "purge", "filter": filter, "dryRun": True})
+    assert answer.status == 200, answer.body
+    assert answer.json["isComplete"]
+    return answer.json["matched"]
+
+
+def test_failed_calls_are_run_again_once_each_and_others_are_left_alone(redial, receiver):
+    # An answer that fails a call and says nothing against its target, whose breaker stays closed.
+    target = receiver(lambda request: (404, {}, b""))
+    service = redial()
+    wanted = submit(service, 120, url=target.url, policy=ONCE, labels={"team": "a"})
+    others = submit(service, 5, url=target.url, policy=ONCE, labels={"team": "b"})
+    for call in wanted + others:
+        service.ended(call)
+    dry = service("POST", "/v1/operations", {
+        "action": "retry", "filter": {"labels": {"team": "a"}, "status": "400-499"}, "dryRun": True}).json
+    assert (dry["matched"], dry["isComplete"]) == (120, True) and dry["filter"]["state"] == "failed"
+    assert service("GET", "/v1/operations").json["data"] == []
+    # They fail again, and are not taken for calls that are still to be retried.
+    operation = over(service, begin(
+        service, action="retry", filter={"labels": {"team": "a"}, "status": "400-499"}, ratePerSecond=10000, by="ada",
+        reason="mended"))
+    assert (operation["matched"], operation["done"], operation["skipped"]) == (120, 120, 0)
+    assert operation["by"] == "ada" and operation["finishedAt"] > operation["createdAt"]
+    for call in wanted:
+        shown = service.ended(call)
+        assert shown["attemptCount"] == 2 and [r["by"] for r in shown["retries"]] == ["ada"]
+    assert all(service.get(call)["attemptCount"] == 1 for call in others)
+    assert service("GET", "/v1/operations").json["data"] == [operation]
+
+
+def test_an_operation_keeps_its_pace(redial, receiver):
+    service = redial()
+    submit(service, 30, url=receiver().url, delay="1h")
+    began = time.monotonic()
+    operation = over(service, begin(service, action="cancel", ratePerSecond=20))
+    assert operation["done"] == 30 and 1.2 < time.monotonic() - began < 10
+    assert count(service, state="cancelled") == 30
+
+
+def test_an_operation_goes_on_after_a_kill_and_runs_no_call_twice(redial, receiver):
+    target = receiver(lambda request: (404, {}, b""))
+    service = redial()
+    calls = submit(service, 150, url=target.url, policy=ONCE)
+    for call in calls:
+        service.ended(call)
+    operation = begin(service, action="retry", ratePerSecond=100)
+    for _ in range(3):
+        before = get(service, operation["id"])["done"]
+        wait_until(lambda: get(service, operation["id"])["done"] > before, "it goes on")
+        service.kill()
+        service.start()
+    shown = over(service, operation)
+    assert shown["matched"] == 150
+    for call in calls:
+        assert service.ended(call)["attemptCount"] == 2
+    service.kill()
+    service.start()
+    assert get(service, operation["id"]) == shown
+
+
+def test_a_cancelled_operation_stops_and_stays_so(redial, receiver):
+    service = redial()
+    submit(service, 200, url=receiver().url, delay="1h")
+    operation = begin(service, action="cancel", ratePerSecond=20)
+    wait_until(lambda: get(service, operation["id"])["done"] > 0, "it is under way")
+    answer = service("POST", f"/v1/operations/{operation['id']}/cancel")
+    assert answer.status == 200 and answer.json["state"] == "cancelled" and answer.json["finishedAt"]
+    assert service("POST", f"/v1/operations/{operation['id']}/cancel").status == 200
+    time.sleep(0.3)
+    left = get(service, operation["id"])
+    assert left["done"] < 60
+    service.kill()
+    service.start()
+    time.sleep(0.5)
+    assert get(service, operation["id"])["state"] == "cancelled"
+    assert count(service, state="cancelled") == left["done"]
+
+
+def test_waiting_calls_are_released_and_ended_ones_purged(redial, receiver):
+    target = receiver()
+    service = redial()
+    later = submit(service, 40, url=target.url, delay="1h")
+    assert over(service, begin(service, action="release", ratePerSecond=1000))["done"] == 40
+    for call in later:
+        assert service.ended(call)["state"] == "succeeded"
+    kept = submit(service, 3, url=target.url, delay="1h")
+    assert over(service, begin(service, action="purge", filter={"state": "succeeded"}, ratePerSecond=1000))["done"] == 40
+    assert service("GET", f"/v1/calls/{later[0]}").status == 404
+    service.kill()
+    service.start()
+    assert [call["id"] for call in service("GET", "/v1/calls").json["data"]] == kept[::-1]
+
+
+def test_calls_that_changed_meanwhile_are_skipped(redial, receiver):
+    target = receiver(lambda request: (500, {}, b""))
+    service = redial()
+    calls = submit(service, 10, url=target.url, policy=ONCE)
+    for call in calls:
+        service.ended(call)
+    for call in calls[:4]:
+        service("DELETE", f"/v1/calls/{call}/content")
+    operation = over(service, begin(service, action="retry"))
+    assert (operation["matched"], operation["done"], operation["skipped"]) == (10, 6, 4)
+
+
+def test_what_cannot_be_meant_is_refused_and_operations_are_bounded(redial, receiver):
+    service = redial("--max-operations", "2")
+    for request, pointer in (
+        ({}, "/action"), ({"action": "erase"}, "/action"), ({"action": "purge"}, "/filter/state"),
+        ({"action": "retry", "filter": {"state": "running"}}, "/filter/state"),
+        ({"action": "retry", "filter": {"stat": "failed"}}, "/filter/stat"),
+        ({"action": "cancel", "filter": {"labels": {"a": 1}}}, "/filter/labels/a"),
+        ({"action": "cancel", "ratePerSecond": 0}, "/ratePerSecond"), ({"action": "cancel", "by": ""}, "/by")):
+        answer = service("POST", "/v1/operations", request)
+        assert answer.status == 422 and pointer in [e["pointer"] for e in answer.json["errors"]], request
+    submit(service, 50, url=receiver().url, delay="1h")
+    both = [begin(service, action="cancel", ratePerSecond=1) for _ in range(2)]
+    refused = service("POST", "/v1/operations", {"action": "cancel"})
+    assert refused.status == 409 and refused.json["code"] == "tooManyOperations"
+    assert service("POST", f"/v1/operations/{both[0]['id']}/cancel").status == 200
+    third = begin(service, action="cancel", ratePerSecond=10000)
+    assert over(service, third)["done"] > 0
+    answer = service("POST", f"/v1/operations/{third['id']}/cancel")
+    assert answer.status == 409 and answer.json["code"] == "operationEnded"
+    assert service("GET", "/v1/operations/op_0000000000000").status == service("GET", "/v1/operations/x").status == 404
+
+
+def test_clients_are_served_while_an_operation_runs(redial, receiver):
+    target = receiver()
+    service = redial()
+    for _ in range(4):
+        submit(service, 500, url=target.url, delay="1h")
+    operation = begin(service, action="cancel", ratePerSecond=10000)
+    slowest = 0
+    while get(service, operation["id"])["state"] != "completed":
+        began = time.monotonic()
+        service.submit(url=target.url, labels={"a": "b"})
+        slowest = max(slowest, time.monotonic() - began)
+    assert get(service, operation["id"])["done"] == 2000 and slowest < 2
