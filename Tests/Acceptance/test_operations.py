@@ -88,9 +88,11 @@ def test_an_operation_goes_on_after_a_kill_and_runs_no_call_twice(redial, receiv
         service.kill()
         service.start()
     shown = over(service, operation)
-    assert shown["matched"] == 150
+    # A page whose calls were retried and whose progress was not yet on disk is not counted, nor done again.
+    assert shown["matched"] == 150 and 110 <= shown["done"] <= 150
     for call in calls:
-        assert service.ended(call)["attemptCount"] == 2
+        # An attempt that a kill cut off was begun, too; the retry itself is one.
+        assert len(service.ended(call)["retries"]) == 1
     service.kill()
     service.start()
     assert get(service, operation["id"]) == shown

@@ -62,6 +62,7 @@ struct Invariants {
       stories[operation.id, default: Story()].retriesAsked += 1
       // It may go at once now.
       stories[operation.id]?.notBefore = .epoch
+    case .erase, .purge: break
     }
   }
 
@@ -223,7 +224,10 @@ struct Invariants {
       case .update(let id, _, _): touched.append(id)
       case .discard(let id):
         require(stories[id]?.isAcknowledged != true, "\(id) was acknowledged, and then removed")
-      case .key, .breaker, .controls, .awaitTurn, .passTurn: break
+      case .erase(let id, _):
+        require(
+          before.rows[id]?.record.progress.state.isFinal == true, "the content of \(id) was erased, and it had not ended")
+      case .key, .breaker, .controls, .awaitTurn, .passTurn, .retried, .policy, .operation, .removeOperation: break
       }
     }
     for id in Set(touched).sorted() {
