@@ -1,4 +1,5 @@
 import HTTPServer
+import RedialCore
 import RedialEngine
 import RedialModel
 import RedialStore
@@ -27,6 +28,15 @@ struct RouteTests {
     (.get, "//", "nothing"), (.get, "/v1/calls/", "nothing"), (.get, "/v1/calls/call_1", "nothing"),
     (.get, "/v1/calls/\(id)/", "nothing"), (.get, "/v1/calls/\(id)/attempts/1", "nothing"),
     (.get, "/v1/targets/", "nothing"), (.get, "/v1/targets/%", "nothing"), (.get, "/v1/targets/%FF", "nothing"),
+    (.delete, "/v1/calls/\(id)/content", "erase(\(id))"), (.get, "/v1/calls/\(id)/content", "only DELETE"),
+    (.get, "/v1/policies", "policies"), (.get, "/v1/policies/a.b-c_D", "policy(a.b-c_D)"),
+    (.put, "/v1/policies/a", "putPolicy(a)"), (.delete, "/v1/policies/a", "removePolicy(a)"),
+    (.get, "/v1/policies/preview", "only POST"), (.get, "/v1/policies/a%40b", "nothing"),
+    (.get, "/v1/policies/a/b", "nothing"), (.get, "/v1/policies/", "nothing"),
+    (.get, "/v1/operations", "operations"), (.post, "/v1/operations", "beginOperation"),
+    (.get, "/v1/operations/op_0000000000001", "operation(op_0000000000001)"),
+    (.post, "/v1/operations/op_0000000000001/cancel", "cancelOperation(op_0000000000001)"),
+    (.get, "/v1/operations/call_0000000000001", "nothing"), (.get, "/v1/operations/op_1", "nothing"),
     (.get, "//v1/calls", "nothing"), (.options, "*", "nothing"),
   ]
 
@@ -95,6 +105,16 @@ extension Route {
     case .attempts(let id): "attempts(\(id))"
     case .operate(.cancel, let id): "cancel(\(id))"
     case .operate(.retry, let id): "retry(\(id))"
+    case .operate(.erase, let id): "erase(\(id))"
+    case .operate(.purge, let id): "purge(\(id))"
+    case .policies: "policies"
+    case .policy(let name): "policy(\(name))"
+    case .putPolicy(let name): "putPolicy(\(name))"
+    case .removePolicy(let name): "removePolicy(\(name))"
+    case .operations: "operations"
+    case .beginOperation: "beginOperation"
+    case .operation(let id): "operation(\(id))"
+    case .cancelOperation(let id): "cancelOperation(\(id))"
     case .targets: "targets"
     case .target(let key): "target(\(key))"
     case .preview: "preview"

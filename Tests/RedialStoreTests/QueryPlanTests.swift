@@ -14,10 +14,11 @@ struct QueryPlanTests {
     defer { store.close() }
     let plans = plans(try store.connection.plans())
     #expect(plans.count >= 18)
-    // The only scans: over what is queued, over the first entry of an index, and over targets.
+    // The only scans: over what is queued, over the first entry of an index, over targets, and, when the service starts,
+    // over policies and operations, of which there are no more than the settings allow.
     let allowed = [
       "SCAN calls USING INDEX calls_queued", "SCAN calls USING INDEX calls_due", "SCAN targets",
-      "SCAN q", "SCAN finished_counts",
+      "SCAN q", "SCAN finished_counts", "SCAN policies", "SCAN operations",
     ]
     check(plans, allowing: allowed)
     expect(plans, "due <= ?1", uses: "SEARCH calls USING INDEX calls_due (due<?)")
@@ -51,8 +52,8 @@ struct QueryPlanTests {
     expect(plans, "LEFT JOIN attempts a", uses: "SEARCH c USING INTEGER PRIMARY KEY (rowid=?)")
     let lists = plans.filter { $0.sql.hasSuffix("ORDER BY id DESC LIMIT ?3") }
     #expect(lists.count == 12)
-    // The kept counts are a row for each kind and final state.
-    check(plans, allowing: ["SCAN finished_counts"])
+    // The kept counts are a row for each kind and final state; policies and operations are read once.
+    check(plans, allowing: ["SCAN finished_counts", "SCAN policies", "SCAN operations"])
     for list in lists {
       let searches = list.steps.filter { $0.contains("SEARCH") }
       #expect(searches.count == list.sql.split(separator: "UNION ALL").count)

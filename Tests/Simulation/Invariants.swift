@@ -226,7 +226,8 @@ struct Invariants {
         require(stories[id]?.isAcknowledged != true, "\(id) was acknowledged, and then removed")
       case .erase(let id, _):
         require(
-          before.rows[id]?.record.progress.state.isFinal == true, "the content of \(id) was erased, and it had not ended")
+          before.rows[id]?.record.progress.state.isFinal == true,
+          "the content of \(id) was erased, and it had not ended")
       case .key, .breaker, .controls, .awaitTurn, .passTurn, .retried, .policy, .operation, .removeOperation: break
       }
     }

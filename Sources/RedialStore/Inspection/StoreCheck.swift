@@ -29,7 +29,7 @@ public enum StoreCheck: String, Sendable, Hashable, CaseIterable {
     case .overdue: "due calls wait in the store; see whether the service has room in memory and its store works"
     case .stuck: "calls are held beyond their time; restart the service, and report it"
     case .orphaned: "rows lack the other half of their call; report it"
-    case .orphanedWebhooks: "webhooks tell of calls that are gone; report it"
+    case .orphanedWebhooks: "webhooks tell of calls that are gone; report it, unless the calls were purged"
     case .doublyLeased: "attempts of one call overlapped; report it"
     case .miscounted: "attempts are not counted as they were made; report it"
     case .halfEnded: "ends are recorded in part only; report it"
