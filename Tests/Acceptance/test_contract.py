@@ -133,12 +133,14 @@ def test_every_operation_answers_as_documented(redial, flaky):
         ask("post", path, "{}", {"content-type": "text/plain"})
         ask("post", path, {"policy": {"maxAttempts": 0}, "x": 1})
         ask("post", path, " " * 200_000, {"content-type": "application/json"})
+    tag = service("GET", f"/v1/calls/{identity}").headers["etag"]
+    ask("get", "/v1/calls/{id}", headers={"if-none-match": tag}, id=identity)
     again, content = "/v1/calls/{id}/retry", "/v1/calls/{id}/content"
     ask("post", again, "{", json, id=identity)
     ask("post", again, "{}", {"content-type": "text/plain"}, id=identity)
     ask("post", again, {"by": 1}, id=identity)
     ask("post", again, " " * 200_000, json, id=identity)
-    ask("delete", content, id=running["id"])
+    ask("delete", content, id=ask("post", "/v1/calls", {"url": target.url, "delay": "1h"})["id"])
     ask("delete", content, query="?x=1", id=identity)
     ask("delete", content, id="call_0000000000000")
     ask("get", "/v1/calls/{id}/attempts", query="?include=body", id=identity)

@@ -134,3 +134,25 @@ def test_targets_are_shown_with_their_breakers(redial, flaky):
     one = service("GET", "/v1/targets/billing%2Feu").json
     assert one == listed[0]
     assert one["breaker"]["state"] == "closed" and one["inFlight"] == 0
+
+
+def test_a_client_that_polls_is_told_when_nothing_has_changed(redial, receiver):
+    target = receiver()
+    service = redial()
+    identity = service.submit(url=target.url, delay="1h")
+    path = f"/v1/calls/{identity}"
+    tag = service("GET", path).headers["etag"]
+    same = service("GET", path, headers={"if-none-match": f'"other", {tag}'})
+    assert same.status == 304 and same.body == b"" and same.headers["etag"] == tag
+    service.kill()
+    service.start()
+    assert service("GET", path, headers={"if-none-match": tag}).status == 304, "it is the call's, not the process's"
+    tags = {tag}
+    for method, what in (("POST", "retry"), ("POST", "retry"), ("DELETE", "content")):
+        assert service(method, f"{path}/{what}").status == 200
+        service.ended(identity)
+        changed = service("GET", path, headers={"if-none-match": tag})
+        assert changed.status == 200 and changed.headers["etag"] not in tags
+        tag = changed.headers["etag"]
+        tags.add(tag)
+    assert service("GET", path, headers={"if-none-match": tag}).status == 304

@@ -32,13 +32,21 @@ enum Answer {
   ) -> HTTPResponse {
     var writer = JSONWriter(capacity: 2048)
     CallView.write(stored.record, attempts: stored.attempts, wait: wait, redaction: redaction, to: &writer)
-    guard let applied else { return json(200, writer) }
+    guard let applied else { return json(200, writer, [HTTPHeader("etag", tag(of: writer.bytes))]) }
     return json(
       200, writer,
       [
         HTTPHeader("preference-applied", "wait=\(applied.wholeMicroseconds / 1_000_000)"),
         HTTPHeader("content-location", "/v1/calls/\(stored.record.id)"),
       ])
+  }
+
+  /// A validator of what is shown, from every byte of it: whatever changes in a call changes it, and nothing else does.
+  ///
+  /// It is weak, since the same may be sent compressed (RFC 9110 §8.8.1).
+  private static func tag(of bytes: [UInt8]) -> String {
+    let digest = bytes.withUnsafeBytes { SHA256Digest.of($0) }
+    return "W/\"\(Base64.encode(Array(digest.prefix(12))))\""
   }
 
   /// 200: all attempts of a call, with what was kept of their responses, with or without the bodies.
