@@ -105,7 +105,8 @@ public final class CallSpec: Sendable {
     CallSpec(
       url: url, method: method, headers: [], target: target, policy: policy, policyJSON: policyJSON,
       policyName: policyName, idempotent: idempotent, labels: labels, callback: callback, captureLimit: captureLimit,
-      priority: priority, orderingKey: orderingKey, contentErasedAt: time)
+      maxRedirects: maxRedirects, redactedHeaders: redactedHeaders, priority: priority, orderingKey: orderingKey,
+      contentErasedAt: time)
   }
 }
 
