@@ -91,7 +91,7 @@ extension Engine {
     if let key = record.spec.orderingKey { return insertOrdered(record, key) }
     let index = target(record.spec.target)
     if record.progress.due > now {
-      let soon = record.progress.due <= now + settings.holdWindow && hasRoom(for: record)
+      let soon = record.progress.due <= now + settings.holdWindow && hasRoomForNew(record)
       record.progress.state = soon ? .held : .scheduled
       writes.append(.insert(record))
       if soon {
@@ -137,40 +137,5 @@ extension Engine {
     // The insert follows the end that it tells of, whatever asking the breaker has brought about in between: should
     // the end have to be dropped, it is found there.
     if writes.count > end + 1 { writes.insert(writes.removeLast(), at: end) }
-  }
-
-  // MARK: Memory
-
-  /// Whether another call fits into memory.
-  func hasRoom(for record: CallRecord) -> Bool {
-    room > 0 && heldBytes + record.body.count <= settings.maxHeldBytes
-  }
-
-  /// How many more calls memory may be given.
-  var room: Int {
-    heldBytes < settings.maxHeldBytes ? max(0, settings.maxHeld - calls.count - expected) : 0
-  }
-
-  /// Keeps a call in memory.
-  mutating func hold(_ record: CallRecord, phase: ActiveCall.Phase) {
-    let index = target(record.spec.target)
-    calls[record.id] = ActiveCall(record: record, target: index, phase: phase, stamp: nextStamp())
-    heldBytes += record.body.count
-    targets[index].held += 1
-  }
-
-  /// Drops a call from memory.
-  mutating func release(_ id: CallID) {
-    guard let call = calls.removeValue(forKey: id) else { return }
-    heldBytes -= call.record.body.count
-    targets[call.target].held -= 1
-    if case .ready = call.phase { targets[call.target].ready -= 1 }
-    if let fetch = fetches[id] { fetches[id]?.stale = fetch.outstanding }
-  }
-
-  /// Sets a call's timer.
-  mutating func wait(_ id: CallID, until time: Timestamp) {
-    guard let call = calls[id] else { return }
-    timers.add(.call(id, stamp: call.stamp), at: time)
   }
 }

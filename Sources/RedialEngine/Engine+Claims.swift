@@ -13,7 +13,7 @@ extension Engine {
   /// Takes due calls from the store, if there are any and they fit.
   mutating func claimWhatIsDue() {
     guard let time = nextClaim(), time <= now else { return }
-    let limit = min(settings.claimBatch, room)
+    let limit = min(settings.claimBatch, claimRoom)
     claiming = Claiming(limit: limit)
     expected += limit
     effects.store.append(StoreRequest(.claimDue(before: now + settings.claimAhead, limit: limit), epoch: epoch))
@@ -34,6 +34,12 @@ extension Engine {
     for record in claim.calls where !ended.contains(record.id) { adopt(record) }
   }
 
+  /// The store has ended calls that nobody can understand. One of them may have had the turn of its ordering key.
+  mutating func setAside(_ count: Int) {
+    unfinished -= count
+    stored(due: now)
+  }
+
   /// Asks for more of a target's calls when its queue in memory runs low and its breaker lets calls through.
   mutating func refill(_ index: Int) {
     guard targets[index].stored > 0, targets[index].storedSinceRefill == nil, room > 0,
@@ -45,8 +51,8 @@ extension Engine {
     // Retries that wait for their budget do not keep first tries in the store, as long as there is room for both.
     let hasOnlyRetries = targets[index].budget != nil && targets[index].queue.first(in: calls) == nil
     guard targets[index].ready <= low || (isClosed && hasOnlyRetries) else { return }
-    let fitting = min(readyBound(index) - targets[index].ready, room)
-    let limit = min(isClosed ? settings.claimBatch : targets[index].settings.breaker.halfOpenProbes, fitting)
+    let limit = min(
+      isClosed ? settings.claimBatch : targets[index].settings.breaker.halfOpenProbes, refillRoom(index))
     guard limit > 0 else { return }
     targets[index].storedSinceRefill = 0
     targets[index].expected = limit

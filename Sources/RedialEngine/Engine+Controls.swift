@@ -26,12 +26,15 @@ extension Engine {
     switch control.kind {
     case .trip:
       targets[index].breaker.force(.open)
+      useNewBreakerSettings(index)
       tripReady(index)
       parkReady(index)
     case .reset, .release:
       targets[index].breaker.reset()
+      useNewBreakerSettings(index)
       writes.append(.breaker(target: control.target, nil))
-    case .configure, .pause, .resume: break
+    case .pause: parkReady(index)
+    case .configure, .resume: break
     }
     writes.append(.controls(target: control.target, controls))
     effects.actions.append(.notice(.targetControlled(target: control.target, action: control.kind.name)))
@@ -46,7 +49,7 @@ extension Engine {
     let new = controls.overrides.applied(to: settings.target)
     targets[index].controls = controls
     targets[index].settings = new
-    if new.breaker != old.breaker { replaceBreaker(index, new.breaker) }
+    useNewBreakerSettings(index)
     // A limit that stays keeps what it has counted.
     if new.ratePerSecond != old.ratePerSecond || new.rateBurst != old.rateBurst {
       targets[index].rate = new.rateLimiter
@@ -70,17 +73,13 @@ extension Engine {
     }
   }
 
-  /// A breaker with other settings goes on where the old one is: closed, held, or open for as long. One that is
-  /// half-open probes anew; what becomes of the probes under way tells it nothing.
-  private mutating func replaceBreaker(_ index: Int, _ settings: CircuitBreakerSettings) {
-    switch targets[index].breaker.state {
-    case .closed, .forced: targets[index].breaker = CircuitBreaker(settings: settings)
-    case .open(let until, let trips):
-      targets[index].breaker = CircuitBreaker(settings: settings, openUntil: until, trips: trips)
-    case .halfOpen(let probing):
-      targets[index].breaker = CircuitBreaker(settings: settings, openUntil: now, trips: probing.trips)
-    }
-    if targets[index].controls.isTripped { targets[index].breaker.force(.open) }
+  /// Has a breaker go by the settings of its target. One that is half-open does so once it has left that state: probes
+  /// are under way, and by other settings it would let through others beside them.
+  mutating func useNewBreakerSettings(_ index: Int) {
+    let settings = targets[index].settings.breaker
+    guard targets[index].breaker.settings != settings else { return }
+    if case .halfOpen = targets[index].breaker.state { return }
+    targets[index].breaker.change(to: settings)
   }
 
   /// Parts retries from first tries, or joins them, as there is a budget or is none.
@@ -88,8 +87,11 @@ extension Engine {
     let places = targets[index].readyPlaces.sorted { $0.isOlder(than: $1) }
     targets[index].queue = ReadyQueue()
     targets[index].retries = ReadyQueue()
+    targets[index].readyRetries = 0
     for place in places {
-      if let call = calls[place.id], call.stamp == place.stamp { enqueue(place, call) }
+      guard let call = calls[place.id], call.stamp == place.stamp else { continue }
+      enqueue(place, call)
+      if targets[index].budget != nil, call.record.progress.isRetry { targets[index].readyRetries += 1 }
     }
   }
 

@@ -60,19 +60,40 @@ extension Engine {
     if call.record.spec.policy.onTrip == .fail, !targets[index].breaker.admits(at: now) {
       return finish(id, .failed, failure: .tripped)
     }
-    // Memory is overfull when clients have had many calls fetched, or many were started as they came in.
+    if let budget = targets[index].budget, call.record.progress.isRetry,
+      targets[index].readyRetries >= max(1, readyBound(index) / 2),
+      Double(targets[index].readyRetries) >= budget.balance(at: now)
+    {
+      return postpone(id)
+    }
+    // Memory is overfull when clients have had many calls fetched.
     let isFull = targets[index].ready >= readyBound(index) && !makeRoom(index, for: priority)
-    if isFull || calls.count > settings.maxHeld {
+    if isFull || !hasShare(index, bytes: call.record.body.count) || calls.count - inFlight > settings.maxHeld {
       // So near its deadline it would be claimed again at once, and again.
       if call.record.lastStart <= now + settings.claimAhead { return wait(id, until: call.record.lastStart) }
       return spill(id)
     }
     call.enter(.ready, stamp: nextStamp())
     calls[id] = call
-    targets[index].ready += 1
+    countReady(call)
     enqueue(ReadyQueue.Place(id: id, stamp: call.stamp, priority: priority), call)
     timers.add(.call(id, stamp: call.stamp), at: call.record.lastStart)
     enterRotation(index)
+  }
+
+  /// A retry that would wait for its target's budget behind so many that first tries had no place: it comes back from
+  /// the store when those have had their turn, not from the target's queue there, where first tries would be behind it.
+  private mutating func postpone(_ id: CallID) {
+    guard let call = calls[id] else { return }
+    let target = targets[call.target]
+    let turn = Duration.seconds(max(1, target.readyRetries / max(1, target.settings.retriesPerSecond)))
+    var progress = call.record.progress
+    progress.state = .scheduled
+    progress.waiting = .retryBudget
+    progress.due = min(now + turn, call.record.lastStart)
+    writes.append(.update(id, progress, nil))
+    release(id)
+    stored(due: progress.due)
   }
 
   /// Moves a call of a lower priority from memory into the target's queue in the store, if there is one.
@@ -97,14 +118,15 @@ extension Engine {
   /// Networking 6(2), 1998, with a factor of one).
   func readyBound(_ index: Int) -> Int {
     let least = min(settings.maxReadyPerTarget, settings.maxParkedPerTarget)
-    return targets[index].breaker.state == .closed ? max(least, min(settings.maxReadyPerTarget, room)) : least
+    let canRun = targets[index].breaker.state == .closed && !targets[index].controls.isPaused
+    return canRun ? max(least, min(settings.maxReadyPerTarget, room)) : least
   }
 
   /// Whether a new due call belongs into its target's queue in the store: memory is full, or others are there
   /// before it.
   func mustQueue(_ index: Int, _ record: CallRecord) -> Bool {
     if record.spec.policy.onTrip == .fail, !targets[index].breaker.admits(at: now) { return false }
-    if !hasRoom(for: record) { return true }
+    if !hasRoomForNew(record) || !hasShare(index, bytes: record.body.count) { return true }
     // What is more urgent than all that waits there goes before it; becoming ready, it finds a place.
     if record.spec.priority > CallSpec.defaultPriority, record.spec.priority > targets[index].storedPriority {
       return false
@@ -197,6 +219,7 @@ extension Engine {
   @discardableResult
   mutating func begin(_ id: CallID, permit: CircuitBreaker.Permit, isNew: Bool) -> CallRecord? {
     guard var call = calls[id] else { return nil }
+    if case .ready = call.phase { uncountReady(call) }
     call.enter(.running(permit, cancelledBy: []), stamp: nextStamp())
     call.record.progress.state = .running
     call.record.progress.waiting = nil
@@ -205,6 +228,7 @@ extension Engine {
     charge(&call)
     calls[id] = call
     inFlight += 1
+    runningBytes += call.record.body.count
     targets[call.target].inFlight += 1
     let longest = min(call.record.spec.policy.attemptTimeout, targets[call.target].settings.attemptTimeout)
     writes.append(isNew ? .insert(call.record) : .update(id, call.record.progress, nil))
@@ -235,11 +259,13 @@ extension Engine {
       writes.append(.breaker(target: key, OpenBreaker(until: until, trips: trips)))
       effects.actions.append(.notice(.breakerOpened(target: key, until: until, trips: trips)))
       lookAgain(index, at: until)
+      useNewBreakerSettings(index)
       tripReady(index)
       parkReady(index)
     case (.open, .halfOpen):
       effects.actions.append(.notice(.breakerHalfOpen(target: key)))
     case (.halfOpen, .closed):
+      useNewBreakerSettings(index)
       startSlowly(index)
       writes.append(.breaker(target: key, nil))
       effects.actions.append(.notice(.breakerClosed(target: key)))
@@ -257,14 +283,15 @@ extension Engine {
     }
   }
 
-  /// Moves what waits in memory for a target that is down into its queue in the store; the oldest stay, up to the bound.
+  /// Moves what waits in memory for a target that is down or paused into its queue in the store; the oldest stay, up to
+  /// the bound, unless all targets together have too many.
   mutating func parkReady(_ index: Int) {
     var kept = 0
     for place in targets[index].readyPlaces {
       guard let call = calls[place.id], call.stamp == place.stamp else { continue }
       kept += 1
       // So near its deadline it would be claimed again at once.
-      if kept > readyBound(index), call.record.lastStart > now + settings.claimAhead { spill(place.id) }
+      if kept > readyBound(index) || isCrowded, call.record.lastStart > now + settings.claimAhead { spill(place.id) }
     }
   }
 }

@@ -72,7 +72,6 @@ extension Engine {
     } else {
       targets[index].queue.remove(place)
     }
-    targets[index].ready -= 1
   }
 
   /// Counts an attempt that begins against its target's rate and retry budget; the call's count has it already.
@@ -97,11 +96,16 @@ extension Engine {
   }
 
   /// A target that has had too much, and says when to come back, is asked for nothing by any call until then, or until
-  /// the policy of the call that it told would wait no longer.
+  /// the policy of the call that it told would wait no longer, or ``EngineSettings/maxTargetHold`` is over: one answer
+  /// must not keep everybody away for hours.
+  ///
+  /// Calls whose policy ignores `Retry-After` are held, too: it says how such a call spaces its own retries, while the
+  /// hold spares a target that has had too much from everybody's first tries. Nor is it kept on disk: a process that
+  /// starts finds out by its first attempts, and every call that was told itself remembers, since that is its time.
   mutating func holdTarget(_ index: Int, _ attempt: AttemptRecord, asked: Duration?, rule: RetryAfterRule) {
     guard let status = attempt.status, status == 429 || status == 503, let asked, asked > .zero, rule.isRespected
     else { return }
-    let until = now + min(asked, rule.maximum)
+    let until = now + min(asked, rule.maximum, settings.maxTargetHold)
     guard until > targets[index].heldUntil ?? now else { return }
     targets[index].heldUntil = until
     targets[index].isLimited = true

@@ -42,6 +42,7 @@ extension Engine {
     call.enter(.waiting, stamp: nextStamp())
     calls[id] = call
     inFlight -= 1
+    runningBytes -= call.record.body.count
     targets[call.target].inFlight -= 1
   }
 
@@ -97,7 +98,9 @@ extension Engine {
       return finish(id, .failed, failure: .tripped, attempt: attempt)
     }
     // Calls that came in when there was room for an attempt, and none for waiting, wait in the store.
-    let fits = calls.count <= settings.maxHeld && heldBytes <= settings.maxHeldBytes
+    let fits =
+      calls.count - inFlight <= settings.maxHeld - settings.maxHeld / 8
+      && heldBytes - runningBytes <= settings.maxHeldBytes - settings.maxHeldBytes / 8
     let soon = due <= now + settings.holdWindow && fits
     call.record.progress.state = soon ? .held : .scheduled
     call.record.progress.due = due

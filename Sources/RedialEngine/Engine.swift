@@ -17,7 +17,15 @@ public struct Engine: Sendable {
   var fetches: [CallID: Fetches] = [:]
   /// Keys that the store was asked for, and has not answered yet.
   var keys: [String: KeyLookups] = [:]
+  /// Bytes of request bodies in memory, and those of attempts under way among them.
   var heldBytes = 0
+  var runningBytes = 0
+  /// Due calls in memory, over all targets, the bytes of their bodies, and how many targets have one.
+  var readyCount = 0
+  var readyBytes = 0
+  var busyTargets = 0
+  /// What a body has taken of late.
+  var usualBody = 0
   /// Calls that have not ended, here and in the store.
   var unfinished = 0
   /// Attempts under way.
@@ -113,6 +121,7 @@ public struct Engine: Sendable {
     case .claimedQueued(let target, let calls, let complete): claimedQueued(target, calls, complete: complete)
     case .fetched(let operation, let record): fetched(operation, record)
     case .foundKey(let submission, let record): foundKey(submission, record)
+    case .setAside(let count): setAside(count)
     case .storeFailed(let request, let failure): storeFailed(request, failure)
     case .drain: isDraining = true
     }

@@ -34,6 +34,8 @@ public enum EngineEvent: Sendable {
   case fetched(Operation, CallRecord?)
   /// The call, if any, that was accepted under the key of a submission before.
   case foundKey(KeyedSubmission, KeyRecord?)
+  /// So many calls that a claim came upon could not be understood, and were ended by the store.
+  case setAside(Int)
   /// The store could not do this.
   case storeFailed(StoreRequest, StoreFailure)
   /// Time to stop: start nothing more, and say when nothing is under way.

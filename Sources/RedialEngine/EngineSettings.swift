@@ -7,9 +7,9 @@ public struct EngineSettings: Sendable, Hashable {
   public var maxInFlight: Int
   /// Attempts under way at a time to one target, where nothing else is set for it.
   public var maxInFlightPerTarget: Int
-  /// Calls in memory at a time; the rest waits in the store.
+  /// Calls that wait in memory at a time; the rest waits in the store.
   public var maxHeld: Int
-  /// Bytes of request bodies in memory at a time.
+  /// Bytes of the request bodies of those; those of attempts under way, which are bounded by their number, come on top.
   public var maxHeldBytes: Int
   /// Due calls of one target in memory at a time, if as many more have room there; the rest waits in the target's queue
   /// in the store.
@@ -45,6 +45,8 @@ public struct EngineSettings: Sendable, Hashable {
   public var retriesPerSecond = 0
   /// How long after its breaker has closed a target is given a growing share of its attempts.
   public var slowStart = Duration.seconds(10)
+  /// The longest that `Retry-After` of one answer keeps all calls from its target.
+  public var maxTargetHold = Duration.seconds(60)
   /// The longest that an attempt may take, whatever a policy says.
   public var attemptTimeout = TargetSettings.longestAttempt
   /// What is neither kept of responses nor told by webhooks.

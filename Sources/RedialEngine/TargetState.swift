@@ -24,8 +24,12 @@ struct TargetState: Sendable {
   var isLimited = false
   /// What was last told of what its calls wait for.
   var told = TargetStanding()
-  /// Due calls in memory.
+  /// Due calls in memory, the bytes of their bodies, and those among them that wait for the retry budget.
   var ready = 0
+  var readyBytes = 0
+  var readyRetries = 0
+  /// What a body has taken of late.
+  var usualBody = 0
   /// Calls in memory, in any phase.
   var held = 0
   /// Attempts under way.
@@ -59,6 +63,7 @@ struct TargetState: Sendable {
   func isForgettable(at now: Timestamp) -> Bool {
     held == 0 && stored == 0 && inFlight == 0 && !inRotation && breaker.state == .closed
       && breaker.consecutiveFailures == 0 && controls == TargetControls() && heldUntil ?? now <= now
+      && slowStart.share(at: now) == 1
       && rate.map { $0.available(at: now) == $0.burst } ?? true
   }
 

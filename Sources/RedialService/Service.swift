@@ -97,7 +97,13 @@ public final class Service: Sendable {
     }
     // Only now, so that a service that cannot listen makes no attempt either; requests wait as long.
     do throws(StoreError) {
-      runtime.begin(with: try store.recover(at: runtime.clock.now))
+      let state = try store.recover(at: runtime.clock.now)
+      // What is set aside from now on, the engine has counted.
+      store.onDamage = { [tell = store.onDamage, weak runtime = self.runtime] error in
+        tell?(error)
+        runtime?.post(CollectionOfOne(.setAside(1)))
+      }
+      runtime.begin(with: state)
     } catch {
       server.stop()
       runtime.abandon()

@@ -161,7 +161,7 @@ struct LimitTests {
     var settings = EngineSettings(maxInFlightPerTarget: 1)
     settings.retryShare = 0
     settings.retriesPerSecond = 1
-    settings.maxReadyPerTarget = 20
+    settings.maxReadyPerTarget = 40
     settings.breaker.consecutiveFailures = 0
     settings.breaker.failureRate = 2
     var probe = EngineProbe(settings)
@@ -310,5 +310,46 @@ struct LimitTests {
     #expect(probe.progress(id)?.failure == .deadlineExceeded)
     probe.end(first, status: 200)
     #expect(probe.starts(of: id) == 0)
+  }
+
+  // MARK: Bounds on what one answer and many retries may do
+
+  @Test("one Retry-After keeps everybody from its target no longer than the service allows")
+  func longestHold() {
+    var settings = EngineSettings()
+    settings.maxTargetHold = .seconds(10)
+    var probe = EngineProbe(settings)
+    var policy = patient()
+    policy.retryAfter.maximum = .seconds(1800)
+    let told = probe.submit(policy)
+    probe.end(told, status: 503, head: "Retry-After: 1000\r\n")
+    let other = probe.submit(patient())
+    #expect(probe.wait(of: other)?.until == probe.now + .seconds(10))
+    probe.advance(.seconds(9.9))
+    #expect(probe.starts(of: other) == 0)
+    probe.advance(.milliseconds(100))
+    #expect(probe.starts(of: other) == 1)
+    #expect(probe.starts(of: told) == 1, "the call that was told waits for as long as it was told")
+  }
+
+  @Test("retries that wait for their budget leave first tries half of what a target may have in memory")
+  func firstTriesHavePlaces() {
+    var settings = EngineSettings(maxInFlightPerTarget: 100, maxReadyPerTarget: 40)
+    settings.retriesPerSecond = 1
+    settings.retryShare = 0
+    settings.breaker.consecutiveFailures = 0
+    settings.breaker.failureRate = 2
+    var probe = EngineProbe(settings)
+    let ids = (0..<60).map { _ in probe.submit(patient()) }
+    for id in ids { probe.end(id, status: 500) }
+    probe.advance(.seconds(1))
+    // The budget pays for ten, ten wait in memory, and the others come back later.
+    #expect(probe.starts.count == 70)
+    #expect(probe.report()?.targets.first?.waiting == 10)
+    let postponed = ids.filter { probe.progress($0)?.waiting == .retryBudget }
+    #expect(postponed.count == 40)
+    #expect(postponed.allSatisfy { (probe.progress($0)?.due ?? .epoch) > probe.now })
+    let first = probe.submit(patient())
+    #expect(probe.starts(of: first) == 1)
   }
 }

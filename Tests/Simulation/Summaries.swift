@@ -23,6 +23,7 @@ extension EngineEvent {
     case .foundKey(let submission, let record):
       "key \(submission.key.text) of \(submission.reply.rawValue) \(record.map { "\($0.call)" } ?? "unknown")"
     case .storeFailed(let request, _): "failure of \(request.summary)"
+    case .setAside(let count): "\(count) set aside"
     case .drain: "drain"
     }
   }

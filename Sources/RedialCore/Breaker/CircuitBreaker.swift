@@ -92,7 +92,7 @@ public struct CircuitBreaker: Sendable, Hashable {
   /// Changes with every change of state.
   public private(set) var generation: UInt64 = 0
   /// When the breaker trips and how it recovers.
-  public let settings: CircuitBreakerSettings
+  public private(set) var settings: CircuitBreakerSettings
   private var window: SlidingWindow
   private var leases: [Lease]
   private var serial: UInt64 = 0
@@ -240,6 +240,23 @@ public struct CircuitBreaker: Sendable, Hashable {
     case .closed: open(after: 0, at: now)
     case .halfOpen(let probing): open(after: probing.trips, at: now)
     }
+  }
+
+  /// Goes on by other settings, in the state that it is in: an open breaker stays open for as long, a half-open one
+  /// probes anew. What it has counted is forgotten, and results of calls that are under way change nothing.
+  ///
+  /// - Parameter settings: When it trips and how it recovers from now on.
+  public mutating func change(to settings: CircuitBreakerSettings) {
+    self.settings = settings
+    generation += 1
+    consecutiveFailures = 0
+    window = SlidingWindow(settings.window)
+    leases = Array(repeating: Lease(), count: settings.probesAtATime)
+    guard case .halfOpen(var probing) = state else { return }
+    probing.inFlight = 0
+    probing.successes = 0
+    probing.failures = 0
+    state = .halfOpen(probing)
   }
 
   /// Closes the breaker and forgets what it knew.

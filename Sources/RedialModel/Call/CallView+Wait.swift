@@ -21,7 +21,7 @@ extension CallView.Wait {
         latest = Self(reason: reason, until: time)
       }
       switch progress.waiting {
-      case .startTime?, .backoff?, .retryAfter?: consider(progress.waiting ?? .startTime, progress.due)
+      case .startTime?, .backoff?, .retryAfter?, .retryBudget?: consider(progress.waiting ?? .startTime, progress.due)
       default: break
       }
       consider(.retryAfter, target.heldUntil)

@@ -99,8 +99,11 @@ extension Setting {
     whole("maxInFlight", \.engine.maxInFlight, 1...100_000, "Attempts under way at a time."),
     whole(
       "maxInFlightPerTarget", \.engine.maxInFlightPerTarget, 1...100_000, "Attempts under way at a time to one target."),
-    whole("maxHeld", \.engine.maxHeld, 1...10_000_000, "Calls in memory at a time; the rest waits in the store."),
-    whole("maxHeldBytes", \.engine.maxHeldBytes, 1...Int.max, "Bytes of request bodies in memory at a time."),
+    whole(
+      "maxHeld", \.engine.maxHeld, 1...10_000_000, "Calls that wait in memory at a time; the rest waits in the store."),
+    whole(
+      "maxHeldBytes", \.engine.maxHeldBytes, 1...Int.max,
+      "Bytes of request bodies of calls that wait in memory; those of attempts under way come on top."),
     whole(
       "maxUnfinished", \.engine.maxUnfinished, 1...Int.max, "Calls that have not ended; beyond it new ones are refused."
     ),
@@ -211,6 +214,9 @@ extension Setting {
         settings.engine.slowStart = value
         return true
       }),
+    span(
+      "maxTargetHold", \.engine.maxTargetHold, "Longest that Retry-After of one answer keeps all calls from its target."
+    ),
     span("maxAttemptTimeout", \.engine.attemptTimeout, "Longest that an attempt may take, whatever a policy says."),
     whole(
       "namedTargets", \.namedTargets, 0...1000,

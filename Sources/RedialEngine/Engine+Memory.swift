@@ -1,0 +1,120 @@
+internal import RedialCore
+internal import RedialModel
+
+/// What is in memory, and how it is shared.
+///
+/// Attempts under way are bounded by their number. What waits, for its time or for its target, is bounded by
+/// ``EngineSettings/maxHeld`` and ``EngineSettings/maxHeldBytes``, and no target may take so much of that that what is
+/// due in the store for the others could not be fetched: targets that are down, paused or slow, however many
+/// and however large their calls, share three quarters of it at most. Half goes to whoever comes first; a quarter is
+/// divided among all targets that have calls waiting. A target that can run may have one in any case, since it would
+/// never get at those in the store without. What has no place waits in the store.
+extension Engine {
+  /// How many more calls memory may be given.
+  var room: Int {
+    heldBytes - runningBytes < settings.maxHeldBytes
+      ? max(0, settings.maxHeld - (calls.count - inFlight) - expected) : 0
+  }
+
+  /// How many calls may be asked for at once, so that those of the usual size fit.
+  var claimRoom: Int {
+    let room = room
+    guard room > 0, usualBody > 0 else { return room }
+    return min(room, max(1, (settings.maxHeldBytes - (heldBytes - runningBytes)) / usualBody))
+  }
+
+  /// Whether a call that need not be in memory may be: an eighth is kept free for what is due in the store.
+  func hasRoomForNew(_ record: CallRecord) -> Bool {
+    room > settings.maxHeld / 8
+      && heldBytes - runningBytes + record.body.count <= settings.maxHeldBytes - settings.maxHeldBytes / 8
+  }
+
+  /// Whether a due call may wait in memory for its target, as far as the shares of all targets go.
+  func hasShare(_ index: Int, bytes: Int) -> Bool {
+    shareLeft(index) > 0 && byteShareLeft(index) >= bytes
+      || targets[index].ready == 0 && canRun(index)
+  }
+
+  /// How many more due calls of a target may wait in memory; less than 1 when none may.
+  func shareLeft(_ index: Int) -> Int {
+    let common = settings.maxHeld / 2 - readyCount - expected
+    return max(common, own(settings.maxHeld, all: readyCount) - targets[index].ready)
+  }
+
+  private func byteShareLeft(_ index: Int) -> Int {
+    let common = settings.maxHeldBytes / 2 - readyBytes
+    return max(common, own(settings.maxHeldBytes, all: readyBytes) - targets[index].readyBytes)
+  }
+
+  /// What is each target's own of a bound, as long as the shares that were given out before leave so much.
+  private func own(_ bound: Int, all: Int) -> Int {
+    all < bound / 4 * 3 ? bound / 4 / max(1, busyTargets) : 0
+  }
+
+  /// How many due calls of a target are worth fetching, so that they need not go back.
+  func refillRoom(_ index: Int) -> Int {
+    let fitting = min(readyBound(index) - targets[index].ready, claimRoom)
+    guard fitting > 0 else { return 0 }
+    var share = shareLeft(index)
+    if targets[index].usualBody > 0 { share = min(share, byteShareLeft(index) / targets[index].usualBody) }
+    return min(fitting, max(share, targets[index].ready == 0 ? 1 : 0))
+  }
+
+  /// Whether the targets' shares are used up.
+  var isCrowded: Bool {
+    readyCount > settings.maxHeld / 4 * 3 || readyBytes > settings.maxHeldBytes / 4 * 3
+  }
+
+  /// Whether a target can be asked for anything now.
+  func canRun(_ index: Int) -> Bool {
+    targets[index].breaker.admits(at: now) && !targets[index].controls.isPaused && targets[index].heldUntil == nil
+  }
+
+  /// Keeps a call in memory.
+  mutating func hold(_ record: CallRecord, phase: ActiveCall.Phase) {
+    let index = target(record.spec.target)
+    calls[record.id] = ActiveCall(record: record, target: index, phase: phase, stamp: nextStamp())
+    let size = record.body.count
+    heldBytes += size
+    usualBody += (size - usualBody) / 8
+    targets[index].usualBody += (size - targets[index].usualBody) / 8
+    targets[index].held += 1
+  }
+
+  /// Drops a call from memory.
+  mutating func release(_ id: CallID) {
+    guard let call = calls.removeValue(forKey: id) else { return }
+    heldBytes -= call.record.body.count
+    targets[call.target].held -= 1
+    if case .ready = call.phase { uncountReady(call) }
+    if let fetch = fetches[id] { fetches[id]?.stale = fetch.outstanding }
+  }
+
+  /// Counts a call among the due ones of its target.
+  mutating func countReady(_ call: ActiveCall) {
+    let index = call.target
+    if targets[index].ready == 0 { busyTargets += 1 }
+    targets[index].ready += 1
+    targets[index].readyBytes += call.record.body.count
+    if targets[index].budget != nil, call.record.progress.isRetry { targets[index].readyRetries += 1 }
+    readyCount += 1
+    readyBytes += call.record.body.count
+  }
+
+  /// No longer counts a call among the due ones of its target.
+  mutating func uncountReady(_ call: ActiveCall) {
+    let index = call.target
+    targets[index].ready -= 1
+    targets[index].readyBytes -= call.record.body.count
+    if targets[index].budget != nil, call.record.progress.isRetry { targets[index].readyRetries -= 1 }
+    readyCount -= 1
+    readyBytes -= call.record.body.count
+    if targets[index].ready == 0 { busyTargets -= 1 }
+  }
+
+  /// Sets a call's timer.
+  mutating func wait(_ id: CallID, until time: Timestamp) {
+    guard let call = calls[id] else { return }
+    timers.add(.call(id, stamp: call.stamp), at: time)
+  }
+}
