@@ -8,6 +8,7 @@ struct BreakerWatch {
     case closed
     case open(until: Timestamp)
     case halfOpen
+    case tripped
   }
 
   private struct Attempt: Hashable {
@@ -23,10 +24,20 @@ struct BreakerWatch {
     var judged: Set<Attempt> = []
     /// Failures in a row among those; the breaker may know of more.
     var failures = 0
+    /// What holds for it, and how many probes it lets through since it became half-open.
+    var settings: CircuitBreakerSettings
+    var permitted: Int
+
+    init(state: State = .closed, _ settings: CircuitBreakerSettings) {
+      self.state = state
+      self.settings = settings
+      permitted = settings.halfOpenProbes
+    }
   }
 
-  private let permitted: Int
-  private let failuresAllowed: Int
+  private let defaults: TargetSettings
+  /// What operators have set for breakers in this turn.
+  private var configured: [ReplyToken: (target: String, overrides: TargetOverrides)] = [:]
   /// Targets that have failed as often as they may.
   private var due: Set<String> = []
   private var breakers: [String: Breaker] = [:]
@@ -34,15 +45,26 @@ struct BreakerWatch {
   private var hurried: Set<Attempt> = []
 
   init(settings: EngineSettings, recovered: RecoveredState) {
-    permitted = settings.breaker.halfOpenProbes
-    failuresAllowed = settings.breaker.consecutiveFailures
-    for (target, open) in recovered.breakers { breakers[target] = Breaker(state: .open(until: open.until)) }
+    defaults = settings.target
+    for (target, open) in recovered.breakers {
+      breakers[target] = Breaker(state: .open(until: open.until), defaults.breaker)
+    }
+    for (target, controls) in recovered.controls {
+      let settings = controls.overrides.applied(to: defaults).breaker
+      let state = breakers[target]?.state ?? .closed
+      breakers[target] = Breaker(state: controls.isTripped ? .tripped : state, settings)
+    }
   }
+
+  private func settings(_ target: String) -> CircuitBreakerSettings { breakers[target]?.settings ?? defaults.breaker }
 
   /// What the engine is about to hear: probes that say nothing about the target are given back.
   mutating func willHear(_ events: [EngineEvent]) {
+    configured = [:]
     for event in events {
       switch event {
+      case .control(let control):
+        if case .configure(let overrides) = control.kind { configured[control.reply] = (control.target, overrides) }
       case .attemptEnded(let result):
         let attempt = Attempt(id: result.id, number: result.number)
         if hurried.remove(attempt) != nil, result.failure?.code == AttemptFailure.timeout {
@@ -75,7 +97,7 @@ struct BreakerWatch {
       guard breaker.judged.contains(attempt) else { continue }
       breakers[target]?.judged.remove(attempt)
       breakers[target]?.failures = isFailure ? breaker.failures + 1 : 0
-      if isFailure, breaker.failures + 1 >= failuresAllowed { due.insert(target) }
+      if isFailure, breaker.failures + 1 >= breaker.settings.consecutiveFailures { due.insert(target) }
     }
     // What is not certain to be judged may be all the same.
     if !isFailure { for target in breakers.keys { breakers[target]?.failures = 0 } }
@@ -91,13 +113,16 @@ struct BreakerWatch {
   /// What a turn did. A turn may let calls through before it opens a breaker and after it closes one, so it is held
   /// to the most open of the states that it went through.
   mutating func turn(_ effects: Effects, at now: Timestamp) -> String? {
+    configure(effects)
     var wasClosed: Set<String> = []
     var changed: Set<String> = []
     var wasHalfOpen: Set<String> = []
     for action in effects.actions {
       guard case .notice(let notice) = action else { continue }
       switch notice {
-      case .breakerOpened(let target, _, _), .breakerHalfOpen(let target), .breakerClosed(let target):
+      case .breakerOpened(let target, _, _), .breakerHalfOpen(let target), .breakerClosed(let target),
+        .targetControlled(let target, action: "trip"), .targetControlled(let target, action: "reset"),
+        .targetControlled(let target, action: "release"), .targetControlled(let target, action: "configure"):
         changed.insert(target)
         due.remove(target)
       default: continue
@@ -106,35 +131,64 @@ struct BreakerWatch {
       case .breakerOpened(let target, let until, _):
         if case .closed = state(target) { wasClosed.insert(target) }
         if case .halfOpen = state(target) { wasHalfOpen.insert(target) }
-        breakers[target] = Breaker(state: .open(until: until))
+        breakers[target] = Breaker(state: .open(until: until), settings(target))
       case .breakerHalfOpen(let target):
         guard case .open(let until) = state(target) else { return "\(target) became half-open and was not open" }
         if now < until { return "\(target) became half-open \(until - now) early" }
-        breakers[target] = Breaker(state: .halfOpen)
+        breakers[target] = Breaker(state: .halfOpen, settings(target))
       case .breakerClosed(let target):
         guard case .halfOpen = state(target) else { return "\(target) closed and was not half-open" }
-        breakers[target] = Breaker(state: .closed)
+        breakers[target] = Breaker(settings(target))
+        wasClosed.insert(target)
+      case .targetControlled(let target, action: "trip"):
+        if case .closed = state(target) { wasClosed.insert(target) }
+        if case .halfOpen = state(target) { wasHalfOpen.insert(target) }
+        breakers[target] = Breaker(state: .tripped, settings(target))
+      case .targetControlled(let target, action: "reset"), .targetControlled(let target, action: "release"):
+        breakers[target] = Breaker(settings(target))
         wasClosed.insert(target)
       default: break
       }
     }
-    if let target = due.first { return "\(target) failed \(failuresAllowed) times in a row and its breaker is closed" }
+    if let target = due.first {
+      return "\(target) failed \(settings(target).consecutiveFailures) times in a row and its breaker is closed"
+    }
     for start in Self.starts(effects.store) {
       let target = start.call.spec.target
       let attempt = Attempt(id: start.call.id, number: start.number)
       if start.timeout < start.call.spec.policy.attemptTimeout { hurried.insert(attempt) }
       if wasClosed.contains(target) { continue }
       switch state(target) {
-      case .closed: if !changed.contains(target) { breakers[target, default: Breaker()].judged.insert(attempt) }
+      case .closed:
+        if !changed.contains(target) { breakers[target, default: Breaker(defaults.breaker)].judged.insert(attempt) }
       case .open where wasHalfOpen.contains(target): break
+      case .tripped where wasHalfOpen.contains(target): break
+      case .tripped: return "\(start.call.id) was started at \(target), whose breaker somebody holds open"
       case .open(let until): return "\(start.call.id) was started at \(target), which is open until \(until.text)"
       case .halfOpen:
         breakers[target]?.probes.insert(attempt)
         let count = breakers[target]?.probes.count ?? 0
+        let permitted = breakers[target]?.permitted ?? 1
         if count > permitted { return "\(target) is half-open and let \(count) probes through, not \(permitted)" }
       }
     }
     return nil
+  }
+
+  /// Takes over what operators have set. A closed breaker forgets what it has counted; a half-open one goes on with as
+  /// many probes as it had until it is closed or open.
+  private mutating func configure(_ effects: Effects) {
+    for case .reply(let token, .refused) in effects.actions { configured[token] = nil }
+    for (_, word) in configured.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      let new = word.overrides.applied(to: defaults).breaker
+      var breaker = breakers[word.target] ?? Breaker(defaults.breaker)
+      guard new != breaker.settings else { continue }
+      breaker.settings = new
+      breaker.judged = []
+      breaker.failures = 0
+      breakers[word.target] = breaker
+      due.remove(word.target)
+    }
   }
 
   private func state(_ target: String) -> State { breakers[target]?.state ?? .closed }

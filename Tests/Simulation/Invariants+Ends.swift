@@ -37,7 +37,7 @@ extension Invariants {
         (progress.finishedAt ?? .epoch) + World.longestWait >= record.deadline || story.wasSentAwayForGood,
         "\(record.id) gave up \(record.deadline - (progress.finishedAt ?? .epoch)) before its deadline")
       require(
-        !isFairWeather || memoryWasFull >= record.deadline
+        !isFairWeather
           || (progress.finishedAt ?? .epoch) <= record.deadline + World.longestQueue,
         "\(record.id) ended \((progress.finishedAt ?? .epoch) - record.deadline) after its deadline")
     case (_, .tripped):

@@ -33,8 +33,6 @@ struct Invariants {
   private var refusedNow: Set<Int> = []
   /// Nothing crashes, and the store does not fail.
   var isFairWeather = false
-  /// When memory last had no room for what is due in the store.
-  var memoryWasFull = Timestamp.epoch
   private let verdict = Verdict()
 
   /// Apart, so that a message may say what is known.
@@ -158,9 +156,6 @@ struct Invariants {
     checkOrder(start.call, store: store, network: network)
     let underWay = network.exchanges.values.filter { $0.start.call.id != id }
     require(underWay.count < settings.maxInFlight, "more than \(settings.maxInFlight) attempts are under way")
-    require(
-      underWay.count { $0.start.call.spec.target == start.call.spec.target } < settings.maxInFlightPerTarget,
-      "more than \(settings.maxInFlightPerTarget) attempts are under way to \(start.call.spec.target)")
   }
 
   /// Calls of one target with one ordering key run one at a time; those that nobody has had run again, in order.
@@ -191,8 +186,9 @@ struct Invariants {
     if now + wait >= call.deadline { stories[result.id]?.wasSentAwayForGood = true }
   }
 
-  mutating func abortedInVain(_ id: CallID) {
-    stories[id]?.wasAbortedInVain = true
+  /// An abort found nothing: in vain if it was for an attempt that has been decided on and not begun.
+  mutating func abortedInVain(_ id: CallID, decidedOn number: Int) {
+    if number > stories[id]?.lastNumber ?? 0 { stories[id]?.wasAbortedInVain = true }
   }
 
   // MARK: The disk

@@ -6,9 +6,9 @@ internal import RedialEngine
 enum Workload {
   static func settings(_ random: inout RandomSource) -> EngineSettings {
     let perTarget = random.pick(1...6)
-    return EngineSettings(
-      maxInFlight: random.pick(2...12), maxInFlightPerTarget: perTarget, maxHeld: random.pick(12...80),
-      maxHeldBytes: random.chance(0.2) ? 200 : 1 << 20, maxReadyPerTarget: random.pick(2...12),
+    var settings = EngineSettings(
+      maxInFlight: random.pick(2...12), maxInFlightPerTarget: perTarget, maxHeld: random.pick(24...96),
+      maxHeldBytes: random.chance(0.2) ? 1600 : 1 << 20, maxReadyPerTarget: random.pick(2...12),
       maxParkedPerTarget: random.pick(1...12),
       maxUnfinished: random.chance(0.1) ? 40 : 10_000, maxTargets: random.pick(2...8),
       holdWindow: .milliseconds(random.pick(0...5000)), claimAhead: .milliseconds(random.pick(0...1000)),
@@ -25,6 +25,31 @@ enum Workload {
         backoff: Backoff(initial: .seconds(1), multiplier: 2, maximum: .seconds(20)),
         retryOn: RetryConditions(network: .always, statuses: StatusSet([300...599])),
         retryAfter: RetryAfterRule(isRespected: true, maximum: .seconds(60))))
+    settings.slowStart = random.pick([.zero, .seconds(2), .seconds(10)])
+    settings.maxTargetHold = random.pick([.milliseconds(500), .seconds(5), .seconds(60)])
+    return settings
+  }
+
+  /// What an operator sets for a target.
+  static func overrides(_ random: inout RandomSource) -> TargetOverrides {
+    var overrides = TargetOverrides()
+    if random.chance(0.4) {
+      overrides.ratePerSecond = random.pick([0.5, 2, 10])
+      overrides.rateBurst = random.pick(1...4)
+    }
+    if random.chance(0.4) {
+      overrides.retriesPerSecond = 1
+      overrides.retryShare = random.pick([0, 0.1, 0.5])
+    }
+    if random.chance(0.3) { overrides.maxInFlight = random.pick(1...8) }
+    if random.chance(0.3) { overrides.slowStart = random.pick([.zero, .seconds(5), .seconds(30)]) }
+    if random.chance(0.3) { overrides.attemptTimeout = random.span(50...5000) }
+    if random.chance(0.4) {
+      overrides.consecutiveFailures = random.pick(1...6)
+      overrides.probes = random.pick(1...3)
+      overrides.openInterval = random.span(100...5000)
+    }
+    return overrides
   }
 
   static func targets(from start: Timestamp, for length: Duration, _ random: inout RandomSource)

@@ -27,6 +27,7 @@ extension World {
       let burst = anyTime()
       for _ in 0..<random.pick(5...40) { agenda.add(.submit, at: burst + random.span(0...20)) }
     }
+    planControls(for: length)
     for _ in 0..<20 { agenda.add(.look, at: anyTime()) }
     invariants.isFairWeather = crashes == 0 && faultRate == 0 && badWeather.isEmpty
     agenda.add(.restart, at: World.start)
@@ -35,7 +36,7 @@ extension World {
 
   // MARK: Clients
 
-  private func token(_ asked: Asked) -> ReplyToken {
+  func token(_ asked: Asked) -> ReplyToken {
     tokens += 1
     let token = ReplyToken(rawValue: tokens)
     waiting[token] = asked
@@ -84,6 +85,13 @@ extension World {
       meddle(with: record.id)
     case (.operation(let operation), .done): invariants.done(operation, in: store)
     case (.operation(let operation), .refused(let problem)): invariants.refused(operation, problem, in: store)
+    case (.control(let control), .controlled):
+      let fault = watch.controlled(control, in: store)
+      invariants.require(fault == nil, fault ?? "")
+    case (.control, .refused(let problem)):
+      invariants.require(
+        ["storageFull", "storageUnavailable", "tooManyTargets"].contains(problem.code),
+        "an operator was refused for \(problem.code)")
     case (.report, .report(let report)):
       self.report = report
     case (.submit(let key?, _), .replayed(let id)): invariants.replayed(id, under: key, in: store)
@@ -146,6 +154,7 @@ extension World {
       let state = store.recover()
       invariants.recovered(state)
       breakers = BreakerWatch(settings: settings, recovered: state)
+      watch = TargetWatch(settings: settings, recovered: state)
       note("restart with \(state.unfinished) calls, \(state.running.count) of them running")
       engine = Engine(settings: settings, seed: random.next())
       isUp = true
@@ -165,6 +174,7 @@ extension World {
     isHealed = true
     network.isHealed = true
     if hadUnnoticedFault || isDraining { crash() }
+    agenda.add(.tidy, at: now + .seconds(35))
   }
 
   func askForReport() {

@@ -17,6 +17,8 @@ final class World {
     case attemptEnds(life: Int, CallID, number: Int)
     case submit
     case operate(Operation.Kind, CallID)
+    case control(TargetControl.Kind, String)
+    case tidy
     case drain
     case crash
     case restart
@@ -27,6 +29,7 @@ final class World {
   enum Asked {
     case submit(IdempotencyKey?, number: Int)
     case operation(Operation)
+    case control(TargetControl)
     case report
   }
 
@@ -36,6 +39,7 @@ final class World {
   var agenda = Agenda<Happening>()
   var invariants: Invariants
   var breakers: BreakerWatch
+  var watch: TargetWatch
   var store = SimulatedStore()
   var lane = SimulatedStoreLane()
   var network = SimulatedNetwork()
@@ -75,6 +79,7 @@ final class World {
     settings = Workload.settings(&random)
     invariants = Invariants(settings: settings)
     breakers = BreakerWatch(settings: settings, recovered: RecoveredState())
+    watch = TargetWatch(settings: settings, recovered: RecoveredState())
     engine = Engine(settings: settings, seed: 0)
     plan()
   }
@@ -115,6 +120,8 @@ final class World {
     case .turn, .wake, .storeEnds, .attemptEnds: break
     case .submit: submit()
     case .operate(let kind, let id): operate(kind, id)
+    case .control(let kind, let target): control(kind, target)
+    case .tidy: tidy()
     case .drain: drain()
     case .crash: crash()
     case .restart: restart()
@@ -138,17 +145,15 @@ final class World {
     turnsAtOnce += 1
     invariants.require(turnsAtOnce < 500, "the engine asks for turn after turn at one instant")
     breakers.willHear(events)
+    watch.willHear(events, calls: engine.calls, at: now)
     for event in events { note("  hears \(event.summary)") }
-    // It has been full since the last turn, or is from this one on.
-    if engine.room == 0 { invariants.memoryWasFull = now }
     let effects = engine.handle(events, at: now)
     invariants.checkMemory(engine.calls.count, inFlight: engine.inFlight, clients: waiting.count)
-    if engine.room == 0 { invariants.memoryWasFull = now }
     for start in BreakerWatch.starts(effects.store) {
       let id = start.call.id
       invariants.require(start.call.progress.due == now, "attempt \(start.number) of \(id) was decided on earlier")
     }
-    let fault = breakers.turn(effects, at: now)
+    let fault = breakers.turn(effects, at: now) ?? watch.turn(effects, engine, at: now)
     invariants.require(fault == nil, fault ?? "")
     for request in effects.store { note("  asks for \(request.summary)") }
     lane.post(effects.store)
@@ -172,7 +177,7 @@ final class World {
         if let number = network.abort(id, at: now) {
           agenda.add(.attemptEnds(life: life, id, number: number), at: now + random.span(0...3))
         } else {
-          invariants.abortedInVain(id)
+          invariants.abortedInVain(id, decidedOn: engine.calls[id]?.record.progress.attempts ?? 0)
         }
       case .notice: break
       case .drained:

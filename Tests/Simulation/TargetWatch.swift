@@ -1,0 +1,324 @@
+internal import RedialCore
+@testable internal import RedialEngine
+internal import RedialModel
+
+/// Follows what operators make of targets and what targets say of themselves, and holds each attempt, when it is
+/// decided on, to the pauses, holds, limits and budgets that it follows from.
+///
+/// A turn hears several things and decides several, so an attempt is held to the more lenient of what was so before the
+/// turn and after it.
+struct TargetWatch {
+  /// An attempt of a call.
+  struct Attempt: Hashable {
+    var id: CallID
+    var number: Int
+  }
+
+  /// What is known of a target from outside the engine.
+  struct Target {
+    var controls = TargetControls()
+    var settings: TargetSettings
+    var underWay: Set<Attempt> = []
+    /// Attempts begun since the rate is what it is.
+    var begun: [Timestamp] = []
+    /// First tries and retries begun since the budget is what it is.
+    var firsts: [Timestamp] = []
+    var retries: [(attempt: Attempt, at: Timestamp)] = []
+    /// When its breaker closed.
+    var recoveredAt: Timestamp?
+    var heldUntil: Timestamp?
+    /// Calls that left its queue since one left it before its turn by priority.
+    var departures = 0
+    /// What its calls are shown to wait for, and since when.
+    var told = TargetStanding()
+    var toldAt = Timestamp.epoch
+    /// The operator whose word was last.
+    var lastWord: ReplyToken?
+
+    /// The most attempts that may be under way.
+    func limit(at now: Timestamp) -> Int {
+      guard let recoveredAt, settings.slowStart > .zero, now - recoveredAt < settings.slowStart else {
+        return settings.maxInFlight
+      }
+      let share = max(0.1, (now - recoveredAt).inSeconds / settings.slowStart.inSeconds)
+      return max(1, Int(Double(settings.maxInFlight) * share + 1e-9))
+    }
+
+    func isHeld(at now: Timestamp) -> Bool { heldUntil ?? now > now }
+
+    mutating func configure(_ overrides: TargetOverrides, _ defaults: TargetSettings) {
+      let new = overrides.applied(to: defaults)
+      if new.ratePerSecond != settings.ratePerSecond || new.rateBurst != settings.rateBurst { begun = [] }
+      if new.retryShare != settings.retryShare || new.retriesPerSecond != settings.retriesPerSecond {
+        firsts = []
+        retries = []
+      }
+      if new.slowStart != settings.slowStart { recoveredAt = nil }
+      controls.overrides = overrides
+      settings = new
+    }
+  }
+
+  private let settings: EngineSettings
+  private(set) var targets: [String: Target] = [:]
+  private var starts: [Attempt: AttemptStart] = [:]
+
+  // One turn's.
+  private var before: [String: Target] = [:]
+  private var calls: [CallID: ActiveCall] = [:]
+  private var heard: [TargetControl] = []
+  /// Targets of which something was heard that may change when their calls run.
+  private var stirred: Set<String> = []
+  private var released: Set<String> = []
+  private var operated: Set<CallID> = []
+  private var storeFailed = false
+
+  init(settings: EngineSettings, recovered: RecoveredState) {
+    self.settings = settings
+    for (key, controls) in recovered.controls {
+      var target = Target(settings: settings.target)
+      target.configure(controls.overrides, settings.target)
+      target.controls = controls
+      targets[key] = target
+    }
+    for (key, breaker) in recovered.breakers { self[key].told.breaker = .open(until: breaker.until) }
+  }
+
+  subscript(key: String) -> Target {
+    get { targets[key] ?? Target(settings: settings.target) }
+    set { targets[key] = newValue }
+  }
+
+  // MARK: Before a turn
+
+  mutating func willHear(_ events: [EngineEvent], calls: [CallID: ActiveCall], at now: Timestamp) {
+    before = targets
+    self.calls = calls
+    heard = []
+    stirred = []
+    released = []
+    operated = []
+    storeFailed = false
+    for event in events {
+      switch event {
+      case .control(let control): heard.append(control)
+      case .operate(let operation), .fetched(let operation, _): operated.insert(operation.id)
+      case .attemptEnded(let result): ended(result, at: now)
+      case .storeFailed(let request, _):
+        storeFailed = true
+        for start in BreakerWatch.starts([request]) { tookBack(start) }
+      default: break
+      }
+    }
+  }
+
+  private mutating func ended(_ result: AttemptResult, at now: Timestamp) {
+    let attempt = Attempt(id: result.id, number: result.number)
+    guard let start = starts.removeValue(forKey: attempt) else { return }
+    let key = start.call.spec.target
+    self[key].underWay.remove(attempt)
+    stirred.insert(key)
+    let rule = start.call.spec.policy.retryAfter
+    guard result.status == 429 || result.status == 503, rule.isRespected,
+      let asked = result.response?.head.first("retry-after").flatMap({ RetryAfter.parse($0, at: now) }), asked > .zero
+    else { return }
+    let until = now + min(asked, rule.maximum, settings.maxTargetHold)
+    self[key].heldUntil = max(until, self[key].heldUntil ?? until)
+  }
+
+  private mutating func tookBack(_ start: AttemptStart) {
+    let attempt = Attempt(id: start.call.id, number: start.number)
+    starts[attempt] = nil
+    stirred.insert(start.call.spec.target)
+    self[start.call.spec.target].underWay.remove(attempt)
+    self[start.call.spec.target].retries.removeAll { $0.attempt == attempt }
+  }
+
+  // MARK: After a turn
+
+  /// What a turn did; answers what it should not have done.
+  mutating func turn(_ effects: Effects, _ engine: Engine, at now: Timestamp) -> String? {
+    obey(effects)
+    let standings = targets.mapValues { ($0.told, $0.toldAt) }
+    listen(effects, at: now)
+    for request in effects.store {
+      guard case .commit(let writes, let then) = request.body else { continue }
+      var new: Set<CallID> = []
+      for case .insert(let record) in writes { new.insert(record.id) }
+      for case .start(let start) in then {
+        let key = start.call.spec.target
+        let shown = standings[key] ?? (TargetStanding(), .epoch)
+        let fault =
+          begin(start, at: now) ?? checkPriority(start, isNew: new.contains(start.call.id), engine)
+          ?? checkWait(start, shown.0, since: shown.1, at: now)
+        if let fault { return fault }
+      }
+    }
+    return checkTold(engine, at: now)
+  }
+
+  /// Operators' wishes that were not refused.
+  private mutating func obey(_ effects: Effects) {
+    var refused: Set<ReplyToken> = []
+    for case .reply(let token, .refused) in effects.actions { refused.insert(token) }
+    for control in heard where !refused.contains(control.reply) {
+      let key = control.target
+      stirred.insert(key)
+      self[key].lastWord = control.reply
+      switch control.kind {
+      case .configure(let overrides): self[key].configure(overrides, settings.target)
+      case .pause: self[key].controls.isPaused = true
+      case .resume: self[key].controls.isPaused = false
+      case .trip: self[key].controls.isTripped = true
+      case .reset: self[key].controls.isTripped = false
+      case .release:
+        self[key].controls.isTripped = false
+        self[key].heldUntil = nil
+        released.insert(key)
+      }
+    }
+  }
+
+  /// What is told of targets.
+  private mutating func listen(_ effects: Effects, at now: Timestamp) {
+    for case .notice(let notice) in effects.actions {
+      switch notice {
+      case .breakerOpened(let key, let until, _): self[key].told.breaker = .open(until: until)
+      case .breakerHalfOpen(let key): self[key].told.breaker = .halfOpen
+      case .breakerClosed(let key):
+        self[key].told.breaker = .closed
+        self[key].recoveredAt = now
+      case .targetStands(let key, let standing):
+        self[key].told = standing
+        self[key].toldAt = now
+      default: break
+      }
+    }
+  }
+
+  private mutating func begin(_ start: AttemptStart, at now: Timestamp) -> String? {
+    let key = start.call.spec.target
+    let attempt = Attempt(id: start.call.id, number: start.number)
+    let old = before[key] ?? Target(settings: settings.target)
+    var target = self[key]
+    defer {
+      starts[attempt] = start
+      target.underWay.insert(attempt)
+      target.begun.append(now)
+      self[key] = target
+    }
+    if old.controls.isPaused, target.controls.isPaused {
+      return "\(start.call.id) was started at \(key), which is paused"
+    }
+    if old.isHeld(at: now), target.isHeld(at: now) {
+      return "\(start.call.id) was started at \(key), which is to be left alone until \(target.heldUntil?.text ?? "")"
+    }
+    let limit = max(old.limit(at: now), target.limit(at: now))
+    if target.underWay.count >= limit {
+      return "\(target.underWay.count + 1) attempts are under way to \(key), not \(limit)"
+    }
+    if start.timeout > max(old.settings.attemptTimeout, target.settings.attemptTimeout) {
+      return "an attempt of \(start.call.id) may take longer than \(key) allows"
+    }
+    return checkRate(target, key, at: now) ?? checkBudget(&target, key, start, at: now)
+  }
+
+  private func checkRate(_ target: Target, _ key: String, at now: Timestamp) -> String? {
+    guard target.settings.ratePerSecond > 0 else { return nil }
+    for (index, first) in target.begun.enumerated() {
+      let count = target.begun.count - index + 1
+      let allowed = Double(target.settings.rateBurst) + (now - first).inSeconds * target.settings.ratePerSecond
+      if Double(count) > allowed + 0.01 {
+        return "\(count) attempts to \(key) within \(now - first), \(allowed) allowed"
+      }
+    }
+    return nil
+  }
+
+  private func checkBudget(_ target: inout Target, _ key: String, _ start: AttemptStart, at now: Timestamp) -> String? {
+    guard target.settings.retriesPerSecond > 0 else { return nil }
+    guard start.number > start.call.progress.attemptsBefore + 1 else {
+      target.firsts.append(now)
+      return nil
+    }
+    target.retries.append((Attempt(id: start.call.id, number: start.number), now))
+    // The budget looks back for ten seconds, or up to a second less, as its steps fall.
+    let firsts = target.firsts.count { now - $0 <= .seconds(10) }
+    let retries = target.retries.count { now - $0.at < .seconds(9) }
+    let allowed = Double(target.settings.retriesPerSecond * 10) + target.settings.retryShare * Double(firsts)
+    return Double(retries) <= allowed ? nil : "\(retries) retries to \(key) in 9 s, \(allowed) allowed"
+  }
+
+  /// The highest priority goes first, but for one in ten.
+  private mutating func checkPriority(_ start: AttemptStart, isNew: Bool, _ engine: Engine) -> String? {
+    let key = start.call.spec.target
+    defer { self[key].departures += 1 }
+    guard !isNew else { return nil }
+    // Retries that wait for their budget are passed by.
+    guard self[key].settings.retriesPerSecond == 0, before[key]?.settings.retriesPerSecond ?? 0 == 0,
+      let own = calls[start.call.id], case .ready = own.phase
+    else { return nil }
+    let priority = start.call.spec.priority
+    let passed = calls.values.first { other in
+      guard other.record.spec.priority > priority, other.record.spec.target == key, case .ready = other.phase else {
+        return false
+      }
+      return engine.calls[other.record.id]?.stamp == other.stamp
+    }
+    guard let passed else { return nil }
+    let departures = self[key].departures
+    self[key].departures = -1
+    return departures >= 9
+      ? nil
+      : "\(start.call.id) of priority \(priority) went before \(passed.record.id) of \(passed.record.spec.priority)"
+  }
+
+  /// No call runs before the time that it is shown to wait for, unless something happened.
+  private func checkWait(_ start: AttemptStart, _ shown: TargetStanding, since: Timestamp, at now: Timestamp) -> String?
+  {
+    let key = start.call.spec.target
+    guard let call = calls[start.call.id], !call.isRunning, !stirred.contains(key), !storeFailed,
+      !operated.contains(start.call.id),
+      let wait = CallView.Wait(of: call.record, for: shown, at: now), let until = wait.until, until > now
+    else { return nil }
+    // First tries that have begun since pay for retries.
+    if wait.reason == .retryBudget, self[key].firsts.contains(where: { $0 >= since }) { return nil }
+    return "\(start.call.id) was shown to wait for \(wait.reason) until \(until.text) and ran"
+  }
+
+  /// What is told of targets is so.
+  private func checkTold(_ engine: Engine, at now: Timestamp) -> String? {
+    for index in engine.knownTargets {
+      let actual = engine.targets[index]
+      let told = self[actual.key].told
+      let controls = self[actual.key].controls
+      if actual.controls != controls { return "\(actual.key) is not what operators have made of it" }
+      if told.isPaused != controls.isPaused {
+        return "\(actual.key) is paused: \(controls.isPaused), and told otherwise"
+      }
+      if (told.breaker == .tripped) != controls.isTripped {
+        return "\(actual.key) is held open: \(controls.isTripped), and told otherwise"
+      }
+      if let until = actual.heldUntil, until > self[actual.key].heldUntil ?? now, !released.contains(actual.key) {
+        return "\(actual.key) is left alone until \(until.text), longer than it asked for or than it may be"
+      }
+      if let until = actual.heldUntil, until > now, told.heldUntil != until {
+        return "\(actual.key) is held until \(until.text), and told otherwise"
+      }
+      if case .open(let until, _) = actual.breaker.state, told.breaker != .open(until: until) {
+        return "the breaker of \(actual.key) is open until \(until.text), and told otherwise"
+      }
+    }
+    return nil
+  }
+
+  // MARK: Operators
+
+  /// An operator was told that it is so.
+  func controlled(_ control: TargetControl, in store: SimulatedStore) -> String? {
+    // Somebody else may have had another wish since.
+    guard self[control.target].lastWord == control.reply else { return nil }
+    return store.controls[control.target] == self[control.target].controls
+      ? nil : "\(control.kind.name) of \(control.target) was told before it was on disk"
+  }
+}

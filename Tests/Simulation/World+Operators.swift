@@ -1,0 +1,46 @@
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+
+/// Operators, who pause targets, hold their breakers, set their limits, and mostly undo it.
+extension World {
+  func planControls(for length: Duration) {
+    guard random.chance(0.7) else { return }
+    for _ in 0..<random.pick(1...8) {
+      let time = World.start + .microseconds(Int64(random.unitInterval() * length.inSeconds * 1e6))
+      var key = random.pick(targets).key
+      if random.chance(0.2) { key = "webhook:" + key }
+      let later = time + random.span(0...40_000)
+      switch random.pick(0...9) {
+      case 0...4: agenda.add(.control(.configure(Workload.overrides(&random)), key), at: time)
+      case 5, 6:
+        agenda.add(.control(.pause, key), at: time)
+        if random.chance(0.8) { agenda.add(.control(.resume, key), at: later) }
+      case 7:
+        agenda.add(.control(.trip, key), at: time)
+        if random.chance(0.8) { agenda.add(.control(random.chance(0.5) ? .reset : .release, key), at: later) }
+      case 8: agenda.add(.control(.reset, key), at: time)
+      default: agenda.add(.control(.release, key), at: time)
+      }
+    }
+  }
+
+  func control(_ kind: TargetControl.Kind, _ target: String) {
+    guard isUp else { return }
+    var control = TargetControl(kind, target, reply: ReplyToken(rawValue: 0))
+    control.reply = token(.control(control))
+    waiting[control.reply] = .control(control)
+    note("operator \(control.reply.rawValue) wants \(kind) of \(target)")
+    post(.control(control))
+  }
+
+  /// Undoes what operators have made of targets, so that every call can end.
+  func tidy() {
+    guard isUp else { return agenda.add(.tidy, at: now + .seconds(5)) }
+    for (target, controls) in store.controls.sorted(by: { $0.key < $1.key }) where controls != TargetControls() {
+      control(.resume, target)
+      control(.configure(TargetOverrides()), target)
+      control(.release, target)
+    }
+  }
+}
