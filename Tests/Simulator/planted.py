@@ -54,7 +54,8 @@ BUGS = [
         "dropRefused(over.stuck.writes + (PLANTED ? [] : over.later.writes))")),
     bug("a second store failure forgets the first", 5000, (
         ENGINE + "Engine+StoreTrouble.swift", "trouble == nil ? enterTrouble(failure)",
-        "trouble == nil || PLANTED ? enterTrouble(failure)")),
+        "trouble == nil || PLANTED ? enterTrouble(failure)"), (
+        ENGINE + "Engine+StoreTrouble.swift", "var again = trouble ??", "var again = (PLANTED ? nil : trouble) ??")),
     bug("a refused call left on disk", 200, (
         ENGINE + "Engine+StoreTrouble.swift", "refused.sorted().map(StoreWrite.discard)",
         "(PLANTED ? [] : refused.sorted()).map(StoreWrite.discard)")),
@@ -78,8 +79,8 @@ BUGS = [
     bug("a retry after the deadline", 100, (
         CORE + "Policy/RetryPolicy+Decide.swift", "case .elapsed: end.startedAt + deadline - now",
         "case .elapsed: end.startedAt + deadline + (PLANTED ? .seconds(5) : .zero) - now"), (
-        ENGINE + "Engine+Dispatch.swift", "if now >= call.record.deadline { return finish",
-        "if now >= call.record.deadline, !PLANTED { return finish"), (
+        ENGINE + "Engine+Dispatch.swift", "if now >= call.record.lastStart { return finish",
+        "if now >= call.record.lastStart, !PLANTED { return finish"), (
         ENGINE + "Engine.swift", "case .ready: finish(id, .failed, failure: .deadlineExceeded)",
         "case .ready: if !PLANTED { finish(id, .failed, failure: .deadlineExceeded) }")),
     bug("the timer of a retry forgotten", 20, (
@@ -93,10 +94,8 @@ BUGS = [
         "if retryAfter.isRespected, !PLANTED, end.outcome == .answered,")),
     # Breakers and limits.
     bug("a probe too many", 100, (
-        ENGINE + "Engine+Dispatch.swift",
-        "    let state = TargetState(key: key, breaker: CircuitBreaker(settings: settings.breaker))",
-        "    var breaker = settings.breaker\n    if PLANTED { breaker.halfOpenProbes += 1 }\n"
-        "    let state = TargetState(key: key, breaker: CircuitBreaker(settings: breaker))")),
+        CORE + "Breaker/CircuitBreakerSettings.swift", "min(max(1, halfOpenProbes), Self.mostProbes)",
+        "min(max(1, halfOpenProbes) + (PLANTED ? 1 : 0), Self.mostProbes)")),
     bug("a breaker that never closes", 50, (
         CORE + "Breaker/CircuitBreaker.swift", "if probing.successes >= successesNeeded { close() }",
         "if probing.successes >= successesNeeded, !PLANTED { close() }")),
@@ -108,12 +107,73 @@ BUGS = [
         ENGINE + "Engine+Accept.swift", "for (key, breaker) in state.breakers {",
         "for (key, breaker) in state.breakers where !PLANTED {")),
     bug("one attempt at a time too many to a target", 50, (
-        ENGINE + "Engine+Dispatch.swift",
-        "guard targets[index].inFlight < settings.maxInFlightPerTarget else { return false }",
-        "guard targets[index].inFlight < settings.maxInFlightPerTarget + (PLANTED ? 1 : 0) else { return false }")),
-    bug("calls held in memory without a bound", 200, (
-        ENGINE + "Engine+Accept.swift", "max(0, settings.maxHeld - calls.count - expected)",
-        "PLANTED ? 1000 : max(0, settings.maxHeld - calls.count - expected)")),
+        ENGINE + "Engine+Limits.swift",
+        "else { return targets[index].inFlight < targets[index].settings.maxInFlight }",
+        "else { return targets[index].inFlight < targets[index].settings.maxInFlight + (PLANTED ? 1 : 0) }")),
+    bug("calls held in memory without a bound", 500, (
+        ENGINE + "Engine+Memory.swift", "max(0, settings.maxHeld - (calls.count - inFlight) - expected) : 0",
+        "PLANTED ? 1000 : max(0, settings.maxHeld - (calls.count - inFlight) - expected) : 0"), (
+        ENGINE + "Engine+Memory.swift", "shareLeft(index) > 0 && byteShareLeft(index) >= bytes",
+        "PLANTED || shareLeft(index) > 0 && byteShareLeft(index) >= bytes"), (
+        ENGINE + "Engine+Dispatch.swift", "    targets[index].breaker.state == .closed && !targets[index].controls.isPaused\n",
+        "    PLANTED ? 1000 : targets[index].breaker.state == .closed && !targets[index].controls.isPaused\n"), (
+        ENGINE + "Engine+Dispatch.swift", "calls.count - inFlight > settings.maxHeld {",
+        "calls.count - inFlight > (PLANTED ? 1000 : settings.maxHeld) {"), (
+        ENGINE + "Engine+Outcome.swift", "      calls.count - inFlight <= settings.maxHeld -",
+        "      PLANTED || calls.count - inFlight <= settings.maxHeld -")),
+    bug("memory that targets which are down may fill", 1000, (
+        ENGINE + "Engine+Memory.swift", "shareLeft(index) > 0 && byteShareLeft(index) >= bytes",
+        "PLANTED || shareLeft(index) > 0 && byteShareLeft(index) >= bytes")),
+    # Operators.
+    bug("a paused target that is asked", 200, (
+        ENGINE + "Engine+Limits.swift", "if targets[index].controls.isPaused {",
+        "if targets[index].controls.isPaused, !PLANTED {")),
+    bug("a pause forgotten by a restart", 500, only_unless(ENGINE + "Engine+Accept.swift", "recover(state.controls)")),
+    bug("a control told before the commit", 200, swap(
+        ENGINE + "Engine+Controls.swift",
+        "afterCommit.append(.reply(control.reply, .controlled(targets[index].snapshot(at: now))))",
+        "effects.actions.append(.reply(control.reply, .controlled(targets[index].snapshot(at: now))))")),
+    bug("a control that is not written", 200, only_unless(
+        ENGINE + "Engine+Controls.swift", "writes.append(.controls(target: control.target, controls))")),
+    bug("a breaker held open that lets calls through", 200, (
+        ENGINE + "Engine+Controls.swift", "      targets[index].breaker.force(.open)\n      useNewBreakerSettings",
+        "      if !PLANTED { targets[index].breaker.force(.open) }\n      useNewBreakerSettings")),
+    bug("new settings of a breaker that forget its probes", 1000, (
+        ENGINE + "Engine+Controls.swift", "if case .halfOpen = targets[index].breaker.state { return }",
+        "if case .halfOpen = targets[index].breaker.state, !PLANTED { return }")),
+    # Limits.
+    bug("a rate that is never charged", 200, (
+        ENGINE + "Engine+Limits.swift", "if targets[index].rate != nil { _", "if targets[index].rate != nil, !PLANTED { _")),
+    bug("a retry that its budget does not pay for", 2000, (
+        ENGINE + "Engine+Limits.swift", "    if isRetry {\n", "    if isRetry, PLANTED {\n    } else if isRetry {\n")),
+    bug("a hold that Retry-After asked for forgotten", 200, only_unless(
+        ENGINE + "Engine+Limits.swift", "targets[index].heldUntil = until")),
+    bug("a hold for as long as the target likes", 500, (
+        ENGINE + "Engine+Limits.swift", "min(asked, rule.maximum, settings.maxTargetHold)",
+        "min(asked, rule.maximum, PLANTED ? .seconds(600) : settings.maxTargetHold)")),
+    bug("a slow start skipped", 500, only_unless(
+        ENGINE + "Engine+Limits.swift", "targets[index].slowStart.start(at: now)")),
+    bug("what calls wait for not told", 200, (
+        ENGINE + "Engine+Limits.swift", "guard always || standing != targets[index].told else { return }",
+        "guard !PLANTED, always || standing != targets[index].told else { return }")),
+    # Order.
+    bug("priorities the wrong way round", 200, (
+        ENGINE + "ReadyQueue.swift", "internal import RedialModel\n",
+        "internal import RedialCore\ninternal import RedialModel\n"), (
+        ENGINE + "ReadyQueue.swift", "Self.first(&levels[level], calls)",
+        "Self.first(&levels[PLANTED ? levels.count - 1 - level : level], calls)")),
+    bug("every third call by age, not every tenth", 2000, (
+        ENGINE + "ReadyQueue.swift", "static let turnOfAge = 10", "static var turnOfAge: Int { PLANTED ? 3 : 10 }")),
+    bug("the turn of an ordering key passed on between attempts", 200, (
+        ENGINE + "Engine+Outcome.swift", "    writes.append(.update(id, call.record.progress, attempt))\n    if soon {",
+        "    writes.append(.update(id, call.record.progress, attempt))\n"
+        "    if PLANTED, call.record.spec.orderingKey != nil { writes.append(.passTurn(id)) }\n    if soon {")),
+    bug("the turn of an ordering key never passed on", 200, only_unless(
+        ENGINE + "Engine+Ordering.swift", "writes.append(.passTurn(ended.id))")),
+    bug("a call that waits for its target forgets its deadline", 200, (
+        ENGINE + "Engine+Dispatch.swift", "timers.add(.call(id, stamp: call.stamp), at: call.record.lastStart)",
+        "if !PLANTED || targets[index].breaker.state == .closed {\n"
+        "      timers.add(.call(id, stamp: call.stamp), at: call.record.lastStart)\n    }")),
     # Keys and webhooks.
     bug("a key that is not written", 200, only_unless(ENGINE + "Engine+Keys.swift", "writes.append(.key(new))")),
     bug("simultaneous submissions under one key", 200, only_unless(
