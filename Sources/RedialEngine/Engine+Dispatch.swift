@@ -112,10 +112,10 @@ extension Engine {
     return true
   }
 
-  /// How many due calls of a target may wait in memory: as many as there is room left for others, so that a call seldom
-  /// makes the way through the queue in the store, which costs it as much again as the rest of its life there, and yet
-  /// no number of slow targets takes all of memory (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on
-  /// Networking 6(2), 1998, with a factor of one).
+  /// How many due calls of a target may wait in memory, as far as the shares of all go: as many as there is room left for
+  /// others, so that a call seldom makes the way through the queue in the store, which costs it as much again as the rest
+  /// of its life there (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998, with a
+  /// factor of one).
   func readyBound(_ index: Int) -> Int {
     let least = min(settings.maxReadyPerTarget, settings.maxParkedPerTarget)
     let canRun = targets[index].breaker.state == .closed && !targets[index].controls.isPaused
