@@ -54,13 +54,16 @@ extension Transfer {
   func result(
     _ code: CURLcode, abortedAt limit: TransferEnd.Limit? = nil, isResolverDown: Bool = false
   ) -> TransportResult {
+    let isStarved = dialling.localError != 0
     let end = TransferEnd(
       code: code, requestSize: sentBytes,
-      systemError: dialling.localError != 0
-        ? dialling.localError : Int32(clamping: redial_curl_get_long(handle, CURLINFO_OS_ERRNO)), wasRepeated: sends > 1,
+      systemError: isStarved
+        ? dialling.localError : Int32(clamping: redial_curl_get_long(handle, CURLINFO_OS_ERRNO)),
+      wasRepeated: sends > 1,
       wasEnough: received.wasEnough, hasOversizedHead: received.hasOversizedHead,
       isHeadWhole: received.isHeadWhole, isContradictory: received.isContradictory,
-      refusal: dialling.allowed == 0 && dialling.localError == 0 ? dialling.refusal : nil, limit: limit, hasBeenAnswered: hasBeenAnswered,
+      refusal: dialling.allowed == 0 && !isStarved ? dialling.refusal : nil, limit: limit,
+      hasBeenAnswered: hasBeenAnswered,
       verification: redial_curl_get_long(handle, CURLINFO_SSL_VERIFYRESULT),
       isProxied: configuration.proxy != nil,
       tunnelStatus: configuration.proxy == nil ? 0 : redial_curl_get_long(handle, CURLINFO_HTTP_CONNECTCODE),

@@ -41,8 +41,8 @@ BUGS = [
         ENGINE + "Engine+Operations.swift", "afterCommit.append(.reply(operation.reply, .done(operation.id)))",
         "effects.actions.append(.reply(operation.reply, .done(operation.id)))")),
     bug("an attempt made before it is counted", 20, (
-        ENGINE + "Engine+Dispatch.swift", "call.record.deadline - now))))\n",
-        "call.record.deadline - now))))\n"
+        ENGINE + "Engine+Dispatch.swift", "tls: targets[call.target].settings.tls)))\n",
+        "tls: targets[call.target].settings.tls)))\n"
         "    if PLANTED, let start = afterCommit.popLast() { effects.actions.append(start) }\n")),
     # Writes that are lost.
     bug("the write of an end lost, one in eight", 50, (
@@ -115,8 +115,8 @@ BUGS = [
         "PLANTED ? 1000 : max(0, settings.maxHeld - (calls.count - inFlight) - expected) : 0"), (
         ENGINE + "Engine+Memory.swift", "shareLeft(index) > 0 && byteShareLeft(index) >= bytes",
         "PLANTED || shareLeft(index) > 0 && byteShareLeft(index) >= bytes"), (
-        ENGINE + "Engine+Dispatch.swift", "    targets[index].breaker.state == .closed && !targets[index].controls.isPaused\n",
-        "    PLANTED ? 1000 : targets[index].breaker.state == .closed && !targets[index].controls.isPaused\n"), (
+        ENGINE + "Engine+Dispatch.swift", "    return canRun ? max(least, min(settings.maxReadyPerTarget, room)) : least\n",
+        "    return PLANTED ? 1000 : canRun ? max(least, min(settings.maxReadyPerTarget, room)) : least\n"), (
         ENGINE + "Engine+Dispatch.swift", "calls.count - inFlight > settings.maxHeld {",
         "calls.count - inFlight > (PLANTED ? 1000 : settings.maxHeld) {"), (
         ENGINE + "Engine+Outcome.swift", "      calls.count - inFlight <= settings.maxHeld -",
