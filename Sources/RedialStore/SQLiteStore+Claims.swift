@@ -6,6 +6,8 @@ extension SQLiteStore {
   public func recover(at now: Timestamp) throws(StoreError) -> RecoveredState {
     try claiming { damaged throws(StoreError) in
       try changes.releaseAllHeld()
+      // An import that was cut off has given no turns yet.
+      try turns.grantFree()
       // They stay running on disk until their interruption is: who recovers after a crash in between finds them again.
       let running = try take(try queries.allRunning(), at: now, &damaged) { _ in }
       return RecoveredState(

@@ -74,39 +74,42 @@ public final class SQLiteStore: CallStore {
   public func commit(_ writes: [StoreWrite]) throws(StoreError) {
     if writes.isEmpty { return }
     try transaction { () throws(StoreError) in
-      for write in writes {
-        switch write {
-        case .insert(let call):
-          try changes.insert(call, targetID: try targets.intern(call.spec.target))
-          if !call.spec.labels.isEmpty { try labels.insert(call.spec.labels, of: call.id) }
-        case .update(let id, let progress, let attempt):
-          try changes.update(id, progress)
-          if let attempt { try attemptChanges.insert(attempt, of: id) }
-        case .key(let record):
-          try keys.insert(record)
-        case .discard(let id):
-          try remove(id)
-          try turns.pass(id)
-        case .breaker(let target, let breaker):
-          try targets.set(breaker, of: target)
-        case .controls(let target, let controls):
-          try targets.set(controls, of: target)
-        case .awaitTurn(let id, let target, let key):
-          try turns.enter(id, targetID: try targets.intern(target), key: key)
-        case .passTurn(let id):
-          try turns.pass(id)
-        case .retried(let id, let retry):
-          try retries.add(retry, of: id)
-        case .erase(let id, let spec):
-          try erase(id, leaving: spec)
-        case .policy(let policy, let limit):
-          try policies.add(policy, keeping: limit)
-        case .operation(let operation):
-          try bulk.set(operation)
-        case .removeOperation(let id):
-          try bulk.remove(id)
-        }
-      }
+      for write in writes { try apply(write) }
+    }
+  }
+
+  /// Makes a change, within a transaction.
+  func apply(_ write: StoreWrite) throws(StoreError) {
+    switch write {
+    case .insert(let call):
+      try changes.insert(call, targetID: try targets.intern(call.spec.target))
+      if !call.spec.labels.isEmpty { try labels.insert(call.spec.labels, of: call.id) }
+    case .update(let id, let progress, let attempt):
+      try changes.update(id, progress)
+      if let attempt { try attemptChanges.insert(attempt, of: id) }
+    case .key(let record):
+      try keys.insert(record)
+    case .discard(let id):
+      try remove(id)
+      try turns.pass(id)
+    case .breaker(let target, let breaker):
+      try targets.set(breaker, of: target)
+    case .controls(let target, let controls):
+      try targets.set(controls, of: target)
+    case .awaitTurn(let id, let target, let key):
+      try turns.enter(id, targetID: try targets.intern(target), key: key)
+    case .passTurn(let id):
+      try turns.pass(id)
+    case .retried(let id, let retry):
+      try retries.add(retry, of: id)
+    case .erase(let id, let spec):
+      try erase(id, leaving: spec)
+    case .policy(let policy, let limit):
+      try policies.add(policy, keeping: limit)
+    case .operation(let operation):
+      try bulk.set(operation)
+    case .removeOperation(let id):
+      try bulk.remove(id)
     }
   }
 

@@ -5,6 +5,8 @@ struct TurnTable {
   private let insertTurn: SQLiteStatement
   private let grant: SQLiteStatement
   private let next: SQLiteStatement
+  private let add: SQLiteStatement
+  private let awaited: SQLiteStatement
   private let row: SQLiteStatement
   private let remove: SQLiteStatement
   private let free: SQLiteStatement
@@ -23,6 +25,20 @@ struct TurnTable {
     grant = try connection.prepare("give a turn", "UPDATE turns SET has_turn = 1 WHERE call_id = ?1")
     row = try connection.prepare("find a turn", "SELECT target_id, key, has_turn FROM turns WHERE call_id = ?1")
     remove = try connection.prepare("end a turn", "DELETE FROM turns WHERE call_id = ?1")
+    add = try connection.prepare(
+      "note a turn",
+      """
+      INSERT INTO turns (call_id, target_id, key, has_turn) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT (call_id) DO UPDATE
+        SET target_id = excluded.target_id, key = excluded.key, has_turn = excluded.has_turn
+      """)
+    awaited = try connection.prepare(
+      "find turns that nobody has",
+      """
+      SELECT target_id, key FROM turns WHERE has_turn = 0 AND NOT EXISTS (
+        SELECT 1 FROM turns h WHERE h.target_id = turns.target_id AND h.key = turns.key AND h.has_turn = 1)
+      GROUP BY target_id, key
+      """)
     scheduleCall = try connection.prepare(
       "schedule the call whose turn it is",
       """
@@ -37,13 +53,34 @@ struct TurnTable {
     insertTurn.bind(2, targetID)
     insertTurn.bind(3, text: key)
     try insertTurn.run()
-    free.bind(1, targetID)
-    free.bind(2, text: key)
-    guard let holder = try free.first({ row throws(StoreError) in row.integer(0) }) else {
+    guard let holder = try holder(targetID: targetID, key: key) else {
       return try giveTurn(targetID: targetID, key: key)
     }
     // It may have been given the turn while somebody had it wait in another way.
-    if holder == id.rawValue { try schedule(id.rawValue) }
+    if holder == id { try schedule(id.rawValue) }
+  }
+
+  /// The call whose turn it is.
+  func holder(targetID: Int64, key: String) throws(StoreError) -> CallID? {
+    free.bind(1, targetID)
+    free.bind(2, text: key)
+    return try free.first { row throws(StoreError) in CallID(rawValue: row.integer(0)) }
+  }
+
+  /// Notes a call as it is said to stand, and gives no turn; it is an error to give one that somebody else has.
+  func add(_ id: CallID, targetID: Int64, key: String, hasTurn: Bool) throws(StoreError) {
+    add.bind(1, id.rawValue)
+    add.bind(2, targetID)
+    add.bind(3, text: key)
+    add.bind(4, hasTurn ? 1 : 0)
+    try add.run()
+  }
+
+  /// Gives each turn that nobody has to the oldest that awaits it. Only an import leaves such turns, until it ends; it
+  /// reads all that await their turn.
+  func grantFree() throws(StoreError) {
+    let free = try awaited.rows { row throws(StoreError) in (targetID: row.integer(0), key: row.text(1)) }
+    for turn in free { try giveTurn(targetID: turn.targetID, key: turn.key) }
   }
 
   /// Ends a call's part in the order, and gives its turn, if it had it, to the oldest that awaits it.

@@ -14,11 +14,12 @@ struct QueryPlanTests {
     defer { store.close() }
     let plans = plans(try store.connection.plans())
     #expect(plans.count >= 18)
-    // The only scans: over what is queued, over the first entry of an index, over targets, and, when the service starts,
+    // The only scans: over what is queued or awaits its turn, over the first entry of an index, over targets, and, when the service starts,
     // over policies and operations, of which there are no more than the settings allow.
     let allowed = [
       "SCAN calls USING INDEX calls_queued", "SCAN calls USING INDEX calls_due", "SCAN targets",
       "SCAN q", "SCAN finished_counts", "SCAN policies", "SCAN operations",
+      "SCAN turns USING INDEX turns_awaited",
     ]
     check(plans, allowing: allowed)
     expect(plans, "due <= ?1", uses: "SEARCH calls USING INDEX calls_due (due<?)")
@@ -26,7 +27,8 @@ struct QueryPlanTests {
       plans, "AND target_id = ?1 ORDER BY priority DESC", uses: "SEARCH calls USING INDEX calls_queued (target_id=?)")
     expect(plans, "finished_at <= ?1", uses: "SEARCH calls USING INDEX calls_finished (finished_at<?)")
     expect(plans, "ORDER BY due LIMIT 1", uses: "SCAN calls USING INDEX calls_due")
-    expect(plans, "GROUP BY target_id", uses: "SCAN calls USING INDEX calls_queued")
+    expect(plans, "GROUP BY target_id) q", uses: "SCAN calls USING INDEX calls_queued")
+    expect(plans, "GROUP BY target_id, key", uses: "SCAN turns USING INDEX turns_awaited")
     expect(plans, "AND state = 3", uses: "SEARCH calls USING INDEX calls_by_state (kind=? AND state=?)")
     expect(plans, "AND state <= 3", uses: "SEARCH calls USING INDEX calls_by_state (kind=? AND state<?)")
     expect(plans, "SET state = CASE", uses: "SEARCH calls USING INDEX calls_by_state (kind=? AND state=?)")

@@ -22,6 +22,7 @@ struct ArchiveReader {
     var body: [UInt8]?
     var attempts: [AttemptRecord]?
     var key: KeyRecord?
+    var hasTurn: Bool?
     try reader.beginObject()
     while let name = try reader.nextKey() {
       switch name {
@@ -42,6 +43,7 @@ struct ArchiveReader {
       case "spec": spec = try CallSpec.read(canonicalJSON: reader.raw(try reader.skipValue()))
       case "body": body = try base64(name)
       case "attempts": attempts = try allAttempts()
+      case "hasTurn": hasTurn = try reader.bool()
       case "key": key = try idempotencyKey()
       default: throw unknown(name)
       }
@@ -60,7 +62,7 @@ struct ArchiveReader {
       record: CallRecord(
         id: known, kind: try required(kind, "kind"), spec: try required(spec, "spec"),
         body: try required(body, "body"), createdAt: try required(createdAt, "createdAt"), progress: progress),
-      attempts: try required(attempts, "attempts"), key: key)
+      attempts: try required(attempts, "attempts"), key: key, hasTurn: hasTurn)
   }
 
   private mutating func allAttempts() throws(JSONError) -> [AttemptRecord] {

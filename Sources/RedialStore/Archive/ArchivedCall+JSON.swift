@@ -29,6 +29,7 @@ extension ArchivedCall {
     writer.beginArray()
     for attempt in attempts { attempt.write(to: &writer) }
     writer.endArray()
+    if let hasTurn { writer.field("hasTurn", hasTurn) }
     if let key { key.write(to: &writer) }
     writer.endObject()
     return writer.bytes

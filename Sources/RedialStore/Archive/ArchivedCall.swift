@@ -9,15 +9,44 @@ public struct ArchivedCall: Sendable {
   public var attempts: [AttemptRecord]
   /// The key that it was accepted under, if it is still remembered.
   public var key: KeyRecord?
+  /// Whether it was this call's turn among those of its ordering key; nil for one that has ended or has no such key, and
+  /// in archives that do not say.
+  public var hasTurn: Bool?
 
   /// Creates an archived call.
-  public init(record: CallRecord, attempts: [AttemptRecord], key: KeyRecord? = nil) {
+  public init(record: CallRecord, attempts: [AttemptRecord], key: KeyRecord? = nil, hasTurn: Bool? = nil) {
     self.record = record
     self.attempts = attempts
     self.key = key
+    self.hasTurn = hasTurn
   }
 
-  /// The changes that put it into a store.
+  /// The ordering key under which it is still to have its turn, or has it.
+  var orderingKey: String? { record.progress.state.isFinal ? nil : record.spec.orderingKey }
+
+  /// Whether it was its turn. What waits for its turn says so itself, so an archive that does not tell is as good.
+  var goesOn: Bool { hasTurn != false && record.progress.waiting != .ordering }
+
+  /// Puts it behind the other calls of its ordering key. An attempt that was under way is recorded as cut off, as a
+  /// service does that takes over a store with such a call: nobody else would count it.
+  mutating func awaitTurn() {
+    let progress = record.progress
+    guard progress.state == .running || progress.waiting != .ordering else { return }
+    if progress.state == .running, attempts.last?.number ?? 0 < progress.attempts {
+      attempts.append(
+        AttemptRecord(
+          number: progress.attempts, startedAt: progress.due, duration: .zero, outcome: .interrupted,
+          failure: AttemptFailure(
+            code: "interrupted",
+            message: "The call was moved while the attempt was under way; what became of it is unknown.")))
+      record.progress.interruptions += 1
+    }
+    record.progress.state = .queued
+    record.progress.waiting = .ordering
+    record.progress.due = record.lastStart
+  }
+
+  /// The changes that put it into a store, but for its turn.
   var writes: [StoreWrite] {
     [.insert(record)] + attempts.map { .update(record.id, record.progress, $0) } + (key.map { [.key($0)] } ?? [])
   }

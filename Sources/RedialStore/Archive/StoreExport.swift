@@ -12,6 +12,7 @@ public final class StoreExport {
   private let rows: CallRows
   private let attempts: AttemptRows
   private let key: SQLiteStatement
+  private let turn: SQLiteStatement
   private let inTransaction: Transaction
 
   /// Opens a store for reading.
@@ -29,6 +30,7 @@ public final class StoreExport {
     key = try connection.prepare(
       "read a call's key",
       "SELECT key, fingerprint, created_at, expires_at FROM idempotency_keys WHERE call_id = ?1")
+    turn = try connection.prepare("read a call's turn", "SELECT has_turn FROM turns WHERE call_id = ?1")
     inTransaction = try Transaction(on: connection, role: .reader)
   }
 
@@ -65,10 +67,17 @@ public final class StoreExport {
       case (nil, _): found.append(.failure(DamagedCall(id: id, reason: "an index names it and the table lacks it")))
       case (.damaged(let call), _), (_, .failure(let call)): found.append(.failure(call))
       case (.intact(let record), .success(let attempts)):
-        found.append(.success(ArchivedCall(record: record, attempts: attempts, key: try key(of: id))))
+        var call = ArchivedCall(record: record, attempts: attempts, key: try key(of: id))
+        if call.orderingKey != nil { call.hasTurn = try hasTurn(id) }
+        found.append(.success(call))
       }
     }
     return found
+  }
+
+  private func hasTurn(_ id: CallID) throws(StoreError) -> Bool? {
+    turn.bind(1, id.rawValue)
+    return try turn.first { row throws(StoreError) in row.integer(0) != 0 }
   }
 
   private func key(of id: CallID) throws(StoreError) -> KeyRecord? {

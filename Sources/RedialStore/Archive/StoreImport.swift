@@ -47,20 +47,21 @@ public final class StoreImport {
   /// Makes everything durable, and closes the store.
   public func finish() throws(StoreError) {
     try flush()
+    try store.grantFreeTurns()
     store.close()
   }
 
   private func flush() throws(StoreError) {
-    var writes: [StoreWrite] = []
+    var calls: [ArchivedCall] = []
     var known = 0
     for id in order {
       if try store.contains(id) {
         known += 1
       } else if let call = waiting[id] {
-        writes += call.writes
+        calls.append(call)
       }
     }
-    try store.commit(writes)
+    try store.insert(calls)
     tally.imported += order.count - known
     tally.known += known
     waiting.removeAll(keepingCapacity: true)

@@ -1,0 +1,30 @@
+internal import RedialModel
+
+extension SQLiteStore {
+  /// Puts archived calls, which are not there yet, into the store: all of them or none.
+  ///
+  /// A call goes on where its turn was its own, unless a call of this store has that turn now: then it waits behind it.
+  /// Nobody is given a turn here, for the call that has it may come only later in the archive, as one that was retried
+  /// is older than it: ``grantFreeTurns()`` does that when all are there.
+  func insert(_ calls: [ArchivedCall]) throws(StoreError) {
+    if calls.isEmpty { return }
+    try transaction { () throws(StoreError) in
+      for archived in calls {
+        var call = archived
+        if let key = call.orderingKey {
+          let targetID = try targets.intern(call.record.spec.target)
+          var hasTurn = call.goesOn
+          if hasTurn { hasTurn = try turns.holder(targetID: targetID, key: key) == nil }
+          if !hasTurn { call.awaitTurn() }
+          try turns.add(call.record.id, targetID: targetID, key: key, hasTurn: hasTurn)
+        }
+        for write in call.writes { try apply(write) }
+      }
+    }
+  }
+
+  /// Gives each turn that nobody has to the oldest call that awaits it.
+  func grantFreeTurns() throws(StoreError) {
+    try transaction { () throws(StoreError) in try turns.grantFree() }
+  }
+}
