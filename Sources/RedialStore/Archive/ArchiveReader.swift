@@ -94,6 +94,7 @@ struct ArchiveReader {
       case "failureCode": code = try reader.string()
       case "failureMessage": message = try reader.string()
       case "decision": record.decision = try base64(name)
+      case "figures": record.figures = try figures(name)
       case "truncated": truncated = try reader.bool()
       case "responseHead": head = try base64(name)
       case "responseBody": body = try base64(name)
@@ -156,6 +157,11 @@ struct ArchiveReader {
   private mutating func base64(_ name: String) throws(JSONError) -> [UInt8] {
     guard let bytes = Base64.decode(try reader.string()) else { throw error("\(name) is not base 64") }
     return bytes
+  }
+
+  private mutating func figures(_ name: String) throws(JSONError) -> ExchangeFigures {
+    guard let figures = ExchangeFigures(encoded: try base64(name)) else { throw error("\(name) cannot be understood") }
+    return figures
   }
 
   private mutating func isNull() throws(JSONError) -> Bool {

@@ -58,6 +58,7 @@ extension AttemptRecord {
     }
     // As text: a decision is shown as it is stored, and need not be JSON for that.
     writer.field("decision", Base64.encode(decision))
+    if let figures { writer.field("figures", Base64.encode(figures.encoded)) }
     if let response {
       writer.field("truncated", response.truncated)
       writer.field("responseHead", Base64.encode(response.head.bytes))
