@@ -23,8 +23,18 @@ struct StoreInspectionTests {
         try store.commit([.insert(call)] + attempts.map { .update(call.id, progress, $0) })
       }
     }
+    for number in Self.ordered {
+      var call = Sample.call(number, .queued, due: Sample.time(1_000_000), orderingKey: "k\(number / 10)")
+      (call.progress.waiting, call.progress.roundStartedAt) = (.ordering, Sample.time(1_000_000))
+      try store.commit([
+        .insert(call), .awaitTurn(call.id, target: call.spec.target, orderingKey: "k\(number / 10)"),
+      ])
+    }
     return store
   }
+
+  /// The first of each ten has its turn.
+  private static let ordered = [20, 21, 22, 30]
 
   private func report(at second: Int = 100) throws -> StoreReport {
     let inspection = try StoreInspection(path: path)
@@ -41,7 +51,7 @@ struct StoreInspectionTests {
     let store = try cleanStore()
     let live = try report()
     #expect(live.isLive && live.isClean, "\(live.findings)")
-    #expect(live.calls == StoredState.allCases.count * 2)
+    #expect(live.calls == StoredState.allCases.count * 2 + Self.ordered.count)
     #expect(live.findings.map(\.check) == StoreCheck.allCases)
     store.close()
     let before = contents(of: path)
@@ -95,6 +105,30 @@ struct StoreInspectionTests {
     let finding = try #require(report.findings.first { $0.check == check })
     #expect(finding.count > 0, "\(report.findings)")
     if sql.contains("ID") { #expect(finding.examples.contains { $0.contains(id.description) }, "\(finding)") }
+  }
+
+  static let orderFaults: [(String, Int)] = [
+    ("UPDATE calls SET state = 7, finished_at = 5, waiting = NULL WHERE id = ID", 21),
+    ("DELETE FROM calls WHERE id = ID", 21),
+    // One that awaits its turn, and one that goes on with it.
+    ("DELETE FROM turns WHERE call_id = ID", 21),
+    ("DELETE FROM turns WHERE call_id = ID", 30),
+    ("UPDATE calls SET waiting = 8 WHERE id = ID", 0),
+    ("UPDATE turns SET has_turn = 0 WHERE call_id = ID", 20),
+    ("UPDATE calls SET state = 1, waiting = 8 WHERE id = ID", 20),
+    ("UPDATE calls SET state = 3, waiting = 2 WHERE id = ID", 22),
+    ("UPDATE turns SET key = 'other', has_turn = 0 WHERE call_id = ID", 30),
+  ]
+
+  @Test("finds ordered calls that are out of their order, and says which", arguments: orderFaults)
+  func disorder(sql: String, number: Int) throws {
+    let store = try cleanStore()
+    let id = Sample.id(number)
+    try store.connection.execute("prepare the test", sql.replacing("ID", with: "\(id.rawValue)"))
+    store.close()
+    let finding = try #require(try report().findings.first { $0.check == .turns })
+    #expect(finding.count > 0)
+    #expect(finding.examples.contains { $0.contains(id.description) }, "\(finding)")
   }
 
   @Test("finds a webhook whose call is gone, but for one that retention has removed")

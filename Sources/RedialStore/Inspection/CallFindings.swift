@@ -8,14 +8,16 @@ struct CallFindings {
   private(set) var doublyLeased = StoreFinding(check: .doublyLeased)
   private(set) var miscounted = StoreFinding(check: .miscounted)
   private(set) var halfEnded = StoreFinding(check: .halfEnded)
+  private(set) var unordered = StoreFinding(check: .turns)
 
   /// By how much two attempts may seem to overlap: an attempt's start and its length are taken from different clocks.
   private static let overlapTolerance = Duration.milliseconds(100)
 
-  /// Looks at a call and its attempts.
+  /// Looks at a call, its attempts, and what it has to do with turns.
   mutating func note(
-    _ id: CallID, _ found: CallRows.Found, _ attempts: Result<[AttemptRecord], DamagedCall>
-  ) {
+    _ id: CallID, _ found: CallRows.Found, _ attempts: Result<[AttemptRecord], DamagedCall>,
+    turn: () throws(StoreError) -> TurnRow?
+  ) throws(StoreError) {
     count += 1
     switch (found, attempts) {
     case (.damaged(let call), _), (_, .failure(let call)): damaged.add("\(id): \(call.reason)")
@@ -23,6 +25,27 @@ struct CallFindings {
       noteEnd(of: call)
       noteCount(of: call, attempts)
       noteOverlap(id, attempts)
+      if Self.isOrdered(call) { noteTurn(of: call, try turn()) }
+    }
+  }
+
+  /// Whether the call has a part in an order, or says that it does.
+  private static func isOrdered(_ call: CallRecord) -> Bool {
+    !call.progress.state.isFinal && (call.spec.orderingKey != nil || call.progress.waiting == .ordering)
+  }
+
+  private mutating func noteTurn(of call: CallRecord, _ turn: TurnRow?) {
+    let awaitsTurn = call.progress.waiting == .ordering
+    guard let turn else {
+      let what = awaitsTurn ? "awaits its turn" : "has an ordering key"
+      return unordered.add("\(call.id) \(what) and has no place in the order")
+    }
+    if turn.key != call.spec.orderingKey {
+      unordered.add("\(call.id) has its place in the order of another key")
+    } else if turn.hasTurn, awaitsTurn {
+      unordered.add("\(call.id) has its turn and still awaits it")
+    } else if !turn.hasTurn, !awaitsTurn {
+      unordered.add("\(call.id) goes on, and it is not its turn")
     }
   }
 

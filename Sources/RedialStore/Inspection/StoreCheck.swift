@@ -18,6 +18,8 @@ public enum StoreCheck: String, Sendable, Hashable, CaseIterable {
   case miscounted
   /// Calls whose end is recorded in part only: a final state without a time or a reason, or these without it.
   case halfEnded
+  /// Ordered calls that wait for a turn which never comes, or go on without having theirs.
+  case turns
   /// Kept counts of finished calls that differ from how many there are.
   case keptCounts
 
@@ -33,6 +35,7 @@ public enum StoreCheck: String, Sendable, Hashable, CaseIterable {
     case .doublyLeased: "attempts of one call overlapped; report it"
     case .miscounted: "attempts are not counted as they were made; report it"
     case .halfEnded: "ends are recorded in part only; report it"
+    case .turns: "ordered calls wait for ever or overtake others; export the calls and import them into a new store"
     case .keptCounts: "the kept numbers of finished calls are wrong; /metrics shows them, nothing else uses them"
     }
   }

@@ -16,6 +16,7 @@ public final class StoreInspection {
   private let attempts: AttemptRows
   private let next: SQLiteStatement
   private let timely: TimelinessQueries
+  private let turns: TurnQueries
   private let inTransaction: Transaction
 
   /// Opens a store for reading.
@@ -28,6 +29,7 @@ public final class StoreInspection {
     rows = try CallRows(on: connection, bodies: true)
     attempts = try AttemptRows(on: connection)
     timely = try TimelinessQueries(on: connection)
+    turns = try TurnQueries(on: connection)
     next = try connection.prepare("read the calls", "SELECT id FROM calls WHERE id > ?1 ORDER BY id LIMIT ?2")
     inTransaction = try Transaction(on: connection, role: .reader)
   }
@@ -59,6 +61,9 @@ public final class StoreInspection {
     try check { () throws(StoreError) in findings.append(try orphaned()) }
     try check { () throws(StoreError) in findings.append(try orphanedWebhooks()) }
     findings += [calls.doublyLeased, calls.miscounted, calls.halfEnded]
+    var order = calls.unordered
+    try check { () throws(StoreError) in try inTransaction { () throws(StoreError) in try turns.add(to: &order) } }
+    findings.append(order)
     try check { () throws(StoreError) in findings.append(try keptCounts()) }
     return StoreReport(
       path: connection.path, isLive: isLive, calls: calls.count, usage: try usage.usage(),
@@ -88,7 +93,9 @@ public final class StoreInspection {
         for id in ids {
           last = id.rawValue
           guard let found = try rows.call(id) else { continue }
-          findings.note(id, found, try attempts.attempts(of: id, responses: .all))
+          try findings.note(id, found, try attempts.attempts(of: id, responses: .all)) { () throws(StoreError) in
+            try turns.turn(of: id)
+          }
         }
         return ids.count
       }
