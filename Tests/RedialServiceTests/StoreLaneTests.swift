@@ -140,6 +140,38 @@ struct StoreLaneTests {
     #expect(all.wait(timeout: .now() + .milliseconds(1200)) == .timedOut)
   }
 
+  @Test("nothing is removed between a change that could not be written and the next that is")
+  func tidyingInTrouble() {
+    let store = NotedStore()
+    let lane = StoreLane(store: store) { _ in }
+    func awaiting(_ body: () -> Void) {
+      body()
+      let done = DispatchSemaphore(value: 0)
+      lane.afterwards { _ in done.signal() }
+      done.wait()
+    }
+    awaiting {
+      store.setFailing(true)
+      lane.post([Self.commit(1)])
+    }
+    store.setFailing(false)
+    // A claim that succeeds says nothing of the change; nor does a change that stands on the one that failed.
+    awaiting {
+      lane.post([
+        Self.commit(2), StoreRequest(.claimDue(before: Timestamp(microseconds: 0), limit: 1), epoch: 1),
+        StoreRequest(.commit([], then: []), epoch: 1),
+      ])
+    }
+    let tidied = DispatchSemaphore(value: 0)
+    awaiting {
+      lane.tidy(Retention(), now: { Timestamp(microseconds: 0) }) { _ in tidied.signal() }
+    }
+    #expect(tidied.wait(timeout: .now()) == .timedOut)
+    awaiting { lane.post([Self.commit(1, epoch: 1)]) }
+    #expect(tidied.wait(timeout: .now() + 20) == .success)
+    lane.stopTidying()
+  }
+
   @Test("after a failure nothing of its epoch is served, in order, until the engine begins another")
   func failure() {
     let store = NotedStore()

@@ -16,6 +16,9 @@ final class StoreLane: @unchecked Sendable {
   /// Requests of this epoch or an older one stand on something that failed.
   private var failed: (epoch: UInt64, failure: StoreFailure)?
   private var isTidying = true
+  /// Changes have come back unwritten, and none has been written since. The engine has them and will ask again, also to
+  /// change calls that have ended: they must be there then, however long it takes.
+  private var owesChanges = false
 
   /// The most writes that go into one transaction.
   private static let maximumWrites = 2048
@@ -78,11 +81,13 @@ final class StoreLane: @unchecked Sendable {
   ) {
     guard isTidying else { return }
     let began = ContinuousClock.now
-    var pause: Duration
+    var pause = Self.tidyInterval
     do throws(StoreError) {
-      let step = try store.tidy(retention, at: now(), within: Self.tidyBudget)
-      pause = step.isDone ? Self.tidyInterval : (ContinuousClock.now - began) * (Self.tidyShare - 1)
-      if step.removed > 0 || step.releasedPages > 0 { report(.success(step)) }
+      if !owesChanges {
+        let step = try store.tidy(retention, at: now(), within: Self.tidyBudget)
+        if !step.isDone { pause = (ContinuousClock.now - began) * (Self.tidyShare - 1) }
+        if step.removed > 0 || step.releasedPages > 0 { report(.success(step)) }
+      }
     } catch {
       pause = Self.tidyRetry
       report(.failure(error))
@@ -123,7 +128,10 @@ final class StoreLane: @unchecked Sendable {
     // An earlier part of the same batch may have failed meanwhile.
     if isVoid(last) { return fail(group) }
     do {
-      if !writes.isEmpty { try store.commit(writes) }
+      if !writes.isEmpty {
+        try store.commit(writes)
+        owesChanges = false
+      }
       var then: [Action] = []
       for request in group {
         if case .commit(_, let actions) = request.body { then += actions }
@@ -158,6 +166,7 @@ final class StoreLane: @unchecked Sendable {
 
   private func fail(_ requests: [StoreRequest]) {
     guard let failed else { return }
+    for case .commit(let writes, _) in requests.lazy.map(\.body) where !writes.isEmpty { owesChanges = true }
     outcome(.events(requests.map { .storeFailed($0, failed.failure) }))
   }
 
