@@ -95,14 +95,17 @@ struct ArchiveRowTests {
     try fill(path)
     let export = try StoreExport(path: path, state: nil)
     defer { export.close() }
-    let store = try StoreImport(path: copy, payloads: PayloadRule(compressMinBytes: 100, keptResponses: 2))
+    let store = try StoreImport(
+      path: copy, payloads: PayloadRule(compressMinBytes: 100, keptResponses: 2), at: Sample.start)
     var lines: [[UInt8]] = []
     try export.forEach {
       lines.append($0.json)
     } damage: {
       Issue.record("\($0)")
     }
-    for line in lines { try store.add(try line.withUnsafeBufferPointer { try ArchivedCall.read($0) }) }
+    for line in lines {
+      try store.add(try line.withUnsafeBufferPointer { try ArchivedCall.read($0, at: Sample.start) })
+    }
     try store.finish()
     // What operators made of targets, and the service's own values, are not in an archive.
     let compared = try tables(path).filter { $0 != "targets" && $0 != "settings" }

@@ -50,8 +50,10 @@ struct ArchiveTests {
   }
 
   private func importing(_ lines: [[UInt8]], into path: String) throws -> StoreImport.Tally {
-    let store = try StoreImport(path: path)
-    for line in lines { try store.add(try line.withUnsafeBufferPointer { try ArchivedCall.read($0) }) }
+    let store = try StoreImport(path: path, at: Sample.start)
+    for line in lines {
+      try store.add(try line.withUnsafeBufferPointer { try ArchivedCall.read($0, at: Sample.start) })
+    }
     try store.finish()
     return store.tally
   }
@@ -96,11 +98,50 @@ struct ArchiveTests {
     #expect(damaged.count == 1 && damaged[0].contains(Sample.id(3).description))
   }
 
+  @Test("a key that this store still knows, or that has expired, is not taken from an archive")
+  func keys() throws {
+    func keyed(_ number: Int, _ text: String, until second: Int) -> ArchivedCall {
+      let key = IdempotencyKey(text: text, fingerprint: [UInt8(number)])
+      return ArchivedCall(
+        record: Sample.call(number), attempts: [],
+        key: KeyRecord(key: key, call: Sample.id(number), createdAt: Sample.start, expiresAt: Sample.time(second)))
+    }
+    let theirs = [(1, "later", 200), (2, "sooner", 50), (3, "expired", 5), (4, "new", 300)]
+    let ours = [(11, "later", 100), (12, "sooner", 100)]
+    for calls in [ours, theirs] {
+      let store = try StoreImport(path: path, at: Sample.time(calls[0].0 == 11 ? 0 : 10))
+      for (number, text, second) in calls { try store.add(keyed(number, text, until: second)) }
+      try store.finish()
+    }
+    let store = try SQLiteStore(path: path)
+    defer { store.close() }
+    let found = try ["later", "sooner", "expired", "new"].map { try store.find(key: $0, at: Sample.start)?.call }
+    #expect(found == [Sample.id(1), Sample.id(12), nil, Sample.id(4)])
+  }
+
+  @Test("an identity of the days to come is refused, for no other could follow it")
+  func future() throws {
+    var call = ArchivedCall(record: Sample.call(1), attempts: [])
+    let ahead = { (seconds: Int) in CallID(rawValue: (Sample.time(seconds).microseconds / 1000) << 20) }
+    for (id, isFine) in [(ahead(86_000), true), (ahead(87_000), false), (CallID(rawValue: .max), false)] {
+      let record = call.record
+      call.record = CallRecord(
+        id: id, kind: .call, spec: record.spec, body: [], createdAt: record.createdAt, progress: record.progress)
+      let read = { try call.json.withUnsafeBufferPointer { try ArchivedCall.read($0, at: Sample.start) } }
+      if isFine {
+        #expect(try read().record.id == id)
+      } else {
+        let error = #expect(throws: JSONError.self) { try read() }
+        #expect(error?.reason.contains("more than a day") == true)
+      }
+    }
+  }
+
   @Test("nothing is imported into the store of a running service")
   func inUse() throws {
     let store = try filledStore()
     defer { store.close() }
-    let error = #expect(throws: StoreError.self) { try StoreImport(path: path) }
+    let error = #expect(throws: StoreError.self) { try StoreImport(path: path, at: Sample.start) }
     #expect(error?.kind == .inUse)
   }
 
@@ -117,7 +158,9 @@ struct ArchiveTests {
     let line = String(decoding: try exported(path)[2], as: UTF8.self)
     #expect(good.isEmpty || line.contains(good), "\(line)")
     let changed = Array((good.isEmpty ? bad : line.replacing(good, with: bad)).utf8)
-    let error = #expect(throws: JSONError.self) { try changed.withUnsafeBufferPointer { try ArchivedCall.read($0) } }
+    let error = #expect(throws: JSONError.self) {
+      try changed.withUnsafeBufferPointer { try ArchivedCall.read($0, at: Sample.start) }
+    }
     #expect(error?.reason.contains(reason) == true, "\(String(describing: error))")
   }
 

@@ -41,9 +41,9 @@ struct ArchivedTurnTests {
   }
 
   private func importing(_ calls: [ArchivedCall]) throws {
-    let store = try StoreImport(path: copy)
+    let store = try StoreImport(path: copy, at: Sample.start)
     for call in calls {
-      try store.add(try call.json.withUnsafeBufferPointer { try ArchivedCall.read($0) })
+      try store.add(try call.json.withUnsafeBufferPointer { try ArchivedCall.read($0, at: Sample.start) })
     }
     try store.finish()
   }
@@ -106,12 +106,12 @@ struct ArchivedTurnTests {
     // Without the one whose turn it is, it is the oldest's, whom the other then finds before itself.
     let other = folder.file("other.db")
     let calls = try exported(path)
-    let store = try StoreImport(path: other)
+    let store = try StoreImport(path: other, at: Sample.start)
     try store.add(calls[0])
     try store.add(calls[2])
     try store.finish()
     #expect(try turns(other) == ["1 k 1", "3 k 0"])
-    let rest = try StoreImport(path: other)
+    let rest = try StoreImport(path: other, at: Sample.start)
     for call in calls { try rest.add(call) }
     try rest.finish()
     #expect(try turns(other) == ["1 k 1", "2 k 0", "3 k 0"])
@@ -142,7 +142,7 @@ struct ArchivedTurnTests {
     source.close()
     let calls = try exported(path)
     let cut = try SQLiteStore(path: copy)
-    try cut.insert(Array(calls[1...]))
+    try cut.insert(Array(calls[1...]), at: Sample.start)
     #expect(try turns(copy) == ["2 k 0", "3 k 0"])
     _ = try cut.recover(at: Sample.start)
     #expect(try due(cut) == [Sample.id(2)])

@@ -4,11 +4,16 @@ internal import RedialModel
 /// Reads an archived call. A member that is not known is an error, as is one that is missing: neither a newer archive nor
 /// a damaged one is taken for something else.
 struct ArchiveReader {
+  /// By how much the clock of the machine that accepted a call may have been ahead of this one.
+  private static let maximumLead = Duration.seconds(86_400)
+
   private let bytes: UnsafeBufferPointer<UInt8>
+  private let now: Timestamp
   private var reader: JSONReader
 
-  init(_ bytes: UnsafeBufferPointer<UInt8>) {
+  init(_ bytes: UnsafeBufferPointer<UInt8>, at now: Timestamp) {
     self.bytes = bytes
+    self.now = now
     reader = JSONReader(bytes)
   }
 
@@ -136,6 +141,9 @@ struct ArchiveReader {
   private mutating func identity() throws(JSONError) -> CallID {
     let text = try reader.string()
     guard let id = CallID(text) else { throw error("\"\(text)\" is not the id of a call") }
+    guard id.createdAt <= now + Self.maximumLead else {
+      throw error("\"\(text)\" is of \(TimestampText.format(id.createdAt)), more than a day from now; see the clock")
+    }
     return id
   }
 

@@ -1,4 +1,4 @@
-internal import RedialCore
+public import RedialCore
 public import RedialModel
 
 /// Times are microseconds since 1970, and spans microseconds, so that a copy is exact.
@@ -37,9 +37,13 @@ extension ArchivedCall {
 
   /// Reads what ``json`` wrote.
   ///
+  /// - Parameter now: The time by the wall clock: an identity of the days to come is an error, for those given out from
+  ///   then on would have to follow it.
   /// - Throws: What is wrong with it, by the member's name.
-  public static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> ArchivedCall {
-    var reader = ArchiveReader(bytes)
+  public static func read(
+    _ bytes: UnsafeBufferPointer<UInt8>, at now: Timestamp
+  ) throws(JSONError) -> ArchivedCall {
+    var reader = ArchiveReader(bytes, at: now)
     return try reader.call()
   }
 }

@@ -1,3 +1,4 @@
+internal import RedialCore
 internal import RedialModel
 
 extension SQLiteStore {
@@ -6,7 +7,9 @@ extension SQLiteStore {
   /// A call goes on where its turn was its own, unless a call of this store has that turn now: then it waits behind it.
   /// Nobody is given a turn here, for the call that has it may come only later in the archive, as one that was retried
   /// is older than it: ``grantFreeTurns()`` does that when all are there.
-  func insert(_ calls: [ArchivedCall]) throws(StoreError) {
+  ///
+  /// A key that has expired, or that another call was accepted under which keeps it longer, is left out.
+  func insert(_ calls: [ArchivedCall], at now: Timestamp) throws(StoreError) {
     if calls.isEmpty { return }
     try transaction { () throws(StoreError) in
       for archived in calls {
@@ -18,9 +21,16 @@ extension SQLiteStore {
           if !hasTurn { call.awaitTurn() }
           try turns.add(call.record.id, targetID: targetID, key: key, hasTurn: hasTurn)
         }
+        if let key = call.key, try isOutdated(key, at: now) { call.key = nil }
         for write in call.writes { try apply(write) }
       }
     }
+  }
+
+  private func isOutdated(_ key: KeyRecord, at now: Timestamp) throws(StoreError) -> Bool {
+    guard key.expiresAt > now else { return true }
+    guard let known = try find(key: key.key.text, at: now) else { return false }
+    return known.call != key.call && known.expiresAt >= key.expiresAt
   }
 
   /// Gives each turn that nobody has to the oldest call that awaits it.

@@ -1,3 +1,4 @@
+public import RedialCore
 internal import RedialModel
 
 /// Puts archived calls into a store, many at a time. A call that is there already is left as it is, so that an import
@@ -20,14 +21,17 @@ public final class StoreImport {
   public private(set) var tally = Tally()
 
   private let store: SQLiteStore
+  private let now: Timestamp
   private var waiting: [CallID: ArchivedCall] = [:]
   private var order: [CallID] = []
   private var waitingBytes = 0
 
   /// Opens a store, which is made when there is none.
   ///
+  /// - Parameter now: The time by the wall clock: keys that have expired by then are left out.
   /// - Throws: `inUse` when a service runs on it, which would know nothing of the calls.
-  public init(path: String, payloads: PayloadRule = PayloadRule()) throws(StoreError) {
+  public init(path: String, payloads: PayloadRule = PayloadRule(), at now: Timestamp) throws(StoreError) {
+    self.now = now
     store = try SQLiteStore(path: path, payloads: payloads)
   }
 
@@ -61,7 +65,7 @@ public final class StoreImport {
         calls.append(call)
       }
     }
-    try store.insert(calls)
+    try store.insert(calls, at: now)
     tally.imported += order.count - known
     tally.known += known
     waiting.removeAll(keepingCapacity: true)

@@ -79,14 +79,14 @@ enum ArchiveCommands {
     var (number, faults) = (0, 0)
     let tally: StoreImport.Tally
     do throws(StoreError) {
-      let store = try StoreImport(path: path, payloads: payloads)
+      let store = try StoreImport(path: path, payloads: payloads, at: DoctorCommand.wallTime)
       var failure: StoreError?
       do throws(CommandError) {
         try lines.forEach { line in
           number += 1
           guard failure == nil, !line.isEmpty else { return }
           do throws(JSONError) {
-            let call = try ArchivedCall.read(line)
+            let call = try ArchivedCall.read(line, at: DoctorCommand.wallTime)
             do throws(StoreError) { try store.add(call) } catch { failure = error }
           } catch {
             faults += 1
