@@ -10,6 +10,8 @@ extension SQLiteStore {
   /// How long after a claim has answered an ended call it stays, whatever its age: far longer than any operation on it
   /// takes to come back as a change, which must find it.
   static let shownTime = Duration.seconds(60)
+  /// The name of the time by which the calls had ended that were removed, in microseconds since 1970.
+  static let goneBy = "goneBy"
   /// Pages that are given back between two looks at the clock.
   private static let releaseBatch = 16
 
@@ -27,20 +29,28 @@ extension SQLiteStore {
     let isOver = usedBytes > retention.bytes
     if !shown.isEmpty { shown = shown.filter { end < $0.value + Self.shownTime } }
     let limit = Self.removalBatch + shown.count
-    let ids = try finished.ended(by: retention.horizon(at: now, bytes: usedBytes), limit: limit)
-      .filter { shown[$0] == nil }.prefix(Self.removalBatch)
-    if ids.isEmpty { return try releasePages(until: end) }
+    let calls = try finished.ended(by: retention.horizon(at: now, bytes: usedBytes), limit: limit)
+      .filter { shown[$0.id] == nil }.prefix(Self.removalBatch)
+    if calls.isEmpty { return try releasePages(until: end) }
     return try transaction { () throws(StoreError) in
       var removed = 0
-      for id in ids {
-        try remove(id)
+      for call in calls {
+        try remove(call.id)
         removed += 1
         if ContinuousClock.now >= end { break }
         // What is over is only the size: no call more than needed is to go before its time.
         if isOver, try usage.usedBytes() <= retention.bytes { break }
       }
+      try noteGone(by: calls[calls.startIndex + removed - 1].end)
       return TidyStep(removed: removed, isDone: false)
     }
+  }
+
+  /// Notes, within a transaction, that calls which ended by a time may be gone: what tells of them is not at fault.
+  func noteGone(by end: Timestamp) throws(StoreError) {
+    let known = try settings.value(of: Self.goneBy).flatMap { Int64($0) }
+    if let known, known >= end.microseconds { return }
+    try settings.set(Self.goneBy, to: "\(end.microseconds)")
   }
 
   private func releasePages(until end: ContinuousClock.Instant) throws(StoreError) -> TidyStep {

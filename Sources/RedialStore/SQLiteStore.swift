@@ -28,7 +28,7 @@ public final class SQLiteStore: CallStore {
   private let attemptChanges: AttemptChanges
   private let keys: KeyTable
   let turns: TurnTable
-  private let settings: SettingTable
+  let settings: SettingTable
   private let policies: PolicyTable
   private let retries: RetryTable
   private let labels: LabelTable

@@ -145,6 +145,50 @@ struct StoreInspectionTests {
     store.close()
   }
 
+  /// A webhook that waits and tells of a call, made at a second.
+  private func webhook(_ number: Int, of call: Int, at second: Int) -> CallRecord {
+    CallRecord(
+      id: Sample.id(number), kind: .webhook, spec: Sample.spec(),
+      body: Array("{\"type\":\"call.succeeded\",\"data\":{\"id\":\"\(Sample.id(call))\"}}".utf8),
+      createdAt: Sample.time(second), progress: Sample.call(number).progress)
+  }
+
+  private func orphanedWebhooks() throws -> Int? {
+    try report().findings.first { $0.check == .orphanedWebhooks }?.count
+  }
+
+  @Test("a call that retention leaves for now does not make those that it removed suspicious")
+  func webhooksBesideShown() throws {
+    let store = try SQLiteStore(path: path)
+    defer { store.close() }
+    for (number, second) in [(1, -100), (2, 0)] {
+      var ended = Sample.call(number, .failed)
+      ended.progress.finishedAt = Sample.time(second)
+      try store.commit([.insert(ended)])
+    }
+    try store.commit([.insert(webhook(3, of: 2, at: 0))])
+    // Somebody is about to do something with the older one.
+    _ = try store.claim(Sample.id(1))
+    let step = try store.tidy(Retention(time: .seconds(1)), at: Sample.time(50), within: .seconds(1))
+    #expect(step.removed == 1)
+    #expect(try orphanedWebhooks() == 0)
+    try store.commit([.insert(webhook(4, of: 77, at: 10))])
+    #expect(try orphanedWebhooks() == 1)
+  }
+
+  @Test("a webhook that was imported without its call is not at fault")
+  func webhooksImported() throws {
+    let store = try SQLiteStore(path: path)
+    var ended = Sample.call(1, .failed)
+    ended.progress.finishedAt = Sample.time(-100)
+    try store.commit([.insert(ended)])
+    store.close()
+    let archive = try StoreImport(path: path, at: Sample.start)
+    try archive.add(ArchivedCall(record: webhook(3, of: 2, at: 0), attempts: []))
+    try archive.finish()
+    #expect(try orphanedWebhooks() == 0)
+  }
+
   @Test("finds an index that does not agree with its table")
   func integrity() throws {
     try cleanStore().close()

@@ -23,8 +23,17 @@ extension SQLiteStore {
         }
         if let key = call.key, try isOutdated(key, at: now) { call.key = nil }
         for write in call.writes { try apply(write) }
+        try noteSubject(of: call.record)
       }
     }
+  }
+
+  /// Of a webhook that came without its call, the call is gone as if retention had removed it.
+  private func noteSubject(of call: CallRecord) throws(StoreError) {
+    guard call.kind == .webhook, !call.progress.state.isFinal, let subject = WebhookSubject.id(in: call.body) else {
+      return
+    }
+    if try !contains(subject) { try noteGone(by: call.createdAt) }
   }
 
   private func isOutdated(_ key: KeyRecord, at now: Timestamp) throws(StoreError) -> Bool {

@@ -121,24 +121,31 @@ public final class StoreInspection {
     return finding
   }
 
-  /// Retention removes first what ended first, so a webhook's call, which ended when the webhook was made, may be gone
-  /// only if everything that ended earlier is gone, too.
+  /// A webhook's call, which ended when the webhook was made, may be gone only if it ended before the last that was
+  /// removed.
   private func orphanedWebhooks() throws(StoreError) -> StoreFinding {
     var finding = StoreFinding(check: .orphanedWebhooks)
     try inTransaction { () throws(StoreError) in
-      let horizon = try connection.value(
-        "find the first end", "SELECT min(finished_at) FROM calls WHERE \(Conditions.finished)"
-      ) { $0.integerIfPresent(0) }
-      guard let horizon = horizon ?? nil else { return }
+      guard let horizon = try horizon() else { return }
       let webhooks = try ids(
         "SELECT id FROM calls WHERE kind = \(CallKind.webhook.rawValue) AND state <= \(StoredState.running.rawValue)"
           + " AND created_at > \(horizon)")
       for id in webhooks {
-        guard case .intact(let webhook) = try rows.call(id), let call = Self.subject(of: webhook.body) else { continue }
+        guard case .intact(let webhook) = try rows.call(id), let call = WebhookSubject.id(in: webhook.body) else {
+          continue
+        }
         if try rows.call(call) == nil { finding.add("\(id) tells of \(call), which is not there") }
       }
     }
     return finding
+  }
+
+  /// The end up to which calls may be gone: as it is kept, or, in a store that has kept none yet, that of the first call.
+  private func horizon() throws(StoreError) -> Int64? {
+    if let kept = try SettingTable(on: connection).value(of: SQLiteStore.goneBy) { return Int64(kept) }
+    return try connection.value(
+      "find the first end", "SELECT min(finished_at) FROM calls WHERE \(Conditions.finished)"
+    ) { $0.integerIfPresent(0) } ?? nil
   }
 
   private func keptCounts() throws(StoreError) -> StoreFinding {
@@ -166,29 +173,5 @@ public final class StoreInspection {
     try connection.prepare("check the store", sql).rows { row throws(StoreError) in
       CallID(rawValue: row.integer(0))
     }
-  }
-
-  /// The call that a webhook tells of.
-  private static func subject(of body: [UInt8]) -> CallID? {
-    body.withUnsafeBufferPointer { bytes -> CallID? in
-      var reader = JSONReader(bytes)
-      return try? subject(&reader)
-    }
-  }
-
-  private static func subject(_ reader: inout JSONReader) throws(JSONError) -> CallID? {
-    try reader.beginObject()
-    while let key = try reader.nextKey() {
-      guard key == "data" else {
-        _ = try reader.skipValue()
-        continue
-      }
-      try reader.beginObject()
-      while let member = try reader.nextKey() {
-        if member == "id" { return CallID(try reader.string()) }
-        _ = try reader.skipValue()
-      }
-    }
-    return nil
   }
 }
