@@ -114,6 +114,8 @@ struct StoreInspectionTests {
     ("DELETE FROM turns WHERE call_id = ID", 21),
     ("DELETE FROM turns WHERE call_id = ID", 30),
     ("UPDATE calls SET waiting = 8 WHERE id = ID", 0),
+    // Those behind it wait for a turn that nobody has.
+    ("DELETE FROM turns WHERE call_id = (SELECT min(call_id) FROM turns)", 21),
     ("UPDATE turns SET has_turn = 0 WHERE call_id = ID", 20),
     ("UPDATE calls SET state = 1, waiting = 8 WHERE id = ID", 20),
     ("UPDATE calls SET state = 3, waiting = 2 WHERE id = ID", 22),
