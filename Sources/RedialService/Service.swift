@@ -98,11 +98,8 @@ public final class Service: Sendable {
     // Only now, so that a service that cannot listen makes no attempt either; requests wait as long.
     do throws(StoreError) {
       let state = try store.recover(at: runtime.clock.now)
-      // What is set aside from now on, the engine has counted.
-      store.onDamage = { [tell = store.onDamage, weak runtime = self.runtime] error in
-        tell?(error)
-        runtime?.post(CollectionOfOne(.setAside(1)))
-      }
+      // What was set aside until now is not among the unfinished calls of that state.
+      store.onSetAside = { [unowned runtime] in runtime.didSetAside($0) }
       runtime.begin(with: state)
     } catch {
       server.stop()

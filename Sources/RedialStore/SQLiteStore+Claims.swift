@@ -66,6 +66,7 @@ extension SQLiteStore {
     var damaged: [DamagedCall] = []
     let result = try transaction { () throws(StoreError) in try body(&damaged) }
     if let onDamage { for call in damaged { onDamage(call.error) } }
+    if !damaged.isEmpty { onSetAside?(damaged.map(\.id)) }
     return result
   }
 

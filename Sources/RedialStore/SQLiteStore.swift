@@ -11,6 +11,9 @@ public final class SQLiteStore: CallStore {
   /// disk. Its lane is the store's.
   public var onDamage: ((StoreError) -> Void)?
 
+  /// Told of the same calls, those of a claim together.
+  public var onSetAside: (([CallID]) -> Void)?
+
   let file: StoreFile
   let connection: SQLiteConnection
   let queries: ClaimQueries

@@ -48,6 +48,20 @@ struct OrderingTests {
     #expect(probe.starts(of: id) == 1)
   }
 
+  @Test("what the store sets aside is no longer unfinished, and the turn that it may have had is looked for")
+  func setAside() {
+    var probe = EngineProbe()
+    let first = probe.submit(orderingKey: "a")
+    let second = probe.submit(orderingKey: "a")
+    #expect(probe.report()?.unfinished == 2)
+    giveTurn(&probe)
+    probe.hear(.setAside(1))
+    probe.commit()
+    #expect(probe.report()?.unfinished == 1)
+    giveTurn(&probe, to: second)
+    #expect(probe.starts(of: first) == 0 && probe.starts(of: second) == 1)
+  }
+
   @Test("calls without a key are not held up by those with one")
   func others() {
     var probe = EngineProbe()

@@ -51,6 +51,8 @@ struct WaitingTests {
     table.committed([ended(CallID(rawValue: 7), .succeeded)])
     table.committed([ended(CallID(rawValue: 7), .succeeded)])
     #expect(told.withLock { $0 } == [1, 2])
+    table.ended([CallID(rawValue: 6), CallID(rawValue: 8)])
+    #expect(told.withLock { $0 } == [1, 2, 3])
   }
 
   @Test("one who gives up is not told; one who was told cannot give up")

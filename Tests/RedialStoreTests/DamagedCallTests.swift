@@ -34,9 +34,12 @@ struct DamagedCallTests {
     defer { store.close() }
     var told: [StoreError] = []
     store.onDamage = { told.append($0) }
+    var ended: [[CallID]] = []
+    store.onSetAside = { ended.append($0) }
     let claim = try store.claimDue(before: Sample.time(9), limit: 4)
     #expect(claim.calls.map { $0.id } == [1, 2, 4, 5].map { Sample.id($0) })
     #expect(claim.nextDue == nil)
+    #expect(ended == [[Sample.id(3)]])
     #expect(told.map { $0.kind } == [.corrupt])
     #expect(told.first?.message.contains(Sample.id(3).description) == true)
     #expect(try store.claimDue(before: Sample.time(9), limit: 4).calls.isEmpty)

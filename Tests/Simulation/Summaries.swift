@@ -22,6 +22,7 @@ extension EngineEvent {
       "fetched for \(operation.kind) \(operation.id) \(record.map { "\($0.progress.state)" } ?? "none")"
     case .foundKey(let submission, let record):
       "key \(submission.key.text) of \(submission.reply.rawValue) \(record.map { "\($0.call)" } ?? "unknown")"
+    case .setAside(let count): "\(count) set aside"
     case .storeFailed(let request, _): "failure of \(request.summary)"
     case .setAside(let count): "\(count) set aside"
     case .drain: "drain"

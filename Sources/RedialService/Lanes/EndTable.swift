@@ -94,6 +94,13 @@ final class EndTable: Sendable {
     for waiter in ended { waiter.resume(.ended) }
   }
 
+  /// Resumes those who wait for these calls, whose end is on disk.
+  func ended(_ ids: [CallID]) {
+    guard count.load(ordering: .acquiring) > 0 else { return }
+    let ended = table.withLock { table in ids.flatMap { remove(from: &table, $0) { _ in true } } }
+    for waiter in ended { waiter.resume(.ended) }
+  }
+
   /// Lets nobody wait any longer: the service stops.
   func close() {
     let left = table.withLock { table in

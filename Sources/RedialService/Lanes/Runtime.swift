@@ -197,6 +197,13 @@ final class Runtime: @unchecked Sendable {
     if !effects.actions.isEmpty { perform(effects.actions) }
   }
 
+  /// Tells everybody that the store has ended calls by itself; that is on disk.
+  func didSetAside(_ ids: [CallID]) {
+    metrics.countSetAside(ids.count)
+    post(CollectionOfOne(.setAside(ids.count)))
+    ends.ended(ids)
+  }
+
   private func storeDid(_ outcome: StoreLane.Outcome) {
     switch outcome {
     case .events(let events): post(events)

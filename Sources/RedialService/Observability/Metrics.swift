@@ -51,6 +51,11 @@ final class Metrics: Sendable {
     }
   }
 
+  /// Counts calls that the store could not understand and made failed, without a reason of the call's own.
+  func countSetAside(_ number: Int) {
+    counts.withLock { $0.finished["state=\"\(CallState.failed.rawValue)\",reason=\"\"", default: 0] += number }
+  }
+
   /// Everything, in the Prometheus text exposition format 0.0.4.
   func exposition(_ report: EngineReport, version: String, clockOffset: Duration = .zero) -> String {
     let counts = counts.withLock { $0 }
