@@ -19,7 +19,8 @@ struct ArchiveRowTests {
       var call = Sample.call(
         number, state, due: Sample.time(number), target: "t\(number % 4)", kind: number % 5 == 0 ? .webhook : .call,
         callback: number % 3 == 0 ? Callback(url: "https://me.example.com/hooks", events: [.failed]) : nil,
-        body: [UInt8](repeating: UInt8(number), count: number * 20), priority: number % 10)
+        body: [UInt8](repeating: UInt8(number), count: number * 20), priority: number % 10,
+        labels: [.init(name: "team", value: "t\(number % 3)")])
       call.progress.waiting = state.isFinal ? nil : waits[number % waits.count]
       call.progress.failure = state == .failed ? fails[number % (fails.count - 1) + 1] : nil
       (call.progress.interruptions, call.progress.attemptsBefore) = (number % 2, number % 3)
@@ -107,9 +108,11 @@ struct ArchiveRowTests {
       try store.add(try line.withUnsafeBufferPointer { try ArchivedCall.read($0, at: Sample.start) })
     }
     try store.finish()
-    // What operators made of targets, and the service's own values, are not in an archive.
-    let compared = try tables(path).filter { $0 != "targets" && $0 != "settings" }
-    #expect(Set(compared).isSuperset(of: ["calls", "requests", "attempts", "idempotency_keys", "turns"]))
+    // What operators made of targets, stored policies, operations and the service's own values are not in an archive, and
+    // neither is, so far, who had a call retried.
+    let left = ["targets", "settings", "policies", "operations", "retries"]
+    let compared = try tables(path).filter { !left.contains($0) }
+    #expect(Set(compared).isSuperset(of: ["calls", "requests", "attempts", "idempotency_keys", "turns", "labels"]))
     for table in compared {
       let before = try rows(path, table)
       #expect(!before.isEmpty, "\(table)")

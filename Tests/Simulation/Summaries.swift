@@ -24,7 +24,6 @@ extension EngineEvent {
       "key \(submission.key.text) of \(submission.reply.rawValue) \(record.map { "\($0.call)" } ?? "unknown")"
     case .setAside(let count): "\(count) set aside"
     case .storeFailed(let request, _): "failure of \(request.summary)"
-    case .setAside(let count): "\(count) set aside"
     case .drain: "drain"
     }
   }

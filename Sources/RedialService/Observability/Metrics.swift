@@ -53,7 +53,7 @@ final class Metrics: Sendable {
 
   /// Counts calls that the store could not understand and made failed, without a reason of the call's own.
   func countSetAside(_ number: Int) {
-    counts.withLock { $0.finished["state=\"\(CallState.failed.rawValue)\",reason=\"\"", default: 0] += number }
+    counts.withLock { $0.finished[End(state: .failed), default: 0] += number }
   }
 
   /// Everything, in the Prometheus text exposition format 0.0.4.
