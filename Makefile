@@ -35,7 +35,7 @@ unit:
 # The policy core needs nothing but the language: it compiles as Embedded Swift.
 embedded-check:
 	@mkdir -p .build
-	swiftc -enable-experimental-feature Embedded -wmo -parse-as-library -swift-version 6 \
+	swiftc -enable-experimental-feature Embedded -wmo -parse-as-library -swift-version 6 -package-name redial \
 		-c $$(find Sources/RedialCore -name '*.swift') -o .build/RedialCore.embedded.o
 
 simulate:
