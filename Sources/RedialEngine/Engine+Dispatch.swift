@@ -258,17 +258,20 @@ extension Engine {
     case (.closed, .open(let until, let trips)), (.halfOpen, .open(let until, let trips)):
       writes.append(.breaker(target: key, OpenBreaker(until: until, trips: trips)))
       effects.actions.append(.notice(.breakerOpened(target: key, until: until, trips: trips)))
+      tellSubscribers(.opened, of: key, openUntil: until, trips: trips)
       lookAgain(index, at: until)
       useNewBreakerSettings(index)
       tripReady(index)
       parkReady(index)
     case (.open, .halfOpen):
       effects.actions.append(.notice(.breakerHalfOpen(target: key)))
+      tellSubscribers(.halfOpened, of: key)
     case (.halfOpen, .closed):
       useNewBreakerSettings(index)
       startSlowly(index)
       writes.append(.breaker(target: key, nil))
       effects.actions.append(.notice(.breakerClosed(target: key)))
+      tellSubscribers(.closed, of: key)
       enterRotation(index)
     default: break
     }

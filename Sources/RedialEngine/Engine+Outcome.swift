@@ -146,8 +146,11 @@ extension Engine {
           .callFailed(
             id, kind: record.kind, target: record.spec.target, reason: failure, attempts: record.progress.attempts)))
     }
-    guard record.kind == .call, state != .cancelled else { return }
-    let event: CallEvent = state == .succeeded ? .succeeded : failure == .tripped ? .tripped : .failed
-    insertWebhook(event, of: record, attempts: record.history + (attempt.map { [$0] } ?? []))
+    let behind = writes.count
+    if record.kind == .call, state != .cancelled {
+      let event: CallEvent = state == .succeeded ? .succeeded : failure == .tripped ? .tripped : .failed
+      insertWebhook(event, of: record, attempts: record.history + (attempt.map { [$0] } ?? []))
+    }
+    tellSubscribers(of: record, behind: writes.count > behind ? behind + 1 : behind)
   }
 }

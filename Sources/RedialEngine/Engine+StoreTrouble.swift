@@ -136,15 +136,14 @@ extension Engine {
     becomeReady(id)
   }
 
-  /// The writes that are not about refused calls. The insert of a webhook follows the end that it tells of.
+  /// The writes that are not about refused calls. The inserts of webhooks follow the end that they tell of.
   private mutating func dropRefused(_ writes: [StoreWrite]) -> [StoreWrite] {
     var kept: [StoreWrite] = []
     var endWasDropped = false
     for write in writes {
       switch write {
-      case .insert(let record) where endWasDropped && record.kind == .webhook:
+      case .insert(let record) where endWasDropped && Self.tellsOfCall(record):
         refuse(record.id)
-        endWasDropped = false
       case .insert(let record) where trouble?.refused.contains(record.id) == true: endWasDropped = false
       case .awaitTurn(let id, _, _) where trouble?.refused.contains(id) == true: endWasDropped = false
       case .key(let record) where trouble?.refused.contains(record.call) == true: endWasDropped = false

@@ -47,6 +47,8 @@ public struct Engine: Sendable {
   var expected = 0
   var trouble: StoreTrouble?
   var epoch: UInt64 = 0
+  /// Who is told of the events of all calls and targets.
+  var subscriptions: [WebhookSubscription] = []
   var isDraining = false
   var hasDrained = false
 
@@ -123,6 +125,8 @@ public struct Engine: Sendable {
     case .foundKey(let submission, let record): foundKey(submission, record)
     case .setAside(let count): setAside(count)
     case .storeFailed(let request, let failure): storeFailed(request, failure)
+    case .subscriptions(let all): subscriptions = all
+    case .announce(let announcement): announce(announcement)
     case .drain: isDraining = true
     }
   }

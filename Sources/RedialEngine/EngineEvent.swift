@@ -38,6 +38,10 @@ public enum EngineEvent: Sendable {
   case setAside(Int)
   /// The store could not do this.
   case storeFailed(StoreRequest, StoreFailure)
+  /// Who is told of events from now on, by webhooks.
+  case subscriptions([WebhookSubscription])
+  /// Something to tell subscribers.
+  case announce(Announcement)
   /// Time to stop: start nothing more, and say when nothing is under way.
   case drain
 }

@@ -51,8 +51,12 @@ public final class Service: Sendable {
       policies = try Self.startError { () throws(StoreError) in try reader.policies() }
       operations = try Self.startError { () throws(StoreError) in try reader.operations() }
       let secret = try Self.webhookSecret(settings, store)
+      let endpoints = WebhookEndpoints(
+        limit: settings.maxWebhookEndpoints, disableAfter: settings.webhookDisableAfter)
+      try Self.startError { () throws(StoreError) in try endpoints.load(from: store) }
       do throws(TransportStartError) {
-        runtime = try Runtime(settings: settings, store: store, reader: reader, secret: secret, log: log)
+        runtime = try Runtime(
+          settings: settings, store: store, reader: reader, secret: secret, endpoints: endpoints, log: log)
       } catch {
         throw StartError(message: error.message)
       }

@@ -36,6 +36,7 @@ public final class SQLiteStore: CallStore {
   private let retries: RetryTable
   private let labels: LabelTable
   private let bulk: BulkTable
+  let documentTable: DocumentTable
   private let inTransaction: Transaction
   let checkpoints: Checkpoints
 
@@ -69,6 +70,7 @@ public final class SQLiteStore: CallStore {
     retries = try RetryTable(on: connection)
     labels = try LabelTable(on: connection)
     bulk = try BulkTable(on: connection)
+    documentTable = try DocumentTable(on: connection)
     inTransaction = try Transaction(on: connection, role: .writer)
     checkpoints = try Checkpoints(of: connection)
   }

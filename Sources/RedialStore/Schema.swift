@@ -8,6 +8,7 @@ enum Schema {
   /// Step *n* makes version *n + 1* of version *n*.
   static let migrations: [String] = [
     tables, waits, keys, ordering, figures, retention, compression, counting, policies, retries, labels, operations,
+    documents,
   ]
 
   /// What changes in a call's life is apart from what never does: an update rewrites its whole row, and 60
@@ -156,6 +157,13 @@ enum Schema {
       id INTEGER PRIMARY KEY, request BLOB NOT NULL, created_at INTEGER NOT NULL, state INTEGER NOT NULL,
       finished_at INTEGER, matched INTEGER NOT NULL, done INTEGER NOT NULL, skipped INTEGER NOT NULL, cursor INTEGER
     ) STRICT;
+    """
+
+  /// Webhook endpoints and API keys: few, and read whole when the service starts.
+  private static let documents = """
+    CREATE TABLE documents (
+      kind TEXT NOT NULL, id TEXT NOT NULL, content BLOB NOT NULL, PRIMARY KEY (kind, id)
+    ) STRICT, WITHOUT ROWID;
     """
 
   /// What a file says of itself.

@@ -7,13 +7,18 @@ public enum BlockingHTTPClient {
   /// - Parameters:
   ///   - request: The request.
   ///   - unixSocket: The path of a Unix domain socket to connect to, whatever the URL's host is.
-  public static func perform(_ request: TransportRequest, unixSocket: String? = nil) -> TransportResult {
+  ///   - onPiece: If given, it takes the body of an answer of status 200 in pieces, as they come, and says whether to go
+  ///     on; the bytes are valid during its call.
+  public static func perform(
+    _ request: TransportRequest, unixSocket: String? = nil, onPiece: ((UnsafeRawBufferPointer) -> Bool)? = nil
+  ) -> TransportResult {
     var configuration = TransportConfiguration(userAgent: "redial")
     configuration.maxResponseBytes = request.captureLimit
     guard LibCurl.isUsable, let transfer = Transfer(configuration: configuration) else {
       return .outOfMemory(request.id)
     }
     var fault = transfer.prepare(request)
+    transfer.onPiece = onPiece
     if fault == CURLE_OK, let unixSocket {
       fault = redial_curl_set_text(transfer.handle, CURLOPT_UNIX_SOCKET_PATH, unixSocket)
     }

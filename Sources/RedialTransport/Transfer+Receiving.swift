@@ -50,6 +50,9 @@ extension Transfer {
 
   func receiveBody(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
     guard let bytes, count > 0 else { return count }
+    if let onPiece, redial_curl_get_long(handle, CURLINFO_RESPONSE_CODE) == 200 {
+      return onPiece(UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
+    }
     let room = request.captureLimit - received.body.count
     if room > 0 {
       received.body.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: min(room, count)))

@@ -28,6 +28,8 @@ final class Transfer {
   /// What of the request's content libcurl fetches piece by piece, and how much of it has been fetched.
   var upload = Upload()
   var received = Received()
+  /// Takes the body of a 200 in pieces, as it comes, and says whether to go on; nil for a body that is gathered.
+  var onPiece: ((UnsafeRawBufferPointer) -> Bool)?
   /// How often the request was about to be sent.
   var sends = 0
   /// Redirects that were followed, and how long everything took up to the last of them, in microseconds.

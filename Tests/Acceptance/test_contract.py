@@ -195,8 +195,11 @@ def test_every_operation_answers_as_documented(redial, flaky):
         ("post", "/v1/calls/{id}/retry")):
         ask(method, path, id="call_0000000000000")
         ask(method, path, id=identity, query="?x=1")
-    for path in ("/v1/calls", "/v1/targets"):
+    for path in ("/v1/calls", "/v1/targets", "/v1/events"):
         ask("get", path, query="?x=1")
+    # Its answer does not end; test_events.py reads it.
+    assert service("HEAD", "/v1/events").headers["content-type"] == "text/event-stream"
+    seen.add(("get", "/v1/events", "200"))
     ask("get", "/v1/targets/{key}", key="a", query="?x=1")
     controls = [f"/v1/targets/{{key}}/{name}" for name in ("pause", "resume", "trip", "reset", "release")]
     for path in controls:
@@ -210,6 +213,33 @@ def test_every_operation_answers_as_documented(redial, flaky):
     ask("put", settings, "{", {"content-type": "application/json"}, key="a")
     ask("put", settings, "{}", {"content-type": "text/plain"}, key="a")
     ask("put", settings, "{" + " " * 500_000 + "}", {"content-type": "application/json"}, key="a")
+    endpoints, endpoint = "/v1/webhook-endpoints", "/v1/webhook-endpoints/{id}"
+    json = {"content-type": "application/json"}
+    example = CONTRACT["paths"][endpoints]["post"]["requestBody"]["content"]["application/json"]["example"]
+    one = ask("post", endpoints, example)["id"]
+    ask("get", endpoints)
+    ask("get", endpoint, id=one)
+    ask("put", endpoint, example, id=one)
+    ask("post", endpoint + "/rotate-secret", {"overlap": "24h"}, id=one)
+    ask("post", endpoint + "/rotate-secret", id=one)
+    ask("post", endpoint + "/test", id=one)
+    ask("get", endpoint + "/deliveries", id=one)
+    for method, path, template in (("post", endpoints, {}), ("put", endpoint, {"id": one}),
+                                   ("post", endpoint + "/rotate-secret", {"id": one})):
+        ask(method, path, "{", json, **template)
+        ask(method, path, "{}", {"content-type": "text/plain"}, **template)
+        ask(method, path, {"x": 1}, **template)
+        ask(method, path, " " * 200_000, json, **template)
+    for method, path in (("get", endpoints), ("get", endpoint), ("delete", endpoint), ("post", endpoint + "/test"),
+                         ("get", endpoint + "/deliveries")):
+        ask(method, path, query="?x=1", id=one)
+    for method, path in (("get", endpoint), ("delete", endpoint), ("post", endpoint + "/test"),
+                         ("get", endpoint + "/deliveries"), ("post", endpoint + "/rotate-secret")):
+        ask(method, path, id="whe_0")
+    ask("put", endpoint, example, id="whe_0")
+    ask("put", endpoint, example | {"enabled": False}, id=one)
+    ask("post", endpoint + "/test", id=one)
+    ask("delete", endpoint, id=one)
     ask("post", "/v1/calls", {"polcy": {}})
     ask("post", "/v1/calls", "{", {"content-type": "application/json"})
     ask("post", "/v1/calls", "{}", {"content-type": "text/plain"})
@@ -222,7 +252,7 @@ def test_every_operation_answers_as_documented(redial, flaky):
     documented = {
         (method, path, status) for path, item in CONTRACT["paths"].items() for method in ("get", "post", "put", "delete")
         if method in item for status in item[method]["responses"] if status not in elsewhere}
-    documented -= {("post", path, "409") for path in controls} | {("put", settings, "409")}
+    documented -= {("post", path, "409") for path in controls} | {("put", settings, "409"), ("post", endpoints, "409")}
     assert documented == seen
 
 

@@ -46,7 +46,9 @@ struct WebhookTests {
   }
 
   private func fields(_ start: AttemptStart) throws -> [String: String] {
-    let headers = AttemptHeaders(secret: try #require(WebhookSecret(Self.text)))
+    let headers = AttemptHeaders(
+      secret: try #require(WebhookSecret(Self.text)),
+      endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)))
     let fields = headers.fields(of: start, at: Timestamp(microseconds: 1_614_265_330_999_999))
     return Dictionary(fields.map { ($0.name, $0.value) }) { "\($0), \($1)" }
   }

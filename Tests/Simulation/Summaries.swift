@@ -24,6 +24,8 @@ extension EngineEvent {
       "key \(submission.key.text) of \(submission.reply.rawValue) \(record.map { "\($0.call)" } ?? "unknown")"
     case .setAside(let count): "\(count) set aside"
     case .storeFailed(let request, _): "failure of \(request.summary)"
+    case .subscriptions(let all): "subscriptions \(all.map(\.id))"
+    case .announce(let announcement): "announce \(announcement.type)"
     case .drain: "drain"
     }
   }

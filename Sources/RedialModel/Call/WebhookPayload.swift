@@ -18,3 +18,73 @@ public enum WebhookPayload {
     return writer.bytes
   }
 }
+
+extension WebhookPayload {
+  /// The payload that tells subscribers of an ended call: the call as lists show it, for it can be read in full.
+  public static func make(_ event: CallEventName, of call: CallRecord, at now: Timestamp) -> [UInt8] {
+    make(event.rawValue, at: now) { CallView.write(call, attempts: [], wait: nil, detail: .summary, to: &$0) }
+  }
+
+  /// The payload that tells of a target's breaker.
+  public static func make(
+    _ event: TargetEvent, of target: String, openUntil: Timestamp?, trips: Int?, at now: Timestamp
+  ) -> [UInt8] {
+    make(event.rawValue, at: now) { writer in
+      writer.beginObject()
+      writer.field("key", target)
+      writer.key("breaker")
+      writer.beginObject()
+      writer.field("state", event.state.rawValue)
+      writer.field("openUntil", openUntil)
+      writer.key("trips")
+      if let trips { writer.integer(Int64(trips)) } else { writer.null() }
+      writer.endObject()
+      writer.endObject()
+    }
+  }
+
+  /// A payload.
+  ///
+  /// - Parameter data: Writes one value, what the event is about.
+  public static func make(_ type: String, at now: Timestamp, data: (inout JSONWriter) -> Void) -> [UInt8] {
+    var writer = JSONWriter(capacity: 768)
+    writer.beginObject()
+    writer.field("type", type)
+    writer.field("timestamp", now)
+    writer.key("data")
+    data(&writer)
+    writer.endObject()
+    return writer.bytes
+  }
+}
+
+/// An end of a call that subscribers can be told of.
+public enum CallEventName: String, Sendable, Hashable, CaseIterable {
+  /// It succeeded.
+  case succeeded = "call.succeeded"
+  /// It failed, for any reason but a tripped breaker.
+  case failed = "call.failed"
+  /// It failed because its target's breaker was open and its policy says not to wait.
+  case tripped = "call.tripped"
+  /// Somebody cancelled it.
+  case cancelled = "call.cancelled"
+}
+
+/// A change of a target's breaker.
+public enum TargetEvent: String, Sendable, Hashable, CaseIterable {
+  /// It lets nothing through.
+  case opened = "target.opened"
+  /// It lets probes through.
+  case halfOpened = "target.halfOpened"
+  /// It lets calls through again.
+  case closed = "target.closed"
+
+  /// The breaker's state from then on.
+  public var state: TargetSnapshot.BreakerState {
+    switch self {
+    case .opened: .open
+    case .halfOpened: .halfOpen
+    case .closed: .closed
+    }
+  }
+}

@@ -19,6 +19,8 @@ final class Runtime: @unchecked Sendable {
   let replies = ReplyTable()
   let standings = TargetStandings()
   let ends: EndTable
+  let events: EventFeed
+  let endpoints: WebhookEndpoints
   let queries: QueryLanes
   let reader: any CallReader
   let log: Log
@@ -36,13 +38,16 @@ final class Runtime: @unchecked Sendable {
 
   /// - Throws: When libcurl cannot be started.
   init(
-    settings: ServiceSettings, store: any CallStore, reader: any CallReader, secret: WebhookSecret, log: Log
+    settings: ServiceSettings, store: any CallStore, reader: any CallReader, secret: WebhookSecret,
+    endpoints: WebhookEndpoints, log: Log
   ) throws(TransportStartError) {
     self.reader = reader
     self.log = log
     metrics = Metrics(namedTargets: settings.namedTargets)
     ends = EndTable(limit: settings.maxWaiting, clock: clock)
-    headers = AttemptHeaders(secret: secret)
+    events = EventFeed(settings: settings.events, reader: reader, standings: standings, clock: clock)
+    self.endpoints = endpoints
+    headers = AttemptHeaders(secret: secret, endpoints: endpoints)
     retention = settings.retention
     redaction = settings.engine.redaction
     watch = StoreWatch(reader: reader)
@@ -67,6 +72,7 @@ final class Runtime: @unchecked Sendable {
   func begin(with state: RecoveredState) {
     standings.note(state)
     engineLane?.begin(with: state)
+    if !endpoints.subscriptions.isEmpty { post(CollectionOfOne(.subscriptions(endpoints.subscriptions))) }
     storeLane?.tidy(retention, now: { [clock] in clock.now }) { [unowned self] in didTidy($0) }
     watch.start(every: watchInterval, now: { [clock] in clock.now }) { [log] result in
       switch result {
@@ -155,6 +161,7 @@ final class Runtime: @unchecked Sendable {
   /// Starts nothing more, waits for what is under way, aborts it when that takes too long, and closes the store.
   func drain(within bound: Duration) {
     ends.close()
+    events.close()
     post(CollectionOfOne(.drain))
     let microseconds = Int(bound.wholeMicroseconds)
     var isOver = true
@@ -212,6 +219,7 @@ final class Runtime: @unchecked Sendable {
       perform(then)
       // Behind the replies: a client that waits for the end of the call that it has just submitted is in the table now.
       ends.committed(writes)
+      events.committed(writes)
     }
   }
 
@@ -233,6 +241,7 @@ final class Runtime: @unchecked Sendable {
       case .notice(let notice):
         standings.note(notice, at: clock.now)
         log.write(notice)
+        events.note(notice, at: clock.now)
       case .drained: drained.signal()
       }
     }
@@ -243,6 +252,9 @@ final class Runtime: @unchecked Sendable {
   private func start(_ starts: [AttemptStart]) {
     underWay.withLock { underWay in
       for start in starts { underWay[UInt64(start.call.id.rawValue)] = start.number }
+    }
+    for start in starts where start.call.kind == .webhook {
+      endpoints.began(UInt64(start.call.id.rawValue), to: start.call.spec.target)
     }
     // By the wall clock, for that is what receivers of webhooks compare it with.
     let now = Clock.wallTime()
@@ -264,10 +276,40 @@ final class Runtime: @unchecked Sendable {
         counts.attempt.record(seconds: result.duration.inSeconds)
       }
     }
+    act(on: endpoints.ended(results, at: clock.now))
     post(
       zip(results, numbers).compactMap { result, number in
         number.map { .attemptEnded(AttemptResult(result, number: $0)) }
       })
+  }
+
+  // MARK: The service's own documents
+
+  /// Does something with the store's documents, on its lane, and answers with what comes of it.
+  func keep(
+    _ responder: HTTPResponder, _ body: @escaping @Sendable (any DocumentStore) throws -> HTTPResponse
+  ) {
+    onStore { [unowned self] store in
+      do {
+        respond(responder, try body(store))
+      } catch let problem as Problem {
+        respond(responder, Answer.problem(problem))
+      } catch {
+        let failure = error as? StoreError
+        log.write(.error, "documentNotKept", [("error", failure?.message ?? "\(error)")])
+        respond(responder, Answer.problem(Answer.notStored(isFull: failure?.kind == .full)))
+      }
+    }
+  }
+
+  /// Does something with the store's documents, on its lane.
+  func onStore(_ body: @escaping @Sendable (any DocumentStore) -> Void) {
+    storeLane?.afterwards { store in
+      guard let documents = store as? any DocumentStore else {
+        preconditionFailure("a store that keeps calls for a service keeps its documents, too")
+      }
+      body(documents)
+    }
   }
 
   // MARK: Replies

@@ -21,6 +21,8 @@ enum Route: Sendable {
   case beginOperation
   case operation(BulkOperationID)
   case cancelOperation(BulkOperationID)
+  case events
+  case webhooks(WebhookRoute)
   case preview
   case simulate
   case configure(String)
@@ -56,6 +58,7 @@ enum Route: Sendable {
     case ["metrics"]: self = Self.choose(method, [(.get, .metrics)])
     case ["openapi.yaml"]: self = Self.choose(method, [(.get, .contract)])
     case ["v1", "calls", "batch"]: self = Self.choose(method, [(.post, .submitBatch)])
+    case ["v1", "events"]: self = Self.choose(method, [(.get, .events)])
     case ["v1", "policies", "preview"]: self = Self.choose(method, [(.post, .preview)])
     case ["v1", "operations"]: self = Self.choose(method, [(.get, .operations), (.post, .beginOperation)])
     case let path where path.count >= 3 && path[0] == "v1" && path[1] == "operations":
@@ -65,6 +68,10 @@ enum Route: Sendable {
       self = Self.ofPolicy(method, path[2])
     case ["v1", "simulations"]: self = Self.choose(method, [(.post, .simulate)])
     case ["v1", "targets"]: self = Self.choose(method, [(.get, .targets)])
+    case let path where path.count >= 2 && path[0] == "v1" && path[1] == "webhook-endpoints":
+      self =
+        WebhookRoute.routes(path[2...]).map { Self.choose(method, $0.map { ($0.0, .webhooks($0.1)) }) }
+        ?? .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
     case let path where path.count >= 3 && path[0] == "v1" && path[1] == "targets": self = Self.ofTarget(method, path)
     case let path where path.count >= 3 && path[0] == "v1" && path[1] == "calls": self = Self.ofCall(method, path)
     default: self = .notFound("Nothing is at this path; /openapi.yaml lists what there is.")

@@ -61,6 +61,8 @@ struct Routes: HTTPHandler {
     case .policy(let name): try runtime.respond(responder, policies.show(name, request.query))
     case .putPolicy(let name): try put(name, request, responder)
     case .removePolicy(let name): try remove(name, request, responder)
+    case .events: try listen(request, responder)
+    case .webhooks(let route): try serve(route, request, responder)
     case .preview: try preview(request, responder)
     case .simulate: try simulate(request, responder)
     case .configure(let key):
@@ -173,7 +175,11 @@ struct Routes: HTTPHandler {
   }
 
   private func list(_ query: String?, _ responder: HTTPResponder) throws(Problem) {
-    var wanted = try CallQuery(parameters: query)
+    list(try CallQuery(parameters: query), responder)
+  }
+
+  func list(_ query: CallQuery, _ responder: HTTPResponder) {
+    var wanted = query
     wanted.scanLimit = maxScan
     runtime.query(responder) { [runtime, wanted] in
       let page = try runtime.reader.calls(wanted)

@@ -15,6 +15,10 @@ public struct ServiceSettings: Sendable {
   public var store = "sqlite:data/redial.db"
   /// The secret that webhooks are signed with; nil for one that the store makes and keeps.
   public var webhookSecret: String?
+  /// Webhook endpoints that may be registered.
+  public var maxWebhookEndpoints = 100
+  /// For how long every delivery to a webhook endpoint may fail before it is disabled.
+  public var webhookDisableAfter = Duration.seconds(5 * 86_400)
   /// Event loops of the HTTP server.
   public var loops = 1
   /// Connections that clients may have open at a time.
@@ -63,6 +67,8 @@ public struct ServiceSettings: Sendable {
   public var logFormat = LogFormat.text
   /// The least that is worth a log line.
   public var logLevel = LogLevel.info
+  /// The bounds of the event stream.
+  public var events = EventSettings()
   /// The engine's bounds and habits.
   public var engine = EngineSettings()
 

@@ -221,6 +221,18 @@ extension Setting {
     whole(
       "namedTargets", \.namedTargets, 0...1000,
       "Targets that have gauges of their own in the metrics, the busiest; the rest are summed."),
+    whole("maxWebhookEndpoints", \.maxWebhookEndpoints, 0...10_000, "Webhook endpoints that may be registered."),
+    span(
+      "webhookDisableAfter", \.webhookDisableAfter,
+      "For how long every delivery to a webhook endpoint may fail before it is disabled."),
+    whole("maxEventListeners", \.events.maxListeners, 0...100_000, "Clients that may listen to events at a time."),
+    whole(
+      "maxEvents", \.events.maxKept, 1...10_000_000, "Events that are kept for listeners that are behind or come back."),
+    whole("maxEventBytes", \.events.maxKeptBytes, 1024...Int.max, "What the kept events may take, in bytes."),
+    span("eventHeartbeat", \.events.heartbeat, "How often listeners are shown that the connection lives."),
+    span(
+      "eventLinger", \.events.linger,
+      "How long events are kept on after the last listener has gone, so that it can come back without a gap."),
     choice("logFormat", \.logFormat, "How log lines are written."),
     choice("logLevel", \.logLevel, "Least that is worth a log line."),
   ]

@@ -49,7 +49,7 @@ public struct LoadedSettings: Sendable {
   }
 
   /// Variables that Redial reads besides its settings.
-  public static let otherVariables: Set<String> = ["REDIAL_CONFIG", "REDIAL_URL"]
+  public static let otherVariables: Set<String> = ["REDIAL_CONFIG", "REDIAL_URL", "REDIAL_API_KEY"]
 
   /// One line a setting: its value and where it came from.
   public var description: String {

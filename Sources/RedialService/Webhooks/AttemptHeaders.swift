@@ -5,6 +5,7 @@ internal import RedialModel
 /// The header fields that an attempt carries besides its client's.
 struct AttemptHeaders: Sendable {
   let secret: WebhookSecret
+  let endpoints: WebhookEndpoints
 
   /// All header fields of an attempt: the client's, and those that name the call and the attempt; for a
   /// webhook those of Standard Webhooks, signed with the time of the attempt.
@@ -19,7 +20,9 @@ struct AttemptHeaders: Sendable {
       fields.append(HeaderField("webhook-timestamp", "\(seconds)"))
       fields.append(
         HeaderField(
-          "webhook-signature", secret.signature(id: id, timestamp: seconds, payload: start.call.body)))
+          "webhook-signature",
+          (endpoints.secrets(ofTarget: start.call.spec.target, at: now) ?? [secret])
+            .map { $0.signature(id: id, timestamp: seconds, payload: start.call.body) }.joined(separator: " ")))
     case .call:
       let id = start.call.id.description
       if !fields.contains(where: { $0.name.utf8.count == 15 && $0.name.lowercased() == "idempotency-key" }) {

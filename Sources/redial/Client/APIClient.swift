@@ -11,6 +11,8 @@ struct APIClient: Sendable {
   /// What the paths of the API follow.
   private let origin: String
   private let unixSocket: String?
+  /// The API key, if there is one, as a header field.
+  private var credentials: [HeaderField] = []
 
   /// Where a service is that was started without settings.
   static let defaultURL = "http://127.0.0.1:8080"
@@ -20,15 +22,17 @@ struct APIClient: Sendable {
   /// Options that every command has which talks to the service.
   static let options = [
     Command.Option(
-      name: "--url", form: "URL", summary: "Where the service is; unix:PATH too [REDIAL_URL, or \(defaultURL)].")
+      name: "--url", form: "URL", summary: "Where the service is; unix:PATH too [REDIAL_URL, or \(defaultURL)]."),
+    Command.Option(name: "--key", form: "KEY", summary: "The API key to show; better in [REDIAL_API_KEY]."),
   ]
 
   init(_ arguments: Arguments) {
     let url = arguments.value("--url") ?? Environment.value("REDIAL_URL") ?? Self.defaultURL
-    self.init(base: url)
+    self.init(base: url, key: arguments.value("--key") ?? Environment.value("REDIAL_API_KEY"))
   }
 
-  init(base: String) {
+  init(base: String, key: String? = nil) {
+    if let key, !key.isEmpty { credentials = [HeaderField("authorization", "Bearer " + key)] }
     if case .unix(let path) = ListenAddress(base) {
       (self.base, origin, unixSocket) = (base, "http://localhost", path)
     } else {
@@ -54,6 +58,17 @@ struct APIClient: Sendable {
 
     /// The body as JSON; null when it is none.
     var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
+
+    /// - Throws: What a problem says.
+    func requireSuccess() throws(CommandError) {
+      guard status >= 400 else { return }
+      let problem = json
+      var message = problem["detail"].text ?? "the service answered with status \(status)"
+      for fault in problem["errors"].elements {
+        message += "\n  \(fault["pointer"].text ?? ""): \(fault["detail"].text ?? "")"
+      }
+      throw CommandError(code: .refused, message: message)
+    }
   }
 
   /// Asks the service.
@@ -61,31 +76,48 @@ struct APIClient: Sendable {
   /// - Throws: When it cannot be reached, or answers with a problem.
   func request(_ method: String, _ path: String, json: [UInt8]? = nil) throws(CommandError) -> Answer {
     let answer = try exchange(method, path, json: json)
-    guard answer.status < 400 else {
-      let problem = answer.json
-      var message = problem["detail"].text ?? "the service answered with status \(answer.status)"
-      for fault in problem["errors"].elements {
-        message += "\n  \(fault["pointer"].text ?? ""): \(fault["detail"].text ?? "")"
-      }
-      throw CommandError(code: .refused, message: message)
-    }
+    try answer.requireSuccess()
     return answer
+  }
+
+  /// Asks for content that comes in pieces, for as long as it does.
+  ///
+  /// - Parameter onPiece: Takes a piece, and says whether to go on.
+  /// - Returns: Whether the service ended it in order; false when `onPiece` did, or the connection broke.
+  /// - Throws: When the service cannot be reached, or answers with a problem.
+  func stream(
+    _ path: String, headers: [HeaderField], _ onPiece: @escaping (UnsafeRawBufferPointer) -> Bool
+  ) throws(CommandError) -> Bool {
+    var hasBegun = false
+    let result = BlockingHTTPClient.perform(
+      TransportRequest(
+        id: 0, url: origin + path, method: "GET", headers: headers + credentials, timeout: .seconds(1_000_000),
+        captureLimit: Self.maximumAnswer), unixSocket: unixSocket
+    ) { piece in
+      hasBegun = true
+      return onPiece(piece)
+    }
+    if hasBegun { return result.outcome == .answered }
+    try Answer(status: try status(of: result), body: result.body).requireSuccess()
+    return true
+  }
+
+  private func status(of result: TransportResult) throws(CommandError) -> Int {
+    if let status = result.status, result.outcome == .answered { return status }
+    let why = result.error?.message ?? "no answer"
+    throw CommandError(
+      code: .unreachable,
+      message: "cannot reach the service at \(base): \(why)\nIs it running? `redial serve` starts it.")
   }
 
   /// Asks the service, whatever it answers.
   func exchange(_ method: String, _ path: String, json: [UInt8]? = nil) throws(CommandError) -> Answer {
-    let headers = json == nil ? [] : [HeaderField("content-type", "application/json")]
+    let headers = (json == nil ? [] : [HeaderField("content-type", "application/json")]) + credentials
     let result = BlockingHTTPClient.perform(
       TransportRequest(
         id: 0, url: origin + path, method: method, headers: headers, body: json ?? [], timeout: Self.timeout,
         captureLimit: Self.maximumAnswer), unixSocket: unixSocket)
-    guard let status = result.status, result.outcome == .answered else {
-      let why = result.error?.message ?? "no answer"
-      throw CommandError(
-        code: .unreachable,
-        message: "cannot reach the service at \(base): \(why)\nIs it running? `redial serve` starts it.")
-    }
-    return Answer(status: status, body: result.body)
+    return Answer(status: try status(of: result), body: result.body)
   }
 }
 

@@ -1,0 +1,97 @@
+internal import RedialCore
+public import RedialModel
+
+/// Something to tell subscribers that is neither an end of a call nor a change of a breaker.
+public struct Announcement: Sendable {
+  /// The event's type.
+  public var type: String
+  /// What the event is about, as JSON.
+  public var data: [UInt8]
+  /// The one who is told, whatever it subscribed to; nil for all who subscribed to the type.
+  public var only: WebhookSubscription?
+  /// Who wants it, to be told of the webhook; only with `only`.
+  public var reply: ReplyToken?
+
+  /// Creates an announcement.
+  public init(_ type: String, data: [UInt8], only: WebhookSubscription? = nil, reply: ReplyToken? = nil) {
+    self.type = type
+    self.data = data
+    self.only = only
+    self.reply = reply
+  }
+}
+
+/// Webhooks to those who subscribed to events: calls of their own, each in its subscriber's own lane, on disk in the
+/// transaction that has what they tell of.
+extension Engine {
+  /// The label of a webhook that says which event it tells of.
+  static let eventLabel = "event"
+
+  /// Tells subscribers of a call's end.
+  ///
+  /// - Parameter place: Where in the writes that end is followed; behind it go the webhooks.
+  mutating func tellSubscribers(of record: CallRecord, behind place: Int) {
+    guard !subscriptions.isEmpty, record.kind == .call else { return }
+    let event: CallEventName
+    switch record.progress.state {
+    case .succeeded: event = .succeeded
+    case .cancelled: event = .cancelled
+    default: event = record.progress.failure == .tripped ? .tripped : .failed
+    }
+    var place = place
+    var body: [UInt8]?
+    for subscription in subscriptions where subscription.wants(event.rawValue, target: record.spec.target) {
+      let bytes = body ?? WebhookPayload.make(event, of: record, at: now)
+      body = bytes
+      insertWebhook(event.rawValue, bytes, to: subscription)
+      // Each follows the end that it tells of, whatever asking the breaker has brought about in between.
+      if writes.count > place + 1 { writes.insert(writes.removeLast(), at: place) }
+      place += 1
+    }
+  }
+
+  /// Tells subscribers of a change of a target's breaker.
+  mutating func tellSubscribers(_ event: TargetEvent, of key: String, openUntil: Timestamp? = nil, trips: Int? = nil) {
+    guard !subscriptions.isEmpty, !key.hasPrefix(WebhookSubscription.targetPrefix) else { return }
+    for subscription in subscriptions where subscription.wants(event.rawValue, target: key) {
+      insertWebhook(
+        event.rawValue, WebhookPayload.make(event, of: key, openUntil: openUntil, trips: trips, at: now),
+        to: subscription)
+    }
+  }
+
+  /// Tells one subscriber, or all who want to know.
+  mutating func announce(_ announcement: Announcement) {
+    if let reply = announcement.reply, let problem = refusal() { return refuse(reply, problem) }
+    let body = WebhookPayload.make(announcement.type, at: now) { $0.raw(announcement.data) }
+    if let only = announcement.only {
+      let accepted = insertWebhook(announcement.type, body, to: only)
+      if let reply = announcement.reply { afterCommit.append(.reply(reply, .accepted(accepted))) }
+    } else {
+      for subscription in subscriptions where subscription.events.contains(announcement.type) {
+        insertWebhook(announcement.type, body, to: subscription)
+      }
+    }
+  }
+
+  @discardableResult
+  private mutating func insertWebhook(
+    _ event: String, _ body: [UInt8], to subscription: WebhookSubscription
+  ) -> CallRecord {
+    let spec = CallSpec(
+      url: subscription.url, method: "POST", headers: [HeaderField("content-type", "application/json")],
+      target: subscription.target, policy: settings.webhookPolicy, idempotent: true,
+      labels: [CallSpec.Label(name: Self.eventLabel, value: event)], captureLimit: 4096)
+    return insert(
+      CallRecord(
+        id: ids.next(at: now), kind: .webhook, spec: spec, body: body, createdAt: now,
+        progress: CallProgress(state: .held, due: now, roundStartedAt: now)))
+  }
+
+  /// Whether a call is the webhook that tells of a call's end.
+  static func tellsOfCall(_ record: CallRecord) -> Bool {
+    guard record.kind == .webhook else { return false }
+    guard let event = record.spec.labels.first(where: { $0.name == eventLabel })?.value else { return true }
+    return event.hasPrefix("call.")
+  }
+}

@@ -1,0 +1,129 @@
+internal import RedialCore
+
+/// What a client says of a webhook endpoint.
+public struct WebhookEndpointDraft: Sendable, Hashable {
+  /// Where its webhooks go.
+  public var url = ""
+  /// What people call it.
+  public var description = ""
+  /// The types of the events that it is told of.
+  public var events: [String] = Self.eventTypes
+  /// If not empty, it is told of these targets and of calls to them only.
+  public var targets: [String] = []
+  /// Whether it is told of anything.
+  public var isEnabled = true
+
+  /// What it may ask to be told of; without asking it is told of everything.
+  public static let eventTypes =
+    CallEventName.allCases.map(\.rawValue) + TargetEvent.allCases.map(\.rawValue) + [endpointDisabled]
+  /// Another endpoint was disabled, since it failed for too long.
+  public static let endpointDisabled = "endpoint.disabled"
+
+  private static let longestDescription = 1024
+  private static let longestTarget = 512
+  private static let maximumTargets = 100
+
+  /// Creates an empty draft.
+  public init() {}
+
+  /// Reads a draft.
+  ///
+  /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else.
+  public static func read(
+    _ bytes: UnsafeBufferPointer<UInt8>, limits: CallDescriptor.Limits
+  ) throws(Problem) -> WebhookEndpointDraft {
+    var reader = DescriptorReader(json: JSONReader(bytes), limits: limits)
+    var draft = WebhookEndpointDraft()
+    try reader.readWhole { reader throws(JSONError) in try draft.readMembers(&reader) }
+    try reader.refuseFaults(code: "invalidWebhookEndpoint", title: "The webhook endpoint cannot be accepted")
+    return draft
+  }
+
+  private mutating func readMembers(_ reader: inout DescriptorReader) throws(JSONError) {
+    guard try reader.expect(.object, "", "must be a JSON object such as {\"url\": \"https://example.com/hooks\"}")
+    else { return }
+    try reader.json.beginObject()
+    var members = Members(["url", "description", "events", "targets", "enabled"])
+    var hasURL = false
+    while let key = try reader.nextMember(&members, of: "a webhook endpoint", at: "") {
+      switch key {
+      case "url":
+        hasURL = true
+        try readURL(&reader)
+      case "description":
+        description = try reader.string("/description") ?? ""
+        if description.utf8.count > Self.longestDescription {
+          reader.fault("/description", "is longer than \(Self.longestDescription) bytes")
+        }
+      case "events": events = try readNames(&reader, "/events") { Self.eventTypes.contains($0) ? nil : Self.known }
+      case "targets":
+        targets = try readNames(&reader, "/targets") {
+          (1...Self.longestTarget).contains($0.utf8.count) ? nil : "must have 1 to \(Self.longestTarget) bytes"
+        }
+        if targets.count > Self.maximumTargets {
+          reader.fault("/targets", "has more than \(Self.maximumTargets) elements")
+        }
+      default: isEnabled = try reader.bool("/enabled") ?? true
+      }
+    }
+    if !hasURL { reader.fault("/url", "is required") }
+    if events.isEmpty { reader.fault("/events", "names no event") }
+  }
+
+  private static var known: String { "must be one of \(eventTypes.joined(separator: ", "))" }
+
+  private mutating func readURL(_ reader: inout DescriptorReader) throws(JSONError) {
+    guard let text = try reader.string("/url") else { return }
+    url = text
+    do {
+      let origin = try TargetURL(text).origin
+      guard let refusal = reader.limits.egress?.refusal(ofOrigin: origin) else { return }
+      reader.fault("/url", "cannot be called: the egress policy refuses \(refusal.clause)")
+    } catch {
+      reader.fault("/url", error.detail)
+    }
+  }
+
+  /// Reads an array of different names.
+  private func readNames(
+    _ reader: inout DescriptorReader, _ pointer: String, fault: (String) -> String?
+  ) throws(JSONError) -> [String] {
+    var names: [String] = []
+    guard try reader.expect(.array, pointer, "must be an array of strings") else { return names }
+    try reader.json.beginArray()
+    var position = 0
+    while try reader.json.nextElement() {
+      defer { position += 1 }
+      guard let name = try reader.string("\(pointer)/\(position)") else { continue }
+      if let detail = fault(name) { reader.fault("\(pointer)/\(position)", detail) }
+      if !names.contains(name) { names.append(name) }
+    }
+    return names
+  }
+}
+
+/// How a webhook endpoint's secret is rotated.
+public enum SecretRotation {
+  /// How long the old secret signs beside the new one, unless said otherwise.
+  public static let defaultOverlap = Duration.seconds(86_400)
+  private static let longestOverlap = Duration.seconds(30 * 86_400)
+
+  /// Reads the overlap; nothing at all is the default.
+  ///
+  /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else.
+  public static func readOverlap(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> Duration {
+    if bytes.isEmpty { return defaultOverlap }
+    var reader = DescriptorReader(json: JSONReader(bytes), limits: CallDescriptor.Limits())
+    var overlap = defaultOverlap
+    try reader.readWhole { reader throws(JSONError) in
+      guard try reader.expect(.object, "", "must be a JSON object such as {\"overlap\": \"24h\"}") else { return }
+      try reader.json.beginObject()
+      var members = Members(["overlap"])
+      while try reader.nextMember(&members, of: "a rotation", at: "") != nil {
+        overlap = try reader.duration("/overlap", in: .zero...longestOverlap) ?? overlap
+      }
+    }
+    try reader.refuseFaults(code: "invalidRotation", title: "The rotation cannot be accepted")
+    return overlap
+  }
+}

@@ -1,0 +1,51 @@
+internal import RedialModel
+
+/// Which events a listener wants; what is nil or empty is not looked at.
+struct EventFilter: Sendable {
+  var kinds: Set<StreamedEvent.Kind> = []
+  var target: String?
+  var call: CallID?
+  var callKind = CallKind.call
+  var label: CallSpec.Label?
+
+  func admits(_ event: StreamedEvent) -> Bool {
+    if !kinds.isEmpty, !kinds.contains(event.kind) { return false }
+    if let target, target != event.target { return false }
+    if let of = event.call, of.kind != callKind { return false }
+    if let call, call != event.call?.id { return false }
+    if let label, !event.labels.contains(label) { return false }
+    return true
+  }
+}
+
+extension EventFilter {
+  /// Reads which events are wanted.
+  ///
+  /// - Throws: A problem that names the parameter at fault.
+  init(taking parameters: inout QueryParameters) throws(Problem) {
+    for name in (parameters.take("type") ?? "").split(separator: ",") {
+      guard let kind = StreamedEvent.Kind(rawValue: String(name)) else {
+        let all = StreamedEvent.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+        throw QueryParameters.problem("type", "must be one or more, with commas between, of \(all)")
+      }
+      kinds.insert(kind)
+    }
+    target = parameters.take("target")
+    if let text = parameters.take("call") {
+      guard let id = CallID(text) else { throw QueryParameters.problem("call", "must be the id of a call") }
+      call = id
+    }
+    if let text = parameters.take("kind") {
+      guard let kind = CallKind.allCases.first(where: { $0.name == text }) else {
+        throw QueryParameters.problem("kind", "must be call or webhook")
+      }
+      callKind = kind
+    }
+    if let text = parameters.take("label") {
+      guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
+        throw QueryParameters.problem("label", "must be a label's name, a colon, and its value")
+      }
+      label = CallSpec.Label(name: String(text[..<colon]), value: String(text[text.index(after: colon)...]))
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/// The latest events, numbered without a gap: what a listener that is behind, or comes back, has yet to hear.
+///
+/// Adding is constant in time, amortised; so is finding an event by its number.
+struct EventLog {
+  private let maxCount: Int
+  private let maxBytes: Int
+  private var events: [StreamedEvent] = []
+  /// How many of the first of `events` are gone already.
+  private var dropped = 0
+  private var bytes = 0
+  /// The number of the first event that is there, or that comes next.
+  private(set) var first: UInt64 = 1
+
+  init(maxCount: Int, maxBytes: Int) {
+    self.maxCount = max(1, maxCount)
+    self.maxBytes = maxBytes
+  }
+
+  /// How many events are there.
+  var count: Int { events.count - dropped }
+  /// The number that the next event will have.
+  var next: UInt64 { first + UInt64(count) }
+
+  /// The event of a number between `first` and `next`.
+  subscript(_ number: UInt64) -> StreamedEvent { events[dropped + Int(number - first)] }
+
+  /// Adds an event; the oldest go when there are too many. The latest always stays.
+  mutating func append(_ event: StreamedEvent) {
+    events.append(event)
+    bytes += event.data.count
+    while count > maxCount || (bytes > maxBytes && count > 1) {
+      bytes -= events[dropped].data.count
+      dropped += 1
+      first += 1
+    }
+    if dropped > 1024, dropped > events.count / 2 {
+      events.removeFirst(dropped)
+      dropped = 0
+    }
+  }
+
+  /// Forgets everything, and leaves a gap in the numbers for what is not noted from now on.
+  mutating func interrupt() {
+    first = next + 1
+    events = []
+    (dropped, bytes) = (0, 0)
+  }
+}
+
+/// Names an event, for `Last-Event-ID`: the process that told of it, and its number there.
+struct EventID: Sendable, Equatable {
+  /// When the process began, in microseconds since 1970.
+  var epoch: UInt64
+  var number: UInt64
+
+  init(epoch: UInt64, number: UInt64) {
+    self.epoch = epoch
+    self.number = number
+  }
+
+  /// Reads what `text` gave; nil for anything else.
+  init?(_ text: String) {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, let epoch = UInt64(parts[0], radix: 16), let number = UInt64(parts[1]) else { return nil }
+    self.init(epoch: epoch, number: number)
+  }
+
+  var text: String { "\(String(epoch, radix: 16))-\(number)" }
+}

@@ -1,0 +1,26 @@
+internal import HTTPServer
+internal import RedialModel
+
+/// Listening to what happens.
+extension Routes {
+  func listen(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+    var parameters = try QueryParameters(request.query)
+    let filter = try EventFilter(taking: &parameters)
+    let inQuery = parameters.take("lastEventId")
+    try parameters.finish()
+    var last: EventID?
+    // The field is what a client that comes back knows better than the URL that it began with.
+    if let text = request.header("last-event-id") ?? inQuery, !text.isEmpty {
+      last = EventID(text)
+      if last == nil { throw QueryParameters.problem("lastEventId", "must be the id of an event") }
+    }
+    if request.method == .head {
+      let head = [HTTPHeader("content-type", "text/event-stream")]
+      return runtime.respond(responder, HTTPResponse(status: 200, headers: head, body: []))
+    }
+    runtime.metrics.count { $0.requests[2] += 1 }
+    runtime.events.listen(responder, filter, after: last) { [runtime] problem in
+      runtime.respond(responder, Answer.problem(problem))
+    }
+  }
+}

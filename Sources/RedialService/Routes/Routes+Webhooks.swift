@@ -1,0 +1,82 @@
+internal import HTTPServer
+internal import RedialCore
+internal import RedialModel
+internal import RedialStore
+
+/// What is asked of webhook endpoints.
+enum WebhookRoute: Sendable {
+  case list
+  case create
+  case show(String)
+  case replace(String)
+  case delete(String)
+  case rotate(String)
+  case test(String)
+  case deliveries(String)
+
+  /// The routes of a path behind `/v1/webhook-endpoints`, by method; nil when nothing is there.
+  static func routes(_ path: ArraySlice<Substring>) -> [(HTTPMethod, WebhookRoute)]? {
+    guard let id = path.first.map(String.init) else { return [(.get, .list), (.post, .create)] }
+    switch Array(path.dropFirst()) {
+    case []: return [(.get, .show(id)), (.put, .replace(id)), (.delete, .delete(id))]
+    case ["rotate-secret"]: return [(.post, .rotate(id))]
+    case ["test"]: return [(.post, .test(id))]
+    case ["deliveries"]: return [(.get, .deliveries(id))]
+    default: return nil
+    }
+  }
+}
+
+/// Who is told of events.
+extension Routes {
+  func serve(
+    _ route: WebhookRoute, _ request: borrowing HTTPRequest, _ responder: HTTPResponder
+  ) throws(Problem) {
+    if case .deliveries(let id) = route { return try deliveries(of: id, request.query, responder) }
+    try noParameters(request.query)
+    let now = runtime.clock.now
+    switch route {
+    case .list:
+      runtime.respond(
+        responder,
+        Answer.json(capacity: 2048) { writer in
+          writer.beginObject()
+          writer.key("data")
+          writer.beginArray()
+          for endpoint in runtime.endpoints.all { endpoint.write(to: &writer, now: now) }
+          writer.endArray()
+          writer.endObject()
+        })
+    case .create: runtime.addEndpoint(try draft(request), responder)
+    case .show(let id):
+      runtime.respond(responder, Answer.endpoint(try Runtime.require(runtime.endpoints[id], id), now: now))
+    case .replace(let id):
+      let draft = try draft(request)
+      runtime.changeEndpoint(id, responder) { $0.update(draft, at: $1) }
+    case .delete(let id): runtime.removeEndpoint(id, responder)
+    case .rotate(let id):
+      if !request.body.isEmpty { try checkContentType(request.header("content-type")) }
+      let overlap = try SecretRotation.readOverlap(request.body.bindMemory(to: UInt8.self))
+      runtime.rotateSecret(of: id, overlap: overlap, responder)
+    case .test(let id): try runtime.testEndpoint(id, responder)
+    case .deliveries: break
+    }
+  }
+
+  private func draft(_ request: borrowing HTTPRequest) throws(Problem) -> WebhookEndpointDraft {
+    try checkContentType(request.header("content-type"))
+    return try WebhookEndpointDraft.read(request.body.bindMemory(to: UInt8.self), limits: limits)
+  }
+
+  /// The webhooks of an endpoint, which are calls of its own target.
+  private func deliveries(of id: String, _ query: String?, _ responder: HTTPResponder) throws(Problem) {
+    let endpoint = try Runtime.require(runtime.endpoints[id], id)
+    var wanted = try CallQuery(parameters: query)
+    guard wanted.target == nil, wanted.kind == .call else {
+      throw QueryParameters.problem(wanted.target == nil ? "kind" : "target", "is not a parameter of this operation")
+    }
+    wanted.kind = .webhook
+    wanted.target = endpoint.asSubscription.target
+    list(wanted, responder)
+  }
+}

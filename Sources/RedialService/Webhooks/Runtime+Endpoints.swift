@@ -1,0 +1,175 @@
+internal import HTTPServer
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+internal import RedialStore
+
+/// Webhook endpoints: kept by the store, known to the engine, judged by how their deliveries come out.
+extension Runtime {
+  /// Nobody waits for the engine's answer.
+  private static let nobody = ReplyToken(rawValue: 0)
+
+  /// Adds an endpoint, with a secret that is shown this once.
+  func addEndpoint(_ draft: WebhookEndpointDraft, _ responder: HTTPResponder) {
+    keep(responder) { [unowned self] (store: any DocumentStore) throws in
+      guard !endpoints.isFull else {
+        throw Problem(
+          status: 409, code: "tooManyWebhookEndpoints", title: "There are too many webhook endpoints",
+          detail: "As many are registered as maxWebhookEndpoints allows; delete one, or raise it.")
+      }
+      let (secret, id) = (try Self.newSecret(), try Self.newID())
+      let endpoint = WebhookEndpoint(id, draft, secret: secret, at: clock.now)
+      try store.putDocument(.webhookEndpoint, id: endpoint.id, endpoint.document)
+      adopt(endpoint)
+      return Answer.endpoint(endpoint, status: 201, secret: secret, now: clock.now)
+    }
+  }
+
+  /// Changes an endpoint.
+  func changeEndpoint(
+    _ id: String, _ responder: HTTPResponder, _ change: @escaping @Sendable (inout WebhookEndpoint, Timestamp) -> Void
+  ) {
+    keep(responder) { [unowned self] (store: any DocumentStore) throws in
+      var endpoint = try Self.require(endpoints[id], id)
+      change(&endpoint, clock.now)
+      try store.putDocument(.webhookEndpoint, id: id, endpoint.document)
+      adopt(endpoint)
+      return Answer.endpoint(endpoint, now: clock.now)
+    }
+  }
+
+  /// Gives an endpoint a new secret, which is shown this once.
+  func rotateSecret(of id: String, overlap: Duration, _ responder: HTTPResponder) {
+    keep(responder) { [unowned self] (store: any DocumentStore) throws in
+      var endpoint = try Self.require(endpoints[id], id)
+      let secret = try Self.newSecret()
+      endpoint.rotate(to: secret, overlap: overlap, at: clock.now)
+      try store.putDocument(.webhookEndpoint, id: id, endpoint.document)
+      adopt(endpoint)
+      return Answer.endpoint(endpoint, secret: secret, now: clock.now)
+    }
+  }
+
+  /// Removes an endpoint. What is still on its way there is held back, and ends at its deadline.
+  func removeEndpoint(_ id: String, _ responder: HTTPResponder) {
+    keep(responder) { [unowned self] (store: any DocumentStore) throws in
+      let endpoint = try Self.require(endpoints[id], id)
+      try store.removeDocument(.webhookEndpoint, id: id)
+      endpoints.remove(id)
+      tellEngine(pausing: endpoint)
+      return HTTPResponse(status: 204, headers: [], body: [])
+    }
+  }
+
+  /// Sends an endpoint a webhook that tells of nothing.
+  func testEndpoint(_ id: String, _ responder: HTTPResponder) throws(Problem) {
+    let endpoint = try Self.require(endpoints[id], id)
+    guard endpoint.disabled == nil else {
+      throw Problem(
+        status: 409, code: "webhookEndpointDisabled", title: "The webhook endpoint is disabled",
+        detail: "Enable it first: PUT it with \"enabled\": true.")
+    }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("endpoint", id)
+    writer.endObject()
+    let data = writer.bytes
+    ask(responder, for: .operation) {
+      .announce(Announcement("webhook.test", data: data, only: endpoint.asSubscription, reply: $0))
+    }
+  }
+
+  static func require(_ endpoint: WebhookEndpoint?, _ id: String) throws(Problem) -> WebhookEndpoint {
+    guard let endpoint else {
+      throw Problem(
+        status: 404, code: "webhookEndpointNotFound", title: "There is no such webhook endpoint",
+        detail: "No webhook endpoint has the id \(id).")
+    }
+    return endpoint
+  }
+
+  // MARK: How deliveries come out
+
+  /// Draws the consequences of how deliveries came out.
+  func act(on findings: [WebhookEndpoints.Finding]) {
+    for finding in findings {
+      switch finding {
+      case .recovered(let id): note(id) { endpoint, _ in endpoint.failingSince = nil }
+      case .failing(let id): note(id) { endpoint, now in endpoint.failingSince = endpoint.failingSince ?? now }
+      case .unfit(let id, let why):
+        note(id) { [unowned self] endpoint, now in
+          guard endpoint.disabled == nil else { return }
+          endpoint.disabled = (now, why)
+          log.write(
+            .warning, "webhookEndpointDisabled", [("id", id), ("url", endpoint.url), ("reason", why.rawValue)])
+          var writer = JSONWriter(capacity: 512)
+          endpoint.write(to: &writer, now: now)
+          let data = writer.bytes
+          post(CollectionOfOne(.announce(Announcement(WebhookEndpointDraft.endpointDisabled, data: data))))
+          events.noteDisabled(endpoint, data: data, at: now)
+        }
+      }
+    }
+  }
+
+  private func note(_ id: String, _ change: @escaping @Sendable (inout WebhookEndpoint, Timestamp) -> Void) {
+    onStore { [unowned self] store in
+      guard var endpoint = endpoints[id] else { return }
+      change(&endpoint, clock.now)
+      do throws(StoreError) {
+        try store.putDocument(.webhookEndpoint, id: id, endpoint.document)
+      } catch {
+        // It holds for this process all the same; the next one finds out by itself.
+        log.write(.error, "webhookEndpointNotKept", [("id", id), ("error", error.message)])
+      }
+      adopt(endpoint)
+    }
+  }
+
+  // MARK: What the engine knows
+
+  /// Has an endpoint be as it now is.
+  private func adopt(_ endpoint: WebhookEndpoint) {
+    let wasDisabled = endpoints[endpoint.id]?.disabled != nil
+    endpoints.set(endpoint)
+    tellEngine(pausing: endpoint.disabled != nil && !wasDisabled ? endpoint : nil)
+    if endpoint.disabled == nil, wasDisabled {
+      post(CollectionOfOne(.control(TargetControl(.resume, endpoint.asSubscription.target, reply: Self.nobody))))
+    }
+  }
+
+  /// - Parameter pausing: An endpoint whose deliveries are held back from now on.
+  private func tellEngine(pausing endpoint: WebhookEndpoint?) {
+    post(CollectionOfOne(.subscriptions(endpoints.subscriptions)))
+    if let endpoint {
+      post(CollectionOfOne(.control(TargetControl(.pause, endpoint.asSubscription.target, reply: Self.nobody))))
+    }
+  }
+
+  private static func newSecret() throws(Problem) -> WebhookSecret {
+    guard let secret = WebhookSecret.random() else { throw noRandomness }
+    return secret
+  }
+
+  private static func newID() throws(Problem) -> CallID {
+    guard let bytes = RandomBytes.make(8) else { throw noRandomness }
+    return CallID(rawValue: bytes.reduce(Int64(0)) { $0 << 8 | Int64($1) } & Int64.max)
+  }
+
+  static let noRandomness = Problem(
+    status: 503, code: "noRandomness", title: "The system has no random bytes to give",
+    detail: "A secret cannot be made now. Try again.", retryAfter: 5)
+}
+
+extension Answer {
+  /// A webhook endpoint.
+  static func endpoint(
+    _ endpoint: WebhookEndpoint, status: Int = 200, secret: WebhookSecret? = nil, now: Timestamp
+  ) -> HTTPResponse {
+    var response = json(capacity: 512) { endpoint.write(to: &$0, secret: secret, now: now) }
+    response.status = status
+    if status == 201 { response.headers.append(HTTPHeader("location", "/v1/webhook-endpoints/\(endpoint.id)")) }
+    if secret != nil { response.headers.append(HTTPHeader("cache-control", "no-store")) }
+    return response
+  }
+}

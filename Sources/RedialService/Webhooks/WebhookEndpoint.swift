@@ -1,0 +1,178 @@
+internal import RedialCore
+internal import RedialModel
+
+/// Somebody who is told of events by webhooks: where, of what, and signed with which secrets.
+struct WebhookEndpoint: Sendable {
+  /// A secret, and until when it signs; nil for the one that was made last.
+  struct Secret: Sendable {
+    var id: String
+    var secret: WebhookSecret
+    var createdAt: Timestamp
+    var expiresAt: Timestamp?
+  }
+
+  /// Why an endpoint is told of nothing.
+  enum Disabled: String, Sendable {
+    /// Somebody wants it so.
+    case byRequest
+    /// Every delivery has failed for too long.
+    case failing
+    /// It answered 410 Gone.
+    case gone
+  }
+
+  let id: String
+  let createdAt: Timestamp
+  var url: String
+  var description: String
+  var events: [String]
+  var targets: [String]
+  /// The newest first; at least one.
+  var secrets: [Secret]
+  /// When, and why, it was disabled.
+  var disabled: (at: Timestamp, why: Disabled)?
+  /// Since when every delivery has failed.
+  var failingSince: Timestamp?
+
+  /// Secrets that sign at a time; a further rotation drops the oldest.
+  private static let maxSecrets = 5
+  /// What the ids of endpoints begin with.
+  static let prefix = "whe_"
+
+  init(_ id: CallID, _ draft: WebhookEndpointDraft, secret: WebhookSecret, at now: Timestamp) {
+    self.id = Self.prefix + id.characters
+    createdAt = now
+    (url, description, events, targets) = (draft.url, draft.description, draft.events, draft.targets)
+    secrets = [Secret(id: "1", secret: secret, createdAt: now)]
+    if !draft.isEnabled { disabled = (now, .byRequest) }
+  }
+
+  /// Takes over what a client says of it. An endpoint that is enabled begins without the failures that it had.
+  mutating func update(_ draft: WebhookEndpointDraft, at now: Timestamp) {
+    (url, description, events, targets) = (draft.url, draft.description, draft.events, draft.targets)
+    if draft.isEnabled {
+      if disabled != nil { failingSince = nil }
+      disabled = nil
+    } else if disabled == nil {
+      disabled = (now, .byRequest)
+    }
+  }
+
+  /// Signs with a new secret from now on, and with those before for that much longer.
+  mutating func rotate(to secret: WebhookSecret, overlap: Duration, at now: Timestamp) {
+    secrets.removeAll { $0.expiresAt.map { $0 <= now } ?? false }
+    for index in secrets.indices {
+      secrets[index].expiresAt = min(secrets[index].expiresAt ?? now + overlap, now + overlap)
+    }
+    let last = secrets.compactMap { Int($0.id) }.max() ?? 0
+    secrets.insert(Secret(id: "\(last + 1)", secret: secret, createdAt: now), at: 0)
+    secrets.removeLast(max(0, secrets.count - Self.maxSecrets))
+  }
+
+  /// The secrets that sign at a time, the newest first.
+  func signing(at now: Timestamp) -> [WebhookSecret] {
+    secrets.filter { secret in secret.expiresAt.map { $0 > now } ?? true }.map(\.secret)
+  }
+
+  /// What the engine must know; nil when it is told of nothing.
+  var subscription: WebhookSubscription? {
+    disabled == nil ? asSubscription : nil
+  }
+
+  /// The same, whether it is enabled or not.
+  var asSubscription: WebhookSubscription {
+    WebhookSubscription(id: id, url: url, events: Set(events), targets: Set(targets))
+  }
+}
+
+extension WebhookEndpoint {
+  /// Writes it as people see it.
+  ///
+  /// - Parameter secret: The one that was just made; it is shown this once.
+  func write(to writer: inout JSONWriter, secret: WebhookSecret? = nil, now: Timestamp) {
+    writer.beginObject()
+    writeCommon(to: &writer)
+    writer.field("enabled", disabled == nil)
+    writer.field("disabledReason", disabled?.why.rawValue)
+    writer.field("disabledAt", disabled?.at)
+    writer.field("failingSince", failingSince)
+    writer.key("secrets")
+    writer.beginArray()
+    for secret in secrets where secret.expiresAt.map({ $0 > now }) ?? true {
+      writer.beginObject()
+      writer.field("id", secret.id)
+      writer.field("createdAt", secret.createdAt)
+      writer.field("expiresAt", secret.expiresAt)
+      writer.endObject()
+    }
+    writer.endArray()
+    if let secret { writer.field("secret", secret.text) }
+    writer.endObject()
+  }
+
+  private func writeCommon(to writer: inout JSONWriter) {
+    writer.field("id", id)
+    writer.field("url", url)
+    writer.field("description", description)
+    Self.write(events, "events", to: &writer)
+    Self.write(targets, "targets", to: &writer)
+    writer.field("createdAt", createdAt)
+  }
+
+  private static func write(_ names: [String], _ key: StaticString, to writer: inout JSONWriter) {
+    writer.key(key)
+    writer.beginArray()
+    for name in names { writer.string(name) }
+    writer.endArray()
+  }
+
+  /// What the store keeps, the secrets among it.
+  var document: [UInt8] {
+    var writer = JSONWriter(capacity: 512)
+    writer.beginObject()
+    writeCommon(to: &writer)
+    if let disabled {
+      writer.field("disabledReason", disabled.why.rawValue)
+      writer.field("disabledAt", disabled.at)
+    }
+    writer.field("failingSince", failingSince)
+    writer.key("secrets")
+    writer.beginArray()
+    for secret in secrets {
+      writer.beginObject()
+      writer.field("id", secret.id)
+      writer.field("secret", secret.secret.text)
+      writer.field("createdAt", secret.createdAt)
+      writer.field("expiresAt", secret.expiresAt)
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.endObject()
+    return writer.bytes
+  }
+
+  /// Reads what the store keeps; nil when it is damaged.
+  init?(document: [UInt8]) {
+    guard let fields = try? DocumentFields(document), let id = fields.text("id"), let url = fields.text("url"),
+      let createdAt = fields.time("createdAt")
+    else { return nil }
+    self.id = id
+    self.url = url
+    self.createdAt = createdAt
+    description = fields.text("description") ?? ""
+    events = fields.texts("events")
+    targets = fields.texts("targets")
+    failingSince = fields.time("failingSince")
+    if let at = fields.time("disabledAt"), let why = fields.text("disabledReason").flatMap(Disabled.init) {
+      disabled = (at, why)
+    }
+    secrets = []
+    for element in fields.objects("secrets") {
+      guard let id = element.text("id"), let secret = element.text("secret").flatMap({ WebhookSecret($0) }),
+        let createdAt = element.time("createdAt")
+      else { return nil }
+      secrets.append(Secret(id: id, secret: secret, createdAt: createdAt, expiresAt: element.time("expiresAt")))
+    }
+    if secrets.isEmpty { return nil }
+  }
+}

@@ -1,0 +1,106 @@
+internal import RedialCore
+internal import RedialModel
+internal import RedialStore
+internal import RedialTransport
+internal import Synchronization
+
+/// The webhook endpoints, as the store has them, and how their deliveries come out.
+final class WebhookEndpoints: Sendable {
+  /// What follows from a delivery's end.
+  enum Finding: Sendable {
+    /// It got through, after others had not.
+    case recovered(String)
+    /// It failed, and the one before had not.
+    case failing(String)
+    /// The endpoint has failed for as long as it may, or does not want to be told any more.
+    case unfit(String, WebhookEndpoint.Disabled)
+  }
+
+  private let endpoints = Mutex<[String: WebhookEndpoint]>([:])
+  /// By call, whose delivery is under way.
+  private let underWay = Mutex<[UInt64: String]>([:])
+  private let count = Atomic<Int>(0)
+  private let limit: Int
+  private let disableAfter: Duration
+
+  /// - Parameters:
+  ///   - limit: The most endpoints.
+  ///   - disableAfter: For how long every delivery may fail before an endpoint is disabled.
+  init(limit: Int, disableAfter: Duration) {
+    self.limit = limit
+    self.disableAfter = disableAfter
+  }
+
+  /// Takes over what the store has.
+  func load(from store: any DocumentStore) throws(StoreError) {
+    for (id, content) in try store.documents(.webhookEndpoint) {
+      guard let endpoint = WebhookEndpoint(document: content) else {
+        throw StoreError(
+          kind: .corrupt, message: "The webhook endpoint \(id) in the store cannot be read; restore a backup.")
+      }
+      set(endpoint)
+    }
+  }
+
+  var isFull: Bool { endpoints.withLock { $0.count >= limit } }
+  /// All of them, the oldest first.
+  var all: [WebhookEndpoint] { endpoints.withLock { $0.values.sorted { $0.id < $1.id } } }
+  /// What the engine must know.
+  var subscriptions: [WebhookSubscription] { all.compactMap(\.subscription) }
+
+  subscript(_ id: String) -> WebhookEndpoint? { endpoints.withLock { $0[id] } }
+
+  func set(_ endpoint: WebhookEndpoint) {
+    count.store(
+      endpoints.withLock { endpoints in
+        endpoints[endpoint.id] = endpoint
+        return endpoints.count
+      }, ordering: .relaxed)
+  }
+
+  func remove(_ id: String) {
+    endpoints.withLock { _ = $0.removeValue(forKey: id) }
+  }
+
+  /// The secrets that sign what goes to a target; nil for one that is no endpoint's.
+  func secrets(ofTarget target: String, at now: Timestamp) -> [WebhookSecret]? {
+    guard count.load(ordering: .relaxed) > 0, let id = Self.endpoint(ofTarget: target) else { return nil }
+    return self[id]?.signing(at: now)
+  }
+
+  private static func endpoint(ofTarget target: String) -> String? {
+    guard target.hasPrefix(WebhookSubscription.targetPrefix + WebhookEndpoint.prefix) else { return nil }
+    return String(target.dropFirst(WebhookSubscription.targetPrefix.count))
+  }
+
+  // MARK: How deliveries come out
+
+  /// Notes that a webhook's attempt begins.
+  func began(_ call: UInt64, to target: String) {
+    guard count.load(ordering: .relaxed) > 0, let id = Self.endpoint(ofTarget: target) else { return }
+    underWay.withLock { $0[call] = id }
+  }
+
+  /// Judges the ends of attempts, those of deliveries among them.
+  func ended(_ results: [TransportResult], at now: Timestamp) -> [Finding] {
+    guard count.load(ordering: .relaxed) > 0 else { return [] }
+    let deliveries = underWay.withLock { underWay in
+      underWay.isEmpty
+        ? [] : results.compactMap { result in underWay.removeValue(forKey: result.id).map { (result, $0) } }
+    }
+    return deliveries.compactMap { result, id in finding(result, of: id, at: now) }
+  }
+
+  private func finding(_ result: TransportResult, of id: String, at now: Timestamp) -> Finding? {
+    // What this side cut off says nothing about the other.
+    guard let endpoint = self[id], endpoint.disabled == nil,
+      ![.interrupted, .cancelled, .localFault].contains(result.outcome)
+    else { return nil }
+    if let status = result.status, (200...299).contains(status) {
+      return endpoint.failingSince == nil ? nil : .recovered(id)
+    }
+    if result.status == 410 { return .unfit(id, .gone) }
+    guard let since = endpoint.failingSince else { return .failing(id) }
+    return now - since >= disableAfter ? .unfit(id, .failing) : nil
+  }
+}

@@ -1,0 +1,43 @@
+/// Takes a stream of server-sent events apart (HTML Living Standard §9.2.6), as far as Redial's service uses it: lines
+/// end with a line feed, and an event's data is one line.
+struct ServerSentEvents {
+  private var line: [UInt8] = []
+  private var data: [UInt8] = []
+  private var isTooLong = false
+  /// The id of the latest event, to go on behind.
+  private(set) var lastID: String?
+  private var id: String?
+
+  /// The longest line that is kept; an event beyond it is left out.
+  private static let longestLine = 4 << 20
+
+  /// Takes a piece of the stream; the data of the events that it completes.
+  mutating func take(_ piece: UnsafeRawBufferPointer) -> [[UInt8]] {
+    var events: [[UInt8]] = []
+    for byte in piece {
+      if byte != UInt8(ascii: "\n") {
+        if line.count < Self.longestLine { line.append(byte) } else { isTooLong = true }
+        continue
+      }
+      if line.isEmpty {
+        if let id { lastID = id }
+        if !data.isEmpty, !isTooLong { events.append(data) }
+        data = []
+        isTooLong = false
+      } else if let value = value(of: "id: ") {
+        id = String(decoding: value, as: UTF8.self)
+      } else if let value = value(of: "data: ") {
+        data = Array(value)
+      }
+      line.removeAll(keepingCapacity: true)
+    }
+    return events
+  }
+
+  private func value(of prefix: StaticString) -> ArraySlice<UInt8>? {
+    let count = prefix.utf8CodeUnitCount
+    guard line.count >= count, line[..<count].elementsEqual(UnsafeBufferPointer(start: prefix.utf8Start, count: count))
+    else { return nil }
+    return line[count...]
+  }
+}

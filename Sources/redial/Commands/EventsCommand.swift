@@ -1,0 +1,99 @@
+import Glibc
+import RedialModel
+
+extension Command {
+  /// `redial events`
+  static let events = Command(
+    name: "events", summary: "Show what happens, as it happens.",
+    options: [
+      Option(name: "--follow", short: "-f", summary: "Connect again when the connection ends, without a gap."),
+      Option(name: "--type", form: "TYPE,...", summary: "Only these, such as call.failed,target.opened."),
+      Option(name: "--target", form: "KEY", summary: "Only those of this target."),
+      Option(name: "--call", form: "ID", summary: "Only those of this call."),
+      Option(name: "--label", form: "NAME:VALUE", summary: "Only those of calls with this label."),
+      Option(name: "--kind", form: "KIND", summary: "Those of calls of this kind: call or webhook [call]."),
+      Option(name: "--after", form: "ID", summary: "Begin behind the event of this id, as far as it is remembered."),
+      Option(name: "--count", form: "COUNT", summary: "End after so many events."),
+      Option(name: "--json", summary: "Show each event as one line of JSON."),
+    ] + APIClient.options,
+    notes: "A line \"reset\" says that events were missed, and why."
+  ) { arguments throws(CommandError) in
+    var left = Int.max
+    if let text = arguments.value("--count") {
+      guard let count = Int(text), count > 0 else {
+        throw CommandError(code: .usage, message: "--count must be a whole number from 1 on")
+      }
+      left = count
+    }
+    var query: [String] = []
+    for name in ["type", "target", "call", "label", "kind"] {
+      if let value = arguments.value("--\(name)") { query.append("\(name)=\(URLText.encoded(value))") }
+    }
+    let path = "/v1/events" + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+    return try EventsCommand.follow(
+      APIClient(arguments), path, after: arguments.value("--after"), count: left, asJSON: arguments.has("--json"),
+      reconnects: arguments.has("--follow"))
+  }
+}
+
+/// Follows the event stream.
+enum EventsCommand {
+  /// What a closure that gathers events shares with whoever made it; one thread uses it.
+  private final class Progress {
+    var events = ServerSentEvents()
+    var left: Int
+
+    init(left: Int) { self.left = left }
+  }
+
+  static func follow(
+    _ client: APIClient, _ path: String, after: String?, count: Int, asJSON: Bool, reconnects: Bool
+  ) throws(CommandError) -> ExitCode {
+    let progress = Progress(left: count)
+    var last = after
+    var hasConnected = false
+    while true {
+      var headers = [HeaderField("accept", "text/event-stream")]
+      if let last { headers.append(HeaderField("last-event-id", last)) }
+      do throws(CommandError) {
+        _ = try client.stream(path, headers: headers) { piece in
+          for event in progress.events.take(piece) where progress.left > 0 {
+            progress.left -= 1
+            Terminal.write((asJSON ? String(decoding: event, as: UTF8.self) : line(event)) + "\n")
+          }
+          return progress.left > 0
+        }
+        hasConnected = true
+      } catch {
+        guard reconnects, hasConnected, error.code == .unreachable else { throw error }
+      }
+      if progress.left == 0 { return .success }
+      guard reconnects else {
+        throw CommandError(code: .unreachable, message: "the stream ended; --follow connects again")
+      }
+      last = progress.events.lastID ?? last
+      sleep(1)
+    }
+  }
+
+  /// One event for people: when, what, of what, and what came of it.
+  static func line(_ data: [UInt8]) -> String {
+    guard let event = try? JSONValue(parsing: data) else { return String(decoding: data, as: UTF8.self) }
+    let type = event["type"].text ?? "?"
+    let head = "\(event["timestamp"].text ?? "?")  \(RedialTool.padded(type, 18))"
+    let subject = event["data"]
+    if type == "reset" { return head + "events were missed: \(subject["reason"].text ?? "?")" }
+    guard let id = subject["id"].text else {
+      let until = subject["breaker"]["openUntil"].text.map { " until \($0)" } ?? ""
+      return head + (subject["key"].text ?? "?") + until
+    }
+    var line = head + "\(id)  \(subject["method"].text ?? "") \(subject["url"].text ?? "")"
+    let attempt = event["attempt"]
+    if attempt["number"].integer != nil {
+      line += "  " + CallText.line(attempt).dropLast()
+    } else if let reason = subject["failureReason"].text {
+      line += "  \(reason)"
+    }
+    return line
+  }
+}

@@ -1,0 +1,275 @@
+"""Those who registered are told of calls and targets, signed, in lanes of their own."""
+
+import json
+import re
+
+import jsonschema
+import pytest
+from standardwebhooks import Webhook
+from svix.webhooks import Webhook as SvixWebhook
+
+from processes import ROOT, wait_until
+from test_contract import CONTRACT, check
+
+SCHEMA = json.loads((ROOT / "api/webhooks.schema.json").read_text())
+FITS = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
+PATH = "/v1/webhook-endpoints"
+FAST = {"backoff": {"initial": "10ms", "max": "20ms"}}
+
+
+def register(service, url, **more):
+    answer = service("POST", PATH, {"url": url} | more)
+    endpoint = check(answer, "post", PATH)
+    assert answer.status == 201 and answer.headers["location"] == f"{PATH}/{endpoint['id']}"
+    return endpoint
+
+
+def show(service, identity):
+    return check(service("GET", f"{PATH}/{identity}"), "get", PATH + "/{id}")
+
+
+def verified(request, secret):
+    """The payload, of which both libraries say that it is ours."""
+    headers = {name.lower(): value for name, value in request.headers.items()}
+    payload = Webhook(secret).verify(request.body, headers)
+    assert SvixWebhook(secret).verify(request.body, headers) == payload
+    FITS.validate(payload)
+    return payload
+
+
+def test_an_endpoint_is_told_of_calls_and_targets_and_verifies_with_its_own_secret(redial, flaky, receiver):
+    failing, hook, target = receiver(lambda request: (500, {}, b"")), receiver(), flaky()
+    service = redial("--breaker-consecutive-failures", "2", "--breaker-open-interval", "200ms")
+    endpoint = register(service, hook.url + "/hooks", description="all of it")
+    secret = endpoint["secret"]
+    identity = service.submit(url=target.url, labels={"a": "b"})
+    payload = verified(hook.next(), secret)
+    call = service.ended(identity)
+    assert (payload["type"], payload["timestamp"]) == ("call.succeeded", call["finishedAt"])
+    assert payload["data"] == {k: v for k, v in call.items() if k not in ("attempts", "response")}
+    cancelled = service.submit(url=target.url, delay="1h")
+    service("POST", f"/v1/calls/{cancelled}/cancel")
+    payload = verified(hook.next(), secret)
+    assert (payload["type"], payload["data"]["id"]) == ("call.cancelled", cancelled)
+
+    service.submit(url=failing.url, policy=FAST | {"onTrip": "fail"})
+    told = {p["type"]: p for p in (verified(hook.next(), secret) for _ in range(2))}
+    assert told["call.tripped"]["data"]["failureReason"] == "tripped"
+    assert told["target.opened"]["data"]["key"] == failing.url
+    assert told["target.opened"]["data"]["breaker"]["state"] == "open"
+    failing.answer = lambda request: (200, {}, b"")
+    service.submit(url=failing.url, policy=FAST)
+    told = {verified(hook.next(), secret)["type"] for _ in range(3)}
+    assert told == {"target.halfOpened", "target.closed", "call.succeeded"}
+
+
+def test_an_endpoint_is_told_only_of_what_it_asked_for(redial, flaky, receiver):
+    service, target = redial(), flaky()
+    failures, mine, everything = receiver(), receiver(), receiver()
+    register(service, failures.url, events=["call.failed"])
+    register(service, mine.url, targets=["mine"])
+    register(service, everything.url)
+    bad = service.submit(url=target.url + "/?sequence=404")
+    good = service.submit(url=target.url, target="mine")
+    assert {json.loads(everything.next().body)["data"]["id"] for _ in range(2)} == {bad, good}
+    assert json.loads(failures.next().body)["data"]["id"] == bad
+    assert json.loads(mine.next().body)["data"]["id"] == good
+    # Nothing else came, not even behind a further event.
+    last = service.submit(url=target.url, target="other")
+    assert json.loads(everything.next().body)["data"]["id"] == last
+    assert (len(failures.requests), len(mine.requests)) == (1, 1)
+
+
+def test_secrets_are_shown_once_rotated_with_overlap_and_both_sign_meanwhile(redial, flaky, receiver):
+    service, target, hook = redial(), flaky(), receiver()
+    endpoint = register(service, hook.url)
+    path, old = f"{PATH}/{endpoint['id']}", endpoint["secret"]
+    shown = show(service, endpoint["id"])
+    assert shown == {k: v for k, v in endpoint.items() if k != "secret"}
+    rotated = check(service("POST", path + "/rotate-secret", {"overlap": "1h"}), "post", PATH + "/{id}/rotate-secret")
+    new = rotated["secret"]
+    assert new != old and [s["id"] for s in rotated["secrets"]] == ["2", "1"]
+    assert rotated["secrets"][0]["expiresAt"] is None and rotated["secrets"][1]["expiresAt"]
+    for _ in range(2):
+        service.submit(url=target.url)
+        request = hook.next()
+        assert re.fullmatch(r"v1,\S+ v1,\S+", request.headers["webhook-signature"])
+        verified(request, old)
+        verified(request, new)
+        # The overlap outlives the process.
+        assert service.terminate() == 0
+        service.start()
+    # Without overlap, the old ones are out at once.
+    last = service("POST", path + "/rotate-secret", {"overlap": "0s"}).json["secret"]
+    service.submit(url=target.url)
+    request = hook.next()
+    verified(request, last)
+    for secret in (old, new):
+        for library in (Webhook, SvixWebhook):
+            with pytest.raises(Exception, match="(?i)signature"):
+                library(secret).verify(request.body, {k.lower(): v for k, v in request.headers.items()})
+    assert [s["id"] for s in show(service, endpoint["id"])["secrets"]] == ["3"]
+    for secret in (old, new, last):
+        assert secret not in service.log.read_text()
+        assert secret not in service("GET", PATH).body.decode()
+
+
+def test_endpoints_change_and_go_and_stay_so_over_restarts(redial, flaky, receiver):
+    service, target, first, second = redial(), flaky(), receiver(), receiver()
+    kept, gone = register(service, first.url), register(service, second.url)
+    assert service("DELETE", f"{PATH}/{gone['id']}").status == 204
+    check(service("DELETE", f"{PATH}/{gone['id']}"), "delete", PATH + "/{id}")
+    changed = check(
+        service("PUT", f"{PATH}/{kept['id']}", {"url": second.url, "events": ["call.failed"], "description": "x"}),
+        "put", PATH + "/{id}")
+    service.kill()
+    service.start()
+    listed = check(service("GET", PATH), "get", PATH)["data"]
+    assert listed == [changed] and changed["events"] == ["call.failed"]
+    service.submit(url=target.url)
+    failed = service.submit(url=target.url + "/?sequence=404")
+    payload = verified(second.next(), kept["secret"])
+    assert (payload["type"], payload["data"]["id"]) == ("call.failed", failed)
+    assert len(second.requests) == 1 and not first.requests
+    service("PUT", f"{PATH}/{kept['id']}", {"url": second.url, "enabled": False})
+    service.ended(service.submit(url=target.url))
+    shown = show(service, kept["id"])
+    assert (shown["enabled"], shown["disabledReason"]) == (False, "byRequest")
+    assert service("POST", f"{PATH}/{kept['id']}/test").json["code"] == "webhookEndpointDisabled"
+    service("PUT", f"{PATH}/{kept['id']}", {"url": second.url})
+    told = service.submit(url=target.url)
+    assert json.loads(second.next().body)["data"]["id"] == told
+
+
+def test_what_cannot_be_an_endpoint_is_told(redial):
+    service = redial("--max-webhook-endpoints", "1")
+    for body, pointer in (
+            ({}, "/url"), ({"url": "x"}, "/url"), ({"url": "http://169.254.169.254/"}, "/url"),
+            ({"url": "http://a/", "events": []}, "/events"), ({"url": "http://a/", "events": ["x"]}, "/events/0"),
+            ({"url": "http://a/", "targets": [""]}, "/targets/0"), ({"url": "http://a/", "evnts": []}, "/evnts")):
+        answer = service("POST", PATH, body)
+        assert answer.status == 422 and answer.json["errors"][0]["pointer"] == pointer, (body, answer.body)
+    identity = register(service, "http://a/")["id"]
+    assert service("POST", PATH, {"url": "http://a/"}).json["code"] == "tooManyWebhookEndpoints"
+    assert service("POST", f"{PATH}/{identity}/rotate-secret", {"overlap": "31d"}).status == 422
+
+
+def test_the_delivery_log_shows_each_webhook_and_delivers_it_again(redial, flaky, receiver):
+    hook = receiver(lambda request: (410, {}, b""))
+    service, target = redial(), flaky()
+    endpoint = register(service, hook.url)
+    path = f"{PATH}/{endpoint['id']}/deliveries"
+    hook.answer = lambda request: (200, {}, b"")
+    test = check(service("POST", f"{PATH}/{endpoint['id']}/test"), "post", PATH + "/{id}/test")
+    payload = verified(hook.next(), endpoint["secret"])
+    assert payload["type"] == "webhook.test" and payload["data"] == {"endpoint": endpoint["id"]}
+    service.submit(url=target.url)
+    first = hook.next()
+    page = check(service("GET", path), "get", PATH + "/{id}/deliveries")["data"]
+    assert [d["labels"]["event"] for d in page] == ["call.succeeded", "webhook.test"]
+    assert page[1]["id"] == test["id"] and page[0]["kind"] == "webhook"
+    assert len(service("GET", path + "?limit=1").json["data"]) == 1
+    service.ended(page[0]["id"])
+    attempts = service("GET", f"/v1/calls/{page[0]['id']}/attempts").json["data"]
+    assert [a["status"] for a in attempts] == [200]
+    service.terminate()
+    service.start()
+    assert service("POST", f"/v1/calls/{page[0]['id']}/retry").status == 200
+    again = hook.next()
+    assert again.body == first.body and again.headers["webhook-id"] == first.headers["webhook-id"]
+    verified(again, endpoint["secret"])
+    # A filter by another target, or for calls that are no webhooks, would show nothing.
+    assert service("GET", path + "?target=x").status == 400
+
+
+def test_an_endpoint_that_fails_for_too_long_is_disabled_and_others_are_told(redial, flaky, receiver):
+    bad, good, target = receiver(lambda request: (500, {"retry-after": "0"}, b"")), receiver(), flaky()
+    service = redial("--webhook-disable-after", "300ms", "--breaker-consecutive-failures", "0",
+                     "--breaker-failure-rate", "0")
+    watcher = register(service, good.url, events=["endpoint.disabled"])
+    failing = register(service, bad.url)
+    first = service.submit(url=target.url)
+    bad.next()
+    wait_until(lambda: show(service, failing["id"])["failingSince"], "it is noted")
+
+    def is_disabled():
+        for delivery in service("GET", f"{PATH}/{failing['id']}/deliveries").json["data"]:
+            service("POST", f"/v1/calls/{delivery['id']}/retry")
+        return not show(service, failing["id"])["enabled"]
+    wait_until(is_disabled, "it is disabled")
+    payload = verified(good.next(), watcher["secret"])
+    assert (payload["type"], payload["data"]["id"], payload["data"]["disabledReason"]) == (
+        "endpoint.disabled", failing["id"], "failing")
+    assert "webhookEndpointDisabled" in service.log.read_text()
+    # It is told of nothing now, not after a restart either; what it has not got is held back until it is enabled.
+    wait_until(lambda: service.target("webhook:" + failing["id"])["inFlight"] == 0, "nothing is under way")
+    seen = len(bad.requests)
+    assert service.terminate() == 0
+    service.start()
+    service.ended(service.submit(url=target.url))
+    assert show(service, failing["id"])["disabledReason"] == "failing" and len(bad.requests) == seen
+    bad.answer = lambda request: (200, {}, b"")
+    enabled = service("PUT", f"{PATH}/{failing['id']}", {"url": bad.url}).json
+    assert enabled["enabled"] and enabled["failingSince"] is None
+    service("POST", "/v1/targets/webhook%3A" + failing["id"] + "/release")
+    def got():
+        for delivery in service("GET", f"{PATH}/{failing['id']}/deliveries?state=scheduled").json["data"]:
+            service("POST", f"/v1/calls/{delivery['id']}/retry")
+        return any(json.loads(r.body)["data"].get("id") == first for r in bad.requests[seen:])
+    wait_until(got, "what was held back")
+
+
+def test_an_endpoint_that_is_gone_says_so_and_is_disabled(redial, flaky, receiver):
+    service, target, hook = redial(), flaky(), receiver(lambda request: (410, {}, b""))
+    endpoint = register(service, hook.url)
+    service.submit(url=target.url)
+    wait_until(lambda: show(service, endpoint["id"])["disabledReason"] == "gone", "it is disabled")
+
+
+def test_bad_receivers_delay_neither_calls_nor_each_other(redial, flaky, receiver):
+    import threading
+    hold = threading.Event()
+    def hang(request):
+        hold.wait(20)
+        return 200, {}, b""
+    service, target = redial("--max-in-flight-per-target", "2"), flaky()
+    stuck, down, good = receiver(hang), receiver(lambda request: None), receiver()
+    try:
+        for url in (stuck.url, down.url, good.url):
+            register(service, url)
+        calls = [service.submit(url=target.url) for _ in range(30)]
+        for identity in calls:
+            assert service.ended(identity, 10)["state"] == "succeeded"
+        assert {json.loads(good.next(10).body)["data"]["id"] for _ in calls} == set(calls)
+        assert len(stuck.requests) == 2
+    finally:
+        hold.set()
+
+
+def test_webhooks_and_their_event_are_committed_together(redial, flaky, receiver):
+    service, target = redial(), flaky()
+    hook = receiver(lambda request: (503, {"retry-after": "1"}, b""))
+    endpoint = register(service, hook.url)
+    calls = [service.submit(url=target.url) for _ in range(20)]
+    for identity in calls:
+        service.ended(identity)
+    service.kill()
+    hook.answer = lambda request: (200, {}, b"")
+    service.start()
+    page = service("GET", f"{PATH}/{endpoint['id']}/deliveries").json["data"]
+    assert len(page) == len(calls)
+    told = set()
+    wait_until(lambda: told.update(json.loads(hook.next().body)["data"]["id"] for _ in "1") or told == set(calls),
+               "each is told")
+
+
+def test_the_schema_of_payloads_says_what_the_contract_says():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    schemas = CONTRACT["components"]["schemas"]
+    shared = [name for name in SCHEMA["$defs"] if name in schemas]
+    assert {"Call", "CallSummary", "TargetEvent", "WebhookEndpoint"} <= set(shared)
+    for name in shared:
+        moved = json.loads(json.dumps(schemas[name]).replace("#/components/schemas/", "#/$defs/"))
+        assert SCHEMA["$defs"][name] == moved, name
+    types = {t for d in SCHEMA["$defs"].values() for t in d.get("properties", {}).get("type", {}).get("enum", [])}
+    assert set(schemas["WebhookEventType"]["enum"]) <= types
