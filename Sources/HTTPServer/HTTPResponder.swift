@@ -3,14 +3,30 @@
 public struct HTTPResponder: Sendable {
   private let loop: EventLoop
   private let token: RequestToken
+  /// Fields that every answer has.
+  private var fields: [HTTPHeader] = []
 
   init(loop: EventLoop, token: RequestToken) {
     self.loop = loop
     self.token = token
   }
 
+  /// The same way to answer, which adds fields to whatever the answer is.
+  public func adding(_ fields: [HTTPHeader]) -> HTTPResponder {
+    var responder = self
+    responder.fields += fields
+    return responder
+  }
+
+  private func completed(_ response: HTTPResponse) -> HTTPResponse {
+    guard !fields.isEmpty else { return response }
+    var response = response
+    response.headers += fields
+    return response
+  }
+
   /// Answers the request.
-  public func respond(_ response: HTTPResponse) { loop.deliver(.answer(token, response)) }
+  public func respond(_ response: HTTPResponse) { loop.deliver(.answer(token, completed(response))) }
 
   /// Closes the connection with a reset (RST); nothing is sent. By a Unix domain socket, which knows no reset, the client
   /// sees the end of the connection.
@@ -28,7 +44,7 @@ public struct HTTPResponder: Sendable {
     _ response: HTTPResponse, onEvent: @escaping @Sendable (HTTPStreamEvent) -> Void
   ) -> HTTPResponseStream {
     let backlog = StreamBacklog(first: response.body, limit: loop.maxOutputBacklogBytes, onEvent: onEvent)
-    loop.deliver(.begin(token, response, backlog))
+    loop.deliver(.begin(token, completed(response), backlog))
     return HTTPResponseStream(loop: loop, token: token, backlog: backlog)
   }
 
@@ -52,7 +68,7 @@ public struct HTTPResponder: Sendable {
       var messages: [Mailbox.Message] = []
       messages.reserveCapacity(batch.count)
       for (responder, response) in batch where responder.loop === loop {
-        messages.append(.answer(responder.token, response))
+        messages.append(.answer(responder.token, responder.completed(response)))
       }
       loop.deliver(contentsOf: messages)
     }

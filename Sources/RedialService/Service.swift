@@ -41,6 +41,7 @@ public final class Service: Sendable {
     let store: SQLiteStore
     let policies: [StoredPolicy]
     let operations: [BulkOperation]
+    let keys = KeyRing(adminKey: settings.adminKey)
     do {
       let path = try Self.storePath(settings)
       store = try Self.startError { () throws(StoreError) in
@@ -51,6 +52,9 @@ public final class Service: Sendable {
       policies = try Self.startError { () throws(StoreError) in try reader.policies() }
       operations = try Self.startError { () throws(StoreError) in try reader.operations() }
       let secret = try Self.webhookSecret(settings, store)
+      try Self.startError { () throws(StoreError) in try keys.load(from: store) }
+      // What inherited sockets are is seen later.
+      try Self.refuseOpenDoors(settings, keys, isLocal: settings.egress.knowing(settings.listen).reachesLoopback)
       let endpoints = WebhookEndpoints(
         limit: settings.maxWebhookEndpoints, disableAfter: settings.webhookDisableAfter)
       try Self.startError { () throws(StoreError) in try endpoints.load(from: store) }
@@ -86,13 +90,20 @@ public final class Service: Sendable {
         runtime: runtime, limits: limits, longestWait: settings.maxWaitTime, maxBatch: settings.maxBatch,
         maxScan: settings.maxScan,
         policies: shelf,
-        operations: BulkShelf(runner: bulk, limit: settings.maxOperations, rate: settings.operationRate)),
+        operations: BulkShelf(runner: bulk, limit: settings.maxOperations, rate: settings.operationRate), keys: keys),
       errorResponse: { Answer.refusal($0, $1) })
     do throws(HTTPServerError) {
       try server.start()
     } catch {
       runtime.abandon()
       throw StartError(message: error.description)
+    }
+    do throws(StartError) {
+      try Self.refuseOpenDoors(settings, keys, isLocal: settings.egress.knowing(server.urls).reachesLoopback)
+    } catch {
+      server.stop()
+      runtime.abandon()
+      throw error
     }
     runtime.restrict(to: settings.egress.knowing(server.urls))
     store.onDamage = { [log, metrics = runtime.metrics] error in
@@ -149,6 +160,18 @@ public final class Service: Sendable {
     return try webhookSecret(settings, store).text
   }
 
+  /// Without keys, everybody who can reach the service may make it send requests: nobody beyond this machine is to reach
+  /// it by mistake.
+  private static func refuseOpenDoors(
+    _ settings: ServiceSettings, _ keys: KeyRing, isLocal: Bool
+  ) throws(StartError) {
+    guard !isLocal, !keys.isRequired, !settings.allowUnauthenticated else { return }
+    throw StartError(
+      message: "\(settings.listen) can be reached from other machines, and there is no API key, so that anybody could "
+        + "have this service send requests. Make one (redial keys create --name admin --store \(settings.store)), or set "
+        + "adminKey, or listen on 127.0.0.1. If something in front of it says who may use it: allowUnauthenticated.")
+  }
+
   private static let secretName = "webhookSecret"
 
   private static func webhookSecret(
@@ -173,7 +196,7 @@ public final class Service: Sendable {
     return secret
   }
 
-  private static func storePath(_ settings: ServiceSettings) throws(StartError) -> String {
+  static func storePath(_ settings: ServiceSettings) throws(StartError) -> String {
     do throws(StoreLocation.Invalid) {
       switch try StoreLocation(settings.store) {
       case .sqlite(let path): return path
@@ -190,7 +213,7 @@ public final class Service: Sendable {
     return String(cString: resolved)
   }
 
-  private static func startError<Value>(_ body: () throws(StoreError) -> Value) throws(StartError) -> Value {
+  static func startError<Value>(_ body: () throws(StoreError) -> Value) throws(StartError) -> Value {
     do throws(StoreError) {
       return try body()
     } catch {

@@ -134,6 +134,9 @@ class Server:
 class Redial(Server):
     """The service on a store of its own."""
 
+    # Header fields that go with every request.
+    credentials = {}
+
     def __init__(self, folder, *flags, env=None):
         self.store = folder / "redial.db"
         super().__init__(
@@ -149,7 +152,7 @@ class Redial(Server):
         client = getattr(self.local, "client", None)
         if client is None:
             client = self.local.client = Client(self.port)
-        return client(method, path, body, headers)
+        return client(method, path, body, self.credentials | (headers or {}))
 
     def submit(self, **descriptor):
         answer = self("POST", "/v1/calls", descriptor)

@@ -164,7 +164,7 @@ def test_ipv6_alone_and_with_ipv4(serve):
     assert run("health", env={"REDIAL_LISTEN": f"[::1]:{port}"}).returncode == 0
     assert run("health", "--url", f"http://127.0.0.1:{port}").returncode == 3
     assert alone.terminate() == 0
-    both = serve("--listen", f"[::]:{port}")
+    both = serve("--listen", f"[::]:{port}", "--allow-unauthenticated", "true")
     assert both.greeted() == f"http://[::]:{port}"
     for host in ("[::1]", "127.0.0.1"):
         assert run("health", "--url", f"http://{host}:{port}").returncode == 0

@@ -131,16 +131,19 @@ final class EventFeed: @unchecked Sendable {
 
   /// Has a client listen from now on, or from behind an event that it names.
   ///
-  /// - Parameter refuse: Called with the problem if it cannot.
+  /// - Parameters:
+  ///   - keyID: The API key that it may listen by.
+  ///   - refuse: Called with the problem if it cannot.
   func listen(
-    _ responder: HTTPResponder, _ filter: EventFilter, after last: EventID?,
+    _ responder: HTTPResponder, _ filter: EventFilter, after last: EventID?, keyID: String?,
     refuse: @escaping @Sendable (Problem) -> Void
   ) {
-    queue.async { self.add(responder, filter, after: last, refuse) }
+    queue.async { self.add(responder, filter, after: last, keyID: keyID, refuse) }
   }
 
   private func add(
-    _ responder: HTTPResponder, _ filter: EventFilter, after last: EventID?, _ refuse: (Problem) -> Void
+    _ responder: HTTPResponder, _ filter: EventFilter, after last: EventID?, keyID: String?,
+    _ refuse: (Problem) -> Void
   ) {
     guard !isClosed, listeners.count < settings.maxListeners else {
       return refuse(
@@ -166,7 +169,7 @@ final class EventFeed: @unchecked Sendable {
       guard let self else { return }
       queue.async { self.stream(of: number, did: event) }
     }
-    var listener = EventListener(stream: stream, filter: filter, epoch: epoch, next: log.next)
+    var listener = EventListener(stream: stream, filter: filter, keyID: keyID, epoch: epoch, next: log.next)
     if let last { listener.resume(after: last, in: log) }
     listener.greet()
     listeners[number] = listener
@@ -187,6 +190,16 @@ final class EventFeed: @unchecked Sendable {
     case .draining:
       listener.end(saying: "the service stops")
       remove(number)
+    }
+  }
+
+  /// Lets those not listen any longer who do so by an API key that was revoked.
+  func dismiss(listenersWithKey id: String) {
+    queue.async {
+      for (number, var listener) in self.listeners where listener.keyID == id {
+        listener.end(saying: "the API key was revoked")
+        self.remove(number)
+      }
     }
   }
 

@@ -17,6 +17,8 @@ struct EventListener {
   }
 
   let stream: HTTPResponseStream
+  /// The API key that it listens by.
+  let keyID: String?
   private let filter: EventFilter
   private let epoch: UInt64
   /// The number of the event that it hears next.
@@ -28,9 +30,10 @@ struct EventListener {
   /// Bytes that are written at a time.
   private static let pieceBytes = 64 * 1024
 
-  init(stream: HTTPResponseStream, filter: EventFilter, epoch: UInt64, next: UInt64) {
+  init(stream: HTTPResponseStream, filter: EventFilter, keyID: String?, epoch: UInt64, next: UInt64) {
     self.stream = stream
     self.filter = filter
+    self.keyID = keyID
     self.epoch = epoch
     self.next = next
   }

@@ -13,10 +13,19 @@ struct Routes: HTTPHandler {
   let maxScan: Int
   let policies: PolicyShelf
   let operations: BulkShelf
+  let keys: KeyRing
 
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) {
+    let route = Route(request.method, request.path, query: request.query)
+    var (responder, keyID) = (responder, String?.none)
+    if keys.isRequired {
+      switch keys.judge(request.header("authorization"), for: route.access, at: runtime.clock.now) {
+      case .admitted(let fields, let key): (responder, keyID) = (responder.adding(fields), key)
+      case .refused(let problem, let fields): return runtime.respond(responder, Answer.problem(problem, fields))
+      }
+    }
     do throws(Problem) {
-      try serve(request, responder)
+      try serve(route, request, responder, keyID: keyID)
     } catch {
       runtime.respond(responder, Answer.problem(error))
     }
@@ -26,8 +35,10 @@ struct Routes: HTTPHandler {
     runtime.wakeEngine()
   }
 
-  private func serve(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
-    let route = Route(request.method, request.path, query: request.query)
+  /// - Parameter keyID: The API key that the request is admitted by.
+  private func serve(
+    _ route: Route, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, keyID: String?
+  ) throws(Problem) {
     switch route {
     case .submit: try counting { () throws(Problem) in try submit(request, responder) }
     case .submitBatch: try counting { () throws(Problem) in try submitBatch(request, responder) }
@@ -61,7 +72,8 @@ struct Routes: HTTPHandler {
     case .policy(let name): try runtime.respond(responder, policies.show(name, request.query))
     case .putPolicy(let name): try put(name, request, responder)
     case .removePolicy(let name): try remove(name, request, responder)
-    case .events: try listen(request, responder)
+    case .events: try listen(request, responder, keyID: keyID)
+    case .keys(let route): try serve(route, request, responder)
     case .webhooks(let route): try serve(route, request, responder)
     case .preview: try preview(request, responder)
     case .simulate: try simulate(request, responder)

@@ -11,6 +11,10 @@ public struct ServiceSettings: Sendable {
   public var listen = ListenAddress.tcp(host: "127.0.0.1", port: 8080)
   /// The mode of a Unix domain socket's file: who may write to it may connect.
   public var socketPermissions = 0o600
+  /// Whether to listen for other machines though there is no API key.
+  public var allowUnauthenticated = false
+  /// An API key for everything, besides those in the store.
+  public var adminKey: String?
   /// Where calls are kept.
   public var store = "sqlite:data/redial.db"
   /// The secret that webhooks are signed with; nil for one that the store makes and keeps.

@@ -58,6 +58,22 @@ extension Setting {
         settings.socketPermissions = Int(mode)
         return true
       }),
+    Setting(
+      key: "allowUnauthenticated", form: "true or false",
+      summary: "Whether to listen for other machines though there is no API key.", isSecret: false,
+      read: { "\($0.allowUnauthenticated)" },
+      assign: { settings, text in
+        settings.allowUnauthenticated = text == "true"
+        return text == "true" || text == "false"
+      }),
+    Setting(
+      key: "adminKey", form: "16 to 255 visible ASCII characters",
+      summary: "API key for everything, besides those that `redial keys` makes.", isSecret: true,
+      read: { $0.adminKey ?? "" },
+      assign: { settings, text in
+        settings.adminKey = text.isEmpty ? nil : text
+        return text.isEmpty || (16...255).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+      }),
     text("store", \.store, "sqlite:PATH", "Where calls are kept: sqlite:///absolute/path or sqlite:relative/path."),
     Setting(
       key: "webhookSecret", form: "whsec_BASE64",

@@ -16,6 +16,7 @@ extension Command {
           summary: "\(setting.summary) [\(setting.variable); \(byDefault)]")
       },
     notes: "A flag comes before the environment, and that before the config file.\n"
+      + "The other commands show a service the API key in REDIAL_API_KEY.\n"
       + "Given listening sockets by the service manager (LISTEN_FDS), it takes them and binds no address.\n"
       + "SIGTERM or SIGINT stops the service once running attempts have ended; a second one stops it at once."
   ) { arguments throws(CommandError) in

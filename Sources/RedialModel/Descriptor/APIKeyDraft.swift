@@ -1,0 +1,85 @@
+/// What a client says of an API key.
+public struct APIKeyDraft: Sendable, Hashable {
+  /// What people call it.
+  public var name: String
+  /// What it is good for.
+  public var scopes: Set<APIScope>
+  /// Requests a minute that it is good for; nil for no bound.
+  public var requestsPerMinute: Int?
+
+  /// The longest name, in bytes.
+  public static let longestName = 255
+  /// The quotas that there can be.
+  public static let quotas = 1...1_000_000
+
+  /// Creates a draft.
+  public init(name: String = "", scopes: Set<APIScope> = [], requestsPerMinute: Int? = nil) {
+    self.name = name
+    self.scopes = scopes
+    self.requestsPerMinute = requestsPerMinute
+  }
+
+  /// Reads a draft.
+  ///
+  /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else.
+  public static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> APIKeyDraft {
+    var reader = DescriptorReader(json: JSONReader(bytes), limits: CallDescriptor.Limits())
+    var draft = APIKeyDraft()
+    try reader.readWhole { reader throws(JSONError) in
+      guard try reader.expect(.object, "", "must be a JSON object such as {\"name\": \"ci\", \"scopes\": [\"submit\"]}")
+      else { return }
+      try reader.json.beginObject()
+      var members = Members(["name", "scopes", "requestsPerMinute"])
+      while let key = try reader.nextMember(&members, of: "an API key", at: "") {
+        switch key {
+        case "name":
+          draft.name = try reader.string("/name") ?? ""
+          if !(1...longestName).contains(draft.name.utf8.count) {
+            reader.fault("/name", "must have 1 to \(longestName) bytes")
+          }
+        case "scopes": try draft.readScopes(&reader)
+        default:
+          if try reader.json.peek() == .null {
+            _ = try reader.json.null()
+          } else {
+            draft.requestsPerMinute = try reader.integer("/requestsPerMinute", in: quotas)
+          }
+        }
+      }
+      if draft.name.isEmpty, reader.faults.isEmpty { reader.fault("/name", "is required") }
+      if draft.scopes.isEmpty, reader.faults.isEmpty { reader.fault("/scopes", "names no scope") }
+    }
+    try reader.refuseFaults(code: "invalidAPIKey", title: "The API key cannot be made")
+    return draft
+  }
+
+  private mutating func readScopes(_ reader: inout DescriptorReader) throws(JSONError) {
+    guard try reader.expect(.array, "/scopes", "must be an array of scopes") else { return }
+    try reader.json.beginArray()
+    var position = 0
+    while try reader.json.nextElement() {
+      defer { position += 1 }
+      guard let name = try reader.string("/scopes/\(position)") else { continue }
+      if let scope = APIScope(rawValue: name) {
+        scopes.insert(scope)
+      } else {
+        reader.fault("/scopes/\(position)", "must be one of \(APIScope.names)")
+      }
+    }
+  }
+}
+
+/// What an API key is good for.
+public enum APIScope: String, Sendable, Hashable, CaseIterable {
+  /// Handing over calls.
+  case submit
+  /// Reading everything but secrets.
+  case read
+  /// Cancelling and retrying calls, controlling targets.
+  case operate
+  /// Everything, API keys and webhook endpoints among it.
+  case admin
+
+  /// All of them, for people.
+  public static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+}

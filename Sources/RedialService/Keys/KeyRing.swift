@@ -1,0 +1,159 @@
+internal import HTTPServer
+internal import RedialCore
+internal import RedialModel
+internal import RedialStore
+internal import Synchronization
+
+/// The API keys, as the store has them, and what those who show one may do.
+final class KeyRing: Sendable {
+  /// What a request needs.
+  enum Access: Sendable, Equatable {
+    /// Nothing.
+    case open
+    /// Any key.
+    case anyKey
+    /// A key of that scope.
+    case scope(APIScope)
+  }
+
+  /// What a request gets.
+  enum Verdict: Sendable {
+    /// It is served; its answer has these fields, and belongs to that key, if there is one.
+    case admitted([HTTPHeader], key: String?)
+    /// It is refused.
+    case refused(Problem, [HTTPHeader])
+  }
+
+  private struct Keys: Sendable {
+    var byID: [String: APIKey] = [:]
+    /// By key, when its minute began and the requests since.
+    var used: [String: (since: Timestamp, count: Int)] = [:]
+  }
+
+  private let keys = Mutex(Keys())
+  /// Whether keys are asked for: there is one, or there was.
+  private let isOn: Atomic<Bool>
+  private let adminDigest: [UInt8]?
+
+  private static let window = Duration.seconds(60)
+  private static let windowSeconds = 60
+
+  /// - Parameter adminKey: A key for everything that the store does not have, but the settings.
+  init(adminKey: String?) {
+    adminDigest = adminKey.map(APIKey.digest)
+    isOn = Atomic(adminKey != nil)
+  }
+
+  /// Takes over what the store has.
+  func load(from store: any DocumentStore) throws(StoreError) {
+    for key in try Self.stored(in: store) { set(key) }
+  }
+
+  /// The keys in a store.
+  static func stored(in store: any DocumentStore) throws(StoreError) -> [APIKey] {
+    var keys: [APIKey] = []
+    for (id, content) in try store.documents(.apiKey) {
+      guard let key = APIKey(document: content) else {
+        throw StoreError(kind: .corrupt, message: "The API key \(id) in the store cannot be read; restore a backup.")
+      }
+      keys.append(key)
+    }
+    return keys
+  }
+
+  /// Whether keys are asked for.
+  var isRequired: Bool { isOn.load(ordering: .acquiring) }
+  /// All of them, revoked ones too, the oldest first.
+  var all: [APIKey] { keys.withLock { $0.byID.values.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) } } }
+
+  subscript(_ id: String) -> APIKey? { keys.withLock { $0.byID[id] } }
+
+  func set(_ key: APIKey) {
+    keys.withLock { $0.byID[key.id] = key }
+    isOn.store(true, ordering: .releasing)
+  }
+
+  /// Judges a request by its `Authorization` field.
+  func judge(_ authorization: String?, for access: Access, at now: Timestamp) -> Verdict {
+    guard isRequired, access != .open else { return .admitted([], key: nil) }
+    guard let text = authorization.flatMap(Self.bearer) else { return Self.unauthorized(isKnown: false) }
+    if let adminDigest, APIKey.areEqual(adminDigest, APIKey.digest(of: text)) { return .admitted([], key: nil) }
+    guard let id = APIKey.id(in: text), let key = self[id], key.matches(text), key.revokedAt == nil else {
+      return Self.unauthorized(isKnown: true)
+    }
+    if case .scope(let scope) = access, !key.grants(scope) { return Self.forbidden(scope) }
+    return use(key, at: now)
+  }
+
+  /// Counts a request against its key's quota.
+  private func use(_ key: APIKey, at now: Timestamp) -> Verdict {
+    guard let quota = key.requestsPerMinute else { return .admitted([], key: key.id) }
+    let (count, left) = keys.withLock { keys in
+      var used = keys.used[key.id] ?? (now, 0)
+      if now - used.since >= Self.window { used = (now, 0) }
+      used.count = min(used.count + 1, quota + 1)
+      keys.used[key.id] = used
+      return (used.count, Self.window - (now - used.since))
+    }
+    let seconds = Int(max(1, (left.wholeMicroseconds + 999_999) / 1_000_000))
+    let fields = [
+      HTTPHeader("ratelimit-policy", "\"key\";q=\(quota);w=\(Self.windowSeconds)"),
+      HTTPHeader("ratelimit", "\"key\";r=\(max(0, quota - count));t=\(seconds)"),
+    ]
+    guard count > quota else { return .admitted(fields, key: key.id) }
+    return .refused(
+      Problem(
+        status: 429, code: "quotaExceeded", title: "The quota of the API key is used up",
+        detail: "This key is good for \(quota) requests a minute. Try again in \(seconds) s.", retryAfter: seconds),
+      fields)
+  }
+
+  /// The credentials of the scheme `Bearer` (RFC 6750 §2.1).
+  private static func bearer(_ field: String) -> String? {
+    let parts = field.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+    return String(parts[1].drop { $0 == " " })
+  }
+
+  private static func unauthorized(isKnown: Bool) -> Verdict {
+    .refused(
+      Problem(
+        status: 401, code: isKnown ? "invalidAPIKey" : "missingAPIKey",
+        title: isKnown ? "The API key is not valid" : "An API key is needed",
+        detail: isKnown
+          ? "There is no such key, or it was revoked." : "Send one: Authorization: Bearer rdl_… (redial --key does)."),
+      [HTTPHeader("www-authenticate", "Bearer realm=\"redial\"" + (isKnown ? ", error=\"invalid_token\"" : ""))])
+  }
+
+  private static func forbidden(_ scope: APIScope) -> Verdict {
+    .refused(
+      Problem(
+        status: 403, code: "insufficientScope", title: "The API key is not good for this",
+        detail: "It takes a key of the scope \(scope.rawValue)."),
+      [
+        HTTPHeader(
+          "www-authenticate", "Bearer realm=\"redial\", error=\"insufficient_scope\", scope=\"\(scope.rawValue)\"")
+      ])
+  }
+}
+
+extension Route {
+  /// What it takes to be served.
+  var access: KeyRing.Access {
+    switch self {
+    // The page holds no data; what it shows it asks for, by a key.
+    case .health, .dashboard: .open
+    case .submit, .submitBatch, .forward: .scope(.submit)
+    case .list, .call, .attempts, .targets, .target, .events, .preview, .simulate, .metrics, .readiness: .scope(.read)
+    case .policies, .policy, .operations, .operation: .scope(.read)
+    case .operate, .configure, .control, .putPolicy, .removePolicy, .beginOperation, .cancelOperation: .scope(.operate)
+    case .keys: .scope(.admin)
+    case .webhooks(let route):
+      switch route {
+      case .list, .show, .deliveries: .scope(.read)
+      case .create, .replace, .delete, .rotate, .test: .scope(.admin)
+      }
+    case .contract, .wrongMethod, .notFound: .anyKey
+    }
+  }
+}

@@ -1,0 +1,53 @@
+internal import HTTPServer
+internal import RedialCore
+public import RedialModel
+internal import RedialStore
+
+/// API keys in the store of a service that does not run, for the first key of one that is to listen for others.
+extension Service {
+  /// Makes a key.
+  ///
+  /// - Returns: The key as JSON, with what it shows; that is known nowhere else.
+  /// - Throws: When the store cannot be opened, as while a service runs on it.
+  public static func createKey(_ settings: ServiceSettings, _ draft: APIKeyDraft) throws(StartError) -> [UInt8] {
+    try withDocuments(settings) { (store, now) throws(StoreError) in
+      guard let (key, text) = APIKey.make(draft, at: now) else {
+        throw StoreError(kind: .unavailable, message: "The system gave no random bytes for a key.")
+      }
+      try store.putDocument(.apiKey, id: key.id, key.document)
+      var writer = JSONWriter()
+      key.write(to: &writer, text: text)
+      return writer.bytes
+    }
+  }
+
+  /// Lists the keys, as the API does.
+  public static func listKeys(_ settings: ServiceSettings) throws(StartError) -> [UInt8] {
+    try withDocuments(settings) { (store, _) throws(StoreError) in
+      Answer.list(try KeyRing.stored(in: store)) { $0.write(to: &$1) }.body
+    }
+  }
+
+  /// Revokes a key; nil when there is none of that id.
+  public static func revokeKey(_ settings: ServiceSettings, _ id: String) throws(StartError) -> [UInt8]? {
+    try withDocuments(settings) { (store, now) throws(StoreError) in
+      guard var key = try KeyRing.stored(in: store).first(where: { $0.id == id }) else { return nil }
+      key.revokedAt = key.revokedAt ?? now
+      try store.putDocument(.apiKey, id: id, key.document)
+      var writer = JSONWriter()
+      key.write(to: &writer)
+      return writer.bytes
+    }
+  }
+
+  private static func withDocuments<Result>(
+    _ settings: ServiceSettings, _ body: (any DocumentStore, Timestamp) throws(StoreError) -> Result
+  ) throws(StartError) -> Result {
+    let path = try storePath(settings)
+    return try startError { () throws(StoreError) in
+      let store = try SQLiteStore(path: path)
+      defer { store.close() }
+      return try body(store, Clock.wallTime())
+    }
+  }
+}

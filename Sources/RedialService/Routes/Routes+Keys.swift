@@ -1,0 +1,78 @@
+internal import HTTPServer
+internal import RedialCore
+internal import RedialModel
+internal import RedialStore
+
+/// What is asked of API keys.
+enum KeyRoute: Sendable {
+  case list
+  case create
+  case revoke(String)
+}
+
+/// Who may use the API.
+extension Routes {
+  /// The most keys that are kept, revoked ones too.
+  private static let maxKeys = 10_000
+
+  func serve(_ route: KeyRoute, _ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+    try noParameters(request.query)
+    switch route {
+    case .list: runtime.respond(responder, Answer.list(keys.all) { $0.write(to: &$1) })
+    case .create:
+      try checkContentType(request.header("content-type"))
+      let draft = try APIKeyDraft.read(request.body.bindMemory(to: UInt8.self))
+      // The first key locks everybody out who has none.
+      guard keys.isRequired || draft.scopes.contains(.admin) else {
+        throw Problem(
+          status: 409, code: "firstKeyMustBeAdmin", title: "The first API key must have the scope admin",
+          detail: "From the first key on everything takes one, so that without it nobody could make another.")
+      }
+      runtime.keep(responder) { [keys, runtime] (store: any DocumentStore) throws in
+        guard keys.all.count < Self.maxKeys else {
+          throw Problem(
+            status: 409, code: "tooManyAPIKeys", title: "There are too many API keys",
+            detail: "No more than \(Self.maxKeys) are kept, revoked ones among them.")
+        }
+        guard let (key, text) = APIKey.make(draft, at: runtime.clock.now) else { throw Runtime.noRandomness }
+        try store.putDocument(.apiKey, id: key.id, key.document)
+        keys.set(key)
+        runtime.log.write(.info, "apiKeyCreated", [("id", key.id), ("name", key.name)])
+        var response = Answer.json(capacity: 256) { key.write(to: &$0, text: text) }
+        response.status = 201
+        response.headers.append(HTTPHeader("cache-control", "no-store"))
+        return response
+      }
+    case .revoke(let id):
+      runtime.keep(responder) { [keys, runtime] (store: any DocumentStore) throws in
+        guard var key = keys[id] else {
+          throw Problem(
+            status: 404, code: "apiKeyNotFound", title: "There is no such API key",
+            detail: "No API key has the id \(id).")
+        }
+        key.revokedAt = key.revokedAt ?? runtime.clock.now
+        try store.putDocument(.apiKey, id: id, key.document)
+        keys.set(key)
+        runtime.events.dismiss(listenersWithKey: id)
+        runtime.log.write(.info, "apiKeyRevoked", [("id", id), ("name", key.name)])
+        return Answer.json(capacity: 256) { key.write(to: &$0) }
+      }
+    }
+  }
+}
+
+extension Answer {
+  /// 200: all of a few things, as `{data}`.
+  static func list<Element>(
+    _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void
+  ) -> HTTPResponse {
+    json(capacity: 2048) { writer in
+      writer.beginObject()
+      writer.key("data")
+      writer.beginArray()
+      for element in elements { write(element, &writer) }
+      writer.endArray()
+      writer.endObject()
+    }
+  }
+}

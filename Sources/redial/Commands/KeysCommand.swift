@@ -1,0 +1,121 @@
+import RedialModel
+import RedialService
+
+extension Command {
+  /// `redial keys`
+  static let keys = Command(
+    name: "keys", summary: "Make, list or revoke API keys.", operands: "create|list|revoke [ID]", operandCount: 1...2,
+    options: [
+      Option(name: "--name", form: "NAME", summary: "What people call the key."),
+      Option(name: "--scope", form: "SCOPE,...", summary: "What it is good for: \(APIScope.names) [admin]."),
+      Option(name: "--quota", form: "COUNT", summary: "Requests a minute that it is good for [no bound]."),
+      Option(name: "--json", summary: "Show the answer as it is."),
+      Option(
+        name: "--store", form: "sqlite:PATH",
+        summary: "Work on the store itself, of a service that does not run, and not through the service."),
+    ] + APIClient.options,
+    notes: """
+      A key is shown when it is made, and never again. From the first one on everything but /healthz takes a key;
+      a service without any listens on this machine only.
+      """
+  ) { arguments throws(CommandError) in
+    let action = arguments.operands[0]
+    let id = arguments.operands.count > 1 ? arguments.operands[1] : nil
+    let body: [UInt8]
+    switch (action, id) {
+    case ("create", nil): body = try KeysCommand.create(arguments)
+    case ("list", nil): body = try KeysCommand.list(arguments)
+    case ("revoke", let id?): body = try KeysCommand.revoke(id, arguments)
+    default: throw CommandError(code: .usage, message: "expected create, list, or revoke and an id; see --help")
+    }
+    if arguments.has("--json") {
+      Terminal.write(String(decoding: body, as: UTF8.self) + "\n")
+      return .success
+    }
+    let answer = (try? JSONValue(parsing: body)) ?? .null
+    if let key = answer["key"].text {
+      Terminal.write(key + "\n")
+    } else {
+      for key in action == "list" ? answer["data"].elements : [answer] { Terminal.write(KeysCommand.line(key)) }
+    }
+    return .success
+  }
+}
+
+/// API keys, through the service or in the store of one that does not run.
+enum KeysCommand {
+  static func create(_ arguments: Arguments) throws(CommandError) -> [UInt8] {
+    var scopes: Set<APIScope> = []
+    for name in (arguments.value("--scope") ?? "admin").split(separator: ",") {
+      guard let scope = APIScope(rawValue: String(name)) else {
+        throw CommandError(code: .usage, message: "\"\(name)\" is not a scope; there are \(APIScope.names)")
+      }
+      scopes.insert(scope)
+    }
+    guard let name = arguments.value("--name"), (1...APIKeyDraft.longestName).contains(name.utf8.count) else {
+      throw CommandError(code: .usage, message: "--name is needed, of 1 to \(APIKeyDraft.longestName) bytes")
+    }
+    var quota: Int?
+    if let text = arguments.value("--quota") {
+      quota = Int(text)
+      guard let quota, APIKeyDraft.quotas.contains(quota) else {
+        throw CommandError(
+          code: .usage,
+          message: "--quota must be a whole number from \(APIKeyDraft.quotas.lowerBound) to "
+            + "\(APIKeyDraft.quotas.upperBound)")
+      }
+    }
+    if arguments.has("--store") {
+      let draft = APIKeyDraft(name: name, scopes: scopes, requestsPerMinute: quota)
+      return try inStore(arguments) { settings throws(Service.StartError) in try Service.createKey(settings, draft) }
+    }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("name", name)
+    writer.key("scopes")
+    writer.beginArray()
+    for scope in APIScope.allCases where scopes.contains(scope) { writer.string(scope.rawValue) }
+    writer.endArray()
+    if let quota { writer.field("requestsPerMinute", quota) }
+    writer.endObject()
+    return try APIClient(arguments).request("POST", "/v1/keys", json: writer.bytes).body
+  }
+
+  static func list(_ arguments: Arguments) throws(CommandError) -> [UInt8] {
+    if arguments.has("--store") {
+      return try inStore(arguments) { settings throws(Service.StartError) in try Service.listKeys(settings) }
+    }
+    return try APIClient(arguments).request("GET", "/v1/keys").body
+  }
+
+  static func revoke(_ id: String, _ arguments: Arguments) throws(CommandError) -> [UInt8] {
+    guard id.utf8.allSatisfy({ $0 == 0x5F || (0x30...0x39).contains($0) || (0x41...0x5A).contains($0 & 0xDF) }) else {
+      throw CommandError(code: .usage, message: "\"\(id)\" is not the id of a key; `redial keys list` shows ids")
+    }
+    guard arguments.has("--store") else {
+      return try APIClient(arguments).request("DELETE", "/v1/keys/\(id)").body
+    }
+    let answer = try inStore(arguments) { settings throws(Service.StartError) in try Service.revokeKey(settings, id) }
+    guard let answer else { throw CommandError(code: .refused, message: "No API key has the id \(id).") }
+    return answer
+  }
+
+  private static func inStore<Result>(
+    _ arguments: Arguments, _ body: (ServiceSettings) throws(Service.StartError) -> Result
+  ) throws(CommandError) -> Result {
+    let settings = try StoreOption.settings(arguments)
+    do throws(Service.StartError) {
+      return try body(settings)
+    } catch {
+      throw CommandError(code: .unreachable, message: error.message)
+    }
+  }
+
+  static func line(_ key: JSONValue) -> String {
+    let scopes = key["scopes"].elements.compactMap(\.text).joined(separator: ",")
+    let quota = key["requestsPerMinute"].integer.map { "\($0)/min" } ?? ""
+    let state = key["revokedAt"].text.map { "revoked \($0)" } ?? ""
+    return "\(key["id"].text ?? "")  \(RedialTool.padded(scopes, 26))\(RedialTool.padded(quota, 12))"
+      + "\(key["name"].text ?? "")  \(state)\n"
+  }
+}

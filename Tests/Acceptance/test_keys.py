@@ -1,0 +1,217 @@
+"""Who may do what: keys, scopes and quotas; and no door is open by mistake."""
+
+import json
+import re
+
+import pytest
+
+from processes import Client, free_port, run, wait_until
+from test_contract import CONTRACT, check
+from test_events import Stream
+
+PATH = "/v1/keys"
+OPERATIONS = [
+    (method, path) for path, item in CONTRACT["paths"].items() for method in ("get", "post", "put", "delete")
+    if method in item]
+# What each scope is for, said here again on purpose.
+SCOPES = {
+    "submit": {("post", "/v1/calls"), ("post", "/v1/calls/batch"), ("post", "/v1/forward/{url}")},
+    "operate": {("put", "/v1/targets/{key}")} | {("post", p) for _, p in OPERATIONS if re.match(
+        r"/v1/calls/\{id\}/|/v1/targets/\{key\}/", p)},
+    "admin": {o for o in OPERATIONS if o[1].startswith(PATH)} | {
+        o for o in OPERATIONS if o[1].startswith("/v1/webhook-endpoints") and o[0] != "get"},
+    None: {("get", "/healthz"), ("get", "/openapi.yaml")},
+}
+SCOPES["read"] = set(OPERATIONS) - set().union(*SCOPES.values())
+
+
+def bearer(key):
+    return {"authorization": f"Bearer {key}"}
+
+
+def make(service, *scopes, **more):
+    answer = service("POST", PATH, {"name": "+".join(scopes), "scopes": list(scopes)} | more)
+    assert answer.status == 201 and answer.headers["cache-control"] == "no-store", answer.body
+    return check(answer, "post", PATH)
+
+
+def locked(service):
+    """An admin's key, which the test's own requests use from then on."""
+    admin = make(service, "admin")
+    service.credentials = bearer(admin["key"])
+    return admin
+
+
+def path_of(template):
+    return template.replace("{id}", "call_0000000000000" if "/calls/" in template else "x_0").replace(
+        "{key}", "nobody").replace("{url}", "http://127.0.0.1:9/")
+
+
+def test_with_a_key_everything_but_healthz_takes_one(redial):
+    service = redial()
+    assert service("GET", "/v1/calls").status == 200
+    locked(service)
+    anonymous = Client(service.port)
+    for method, path in OPERATIONS:
+        for headers, code in (({}, "missingAPIKey"), (bearer("rdl_0000000000000_" + "x" * 43), "invalidAPIKey"),
+                              (bearer("nonsense"), "invalidAPIKey"), ({"authorization": "Basic eDp5"}, "missingAPIKey")):
+            answer = anonymous(method.upper(), path_of(path), None, headers)
+            if path == "/healthz":
+                assert answer.status == 200
+                continue
+            assert (answer.status, answer.json["code"]) == (401, code), (method, path)
+            check(answer, method, path)
+            assert answer.headers["www-authenticate"].startswith('Bearer realm="redial"')
+    for path in ("/", "/v1/nothing"):
+        assert anonymous("GET", path).status == 401
+    assert anonymous("PUT", "/healthz").status == 401
+
+
+@pytest.mark.parametrize("scope", ["submit", "read", "operate", "admin"])
+def test_a_scope_is_good_for_its_operations_and_no_others(redial, scope):
+    service = redial()
+    locked(service)
+    key = bearer(make(service, scope)["key"])
+    client = Client(service.port)
+    for method, path in OPERATIONS:
+        if (method, path) == ("get", "/v1/events"):
+            method = "head"
+        answer = client(method.upper(), path_of(path), None, key)
+        method = "get" if method == "head" else method
+        needed = next(s for s, operations in SCOPES.items() if (method, path) in operations)
+        if needed in (None, scope) or scope == "admin":
+            assert answer.status not in (401, 403), (method, path)
+        else:
+            assert answer.status == 403, (method, path)
+            if answer.body:
+                assert check(answer, method, path)["code"] == "insufficientScope"
+            assert f'error="insufficient_scope", scope="{needed}"' in answer.headers["www-authenticate"]
+
+
+def test_keys_are_kept_hashed_and_hold_over_restarts_until_they_are_revoked(redial, flaky):
+    service, target = redial(), flaky()
+    admin = locked(service)
+    made = make(service, "submit", "read")
+    key = bearer(made["key"])
+    assert service("POST", "/v1/calls", {"url": target.url}, key).status == 202
+    service.kill()
+    secret = made["key"].split("_", 2)[2]
+    for file in service.store.parent.glob("redial.db*"):
+        content = file.read_bytes()
+        assert secret.encode() not in content and admin["key"].encode() not in content
+    assert secret not in service.log.read_text()
+    service.start()
+    assert service("GET", "/v1/calls", headers=key).status == 200
+    listed = check(service("GET", PATH), "get", PATH)["data"]
+    assert listed == [{k: v for k, v in entry.items() if k != "key"} for entry in (admin, made)]
+    stream = Stream(service, headers=key)
+    revoked = check(service("DELETE", f"{PATH}/{made['id']}"), "delete", PATH + "/{id}")
+    assert revoked["revokedAt"]
+    wait_until(lambda: stream.ended, "its stream ends")
+    for _ in range(2):
+        assert service("GET", "/v1/calls", headers=key).json["code"] == "invalidAPIKey"
+        service.terminate()
+        service.start()
+    # With all of them revoked nobody gets in, rather than everybody.
+    service("DELETE", f"{PATH}/{admin['id']}")
+    assert service("GET", PATH).status == 401
+    assert Client(service.port)("GET", PATH).status == 401
+
+
+def test_one_key_is_not_another(redial):
+    service = redial()
+    locked(service)
+    one, other = (make(service, "read")["key"] for _ in "12")
+    for wrong in (one[:-1], one + "x", one[:18] + other[18:], one.lower(), one[:-1] + ("A" if one[-1] != "A" else "B")):
+        assert service("GET", "/v1/calls", headers=bearer(wrong)).status == 401, wrong
+    assert service("GET", "/v1/calls", headers={"authorization": "bearer  " + one}).status == 200
+
+
+def test_the_first_key_must_be_able_to_make_others(redial):
+    service = redial()
+    answer = service("POST", PATH, {"name": "x", "scopes": ["read"]})
+    assert (answer.status, answer.json["code"]) == (409, "firstKeyMustBeAdmin")
+    assert service("GET", PATH).status == 200
+
+
+def test_a_quota_is_told_with_each_answer_and_kept_to(redial):
+    service = redial()
+    locked(service)
+    limited = bearer(make(service, "read", requestsPerMinute=3)["key"])
+    free = bearer(make(service, "read")["key"])
+    left = []
+    for _ in range(3):
+        answer = service("GET", "/v1/calls", headers=limited)
+        assert answer.status == 200 and answer.headers["ratelimit-policy"] == '"key";q=3;w=60'
+        left.append(int(re.fullmatch(r'"key";r=(\d+);t=\d+', answer.headers["ratelimit"])[1]))
+    assert left == [2, 1, 0]
+    for method, path in OPERATIONS:
+        needed = next(s for s, operations in SCOPES.items() if (method, path) in operations)
+        answer = service(method.upper(), path_of(path), None, limited)
+        if path == "/healthz":
+            assert answer.status == 200
+        elif needed in ("read", None):
+            assert check(answer, method, path)["code"] == "quotaExceeded"
+            assert 1 <= int(answer.headers["retry-after"]) <= 60
+    assert service("GET", "/v1/calls", headers=free).status == 200
+    assert service("GET", "/v1/calls", headers=free).headers["ratelimit"] is None
+
+
+def test_a_service_for_other_machines_wants_a_key_or_to_be_told_so(tmp_path, made):
+    from processes import Redial
+    store = f"sqlite:{tmp_path}/redial.db"
+    port = free_port()
+    for host in ("0.0.0.0", "[::]"):
+        answer = run("serve", "--listen", f"{host}:{port}", "--store", store)
+        assert answer.returncode == 3 and "allowUnauthenticated" in answer.stderr and "redial keys create" in answer.stderr
+
+    def serve(*flags, env=None):
+        service = Redial(tmp_path, *flags, env=env)
+        service.arguments[service.arguments.index("--listen") + 1] = f"0.0.0.0:{port}"
+        made.append(service)
+        return service.start()
+
+    service = serve("--allow-unauthenticated", "true")
+    assert service("GET", "/v1/calls").status == 200
+    service.terminate()
+    admin = "k" * 32
+    service = serve(env={"REDIAL_ADMIN_KEY": admin})
+    assert service("GET", "/v1/calls").status == 401
+    assert service("GET", "/v1/calls", headers=bearer(admin)).status == 200
+    assert service("GET", "/v1/calls", headers=bearer(admin + "x")).status == 401
+    assert admin not in run("serve", "--print-config", env={"REDIAL_ADMIN_KEY": admin}).stdout
+    service.terminate()
+    made_key = run("keys", "create", "--store", store, "--name", "first").stdout.strip()
+    assert re.fullmatch(r"rdl_[0-9A-Z]{13}_[\w.-]{43}", made_key)
+    service = serve()
+    assert service("GET", "/v1/calls").status == 401
+    assert service("GET", "/v1/calls", headers=bearer(made_key)).status == 200
+
+
+def test_the_command_makes_lists_revokes_and_shows_keys(redial, flaky):
+    service, target = redial(), flaky()
+    url = ["--url", service.url]
+    admin = run("keys", "create", *url, "--name", "me").stdout.strip()
+    assert run("list", *url).returncode == 4
+    env = {"REDIAL_API_KEY": admin}
+    assert run("list", *url, env=env).returncode == 0
+    assert run("health", *url).returncode == 0
+    created = run("keys", "create", *url, "--name", "ci", "--scope", "submit,read", "--quota", "100", "--json", env=env)
+    key = json.loads(created.stdout)
+    assert (key["scopes"], key["requestsPerMinute"]) == (["submit", "read"], 100)
+    assert run("call", *url, "--key", key["key"], target.url).returncode == 0
+    listed = run("keys", "list", *url, env=env).stdout
+    assert "submit,read" in listed and "100/min" in listed and key["key"] not in listed and admin not in listed
+    refused = run("keys", "list", *url, "--key", key["key"])
+    assert refused.returncode == 4 and "admin" in refused.stderr
+    assert "revoked" in run("keys", "revoke", key["id"], *url, env=env).stdout
+    assert run("list", *url, "--key", key["key"]).returncode == 4
+    service.terminate()
+    store = ["--store", f"sqlite:{service.store}"]
+    assert key["id"] in run("keys", "list", *store).stdout
+    first = run("keys", "list", *store).stdout.split()[0]
+    assert "revoked" in run("keys", "revoke", first, *store).stdout
+    assert run("keys", "revoke", "key_0", *store).returncode == 4
+    for wrong in (["create"], ["create", "--name", "x", "--scope", "y"], ["dance"], ["revoke"],
+                  ["create", "--name", "x", "--quota", "0"]):
+        assert run("keys", *wrong, *url).returncode == 2, wrong
