@@ -44,7 +44,7 @@ enum Route: Sendable {
   /// - Parameter query: What follows the `?`; it belongs to the URL of a forwarded request, and to nobody else here.
   init(_ method: HTTPMethod, _ path: String, query: String? = nil) {
     if path.hasPrefix(Self.forwardPrefix) {
-      self = .forward(String(path.dropFirst(Self.forwardPrefix.count)) + (query.map { "?" + $0 } ?? ""))
+      self = .forward(Self.forwarded(path.dropFirst(Self.forwardPrefix.count)) + (query.map { "?" + $0 } ?? ""))
       return
     }
     if path == "/v1/calls" {
@@ -80,6 +80,14 @@ enum Route: Sendable {
     case let path where path.count >= 3 && path[0] == "v1" && path[1] == "calls": self = Self.ofCall(method, path)
     default: self = .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
     }
+  }
+
+  /// The URL behind the prefix. A client that was made of the contract encodes it whole, as a parameter of a path.
+  private static func forwarded(_ text: Substring) -> String {
+    let start = text.prefix(11).lowercased()
+    guard start.hasPrefix("http%3a%2f%") || start.hasPrefix("https%3a%2f"), let decoded = PercentEncoding.decode(text)
+    else { return String(text) }
+    return decoded
   }
 
   private static func ofTarget(_ method: HTTPMethod, _ path: [Substring]) -> Route {

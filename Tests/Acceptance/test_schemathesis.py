@@ -1,0 +1,25 @@
+"""Requests made of the contract, well-formed and not, find no answer that the contract does not have."""
+
+import pathlib
+import subprocess
+import sys
+
+from processes import ROOT, environment, free_port
+
+# What the whole may take, in seconds; the run stops by itself before (max-time).
+LIMIT = 110
+KEY = "k" * 32
+
+
+def test_schemathesis_finds_nothing(redial, tmp_path):
+    # Everything that the service is made to call goes to a proxy that is not there: nothing leaves this machine.
+    service = redial(
+        "--proxy", f"http://127.0.0.1:{free_port()}", "--max-wait-time", "100ms", "--max-event-listeners", "0",
+        "--max-webhook-endpoints", "10000", env={"REDIAL_ADMIN_KEY": KEY})
+    run = subprocess.run(
+        [pathlib.Path(sys.executable).parent / "schemathesis",
+         "--config-file", ROOT / "Tests/Acceptance/schemathesis.toml", "--no-color", "run", ROOT / "api/openapi.yaml",
+         "--url", service.url, "--header", f"Authorization: Bearer {KEY}", "--continue-on-failure"],
+        capture_output=True, text=True, timeout=LIMIT, cwd=tmp_path, env=environment())
+    assert run.returncode == 0, run.stdout[-20000:] + run.stderr[-2000:]
+    assert "passed" in run.stdout

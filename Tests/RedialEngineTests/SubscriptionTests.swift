@@ -1,0 +1,113 @@
+import RedialCore
+import Testing
+
+@testable import RedialEngine
+@testable import RedialModel
+
+@Suite("Subscriptions")
+struct SubscriptionTests {
+  private static let all = Set(WebhookEndpointDraft.eventTypes)
+
+  private static func subscribed(
+    _ settings: EngineSettings = EngineSettings(), to events: Set<String> = all, targets: Set<String> = [],
+    count: Int = 1
+  ) -> EngineProbe {
+    var probe = EngineProbe(settings)
+    probe.hear(
+      .subscriptions(
+        (1...count).map {
+          WebhookSubscription(id: "whe_\($0)", url: "http://hook.example/\($0)", events: events, targets: targets)
+        }))
+    return probe
+  }
+
+  private static func told(_ probe: EngineProbe) -> [String] {
+    probe.webhooks.compactMap { $0.spec.labels.first?.value }
+  }
+
+  @Test("each subscriber is told of an end in the transaction that has it")
+  func ends() throws {
+    var probe = Self.subscribed(count: 2)
+    let id = probe.submit(callback: true)
+    probe.end(id, status: 200, thenCommit: false)
+    let commit = try #require(
+      probe.requests.compactMap { request -> [StoreWrite]? in
+        if case .commit(let writes, _) = request.body { writes } else { nil }
+      }.first)
+    let targets = commit.compactMap { write -> String? in
+      if case .insert(let record) = write { record.spec.target } else { nil }
+    }
+    #expect(Set(targets.suffix(2)) == ["webhook:whe_1", "webhook:whe_2"])
+    #expect(targets.count == 3)
+    guard case .update(id, let progress, _) = commit.first else {
+      Issue.record("the end comes first")
+      return
+    }
+    #expect(progress.state == .succeeded)
+  }
+
+  @Test("a subscriber is told only of the events and targets that it asked for")
+  func filters() {
+    var probe = Self.subscribed(to: ["call.succeeded"], targets: ["elsewhere"])
+    probe.end(probe.submit(), status: 200)
+    #expect(probe.webhooks.isEmpty)
+    probe = Self.subscribed(to: ["call.failed"])
+    probe.end(probe.submit(), status: 200)
+    #expect(probe.webhooks.isEmpty)
+    probe.end(probe.submit(), status: 404)
+    #expect(Self.told(probe) == ["call.failed"])
+  }
+
+  @Test("a breaker that opens is told, but not that of a subscriber's own lane")
+  func breakers() {
+    var probe = Self.subscribed(.tripsAfterTwo(), to: ["target.opened"])
+    for _ in 0..<2 { probe.end(probe.submit(), status: 500) }
+    #expect(Self.told(probe) == ["target.opened"])
+    var seen: Set<CallID> = []
+    for _ in 0..<4 {
+      guard let webhook = probe.starts.last(where: { $0.call.kind == .webhook && !seen.contains($0.call.id) }) else {
+        break
+      }
+      seen.insert(webhook.call.id)
+      probe.end(webhook.call.id, status: 500)
+      probe.advance(.seconds(30))
+    }
+    #expect(Self.told(probe) == ["target.opened"])
+  }
+
+  @Test("a call whose insert failed takes the webhooks with it that tell of its end, and no other")
+  func dropped() {
+    var probe = Self.subscribed(count: 3)
+    let ended = probe.submit()
+    var policy = RetryPolicy.test
+    policy.deadline = .milliseconds(10)
+    let refused = probe.submitOnly(policy, callback: true)
+    probe.end(ended, status: 200, thenCommit: false)
+    probe.now = probe.now + .milliseconds(10)
+    probe.hear()
+    probe.fail()
+    #expect(probe.refusal(of: refused) != nil)
+    probe.advance(.seconds(2))
+    #expect(probe.state(ended) == .succeeded)
+    #expect(Self.told(probe) == ["call.succeeded", "call.succeeded", "call.succeeded"])
+    #expect(probe.report()?.unfinished == 3)
+  }
+
+  @Test("an announcement goes to one, or to those who asked for it, and one who waits is told of the webhook")
+  func announcements() {
+    var probe = Self.subscribed(to: ["endpoint.disabled"], count: 2)
+    probe.hear(.announce(Announcement("endpoint.disabled", data: Array("{}".utf8))))
+    probe.commit()
+    #expect(Self.told(probe) == ["endpoint.disabled", "endpoint.disabled"])
+    let reply = probe.token()
+    let only = WebhookSubscription(id: "whe_9", url: "http://hook.example/9", events: [])
+    probe.hear(.announce(Announcement("webhook.test", data: Array("{}".utf8), only: only, reply: reply)))
+    probe.commit()
+    #expect(Self.told(probe).last == "webhook.test")
+    guard case .accepted(let record) = probe.reply(to: reply) else {
+      Issue.record("no answer")
+      return
+    }
+    #expect(record.spec.target == "webhook:whe_9")
+  }
+}

@@ -1,0 +1,68 @@
+import HTTPServer
+import RedialCore
+import RedialModel
+import Testing
+
+@testable import RedialService
+
+@Suite("API keys")
+struct KeyRingTests {
+  private static let start = Timestamp(microseconds: 1_796_083_200_000_000)
+
+  private static func isAdmitted(_ verdict: KeyRing.Verdict) -> Bool {
+    if case .admitted = verdict { true } else { false }
+  }
+
+  private static func status(_ verdict: KeyRing.Verdict) -> Int? {
+    if case .refused(let problem, _) = verdict { problem.status } else { nil }
+  }
+
+  @Test("without keys everybody is let in, and with one nobody who has none")
+  func locks() throws {
+    let ring = KeyRing(adminKey: nil)
+    #expect(Self.isAdmitted(ring.judge(nil, for: .scope(.admin), at: Self.start)))
+    var (key, text) = try #require(APIKey.make(APIKeyDraft(name: "a", scopes: [.read]), at: Self.start))
+    ring.set(key)
+    #expect(Self.status(ring.judge(nil, for: .anyKey, at: Self.start)) == 401)
+    #expect(Self.isAdmitted(ring.judge(nil, for: .open, at: Self.start)))
+    #expect(Self.isAdmitted(ring.judge("bearer \(text)", for: .scope(.read), at: Self.start)))
+    #expect(Self.status(ring.judge("Bearer \(text)", for: .scope(.submit), at: Self.start)) == 403)
+    for wrong in ["", "Bearer", "Bearer ", "Bearer rdl_", "Bearer \(text) ", "Basic \(text)", text] {
+      #expect(Self.status(ring.judge(wrong, for: .anyKey, at: Self.start)) == 401, "\(wrong)")
+    }
+    key.revokedAt = Self.start
+    ring.set(key)
+    #expect(Self.status(ring.judge("Bearer \(text)", for: .scope(.read), at: Self.start)) == 401)
+  }
+
+  @Test("a quota is whole again when its minute is over")
+  func quota() throws {
+    let ring = KeyRing(adminKey: nil)
+    let draft = APIKeyDraft(name: "a", scopes: [.read], requestsPerMinute: 2)
+    let (key, text) = try #require(APIKey.make(draft, at: Self.start))
+    ring.set(key)
+    let judge = { ring.judge("Bearer \(text)", for: .scope(.read), at: $0) }
+    #expect(Self.isAdmitted(judge(Self.start)))
+    #expect(Self.isAdmitted(judge(Self.start + .seconds(30))))
+    #expect(Self.status(judge(Self.start + .seconds(59))) == 429)
+    #expect(Self.isAdmitted(judge(Self.start + .seconds(60))))
+    guard case .refused(let problem, _) = [judge(Self.start + .seconds(61)), judge(Self.start + .seconds(62))][1] else {
+      Issue.record("it is not refused")
+      return
+    }
+    #expect(problem.retryAfter == 58)
+  }
+
+  @Test("what the store keeps of a key is read back, and what the key shows is not in it")
+  func document() throws {
+    let draft = APIKeyDraft(name: "ci \"x\"", scopes: [.submit, .operate], requestsPerMinute: 7)
+    var (key, text) = try #require(APIKey.make(draft, at: Self.start))
+    key.revokedAt = Self.start + .seconds(1)
+    let read = try #require(APIKey(document: key.document))
+    #expect(read.id == key.id && read.name == key.name && read.scopes == key.scopes)
+    #expect(read.requestsPerMinute == 7 && read.revokedAt == key.revokedAt && read.matches(text))
+    #expect(!read.matches(text + "x"))
+    #expect(!String(decoding: key.document, as: UTF8.self).contains(text.dropFirst(18)))
+    #expect(APIKey(document: Array("{}".utf8)) == nil)
+  }
+}
