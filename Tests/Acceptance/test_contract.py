@@ -41,6 +41,8 @@ def check(answer, method, path):
     kind = answer.headers["content-type"].split(";")[0]
     assert kind in expected["content"], f"{method} {path} {answer.status} is {kind}"
     value = answer.json if kind in ("application/json", "application/problem+json") else answer.body.decode()
+    if kind == "application/yaml":
+        value = yaml.safe_load(value)
     validator(expected["content"][kind]["schema"]).validate(value)
     return value
 

@@ -7,7 +7,7 @@ public struct APIKeyDraft: Sendable, Hashable {
   /// Requests a minute that it is good for; nil for no bound.
   public var requestsPerMinute: Int?
 
-  /// The longest name, in bytes.
+  /// The longest name, in characters.
   public static let longestName = 255
   /// The quotas that there can be.
   public static let quotas = 1...1_000_000
@@ -34,8 +34,8 @@ public struct APIKeyDraft: Sendable, Hashable {
         switch key {
         case "name":
           draft.name = try reader.string("/name") ?? ""
-          if !(1...longestName).contains(draft.name.utf8.count) {
-            reader.fault("/name", "must have 1 to \(longestName) bytes")
+          if !(1...longestName).contains(draft.name.unicodeScalars.count) {
+            reader.fault("/name", "must have 1 to \(longestName) characters")
           }
         case "scopes": try draft.readScopes(&reader)
         default:

@@ -52,13 +52,14 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
         try readURL(&reader)
       case "description":
         description = try reader.string("/description") ?? ""
-        if description.utf8.count > Self.longestDescription {
-          reader.fault("/description", "is longer than \(Self.longestDescription) bytes")
+        if description.unicodeScalars.count > Self.longestDescription {
+          reader.fault("/description", "is longer than \(Self.longestDescription) characters")
         }
       case "events": events = try readNames(&reader, "/events") { Self.eventTypes.contains($0) ? nil : Self.known }
       case "targets":
         targets = try readNames(&reader, "/targets") {
-          (1...Self.longestTarget).contains($0.utf8.count) ? nil : "must have 1 to \(Self.longestTarget) bytes"
+          (1...Self.longestTarget).contains($0.unicodeScalars.count)
+            ? nil : "must have 1 to \(Self.longestTarget) characters"
         }
         if targets.count > Self.maximumTargets {
           reader.fault("/targets", "has more than \(Self.maximumTargets) elements")

@@ -52,8 +52,8 @@ enum KeysCommand {
       }
       scopes.insert(scope)
     }
-    guard let name = arguments.value("--name"), (1...APIKeyDraft.longestName).contains(name.utf8.count) else {
-      throw CommandError(code: .usage, message: "--name is needed, of 1 to \(APIKeyDraft.longestName) bytes")
+    guard let name = arguments.value("--name"), (1...APIKeyDraft.longestName).contains(name.unicodeScalars.count) else {
+      throw CommandError(code: .usage, message: "--name is needed, of 1 to \(APIKeyDraft.longestName) characters")
     }
     var quota: Int?
     if let text = arguments.value("--quota") {
