@@ -41,7 +41,7 @@ extension Engine {
     var place = place
     var body: [UInt8]?
     for subscription in subscriptions where subscription.wants(event.rawValue, target: record.spec.target) {
-      let bytes = body ?? WebhookPayload.make(event, of: record, at: now)
+      let bytes = body ?? WebhookPayload.make(event, of: record, redaction: settings.redaction, at: now)
       body = bytes
       insertWebhook(event.rawValue, bytes, to: subscription)
       // Each follows the end that it tells of, whatever asking the breaker has brought about in between.

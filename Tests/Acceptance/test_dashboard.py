@@ -88,6 +88,42 @@ def test_targets_are_paused_and_resumed_and_calls_found(page, redial, flaky):
     expect(page.locator("#call-table tbody")).to_contain_text("None.")
 
 
+def test_a_service_with_keys_has_people_sign_in_with_one(page, redial, flaky):
+    service, target = redial(), flaky()
+    admin = service("POST", "/v1/keys", {"name": "me", "scopes": ["admin"]}).json["key"]
+    service.credentials = {"authorization": f"Bearer {admin}"}
+    reader = service("POST", "/v1/keys", {"name": "reader", "scopes": ["read"]}).json["key"]
+    call = service.submit(url=target.url)
+    service.ended(call)
+    # The browser writes refused requests to its console by itself.
+    page.tolerated += ["401", "403"]
+    page.goto(service.url + "/#calls")
+    expect(page.locator("#view-sign")).to_be_visible()
+    expect(page.locator("#call-table tbody tr")).to_have_count(0)
+    page.get_by_label("API key").fill("rdl_0000000000000_nonsense")
+    page.locator("#sign-form").get_by_role("button", name="Sign in").click()
+    expect(page.locator("#key")).to_be_focused()
+    page.get_by_label("API key").fill(reader)
+    page.locator("#sign-form").get_by_role("button", name="Sign in").click()
+    expect(page.locator("#status")).to_have_text("Live")
+    page.get_by_role("link", name="Calls").click()
+    expect(page.locator("#call-table tbody")).to_contain_text(call)
+    assert page.evaluate("[sessionStorage.length, localStorage.length, document.cookie]") == [1, 0, ""]
+    # What the key is not good for leads back to where another can be shown.
+    page.get_by_role("link", name="Targets").click()
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator("#view-sign")).to_be_visible()
+    page.get_by_label("API key").fill(admin)
+    page.locator("#sign-form").get_by_role("button", name="Sign in").click()
+    page.get_by_role("link", name="Targets").click()
+    page.get_by_role("button", name="Pause").click()
+    expect(page.locator("#target-table")).to_contain_text("paused")
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.locator("#view-sign")).to_be_visible()
+    assert page.evaluate("sessionStorage.length") == 0
+
+
 def test_a_policy_and_an_outage_can_be_played_with(page, redial):
     service = redial()
     page.goto(service.url + "/#policy")

@@ -16,12 +16,16 @@ OPERATIONS = [
 # What each scope is for, said here again on purpose.
 SCOPES = {
     "submit": {("post", "/v1/calls"), ("post", "/v1/calls/batch"), ("post", "/v1/forward/{url}")},
-    "operate": {("put", "/v1/targets/{key}")} | {("post", p) for _, p in OPERATIONS if re.match(
-        r"/v1/calls/\{id\}/|/v1/targets/\{key\}/", p)},
+    "operate": {
+        ("put", "/v1/targets/{key}"), ("delete", "/v1/calls/{id}/content"), ("put", "/v1/policies/{name}"),
+        ("delete", "/v1/policies/{name}")} | {("post", p) for _, p in OPERATIONS if re.match(
+        r"/v1/calls/\{id\}/|/v1/targets/\{key\}/|/v1/operations", p)},
     "admin": {o for o in OPERATIONS if o[1].startswith(PATH)} | {
         o for o in OPERATIONS if o[1].startswith("/v1/webhook-endpoints") and o[0] != "get"},
-    None: {("get", "/healthz"), ("get", "/openapi.yaml")},
+    None: {("get", "/healthz"), ("get", "/"), ("get", "/openapi.yaml")},
 }
+# The dashboard is a page that holds no data: it asks for a key, and for everything it shows by that key.
+OPEN = {"/healthz", "/"}
 SCOPES["read"] = set(OPERATIONS) - set().union(*SCOPES.values())
 
 
@@ -43,11 +47,11 @@ def locked(service):
 
 
 def path_of(template):
-    return template.replace("{id}", "call_0000000000000" if "/calls/" in template else "x_0").replace(
-        "{key}", "nobody").replace("{url}", "http://127.0.0.1:9/")
+    return template.replace("{id}", "call_0000000000000" if "/calls/" in template else "op_0000000000000" if "/operations/" in template else "x_0").replace(
+        "{key}", "nobody").replace("{name}", "nobody").replace("{url}", "http://127.0.0.1:9/")
 
 
-def test_with_a_key_everything_but_healthz_takes_one(redial):
+def test_with_a_key_everything_but_healthz_and_the_dashboard_takes_one(redial):
     service = redial()
     assert service("GET", "/v1/calls").status == 200
     locked(service)
@@ -56,15 +60,16 @@ def test_with_a_key_everything_but_healthz_takes_one(redial):
         for headers, code in (({}, "missingAPIKey"), (bearer("rdl_0000000000000_" + "x" * 43), "invalidAPIKey"),
                               (bearer("nonsense"), "invalidAPIKey"), ({"authorization": "Basic eDp5"}, "missingAPIKey")):
             answer = anonymous(method.upper(), path_of(path), None, headers)
-            if path == "/healthz":
+            if path in OPEN:
                 assert answer.status == 200
                 continue
             assert (answer.status, answer.json["code"]) == (401, code), (method, path)
             check(answer, method, path)
             assert answer.headers["www-authenticate"].startswith('Bearer realm="redial"')
-    for path in ("/", "/v1/nothing"):
+    for path in ("//", "/v1/nothing"):
         assert anonymous("GET", path).status == 401
-    assert anonymous("PUT", "/healthz").status == 401
+    for path in OPEN:
+        assert anonymous("PUT", path).status == 401
 
 
 @pytest.mark.parametrize("scope", ["submit", "read", "operate", "admin"])
@@ -148,7 +153,7 @@ def test_a_quota_is_told_with_each_answer_and_kept_to(redial):
     for method, path in OPERATIONS:
         needed = next(s for s, operations in SCOPES.items() if (method, path) in operations)
         answer = service(method.upper(), path_of(path), None, limited)
-        if path == "/healthz":
+        if path in OPEN:
             assert answer.status == 200
         elif needed in ("read", None):
             assert check(answer, method, path)["code"] == "quotaExceeded"

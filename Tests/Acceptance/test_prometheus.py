@@ -26,9 +26,29 @@ def promtool(tools, *arguments, stdin=None):
     return answer
 
 
-def test_the_rules_and_the_configuration_are_valid(tools):
+def configured(folder, key, **more):
+    """The configuration, with the key in a file in that folder."""
+    configuration = yaml.safe_load((ROOT / "docker/prometheus/prometheus.yml").read_text()) | more
+    configuration["rule_files"] = [str(RULES)]
+    assert configuration["scrape_configs"][0]["authorization"] == {"credentials_file": "/run/secrets/redial_key"}
+    (folder / "redial_key").write_text(key)
+    configuration["scrape_configs"][0]["authorization"] = {"credentials_file": str(folder / "redial_key")}
+    return configuration
+
+
+def test_the_rules_and_the_configuration_are_valid(tools, tmp_path):
     promtool(tools, "check", "rules", str(RULES))
-    promtool(tools, "check", "config", str(ROOT / "docker/prometheus/prometheus.yml"))
+    (tmp_path / "prometheus.yml").write_text(yaml.safe_dump(configured(tmp_path, "key")))
+    promtool(tools, "check", "config", str(tmp_path / "prometheus.yml"))
+
+
+def test_prometheus_is_given_the_key_that_the_service_asks_for():
+    def read(name):
+        return yaml.safe_load((ROOT / "docker" / name).read_text())
+    monitoring = read("compose.monitoring.yaml")
+    assert monitoring["services"]["prometheus"]["secrets"] == ["redial_key"]
+    name = monitoring["secrets"]["redial_key"]["environment"]
+    assert f"${{{name}:?" in read("compose.yaml")["services"]["redial"]["environment"]["REDIAL_ADMIN_KEY"]
 
 
 def test_the_metrics_keep_the_formats_rules(tools, redial, flaky):
@@ -51,9 +71,10 @@ def test_only_the_busiest_targets_have_series_of_their_own(redial, flaky):
 
 def test_prometheus_scrapes_the_service_and_has_data_for_every_panel(tools, redial, flaky, made, tmp_path):
     service, target = redial(), flaky()
-    configuration = yaml.safe_load((ROOT / "docker/prometheus/prometheus.yml").read_text())
-    configuration["global"] = {"scrape_interval": "1s", "evaluation_interval": "1s"}
-    configuration["rule_files"] = [str(RULES)]
+    admin = service("POST", "/v1/keys", {"name": "me", "scopes": ["admin"]}).json["key"]
+    service.credentials = {"authorization": f"Bearer {admin}"}
+    key = service("POST", "/v1/keys", {"name": "prometheus", "scopes": ["read"]}).json["key"]
+    configuration = configured(tmp_path, key, **{"global": {"scrape_interval": "1s", "evaluation_interval": "1s"}})
     configuration["scrape_configs"][0]["static_configs"][0]["targets"] = [f"127.0.0.1:{service.port}"]
     (tmp_path / "prometheus.yml").write_text(yaml.safe_dump(configuration))
     port = free_port()

@@ -21,8 +21,14 @@ public enum WebhookPayload {
 
 extension WebhookPayload {
   /// The payload that tells subscribers of an ended call: the call as lists show it, for it can be read in full.
-  public static func make(_ event: CallEventName, of call: CallRecord, at now: Timestamp) -> [UInt8] {
-    make(event.rawValue, at: now) { CallView.write(call, attempts: [], wait: nil, detail: .summary, to: &$0) }
+  ///
+  /// - Parameter redaction: What is left out of the URL.
+  public static func make(
+    _ event: CallEventName, of call: CallRecord, redaction: Redaction, at now: Timestamp
+  ) -> [UInt8] {
+    make(event.rawValue, at: now) {
+      CallView.write(call, attempts: [], wait: nil, detail: .summary, redaction: redaction, to: &$0)
+    }
   }
 
   /// The payload that tells of a target's breaker.

@@ -18,6 +18,7 @@ final class EventFeed: @unchecked Sendable {
   private let reader: any CallReader
   private let standings: TargetStandings
   private let clock: Clock
+  private let redaction: Redaction
   private let epoch: UInt64
   private let queue = DispatchQueue(label: "redial.events")
   /// Whether events are noted at all.
@@ -36,11 +37,14 @@ final class EventFeed: @unchecked Sendable {
   /// Changes that may wait to become events; more are left out, and listeners are told.
   private static let maxPending = 20_000
 
-  init(settings: EventSettings, reader: any CallReader, standings: TargetStandings, clock: Clock) {
+  init(
+    settings: EventSettings, reader: any CallReader, standings: TargetStandings, clock: Clock, redaction: Redaction
+  ) {
     self.settings = settings
     self.reader = reader
     self.standings = standings
     self.clock = clock
+    self.redaction = redaction
     epoch = UInt64(bitPattern: Clock.wallTime().microseconds)
     // An update may be two events.
     tellEvery = UInt64(max(1, settings.maxKept / 2 - 1))
@@ -124,7 +128,9 @@ final class EventFeed: @unchecked Sendable {
 
   private func append(_ kind: StreamedEvent.Kind, _ record: CallRecord, _ attempt: AttemptRecord?, at time: Timestamp) {
     log.append(
-      StreamedEvent(kind, of: record, attempt: attempt, wait: standings.wait(of: record, at: clock.now), at: time))
+      StreamedEvent(
+        kind, of: record, attempt: attempt, wait: standings.wait(of: record, at: clock.now), redaction: redaction,
+        at: time))
   }
 
   // MARK: Who listens

@@ -30,16 +30,19 @@ struct StreamedEvent: Sendable {
 extension StreamedEvent {
   /// What happened to a call.
   ///
-  /// - Parameter attempt: The attempt that ended with it, shown beside the call.
+  /// - Parameters:
+  ///   - attempt: The attempt that ended with it, shown beside the call.
+  ///   - redaction: What is left out of the URL.
   init(
-    _ kind: Kind, of record: CallRecord, attempt: AttemptRecord? = nil, wait: CallView.Wait?, at time: Timestamp
+    _ kind: Kind, of record: CallRecord, attempt: AttemptRecord? = nil, wait: CallView.Wait?, redaction: Redaction,
+    at time: Timestamp
   ) {
     var writer = JSONWriter(capacity: 768)
     writer.beginObject()
     writer.field("type", kind.rawValue)
     writer.field("timestamp", time)
     writer.key("data")
-    CallView.write(record, attempts: [], wait: wait, detail: .summary, to: &writer)
+    CallView.write(record, attempts: [], wait: wait, detail: .summary, redaction: redaction, to: &writer)
     if let attempt {
       writer.key("attempt")
       CallView.write(attempt, withResponse: false, to: &writer)

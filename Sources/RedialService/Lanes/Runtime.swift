@@ -45,7 +45,9 @@ final class Runtime: @unchecked Sendable {
     self.log = log
     metrics = Metrics(namedTargets: settings.namedTargets)
     ends = EndTable(limit: settings.maxWaiting, clock: clock)
-    events = EventFeed(settings: settings.events, reader: reader, standings: standings, clock: clock)
+    events = EventFeed(
+      settings: settings.events, reader: reader, standings: standings, clock: clock,
+      redaction: settings.engine.redaction)
     self.endpoints = endpoints
     headers = AttemptHeaders(secret: secret, endpoints: endpoints)
     retention = settings.retention

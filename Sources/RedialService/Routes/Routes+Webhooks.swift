@@ -72,11 +72,12 @@ extension Routes {
   private func deliveries(of id: String, _ query: String?, _ responder: HTTPResponder) throws(Problem) {
     let endpoint = try Runtime.require(runtime.endpoints[id], id)
     var wanted = try CallQuery(parameters: query)
-    guard wanted.target == nil, wanted.kind == .call else {
-      throw QueryParameters.problem(wanted.target == nil ? "kind" : "target", "is not a parameter of this operation")
+    guard wanted.filter.target == nil, wanted.filter.kind == .call else {
+      throw QueryParameters.problem(
+        wanted.filter.target == nil ? "kind" : "target", "is not a parameter of this operation")
     }
-    wanted.kind = .webhook
-    wanted.target = endpoint.asSubscription.target
+    wanted.filter.kind = .webhook
+    wanted.filter.target = endpoint.asSubscription.target
     list(wanted, responder)
   }
 }
