@@ -10,6 +10,7 @@ from svix.webhooks import Webhook as SvixWebhook
 
 from processes import ROOT, wait_until
 from test_contract import CONTRACT, check
+from test_events import Stream
 
 SCHEMA = json.loads((ROOT / "api/webhooks.schema.json").read_text())
 FITS = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
@@ -46,7 +47,7 @@ def test_an_endpoint_is_told_of_calls_and_targets_and_verifies_with_its_own_secr
     payload = verified(hook.next(), secret)
     call = service.ended(identity)
     assert (payload["type"], payload["timestamp"]) == ("call.succeeded", call["finishedAt"])
-    assert payload["data"] == {k: v for k, v in call.items() if k not in ("attempts", "response")}
+    assert payload["data"] == {k: v for k, v in call.items() if k not in ("attempts", "retries", "response")}
     cancelled = service.submit(url=target.url, delay="1h")
     service("POST", f"/v1/calls/{cancelled}/cancel")
     payload = verified(hook.next(), secret)
@@ -61,6 +62,16 @@ def test_an_endpoint_is_told_of_calls_and_targets_and_verifies_with_its_own_secr
     service.submit(url=failing.url, policy=FAST)
     told = {verified(hook.next(), secret)["type"] for _ in range(3)}
     assert told == {"target.halfOpened", "target.closed", "call.succeeded"}
+
+
+def test_neither_an_endpoint_nor_a_listener_is_told_of_secrets_in_a_url(redial, flaky, receiver):
+    service, target, hook = redial(), flaky(), receiver()
+    register(service, hook.url)
+    stream = Stream(service)
+    service.submit(url=target.url + "/?token=hunter2&fail=1", policy=FAST)
+    told = json.loads(hook.next().body)["data"]["url"]
+    assert told == target.url + "/?token=REDACTED&fail=1"
+    assert {e["data"]["url"] for e in stream.events + [stream.until("call.succeeded")]} == {told}
 
 
 def test_an_endpoint_is_told_only_of_what_it_asked_for(redial, flaky, receiver):
