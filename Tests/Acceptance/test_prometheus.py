@@ -48,7 +48,7 @@ def test_prometheus_is_given_the_key_that_the_service_asks_for():
     monitoring = read("compose.monitoring.yaml")
     assert monitoring["services"]["prometheus"]["secrets"] == ["redial_key"]
     name = monitoring["secrets"]["redial_key"]["environment"]
-    assert f"${{{name}:?" in read("compose.yaml")["services"]["redial"]["environment"]["REDIAL_ADMIN_KEY"]
+    assert f"${{{name}:-}}" == read("compose.yaml")["services"]["redial"]["environment"]["REDIAL_ADMIN_KEY"]
 
 
 def test_the_metrics_keep_the_formats_rules(tools, redial, flaky):
