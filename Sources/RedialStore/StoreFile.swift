@@ -18,7 +18,9 @@ final class StoreFile {
     guard lock >= 0 else { throw Self.failure("open the lock file", lockPath) }
     guard Self.take(lock) else {
       let code = errno
-      Glibc.close(lock)
+      // Not by itself: an initializer that throws after it has set everything is followed by `deinit`, which would close
+      // the descriptor again, or rather whatever else had been given its number by then.
+      close()
       guard code == EWOULDBLOCK else { throw Self.failure("lock", lockPath, code) }
       throw StoreError(
         kind: .inUse,
