@@ -59,7 +59,7 @@ extension EventLoop {
       response.headers.append(HTTPHeader("Accept-Encoding", ContentCoding.understood))
     }
     // What is refused for want of room is worth another try.
-    if error.status == 503, !response.headers.contains(where: { $0.name.lowercased() == "retry-after" }) {
+    if error.status == 503, !response.headers.contains(where: { $0.isNamed("retry-after") }) {
       response.headers.append(HTTPHeader("Retry-After", "1"))
     }
     return response

@@ -10,4 +10,9 @@ public struct HeaderField: Sendable, Hashable {
     self.name = name
     self.value = value
   }
+
+  /// Whether that is its name, whatever the case.
+  ///
+  /// - Parameter lowercase: ASCII in lower case.
+  package func isNamed(_ lowercase: StaticString) -> Bool { ASCIIText.equal(name, ignoringCase: lowercase) }
 }

@@ -96,10 +96,10 @@ extension Transfer {
     var (hasAccept, hasType, hasAgent, hasEncoding) = (false, false, false, false)
     for header in headers {
       switch header.name.utf8.count {
-      case 6 where header.name.lowercased() == "accept": hasAccept = true
-      case 12 where header.name.lowercased() == "content-type": hasType = true
-      case 10 where header.name.lowercased() == "user-agent": hasAgent = true
-      case 15 where header.name.lowercased() == "accept-encoding": hasEncoding = true
+      case 6 where header.isNamed("accept"): hasAccept = true
+      case 12 where header.isNamed("content-type"): hasType = true
+      case 10 where header.isNamed("user-agent"): hasAgent = true
+      case 15 where header.isNamed("accept-encoding"): hasEncoding = true
       default: break
       }
       fields.append(header)

@@ -36,15 +36,7 @@ extension CallFilter {
     if kind != .call { writer.field("kind", kind.name) }
     if let state { writer.field("state", state.rawValue) }
     if let target { writer.field("target", target) }
-    if !labels.isEmpty {
-      writer.key("labels")
-      writer.beginObject()
-      for label in labels {
-        writer.key(label.name)
-        writer.string(label.value)
-      }
-      writer.endObject()
-    }
+    if !labels.isEmpty { labels.write(to: &writer) }
     if let createdAfter { writer.field("createdAfter", createdAfter) }
     if let createdBefore { writer.field("createdBefore", createdBefore) }
     if let statuses { writer.field("status", Vocabulary.text(statuses)) }

@@ -47,7 +47,7 @@ public struct CallView {
     writer.field("target", call.spec.target)
     if call.spec.maxRedirects > 0 { call.spec.writeRedirects(to: &writer) }
     writer.field("policy", call.spec.policyName)
-    call.spec.writeLabels(to: &writer)
+    call.spec.labels.write(to: &writer)
     writer.field("createdAt", call.createdAt)
     writer.field("finishedAt", progress.finishedAt)
     writer.field("deadlineAt", progress.state.isFinal ? nil : call.deadline)

@@ -41,7 +41,7 @@ extension CallSpec {
     if let contentErasedAt { writer.field("contentErasedAt", contentErasedAt) }
     writer.field("target", target)
     if idempotent { writer.field("idempotent", true) }
-    if !labels.isEmpty { writeLabels(to: &writer) }
+    if !labels.isEmpty { labels.write(to: &writer) }
     if let callback { callback.write(redaction: redaction, to: &writer) }
     if maxRedirects > 0 { writeRedirects(to: &writer) }
     if priority != Self.defaultPriority { writer.field("priority", priority) }
@@ -86,10 +86,14 @@ extension CallSpec {
     writer.endObject()
   }
 
-  func writeLabels(to writer: inout JSONWriter) {
+}
+
+extension [CallSpec.Label] {
+  /// Writes the member `labels` into an open object.
+  package func write(to writer: inout JSONWriter) {
     writer.key("labels")
     writer.beginObject()
-    for label in labels {
+    for label in self {
       writer.key(label.name)
       writer.string(label.value)
     }

@@ -341,11 +341,11 @@ struct DescriptorReader {
       status: bodyTooLarge ? 413 : 422, code: bodyTooLarge ? "bodyTooLarge" : "invalidDescriptor",
       title: "The call descriptor cannot be accepted")
     guard let url, let origin else { preconditionFailure("a descriptor without a usable URL has a fault") }
-    if bodyIsJSON, !headers.contains(where: { ASCIIText.equal($0.name, ignoringCase: "content-type") }) {
+    if bodyIsJSON, !headers.contains(where: { $0.isNamed("content-type") }) {
       headers.append(HeaderField("content-type", "application/json"))
     }
     let method = method ?? (body == nil ? "GET" : "POST")
-    let hasKey = idempotent || headers.contains { ASCIIText.equal($0.name, ignoringCase: "idempotency-key") }
+    let hasKey = idempotent || headers.contains { $0.isNamed("idempotency-key") }
     let policy = policy.finished(for: Idempotency(method: method, hasKey: hasKey))
     let spec = CallSpec(
       url: url, method: method, headers: headers, target: target ?? origin, policy: policy.policy,

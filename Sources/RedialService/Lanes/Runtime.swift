@@ -115,8 +115,13 @@ final class Runtime: @unchecked Sendable {
   /// Makes a change that is no call's, on the store's lane behind everything that was asked of it before, and answers
   /// with what comes of it.
   ///
-  /// - Parameter body: Throws a `Problem`, or a `StoreError`, which becomes one.
-  func change(_ responder: HTTPResponder, _ body: @escaping @Sendable (any CallStore) throws -> HTTPResponse) {
+  /// - Parameters:
+  ///   - event: What the log calls a failure of the store.
+  ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one.
+  func change(
+    _ responder: HTTPResponder, noting event: StaticString = "changeFailed",
+    _ body: @escaping @Sendable (any CallStore) throws -> HTTPResponse
+  ) {
     storeLane?.afterwards { [unowned self] store in
       do {
         respond(responder, try body(store))
@@ -124,7 +129,7 @@ final class Runtime: @unchecked Sendable {
         respond(responder, Answer.problem(problem))
       } catch {
         let failure = error as? StoreError
-        log.write(.error, "changeFailed", [("error", failure?.message ?? "\(error)")])
+        log.write(.error, event, [("error", failure?.message ?? "\(error)")])
         respond(responder, Answer.problem(Answer.notStored(isFull: failure?.kind == .full)))
       }
     }
@@ -291,27 +296,19 @@ final class Runtime: @unchecked Sendable {
   func keep(
     _ responder: HTTPResponder, _ body: @escaping @Sendable (any DocumentStore) throws -> HTTPResponse
   ) {
-    onStore { [unowned self] store in
-      do {
-        respond(responder, try body(store))
-      } catch let problem as Problem {
-        respond(responder, Answer.problem(problem))
-      } catch {
-        let failure = error as? StoreError
-        log.write(.error, "documentNotKept", [("error", failure?.message ?? "\(error)")])
-        respond(responder, Answer.problem(Answer.notStored(isFull: failure?.kind == .full)))
-      }
-    }
+    change(responder, noting: "documentNotKept") { try body(Self.documents(of: $0)) }
   }
 
   /// Does something with the store's documents, on its lane.
   func onStore(_ body: @escaping @Sendable (any DocumentStore) -> Void) {
-    storeLane?.afterwards { store in
-      guard let documents = store as? any DocumentStore else {
-        preconditionFailure("a store that keeps calls for a service keeps its documents, too")
-      }
-      body(documents)
+    storeLane?.afterwards { body(Self.documents(of: $0)) }
+  }
+
+  private static func documents(of store: any CallStore) -> any DocumentStore {
+    guard let documents = store as? any DocumentStore else {
+      preconditionFailure("a store that keeps calls for a service keeps its documents, too")
     }
+    return documents
   }
 
   // MARK: Replies

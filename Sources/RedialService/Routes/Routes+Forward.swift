@@ -96,7 +96,7 @@ struct ForwardOptions {
   ]
 
   private var members: [(name: StaticString, value: [UInt8])] = []
-  private var labels: [(name: String, value: String)] = []
+  private var labels: [CallSpec.Label] = []
   private var seen: Set<Substring> = []
 
   /// Takes a field.
@@ -109,7 +109,7 @@ struct ForwardOptions {
     case "label":
       let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2 else { return Self.problem(name, "must be NAME=VALUE") }
-      labels.append((String(parts[0]), String(parts[1])))
+      labels.append(CallSpec.Label(name: String(parts[0]), value: String(parts[1])))
       return nil
     case _ where !isFirst: return Self.problem(name, "is given twice")
     case "policy", "callback", "capture", "redirects": return takeJSON(name, value)
@@ -161,14 +161,7 @@ struct ForwardOptions {
       writer.key(member.name)
       writer.raw(member.value)
     }
-    guard !labels.isEmpty else { return }
-    writer.key("labels")
-    writer.beginObject()
-    for label in labels {
-      writer.key(label.name)
-      writer.string(label.value)
-    }
-    writer.endObject()
+    if !labels.isEmpty { labels.write(to: &writer) }
   }
 
   private static func problem(_ name: Substring, _ detail: String) -> Problem {

@@ -25,7 +25,7 @@ struct AttemptHeaders: Sendable {
             .map { $0.signature(id: id, timestamp: seconds, payload: start.call.body) }.joined(separator: " ")))
     case .call:
       let id = start.call.id.description
-      if !fields.contains(where: { $0.name.utf8.count == 15 && $0.name.lowercased() == "idempotency-key" }) {
+      if !fields.contains(where: { $0.isNamed("idempotency-key") }) {
         fields.append(HeaderField("Idempotency-Key", id))
       }
       fields.append(HeaderField("Redial-Call-Id", id))
@@ -37,7 +37,7 @@ struct AttemptHeaders: Sendable {
 
   /// A span of the attempt's own in the client's trace, or in the call's where the client gave none.
   private func addTrace(of start: AttemptStart, to fields: inout [HeaderField]) {
-    let given = fields.firstIndex { $0.name.utf8.count == 11 && $0.name.lowercased() == TraceContext.fieldName }
+    let given = fields.firstIndex { $0.isNamed("traceparent") }
     let trace = TraceContext.field(of: start.call.id, attempt: start.number, given: given.map { fields[$0].value })
     if let given {
       fields[given].value = trace
