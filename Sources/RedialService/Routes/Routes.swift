@@ -221,15 +221,15 @@ struct Routes: HTTPHandler {
       try checkContentType(request.header("content-type"))
       attribution = try Attribution.read(request.body.bindMemory(to: UInt8.self))
     }
-    if attribution.by == nil, let actor = request.header("redial-actor"), !actor.isEmpty {
-      guard actor.utf8.count <= Attribution.longestName else {
-        throw Problem(
-          status: 422, code: "invalidAttribution", title: "Who and why cannot be recorded",
-          detail: "The field Redial-Actor has more than \(Attribution.longestName) bytes.",
-          errors: [.init(pointer: "Redial-Actor", detail: "has more than \(Attribution.longestName) bytes")])
-      }
-      attribution.by = actor
+    guard let actor = request.header("redial-actor"), !actor.isEmpty else { return attribution }
+    // It is held to its bound even where the body has the last word: a client that sends it means something by it.
+    guard actor.utf8.count <= Attribution.longestName else {
+      throw Problem(
+        status: 422, code: "invalidAttribution", title: "Who and why cannot be recorded",
+        detail: "The field Redial-Actor has more than \(Attribution.longestName) bytes.",
+        errors: [.init(pointer: "Redial-Actor", detail: "has more than \(Attribution.longestName) bytes")])
     }
+    if attribution.by == nil { attribution.by = actor }
     return attribution
   }
 
