@@ -179,7 +179,10 @@ struct JSONTests {
     }
     #expect(try integer("9223372036854775807") == .max)
     #expect(try integer("-9223372036854775808") == .min)
-    for text in ["9223372036854775808", "1.0", "1e2", "\"1\"", "true"] {
+    #expect(try integer("478.0") == 478)
+    #expect(try integer("-1e2") == -100)
+    #expect(try integer("1.5e1") == 15)
+    for text in ["9223372036854775808", "1.5", "1e-2", "9007199254740994.0", "1e400", "\"1\"", "true"] {
       #expect(throws: JSONError.self) { try integer(text) }
     }
   }

@@ -129,12 +129,15 @@ public struct JSONReader {
     return value
   }
 
-  /// Reads a number without fraction or exponent that 64 bits can hold.
+  /// Reads a whole number that 64 bits can hold. It may be written with a fraction of zeros or an exponent, such as `3.0`
+  /// or `1e3`, as JSON Schema has it, up to 2^53: beyond that such a form may not mean what it says.
   public mutating func integer() throws(JSONError) -> Int64 {
     guard try peek() == .number else { throw error("a whole number was expected") }
     let start = index
     try scanNumber()
-    guard let value = Int64(String(decoding: bytes[start..<index], as: UTF8.self)) else {
+    let text = String(decoding: bytes[start..<index], as: UTF8.self)
+    if let value = Int64(text) { return value }
+    guard let number = Double(text), abs(number) <= 0x1p53, let value = Int64(exactly: number) else {
       throw JSONError(offset: start, reason: "a whole number was expected")
     }
     return value
