@@ -6,7 +6,7 @@ extension Engine {
   /// Takes over what an earlier process left in the store.
   mutating func recover(_ state: RecoveredState) {
     ids = CallIDSource(instance: settings.instance, after: state.lastID)
-    unfinished = state.unfinished
+    recover(state.namespaces, unfinished: state.unfinished)
     storeNextDue = state.nextDue
     for (key, breaker) in state.breakers {
       let index = target(key)
@@ -42,7 +42,7 @@ extension Engine {
   mutating func submit(_ descriptor: CallDescriptor, reply: ReplyToken) {
     if let key = descriptor.key {
       lookUp(KeyedSubmission(descriptor: descriptor, key: key, reply: reply))
-    } else if let problem = refusal() {
+    } else if let problem = refusal(in: descriptor.spec.namespace) {
       refuse(reply, problem)
     } else {
       accept(descriptor, reply: reply)
@@ -58,7 +58,7 @@ extension Engine {
   mutating func accept(_ descriptor: CallDescriptor, reply: ReplyToken) -> CallID {
     let start = descriptor.start.instant(acceptedAt: now)
     let record = CallRecord(
-      id: ids.next(at: now), kind: .call, spec: descriptor.spec, body: descriptor.body, createdAt: now,
+      id: nextID(), kind: .call, spec: descriptor.spec, body: descriptor.body, createdAt: now,
       progress: CallProgress(state: .held, due: start, waiting: .startTime, roundStartedAt: start))
     let accepted = insert(record)
     afterCommit.append(.reply(reply, .accepted(accepted)))
@@ -77,7 +77,8 @@ extension Engine {
     if unfinished >= settings.maxUnfinished {
       return Problem(
         status: 503, code: "backlogFull", title: "The backlog is full",
-        detail: "\(unfinished) calls have not ended yet, which is the most this service keeps. Try again later.",
+        detail:
+          "\(settings.maxUnfinished) calls have not ended yet, which is the most this service keeps. Try again later.",
         retryAfter: 30)
     }
     return nil
@@ -87,11 +88,12 @@ extension Engine {
   @discardableResult
   mutating func insert(_ new: CallRecord) -> CallRecord {
     var record = new
-    unfinished += 1
+    let place = place(of: record.spec.namespace)
+    countUnfinished(1, at: place)
     if let key = record.spec.orderingKey { return insertOrdered(record, key) }
     let index = target(record.spec.target)
     if record.progress.due > now {
-      let soon = record.progress.due <= now + settings.holdWindow && hasRoomForNew(record)
+      let soon = record.progress.due <= now + settings.holdWindow && hasRoomForNew(record, at: place)
       record.progress.state = soon ? .held : .scheduled
       writes.append(.insert(record))
       if soon {
@@ -126,11 +128,12 @@ extension Engine {
     let origin = (try? TargetURL(callback.url).origin) ?? callback.url
     let spec = CallSpec(
       url: callback.url, method: "POST", headers: [HeaderField("content-type", "application/json")],
-      target: "webhook:\(origin)", policy: settings.webhookPolicy, idempotent: true, captureLimit: 4096)
+      target: QualifiedKey.make("webhook:\(origin)", in: record.spec.namespace), policy: settings.webhookPolicy,
+      idempotent: true, captureLimit: 4096)
     let end = writes.count
     insert(
       CallRecord(
-        id: ids.next(at: now), kind: .webhook, spec: spec,
+        id: nextID(), kind: .webhook, spec: spec,
         body: WebhookPayload.make(event, of: record, attempts: attempts, redaction: settings.redaction, at: now),
         createdAt: now,
         progress: CallProgress(state: .held, due: now, roundStartedAt: now)))

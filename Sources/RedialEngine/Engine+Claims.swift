@@ -35,8 +35,8 @@ extension Engine {
   }
 
   /// The store has ended calls that nobody can understand. One of them may have had the turn of its ordering key.
-  mutating func setAside(_ count: Int) {
-    unfinished -= count
+  mutating func setAside(_ count: Int, in namespace: Namespace) {
+    countUnfinished(-count, at: place(of: namespace))
     stored(due: now)
   }
 
@@ -47,7 +47,7 @@ extension Engine {
     else { return }
     // A half-open breaker takes a few probes; fetching a crowd for them would be in vain.
     let isClosed = targets[index].breaker.state == .closed
-    let low = isClosed ? min(targets[index].settings.maxInFlight, settings.maxReadyPerTarget / 2) : 0
+    let low = isClosed ? min(targets[index].maxInFlight, settings.maxReadyPerTarget / 2) : 0
     // Retries that wait for their budget do not keep first tries in the store, as long as there is room for both.
     let hasOnlyRetries = targets[index].budget != nil && targets[index].queue.first(in: calls) == nil
     guard targets[index].ready <= low || (isClosed && hasOnlyRetries) else { return }

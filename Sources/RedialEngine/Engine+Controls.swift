@@ -6,9 +6,10 @@ extension Engine {
   /// Does what an operator wants.
   mutating func control(_ control: TargetControl) {
     if let trouble { return refuse(control.reply, trouble.problem) }
-    if targetIndex[control.target] == nil, targetIndex.count >= settings.maxTargets {
-      forgetIdleTargets()
-      if targetIndex.count >= settings.maxTargets { return refuse(control.reply, tooManyTargets) }
+    if targetIndex[control.target] == nil {
+      let place = place(of: QualifiedKey.namespace(of: control.target))
+      if refusalOfTarget(at: place) != nil { forgetIdleTargets() }
+      if let problem = refusalOfTarget(at: place) { return refuse(control.reply, problem) }
     }
     let index = target(control.target)
     var controls = targets[index].controls
@@ -49,6 +50,7 @@ extension Engine {
     let new = controls.overrides.applied(to: settings.target)
     targets[index].controls = controls
     targets[index].settings = new
+    targets[index].maxInFlight = min(new.maxInFlight, settings.mostPerTarget)
     useNewBreakerSettings(index)
     // A limit that stays keeps what it has counted.
     if new.ratePerSecond != old.ratePerSecond || new.rateBurst != old.rateBurst {
@@ -93,12 +95,6 @@ extension Engine {
       enqueue(place, call)
       if targets[index].budget != nil, call.record.progress.isRetry { targets[index].readyRetries += 1 }
     }
-  }
-
-  private var tooManyTargets: Problem {
-    Problem(
-      status: 409, code: "tooManyTargets", title: "There are too many targets",
-      detail: "The service remembers \(settings.maxTargets) targets, and all of them are in use or set up.")
   }
 }
 

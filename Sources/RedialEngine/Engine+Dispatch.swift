@@ -10,7 +10,10 @@ extension Engine {
   mutating func target(_ key: String) -> Int {
     if let index = targetIndex[key] { return index }
     if targetIndex.count >= settings.maxTargets { forgetIdleTargets() }
-    let state = TargetState(key: key, settings: settings.target)
+    let namespace = place(of: QualifiedKey.namespace(of: key))
+    namespaces[namespace].targets += 1
+    let state = TargetState(
+      key: key, namespace: namespace, settings: settings.target, most: settings.mostPerTarget)
     let index: Int
     if let free = freeTargets.popLast() {
       targets[free] = state
@@ -28,6 +31,7 @@ extension Engine {
     for index in knownTargets where targets[index].isForgettable(at: now) {
       targetIndex[targets[index].key] = nil
       targets[index].isForgotten = true
+      namespaces[targets[index].namespace].targets -= 1
       freeTargets.append(index)
     }
   }
@@ -39,7 +43,7 @@ extension Engine {
   mutating func enterRotation(_ index: Int) {
     guard !targets[index].inRotation, targets[index].ready + targets[index].stored > 0 else { return }
     targets[index].inRotation = true
-    rotation.append(index)
+    appendToRotation(index)
   }
 
   /// Has a target looked at again at a time, or before.
@@ -126,7 +130,8 @@ extension Engine {
   /// before it.
   func mustQueue(_ index: Int, _ record: CallRecord) -> Bool {
     if record.spec.policy.onTrip == .fail, !targets[index].breaker.admits(at: now) { return false }
-    if !hasRoomForNew(record) || !hasShare(index, bytes: record.body.count) { return true }
+    let place = targets[index].namespace
+    if !hasRoomForNew(record, at: place) || !hasShare(index, bytes: record.body.count) { return true }
     // What is more urgent than all that waits there goes before it; becoming ready, it finds a place.
     if record.spec.priority > CallSpec.defaultPriority, record.spec.priority > targets[index].storedPriority {
       return false
@@ -160,7 +165,7 @@ extension Engine {
   /// Starts what may be started.
   mutating func dispatch() {
     guard !isDraining, trouble == nil else { return }
-    while inFlight < settings.maxInFlight, let index = rotation.popFirst() {
+    while inFlight < settings.maxInFlight, let index = nextInRotation() {
       targets[index].inRotation = false
       if startNext(of: index) { enterRotation(index) }
     }
@@ -195,7 +200,8 @@ extension Engine {
 
   /// A permit for a call that has just come in, if it need not wait for anything or anybody.
   mutating func permitAtOnce(_ index: Int) -> CircuitBreaker.Permit? {
-    guard !isDraining, trouble == nil, rotation.isEmpty, inFlight < settings.maxInFlight,
+    guard !isDraining, trouble == nil, turns.isEmpty, inFlight < settings.maxInFlight,
+      mayBegin(targets[index].namespace),
       targets[index].ready == 0, targets[index].stored == 0, hasLeave(index)
     else { return nil }
     return permit(index)
@@ -230,6 +236,7 @@ extension Engine {
     inFlight += 1
     runningBytes += call.record.body.count
     targets[call.target].inFlight += 1
+    namespaces[targets[call.target].namespace].inFlight += 1
     let longest = min(call.record.spec.policy.attemptTimeout, targets[call.target].settings.attemptTimeout)
     writes.append(isNew ? .insert(call.record) : .update(id, call.record.progress, nil))
     afterCommit.append(

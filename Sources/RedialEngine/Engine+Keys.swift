@@ -24,7 +24,7 @@ extension Engine {
       // Behind the commit of the first, which may still be under way, and may fail.
       return afterCommit.append(.reply(submission.reply, reply))
     }
-    if let problem = refusal() { return refuse(submission.reply, problem) }
+    if let problem = refusal(in: submission.descriptor.spec.namespace) { return refuse(submission.reply, problem) }
     let id = accept(submission.descriptor, reply: submission.reply)
     let new = KeyRecord(
       key: submission.key, call: id, createdAt: now, expiresAt: now + settings.idempotencyTime)
@@ -54,6 +54,8 @@ extension Engine {
   private static func keyReused(_ key: IdempotencyKey) -> Problem {
     Problem(
       status: 422, code: "idempotencyKeyReused", title: "The Idempotency-Key was used for another call",
-      detail: "Another descriptor was submitted under the key \"\(key.text)\". A new call needs a new key.")
+      detail:
+        "Another descriptor was submitted under the key \"\(QualifiedKey.bare(key.text))\". A new call needs a new key."
+    )
   }
 }

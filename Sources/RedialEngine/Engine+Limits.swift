@@ -8,14 +8,14 @@ extension Engine {
   /// Whether the target's limits, its breaker apart, let an attempt begin now; if not, it is looked at again when they
   /// may. What is bound by attempts under way is looked at when one of them ends.
   mutating func hasLeave(_ index: Int) -> Bool {
-    guard targets[index].isLimited else { return targets[index].inFlight < targets[index].settings.maxInFlight }
+    guard targets[index].isLimited else { return targets[index].inFlight < targets[index].maxInFlight }
     targets[index].noteLimits(at: now)
     if targets[index].controls.isPaused {
       tellStanding(index)
       return false
     }
     if let until = targets[index].heldUntil { return lookLater(index, at: until) }
-    let full = targets[index].settings.maxInFlight
+    let full = targets[index].maxInFlight
     let limit = targets[index].slowStart.limit(of: full, at: now)
     guard targets[index].inFlight < limit else {
       if limit < full { lookAgain(index, at: now + targets[index].slowStart.duration / Self.rampSteps) }

@@ -24,8 +24,10 @@ extension Engine {
   }
 
   /// Whether a call that need not be in memory may be: an eighth is kept free for what is due in the store.
-  func hasRoomForNew(_ record: CallRecord) -> Bool {
-    room > settings.maxHeld / 8
+  ///
+  /// - Parameter place: That of the call's namespace.
+  func hasRoomForNew(_ record: CallRecord, at place: Int) -> Bool {
+    room > settings.maxHeld / 8 && hasNamespaceRoom(place)
       && heldBytes - runningBytes + record.body.count <= settings.maxHeldBytes - settings.maxHeldBytes / 8
   }
 
@@ -37,18 +39,25 @@ extension Engine {
 
   /// How many more due calls of a target may wait in memory; less than 1 when none may.
   func shareLeft(_ index: Int) -> Int {
-    let common = settings.maxHeld / 2 - readyCount - expected
-    return max(common, own(settings.maxHeld, all: readyCount) - targets[index].ready)
+    let place = targets[index].namespace
+    var common = settings.maxHeld / 2 - readyCount - expected
+    if isShared { common = min(common, namespaceShare(of: settings.maxHeld / 2) - namespaces[place].ready) }
+    return max(common, own(settings.maxHeld, all: readyCount, at: place) - targets[index].ready)
   }
 
   private func byteShareLeft(_ index: Int) -> Int {
-    let common = settings.maxHeldBytes / 2 - readyBytes
-    return max(common, own(settings.maxHeldBytes, all: readyBytes) - targets[index].readyBytes)
+    let place = targets[index].namespace
+    var common = settings.maxHeldBytes / 2 - readyBytes
+    if isShared { common = min(common, namespaceShare(of: settings.maxHeldBytes / 2) - namespaces[place].readyBytes) }
+    return max(common, own(settings.maxHeldBytes, all: readyBytes, at: place) - targets[index].readyBytes)
   }
 
-  /// What is each target's own of a bound, as long as the shares that were given out before leave so much.
-  private func own(_ bound: Int, all: Int) -> Int {
-    all < bound / 4 * 3 ? bound / 4 / max(1, busyTargets) : 0
+  /// What is each target's own of a bound, as long as the shares that were given out before leave so much: an equal part
+  /// for each namespace, and of that for each of its targets.
+  private func own(_ bound: Int, all: Int, at place: Int) -> Int {
+    guard all < bound / 4 * 3 else { return 0 }
+    return isShared
+      ? bound / 4 / max(1, busyNamespaces) / max(1, namespaces[place].busyTargets) : bound / 4 / max(1, busyTargets)
   }
 
   /// How many due calls of a target are worth fetching, so that they need not go back.
@@ -79,6 +88,7 @@ extension Engine {
     usualBody += (size - usualBody) / 8
     targets[index].usualBody += (size - targets[index].usualBody) / 8
     targets[index].held += 1
+    namespaces[targets[index].namespace].held += 1
   }
 
   /// Drops a call from memory.
@@ -86,6 +96,7 @@ extension Engine {
     guard let call = calls.removeValue(forKey: id) else { return }
     heldBytes -= call.record.body.count
     targets[call.target].held -= 1
+    namespaces[targets[call.target].namespace].held -= 1
     if case .ready = call.phase { uncountReady(call) }
     if let fetch = fetches[id] { fetches[id]?.stale = fetch.outstanding }
   }
@@ -99,6 +110,7 @@ extension Engine {
     if targets[index].budget != nil, call.record.progress.isRetry { targets[index].readyRetries += 1 }
     readyCount += 1
     readyBytes += call.record.body.count
+    countReady(1, call.record.body.count, of: index)
   }
 
   /// No longer counts a call among the due ones of its target.
@@ -110,6 +122,18 @@ extension Engine {
     readyCount -= 1
     readyBytes -= call.record.body.count
     if targets[index].ready == 0 { busyTargets -= 1 }
+    countReady(-1, -call.record.body.count, of: index)
+  }
+
+  /// Counts a due call of a target's namespace, more or fewer, behind the target itself.
+  private mutating func countReady(_ change: Int, _ bytes: Int, of index: Int) {
+    let place = targets[index].namespace
+    let wasBusy = namespaces[place].ready > 0
+    namespaces[place].ready += change
+    namespaces[place].readyBytes += bytes
+    let isBusy = namespaces[place].ready > 0
+    if isBusy != wasBusy { busyNamespaces += change }
+    if targets[index].ready == max(0, change) { namespaces[place].busyTargets += change }
   }
 
   /// Sets a call's timer.

@@ -6,7 +6,7 @@ extension Engine {
   /// Does an operation, or asks the store for the call that it is about.
   mutating func operate(_ operation: Operation) {
     if let trouble { return refuse(operation, trouble.problem) }
-    guard let call = calls[operation.id] else {
+    guard let call = calls[operation.id], call.record.spec.namespace == operation.namespace else {
       return fetch(operation)
     }
     switch operation.kind {
@@ -37,7 +37,8 @@ extension Engine {
   /// The call that an operation is about has come from the store.
   mutating func fetched(_ operation: Operation, _ record: CallRecord?) {
     let isStale = endFetch(of: operation.id)
-    if calls[operation.id] != nil || isStale { return operate(operation) }
+    let isHere = calls[operation.id]?.record.spec.namespace == operation.namespace
+    if isHere || isStale { return operate(operation) }
     guard let record else {
       return refuse(
         operation,
@@ -124,7 +125,7 @@ extension Engine {
     record.progress = CallProgress(
       state: .held, due: now, attempts: ended.progress.attempts, attemptsBefore: ended.progress.attempts,
       roundStartedAt: now)
-    unfinished += 1
+    countUnfinished(1, at: place(of: record.spec.namespace))
     if record.spec.orderingKey != nil {
       awaitTurn(record)
     } else {

@@ -44,6 +44,7 @@ extension Engine {
     inFlight -= 1
     runningBytes -= call.record.body.count
     targets[call.target].inFlight -= 1
+    namespaces[targets[call.target].namespace].inFlight -= 1
   }
 
   /// Decides what follows from an attempt, and does it.
@@ -100,6 +101,7 @@ extension Engine {
     // Calls that came in when there was room for an attempt, and none for waiting, wait in the store.
     let fits =
       calls.count - inFlight <= settings.maxHeld - settings.maxHeld / 8
+      && hasNamespaceRoom(targets[call.target].namespace)
       && heldBytes - runningBytes <= settings.maxHeldBytes - settings.maxHeldBytes / 8
     let soon = due <= now + settings.holdWindow && fits
     call.record.progress.state = soon ? .held : .scheduled
@@ -137,7 +139,7 @@ extension Engine {
     record.progress.waiting = nil
     writes.append(.update(id, record.progress, attempt))
     release(id)
-    unfinished -= 1
+    countUnfinished(-1, at: targets[call.target].namespace)
     // Behind the webhook, which has to follow the end that it tells of.
     defer { if record.spec.orderingKey != nil { passTurn(record) } }
     if let failure {

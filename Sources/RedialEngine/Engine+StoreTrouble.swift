@@ -16,6 +16,8 @@ struct StoreTrouble: Sendable {
   /// Calls that were refused since their insert failed, and webhooks that told of them: whatever else was to
   /// be written of them is dropped.
   var refused: Set<CallID> = []
+  /// The places of their namespaces.
+  var places: [CallID: Int] = [:]
 
   /// Writes, and what is to follow once they are on disk.
   struct Backlog: Sendable {
@@ -100,7 +102,7 @@ extension Engine {
     guard let problem = trouble?.problem else { return }
     for case .reply(let reply, .accepted(let record)) in then {
       refuse(reply, problem)
-      refuse(record.id)
+      refuse(record)
     }
     let actions = then.filter { action in
       switch action {
@@ -143,14 +145,14 @@ extension Engine {
     for write in writes {
       switch write {
       case .insert(let record) where endWasDropped && Self.tellsOfCall(record):
-        refuse(record.id)
+        refuse(record)
       case .insert(let record) where trouble?.refused.contains(record.id) == true: endWasDropped = false
       case .awaitTurn(let id, _, _) where trouble?.refused.contains(id) == true: endWasDropped = false
       case .key(let record) where trouble?.refused.contains(record.call) == true: endWasDropped = false
       case .retried(let id, _) where trouble?.refused.contains(id) == true: endWasDropped = false
       case .update(let id, let progress, _) where trouble?.refused.contains(id) == true:
         endWasDropped = progress.state.isFinal
-        if endWasDropped { unfinished += 1 }
+        if endWasDropped { countUnfinished(1, at: trouble?.places[id] ?? 0) }
       default:
         endWasDropped = false
         kept.append(write)
@@ -160,11 +162,14 @@ extension Engine {
   }
 
   /// Undoes the acceptance of a call.
-  private mutating func refuse(_ id: CallID) {
+  private mutating func refuse(_ record: CallRecord) {
+    let id = record.id
     guard trouble?.refused.insert(id).inserted == true else { return }
+    let place = place(of: record.spec.namespace)
+    trouble?.places[id] = place
     // A call that is not in memory was put into the store, or has ended since, which dropping its end makes good.
     // The count of what waits in a target's queue corrects itself with the next refill.
-    unfinished -= 1
+    countUnfinished(-1, at: place)
     guard let call = calls[id] else { return }
     if case .running(let permit, let cancelledBy) = call.phase {
       leaveRunning(id)

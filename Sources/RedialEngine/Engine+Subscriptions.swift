@@ -12,8 +12,15 @@ public struct Announcement: Sendable {
   /// Who wants it, to be told of the webhook; only with `only`.
   public var reply: ReplyToken?
 
+  /// Whose subscribers are told.
+  public var namespace: Namespace
+
   /// Creates an announcement.
-  public init(_ type: String, data: [UInt8], only: WebhookSubscription? = nil, reply: ReplyToken? = nil) {
+  public init(
+    _ type: String, data: [UInt8], only: WebhookSubscription? = nil, reply: ReplyToken? = nil,
+    in namespace: Namespace = .default
+  ) {
+    self.namespace = only?.namespace ?? namespace
     self.type = type
     self.data = data
     self.only = only
@@ -52,7 +59,7 @@ extension Engine {
 
   /// Tells subscribers of a change of a target's breaker.
   mutating func tellSubscribers(_ event: TargetEvent, of key: String, openUntil: Timestamp? = nil, trips: Int? = nil) {
-    guard !subscriptions.isEmpty, !key.hasPrefix(WebhookSubscription.targetPrefix) else { return }
+    guard !subscriptions.isEmpty, !QualifiedKey.bare(key).hasPrefix(WebhookSubscription.targetPrefix) else { return }
     for subscription in subscriptions where subscription.wants(event.rawValue, target: key) {
       insertWebhook(
         event.rawValue, WebhookPayload.make(event, of: key, openUntil: openUntil, trips: trips, at: now),
@@ -62,13 +69,16 @@ extension Engine {
 
   /// Tells one subscriber, or all who want to know.
   mutating func announce(_ announcement: Announcement) {
-    if let reply = announcement.reply, let problem = refusal() { return refuse(reply, problem) }
+    if let reply = announcement.reply, let problem = refusal(in: announcement.namespace) {
+      return refuse(reply, problem)
+    }
     let body = WebhookPayload.make(announcement.type, at: now) { $0.raw(announcement.data) }
     if let only = announcement.only {
       let accepted = insertWebhook(announcement.type, body, to: only)
       if let reply = announcement.reply { afterCommit.append(.reply(reply, .accepted(accepted))) }
     } else {
-      for subscription in subscriptions where subscription.events.contains(announcement.type) {
+      for subscription in subscriptions
+      where subscription.namespace == announcement.namespace && subscription.events.contains(announcement.type) {
         insertWebhook(announcement.type, body, to: subscription)
       }
     }
@@ -84,7 +94,7 @@ extension Engine {
       labels: [CallSpec.Label(name: Self.eventLabel, value: event)], captureLimit: 4096)
     return insert(
       CallRecord(
-        id: ids.next(at: now), kind: .webhook, spec: spec, body: body, createdAt: now,
+        id: nextID(), kind: .webhook, spec: spec, body: body, createdAt: now,
         progress: CallProgress(state: .held, due: now, roundStartedAt: now)))
   }
 

@@ -35,8 +35,13 @@ public struct Engine: Sendable {
   var targetIndex: [String: Int] = [:]
   /// Places in `targets` that are free.
   var freeTargets: [Int] = []
-  /// Targets that may have a call to start, each at most once, in turn.
-  var rotation = Queue<Int>()
+  /// The namespaces, ``Namespace/default`` first, and the places of the others.
+  var namespaces = [NamespaceState(.default)]
+  var namespaceIndex: [Namespace: Int] = [:]
+  /// Namespaces that have targets which may have a call to start, each at most once, in turn.
+  var turns = Queue<Int>()
+  /// How many namespaces have a due call in memory.
+  var busyNamespaces = 0
   var timers = TimerHeap()
 
   /// When the earliest call in the store is due.
@@ -123,7 +128,8 @@ public struct Engine: Sendable {
     case .claimedQueued(let target, let calls, let complete): claimedQueued(target, calls, complete: complete)
     case .fetched(let operation, let record): fetched(operation, record)
     case .foundKey(let submission, let record): foundKey(submission, record)
-    case .setAside(let count): setAside(count)
+    case .setAside(let count, let namespace): setAside(count, in: namespace)
+    case .namespaces(let all): for namespace in all { _ = place(of: namespace) }
     case .storeFailed(let request, let failure): storeFailed(request, failure)
     case .subscriptions(let all): subscriptions = all
     case .announce(let announcement): announce(announcement)

@@ -34,8 +34,10 @@ public enum EngineEvent: Sendable {
   case fetched(Operation, CallRecord?)
   /// The call, if any, that was accepted under the key of a submission before.
   case foundKey(KeyedSubmission, KeyRecord?)
-  /// So many calls that a claim came upon could not be understood, and were ended by the store.
-  case setAside(Int)
+  /// So many calls of a namespace that a claim came upon could not be understood, and were ended by the store.
+  case setAside(Int, in: Namespace)
+  /// There are these namespaces, whether they have had a call or not.
+  case namespaces([Namespace])
   /// The store could not do this.
   case storeFailed(StoreRequest, StoreFailure)
   /// Who is told of events from now on, by webhooks.
@@ -64,13 +66,19 @@ public struct Operation: Sendable, Hashable {
   public var kind: Kind
   /// Of which call.
   public var id: CallID
+  /// In which namespace; to it, a call of another is none.
+  public var namespace: Namespace
   /// Who wants it.
   public var reply: ReplyToken
   /// On whose behalf, and why.
   public var attribution: Attribution
 
   /// Creates an operation.
-  public init(_ kind: Kind, _ id: CallID, reply: ReplyToken, attribution: Attribution = Attribution()) {
+  public init(
+    _ kind: Kind, _ id: CallID, in namespace: Namespace = .default, reply: ReplyToken,
+    attribution: Attribution = Attribution()
+  ) {
+    self.namespace = namespace
     self.kind = kind
     self.id = id
     self.reply = reply
@@ -98,7 +106,7 @@ public struct TargetControl: Sendable, Hashable {
 
   /// What is wanted.
   public var kind: Kind
-  /// Of which target.
+  /// Of which target, by its qualified key.
   public var target: String
   /// Who wants it.
   public var reply: ReplyToken

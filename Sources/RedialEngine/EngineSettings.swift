@@ -35,6 +35,11 @@ public struct EngineSettings: Sendable, Hashable {
   public var idempotencyTime: Duration
   /// A target's breaker, where nothing else is set for it.
   public var breaker: CircuitBreakerSettings
+  /// What one target may have of `maxInFlight`, 0...1, whatever is set for it: the rest is for the others, since one that
+  /// is slow keeps what it has.
+  public var targetShare = 0.75
+  /// What one namespace may have of what all share, 0...1, as soon as there is more than one; see Engine+Namespaces.
+  public var namespaceShare = 0.5
   /// Attempts begun a second to one target, where nothing else is set for it; 0 for no bound.
   public var ratePerSecond = 0.0
   /// Attempts that may begin at once after a pause, where there is a rate.
@@ -91,6 +96,9 @@ public struct EngineSettings: Sendable, Hashable {
       breaker: breaker, maxInFlight: maxInFlightPerTarget, ratePerSecond: ratePerSecond, rateBurst: rateBurst,
       retryShare: retryShare, retriesPerSecond: retriesPerSecond, slowStart: slowStart, attemptTimeout: attemptTimeout)
   }
+
+  /// The most attempts that any target may have under way, at least one.
+  var mostPerTarget: Int { max(1, Int(Double(maxInFlight) * targetShare)) }
 
   /// Webhooks are patient: from 5 s to an hour apart, for three days. Any answer but 2xx and 410 is worth a
   /// retry, since a receiver knows the message by its id (Standard Webhooks).

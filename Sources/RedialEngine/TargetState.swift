@@ -4,8 +4,12 @@ internal import RedialModel
 /// A target in the engine's memory: its breaker, its queue, and what is under way.
 struct TargetState: Sendable {
   let key: String
+  /// The place of its namespace.
+  let namespace: Int
   /// What holds for it now.
   var settings: TargetSettings
+  /// The most attempts under way, by its settings and by its share of all.
+  var maxInFlight: Int
   /// What operators have made of it.
   var controls = TargetControls()
   var breaker: CircuitBreaker
@@ -49,9 +53,11 @@ struct TargetState: Sendable {
   /// Whether its place is free.
   var isForgotten = false
 
-  init(key: String, settings: TargetSettings) {
+  init(key: String, namespace: Int, settings: TargetSettings, most: Int) {
     self.key = key
+    self.namespace = namespace
     self.settings = settings
+    maxInFlight = min(settings.maxInFlight, most)
     breaker = CircuitBreaker(settings: settings.breaker)
     slowStart = SlowStart(duration: settings.slowStart)
     rate = settings.rateLimiter

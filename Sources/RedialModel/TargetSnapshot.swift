@@ -12,7 +12,7 @@ public struct TargetSnapshot: Sendable, Hashable {
     case halfOpen
   }
 
-  /// The target's key.
+  /// The target's key, qualified by its namespace.
   public var key: String
   /// Its breaker's state.
   public var breaker: BreakerState
@@ -57,7 +57,7 @@ public struct TargetSnapshot: Sendable, Hashable {
   /// Writes the target as one object.
   public func write(to writer: inout JSONWriter) {
     writer.beginObject()
-    writer.field("key", key)
+    writer.field("key", QualifiedKey.bare(key))
     writer.key("breaker")
     writer.beginObject()
     writer.field("state", breaker.rawValue)

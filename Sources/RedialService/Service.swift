@@ -116,6 +116,7 @@ public final class Service: Sendable {
       // What was set aside until now is not among the unfinished calls of that state.
       store.onSetAside = { [unowned runtime] in runtime.didSetAside($0) }
       runtime.begin(with: state)
+      runtime.post(CollectionOfOne(.namespaces(keys.namespaces)))
     } catch {
       server.stop()
       runtime.abandon()

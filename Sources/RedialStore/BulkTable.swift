@@ -12,15 +12,19 @@ struct BulkTable {
     upsert = try connection.prepare(
       "store an operation",
       """
-      INSERT INTO operations (id, request, created_at, state, finished_at, matched, done, skipped, cursor)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+      INSERT INTO operations (id, request, created_at, state, finished_at, matched, done, skipped, cursor,
+        namespace)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
       ON CONFLICT (id) DO UPDATE SET state = excluded.state, finished_at = excluded.finished_at,
         matched = excluded.matched, done = excluded.done, skipped = excluded.skipped, cursor = excluded.cursor
       """)
     removeOne = try connection.prepare("remove an operation", "DELETE FROM operations WHERE id = ?1")
     select = try connection.prepare(
       "read the operations",
-      "SELECT id, request, created_at, state, finished_at, matched, done, skipped, cursor FROM operations ORDER BY id")
+      """
+      SELECT id, request, created_at, state, finished_at, matched, done, skipped, cursor, namespace FROM operations
+      ORDER BY id
+      """)
   }
 
   /// Stores an operation as it is now.
@@ -33,6 +37,7 @@ struct BulkTable {
     upsert.bind(7, Int64(operation.done))
     upsert.bind(8, Int64(operation.skipped))
     upsert.bind(9, operation.cursor?.rawValue)
+    upsert.bind(10, text: operation.namespace.name)
     try operation.request.json.withUnsafeBufferPointer { request throws(StoreError) in
       upsert.bind(2, bytes: request)
       try upsert.run()
@@ -54,10 +59,13 @@ struct BulkTable {
       let request = row.withBytes(1) { bytes in
         Result { () throws(Problem) in try BulkRequest.read(bytes, rate: BulkOperation.rates.lowerBound) }
       }
-      guard case .success(let request) = request, let state = row.code(3, as: BulkOperation.State.self) else {
+      guard case .success(var request) = request, let namespace = Namespace(row.text(9)),
+        let state = row.code(3, as: BulkOperation.State.self)
+      else {
         throw StoreError(
           kind: .corrupt, message: "The operation \(id) cannot be read. Restore the store from a backup.")
       }
+      request.filter.namespace = namespace
       var operation = BulkOperation(
         id: id, request: request, createdAt: Timestamp(microseconds: row.integer(2)))
       operation.state = state

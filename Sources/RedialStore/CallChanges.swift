@@ -33,8 +33,8 @@ struct CallChanges {
       "store a call",
       """
       INSERT INTO calls (id, kind, target_id, created_at, state, due, waiting, attempts, interruptions,
-        attempts_before, round_started_at, finished_at, failure, previous_wait, total_wait, priority)
-      VALUES (?12, ?13, ?14, ?15, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?16)
+        attempts_before, round_started_at, finished_at, failure, previous_wait, total_wait, priority, namespace)
+      VALUES (?12, ?13, ?14, ?15, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?16, ?17)
       """)
     insertRequest = try connection.prepare(
       "store a call's request", "INSERT INTO requests (id, spec, body, body_size) VALUES (?1, ?2, ?3, ?4)")
@@ -89,13 +89,14 @@ struct CallChanges {
   }
 
   /// Stores a new call.
-  func insert(_ call: CallRecord, targetID: Int64) throws(StoreError) {
+  func insert(_ call: CallRecord, targetID: Int64, namespace: Int64) throws(StoreError) {
     bind(call.progress, to: insertCall)
     insertCall.bind(12, call.id.rawValue)
     insertCall.bind(13, Int64(call.kind.rawValue))
     insertCall.bind(14, targetID)
     insertCall.bind(15, call.createdAt.microseconds)
     insertCall.bind(16, Int64(call.spec.priority))
+    insertCall.bind(17, namespace)
     try insertCall.run()
     counts.note(kind: Int64(call.kind.rawValue), state: Int64(call.progress.state.rawValue), 1)
     insertRequest.bind(1, call.id.rawValue)

@@ -24,7 +24,9 @@ final class CallListing {
   }
 
   /// The identities of the calls that a query asks for.
-  func ids(_ query: CallQuery, targetID: Int64?) throws(StoreError) -> CallPage<CallID> {
+  ///
+  /// - Parameter namespace: The number of the query's namespace.
+  func ids(_ query: CallQuery, namespace: Int64, targetID: Int64?) throws(StoreError) -> CallPage<CallID> {
     var page = CallPage<CallID>(calls: [], next: nil)
     guard query.limit > 0 else { return page }
     let isIndexed = query.filter.isIndexed
@@ -33,7 +35,8 @@ final class CallListing {
     while true {
       // One more than is wanted tells whether there is another page.
       let limit = isIndexed ? query.limit + 1 : min(Self.chunk, left)
-      let candidates = try candidates(query.filter, before: before, targetID: targetID, limit: limit)
+      let candidates = try candidates(
+        query.filter, before: before, namespace: namespace, targetID: targetID, limit: limit)
       for id in candidates {
         if page.calls.count == query.limit {
           page.next = before
@@ -54,7 +57,7 @@ final class CallListing {
   }
 
   private func candidates(
-    _ filter: CallFilter, before: CallID, targetID: Int64?, limit: Int
+    _ filter: CallFilter, before: CallID, namespace: Int64, targetID: Int64?, limit: Int
   ) throws(StoreError) -> [CallID] {
     let label = filter.labels.first
     let statement = try statement(label == nil ? .states(filter.state, hasTarget: targetID != nil) : .label)
@@ -63,10 +66,11 @@ final class CallListing {
     statement.bind(3, Int64(limit))
     statement.bind(4, filter.firstID.rawValue)
     if let label {
-      statement.bind(5, text: label.name)
+      statement.bind(5, text: QualifiedKey.make(label.name, in: filter.namespace))
       statement.bind(6, text: label.value)
-    } else if let targetID {
-      statement.bind(5, targetID)
+    } else {
+      statement.bind(6, namespace)
+      if let targetID { statement.bind(5, targetID) }
     }
     return try statement.rows { row throws(StoreError) in CallID(rawValue: row.integer(0)) }
   }
@@ -86,13 +90,11 @@ final class CallListing {
     }
     let states = StoredState.allCases.filter { state == nil || $0.visible == state }
     let ranges = states.map { state in
-      var range = "SELECT id FROM calls WHERE kind = ?1 AND state = \(state.rawValue) AND id < ?2 AND id >= ?4"
-      if hasTarget {
-        range += " AND target_id = ?5"
-        let isInMemory = state == .held || state == .running
-        if !isInMemory { range += " AND \(Conditions.notInMemory)" }
-      }
-      return range
+      let range = "SELECT id FROM calls WHERE kind = ?1 AND state = \(state.rawValue) AND id < ?2 AND id >= ?4"
+      let isInMemory = state == .held || state == .running
+      // A target is of one namespace, whose parameter only has its place then.
+      if hasTarget, !isInMemory { return range + " AND target_id = ?5 AND \(Conditions.notInMemory) AND ?6 >= 0" }
+      return range + " AND namespace = ?6" + (hasTarget ? " AND target_id = ?5" : "")
     }
     return ranges.joined(separator: " UNION ALL ") + " ORDER BY id DESC LIMIT ?3"
   }

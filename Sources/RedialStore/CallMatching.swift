@@ -24,7 +24,7 @@ struct CallMatching {
   /// Whether a call fits a filter, in all but when it was accepted.
   func callAsFunction(_ id: CallID, _ filter: CallFilter, targetID: Int64?) throws(StoreError) -> Bool {
     for label in filter.labels {
-      hasLabel.bind(1, text: label.name)
+      hasLabel.bind(1, text: QualifiedKey.make(label.name, in: filter.namespace))
       hasLabel.bind(2, text: label.value)
       hasLabel.bind(3, id.rawValue)
       guard try hasLabel.first({ row throws(StoreError) in row.integer(0) }) != nil else { return false }

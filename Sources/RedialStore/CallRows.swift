@@ -23,7 +23,7 @@ struct CallRows {
       SELECT c.kind, c.created_at, c.state, c.due, c.waiting, c.attempts, c.interruptions, c.attempts_before,
         c.round_started_at, c.finished_at, c.failure, r.spec, \(bodies ? "r.body" : "NULL"), c.previous_wait,
         c.total_wait, \(bodies ? "r.body_size" : "NULL")
-      FROM calls c LEFT JOIN requests r ON r.id = c.id WHERE c.id = ?1
+      FROM calls c LEFT JOIN requests r ON r.id = c.id WHERE c.id = ?1 AND (?2 IS NULL OR c.namespace = ?2)
       """)
   }
 
@@ -34,8 +34,11 @@ struct CallRows {
   }
 
   /// The call of that identity, or nil.
-  func call(_ id: CallID) throws(StoreError) -> Found? {
+  ///
+  /// - Parameter namespace: The number of the only namespace that it may be of; nil for any.
+  func call(_ id: CallID, namespace: Int64? = nil) throws(StoreError) -> Found? {
     select.bind(1, id.rawValue)
+    select.bind(2, namespace)
     return try select.first { row throws(StoreError) in Self.read(id, row) }
   }
 

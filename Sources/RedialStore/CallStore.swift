@@ -22,8 +22,9 @@ public protocol CallStore: AnyObject {
   /// await their turn become `held`.
   func claimQueued(target: String, limit: Int) throws(StoreError) -> [CallRecord]
 
-  /// Takes one call: if it has not ended it becomes `held`; if it has, it is answered as it is. Nil when there is none.
-  func claim(_ id: CallID) throws(StoreError) -> CallRecord?
+  /// Takes one call: if it has not ended it becomes `held`; if it has, it is answered as it is. Nil when the namespace has
+  /// none of that identity.
+  func claim(_ id: CallID, in namespace: Namespace) throws(StoreError) -> CallRecord?
 
   /// The call that was accepted under a key which has not expired.
   func find(key: String, at now: Timestamp) throws(StoreError) -> KeyRecord?
@@ -47,11 +48,13 @@ public protocol CallStore: AnyObject {
 /// Reads calls for people, from any thread, without waiting for writes. It sees what is committed.
 public protocol CallReader: Sendable {
   /// A call with all its attempts, the newest last; the response bodies of all of them, or of the last only.
-  func call(_ id: CallID, allResponses: Bool) throws(StoreError) -> StoredCall?
+  ///
+  /// - Parameter namespace: The only one that it may be of; nil for any.
+  func call(_ id: CallID, in namespace: Namespace?, allResponses: Bool) throws(StoreError) -> StoredCall?
 
   /// The attempts of a call, the newest last, with what was kept of all responses, or with no more than their heads; nil
-  /// when there is no such call.
-  func attempts(of id: CallID, withBodies: Bool) throws(StoreError) -> [AttemptRecord]?
+  /// when the namespace has no such call.
+  func attempts(of id: CallID, in namespace: Namespace, withBodies: Bool) throws(StoreError) -> [AttemptRecord]?
 
   /// Calls without bodies, newest first.
   func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall>

@@ -9,7 +9,6 @@ struct ClaimQueries {
   private let queued: SQLiteStatement
   private let running: SQLiteStatement
   private let queueCounts: SQLiteStatement
-  private let unfinished: SQLiteStatement
   private let newest: SQLiteStatement
 
   /// Prepares the queries.
@@ -32,9 +31,6 @@ struct ClaimQueries {
       FROM (SELECT target_id, count(*) AS count FROM calls WHERE \(Conditions.queued) GROUP BY target_id) q
       CROSS JOIN targets t ON t.id = q.target_id
       """)
-    unfinished = try connection.prepare(
-      "count unfinished calls",
-      "SELECT count(*) FROM calls WHERE \(Conditions.anyKind) AND state <= \(StoredState.running.rawValue)")
     newest = try connection.prepare("find the newest call", "SELECT max(id) FROM calls")
   }
 
@@ -65,11 +61,6 @@ struct ClaimQueries {
   /// How many calls are in each target's queue.
   func queueLengths() throws(StoreError) -> [(target: String, count: Int)] {
     try queueCounts.rows { row throws(StoreError) in (row.text(0), Int(row.integer(1))) }
-  }
-
-  /// How many calls have not ended.
-  func unfinishedCount() throws(StoreError) -> Int {
-    Int(try unfinished.first { row throws(StoreError) in row.integer(0) } ?? 0)
   }
 
   /// The highest identity in the store; 0 for an empty one.

@@ -2,8 +2,10 @@ internal import RedialModel
 
 /// Conditions in the very words that SQLite needs to see before it uses an index.
 enum Conditions {
-  /// True of every call; with it, `calls_by_state` can be searched for a state of calls of any kind.
-  static let anyKind = "kind IN (\(CallKind.allCases.map { String($0.rawValue) }.joined(separator: ", ")))"
+  /// All kinds of calls.
+  static let kinds = CallKind.allCases.map { String($0.rawValue) }.joined(separator: ", ")
+  /// True of every call; with it, `calls_by_state` can be searched for a state of calls of any namespace and kind.
+  static let anyKind = "namespace IN (SELECT id FROM namespaces) AND kind IN (\(kinds))"
   /// The condition of the index `calls_due`: nobody holds the call.
   static let waiting = "state <= \(StoredState.queued.rawValue)"
   /// The condition of the index `calls_queued`.

@@ -13,10 +13,10 @@ struct LabelTable {
     removeAll = try connection.prepare("remove a call's labels", "DELETE FROM labels WHERE call_id = ?1")
   }
 
-  /// Stores the labels of a new call.
-  func insert(_ labels: [CallSpec.Label], of id: CallID) throws(StoreError) {
+  /// Stores the labels of a new call. Their names are qualified by its namespace.
+  func insert(_ labels: [CallSpec.Label], of id: CallID, in namespace: Namespace) throws(StoreError) {
     for label in labels {
-      insert.bind(1, text: label.name)
+      insert.bind(1, text: QualifiedKey.make(label.name, in: namespace))
       insert.bind(2, text: label.value)
       insert.bind(3, id.rawValue)
       try insert.run()

@@ -1,7 +1,7 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Named policies, with the versions of each that are kept.
+/// Named policies, with the versions of each that are kept. Names are qualified by their namespace.
 struct PolicyTable {
   private let insert: SQLiteStatement
   private let removeOlder: SQLiteStatement
@@ -21,9 +21,10 @@ struct PolicyTable {
   func add(_ policy: StoredPolicy, keeping limit: Int) throws(StoreError) {
     // What came before a removal is gone; a removal itself is one of the versions that a later policy displaces.
     let kept = policy.isRemoval ? min(1, limit) : limit
-    try remove(policy.name, through: policy.version - kept)
+    let name = QualifiedKey.make(policy.name, in: policy.namespace)
+    try remove(name, through: policy.version - kept)
     guard kept > 0 else { return }
-    insert.bind(1, text: policy.name)
+    insert.bind(1, text: name)
     insert.bind(2, Int64(policy.version))
     insert.bind(3, policy.createdAt.microseconds)
     try policy.json.withUnsafeBufferPointer { text throws(StoreError) in
@@ -35,9 +36,10 @@ struct PolicyTable {
   /// Every version of every policy that is kept, by name, the newest last.
   func all() throws(StoreError) -> [StoredPolicy] {
     try select.rows { row throws(StoreError) in
-      StoredPolicy(
-        name: row.text(0), version: Int(row.integer(1)), createdAt: Timestamp(microseconds: row.integer(2)),
-        json: row.bytes(3))
+      let name = row.text(0)
+      return StoredPolicy(
+        name: QualifiedKey.bare(name), version: Int(row.integer(1)), createdAt: Timestamp(microseconds: row.integer(2)),
+        json: row.bytes(3), in: QualifiedKey.namespace(of: name))
     }
   }
 

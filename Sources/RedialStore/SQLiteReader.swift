@@ -26,16 +26,18 @@ public final class SQLiteReader: CallReader {
   }
 
   /// A call with all its attempts; the responses of all of them, or of the last only.
-  public func call(_ id: CallID, allResponses: Bool) throws(StoreError) -> StoredCall? {
+  public func call(_ id: CallID, in namespace: Namespace?, allResponses: Bool) throws(StoreError) -> StoredCall? {
     try withConnection { connection throws(StoreError) in
-      try connection.call(id, responses: allResponses ? .all : .last)
+      try connection.call(id, in: namespace, responses: allResponses ? .all : .last)
     }
   }
 
   /// The attempts of a call, the newest last, with all responses or no more than their heads; nil without such a call.
-  public func attempts(of id: CallID, withBodies: Bool) throws(StoreError) -> [AttemptRecord]? {
+  public func attempts(
+    of id: CallID, in namespace: Namespace, withBodies: Bool
+  ) throws(StoreError) -> [AttemptRecord]? {
     try withConnection { connection throws(StoreError) in
-      try connection.call(id, responses: withBodies ? .all : .heads)?.attempts
+      try connection.call(id, in: namespace, responses: withBodies ? .all : .heads)?.attempts
     }
   }
 
@@ -114,6 +116,7 @@ private final class ReadConnection: @unchecked Sendable {
   private let attempts: AttemptRows
   private let retries: RetryTable
   private let listing: CallListing
+  private let namespaces: NamespaceTable
   private let findTarget: SQLiteStatement
   private let pingStatement: SQLiteStatement
   private let inTransaction: Transaction
@@ -132,14 +135,22 @@ private final class ReadConnection: @unchecked Sendable {
     attempts = try AttemptRows(on: connection)
     retries = try RetryTable(on: connection)
     listing = try CallListing(on: connection)
+    namespaces = try NamespaceTable(on: connection)
     findTarget = try connection.prepare("find a target", "SELECT id FROM targets WHERE key = ?1")
     pingStatement = try connection.prepare("reach the store", "SELECT max(id) FROM calls")
     inTransaction = try Transaction(on: connection, role: .reader)
   }
 
-  func call(_ id: CallID, responses: AttemptRows.Responses) throws(StoreError) -> StoredCall? {
+  func call(
+    _ id: CallID, in namespace: Namespace?, responses: AttemptRows.Responses
+  ) throws(StoreError) -> StoredCall? {
     try inTransaction { () throws(StoreError) in
-      switch try rows.call(id) {
+      var number: Int64?
+      if let namespace {
+        // One that has had no call has none of that identity; it is looked for all the same, as in any other.
+        number = try namespaces.find(namespace) ?? -1
+      }
+      switch try rows.call(id, namespace: number) {
       case nil: return nil
       case .damaged(let call): throw call.error
       case .intact(var record):
@@ -171,15 +182,16 @@ private final class ReadConnection: @unchecked Sendable {
     try inTransaction { () throws(StoreError) in try identities(query) ?? CallPage(calls: [], next: nil) }
   }
 
-  /// The identities of the calls that are asked for; nil when there is no such target.
+  /// The identities of the calls that are asked for; nil when there is no such namespace or target.
   private func identities(_ query: CallQuery) throws(StoreError) -> CallPage<CallID>? {
+    guard let namespace = try namespaces.find(query.filter.namespace) else { return nil }
     var targetID: Int64?
     if let target = query.filter.target {
-      findTarget.bind(1, text: target)
+      findTarget.bind(1, text: QualifiedKey.make(target, in: query.filter.namespace))
       targetID = try findTarget.first { row throws(StoreError) in row.integer(0) }
       if targetID == nil { return nil }
     }
-    return try listing.ids(query, targetID: targetID)
+    return try listing.ids(query, namespace: namespace, targetID: targetID)
   }
 
   func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding] {
@@ -199,7 +211,8 @@ extension DamagedCall {
     return CallRecord(
       id: id, kind: filter.kind,
       spec: CallSpec(
-        url: "", method: "", headers: [], target: filter.target ?? "", policy: RetryPolicy(), captureLimit: 0),
+        url: "", method: "", headers: [], target: QualifiedKey.make(filter.target ?? "", in: filter.namespace),
+        policy: RetryPolicy(), captureLimit: 0),
       body: [], createdAt: id.createdAt,
       progress: CallProgress(state: state, due: id.createdAt, roundStartedAt: id.createdAt, finishedAt: id.createdAt))
   }

@@ -10,10 +10,12 @@ extension SQLiteStore {
       try turns.grantFree()
       // They stay running on disk until their interruption is: who recovers after a crash in between finds them again.
       let running = try take(try queries.allRunning(), at: now, &damaged) { _ in }
+      let unfinished = try namespaces.unfinished()
       return RecoveredState(
         running: running, nextDue: try queries.nextDue(), queued: try queries.queueLengths(),
         breakers: try targets.breakers(), controls: try targets.controls(),
-        unfinished: try queries.unfinishedCount(), lastID: try queries.lastID())
+        unfinished: unfinished.reduce(0) { $0 + $1.unfinished }, namespaces: unfinished,
+        lastID: try queries.lastID())
     }
   }
 
@@ -41,9 +43,9 @@ extension SQLiteStore {
   ///
   /// - Throws: `corrupt` when it cannot be understood; it stays as it is then, since a claim of what is due will
   ///   set it aside.
-  public func claim(_ id: CallID) throws(StoreError) -> CallRecord? {
+  public func claim(_ id: CallID, in namespace: Namespace) throws(StoreError) -> CallRecord? {
     try transaction { () throws(StoreError) in
-      switch try read(id) {
+      switch try read(id, namespace: try namespaces.find(namespace) ?? -1) {
       case nil: return nil
       case .damaged(let call): throw call.error
       case .intact(var call):
@@ -66,7 +68,11 @@ extension SQLiteStore {
     var damaged: [DamagedCall] = []
     let result = try transaction { () throws(StoreError) in try body(&damaged) }
     if let onDamage { for call in damaged { onDamage(call.error) } }
-    if !damaged.isEmpty { onSetAside?(damaged.map(\.id)) }
+    if !damaged.isEmpty, let onSetAside {
+      var calls: [(id: CallID, namespace: Namespace)] = []
+      for call in damaged { calls.append((call.id, try namespaces.namespace(of: call.id))) }
+      onSetAside(calls)
+    }
     return result
   }
 

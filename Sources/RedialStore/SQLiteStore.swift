@@ -11,14 +11,15 @@ public final class SQLiteStore: CallStore {
   /// disk. Its lane is the store's.
   public var onDamage: ((StoreError) -> Void)?
 
-  /// Told of the same calls, those of a claim together.
-  public var onSetAside: (([CallID]) -> Void)?
+  /// Told of the same calls, those of a claim together, and whose they are.
+  public var onSetAside: (([(id: CallID, namespace: Namespace)]) -> Void)?
 
   let file: StoreFile
   let connection: SQLiteConnection
   let queries: ClaimQueries
   let changes: CallChanges
   let targets: TargetTable
+  let namespaces: NamespaceTable
   let finished: FinishedCalls
   let usage: UsageQueries
   private let counts: FinishedCounts
@@ -57,6 +58,7 @@ public final class SQLiteStore: CallStore {
     counts = try FinishedCounts(on: connection)
     changes = try CallChanges(on: connection, compressMinBytes: payloads.compressMinBytes, counts: counts)
     targets = try TargetTable(on: connection)
+    namespaces = try NamespaceTable(on: connection)
     finished = try FinishedCalls(on: connection)
     usage = try UsageQueries(on: connection)
     canRelease = try connection.value("measure the store", "PRAGMA auto_vacuum") { $0.integer(0) } == 2
@@ -87,8 +89,9 @@ public final class SQLiteStore: CallStore {
   func apply(_ write: StoreWrite) throws(StoreError) {
     switch write {
     case .insert(let call):
-      try changes.insert(call, targetID: try targets.intern(call.spec.target))
-      if !call.spec.labels.isEmpty { try labels.insert(call.spec.labels, of: call.id) }
+      try changes.insert(
+        call, targetID: try targets.intern(call.spec.target), namespace: try namespaces.intern(call.spec.namespace))
+      if !call.spec.labels.isEmpty { try labels.insert(call.spec.labels, of: call.id, in: call.spec.namespace) }
     case .update(let id, let progress, let attempt):
       try changes.update(id, progress)
       if let attempt { try attemptChanges.insert(attempt, of: id) }
@@ -154,10 +157,12 @@ public final class SQLiteStore: CallStore {
         return result
       }
       targets.didCommit()
+      namespaces.didCommit()
       checkpoints.didCommit()
       return result
     } catch {
       targets.didRollBack()
+      namespaces.didRollBack()
       counts.forget()
       throw error
     }
@@ -182,8 +187,8 @@ public final class SQLiteStore: CallStore {
   }
 
   /// A call with, if its webhook will tell of them, its attempts and retries.
-  func read(_ id: CallID) throws(StoreError) -> CallRows.Found? {
-    let found = try rows.call(id)
+  func read(_ id: CallID, namespace: Int64? = nil) throws(StoreError) -> CallRows.Found? {
+    let found = try rows.call(id, namespace: namespace)
     guard case .intact(var call) = found else { return found }
     if call.spec.callback != nil { call.retries = try retries.retries(of: id) }
     if call.spec.callback != nil, call.progress.attempts > 0 {

@@ -8,7 +8,7 @@ enum Schema {
   /// Step *n* makes version *n + 1* of version *n*.
   static let migrations: [String] = [
     tables, waits, keys, ordering, figures, retention, compression, counting, policies, retries, labels, operations,
-    documents,
+    documents, namespaces,
   ]
 
   /// What changes in a call's life is apart from what never does: an update rewrites its whole row, and 60
@@ -164,6 +164,18 @@ enum Schema {
     CREATE TABLE documents (
       kind TEXT NOT NULL, id TEXT NOT NULL, content BLOB NOT NULL, PRIMARY KEY (kind, id)
     ) STRICT, WITHOUT ROWID;
+    """
+
+  /// Whose calls are whose. The names of targets, labels, policies and keys are qualified by their namespace, so that their
+  /// tables need no column; a call has one, and the index that lists calls of no certain target begins with it: it has
+  /// as many entries as before, each one byte longer for the default namespace, whose number is 0.
+  private static let namespaces = """
+    CREATE TABLE namespaces (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+    INSERT INTO namespaces (id, name) VALUES (0, 'default');
+    ALTER TABLE calls ADD COLUMN namespace INTEGER NOT NULL DEFAULT 0;
+    DROP INDEX calls_by_state;
+    CREATE INDEX calls_by_state ON calls (namespace, kind, state);
+    ALTER TABLE operations ADD COLUMN namespace TEXT NOT NULL DEFAULT 'default';
     """
 
   /// What a file says of itself.

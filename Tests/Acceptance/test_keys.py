@@ -20,7 +20,7 @@ SCOPES = {
         ("put", "/v1/targets/{key}"), ("delete", "/v1/calls/{id}/content"), ("put", "/v1/policies/{name}"),
         ("delete", "/v1/policies/{name}")} | {("post", p) for _, p in OPERATIONS if re.match(
         r"/v1/calls/\{id\}/|/v1/targets/\{key\}/|/v1/operations", p)},
-    "admin": {o for o in OPERATIONS if o[1].startswith(PATH)} | {
+    "admin": {("get", "/metrics")} | {o for o in OPERATIONS if o[1].startswith(PATH)} | {
         o for o in OPERATIONS if o[1].startswith("/v1/webhook-endpoints") and o[0] != "get"},
     None: {("get", "/healthz"), ("get", "/"), ("get", "/openapi.yaml")},
 }

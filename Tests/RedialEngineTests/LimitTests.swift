@@ -72,7 +72,9 @@ struct LimitTests {
 
   @Test("targets take turns at the service's bound, however many calls each has")
   func fairness() {
-    var probe = EngineProbe(EngineSettings(maxInFlight: 2))
+    var settings = EngineSettings(maxInFlight: 2)
+    settings.targetShare = 1
+    var probe = EngineProbe(settings)
     for _ in 0..<20 { probe.submit(patient(), to: "http://busy.example") }
     for name in ["a", "b"] {
       for _ in 0..<4 { probe.submit(patient(), to: "http://\(name).example") }

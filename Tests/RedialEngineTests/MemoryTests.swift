@@ -265,7 +265,7 @@ struct MemoryTests {
     probe.submit(after: .seconds(3600))
     #expect(probe.report()?.unfinished == 1)
     probe.requests = []
-    probe.hear(.setAside(1))
+    probe.hear(.setAside(1, in: .default))
     #expect(probe.report()?.unfinished == 0)
     #expect(probe.requests.contains(where: isDueClaim))
   }

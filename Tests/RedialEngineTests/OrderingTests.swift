@@ -55,7 +55,7 @@ struct OrderingTests {
     let second = probe.submit(orderingKey: "a")
     #expect(probe.report()?.unfinished == 2)
     giveTurn(&probe)
-    probe.hear(.setAside(1))
+    probe.hear(.setAside(1, in: .default))
     probe.commit()
     #expect(probe.report()?.unfinished == 1)
     giveTurn(&probe, to: second)

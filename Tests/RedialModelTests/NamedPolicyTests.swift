@@ -53,7 +53,7 @@ struct NamedPolicyTests {
     try policies.add(Self.policy(4, attempts: 1), keeping: 2)
     let removal = StoredPolicy(name: "fast", version: 5, createdAt: .epoch, json: [])
     try policies.add(removal, keeping: 1)
-    #expect(policies.versions(of: "fast").isEmpty && policies.count == 0)
+    #expect(policies.versions(of: "fast").isEmpty && policies.count() == 0)
     #expect(policies.nextVersion(of: "fast") == 6 && policies.longestRemoved(of: 1) == removal)
     #expect(policies.longestRemoved(of: 2) == nil)
     try policies.add(removal, keeping: 0)

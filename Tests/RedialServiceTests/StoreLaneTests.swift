@@ -33,7 +33,7 @@ final class NotedStore: CallStore, @unchecked Sendable {
   }
   func claimDue(before time: Timestamp, limit: Int) -> Claim { Claim(calls: [], nextDue: nil) }
   func claimQueued(target: String, limit: Int) -> [CallRecord] { [] }
-  func claim(_ id: CallID) -> CallRecord? { nil }
+  func claim(_ id: CallID, in namespace: Namespace) -> CallRecord? { nil }
   func find(key: String, at now: Timestamp) throws(StoreError) -> KeyRecord? { nil }
   func tidy(_ retention: Retention, at now: Timestamp, within budget: Duration) throws(StoreError) -> TidyStep {
     let left = state.withLock { state in

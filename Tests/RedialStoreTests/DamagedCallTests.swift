@@ -35,7 +35,7 @@ struct DamagedCallTests {
     var told: [StoreError] = []
     store.onDamage = { told.append($0) }
     var ended: [[CallID]] = []
-    store.onSetAside = { ended.append($0) }
+    store.onSetAside = { ended.append($0.map { $0.id }) }
     let claim = try store.claimDue(before: Sample.time(9), limit: 4)
     #expect(claim.calls.map { $0.id } == [1, 2, 4, 5].map { Sample.id($0) })
     #expect(claim.nextDue == nil)

@@ -19,7 +19,7 @@ struct QueryPlanTests {
     let allowed = [
       "SCAN calls USING INDEX calls_queued", "SCAN calls USING INDEX calls_due", "SCAN targets",
       "SCAN q", "SCAN finished_counts", "SCAN policies", "SCAN operations",
-      "SCAN turns USING INDEX turns_awaited",
+      "SCAN turns USING INDEX turns_awaited", "SCAN n", "SCAN namespaces",
     ]
     check(plans, allowing: allowed)
     expect(plans, "due <= ?1", uses: "SEARCH calls USING INDEX calls_due (due<?)")
@@ -29,9 +29,11 @@ struct QueryPlanTests {
     expect(plans, "ORDER BY due LIMIT 1", uses: "SCAN calls USING INDEX calls_due")
     expect(plans, "GROUP BY target_id) q", uses: "SCAN calls USING INDEX calls_queued")
     expect(plans, "GROUP BY target_id, key", uses: "SCAN turns USING INDEX turns_awaited")
-    expect(plans, "AND state = 3", uses: "SEARCH calls USING INDEX calls_by_state (kind=? AND state=?)")
-    expect(plans, "AND state <= 3", uses: "SEARCH calls USING INDEX calls_by_state (kind=? AND state<?)")
-    expect(plans, "SET state = CASE", uses: "SEARCH calls USING INDEX calls_by_state (kind=? AND state=?)")
+    expect(plans, "AND state = 3", uses: "SEARCH calls USING INDEX calls_by_state (namespace=? AND kind=? AND state=?)")
+    expect(
+      plans, "AND state <= 3", uses: "SEARCH calls USING INDEX calls_by_state (namespace=? AND kind=? AND state<?)")
+    expect(
+      plans, "SET state = CASE", uses: "SEARCH calls USING INDEX calls_by_state (namespace=? AND kind=? AND state=?)")
   }
 
   @Test("no list reads more than it answers")
@@ -55,16 +57,18 @@ struct QueryPlanTests {
     let lists = plans.filter { $0.sql.hasSuffix("ORDER BY id DESC LIMIT ?3") }
     #expect(lists.count == 12)
     // The kept counts are a row for each kind and final state; policies and operations are read once.
-    check(plans, allowing: ["SCAN finished_counts", "SCAN policies", "SCAN operations"])
+    check(plans, allowing: ["SCAN finished_counts", "SCAN policies", "SCAN operations", "SCAN n", "SCAN namespaces"])
     for list in lists {
       let searches = list.steps.filter { $0.contains("SEARCH") }
       #expect(searches.count == list.sql.split(separator: "UNION ALL").count)
       for search in searches {
-        let byState = search == "SEARCH calls USING INDEX calls_by_state (kind=? AND state=? AND rowid>? AND rowid<?)"
+        let byState =
+          search
+          == "SEARCH calls USING INDEX calls_by_state (namespace=? AND kind=? AND state=? AND rowid>? AND rowid<?)"
         let byTarget =
           search
           == "SEARCH calls USING INDEX calls_by_target (target_id=? AND kind=? AND state=? AND rowid>? AND rowid<?)"
-        let inMemory = search == "SEARCH calls USING INDEX calls_by_state (kind=? AND state=? AND rowid>? AND rowid<?)"
+        let inMemory = byState
         #expect(list.sql.contains("target_id") ? byTarget || inMemory : byState, "\(list)")
       }
     }

@@ -19,9 +19,10 @@ struct SimulatedNetwork {
     var failureRate: Double
     var outages: [Range<Timestamp>]
 
-    var url: String { key }
+    var url: String { QualifiedKey.bare(key) }
   }
 
+  /// By URL.
   var targets: [String: Target] = [:]
   /// All targets are well.
   var isHealed = false
@@ -31,8 +32,7 @@ struct SimulatedNetwork {
   mutating func start(_ start: AttemptStart, at now: Timestamp, _ random: inout RandomSource) -> Timestamp {
     let id = start.call.id
     var result = AttemptResult(id: id, number: start.number, outcome: .answered, duration: .zero)
-    // Webhooks go to the origin of the callback.
-    let target = targets[start.call.spec.target] ?? targets[String(start.call.spec.target.dropFirst("webhook:".count))]
+    let target = targets[start.call.spec.url]
     let isDown = target?.outages.contains { $0.contains(now) } ?? false
     let fails = !isHealed && (isDown ? random.chance(0.95) : random.chance(target?.failureRate ?? 0))
     result.duration = random.span(target?.latency ?? 1...50)

@@ -137,8 +137,8 @@ struct SimulatedStore {
     keys[key].flatMap { $0.expiresAt > now ? $0 : nil }
   }
 
-  mutating func claim(_ id: CallID) -> CallRecord? {
-    guard let row = rows[id] else { return nil }
+  mutating func claim(_ id: CallID, in namespace: Namespace) -> CallRecord? {
+    guard let row = rows[id], row.record.spec.namespace == namespace else { return nil }
     return row.record.progress.state.isFinal ? row.record : hold(id)
   }
 
@@ -192,10 +192,15 @@ struct SimulatedStore {
     for row in rows.values where Self.isQueued(row.record) {
       queued[row.record.spec.target, default: 0] += 1
     }
+    var spaces: [Namespace: Int] = [:]
+    for row in rows.values where !row.record.progress.state.isFinal {
+      spaces[row.record.spec.namespace, default: 0] += 1
+    }
     return RecoveredState(
       running: taken, nextDue: nextDue, queued: queued.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
       breakers: breakers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
       controls: controls.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, unfinished: unfinished,
+      namespaces: spaces.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
       lastID: rows.keys.max() ?? CallID(rawValue: 0))
   }
 

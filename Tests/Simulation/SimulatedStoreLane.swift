@@ -104,7 +104,7 @@ struct SimulatedStoreLane {
     case .findKey(let submission, let time):
       return [.foundKey(submission, store.find(key: submission.key.text, at: time))]
     case .fetch(let operation):
-      return [.fetched(operation, store.claim(operation.id))]
+      return [.fetched(operation, store.claim(operation.id, in: operation.namespace))]
     }
   }
 

@@ -22,7 +22,8 @@ extension EngineEvent {
       "fetched for \(operation.kind) \(operation.id) \(record.map { "\($0.progress.state)" } ?? "none")"
     case .foundKey(let submission, let record):
       "key \(submission.key.text) of \(submission.reply.rawValue) \(record.map { "\($0.call)" } ?? "unknown")"
-    case .setAside(let count): "\(count) set aside"
+    case .setAside(let count, let namespace): "\(count) of \(namespace) set aside"
+    case .namespaces(let all): "there are \(all)"
     case .storeFailed(let request, _): "failure of \(request.summary)"
     case .subscriptions(let all): "subscriptions \(all.map(\.id))"
     case .announce(let announcement): "announce \(announcement.type)"

@@ -55,14 +55,16 @@ enum Workload {
   static func targets(from start: Timestamp, for length: Duration, _ random: inout RandomSource)
     -> [SimulatedNetwork.Target]
   {
-    (0..<random.pick(1...4)).map { number in
+    let spaces = random.pick(1...NamespaceWatch.names.count)
+    return (0..<random.pick(1...4)).map { number in
       let outages = (0..<random.pick(0...2)).map { _ in
         let from = start + random.span(0...length.inSeconds * 1000)
         return from..<(from + random.span(500...60_000))
       }
       let slowest = random.chance(0.3) ? 8000.0 : 300
       return SimulatedNetwork.Target(
-        key: "http://target\(number)", latency: 1...slowest, failureRate: random.pick([0, 0.05, 0.3, 0.6]),
+        key: QualifiedKey.make("http://target\(number)", in: NamespaceWatch.names[random.pick(0...spaces - 1)]),
+        latency: 1...slowest, failureRate: random.pick([0, 0.05, 0.3, 0.6]),
         outages: outages)
     }
   }

@@ -10,7 +10,7 @@ extension World {
     let end = World.start + length
     func anyTime() -> Timestamp { World.start + .microseconds(Int64(random.unitInterval() * length.inSeconds * 1e6)) }
     targets = Workload.targets(from: World.start, for: length, &random)
-    for target in targets { network.targets[target.key] = target }
+    for target in targets { network.targets[target.url] = target }
     if random.chance(0.6) { faultRate = random.pick([0.001, 0.01, 0.05]) }
     unnoticedFaults = random.chance(0.3)
     if random.chance(0.5) {
@@ -65,10 +65,14 @@ extension World {
 
   func operate(_ kind: Operation.Kind, _ id: CallID) {
     guard isUp else { return }
-    var operation = Operation(kind, id, reply: ReplyToken(rawValue: 0))
+    let own = store.rows[id]?.record.spec.namespace ?? .default
+    // Some try what is not theirs.
+    let isForeign = random.chance(0.1)
+    let namespace = isForeign ? NamespaceWatch.names.first { $0 != own } ?? own : own
+    var operation = Operation(kind, id, in: namespace, reply: ReplyToken(rawValue: 0))
     operation.reply = token(.operation(operation))
     waiting[operation.reply] = .operation(operation)
-    invariants.asked(operation)
+    if !isForeign { invariants.asked(operation) }
     note("client \(operation.reply.rawValue) wants \(kind) of \(id)")
     post(.operate(operation))
   }
@@ -83,7 +87,10 @@ extension World {
       if let key { invariants.accepted(record.id, under: key) }
       known.append(record.id)
       meddle(with: record.id)
-    case (.operation(let operation), .done): invariants.done(operation, in: store)
+    case (.operation(let operation), .done):
+      let owner = store.rows[operation.id]?.record.spec.namespace
+      invariants.require(owner == operation.namespace, "\(operation.namespace) was let at \(operation.id)")
+      invariants.done(operation, in: store)
     case (.operation(let operation), .refused(let problem)): invariants.refused(operation, problem, in: store)
     case (.control(let control), .controlled):
       let fault = watch.controlled(control, in: store)
@@ -155,12 +162,14 @@ extension World {
       invariants.recovered(state)
       breakers = BreakerWatch(settings: settings, recovered: state)
       watch = TargetWatch(settings: settings, recovered: state)
+      namespaces = NamespaceWatch()
       note("restart with \(state.unfinished) calls, \(state.running.count) of them running")
       engine = Engine(settings: settings, seed: random.next())
       isUp = true
       isDraining = false
       hadUnnoticedFault = false
       post(.recovered(state))
+      post(.namespaces(Set(targets.map { QualifiedKey.namespace(of: $0.key) }).sorted()))
     } catch {
       invariants.require(false, error.message)
     }

@@ -9,7 +9,9 @@ extension World {
     for _ in 0..<random.pick(1...8) {
       let time = World.start + .microseconds(Int64(random.unitInterval() * length.inSeconds * 1e6))
       var key = random.pick(targets).key
-      if random.chance(0.2) { key = "webhook:" + key }
+      if random.chance(0.2) {
+        key = QualifiedKey.make("webhook:" + QualifiedKey.bare(key), in: QualifiedKey.namespace(of: key))
+      }
       let later = time + random.span(0...40_000)
       switch random.pick(0...9) {
       case 0...4: agenda.add(.control(.configure(Workload.overrides(&random)), key), at: time)

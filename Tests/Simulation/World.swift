@@ -40,6 +40,7 @@ final class World {
   var invariants: Invariants
   var breakers: BreakerWatch
   var watch: TargetWatch
+  var namespaces = NamespaceWatch()
   var store = SimulatedStore()
   var lane = SimulatedStoreLane()
   var network = SimulatedNetwork()
@@ -153,7 +154,9 @@ final class World {
       let id = start.call.id
       invariants.require(start.call.progress.due == now, "attempt \(start.number) of \(id) was decided on earlier")
     }
-    let fault = breakers.turn(effects, at: now) ?? watch.turn(effects, engine, at: now)
+    let fault =
+      breakers.turn(effects, at: now) ?? watch.turn(effects, engine, at: now)
+      ?? namespaces.turn(BreakerWatch.starts(effects.store), engine)
     invariants.require(fault == nil, fault ?? "")
     for request in effects.store { note("  asks for \(request.summary)") }
     lane.post(effects.store)

@@ -70,8 +70,8 @@ BUGS = [
         ENGINE + "Engine+Outcome.swift", "if wasCutOff { call.record.progress.interruptions += 1 }",
         "if wasCutOff, !PLANTED { call.record.progress.interruptions += 1 }")),
     bug("an ended call claimed again from a stale answer", 200, (
-        ENGINE + "Engine+Operations.swift", "if calls[operation.id] != nil || isStale {",
-        "if calls[operation.id] != nil || (isStale && !PLANTED) {")),
+        ENGINE + "Engine+Operations.swift", "if isHere || isStale {",
+        "if isHere || (isStale && !PLANTED) {")),
     bug("an abort that overtakes its start", 500, swap(
         ENGINE + "Engine+Operations.swift", "afterCommit.append(.abort(operation.id))",
         "effects.actions.append(.abort(operation.id))")),
@@ -106,10 +106,22 @@ BUGS = [
     bug("an open breaker forgotten by a restart", 200, (
         ENGINE + "Engine+Accept.swift", "for (key, breaker) in state.breakers {",
         "for (key, breaker) in state.breakers where !PLANTED {")),
+    # Namespaces.
+    bug("round robin by target only", 500, (
+        ENGINE + "Engine+Namespaces.swift", "guard !namespaces[place].isInTurn else { return }",
+        "guard !namespaces[place].isInTurn || PLANTED else { return }"), (
+        ENGINE + "Engine+Namespaces.swift", "if !namespaces[place].rotation.isEmpty {",
+        "if !namespaces[place].rotation.isEmpty, !PLANTED {")),
+    bug("a namespace that may have everything", 100, (
+        ENGINE + "Engine+Namespaces.swift", "guard isShared, settings.namespaceShare < 1 else { return true }",
+        "guard isShared, !PLANTED else { return true }")),
+    bug("an operation on another namespace's call", 50, (
+        ENGINE + "Engine+Operations.swift", "call.record.spec.namespace == operation.namespace else {",
+        "call.record.spec.namespace == operation.namespace || PLANTED else {")),
     bug("one attempt at a time too many to a target", 50, (
         ENGINE + "Engine+Limits.swift",
-        "else { return targets[index].inFlight < targets[index].settings.maxInFlight }",
-        "else { return targets[index].inFlight < targets[index].settings.maxInFlight + (PLANTED ? 1 : 0) }")),
+        "else { return targets[index].inFlight < targets[index].maxInFlight }",
+        "else { return targets[index].inFlight < targets[index].maxInFlight + (PLANTED ? 1 : 0) }")),
     bug("calls held in memory without a bound", 500, (
         ENGINE + "Engine+Memory.swift", "max(0, settings.maxHeld - (calls.count - inFlight) - expected) : 0",
         "PLANTED ? 1000 : max(0, settings.maxHeld - (calls.count - inFlight) - expected) : 0"), (

@@ -2,11 +2,13 @@ public import RedialCore
 
 /// Which calls are meant: those for which every condition that is given holds.
 public struct CallFilter: Sendable, Hashable {
+  /// Only those of this namespace; it is no condition that a client could give.
+  public var namespace = Namespace.default
   /// Only those of this kind.
   public var kind: CallKind
   /// Only those in this state.
   public var state: CallState?
-  /// Only those of this target.
+  /// Only those of this target of the namespace, as people know it.
   public var target: String?
   /// Only those that have all of these labels.
   public var labels: [CallSpec.Label]

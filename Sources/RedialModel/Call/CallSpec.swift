@@ -12,8 +12,10 @@ public final class CallSpec: Sendable {
   public let method: String
   /// The header fields, in the order given.
   public let headers: [HeaderField]
-  /// The key of the target whose breaker and limits the call shares.
+  /// The key of the target whose breaker and limits the call shares, qualified by the namespace.
   public let target: String
+  /// The namespace of the call, as its target's key says.
+  public let namespace: Namespace
   /// How to retry.
   public let policy: RetryPolicy
   /// The policy as JSON, if that is at hand.
@@ -86,6 +88,7 @@ public final class CallSpec: Sendable {
     self.method = method
     self.headers = headers
     self.target = target
+    namespace = QualifiedKey.namespace(of: target)
     self.policy = policy
     self.policyJSON = policyJSON
     self.policyName = policyName
@@ -99,6 +102,9 @@ public final class CallSpec: Sendable {
     self.priority = priority
     self.orderingKey = orderingKey
   }
+
+  /// The target's key as people see it.
+  public var targetName: String { namespace.isDefault ? target : QualifiedKey.bare(target) }
 
   /// What is left of it once the call's content is erased: everything but its header fields, which may hold secrets.
   public func erased(at time: Timestamp) -> CallSpec {

@@ -44,7 +44,7 @@ public struct CallView {
     writer.field("nextAttemptAt", state == .scheduled ? wait?.until : nil)
     writer.field("url", redaction.url(call.spec.url))
     writer.field("method", call.spec.method)
-    writer.field("target", call.spec.target)
+    writer.field("target", call.spec.targetName)
     if call.spec.maxRedirects > 0 { call.spec.writeRedirects(to: &writer) }
     writer.field("policy", call.spec.policyName)
     call.spec.labels.write(to: &writer)

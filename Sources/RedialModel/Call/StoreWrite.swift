@@ -61,6 +61,8 @@ public struct RecoveredState: Sendable {
   public var controls: [(target: String, controls: TargetControls)]
   /// Calls that have not ended.
   public var unfinished: Int
+  /// Every namespace that the store knows, and how many of those calls it has; without any, all are the default's.
+  public var namespaces: [(namespace: Namespace, unfinished: Int)]
   /// The highest identity given out.
   public var lastID: CallID
 
@@ -69,8 +71,9 @@ public struct RecoveredState: Sendable {
     running: [CallRecord] = [], nextDue: Timestamp? = nil, queued: [(target: String, count: Int)] = [],
     breakers: [(target: String, breaker: OpenBreaker)] = [],
     controls: [(target: String, controls: TargetControls)] = [], unfinished: Int = 0,
-    lastID: CallID = CallID(rawValue: 0)
+    namespaces: [(namespace: Namespace, unfinished: Int)] = [], lastID: CallID = CallID(rawValue: 0)
   ) {
+    self.namespaces = namespaces
     self.running = running
     self.nextDue = nextDue
     self.queued = queued

@@ -37,7 +37,7 @@ extension WebhookPayload {
   ) -> [UInt8] {
     make(event.rawValue, at: now) { writer in
       writer.beginObject()
-      writer.field("key", target)
+      writer.field("key", QualifiedKey.bare(target))
       writer.key("breaker")
       writer.beginObject()
       writer.field("state", event.state.rawValue)

@@ -6,6 +6,8 @@ public struct APIKeyDraft: Sendable, Hashable {
   public var scopes: Set<APIScope>
   /// Requests a minute that it is good for; nil for no bound.
   public var requestsPerMinute: Int?
+  /// The namespace that it acts in; nil for that of whoever makes it.
+  public var namespace: Namespace?
 
   /// The longest name, in characters.
   public static let longestName = 255
@@ -13,7 +15,9 @@ public struct APIKeyDraft: Sendable, Hashable {
   public static let quotas = 1...1_000_000
 
   /// Creates a draft.
-  public init(name: String = "", scopes: Set<APIScope> = [], requestsPerMinute: Int? = nil) {
+  public init(name: String = "", scopes: Set<APIScope> = [], requestsPerMinute: Int? = nil, namespace: Namespace? = nil)
+  {
+    self.namespace = namespace
     self.name = name
     self.scopes = scopes
     self.requestsPerMinute = requestsPerMinute
@@ -29,7 +33,7 @@ public struct APIKeyDraft: Sendable, Hashable {
       guard try reader.expect(.object, "", "must be a JSON object such as {\"name\": \"ci\", \"scopes\": [\"submit\"]}")
       else { return }
       try reader.json.beginObject()
-      var members = Members(["name", "scopes", "requestsPerMinute"])
+      var members = Members(["name", "scopes", "requestsPerMinute", "namespace"])
       while let key = try reader.nextMember(&members, of: "an API key", at: "") {
         switch key {
         case "name":
@@ -38,6 +42,10 @@ public struct APIKeyDraft: Sendable, Hashable {
             reader.fault("/name", "must have 1 to \(longestName) characters")
           }
         case "scopes": try draft.readScopes(&reader)
+        case "namespace":
+          guard let text = try reader.string("/namespace") else { continue }
+          draft.namespace = Namespace(text)
+          if draft.namespace == nil { reader.fault("/namespace", Namespace.rule) }
         default:
           if try reader.json.peek() == .null {
             _ = try reader.json.null()

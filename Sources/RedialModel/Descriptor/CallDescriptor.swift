@@ -39,6 +39,8 @@ public struct CallDescriptor: Sendable {
     public var egress: EgressPolicy?
     /// The policies that a client may name; nil for none.
     public var policies: NamedPolicies?
+    /// The namespace that the client acts in.
+    public var namespace = Namespace.default
 
     /// The longest target that a client may name, in bytes. One that follows from a URL may be longer.
     var targetBytes = 255
@@ -59,9 +61,10 @@ public struct CallDescriptor: Sendable {
     var isAccepted = false
 
     /// For what names policies and has no other bounds.
-    static func naming(_ policies: NamedPolicies?) -> Limits {
+    static func naming(_ policies: NamedPolicies?, in namespace: Namespace) -> Limits {
       var limits = Limits.unlimited
       limits.policies = policies
+      limits.namespace = namespace
       return limits
     }
 

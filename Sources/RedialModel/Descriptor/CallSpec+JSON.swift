@@ -39,7 +39,9 @@ extension CallSpec {
     if let policyJSON { writer.raw(policyJSON) } else { policy.write(to: &writer) }
     if let policyName { writer.field("policyName", policyName) }
     if let contentErasedAt { writer.field("contentErasedAt", contentErasedAt) }
-    writer.field("target", target)
+    writer.field("target", targetName)
+    // People know it by the key that they use.
+    if redaction == nil, !namespace.isDefault { writer.field("namespace", namespace.name) }
     if idempotent { writer.field("idempotent", true) }
     if !labels.isEmpty { labels.write(to: &writer) }
     if let callback { callback.write(redaction: redaction, to: &writer) }

@@ -21,6 +21,7 @@ struct DescriptorReader {
   private(set) var policy = KnownPolicy.unsaid
   private var policyName: String?
   private var contentErasedAt: Timestamp?
+  private var namespace: Namespace?
   private var start: CallDescriptor.Start?
   private var startMember: String?
   private var target: String?
@@ -38,7 +39,7 @@ struct DescriptorReader {
     "labels", "callback", "capture", "redirects", "orderingKey", "priority",
   ]
   /// What Redial has noted of a call that was accepted.
-  private static let notes = ["policyName", "contentErasedAt"]
+  private static let notes = ["policyName", "contentErasedAt", "namespace"]
   private static let maximumLabels = 32
   private static let maximumLabelLength = 255
 
@@ -85,6 +86,7 @@ struct DescriptorReader {
     case "priority": priority = try integer("/priority", in: CallSpec.priorities)
     case "orderingKey": orderingKey = try name("/orderingKey")
     case "policyName": policyName = try string("/policyName")
+    case "namespace": try readNamespace()
     case "contentErasedAt": contentErasedAt = try string("/contentErasedAt").flatMap { TimestampText.parse($0) }
     default: break
     }
@@ -179,7 +181,7 @@ struct DescriptorReader {
     if try json.peek() == .string {
       let name = try json.string()
       guard let policies = limits.policies else { return fault("/policy", "cannot be a name here; give an object") }
-      switch policies.resolve(name) {
+      switch policies.resolve(name, in: limits.namespace) {
       case .found(let known, let reference): (policy, policyName) = (known, reference)
       case .fault(let detail): fault("/policy", detail)
       }
@@ -215,6 +217,12 @@ struct DescriptorReader {
       }
       start = .at(time)
     }
+  }
+
+  private mutating func readNamespace() throws(JSONError) {
+    guard let text = try string("/namespace") else { return }
+    namespace = Namespace(text)
+    if namespace == nil { fault("/namespace", Namespace.rule) }
   }
 
   private mutating func readTarget() throws(JSONError) {
@@ -348,7 +356,8 @@ struct DescriptorReader {
     let hasKey = idempotent || headers.contains { $0.isNamed("idempotency-key") }
     let policy = policy.finished(for: Idempotency(method: method, hasKey: hasKey))
     let spec = CallSpec(
-      url: url, method: method, headers: headers, target: target ?? origin, policy: policy.policy,
+      url: url, method: method, headers: headers,
+      target: QualifiedKey.make(target ?? origin, in: namespace ?? limits.namespace), policy: policy.policy,
       policyJSON: policy.json, policyName: policyName, idempotent: idempotent, labels: labels, callback: callback,
       captureLimit: captureLimit ?? min(CallDescriptor.defaultCaptureBytes, limits.captureBytes),
       maxRedirects: maxRedirects ?? 0, redactedHeaders: redactedHeaders, priority: priority ?? CallSpec.defaultPriority,

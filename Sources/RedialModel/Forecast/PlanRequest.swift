@@ -15,9 +15,9 @@ public struct PlanRequest: Sendable, Hashable {
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each member at
   ///   fault.
   public static func read(
-    _ bytes: UnsafeBufferPointer<UInt8>, policies: NamedPolicies? = nil
+    _ bytes: UnsafeBufferPointer<UInt8>, policies: NamedPolicies? = nil, in namespace: Namespace = .default
   ) throws(Problem) -> PlanRequest {
-    var reader = DescriptorReader(json: JSONReader(bytes), limits: .naming(policies))
+    var reader = DescriptorReader(json: JSONReader(bytes), limits: .naming(policies, in: namespace))
     var method = "GET"
     var idempotent = false
     var attemptDuration = Duration.zero

@@ -7,9 +7,9 @@ extension OutageScenario {
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each member at
   ///   fault.
   public static func read(
-    _ bytes: UnsafeBufferPointer<UInt8>, policies: NamedPolicies? = nil
+    _ bytes: UnsafeBufferPointer<UInt8>, policies: NamedPolicies? = nil, in namespace: Namespace = .default
   ) throws(Problem) -> OutageScenario {
-    var reader = DescriptorReader(json: JSONReader(bytes), limits: .naming(policies))
+    var reader = DescriptorReader(json: JSONReader(bytes), limits: .naming(policies, in: namespace))
     var draft = ScenarioDraft()
     try reader.readWhole { reader throws(JSONError) in try draft.read(from: &reader) }
     let scenario = draft.finished(&reader)

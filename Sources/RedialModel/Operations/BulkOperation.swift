@@ -63,6 +63,8 @@ public struct BulkOperation: Sendable, Hashable {
   public let id: BulkOperationID
   /// What is asked for.
   public let request: BulkRequest
+  /// Whose it is.
+  public var namespace: Namespace { request.filter.namespace }
   /// When it was accepted.
   public let createdAt: Timestamp
   /// How far it is.

@@ -11,9 +11,9 @@ public final class NamedPolicies: Sendable {
   }
 
   private struct Book: Sendable {
-    /// By name, the versions that are kept, the newest last; never empty.
+    /// By qualified name, the versions that are kept, the newest last; never empty.
     var policies: [String: [Version]] = [:]
-    /// By name, the version that removed the policy.
+    /// By qualified name, the version that removed the policy.
     var removed: [String: StoredPolicy] = [:]
   }
 
@@ -22,30 +22,31 @@ public final class NamedPolicies: Sendable {
   /// No policies.
   public init() {}
 
-  /// How many policies there are.
-  public var count: Int { book.withLock { $0.policies.count } }
+  /// How many policies a namespace has.
+  public func count(in namespace: Namespace = .default) -> Int { all(in: namespace).count }
 
-  /// The current version of every policy, by name.
-  public var all: [StoredPolicy] {
-    book.withLock { book in book.policies.values.compactMap { $0.last?.stored } }.sorted { $0.name < $1.name }
+  /// The current version of every policy of a namespace, by name.
+  public func all(in namespace: Namespace = .default) -> [StoredPolicy] {
+    book.withLock { book in book.policies.values.compactMap { $0.last?.stored } }
+      .filter { $0.namespace == namespace }.sorted { $0.name < $1.name }
   }
 
   /// The versions of a policy that are kept, the newest last; empty when there is none of that name.
-  public func versions(of name: String) -> [StoredPolicy] {
-    book.withLock { $0.policies[name, default: []].map(\.stored) }
+  public func versions(of name: String, in namespace: Namespace = .default) -> [StoredPolicy] {
+    book.withLock { $0.policies[QualifiedKey.make(name, in: namespace), default: []].map(\.stored) }
   }
 
   /// The number of the next version of a policy.
-  public func nextVersion(of name: String) -> Int {
-    book.withLock { book in (book.policies[name]?.last?.stored ?? book.removed[name])?.version ?? 0 } + 1
+  public func nextVersion(of name: String, in namespace: Namespace = .default) -> Int {
+    let key = QualifiedKey.make(name, in: namespace)
+    return book.withLock { book in (book.policies[key]?.last?.stored ?? book.removed[key])?.version ?? 0 } + 1
   }
 
-  /// Of the names whose policies were removed the one that has been for the longest, if there are that many or more.
-  public func longestRemoved(of limit: Int) -> StoredPolicy? {
-    book.withLock { book in
-      guard book.removed.count >= limit else { return nil }
-      return book.removed.values.min { $0.createdAt < $1.createdAt }
-    }
+  /// Of a namespace's names whose policies were removed the one that has been for the longest, if there are that many or
+  /// more.
+  public func longestRemoved(of limit: Int, in namespace: Namespace = .default) -> StoredPolicy? {
+    let removed = book.withLock { book in book.removed.values.filter { $0.namespace == namespace } }
+    return removed.count >= limit ? removed.min { $0.createdAt < $1.createdAt } : nil
   }
 
   /// Adds a version, which is newer than those that are there.
@@ -53,17 +54,18 @@ public final class NamedPolicies: Sendable {
   /// - Parameter limit: How many versions are kept; 0 to forget even the name.
   /// - Throws: The problem, if it is no policy.
   public func add(_ stored: StoredPolicy, keeping limit: Int) throws(Problem) {
+    let key = QualifiedKey.make(stored.name, in: stored.namespace)
     guard limit > 0, !stored.isRemoval else {
       return book.withLock { book in
-        book.policies[stored.name] = nil
-        book.removed[stored.name] = limit > 0 ? stored : nil
+        book.policies[key] = nil
+        book.removed[key] = limit > 0 ? stored : nil
       }
     }
     let draft = try stored.json.withUnsafeBufferPointer { bytes throws(Problem) in try PolicyDraft.read(bytes) }
     let version = Version(stored: stored, known: KnownPolicy(draft))
     book.withLock { book in
-      book.policies[stored.name] = (book.policies[stored.name, default: []] + [version]).suffix(limit)
-      book.removed[stored.name] = nil
+      book.policies[key] = (book.policies[key, default: []] + [version]).suffix(limit)
+      book.removed[key] = nil
     }
   }
 
@@ -75,10 +77,11 @@ public final class NamedPolicies: Sendable {
   }
 
   /// The policy that a descriptor names: the current version of `NAME`, or just the one of `NAME@VERSION`.
-  func resolve(_ reference: String) -> Resolution {
+  func resolve(_ reference: String, in namespace: Namespace) -> Resolution {
     let parts = reference.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
-    guard let versions = book.withLock({ $0.policies[name] }), let last = versions.last else {
+    let key = QualifiedKey.make(name, in: namespace)
+    guard let versions = book.withLock({ $0.policies[key] }), let last = versions.last else {
       return .fault("names a stored policy \"\(name)\", and there is none; PUT /v1/policies/\(name) makes it")
     }
     guard parts.count == 2 else { return .found(last.known, reference: last.stored.reference) }

@@ -2,6 +2,8 @@ public import RedialCore
 
 /// A policy that is kept under a name, in one of its versions. A version never changes.
 public struct StoredPolicy: Sendable, Hashable {
+  /// Whose it is.
+  public let namespace: Namespace
   /// What it is called.
   public let name: String
   /// Counted from 1; a name that is given again after its policy was removed goes on counting.
@@ -13,7 +15,8 @@ public struct StoredPolicy: Sendable, Hashable {
   public let json: [UInt8]
 
   /// Creates a version of a policy that has been found good.
-  public init(name: String, version: Int, createdAt: Timestamp, json: [UInt8]) {
+  public init(name: String, version: Int, createdAt: Timestamp, json: [UInt8], in namespace: Namespace = .default) {
+    self.namespace = namespace
     self.name = name
     self.version = version
     self.createdAt = createdAt

@@ -17,7 +17,8 @@ final class BulkRunner: Sendable {
     var page: @Sendable (CallQuery) throws(StoreError) -> CallPage<CallID>
     /// Has the engine do this to these calls; the tally comes from any thread.
     var perform:
-      @Sendable (Operation.Kind, [CallID], Attribution, @escaping @Sendable (BulkBatch.Tally) -> Void) -> Void
+      @Sendable (Operation.Kind, [CallID], Namespace, Attribution, @escaping @Sendable (BulkBatch.Tally) -> Void) ->
+        Void
     /// Stores an operation's progress, as it is when the store comes to it; tells from any thread whether it is on disk.
     var store:
       @Sendable (_ current: @escaping @Sendable () -> BulkOperation?, @escaping @Sendable (Bool) -> Void) -> Void
@@ -57,17 +58,22 @@ final class BulkRunner: Sendable {
   /// Every operation, the newest first.
   var all: [BulkOperation] { table.withLock { $0.operations.values.sorted { $0.id > $1.id } } }
 
-  /// How many have not ended.
-  var unfinished: Int { table.withLock { table in table.operations.values.count { !$0.state.isFinal } } }
+  /// How many of a namespace have not ended.
+  func unfinished(in namespace: Namespace) -> Int {
+    table.withLock { table in
+      table.operations.values.count { !$0.state.isFinal && $0.namespace == namespace }
+    }
+  }
 
   /// An operation.
   func operation(_ id: BulkOperationID) -> BulkOperation? { table.withLock { $0.operations[id] } }
 
-  /// An identity that is above all others, and the operations that are to be forgotten for it.
-  func nextID(at now: Timestamp) -> (id: BulkOperationID, forgotten: [BulkOperationID]) {
+  /// An identity that is above all others, and the operations of the namespace that are to be forgotten for it.
+  func nextID(at now: Timestamp, in namespace: Namespace) -> (id: BulkOperationID, forgotten: [BulkOperationID]) {
     table.withLock { table in
       let last = table.operations.keys.max()?.rawValue ?? 0
-      let ended = table.operations.values.filter(\.state.isFinal).map(\.id).sorted()
+      let ended = table.operations.values.filter { $0.state.isFinal && $0.namespace == namespace }.map(\.id)
+        .sorted()
       return (
         BulkOperationID(rawValue: max(now.microseconds, last + 1)),
         Array(ended.prefix(max(0, ended.count + 1 - Self.maximumEnded)))
@@ -138,7 +144,7 @@ final class BulkRunner: Sendable {
       queue.async { self.note(tally, page, of: operation.id, since: began) }
     }
     guard !page.calls.isEmpty else { return finish(BulkBatch.Tally()) }
-    surroundings.perform(request.action.kind, page.calls, request.attribution, finish)
+    surroundings.perform(request.action.kind, page.calls, operation.namespace, request.attribution, finish)
   }
 
   private func note(_ tally: BulkBatch.Tally, _ page: CallPage<CallID>, of id: BulkOperationID, since: Timestamp) {
@@ -195,8 +201,8 @@ extension BulkRunner.Surroundings {
   init(_ runtime: Runtime) {
     self.init(
       page: { [reader = runtime.reader] query throws(StoreError) in try reader.ids(query) },
-      perform: { [weak runtime] kind, calls, attribution, finish in
-        runtime?.perform(kind, on: calls, attribution, finish: finish)
+      perform: { [weak runtime] kind, calls, namespace, attribution, finish in
+        runtime?.perform(kind, on: calls, in: namespace, attribution, finish: finish)
       },
       store: { [weak runtime] current, then in runtime?.keep({ current().map { .operation($0) } }, then: then) },
       log: { [log = runtime.log] event, operation in

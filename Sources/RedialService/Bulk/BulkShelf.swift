@@ -16,20 +16,20 @@ struct BulkShelf: Sendable {
   private static let dryRunPage = 5000
 
   /// 200: every operation that is remembered, the newest first.
-  func list() -> HTTPResponse {
+  func list(of namespace: Namespace) -> HTTPResponse {
     Answer.json(capacity: 4096) { writer in
       writer.beginObject()
       writer.key("data")
       writer.beginArray()
-      for operation in runner.all { operation.write(to: &writer) }
+      for operation in runner.all where operation.namespace == namespace { operation.write(to: &writer) }
       writer.endArray()
       writer.endObject()
     }
   }
 
   /// 200: an operation.
-  func show(_ id: BulkOperationID) throws(Problem) -> HTTPResponse {
-    guard let operation = runner.operation(id) else { throw Self.noSuchOperation(id) }
+  func show(_ id: BulkOperationID, _ namespace: Namespace) throws(Problem) -> HTTPResponse {
+    guard let operation = runner.operation(id), operation.namespace == namespace else { throw Self.noSuchOperation(id) }
     return answer(200, operation)
   }
 
@@ -57,12 +57,12 @@ struct BulkShelf: Sendable {
 
   /// Accepts an operation, on the store's lane.
   func begin(_ request: BulkRequest, in store: any CallStore, at now: Timestamp) throws -> HTTPResponse {
-    guard runner.unfinished < limit else {
+    guard runner.unfinished(in: request.filter.namespace) < limit else {
       throw Problem(
         status: 409, code: "tooManyOperations", title: "Too many operations are under way",
         detail: "\(limit) are, and no more may be (maxOperations). Wait for one, or cancel it.")
     }
-    let (id, forgotten) = runner.nextID(at: now)
+    let (id, forgotten) = runner.nextID(at: now, in: request.filter.namespace)
     let operation = BulkOperation(id: id, request: request, createdAt: now)
     try store.commit(forgotten.map { .removeOperation($0) } + [.operation(operation)])
     runner.take([operation], forgetting: forgotten)
@@ -70,8 +70,10 @@ struct BulkShelf: Sendable {
   }
 
   /// Cancels an operation, on the store's lane.
-  func cancel(_ id: BulkOperationID, in store: any CallStore, at now: Timestamp) throws -> HTTPResponse {
-    guard var operation = runner.operation(id) else { throw Self.noSuchOperation(id) }
+  func cancel(
+    _ id: BulkOperationID, _ namespace: Namespace, in store: any CallStore, at now: Timestamp
+  ) throws -> HTTPResponse {
+    guard var operation = runner.operation(id), operation.namespace == namespace else { throw Self.noSuchOperation(id) }
     guard operation.state != .completed else {
       throw Problem(
         status: 409, code: "operationEnded", title: "The operation has ended",
@@ -101,25 +103,28 @@ struct BulkShelf: Sendable {
 
 extension Routes {
   /// Begins an operation on many calls, or counts them.
-  func beginOperation(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+  func beginOperation(
+    _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
+  ) throws(Problem) {
     try noParameters(request.query)
     try checkContentType(request.header("content-type"))
-    let wanted = try BulkRequest.read(request.body.bindMemory(to: UInt8.self), rate: operations.rate)
+    var wanted = try BulkRequest.read(request.body.bindMemory(to: UInt8.self), rate: operations.rate)
+    wanted.filter.namespace = caller.namespace
     if wanted.isDryRun {
-      return runtime.query(responder) { [runtime, operations] in try operations.count(wanted, runtime.reader) }
+      return runtime.query(responder) { [runtime, operations, wanted] in try operations.count(wanted, runtime.reader) }
     }
-    runtime.change(responder) { [runtime, operations] store in
+    runtime.change(responder) { [runtime, operations, wanted] store in
       try operations.begin(wanted, in: store, at: runtime.clock.now)
     }
   }
 
   /// Cancels an operation.
   func cancelOperation(
-    _ id: BulkOperationID, _ request: borrowing HTTPRequest, _ responder: HTTPResponder
+    _ id: BulkOperationID, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
   ) throws(Problem) {
     try noParameters(request.query)
     runtime.change(responder) { [runtime, operations] store in
-      try operations.cancel(id, in: store, at: runtime.clock.now)
+      try operations.cancel(id, caller.namespace, in: store, at: runtime.clock.now)
     }
   }
 }

@@ -25,10 +25,8 @@ final class EventFeed: @unchecked Sendable {
   private let isOn = Atomic<Bool>(false)
   /// Changes that were committed and are not events yet.
   private let pending = Atomic<Int>(0)
-  private var log: EventLog
+  private var channels: [Namespace: EventChannel] = [:]
   private var listeners: [UInt64: EventListener] = [:]
-  /// Up to which event everybody was told, as far as they had room.
-  private var told: UInt64 = 0
   private let tellEvery: UInt64
   private var lastListener: UInt64 = 0
   private var isBeating = false
@@ -48,7 +46,6 @@ final class EventFeed: @unchecked Sendable {
     epoch = UInt64(bitPattern: Clock.wallTime().microseconds)
     // An update may be two events.
     tellEvery = UInt64(max(1, settings.maxKept / 2 - 1))
-    log = EventLog(maxCount: settings.maxKept, maxBytes: settings.maxKeptBytes)
   }
 
   // MARK: What happens
@@ -65,8 +62,6 @@ final class EventFeed: @unchecked Sendable {
     queue.async {
       for write in told {
         self.note(write, at: now)
-        // A commit may hold more events than are kept: nobody is to fall behind for that alone.
-        if self.log.next - self.told >= self.tellEvery { self.tellAll() }
       }
       self.pending.subtract(told.count, ordering: .relaxed)
       self.tellAll()
@@ -77,7 +72,7 @@ final class EventFeed: @unchecked Sendable {
   func note(_ notice: Notice, at now: Timestamp) {
     guard isOn.load(ordering: .acquiring), let event = StreamedEvent(notice, at: now) else { return }
     queue.async {
-      self.log.append(event)
+      self.append(event)
       self.tellAll()
     }
   }
@@ -91,14 +86,24 @@ final class EventFeed: @unchecked Sendable {
       kind: .endpointDisabled, target: endpoint.asSubscription.target, call: nil, labels: [],
       data: WebhookPayload.make(WebhookEndpointDraft.endpointDisabled, at: now) { $0.raw(data) })
     queue.async {
-      self.log.append(event)
+      self.append(event)
       self.tellAll()
     }
   }
 
+  /// Adds an event to those of its namespace, if anybody listens there.
+  private func append(_ event: StreamedEvent) {
+    let namespace = QualifiedKey.namespace(of: event.target)
+    guard channels[namespace]?.isOn == true else { return }
+    channels[namespace]?.log.append(event)
+    // A commit may hold more events than are kept: nobody is to fall behind for that alone.
+    guard let channel = channels[namespace], channel.log.next - channel.told >= tellEvery else { return }
+    tellAll(of: namespace)
+  }
+
   private func overflow(_ count: Int) {
     pending.subtract(count, ordering: .relaxed)
-    log.interrupt()
+    for namespace in channels.keys { channels[namespace]?.log.interrupt() }
     for (number, var listener) in listeners {
       listener.misses(.overflow)
       listeners[number] = listener
@@ -112,7 +117,7 @@ final class EventFeed: @unchecked Sendable {
       append(.accepted, record, nil, at: record.createdAt)
     case .update(let id, let progress, let attempt):
       // Retention may have been quicker; a store that cannot be read is told of by everything else that reads it.
-      guard var record = try? reader.call(id, allResponses: false)?.record else { return }
+      guard var record = try? reader.call(id, in: nil, allResponses: false)?.record else { return }
       record.progress = progress
       if let attempt { append(.attempted, record, attempt, at: now) }
       switch progress.state {
@@ -127,7 +132,8 @@ final class EventFeed: @unchecked Sendable {
   }
 
   private func append(_ kind: StreamedEvent.Kind, _ record: CallRecord, _ attempt: AttemptRecord?, at time: Timestamp) {
-    log.append(
+    guard channels[record.spec.namespace]?.isOn == true else { return }
+    append(
       StreamedEvent(
         kind, of: record, attempt: attempt, wait: standings.wait(of: record, at: clock.now), redaction: redaction,
         at: time))
@@ -138,20 +144,21 @@ final class EventFeed: @unchecked Sendable {
   /// Has a client listen from now on, or from behind an event that it names.
   ///
   /// - Parameters:
-  ///   - keyID: The API key that it may listen by.
+  ///   - caller: Who listens; it hears what happens in its namespace.
   ///   - refuse: Called with the problem if it cannot.
   func listen(
-    _ responder: HTTPResponder, _ filter: EventFilter, after last: EventID?, keyID: String?,
+    _ responder: HTTPResponder, _ filter: EventFilter, after last: EventID?, _ caller: Caller,
     refuse: @escaping @Sendable (Problem) -> Void
   ) {
-    queue.async { self.add(responder, filter, after: last, keyID: keyID, refuse) }
+    queue.async { self.add(responder, filter, after: last, caller, refuse) }
   }
 
   private func add(
-    _ responder: HTTPResponder, _ filter: EventFilter, after last: EventID?, keyID: String?,
+    _ responder: HTTPResponder, _ filter: EventFilter, after last: EventID?, _ caller: Caller,
     _ refuse: (Problem) -> Void
   ) {
-    guard !isClosed, listeners.count < settings.maxListeners else {
+    let namespace = caller.namespace
+    guard !isClosed, channels[namespace]?.listeners.count ?? 0 < settings.maxListeners else {
       return refuse(
         Problem(
           status: 503, code: "tooManyListeners", title: "Too many clients listen",
@@ -159,12 +166,9 @@ final class EventFeed: @unchecked Sendable {
             ? "The service stops." : "No more than \(settings.maxListeners) may listen at a time. Try again later.",
           retryAfter: 5))
     }
-    if !isOn.load(ordering: .relaxed) {
-      log.interrupt()
-      isOn.store(true, ordering: .releasing)
-    }
     lastListener += 1
     let number = lastListener
+    let log = open(namespace, for: number)
     let head = HTTPResponse(
       status: 200,
       headers: [
@@ -175,12 +179,41 @@ final class EventFeed: @unchecked Sendable {
       guard let self else { return }
       queue.async { self.stream(of: number, did: event) }
     }
-    var listener = EventListener(stream: stream, filter: filter, keyID: keyID, epoch: epoch, next: log.next)
+    var listener = EventListener(stream: stream, filter: filter, caller, epoch: epoch, next: log.next)
     if let last { listener.resume(after: last, in: log) }
     listener.greet()
     listeners[number] = listener
     tell(number)
     beat()
+  }
+
+  /// Has the events of a namespace noted, for a listener.
+  private func open(_ namespace: Namespace, for number: UInt64) -> EventLog {
+    var channel =
+      channels[namespace]
+      ?? EventChannel(log: EventLog(maxCount: settings.maxKept, maxBytes: settings.maxKeptBytes))
+    if !channel.isOn { channel.log.interrupt() }
+    channel.isOn = true
+    channel.listeners.insert(number)
+    channel.latest = number
+    channels[namespace] = channel
+    isOn.store(true, ordering: .releasing)
+    shareBytes()
+    return channels[namespace]?.log ?? channel.log
+  }
+
+  /// Notes the events of a namespace no longer.
+  private func shut(_ namespace: Namespace) {
+    channels[namespace]?.isOn = false
+    channels[namespace]?.log.interrupt()
+    isOn.store(channels.values.contains { $0.isOn }, ordering: .releasing)
+    shareBytes()
+  }
+
+  /// Divides what events may take among the namespaces that have any.
+  private func shareBytes() {
+    let count = max(1, channels.values.count { $0.isOn })
+    for namespace in channels.keys { channels[namespace]?.log.maxBytes = settings.maxKeptBytes / count }
   }
 
   private func stream(of number: UInt64, did event: HTTPStreamEvent) {
@@ -210,23 +243,27 @@ final class EventFeed: @unchecked Sendable {
   }
 
   private func remove(_ number: UInt64) {
-    listeners[number] = nil
-    guard listeners.isEmpty else { return }
-    let latest = lastListener
+    guard let namespace = listeners.removeValue(forKey: number)?.namespace else { return }
+    channels[namespace]?.listeners.remove(number)
+    guard let channel = channels[namespace], channel.listeners.isEmpty else { return }
     queue.asyncAfter(deadline: .now() + .microseconds(Int(settings.linger.wholeMicroseconds))) { [weak self] in
-      guard let self, listeners.isEmpty, lastListener == latest else { return }
-      isOn.store(false, ordering: .releasing)
-      log.interrupt()
+      guard let self, let now = channels[namespace], now.listeners.isEmpty, now.latest == channel.latest else { return }
+      shut(namespace)
     }
   }
 
   private func tellAll() {
-    told = log.next
-    for number in Array(listeners.keys) { tell(number) }
+    for namespace in Array(channels.keys) { tellAll(of: namespace) }
+  }
+
+  private func tellAll(of namespace: Namespace) {
+    guard let channel = channels[namespace], channel.isOn else { return }
+    channels[namespace]?.told = channel.log.next
+    for number in channel.listeners { tell(number) }
   }
 
   private func tell(_ number: UInt64) {
-    guard var listener = listeners[number] else { return }
+    guard var listener = listeners[number], let log = channels[listener.namespace]?.log else { return }
     let goesOn = listener.tell(log, at: Clock.wallTime())
     listeners[number] = listener
     if !goesOn { remove(number) }

@@ -3,6 +3,7 @@ internal import RedialModel
 /// Which events a listener wants; what is nil or empty is not looked at.
 struct EventFilter: Sendable {
   var kinds: Set<StreamedEvent.Kind> = []
+  /// The qualified key of a target.
   var target: String?
   var call: CallID?
   var callKind = CallKind.call
@@ -22,7 +23,7 @@ extension EventFilter {
   /// Reads which events are wanted.
   ///
   /// - Throws: A problem that names the parameter at fault.
-  init(taking parameters: inout QueryParameters) throws(Problem) {
+  init(taking parameters: inout QueryParameters, _ caller: Caller) throws(Problem) {
     for name in (parameters.take("type") ?? "").split(separator: ",") {
       guard let kind = StreamedEvent.Kind(rawValue: String(name)) else {
         let all = StreamedEvent.Kind.allCases.map(\.rawValue).joined(separator: ", ")
@@ -30,7 +31,7 @@ extension EventFilter {
       }
       kinds.insert(kind)
     }
-    target = parameters.take("target")
+    target = parameters.take("target").map(caller.qualified)
     if let text = parameters.take("call") {
       guard let id = CallID(text) else { throw QueryParameters.problem("call", "must be the id of a call") }
       call = id

@@ -19,6 +19,8 @@ struct EventListener {
   let stream: HTTPResponseStream
   /// The API key that it listens by.
   let keyID: String?
+  /// Whose events it hears.
+  let namespace: Namespace
   private let filter: EventFilter
   private let epoch: UInt64
   /// The number of the event that it hears next.
@@ -30,10 +32,11 @@ struct EventListener {
   /// Bytes that are written at a time.
   private static let pieceBytes = 64 * 1024
 
-  init(stream: HTTPResponseStream, filter: EventFilter, keyID: String?, epoch: UInt64, next: UInt64) {
+  init(stream: HTTPResponseStream, filter: EventFilter, _ caller: Caller, epoch: UInt64, next: UInt64) {
     self.stream = stream
     self.filter = filter
-    self.keyID = keyID
+    keyID = caller.keyID
+    namespace = caller.namespace
     self.epoch = epoch
     self.next = next
   }

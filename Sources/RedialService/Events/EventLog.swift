@@ -3,7 +3,8 @@
 /// Adding is constant in time, amortised; so is finding an event by its number.
 struct EventLog {
   private let maxCount: Int
-  private let maxBytes: Int
+  /// What the events may take, in bytes; heeded when the next is added.
+  var maxBytes: Int
   private var events: [StreamedEvent] = []
   /// How many of the first of `events` are gone already.
   private var dropped = 0

@@ -1,10 +1,10 @@
 /// The bounds of the event stream.
 public struct EventSettings: Sendable, Hashable {
-  /// Clients that may listen at a time; others are refused.
+  /// Clients of one namespace that may listen at a time; others are refused.
   public var maxListeners = 1000
-  /// Events that are kept for listeners that are behind or come back.
+  /// Events of one namespace that are kept for listeners that are behind or come back.
   public var maxKept = 10_000
-  /// What the kept events may take, in bytes.
+  /// What the kept events of all namespaces may take, in bytes; each that anybody listens in has an equal part.
   public var maxKeptBytes = 16 << 20
   /// How often a listener that hears nothing is shown that the connection lives.
   public var heartbeat = Duration.seconds(15)

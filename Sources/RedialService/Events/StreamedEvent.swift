@@ -19,6 +19,7 @@ struct StreamedEvent: Sendable {
   }
 
   let kind: Kind
+  /// The target's qualified key, which says whose event it is.
   let target: String
   /// The call, and what it is for; nil for what happened to a target.
   let call: (id: CallID, kind: CallKind)?

@@ -8,6 +8,8 @@ struct APIKey: Sendable {
   let id: String
   let name: String
   let scopes: Set<APIScope>
+  /// The namespace that it acts in.
+  let namespace: Namespace
   /// Requests a minute; nil for no bound.
   let requestsPerMinute: Int?
   let createdAt: Timestamp
@@ -23,14 +25,18 @@ struct APIKey: Sendable {
   /// Makes a key.
   ///
   /// - Returns: Nil when the system has no random bytes to give.
-  static func make(_ draft: APIKeyDraft, at now: Timestamp) -> (key: APIKey, text: String)? {
+  ///
+  /// - Parameter namespace: The key's, unless the draft names one.
+  static func make(
+    _ draft: APIKeyDraft, in namespace: Namespace = .default, at now: Timestamp
+  ) -> (key: APIKey, text: String)? {
     guard let bytes = RandomBytes.make(8), let secret = RandomBytes.make(32) else { return nil }
     let characters = CallID(rawValue: bytes.reduce(Int64(0)) { $0 << 8 | Int64($1) } & Int64.max).characters
     let random = Base64.encode(secret).map { $0 == "+" ? "-" : $0 == "/" ? "." : $0 }.filter { $0 != "=" }
     let text = "\(textPrefix)\(characters)_\(String(random))"
     let key = APIKey(
-      id: prefix + characters, name: draft.name, scopes: draft.scopes, requestsPerMinute: draft.requestsPerMinute,
-      createdAt: now, digest: digest(of: text))
+      id: prefix + characters, name: draft.name, scopes: draft.scopes, namespace: draft.namespace ?? namespace,
+      requestsPerMinute: draft.requestsPerMinute, createdAt: now, digest: digest(of: text))
     return (key, text)
   }
 
@@ -60,8 +66,10 @@ struct APIKey: Sendable {
 
 extension APIKey {
   private init(
-    id: String, name: String, scopes: Set<APIScope>, requestsPerMinute: Int?, createdAt: Timestamp, digest: [UInt8]
+    id: String, name: String, scopes: Set<APIScope>, namespace: Namespace, requestsPerMinute: Int?,
+    createdAt: Timestamp, digest: [UInt8]
   ) {
+    self.namespace = namespace
     self.id = id
     self.name = name
     self.scopes = scopes
@@ -84,6 +92,7 @@ extension APIKey {
   private func writeCommon(to writer: inout JSONWriter) {
     writer.field("id", id)
     writer.field("name", name)
+    writer.field("namespace", namespace.name)
     writer.key("scopes")
     writer.beginArray()
     for scope in APIScope.allCases where scopes.contains(scope) { writer.string(scope.rawValue) }
@@ -108,10 +117,12 @@ extension APIKey {
   init?(document: [UInt8]) {
     guard let fields = try? DocumentFields(document), let id = fields.text("id"), let name = fields.text("name"),
       let createdAt = fields.time("createdAt"), let digest = fields.text("digest").flatMap(Base64.decode),
-      digest.count == 32
+      digest.count == 32,
+      // Keys that were made before there were namespaces do not say.
+      let namespace = Namespace(fields.text("namespace") ?? Namespace.default.name)
     else { return nil }
     self.init(
-      id: id, name: name, scopes: Set(fields.texts("scopes").compactMap(APIScope.init)),
+      id: id, name: name, scopes: Set(fields.texts("scopes").compactMap(APIScope.init)), namespace: namespace,
       requestsPerMinute: fields.integer("requestsPerMinute"), createdAt: createdAt, digest: digest)
     revokedAt = fields.time("revokedAt")
   }

@@ -18,8 +18,8 @@ final class KeyRing: Sendable {
 
   /// What a request gets.
   enum Verdict: Sendable {
-    /// It is served; its answer has these fields, and belongs to that key, if there is one.
-    case admitted([HTTPHeader], key: String?)
+    /// It is served as that caller's; its answer has these fields.
+    case admitted([HTTPHeader], Caller)
     /// It is refused.
     case refused(Problem, [HTTPHeader])
   }
@@ -66,6 +66,17 @@ final class KeyRing: Sendable {
   /// All of them, revoked ones too, the oldest first.
   var all: [APIKey] { keys.withLock { $0.byID.values.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) } } }
 
+  /// The namespaces that there are keys of.
+  var namespaces: [Namespace] { Set(all.map(\.namespace)).sorted() }
+
+  /// Those that a caller manages: of its namespace, or, of an operator that acts in the default one, of all.
+  func all(of caller: Caller) -> [APIKey] { all.filter { Self.isManaged($0, by: caller) } }
+
+  /// Whether a caller manages a key; if not, there is none to it.
+  static func isManaged(_ key: APIKey, by caller: Caller) -> Bool {
+    key.namespace == caller.namespace || caller.isOperator && caller.namespace.isDefault
+  }
+
   subscript(_ id: String) -> APIKey? { keys.withLock { $0.byID[id] } }
 
   func set(_ key: APIKey) {
@@ -75,9 +86,9 @@ final class KeyRing: Sendable {
 
   /// Judges a request by its `Authorization` field.
   func judge(_ authorization: String?, for access: Access, at now: Timestamp) -> Verdict {
-    guard isRequired, access != .open else { return .admitted([], key: nil) }
+    guard isRequired, access != .open else { return .admitted([], Caller()) }
     guard let text = authorization.flatMap(Self.bearer) else { return Self.unauthorized(isKnown: false) }
-    if let adminDigest, APIKey.areEqual(adminDigest, APIKey.digest(of: text)) { return .admitted([], key: nil) }
+    if let adminDigest, APIKey.areEqual(adminDigest, APIKey.digest(of: text)) { return .admitted([], Caller()) }
     guard let id = APIKey.id(in: text), let key = self[id], key.matches(text), key.revokedAt == nil else {
       return Self.unauthorized(isKnown: true)
     }
@@ -87,7 +98,9 @@ final class KeyRing: Sendable {
 
   /// Counts a request against its key's quota.
   private func use(_ key: APIKey, at now: Timestamp) -> Verdict {
-    guard let quota = key.requestsPerMinute else { return .admitted([], key: key.id) }
+    let caller = Caller(
+      keyID: key.id, namespace: key.namespace, isOperator: key.namespace.isDefault && key.scopes.contains(.admin))
+    guard let quota = key.requestsPerMinute else { return .admitted([], caller) }
     let (count, left) = keys.withLock { keys in
       var used = keys.used[key.id] ?? (now, 0)
       if now - used.since >= Self.window { used = (now, 0) }
@@ -100,7 +113,7 @@ final class KeyRing: Sendable {
       HTTPHeader("ratelimit-policy", "\"key\";q=\(quota);w=\(Self.windowSeconds)"),
       HTTPHeader("ratelimit", "\"key\";r=\(max(0, quota - count));t=\(seconds)"),
     ]
-    guard count > quota else { return .admitted(fields, key: key.id) }
+    guard count > quota else { return .admitted(fields, caller) }
     return .refused(
       Problem(
         status: 429, code: "quotaExceeded", title: "The quota of the API key is used up",
@@ -144,10 +157,11 @@ extension Route {
     // The page holds no data; what it shows it asks for, by a key.
     case .health, .dashboard: .open
     case .submit, .submitBatch, .forward: .scope(.submit)
-    case .list, .call, .attempts, .targets, .target, .events, .preview, .simulate, .metrics, .readiness: .scope(.read)
+    case .list, .call, .attempts, .targets, .target, .events, .preview, .simulate, .readiness: .scope(.read)
     case .policies, .policy, .operations, .operation: .scope(.read)
     case .operate, .configure, .control, .putPolicy, .removePolicy, .beginOperation, .cancelOperation: .scope(.operate)
-    case .keys: .scope(.admin)
+    // The metrics are of all namespaces; the route itself sees to whose key it is.
+    case .keys, .metrics: .scope(.admin)
     case .webhooks(let route):
       switch route {
       case .list, .show, .deliveries: .scope(.read)

@@ -1,6 +1,7 @@
 internal import HTTPServer
 internal import RedialCore
 internal import RedialEngine
+internal import RedialModel
 internal import Synchronization
 
 /// The clients that wait for the engine's reply.
@@ -24,9 +25,9 @@ final class ReplyTable: Sendable {
     case operation
     /// An operation on a target.
     case control
-    /// The list of targets.
-    case targets
-    /// One target.
+    /// The list of a namespace's targets.
+    case targets(Namespace)
+    /// One target, by its qualified key.
     case target(String)
     /// The metrics.
     case metrics

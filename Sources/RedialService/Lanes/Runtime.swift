@@ -139,11 +139,14 @@ final class Runtime: @unchecked Sendable {
   ///
   /// - Parameter finish: Called once, from any thread, when there is a reply for each.
   func perform(
-    _ kind: Operation.Kind, on calls: [CallID], _ attribution: Attribution,
+    _ kind: Operation.Kind, on calls: [CallID], in namespace: Namespace, _ attribution: Attribution,
     finish: @escaping @Sendable (BulkBatch.Tally) -> Void
   ) {
     let batch = BulkBatch(size: calls.count, finish: finish)
-    post(calls.map { .operate(Operation(kind, $0, reply: replies.add(batch), attribution: attribution)) })
+    post(
+      calls.map {
+        .operate(Operation(kind, $0, in: namespace, reply: replies.add(batch), attribution: attribution))
+      })
   }
 
   /// Makes a change that is no call's and that no client waits for, on the store's lane.
@@ -212,10 +215,10 @@ final class Runtime: @unchecked Sendable {
   }
 
   /// Tells everybody that the store has ended calls by itself; that is on disk.
-  func didSetAside(_ ids: [CallID]) {
-    metrics.countSetAside(ids.count)
-    post(CollectionOfOne(.setAside(ids.count)))
-    ends.ended(ids)
+  func didSetAside(_ calls: [(id: CallID, namespace: Namespace)]) {
+    metrics.countSetAside(calls.count)
+    post(calls.map { .setAside(1, in: $0.namespace) })
+    ends.ended(calls.map(\.id))
   }
 
   private func storeDid(_ outcome: StoreLane.Outcome) {
@@ -332,7 +335,8 @@ final class Runtime: @unchecked Sendable {
           CallView.write(record, attempts: [], wait: wait, redaction: redaction, to: &$0)
         }
       case .submitAndWait(let bound):
-        answerWhenEnded(record.id, waiting.responder, within: bound, applied: bound) { [redaction] in
+        answerWhenEnded(record.id, in: record.spec.namespace, waiting.responder, within: bound, applied: bound) {
+          [redaction] in
           Answer.accepted(record, wait: wait, redaction)
         }
       default:
@@ -349,7 +353,8 @@ final class Runtime: @unchecked Sendable {
       metrics.count { $0.requests[2] += 1 }
       answers.append((waiting.responder, Answer.target(target)))
     case .done(let id):
-      answerWithCall(id, waiting.responder)
+      // Of the namespace that asked for it, or the engine would have refused.
+      answerWithCall(id, in: nil, waiting.responder)
     case .report(let report):
       let response = self.response(to: waiting.purpose, report)
       metrics.count { $0.requests[response.status / 100] += 1 }
@@ -361,7 +366,7 @@ final class Runtime: @unchecked Sendable {
   private func answerWithReplay(_ id: CallID, _ waiting: ReplyTable.Waiting) {
     if case .batch(let batch, let index) = waiting.purpose {
       return query { [unowned self] in
-        let stored = try storedCall(id)
+        let stored = try storedCall(id, in: nil)
         batch.answer(index, status: 202, replayed: true) {
           CallView.write(
             stored.record, attempts: stored.attempts, wait: standings.wait(of: stored.record, at: clock.now),
@@ -372,25 +377,28 @@ final class Runtime: @unchecked Sendable {
       }
     }
     let replay = { @Sendable [unowned self] () throws in
-      let stored = try storedCall(id)
+      let stored = try storedCall(id, in: nil)
       return Answer.replayed(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction)
     }
     guard case .submitAndWait(let bound) = waiting.purpose else { return query(waiting.responder, replay) }
-    answerWhenEnded(id, waiting.responder, within: bound, applied: bound, orElse: replay)
+    answerWhenEnded(id, in: nil, waiting.responder, within: bound, applied: bound, orElse: replay)
   }
 
-  private func storedCall(_ id: CallID) throws -> StoredCall {
-    guard let stored = try reader.call(id, allResponses: false) else { throw Answer.noSuchCall(id) }
+  /// - Parameter namespace: The only one that it may be of; nil where that is known.
+  private func storedCall(_ id: CallID, in namespace: Namespace?) throws -> StoredCall {
+    guard let stored = try reader.call(id, in: namespace, allResponses: false) else { throw Answer.noSuchCall(id) }
     return stored
   }
 
   /// Answers with a call once it has ended, or when time is up with something else.
   ///
   /// - Parameters:
+  ///   - namespace: The only one that it may be of; nil where that is known.
   ///   - applied: The client's preference that an answer in time honours; nil when there was none.
   ///   - orElse: What is answered when the call has not ended in time; the call as it stands, if nothing is given.
   func answerWhenEnded(
-    _ id: CallID, _ responder: HTTPResponder, within bound: Duration, applied: Duration? = nil,
+    _ id: CallID, in namespace: Namespace?, _ responder: HTTPResponder, within bound: Duration,
+    applied: Duration? = nil,
     orElse: (@Sendable () throws -> HTTPResponse)? = nil
   ) {
     let show = { @Sendable [unowned self] (stored: StoredCall) in
@@ -399,14 +407,16 @@ final class Runtime: @unchecked Sendable {
     let ticket = ends.wait(for: id, until: clock.now + bound) { [unowned self] outcome in
       query(responder) { [unowned self] in
         if outcome == .timedOut, let orElse { return try orElse() }
-        return show(try storedCall(id))
+        return show(try storedCall(id, in: namespace))
       }
     }
-    guard let ticket else { return query(responder) { [unowned self] in try orElse?() ?? show(try storedCall(id)) } }
+    guard let ticket else {
+      return query(responder) { [unowned self] in try orElse?() ?? show(try storedCall(id, in: namespace)) }
+    }
     // It may have ended before anybody waited.
     query(responder) { [unowned self] () -> HTTPResponse? in
       do {
-        let stored = try storedCall(id)
+        let stored = try storedCall(id, in: namespace)
         guard stored.record.progress.state.isFinal, ends.giveUp(ticket) else { return nil }
         return show(stored)
       } catch {
@@ -417,9 +427,9 @@ final class Runtime: @unchecked Sendable {
   }
 
   /// Answers with a call as the store has it.
-  func answerWithCall(_ id: CallID, _ responder: HTTPResponder) {
+  func answerWithCall(_ id: CallID, in namespace: Namespace?, _ responder: HTTPResponder) {
     query(responder) { [unowned self] in
-      let stored = try storedCall(id)
+      let stored = try storedCall(id, in: namespace)
       return Answer.call(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction)
     }
   }
@@ -469,10 +479,11 @@ final class Runtime: @unchecked Sendable {
 
   private func response(to purpose: ReplyTable.Purpose, _ report: EngineReport) -> HTTPResponse {
     switch purpose {
-    case .targets: return Answer.targets(report.targets)
+    case .targets(let namespace):
+      return Answer.targets(report.targets.filter { QualifiedKey.namespace(of: $0.key) == namespace })
     case .target(let key):
       guard let target = report.targets.first(where: { $0.key == key }) else {
-        return Answer.problem(Answer.noSuchTarget(key))
+        return Answer.problem(Answer.noSuchTarget(QualifiedKey.bare(key)))
       }
       return Answer.target(target)
     case .readiness:

@@ -156,7 +156,7 @@ final class StoreLane: @unchecked Sendable {
       case .findKey(let submission, let time):
         outcome(.events([.foundKey(submission, try store.find(key: submission.key.text, at: time))]))
       case .fetch(let operation):
-        outcome(.events([.fetched(operation, try store.claim(operation.id))]))
+        outcome(.events([.fetched(operation, try store.claim(operation.id, in: operation.namespace))]))
       }
     } catch {
       failed = (request.epoch, Self.failure(error))

@@ -6,7 +6,7 @@ internal import Synchronization
 /// What the calls of each target wait for, kept from what the engine gives notice of, so that a query can say it
 /// without asking the engine.
 final class TargetStandings: Sendable {
-  /// By target; one that takes calls need not be here.
+  /// By target's qualified key; one that takes calls need not be here.
   private let standings = Mutex<[String: TargetStanding]>([:])
   /// Beyond so many, those that have passed are dropped.
   private static let mostRemembered = 16_384

@@ -11,25 +11,31 @@ extension Log {
     case .breakerOpened(let target, let until, let trips):
       write(
         .warning, "breakerOpened",
-        [("target", target), ("until", TimestampText.format(until)), ("trips", "\(trips)")])
+        Self.fields(of: target) + [("until", TimestampText.format(until)), ("trips", "\(trips)")])
     case .breakerHalfOpen(let target):
-      write(.info, "breakerHalfOpen", [("target", target)])
+      write(.info, "breakerHalfOpen", Self.fields(of: target))
     case .breakerClosed(let target):
-      write(.info, "breakerClosed", [("target", target)])
+      write(.info, "breakerClosed", Self.fields(of: target))
     case .targetControlled(let target, let action):
-      write(.info, "targetControlled", [("target", target), ("action", action)])
+      write(.info, "targetControlled", Self.fields(of: target) + [("action", action)])
     case .targetStands: break
     case .callFailed(let id, let kind, let target, let reason, let attempts):
       write(
         .warning, "callFailed",
         [
-          ("id", id.description), ("kind", kind.name), ("target", target), ("reason", "\(reason.name)"),
-          ("attempts", "\(attempts)"),
-        ])
+          ("id", id.description), ("kind", kind.name),
+        ] + Self.fields(of: target) + [("reason", "\(reason.name)"), ("attempts", "\(attempts)")])
     case .storeFailed(let message):
       write(.error, "storeFailed", [("error", message)])
     case .storeRetried(let writes):
       write(.info, "storeRetried", [("writes", "\(writes)")])
     }
+  }
+
+  /// A target, and whose it is, if anybody's in particular.
+  private static func fields(of key: String) -> [(StaticString, String)] {
+    let namespace = QualifiedKey.namespace(of: key)
+    let target: [(StaticString, String)] = [("target", QualifiedKey.bare(key))]
+    return namespace.isDefault ? target : target + [("namespace", namespace.name)]
   }
 }

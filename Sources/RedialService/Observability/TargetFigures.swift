@@ -24,7 +24,7 @@ struct TargetFigures {
     var text = ""
     func family(_ name: String, _ help: String, _ value: (TargetSnapshot) -> Int) {
       text += "# HELP \(name) \(help)\n# TYPE \(name) gauge\n"
-      for target in named { text += "\(name){target=\"\(Self.escaped(target.key))\"} \(value(target))\n" }
+      for target in named { text += "\(name){\(Self.labels(target.key))} \(value(target))\n" }
       if !rest.isEmpty { text += "\(name){target=\"\(Self.others)\"} \(rest.reduce(0) { $0 + value($1) })\n" }
     }
     family("redial_target_waiting_calls", "Calls that are due and wait for the target; the busiest targets.") {
@@ -38,6 +38,13 @@ struct TargetFigures {
       $0.isPaused ? 1 : 0
     }
     return text
+  }
+
+  /// A target, and whose it is where that is not the default namespace.
+  private static func labels(_ key: String) -> String {
+    let namespace = QualifiedKey.namespace(of: key)
+    let target = "target=\"\(escaped(QualifiedKey.bare(key)))\""
+    return namespace.isDefault ? target : target + ",namespace=\"\(namespace.name)\""
   }
 
   /// A label's value, as the format wants it.

@@ -20,23 +20,23 @@ struct PolicyShelf: Sendable {
   }
 
   /// 200: the current version of each policy, without its text.
-  func list() -> HTTPResponse {
+  func list(of namespace: Namespace) -> HTTPResponse {
     Answer.json(capacity: 4096) { writer in
       writer.beginObject()
       writer.key("data")
       writer.beginArray()
-      for policy in policies.all { policy.writeSummary(to: &writer) }
+      for policy in policies.all(in: namespace) { policy.writeSummary(to: &writer) }
       writer.endArray()
       writer.endObject()
     }
   }
 
   /// 200: a policy in its current version, or in the one that is asked for.
-  func show(_ name: String, _ query: String?) throws(Problem) -> HTTPResponse {
+  func show(_ name: String, _ query: String?, _ namespace: Namespace) throws(Problem) -> HTTPResponse {
     var parameters = try QueryParameters(query)
     let text = parameters.take("version")
     try parameters.finish()
-    let versions = policies.versions(of: name)
+    let versions = policies.versions(of: name, in: namespace)
     guard let last = versions.last else { throw Self.noSuchPolicy(name) }
     guard let text else { return answer(200, last) }
     guard let number = Int(text), number > 0 else {
@@ -52,21 +52,23 @@ struct PolicyShelf: Sendable {
 
   /// Makes a new version of a policy, on the store's lane.
   func put(
-    _ name: String, _ text: [UInt8], under conditions: HTTPPreconditions, in store: any CallStore, at now: Timestamp
+    _ name: String, _ text: [UInt8], _ namespace: Namespace, under conditions: HTTPPreconditions,
+    in store: any CallStore, at now: Timestamp
   ) throws -> HTTPResponse {
-    let current = policies.versions(of: name).last
+    let current = policies.versions(of: name, in: namespace).last
     try check(conditions, current)
     // The same again is the same: a repeated PUT makes no version that nobody asked for.
     if let current, current.json == text { return answer(200, current) }
     var writes: [StoreWrite] = []
     if current == nil {
-      guard policies.count < limit else {
+      guard policies.count(in: namespace) < limit else {
         throw Problem(
           status: 409, code: "tooManyPolicies", title: "There are too many policies",
           detail: "\(limit) policies are stored, and no more may be (maxPolicies). Remove one first.")
       }
     }
-    let policy = StoredPolicy(name: name, version: policies.nextVersion(of: name), createdAt: now, json: text)
+    let policy = StoredPolicy(
+      name: name, version: policies.nextVersion(of: name, in: namespace), createdAt: now, json: text, in: namespace)
     writes.append(.policy(policy, keeping: maxVersions))
     try store.commit(writes)
     try policies.add(policy, keeping: maxVersions)
@@ -75,14 +77,16 @@ struct PolicyShelf: Sendable {
 
   /// Removes a policy, on the store's lane. Calls that were accepted with it keep it.
   func remove(
-    _ name: String, under conditions: HTTPPreconditions, in store: any CallStore, at now: Timestamp
+    _ name: String, _ namespace: Namespace, under conditions: HTTPPreconditions, in store: any CallStore,
+    at now: Timestamp
   ) throws -> HTTPResponse {
-    guard let current = policies.versions(of: name).last else { throw Self.noSuchPolicy(name) }
+    guard let current = policies.versions(of: name, in: namespace).last else { throw Self.noSuchPolicy(name) }
     try check(conditions, current)
-    let removal = StoredPolicy(name: name, version: current.version + 1, createdAt: now, json: [])
+    let removal = StoredPolicy(
+      name: name, version: current.version + 1, createdAt: now, json: [], in: namespace)
     var writes = [(policy: removal, keeping: 1)]
     // Names that were used are remembered, so that no version comes twice, but not without end.
-    if let forgotten = policies.longestRemoved(of: limit) { writes.append((forgotten, 0)) }
+    if let forgotten = policies.longestRemoved(of: limit, in: namespace) { writes.append((forgotten, 0)) }
     try store.commit(writes.map { .policy($0.policy, keeping: $0.keeping) })
     for write in writes { try policies.add(write.policy, keeping: write.keeping) }
     return HTTPResponse(status: 204, headers: [], body: [])
@@ -101,7 +105,7 @@ struct PolicyShelf: Sendable {
 
   private func answer(_ status: Int, _ policy: StoredPolicy) -> HTTPResponse {
     var writer = JSONWriter(capacity: 1024)
-    policy.write(versions: policies.versions(of: policy.name), to: &writer)
+    policy.write(versions: policies.versions(of: policy.name, in: policy.namespace), to: &writer)
     var headers = [HTTPHeader("etag", Self.tag(policy))]
     if status == 201 { headers.append(HTTPHeader("location", "/v1/policies/\(policy.name)")) }
     return Answer.json(status, writer, headers)
@@ -119,21 +123,25 @@ struct PolicyShelf: Sendable {
 
 extension Routes {
   /// Stores a policy, if its author knew what it replaces.
-  func put(_ name: String, _ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+  func put(
+    _ name: String, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
+  ) throws(Problem) {
     try noParameters(request.query)
     try checkContentType(request.header("content-type"))
     let text = request.body.bindMemory(to: UInt8.self)
     try StoredPolicy.check(text)
     runtime.change(responder) { [text = Array(text), conditions = request.preconditions, policies, runtime] store in
-      try policies.put(name, text, under: conditions, in: store, at: runtime.clock.now)
+      try policies.put(name, text, caller.namespace, under: conditions, in: store, at: runtime.clock.now)
     }
   }
 
   /// Removes a policy.
-  func remove(_ name: String, _ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+  func remove(
+    _ name: String, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
+  ) throws(Problem) {
     try noParameters(request.query)
     runtime.change(responder) { [conditions = request.preconditions, policies, runtime] store in
-      try policies.remove(name, under: conditions, in: store, at: runtime.clock.now)
+      try policies.remove(name, caller.namespace, under: conditions, in: store, at: runtime.clock.now)
     }
   }
 }

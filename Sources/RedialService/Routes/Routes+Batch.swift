@@ -5,7 +5,9 @@ internal import RedialModel
 /// Many calls handed over at once. Each is accepted or refused by itself.
 extension Routes {
   /// Accepts a JSON array of descriptors, or one a line (NDJSON).
-  func submitBatch(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+  func submitBatch(
+    _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
+  ) throws(Problem) {
     try noParameters(request.query)
     let form = try batchForm(request.header("content-type"))
     let body = request.body.bindMemory(to: UInt8.self)
@@ -15,7 +17,7 @@ extension Routes {
         status: items.isEmpty ? 422 : 413, code: "invalidBatch", title: "The batch cannot be accepted",
         detail: "It has \(items.count) calls; 1 to \(maxBatch) are accepted at once.")
     }
-    let keyText = try keyText(of: request)
+    let (keyText, limits) = (try keyText(of: request), limits(for: caller))
     let answer = BatchAnswer(count: items.count, form: form) { [runtime] in runtime.respond(responder, $0) }
     var events: [EngineEvent] = []
     events.reserveCapacity(items.count)
@@ -23,7 +25,7 @@ extension Routes {
       do throws(Problem) {
         let text = UnsafeBufferPointer(rebasing: body[item])
         var descriptor = try CallDescriptor.read(text, limits: limits)
-        if let keyText { descriptor.key = try Self.key(keyText, item: index, of: UnsafeRawBufferPointer(text)) }
+        if let keyText { descriptor.key = try Self.key(keyText, item: index, of: UnsafeRawBufferPointer(text), caller) }
         events.append(.submit(descriptor, runtime.expect(responder, for: .batch(answer, index: index))))
       } catch {
         runtime.metrics.count { $0.refused += 1 }
@@ -42,7 +44,7 @@ extension Routes {
 
   /// A key of its own for each item, so that a repetition of the batch is recognised call by call.
   private static func key(
-    _ text: String, item: Int, of bytes: UnsafeRawBufferPointer
+    _ text: String, item: Int, of bytes: UnsafeRawBufferPointer, _ caller: Caller
   ) throws(Problem) -> IdempotencyKey {
     let own = "\(text)/\(item)"
     guard own.utf8.count <= IdempotencyKey.longest else {
@@ -50,7 +52,7 @@ extension Routes {
         status: 400, code: "invalidIdempotencyKey", title: "The Idempotency-Key is not valid",
         detail: "With the number of the item behind it, it is longer than \(IdempotencyKey.longest) characters.")
     }
-    return IdempotencyKey(text: own, fingerprint: SHA256Digest.of(bytes))
+    return IdempotencyKey(text: caller.qualified(own), fingerprint: SHA256Digest.of(bytes))
   }
 
   private static func lines(of body: UnsafeBufferPointer<UInt8>) -> [Range<Int>] {

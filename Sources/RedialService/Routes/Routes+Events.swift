@@ -3,9 +3,11 @@ internal import RedialModel
 
 /// Listening to what happens.
 extension Routes {
-  func listen(_ request: borrowing HTTPRequest, _ responder: HTTPResponder, keyID: String?) throws(Problem) {
+  func listen(
+    _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
+  ) throws(Problem) {
     var parameters = try QueryParameters(request.query)
-    let filter = try EventFilter(taking: &parameters)
+    let filter = try EventFilter(taking: &parameters, caller)
     let inQuery = parameters.take("lastEventId")
     try parameters.finish()
     var last: EventID?
@@ -19,7 +21,7 @@ extension Routes {
       return runtime.respond(responder, HTTPResponse(status: 200, headers: head, body: []))
     }
     runtime.metrics.count { $0.requests[2] += 1 }
-    runtime.events.listen(responder, filter, after: last, keyID: keyID) { [runtime] problem in
+    runtime.events.listen(responder, filter, after: last, caller) { [runtime] problem in
       runtime.respond(responder, Answer.problem(problem))
     }
   }

@@ -6,10 +6,13 @@ internal import RedialModel
 /// What a policy would do, without any call being made.
 extension Routes {
   /// The schedule of a policy, as JSON or as a picture.
-  func preview(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+  func preview(
+    _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
+  ) throws(Problem) {
     try noParameters(request.query)
     try checkContentType(request.header("content-type"))
-    let wanted = try PlanRequest.read(request.body.bindMemory(to: UInt8.self), policies: limits.policies)
+    let wanted = try PlanRequest.read(
+      request.body.bindMemory(to: UInt8.self), policies: limits.policies, in: caller.namespace)
     let asPicture = Self.wantsPicture(request.header("accept"))
     runtime.query(responder) {
       let plan = wanted.plan()
@@ -35,10 +38,13 @@ extension Routes {
   }
 
   /// What an outage would do, as JSON or as a picture.
-  func simulate(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+  func simulate(
+    _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
+  ) throws(Problem) {
     try noParameters(request.query)
     try checkContentType(request.header("content-type"))
-    let scenario = try OutageScenario.read(request.body.bindMemory(to: UInt8.self), policies: limits.policies)
+    let scenario = try OutageScenario.read(
+      request.body.bindMemory(to: UInt8.self), policies: limits.policies, in: caller.namespace)
     let asPicture = Self.wantsPicture(request.header("accept"))
     runtime.query(responder) {
       let forecast = scenario.forecast()

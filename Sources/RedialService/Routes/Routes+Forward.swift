@@ -7,15 +7,17 @@ internal import RedialModel
 /// `Redial-` say what a descriptor would.
 extension Routes {
   /// Accepts a request to be forwarded.
-  func forward(_ url: String, _ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+  func forward(
+    _ url: String, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
+  ) throws(Problem) {
     var options = ForwardOptions()
     let text = try descriptor(of: url, request, &options)
     let key = try keyText(of: request)
     var descriptor = try text.withUnsafeBufferPointer { bytes throws(Problem) in
-      try CallDescriptor.read(bytes, limits: limits)
+      try CallDescriptor.read(bytes, limits: limits(for: caller))
     }
     descriptor.key = key.map {
-      IdempotencyKey(text: $0, fingerprint: Self.fingerprint(of: request, to: url, options))
+      IdempotencyKey(text: caller.qualified($0), fingerprint: Self.fingerprint(of: request, to: url, options))
     }
     submit(descriptor, waiting: preferredWait(request), responder)
   }
@@ -57,7 +59,9 @@ extension Routes {
           named.insert(option.lowercased().filter { $0 != " " && $0 != "\t" })
         }
       }
-      if name.hasPrefix("redial-") {
+      if name == "redial-namespace" {
+        // It says where the request acts, and not what the call is.
+      } else if name.hasPrefix("redial-") {
         if let fault = said.take(name.dropFirst("redial-".count), value), problem == nil { problem = fault }
       } else if !Self.kept.contains(name) {
         if let place = fields.firstIndex(where: { $0.name == name }) {

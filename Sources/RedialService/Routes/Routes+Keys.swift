@@ -1,5 +1,6 @@
 internal import HTTPServer
 internal import RedialCore
+internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 
@@ -15,29 +16,47 @@ extension Routes {
   /// The most keys that are kept, revoked ones too.
   private static let maxKeys = 10_000
 
-  func serve(_ route: KeyRoute, _ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+  /// The most keys of one namespace besides the default one, so that it cannot use up what all have.
+  private static let maxKeysOfNamespace = 1000
+
+  func serve(
+    _ route: KeyRoute, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
+  ) throws(Problem) {
     try noParameters(request.query)
     switch route {
-    case .list: runtime.respond(responder, Answer.list(keys.all) { $0.write(to: &$1) })
+    case .list: runtime.respond(responder, Answer.list(keys.all(of: caller)) { $0.write(to: &$1) })
     case .create:
       try checkContentType(request.header("content-type"))
       let draft = try APIKeyDraft.read(request.body.bindMemory(to: UInt8.self))
       // The first key locks everybody out who has none.
-      guard keys.isRequired || draft.scopes.contains(.admin) else {
+      let namespace = draft.namespace ?? caller.namespace
+      guard keys.isRequired || draft.scopes.contains(.admin) && namespace.isDefault else {
         throw Problem(
-          status: 409, code: "firstKeyMustBeAdmin", title: "The first API key must have the scope admin",
+          status: 409, code: "firstKeyMustBeAdmin",
+          title: "The first API key must have the scope admin in the default namespace",
           detail: "From the first key on everything takes one, so that without it nobody could make another.")
       }
+      guard namespace == caller.namespace || caller.isOperator && caller.namespace.isDefault else {
+        throw Problem(
+          status: 403, code: "otherNamespace", title: "The API key is of another namespace",
+          detail: "A key of the namespace \(caller.namespace) makes keys of that namespace only.")
+      }
       runtime.keep(responder) { [keys, runtime] (store: any DocumentStore) throws in
-        guard keys.all.count < Self.maxKeys else {
+        let all = keys.all
+        let bound = namespace.isDefault ? Self.maxKeys : Self.maxKeysOfNamespace
+        guard all.count < Self.maxKeys, all.count(where: { $0.namespace == namespace }) < bound else {
           throw Problem(
             status: 409, code: "tooManyAPIKeys", title: "There are too many API keys",
-            detail: "No more than \(Self.maxKeys) are kept, revoked ones among them.")
+            detail: "No more than \(bound) are kept, revoked ones among them.")
         }
-        guard let (key, text) = APIKey.make(draft, at: runtime.clock.now) else { throw Runtime.noRandomness }
+        guard let (key, text) = APIKey.make(draft, in: namespace, at: runtime.clock.now) else {
+          throw Runtime.noRandomness
+        }
         try store.putDocument(.apiKey, id: key.id, key.document)
         keys.set(key)
-        runtime.log.write(.info, "apiKeyCreated", [("id", key.id), ("name", key.name)])
+        runtime.post(CollectionOfOne(.namespaces([key.namespace])))
+        runtime.log.write(
+          .info, "apiKeyCreated", [("id", key.id), ("name", key.name), ("namespace", key.namespace.name)])
         var response = Answer.json(capacity: 256) { key.write(to: &$0, text: text) }
         response.status = 201
         response.headers.append(HTTPHeader("cache-control", "no-store"))
@@ -45,7 +64,7 @@ extension Routes {
       }
     case .revoke(let id):
       runtime.keep(responder) { [keys, runtime] (store: any DocumentStore) throws in
-        guard var key = keys[id] else {
+        guard var key = keys[id], KeyRing.isManaged(key, by: caller) else {
           throw Problem(
             status: 404, code: "apiKeyNotFound", title: "There is no such API key",
             detail: "No API key has the id \(id).")

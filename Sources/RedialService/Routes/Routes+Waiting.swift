@@ -5,16 +5,18 @@ internal import RedialModel
 /// Clients that would rather wait for a result than ask again.
 extension Routes {
   /// Shows a call, once it has ended if the client says for how long it will wait.
-  func show(_ id: CallID, _ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+  func show(
+    _ id: CallID, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
+  ) throws(Problem) {
     var parameters = try QueryParameters(request.query)
     let text = parameters.take("wait")
     try parameters.finish()
-    guard let text else { return runtime.answerWithCall(id, responder) }
+    guard let text else { return runtime.answerWithCall(id, in: caller.namespace, responder) }
     guard let bound = DurationText.parse(text), bound <= longestWait else {
       throw QueryParameters.problem(
         "wait", "must be a duration such as 30s, and at most \(DurationText.format(longestWait))")
     }
-    runtime.answerWhenEnded(id, responder, within: bound)
+    runtime.answerWhenEnded(id, in: caller.namespace, responder, within: bound)
   }
 
   /// How long the client of a submission waits for the result, if at all. A preference is bounded, not refused.

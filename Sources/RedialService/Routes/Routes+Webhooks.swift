@@ -30,9 +30,10 @@ enum WebhookRoute: Sendable {
 /// Who is told of events.
 extension Routes {
   func serve(
-    _ route: WebhookRoute, _ request: borrowing HTTPRequest, _ responder: HTTPResponder
+    _ route: WebhookRoute, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
   ) throws(Problem) {
-    if case .deliveries(let id) = route { return try deliveries(of: id, request.query, responder) }
+    if case .deliveries(let id) = route { return try deliveries(of: id, request.query, responder, caller) }
+    let namespace = caller.namespace
     try noParameters(request.query)
     let now = runtime.clock.now
     switch route {
@@ -43,22 +44,25 @@ extension Routes {
           writer.beginObject()
           writer.key("data")
           writer.beginArray()
-          for endpoint in runtime.endpoints.all { endpoint.write(to: &writer, now: now) }
+          for endpoint in runtime.endpoints.all where endpoint.namespace == namespace {
+            endpoint.write(to: &writer, now: now)
+          }
           writer.endArray()
           writer.endObject()
         })
-    case .create: runtime.addEndpoint(try draft(request), responder)
+    case .create: runtime.addEndpoint(try draft(request), in: namespace, responder)
     case .show(let id):
-      runtime.respond(responder, Answer.endpoint(try Runtime.require(runtime.endpoints[id], id), now: now))
+      runtime.respond(
+        responder, Answer.endpoint(try Runtime.require(runtime.endpoints[id, in: namespace], id), now: now))
     case .replace(let id):
       let draft = try draft(request)
-      runtime.changeEndpoint(id, responder) { $0.update(draft, at: $1) }
-    case .delete(let id): runtime.removeEndpoint(id, responder)
+      runtime.changeEndpoint(id, in: namespace, responder) { $0.update(draft, at: $1) }
+    case .delete(let id): runtime.removeEndpoint(id, in: namespace, responder)
     case .rotate(let id):
       if !request.body.isEmpty { try checkContentType(request.header("content-type")) }
       let overlap = try SecretRotation.readOverlap(request.body.bindMemory(to: UInt8.self))
-      runtime.rotateSecret(of: id, overlap: overlap, responder)
-    case .test(let id): try runtime.testEndpoint(id, responder)
+      runtime.rotateSecret(of: id, in: namespace, overlap: overlap, responder)
+    case .test(let id): try runtime.testEndpoint(id, in: namespace, responder)
     case .deliveries: break
     }
   }
@@ -69,15 +73,18 @@ extension Routes {
   }
 
   /// The webhooks of an endpoint, which are calls of its own target.
-  private func deliveries(of id: String, _ query: String?, _ responder: HTTPResponder) throws(Problem) {
-    let endpoint = try Runtime.require(runtime.endpoints[id], id)
+  private func deliveries(
+    of id: String, _ query: String?, _ responder: HTTPResponder, _ caller: Caller
+  ) throws(Problem) {
+    let endpoint = try Runtime.require(runtime.endpoints[id, in: caller.namespace], id)
     var wanted = try CallQuery(parameters: query)
     guard wanted.filter.target == nil, wanted.filter.kind == .call else {
       throw QueryParameters.problem(
         wanted.filter.target == nil ? "kind" : "target", "is not a parameter of this operation")
     }
     wanted.filter.kind = .webhook
-    wanted.filter.target = endpoint.asSubscription.target
+    wanted.filter.namespace = endpoint.namespace
+    wanted.filter.target = QualifiedKey.bare(endpoint.asSubscription.target)
     list(wanted, responder)
   }
 }

@@ -17,15 +17,16 @@ struct Routes: HTTPHandler {
 
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) {
     let route = Route(request.method, request.path, query: request.query)
-    var (responder, keyID) = (responder, String?.none)
+    var (responder, caller) = (responder, Caller())
     if keys.isRequired {
       switch keys.judge(request.header("authorization"), for: route.access, at: runtime.clock.now) {
-      case .admitted(let fields, let key): (responder, keyID) = (responder.adding(fields), key)
+      case .admitted(let fields, let admitted): (responder, caller) = (responder.adding(fields), admitted)
       case .refused(let problem, let fields): return runtime.respond(responder, Answer.problem(problem, fields))
       }
     }
     do throws(Problem) {
-      try serve(route, request, responder, keyID: keyID)
+      if let field = request.header(Caller.namespaceField) { caller = try caller.acting(in: field, route.access) }
+      try serve(route, request, responder, caller)
     } catch {
       runtime.respond(responder, Answer.problem(error))
     }
@@ -35,63 +36,67 @@ struct Routes: HTTPHandler {
     runtime.wakeEngine()
   }
 
-  /// - Parameter keyID: The API key that the request is admitted by.
   private func serve(
-    _ route: Route, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, keyID: String?
+    _ route: Route, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
   ) throws(Problem) {
     switch route {
-    case .submit: try counting { () throws(Problem) in try submit(request, responder) }
-    case .submitBatch: try counting { () throws(Problem) in try submitBatch(request, responder) }
-    case .forward(let url): try counting { () throws(Problem) in try forward(url, request, responder) }
+    case .submit: try counting { () throws(Problem) in try submit(request, responder, caller) }
+    case .submitBatch: try counting { () throws(Problem) in try submitBatch(request, responder, caller) }
+    case .forward(let url): try counting { () throws(Problem) in try forward(url, request, responder, caller) }
     case .list:
-      try list(request.query, responder)
-    case .call(let id): try show(id, request, responder)
+      try list(request.query, responder, caller)
+    case .call(let id): try show(id, request, responder, caller)
     case .attempts(let id):
-      try attempts(id, request.query, responder)
+      try attempts(id, request.query, responder, caller)
     case .operate(let kind, let id):
       try noParameters(request.query)
       let attribution = try attribution(of: request)
-      runtime.ask(responder, for: .operation) { .operate(Operation(kind, id, reply: $0, attribution: attribution)) }
+      runtime.ask(responder, for: .operation) {
+        .operate(Operation(kind, id, in: caller.namespace, reply: $0, attribution: attribution))
+      }
     case .targets:
       try noParameters(request.query)
-      runtime.ask(responder, for: .targets) { .report($0) }
+      runtime.ask(responder, for: .targets(caller.namespace)) { .report($0) }
     case .target(let key):
       try noParameters(request.query)
-      runtime.ask(responder, for: .target(key)) { .report($0) }
+      runtime.ask(responder, for: .target(caller.qualified(key))) { .report($0) }
     case .operations:
       try noParameters(request.query)
-      runtime.respond(responder, operations.list())
+      runtime.respond(responder, operations.list(of: caller.namespace))
     case .operation(let id):
       try noParameters(request.query)
-      try runtime.respond(responder, operations.show(id))
-    case .beginOperation: try beginOperation(request, responder)
-    case .cancelOperation(let id): try cancelOperation(id, request, responder)
+      try runtime.respond(responder, operations.show(id, caller.namespace))
+    case .beginOperation: try beginOperation(request, responder, caller)
+    case .cancelOperation(let id): try cancelOperation(id, request, responder, caller)
     case .policies:
       try noParameters(request.query)
-      runtime.respond(responder, policies.list())
-    case .policy(let name): try runtime.respond(responder, policies.show(name, request.query))
-    case .putPolicy(let name): try put(name, request, responder)
-    case .removePolicy(let name): try remove(name, request, responder)
-    case .events: try listen(request, responder, keyID: keyID)
-    case .keys(let route): try serve(route, request, responder)
-    case .webhooks(let route): try serve(route, request, responder)
-    case .preview: try preview(request, responder)
-    case .simulate: try simulate(request, responder)
+      runtime.respond(responder, policies.list(of: caller.namespace))
+    case .policy(let name): try runtime.respond(responder, policies.show(name, request.query, caller.namespace))
+    case .putPolicy(let name): try put(name, request, responder, caller)
+    case .removePolicy(let name): try remove(name, request, responder, caller)
+    case .events: try listen(request, responder, caller)
+    case .keys(let route): try serve(route, request, responder, caller)
+    case .webhooks(let route): try serve(route, request, responder, caller)
+    case .preview: try preview(request, responder, caller)
+    case .simulate: try simulate(request, responder, caller)
     case .configure(let key):
       try noParameters(request.query)
       try checkContentType(request.header("content-type"))
       try checkTargetKey(key)
       let overrides = try TargetOverrides.read(request.body.bindMemory(to: UInt8.self))
-      runtime.ask(responder, for: .control) { .control(TargetControl(.configure(overrides), key, reply: $0)) }
+      let target = caller.qualified(key)
+      runtime.ask(responder, for: .control) { .control(TargetControl(.configure(overrides), target, reply: $0)) }
     case .control(let kind, let key):
       try noParameters(request.query)
       try checkTargetKey(key)
-      runtime.ask(responder, for: .control) { .control(TargetControl(kind, key, reply: $0)) }
+      let target = caller.qualified(key)
+      runtime.ask(responder, for: .control) { .control(TargetControl(kind, target, reply: $0)) }
     case .health:
       runtime.respond(responder, Answer.text(200, "ok\n"))
     case .readiness:
       runtime.ask(responder, for: .readiness) { .report($0) }
     case .metrics:
+      try caller.requireOperator()
       runtime.ask(responder, for: .metrics) { .report($0) }
     case .contract:
       runtime.respond(responder, Answer.contract)
@@ -129,13 +134,26 @@ struct Routes: HTTPHandler {
   /// The longest key of a target in bytes: that of a URL with the longest host name there is, and some more.
   private static let longestTarget = 512
 
-  private func submit(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) throws(Problem) {
+  /// What a caller may ask for.
+  func limits(for caller: Caller) -> CallDescriptor.Limits {
+    if caller.namespace.isDefault { return limits }
+    var limits = limits
+    limits.namespace = caller.namespace
+    return limits
+  }
+
+  private func submit(
+    _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
+  ) throws(Problem) {
     let isDryRun = try isDryRun(request.query)
     try checkContentType(request.header("content-type"))
     let key = try keyText(of: request)
-    var descriptor = try CallDescriptor.read(request.body.bindMemory(to: UInt8.self), limits: limits)
+    var descriptor = try CallDescriptor.read(
+      request.body.bindMemory(to: UInt8.self), limits: limits(for: caller))
     if isDryRun { return showPlan(of: descriptor, responder) }
-    descriptor.key = key.map { IdempotencyKey(text: $0, fingerprint: SHA256Digest.of(request.body)) }
+    descriptor.key = key.map {
+      IdempotencyKey(text: caller.qualified($0), fingerprint: SHA256Digest.of(request.body))
+    }
     submit(descriptor, waiting: preferredWait(request), responder, atEndOfTurn: true)
   }
 
@@ -186,8 +204,10 @@ struct Routes: HTTPHandler {
     }
   }
 
-  private func list(_ query: String?, _ responder: HTTPResponder) throws(Problem) {
-    list(try CallQuery(parameters: query), responder)
+  private func list(_ query: String?, _ responder: HTTPResponder, _ caller: Caller) throws(Problem) {
+    var wanted = try CallQuery(parameters: query)
+    wanted.filter.namespace = caller.namespace
+    list(wanted, responder)
   }
 
   func list(_ query: CallQuery, _ responder: HTTPResponder) {
@@ -200,14 +220,16 @@ struct Routes: HTTPHandler {
     }
   }
 
-  private func attempts(_ id: CallID, _ query: String?, _ responder: HTTPResponder) throws(Problem) {
+  private func attempts(
+    _ id: CallID, _ query: String?, _ responder: HTTPResponder, _ caller: Caller
+  ) throws(Problem) {
     var parameters = try QueryParameters(query)
     let included = parameters.take("include")
     try parameters.finish()
     guard included == nil || included == "body" else { throw QueryParameters.problem("include", "must be body") }
     runtime.query(responder) { [runtime] in
       let withBodies = included != nil
-      guard let attempts = try runtime.reader.attempts(of: id, withBodies: withBodies) else {
+      guard let attempts = try runtime.reader.attempts(of: id, in: caller.namespace, withBodies: withBodies) else {
         throw Answer.noSuchCall(id)
       }
       return Answer.attempts(attempts, withBodies: withBodies)

@@ -115,6 +115,12 @@ extension Setting {
     whole("maxInFlight", \.engine.maxInFlight, 1...100_000, "Attempts under way at a time."),
     whole(
       "maxInFlightPerTarget", \.engine.maxInFlightPerTarget, 1...100_000, "Attempts under way at a time to one target."),
+    share(
+      "targetShare", \.engine.targetShare, "What one target may have of maxInFlight, whatever is set for it."),
+    share(
+      "namespaceShare", \.engine.namespaceShare,
+      "What one namespace may have of maxInFlight, maxHeld, maxUnfinished and all targets, as soon as there is another; "
+        + "see Tenants apart."),
     whole(
       "maxHeld", \.engine.maxHeld, 1...10_000_000, "Calls that wait in memory at a time; the rest waits in the store."),
     whole(
@@ -241,9 +247,12 @@ extension Setting {
     span(
       "webhookDisableAfter", \.webhookDisableAfter,
       "For how long every delivery to a webhook endpoint may fail before it is disabled."),
-    whole("maxEventListeners", \.events.maxListeners, 0...100_000, "Clients that may listen to events at a time."),
     whole(
-      "maxEvents", \.events.maxKept, 1...10_000_000, "Events that are kept for listeners that are behind or come back."),
+      "maxEventListeners", \.events.maxListeners, 0...100_000,
+      "Clients of one namespace that may listen to events at a time."),
+    whole(
+      "maxEvents", \.events.maxKept, 1...10_000_000,
+      "Events of one namespace that are kept for listeners that are behind or come back."),
     whole("maxEventBytes", \.events.maxKeptBytes, 1024...Int.max, "What the kept events may take, in bytes."),
     span("eventHeartbeat", \.events.heartbeat, "How often listeners are shown that the connection lives."),
     span(
@@ -273,6 +282,18 @@ extension Setting {
       key: key, form: form, summary: summary, isSecret: false, read: { "\($0[keyPath: path])" },
       assign: { settings, text in
         guard let value = Int(text), range.contains(value) else { return false }
+        settings[keyPath: path] = value
+        return true
+      })
+  }
+
+  private static func share(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, Double> & Sendable, _ summary: String
+  ) -> Setting {
+    Setting(
+      key: key, form: "0.01...1", summary: summary, isSecret: false, read: { "\($0[keyPath: path])" },
+      assign: { settings, text in
+        guard let value = Double(text), (0.01...1).contains(value) else { return false }
         settings[keyPath: path] = value
         return true
       })

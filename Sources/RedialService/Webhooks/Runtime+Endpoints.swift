@@ -10,15 +10,15 @@ extension Runtime {
   private static let nobody = ReplyToken(rawValue: 0)
 
   /// Adds an endpoint, with a secret that is shown this once.
-  func addEndpoint(_ draft: WebhookEndpointDraft, _ responder: HTTPResponder) {
+  func addEndpoint(_ draft: WebhookEndpointDraft, in namespace: Namespace, _ responder: HTTPResponder) {
     keep(responder) { [unowned self] (store: any DocumentStore) throws in
-      guard !endpoints.isFull else {
+      guard !endpoints.isFull(namespace) else {
         throw Problem(
           status: 409, code: "tooManyWebhookEndpoints", title: "There are too many webhook endpoints",
           detail: "As many are registered as maxWebhookEndpoints allows; delete one, or raise it.")
       }
       let (secret, id) = (try Self.newSecret(), try Self.newID())
-      let endpoint = WebhookEndpoint(id, draft, secret: secret, at: clock.now)
+      let endpoint = WebhookEndpoint(id, draft, in: namespace, secret: secret, at: clock.now)
       try store.putDocument(.webhookEndpoint, id: endpoint.id, endpoint.document)
       adopt(endpoint)
       return Answer.endpoint(endpoint, status: 201, secret: secret, now: clock.now)
@@ -27,10 +27,11 @@ extension Runtime {
 
   /// Changes an endpoint.
   func changeEndpoint(
-    _ id: String, _ responder: HTTPResponder, _ change: @escaping @Sendable (inout WebhookEndpoint, Timestamp) -> Void
+    _ id: String, in namespace: Namespace, _ responder: HTTPResponder,
+    _ change: @escaping @Sendable (inout WebhookEndpoint, Timestamp) -> Void
   ) {
     keep(responder) { [unowned self] (store: any DocumentStore) throws in
-      var endpoint = try Self.require(endpoints[id], id)
+      var endpoint = try Self.require(endpoints[id, in: namespace], id)
       change(&endpoint, clock.now)
       try store.putDocument(.webhookEndpoint, id: id, endpoint.document)
       adopt(endpoint)
@@ -39,9 +40,11 @@ extension Runtime {
   }
 
   /// Gives an endpoint a new secret, which is shown this once.
-  func rotateSecret(of id: String, overlap: Duration, _ responder: HTTPResponder) {
+  func rotateSecret(
+    of id: String, in namespace: Namespace, overlap: Duration, _ responder: HTTPResponder
+  ) {
     keep(responder) { [unowned self] (store: any DocumentStore) throws in
-      var endpoint = try Self.require(endpoints[id], id)
+      var endpoint = try Self.require(endpoints[id, in: namespace], id)
       let secret = try Self.newSecret()
       endpoint.rotate(to: secret, overlap: overlap, at: clock.now)
       try store.putDocument(.webhookEndpoint, id: id, endpoint.document)
@@ -51,9 +54,9 @@ extension Runtime {
   }
 
   /// Removes an endpoint. What is still on its way there is held back, and ends at its deadline.
-  func removeEndpoint(_ id: String, _ responder: HTTPResponder) {
+  func removeEndpoint(_ id: String, in namespace: Namespace, _ responder: HTTPResponder) {
     keep(responder) { [unowned self] (store: any DocumentStore) throws in
-      let endpoint = try Self.require(endpoints[id], id)
+      let endpoint = try Self.require(endpoints[id, in: namespace], id)
       try store.removeDocument(.webhookEndpoint, id: id)
       endpoints.remove(id)
       tellEngine(pausing: endpoint)
@@ -62,8 +65,8 @@ extension Runtime {
   }
 
   /// Sends an endpoint a webhook that tells of nothing.
-  func testEndpoint(_ id: String, _ responder: HTTPResponder) throws(Problem) {
-    let endpoint = try Self.require(endpoints[id], id)
+  func testEndpoint(_ id: String, in namespace: Namespace, _ responder: HTTPResponder) throws(Problem) {
+    let endpoint = try Self.require(endpoints[id, in: namespace], id)
     guard endpoint.disabled == nil else {
       throw Problem(
         status: 409, code: "webhookEndpointDisabled", title: "The webhook endpoint is disabled",
@@ -105,7 +108,8 @@ extension Runtime {
           var writer = JSONWriter(capacity: 512)
           endpoint.write(to: &writer, now: now)
           let data = writer.bytes
-          post(CollectionOfOne(.announce(Announcement(WebhookEndpointDraft.endpointDisabled, data: data))))
+          let announcement = Announcement(WebhookEndpointDraft.endpointDisabled, data: data, in: endpoint.namespace)
+          post(CollectionOfOne(.announce(announcement)))
           events.noteDisabled(endpoint, data: data, at: now)
         }
       }

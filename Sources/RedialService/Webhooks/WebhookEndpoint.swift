@@ -22,6 +22,8 @@ struct WebhookEndpoint: Sendable {
   }
 
   let id: String
+  /// Whose events it is told of.
+  let namespace: Namespace
   let createdAt: Timestamp
   var url: String
   var description: String
@@ -39,7 +41,10 @@ struct WebhookEndpoint: Sendable {
   /// What the ids of endpoints begin with.
   static let prefix = "whe_"
 
-  init(_ id: CallID, _ draft: WebhookEndpointDraft, secret: WebhookSecret, at now: Timestamp) {
+  init(
+    _ id: CallID, _ draft: WebhookEndpointDraft, in namespace: Namespace, secret: WebhookSecret, at now: Timestamp
+  ) {
+    self.namespace = namespace
     self.id = Self.prefix + id.characters
     createdAt = now
     (url, description, events, targets) = (draft.url, draft.description, draft.events, draft.targets)
@@ -81,7 +86,7 @@ struct WebhookEndpoint: Sendable {
 
   /// The same, whether it is enabled or not.
   var asSubscription: WebhookSubscription {
-    WebhookSubscription(id: id, url: url, events: Set(events), targets: Set(targets))
+    WebhookSubscription(id: id, url: url, events: Set(events), targets: Set(targets), in: namespace)
   }
 }
 
@@ -131,6 +136,7 @@ extension WebhookEndpoint {
     var writer = JSONWriter(capacity: 512)
     writer.beginObject()
     writeCommon(to: &writer)
+    writer.field("namespace", namespace.name)
     if let disabled {
       writer.field("disabledReason", disabled.why.rawValue)
       writer.field("disabledAt", disabled.at)
@@ -154,9 +160,11 @@ extension WebhookEndpoint {
   /// Reads what the store keeps; nil when it is damaged.
   init?(document: [UInt8]) {
     guard let fields = try? DocumentFields(document), let id = fields.text("id"), let url = fields.text("url"),
-      let createdAt = fields.time("createdAt")
+      let createdAt = fields.time("createdAt"),
+      let namespace = Namespace(fields.text("namespace") ?? Namespace.default.name)
     else { return nil }
     self.id = id
+    self.namespace = namespace
     self.url = url
     self.createdAt = createdAt
     description = fields.text("description") ?? ""

@@ -42,13 +42,21 @@ final class WebhookEndpoints: Sendable {
     }
   }
 
-  var isFull: Bool { endpoints.withLock { $0.count >= limit } }
+  /// Whether a namespace has as many as it may.
+  func isFull(_ namespace: Namespace) -> Bool {
+    endpoints.withLock { $0.values.count { $0.namespace == namespace } >= limit }
+  }
   /// All of them, the oldest first.
   var all: [WebhookEndpoint] { endpoints.withLock { $0.values.sorted { $0.id < $1.id } } }
   /// What the engine must know.
   var subscriptions: [WebhookSubscription] { all.compactMap(\.subscription) }
 
   subscript(_ id: String) -> WebhookEndpoint? { endpoints.withLock { $0[id] } }
+
+  /// The endpoint of a namespace; nil for one of another, too.
+  subscript(_ id: String, in namespace: Namespace) -> WebhookEndpoint? {
+    self[id].flatMap { $0.namespace == namespace ? $0 : nil }
+  }
 
   func set(_ endpoint: WebhookEndpoint) {
     count.store(
@@ -68,7 +76,8 @@ final class WebhookEndpoints: Sendable {
     return self[id]?.signing(at: now)
   }
 
-  private static func endpoint(ofTarget target: String) -> String? {
+  private static func endpoint(ofTarget key: String) -> String? {
+    let target = QualifiedKey.bare(key)
     guard target.hasPrefix(WebhookSubscription.targetPrefix + WebhookEndpoint.prefix) else { return nil }
     return String(target.dropFirst(WebhookSubscription.targetPrefix.count))
   }

@@ -11,7 +11,7 @@ struct APIClient: Sendable {
   /// What the paths of the API follow.
   private let origin: String
   private let unixSocket: String?
-  /// The API key, if there is one, as a header field.
+  /// The API key and the namespace, if there are any, as header fields.
   private var credentials: [HeaderField] = []
 
   /// Where a service is that was started without settings.
@@ -24,15 +24,21 @@ struct APIClient: Sendable {
     Command.Option(
       name: "--url", form: "URL", summary: "Where the service is; unix:PATH too [REDIAL_URL, or \(defaultURL)]."),
     Command.Option(name: "--key", form: "KEY", summary: "The API key to show; better in [REDIAL_API_KEY]."),
+    Command.Option(
+      name: "--namespace", form: "NAME", summary: "The namespace to act in, if not the key's [REDIAL_NAMESPACE]."),
   ]
 
-  init(_ arguments: Arguments) {
+  /// - Parameter actsInNamespace: Whether the option says where the request acts, and not what it is about.
+  init(_ arguments: Arguments, actsInNamespace: Bool = true) {
     let url = arguments.value("--url") ?? Environment.value("REDIAL_URL") ?? Self.defaultURL
-    self.init(base: url, key: arguments.value("--key") ?? Environment.value("REDIAL_API_KEY"))
+    self.init(
+      base: url, key: arguments.value("--key") ?? Environment.value("REDIAL_API_KEY"),
+      namespace: actsInNamespace ? arguments.value("--namespace") ?? Environment.value("REDIAL_NAMESPACE") : nil)
   }
 
-  init(base: String, key: String? = nil) {
+  init(base: String, key: String? = nil, namespace: String? = nil) {
     if let key, !key.isEmpty { credentials = [HeaderField("authorization", "Bearer " + key)] }
+    if let namespace, !namespace.isEmpty { credentials.append(HeaderField("redial-namespace", namespace)) }
     if case .unix(let path) = ListenAddress(base) {
       (self.base, origin, unixSocket) = (base, "http://localhost", path)
     } else {

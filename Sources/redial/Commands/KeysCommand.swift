@@ -65,8 +65,13 @@ enum KeysCommand {
             + "\(APIKeyDraft.quotas.upperBound)")
       }
     }
+    var namespace: Namespace?
+    if let text = arguments.value("--namespace") ?? Environment.value("REDIAL_NAMESPACE") {
+      namespace = Namespace(text)
+      if namespace == nil { throw CommandError(code: .usage, message: "--namespace \(Namespace.rule)") }
+    }
     if arguments.has("--store") {
-      let draft = APIKeyDraft(name: name, scopes: scopes, requestsPerMinute: quota)
+      let draft = APIKeyDraft(name: name, scopes: scopes, requestsPerMinute: quota, namespace: namespace)
       return try inStore(arguments) { settings throws(Service.StartError) in try Service.createKey(settings, draft) }
     }
     var writer = JSONWriter()
@@ -77,8 +82,10 @@ enum KeysCommand {
     for scope in APIScope.allCases where scopes.contains(scope) { writer.string(scope.rawValue) }
     writer.endArray()
     if let quota { writer.field("requestsPerMinute", quota) }
+    if let namespace { writer.field("namespace", namespace.name) }
     writer.endObject()
-    return try APIClient(arguments).request("POST", "/v1/keys", json: writer.bytes).body
+    // The key is said to be of the namespace; whoever makes it acts in that of the key that is shown.
+    return try APIClient(arguments, actsInNamespace: false).request("POST", "/v1/keys", json: writer.bytes).body
   }
 
   static func list(_ arguments: Arguments) throws(CommandError) -> [UInt8] {
@@ -116,6 +123,7 @@ enum KeysCommand {
     let quota = key["requestsPerMinute"].integer.map { "\($0)/min" } ?? ""
     let state = key["revokedAt"].text.map { "revoked \($0)" } ?? ""
     return "\(key["id"].text ?? "")  \(RedialTool.padded(scopes, 26))\(RedialTool.padded(quota, 12))"
+      + "\(RedialTool.padded(key["namespace"].text ?? "", 16))"
       + "\(key["name"].text ?? "")  \(state)\n"
   }
 }

@@ -1,0 +1,119 @@
+internal import RedialCore
+internal import RedialModel
+
+/// How namespaces share one engine, so that none can keep another from its own.
+///
+/// Attempts begin in turn between namespaces, and within each in turn between its targets: how many targets or calls one
+/// has makes no difference to the others. As long as there is one namespace only, all of it costs a comparison; the first
+/// call, or key, of another switches the bounds on.
+///
+/// ``EngineSettings/namespaceShare`` says how much of what is bounded one namespace may take. Of the attempts under way
+/// the bound is a moving one (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998):
+/// with a share of a half a namespace may have as many as are left free, so that one alone has half of all, two have a
+/// third each, and something is free for whoever comes next, since attempts under way cannot be taken back. What
+/// waits can be, or takes its time: there the bound is the plain share, which also tells nobody what others have.
+extension Engine {
+  /// Whether there is more than one.
+  var isShared: Bool { namespaces.count > 1 }
+
+  /// The place of a namespace, which is made if it is new.
+  mutating func place(of namespace: Namespace) -> Int {
+    if namespace.isDefault { return 0 }
+    if let place = namespaceIndex[namespace] { return place }
+    namespaceIndex[namespace] = namespaces.count
+    namespaces.append(NamespaceState(namespace))
+    return namespaces.count - 1
+  }
+
+  /// Takes over what the store knows of namespaces.
+  mutating func recover(_ known: [(namespace: Namespace, unfinished: Int)], unfinished all: Int) {
+    unfinished = all
+    if known.isEmpty { namespaces[0].unfinished = all }
+    for (namespace, count) in known { namespaces[place(of: namespace)].unfinished = count }
+  }
+
+  /// Counts calls of a namespace that have not ended, more or fewer.
+  mutating func countUnfinished(_ change: Int, at place: Int) {
+    unfinished += change
+    namespaces[place].unfinished += change
+  }
+
+  /// The identity of a new call. Where there is more than one namespace, none can count by its own identities how many
+  /// calls the others hand over.
+  mutating func nextID() -> CallID {
+    isShared ? ids.next(at: now, skipping: Int(random.next() & 7)) : ids.next(at: now)
+  }
+
+  // MARK: Turns
+
+  /// Puts a target behind the others of its namespace, and the namespace, if it was not there, behind the others.
+  mutating func appendToRotation(_ index: Int) {
+    let place = targets[index].namespace
+    namespaces[place].rotation.append(index)
+    guard !namespaces[place].isInTurn else { return }
+    namespaces[place].isInTurn = true
+    turns.append(place)
+  }
+
+  /// Takes out the target that is next to be looked at. A namespace that has its share of the attempts under way keeps
+  /// its place in the turn.
+  mutating func nextInRotation() -> Int? {
+    for _ in 0..<turns.count {
+      guard let place = turns.popFirst() else { return nil }
+      guard mayBegin(place) else {
+        turns.append(place)
+        continue
+      }
+      namespaces[place].isInTurn = false
+      guard let index = namespaces[place].rotation.popFirst() else { continue }
+      if !namespaces[place].rotation.isEmpty {
+        namespaces[place].isInTurn = true
+        turns.append(place)
+      }
+      return index
+    }
+    return nil
+  }
+
+  /// Whether a namespace may begin another attempt, as far as its share goes.
+  func mayBegin(_ place: Int) -> Bool {
+    guard isShared, settings.namespaceShare < 1 else { return true }
+    let free = settings.maxInFlight - inFlight
+    return Double(namespaces[place].inFlight) * (1 - settings.namespaceShare) < Double(free) * settings.namespaceShare
+  }
+
+  // MARK: Shares
+
+  /// What one namespace may have of a bound.
+  func namespaceShare(of bound: Int) -> Int {
+    guard isShared, settings.namespaceShare < 1 else { return bound }
+    return max(1, Int(min(Double(bound) * settings.namespaceShare, 9e18)))
+  }
+
+  /// Whether one more call of a namespace may wait in memory, as far as its share goes.
+  func hasNamespaceRoom(_ place: Int) -> Bool {
+    !isShared || namespaces[place].held - namespaces[place].inFlight < namespaceShare(of: settings.maxHeld)
+  }
+
+  /// Why a namespace can have no further call; nil when it can.
+  mutating func refusal(in namespace: Namespace) -> Problem? {
+    if let problem = refusal() { return problem }
+    guard isShared else { return nil }
+    let bound = namespaceShare(of: settings.maxUnfinished)
+    guard namespaces[place(of: namespace)].unfinished >= bound else { return nil }
+    return Problem(
+      status: 503, code: "namespaceBacklogFull", title: "The backlog of the namespace is full",
+      detail: "\(bound) calls of this namespace have not ended yet, which is the most that one may have "
+        + "(namespaceShare of maxUnfinished). Try again later.",
+      retryAfter: 30)
+  }
+
+  /// Why a namespace can have no further target set up; nil when it can.
+  func refusalOfTarget(at place: Int) -> Problem? {
+    let bound = namespaceShare(of: settings.maxTargets)
+    guard namespaces[place].targets >= bound else { return nil }
+    return Problem(
+      status: 409, code: "tooManyTargets", title: "There are too many targets",
+      detail: "\(bound) targets are remembered, and all of them are in use or set up.")
+  }
+}

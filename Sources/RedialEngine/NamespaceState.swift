@@ -1,0 +1,26 @@
+internal import RedialModel
+
+/// A namespace in the engine's memory: what it takes of what all share.
+struct NamespaceState: Sendable {
+  let namespace: Namespace
+  /// Its calls that have not ended, here and in the store.
+  var unfinished = 0
+  /// Its attempts under way.
+  var inFlight = 0
+  /// Its calls in memory, those of attempts under way among them.
+  var held = 0
+  /// Its due calls in memory, the bytes of their bodies, and how many of its targets have one.
+  var ready = 0
+  var readyBytes = 0
+  var busyTargets = 0
+  /// Its targets that are remembered.
+  var targets = 0
+  /// Its targets that may have a call to start, each at most once, in turn.
+  var rotation = Queue<Int>()
+  /// Whether it waits for its turn among the namespaces that have such a target.
+  var isInTurn = false
+
+  init(_ namespace: Namespace) {
+    self.namespace = namespace
+  }
+}

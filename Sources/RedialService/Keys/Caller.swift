@@ -1,0 +1,51 @@
+internal import RedialModel
+
+/// Who a request is from, and where it acts.
+struct Caller: Sendable {
+  /// The API key that it is admitted by; nil for the admin key, and where none is asked for.
+  var keyID: String?
+  /// The namespace that it acts in.
+  var namespace = Namespace.default
+  /// Whether it may see and do what is of no one namespace: the keys of all, and the metrics. That is who shows the admin
+  /// key or a key of the default namespace with the scope admin, and everybody where no key is asked for.
+  var isOperator = true
+
+  /// The header field by which who may act in any namespace names one.
+  static let namespaceField: StaticString = "redial-namespace"
+
+  /// The qualified key of what people call so.
+  func qualified(_ key: String) -> String { QualifiedKey.make(key, in: namespace) }
+
+  /// Has a caller who may act anywhere act where it says.
+  ///
+  /// - Parameters:
+  ///   - field: The value of ``namespaceField``.
+  ///   - access: What the request takes; what is open to all is of no namespace.
+  func acting(in field: String, _ access: KeyRing.Access) throws(Problem) -> Caller {
+    guard access != .open else { return self }
+    guard let wanted = Namespace(field) else {
+      throw Problem(
+        status: 400, code: "invalidNamespace", title: "The namespace cannot be one",
+        detail: "The field Redial-Namespace \(Namespace.rule).")
+    }
+    guard wanted != namespace else { return self }
+    guard keyID == nil else {
+      throw Problem(
+        status: 403, code: "otherNamespace", title: "The API key is of another namespace",
+        detail: "A key acts in its own namespace only; this one's is \(namespace.name).")
+    }
+    var caller = self
+    caller.namespace = wanted
+    return caller
+  }
+
+  /// Refuses who is no operator.
+  func requireOperator() throws(Problem) {
+    guard !isOperator else { return }
+    throw Problem(
+      status: 403, code: "operatorsOnly", title: "The API key is not good for this",
+      detail:
+        "What is asked for is of all namespaces: it takes the admin key, or a key of the namespace default with the "
+        + "scope admin.")
+  }
+}

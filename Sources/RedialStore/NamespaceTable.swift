@@ -1,0 +1,84 @@
+internal import RedialModel
+
+/// Namespaces: their names, each stored once and known by a number. The default one is 0 and is never looked up, so that
+/// calls of a service that knows no other cost nothing here.
+final class NamespaceTable {
+  /// The number of ``Namespace/default``.
+  static let defaultNumber: Int64 = 0
+
+  private let connection: SQLiteConnection
+  private let select: SQLiteStatement
+  private let selectAll: SQLiteStatement
+  private let insert: SQLiteStatement
+  private let ofCall: SQLiteStatement
+  /// What has been looked up; there are no more than operators have made keys for.
+  private var remembered: [Namespace: Int64] = [:]
+  /// Those that the transaction under way has added: unknown again if it is rolled back.
+  private var added: [Namespace] = []
+
+  /// Prepares the statements.
+  init(on connection: SQLiteConnection) throws(StoreError) {
+    self.connection = connection
+    select = try connection.prepare("find a namespace", "SELECT id FROM namespaces WHERE name = ?1")
+    insert = try connection.prepare("store a namespace", "INSERT INTO namespaces (name) VALUES (?1)")
+    ofCall = try connection.prepare(
+      "find a call's namespace", "SELECT n.name FROM calls c JOIN namespaces n ON n.id = c.namespace WHERE c.id = ?1")
+    selectAll = try connection.prepare(
+      "count unfinished calls by namespace",
+      """
+      SELECT n.name, (SELECT count(*) FROM calls WHERE namespace = n.id
+        AND kind IN (\(Conditions.kinds)) AND state <= \(StoredState.running.rawValue)) FROM namespaces n
+      """)
+  }
+
+  /// The number of a namespace, or nil when it never had a call.
+  func find(_ namespace: Namespace) throws(StoreError) -> Int64? {
+    if namespace.isDefault { return Self.defaultNumber }
+    if let number = remembered[namespace] { return number }
+    select.bind(1, text: namespace.name)
+    guard let number = try select.first({ row throws(StoreError) in row.integer(0) }) else { return nil }
+    remembered[namespace] = number
+    return number
+  }
+
+  /// The number of a namespace, which it is given when it has none. Only within a transaction.
+  func intern(_ namespace: Namespace) throws(StoreError) -> Int64 {
+    if let number = try find(namespace) { return number }
+    insert.bind(1, text: namespace.name)
+    try insert.run()
+    let number = connection.lastInsertedRow
+    remembered[namespace] = number
+    added.append(namespace)
+    return number
+  }
+
+  /// The namespace of a call; the default one for a call that is not there, or that says nothing intelligible.
+  func namespace(of id: CallID) throws(StoreError) -> Namespace {
+    ofCall.bind(1, id.rawValue)
+    return try ofCall.first { row throws(StoreError) in Namespace(row.text(0)) ?? .default } ?? .default
+  }
+
+  /// Every namespace that has had a call, and how many calls of it have not ended.
+  func unfinished() throws(StoreError) -> [(namespace: Namespace, unfinished: Int)] {
+    try selectAll.rows { row throws(StoreError) in
+      guard let namespace = Namespace(row.text(0)) else {
+        throw StoreError(
+          kind: .corrupt,
+          message:
+            "\"\(row.text(0))\" in \(connection.path) is no name of a namespace. Restore the store from a backup.")
+      }
+      return (namespace, Int(row.integer(1)))
+    }
+  }
+
+  /// The transaction's namespaces are there to stay.
+  func didCommit() {
+    added.removeAll(keepingCapacity: true)
+  }
+
+  /// The transaction's namespaces are gone.
+  func didRollBack() {
+    for namespace in added { remembered[namespace] = nil }
+    added.removeAll(keepingCapacity: true)
+  }
+}

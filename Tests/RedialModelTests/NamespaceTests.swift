@@ -1,0 +1,78 @@
+import RedialCore
+import Testing
+
+@testable import RedialModel
+
+@Suite("Namespaces")
+struct NamespaceTests {
+  private static let acme = Namespace("acme")
+  private static let names = [
+    "", "a", "acme", "https://a.example", "acme\u{1F}x", "default\u{1F}x", "\u{1F}", "Ä\u{301}",
+  ]
+
+  @Test("a name has 1 to 63 lower-case letters, digits and hyphens")
+  func names() {
+    for name in ["a", "acme-1", "0", "-", String(repeating: "x", count: 63)] {
+      #expect(Namespace(name)?.name == name)
+    }
+    for name in ["", "A", "ä", "a b", "a_b", "a\u{1F}", "a.b", String(repeating: "x", count: 64)] {
+      #expect(Namespace(name) == nil, "\(name)")
+    }
+  }
+
+  @Test("a key of the default namespace is itself, and no two keys of any namespaces are one")
+  func keys() throws {
+    let spaces = [Namespace.default, try #require(Self.acme), try #require(Namespace("b"))]
+    var seen: Set<String> = []
+    for space in spaces {
+      for name in Self.names {
+        let key = QualifiedKey.make(name, in: space)
+        #expect(seen.insert(key).inserted, "\(space) \(name)")
+        #expect(QualifiedKey.namespace(of: key) == space, "\(space) \(name)")
+        #expect(QualifiedKey.bare(key) == name, "\(space) \(name)")
+        if space.isDefault, !name.contains("\u{1F}") { #expect(key == name) }
+      }
+    }
+  }
+
+  @Test("what a client calls a target is of its namespace, is shown as it was, and comes back so from the store")
+  func specs() throws {
+    var limits = CallDescriptor.Limits()
+    limits.namespace = try #require(Self.acme)
+    let text = Array(#"{"url": "https://a.example/x", "target": "billing"}"#.utf8)
+    let spec = try text.withUnsafeBufferPointer { try CallDescriptor.read($0, limits: limits) }.spec
+    #expect(spec.namespace == Self.acme && spec.targetName == "billing" && spec.target != "billing")
+    let stored = spec.canonicalJSON
+    #expect(try stored.withUnsafeBufferPointer { try CallSpec.read(canonicalJSON: $0) }.target == spec.target)
+    #expect(!String(decoding: spec.shownJSON(Redaction()), as: UTF8.self).contains("acme"))
+    let mine = try text.withUnsafeBufferPointer { try CallDescriptor.read($0) }.spec
+    #expect(mine.namespace.isDefault && mine.target == "billing")
+    #expect(!String(decoding: mine.canonicalJSON, as: UTF8.self).contains("namespace"))
+    let said = Array(#"{"url": "https://a.example/x", "namespace": "acme"}"#.utf8)
+    #expect(throws: Problem.self) { try said.withUnsafeBufferPointer { try CallDescriptor.read($0) } }
+  }
+
+  @Test("a policy of one namespace is none of another's")
+  func policies() throws {
+    let acme = try #require(Self.acme)
+    let policies = NamedPolicies()
+    let text = Array(#"{"maxAttempts": 3}"#.utf8)
+    try policies.add(StoredPolicy(name: "fast", version: 1, createdAt: .epoch, json: text, in: acme), keeping: 5)
+    #expect(policies.count(in: acme) == 1 && policies.count() == 0 && policies.versions(of: "fast").isEmpty)
+    #expect(policies.nextVersion(of: "fast", in: acme) == 2 && policies.nextVersion(of: "fast") == 1)
+    if case .found = policies.resolve("fast", in: .default) { Issue.record("it is found from elsewhere") }
+    if case .fault = policies.resolve("fast@1", in: acme) { Issue.record("it is not found") }
+  }
+
+  @Test("a subscription hears of its own namespace's targets, by the names that people give them")
+  func subscriptions() throws {
+    let acme = try #require(Self.acme)
+    let all = WebhookSubscription(id: "whe_1", url: "http://h.example", events: ["target.opened"], in: acme)
+    let one = WebhookSubscription(
+      id: "whe_2", url: "http://h.example", events: ["target.opened"], targets: ["billing"], in: acme)
+    let own = QualifiedKey.make("billing", in: acme)
+    #expect(all.wants("target.opened", target: own) && one.wants("target.opened", target: own))
+    #expect(!all.wants("target.opened", target: "billing") && !one.wants("target.opened", target: "billing"))
+    #expect(!one.wants("target.opened", target: QualifiedKey.make("other", in: acme)))
+  }
+}

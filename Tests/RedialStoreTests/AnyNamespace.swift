@@ -1,0 +1,18 @@
+import RedialModel
+
+@testable import RedialStore
+
+/// What most tests ask for: calls of whatever namespace, or of the default one.
+extension CallReader {
+  func call(_ id: CallID, allResponses: Bool) throws(StoreError) -> StoredCall? {
+    try call(id, in: nil, allResponses: allResponses)
+  }
+
+  func attempts(of id: CallID, withBodies: Bool) throws(StoreError) -> [AttemptRecord]? {
+    try attempts(of: id, in: .default, withBodies: withBodies)
+  }
+}
+
+extension CallStore {
+  func claim(_ id: CallID) throws(StoreError) -> CallRecord? { try claim(id, in: .default) }
+}

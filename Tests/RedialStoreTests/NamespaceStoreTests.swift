@@ -1,0 +1,119 @@
+import RedialCore
+import RedialModel
+import Testing
+
+@testable import RedialStore
+
+@Suite("Namespaces in the store")
+struct NamespaceStoreTests {
+  private let folder = TemporaryFolder()
+  private let acme = Namespace("acme") ?? .default
+  private let unheard = Namespace("unheard-of") ?? .default
+
+  /// Calls 1 to 8, the even ones of a namespace, all with one label and one target's name, in several states.
+  private func filled() throws -> (SQLiteStore, SQLiteReader) {
+    let store = try SQLiteStore(path: folder.file("calls.db"))
+    let states: [StoredState] = [.scheduled, .running, .failed, .succeeded]
+    try store.commit(
+      (1...8).map { number in
+        .insert(
+          Sample.call(
+            number, states[(number - 1) / 2], target: QualifiedKey.make("t", in: number % 2 == 0 ? acme : .default),
+            labels: [.init(name: "team", value: "a")]))
+      })
+    return (store, try SQLiteReader(path: folder.file("calls.db"), connections: 1))
+  }
+
+  private func numbers(_ reader: SQLiteReader, _ filter: CallFilter, limit: Int = 50) throws -> [Int64] {
+    var (found, cursor): ([Int64], CallID?) = ([], nil)
+    repeat {
+      let page = try reader.ids(CallQuery(filter, before: cursor, limit: limit, scanLimit: 1))
+      found += page.calls.map { $0.rawValue - Sample.id(0).rawValue }
+      cursor = page.next
+    } while cursor != nil
+    return found
+  }
+
+  @Test("each list shows its own calls and those only, and its cursor names no other's")
+  func lists() throws {
+    let (store, reader) = try filled()
+    defer { store.close() }
+    for (namespace, own) in [(Namespace.default, [7, 5, 3, 1] as [Int64]), (acme, [8, 6, 4, 2]), (unheard, [])] {
+      var filters = [CallFilter(), CallFilter(target: "t"), CallFilter(labels: [.init(name: "team", value: "a")])]
+      filters.append(CallFilter(target: "t", labels: [.init(name: "team", value: "a")]))
+      for index in filters.indices { filters[index].namespace = namespace }
+      for filter in filters {
+        #expect(try numbers(reader, filter) == own, "\(filter)")
+        #expect(try numbers(reader, filter, limit: 1) == own, "\(filter)")
+        let page = try reader.ids(CallQuery(filter, limit: 1, scanLimit: 1))
+        #expect(page.next == (own.isEmpty ? nil : page.calls.last), "\(filter)")
+      }
+      var failed = CallFilter(state: .failed, failure: .notRetryable)
+      failed.namespace = namespace
+      #expect(try numbers(reader, failed) == own.filter { $0 == 5 || $0 == 6 })
+      var qualified = CallFilter(target: QualifiedKey.make("t", in: acme))
+      qualified.namespace = namespace
+      #expect(try numbers(reader, qualified).isEmpty, "a name that looks like another's key is nobody's")
+    }
+  }
+
+  @Test("a call of another namespace is answered as one that is not there, and is not taken")
+  func calls() throws {
+    let (store, reader) = try filled()
+    defer { store.close() }
+    for (id, owner, stranger) in [(Sample.id(1), Namespace.default, acme), (Sample.id(2), acme, .default)] {
+      #expect(try reader.call(id, in: owner, allResponses: true)?.record.id == id)
+      #expect(try reader.call(id, in: stranger, allResponses: true) == nil)
+      #expect(try reader.call(id, in: unheard, allResponses: true) == nil)
+      #expect(try reader.attempts(of: id, in: owner, withBodies: true) != nil)
+      #expect(try reader.attempts(of: id, in: stranger, withBodies: true) == nil)
+      #expect(try store.claim(id, in: stranger) == nil)
+      #expect(try store.claim(id, in: unheard) == nil)
+      #expect(try reader.call(id, allResponses: false)?.record.progress.state == .scheduled)
+      #expect(try store.claim(id, in: owner)?.progress.state == .held)
+    }
+  }
+
+  @Test("the next process is told of every namespace what of it has not ended")
+  func recovery() throws {
+    let (store, _) = try filled()
+    store.close()
+    let again = try SQLiteStore(path: folder.file("calls.db"))
+    defer { again.close() }
+    let state = try again.recover(at: Sample.start)
+    #expect(state.unfinished == 4)
+    #expect(state.namespaces.map { "\($0.namespace) \($0.unfinished)" } == ["default 2", "acme 2"])
+    #expect(state.running.map { $0.spec.namespace } == [.default, acme])
+    #expect(state.running.map { $0.spec.targetName } == ["t", "t"])
+  }
+
+  @Test("a namespace whose transaction is rolled back is given a number again")
+  func rollback() throws {
+    let (store, reader) = try filled()
+    defer { store.close() }
+    let other = Namespace("other") ?? .default
+    let call = Sample.call(20, target: QualifiedKey.make("t", in: other))
+    #expect(throws: StoreError.self) {
+      try store.commit([.insert(call), .update(Sample.id(99), call.progress, nil)])
+    }
+    try store.commit([.insert(call)])
+    var filter = CallFilter()
+    filter.namespace = other
+    #expect(try numbers(reader, filter) == [20])
+  }
+
+  @Test("policies and operations keep whose they are")
+  func documents() throws {
+    let (store, reader) = try filled()
+    defer { store.close() }
+    let policies = [Namespace.default, acme].map {
+      StoredPolicy(name: "fast", version: 1, createdAt: Sample.start, json: Array("{}".utf8), in: $0)
+    }
+    var request = try Array(#"{"action": "cancel"}"#.utf8).withUnsafeBufferPointer { try BulkRequest.read($0, rate: 5) }
+    request.filter.namespace = acme
+    let operation = BulkOperation(id: BulkOperationID(rawValue: 7), request: request, createdAt: Sample.start)
+    try store.commit(policies.map { .policy($0, keeping: 3) } + [.operation(operation)])
+    #expect(Set(try reader.policies()) == Set(policies))
+    #expect(try reader.operations() == [operation])
+  }
+}
