@@ -34,6 +34,13 @@ static inline CURLcode redial_curl_set_sink(CURL *_Nonnull h, CURLoption o, redi
   return curl_easy_setopt(h, o, f);
 }
 
+// For CURLOPT_SEEKFUNCTION.
+typedef int (*redial_curl_seeker)(void *_Nullable, curl_off_t, int);
+
+static inline CURLcode redial_curl_set_seeker(CURL *_Nonnull h, redial_curl_seeker _Nonnull f) {
+  return curl_easy_setopt(h, CURLOPT_SEEKFUNCTION, f);
+}
+
 // For CURLOPT_PREREQFUNCTION.
 typedef int (*redial_curl_gate)(void *_Nullable, char *_Nullable, char *_Nullable, int, int);
 

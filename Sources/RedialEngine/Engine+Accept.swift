@@ -106,7 +106,7 @@ extension Engine {
     }
     if let permit = permitAtOnce(index) {
       hold(record, phase: .waiting)
-      return begin(record.id, permit: permit, isNew: true) ?? record
+      return begin(record.id, permit: permit, storing: record.content) ?? record
     }
     record.progress.waiting = targets[index].breaker.admits(at: now) ? .concurrency : .breaker
     if mustQueue(index, record) {

@@ -72,7 +72,7 @@ extension Engine {
     }
     // Memory is overfull when clients have had many calls fetched.
     let isFull = targets[index].ready >= readyBound(index) && !makeRoom(index, for: priority)
-    if isFull || !hasShare(index, bytes: call.record.body.count) || calls.count - inFlight > settings.maxHeld {
+    if isFull || !hasShare(index, bytes: call.record.content.heldSize) || calls.count - inFlight > settings.maxHeld {
       // So near its deadline it would be claimed again at once, and again.
       if call.record.lastStart <= now + settings.claimAhead { return wait(id, until: call.record.lastStart) }
       return spill(id)
@@ -131,7 +131,8 @@ extension Engine {
   func mustQueue(_ index: Int, _ record: CallRecord) -> Bool {
     if record.spec.policy.onTrip == .fail, !targets[index].breaker.admits(at: now) { return false }
     let place = targets[index].namespace
-    if !hasRoomForNew(record, at: place) || !hasShare(index, bytes: record.body.count) { return true }
+    let bytes = sizeHeld(of: record)
+    if !hasRoomForNew(record, at: place) || !hasShare(index, bytes: bytes) { return true }
     // What is more urgent than all that waits there goes before it; becoming ready, it finds a place.
     if record.spec.priority > CallSpec.defaultPriority, record.spec.priority > targets[index].storedPriority {
       return false
@@ -182,7 +183,7 @@ extension Engine {
     }
     guard let permit = permit(index) else { return false }
     take(place, from: index)
-    begin(place.id, permit: permit, isNew: false)
+    begin(place.id, permit: permit)
     return true
   }
 
@@ -222,8 +223,10 @@ extension Engine {
   }
 
   /// Begins an attempt of a call: counted on disk first, then made.
+  ///
+  /// - Parameter new: The body of a call that the store does not have yet; nil for any other.
   @discardableResult
-  mutating func begin(_ id: CallID, permit: CircuitBreaker.Permit, isNew: Bool) -> CallRecord? {
+  mutating func begin(_ id: CallID, permit: CircuitBreaker.Permit, storing new: RequestBody? = nil) -> CallRecord? {
     guard var call = calls[id] else { return nil }
     if case .ready = call.phase { uncountReady(call) }
     call.enter(.running(permit, cancelledBy: []), stamp: nextStamp())
@@ -234,11 +237,11 @@ extension Engine {
     charge(&call)
     calls[id] = call
     inFlight += 1
-    runningBytes += call.record.body.count
+    runningBytes += call.record.content.heldSize
     targets[call.target].inFlight += 1
     namespaces[targets[call.target].namespace].inFlight += 1
     let longest = min(call.record.spec.policy.attemptTimeout, targets[call.target].settings.attemptTimeout)
-    writes.append(isNew ? .insert(call.record) : .update(id, call.record.progress, nil))
+    writes.append(new.map { .insert(call.record.with($0)) } ?? .update(id, call.record.progress, nil))
     afterCommit.append(
       .start(
         AttemptStart(

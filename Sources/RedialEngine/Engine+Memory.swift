@@ -28,7 +28,13 @@ extension Engine {
   /// - Parameter place: That of the call's namespace.
   func hasRoomForNew(_ record: CallRecord, at place: Int) -> Bool {
     room > settings.maxHeld / 8 && hasNamespaceRoom(place)
-      && heldBytes - runningBytes + record.body.count <= settings.maxHeldBytes - settings.maxHeldBytes / 8
+      && heldBytes - runningBytes + sizeHeld(of: record) <= settings.maxHeldBytes - settings.maxHeldBytes / 8
+  }
+
+  /// What a call's body would take in memory, in bytes.
+  func sizeHeld(of record: CallRecord) -> Int {
+    let size = record.content.heldSize
+    return size > settings.streamBodiesAbove && record.kind == .call ? 0 : size
   }
 
   /// Whether a due call may wait in memory for its target, as far as the shares of all targets go.
@@ -82,8 +88,9 @@ extension Engine {
   /// Keeps a call in memory.
   mutating func hold(_ record: CallRecord, phase: ActiveCall.Phase) {
     let index = target(record.spec.target)
+    let record = record.leavingBody(above: settings.streamBodiesAbove)
     calls[record.id] = ActiveCall(record: record, target: index, phase: phase, stamp: nextStamp())
-    let size = record.body.count
+    let size = record.content.heldSize
     heldBytes += size
     usualBody += (size - usualBody) / 8
     targets[index].usualBody += (size - targets[index].usualBody) / 8
@@ -94,7 +101,7 @@ extension Engine {
   /// Drops a call from memory.
   mutating func release(_ id: CallID) {
     guard let call = calls.removeValue(forKey: id) else { return }
-    heldBytes -= call.record.body.count
+    heldBytes -= call.record.content.heldSize
     targets[call.target].held -= 1
     namespaces[targets[call.target].namespace].held -= 1
     if case .ready = call.phase { uncountReady(call) }
@@ -106,23 +113,23 @@ extension Engine {
     let index = call.target
     if targets[index].ready == 0 { busyTargets += 1 }
     targets[index].ready += 1
-    targets[index].readyBytes += call.record.body.count
+    targets[index].readyBytes += call.record.content.heldSize
     if targets[index].budget != nil, call.record.progress.isRetry { targets[index].readyRetries += 1 }
     readyCount += 1
-    readyBytes += call.record.body.count
-    countReady(1, call.record.body.count, of: index)
+    readyBytes += call.record.content.heldSize
+    countReady(1, call.record.content.heldSize, of: index)
   }
 
   /// No longer counts a call among the due ones of its target.
   mutating func uncountReady(_ call: ActiveCall) {
     let index = call.target
     targets[index].ready -= 1
-    targets[index].readyBytes -= call.record.body.count
+    targets[index].readyBytes -= call.record.content.heldSize
     if targets[index].budget != nil, call.record.progress.isRetry { targets[index].readyRetries -= 1 }
     readyCount -= 1
-    readyBytes -= call.record.body.count
+    readyBytes -= call.record.content.heldSize
     if targets[index].ready == 0 { busyTargets -= 1 }
-    countReady(-1, -call.record.body.count, of: index)
+    countReady(-1, -call.record.content.heldSize, of: index)
   }
 
   /// Counts a due call of a target's namespace, more or fewer, behind the target itself.

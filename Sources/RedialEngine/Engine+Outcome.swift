@@ -42,7 +42,7 @@ extension Engine {
     call.enter(.waiting, stamp: nextStamp())
     calls[id] = call
     inFlight -= 1
-    runningBytes -= call.record.body.count
+    runningBytes -= call.record.content.heldSize
     targets[call.target].inFlight -= 1
     namespaces[targets[call.target].namespace].inFlight -= 1
   }

@@ -11,6 +11,9 @@ public struct EngineSettings: Sendable, Hashable {
   public var maxHeld: Int
   /// Bytes of the request bodies of those; those of attempts under way, which are bounded by their number, come on top.
   public var maxHeldBytes: Int
+  /// The largest request body that is held in memory, in bytes; a larger one of a client's call is left to the store, from
+  /// which an attempt reads it in pieces.
+  public var streamBodiesAbove = 256 << 10
   /// Due calls of one target in memory at a time, if as many more have room there; the rest waits in the target's queue
   /// in the store.
   public var maxReadyPerTarget: Int

@@ -45,9 +45,10 @@ public final class Service: Sendable {
     do {
       let path = try Self.storePath(settings)
       store = try Self.startError { () throws(StoreError) in
-        try SQLiteStore(path: path, payloads: settings.payloads)
+        try SQLiteStore(path: path, payloads: settings.storedPayloads)
       }
       let reader = try Self.startError { () throws(StoreError) in try SQLiteReader(path: path) }
+      let bodies = try Self.startError { () throws(StoreError) in try StoredBodies(path: path) }
       dataPath = Self.absolute(path)
       policies = try Self.startError { () throws(StoreError) in try reader.policies() }
       operations = try Self.startError { () throws(StoreError) in try reader.operations() }
@@ -60,7 +61,8 @@ public final class Service: Sendable {
       try Self.startError { () throws(StoreError) in try endpoints.load(from: store) }
       do throws(TransportStartError) {
         runtime = try Runtime(
-          settings: settings, store: store, reader: reader, secret: secret, endpoints: endpoints, log: log)
+          settings: settings, store: store, reader: reader, bodies: BodyReading(bodies), secret: secret,
+          endpoints: endpoints, log: log)
       } catch {
         throw StartError(message: error.message)
       }

@@ -100,10 +100,13 @@ struct CallChanges {
     try insertCall.run()
     counts.note(kind: Int64(call.kind.rawValue), state: Int64(call.progress.state.rawValue), 1)
     insertRequest.bind(1, call.id.rawValue)
-    let compressed = PayloadCoding.deflated(call.body, threshold: compressMinBytes)
-    insertRequest.bind(4, compressed.map { _ in Int64(call.body.count) })
+    guard case .held(let body) = call.content else {
+      preconditionFailure("a call whose body only the store has is in the store")
+    }
+    let compressed = PayloadCoding.deflated(body, threshold: compressMinBytes)
+    insertRequest.bind(4, compressed.map { _ in Int64(body.count) })
     try call.spec.canonicalJSON.withUnsafeBufferPointer { spec throws(StoreError) in
-      try (compressed ?? call.body).withUnsafeBufferPointer { body throws(StoreError) in
+      try (compressed ?? body).withUnsafeBufferPointer { body throws(StoreError) in
         insertRequest.bind(2, bytes: spec)
         insertRequest.bind(3, bytes: body)
         try insertRequest.run()

@@ -14,15 +14,21 @@ struct CallRows {
   private let select: SQLiteStatement
   private let exists: SQLiteStatement
 
-  /// Prepares the query. Without bodies, the pages that hold them are not read.
-  init(on connection: SQLiteConnection, bodies: Bool) throws(StoreError) {
+  /// Prepares the query. Without bodies, the pages that hold them are not read; nor are those of a body of a client's call
+  /// that is larger than so many bytes.
+  init(on connection: SQLiteConnection, bodies: Bool, largest: Int = .max) throws(StoreError) {
+    let isLarge = "c.kind = \(CallKind.call.rawValue) AND coalesce(r.body_size, length(r.body)) > \(largest)"
+    // Whether a body is to be had decides what is read of it: nothing of one that is not named here.
+    let body = !bodies ? "NULL" : largest == .max ? "r.body" : "CASE WHEN \(isLarge) THEN NULL ELSE r.body END"
+    let left =
+      !bodies || largest == .max ? "NULL" : "CASE WHEN \(isLarge) THEN coalesce(r.body_size, length(r.body)) END"
     exists = try connection.prepare("find a call", "SELECT 1 FROM calls WHERE id = ?1")
     select = try connection.prepare(
       "read a call",
       """
       SELECT c.kind, c.created_at, c.state, c.due, c.waiting, c.attempts, c.interruptions, c.attempts_before,
-        c.round_started_at, c.finished_at, c.failure, r.spec, \(bodies ? "r.body" : "NULL"), c.previous_wait,
-        c.total_wait, \(bodies ? "r.body_size" : "NULL")
+        c.round_started_at, c.finished_at, c.failure, r.spec, \(body), c.previous_wait,
+        c.total_wait, \(bodies ? "r.body_size" : "NULL"), \(left)
       FROM calls c LEFT JOIN requests r ON r.id = c.id WHERE c.id = ?1 AND (?2 IS NULL OR c.namespace = ?2)
       """)
   }
@@ -68,12 +74,19 @@ struct CallRows {
       return damaged("its descriptor is not readable: \(error.reason) (at byte \(error.offset))")
     case .success(let spec):
       let size = row.integerIfPresent(15)
-      guard let body = row.withBytes(12, { PayloadCoding.payload($0, size: size) }) else {
-        return damaged("its body does not inflate")
+      var content = RequestBody.held([])
+      if let left = row.integerIfPresent(16) {
+        guard PayloadCoding.isPossible(size: left) else { return damaged("its body is said to have \(left) bytes") }
+        content = .stored(size: Int(left))
+      } else {
+        guard let body = row.withBytes(12, { PayloadCoding.payload($0, size: size) }) else {
+          return damaged("its body does not inflate")
+        }
+        content = .held(body)
       }
       return .intact(
         CallRecord(
-          id: id, kind: kind, spec: spec, body: body, createdAt: Timestamp(microseconds: row.integer(1)),
+          id: id, kind: kind, spec: spec, content: content, createdAt: Timestamp(microseconds: row.integer(1)),
           progress: progress))
     }
   }

@@ -8,6 +8,10 @@ public struct PayloadRule: Sendable, Hashable {
   /// otherwise. Status, header and decision are kept of all.
   public var keptResponses: Int
 
+  /// The largest request body of a client's call that is read with the call, in bytes; a larger one is read in pieces, by
+  /// ``StoredBodies``.
+  public var streamBodiesAbove = Int.max
+
   /// Creates a rule; every argument left out has Redial's default: a page of the file, for what is smaller shares its
   /// page with others and would gain little; and twenty attempts.
   public init(compressMinBytes: Int = 4096, keptResponses: Int = 20) {
@@ -38,12 +42,15 @@ enum PayloadCoding {
     return compressed.isEmpty ? nil : compressed
   }
 
+  /// Whether a payload can be so large.
+  static func isPossible(size: Int64) -> Bool { (1...maximumSize).contains(size) }
+
   /// A stored payload as it was given; nil when it is damaged.
   ///
   /// - Parameter size: What it inflates to; nil for one that is stored as it is.
   static func payload(_ stored: UnsafeBufferPointer<UInt8>, size: Int64?) -> [UInt8]? {
     guard let size else { return Array(stored) }
-    guard (1...maximumSize).contains(size) else { return nil }
+    guard isPossible(size: size) else { return nil }
     let payload = [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in
       var written = uLongf(size)
       let result = uncompress(buffer.baseAddress, &written, stored.baseAddress, uLong(stored.count))

@@ -24,7 +24,7 @@ final class SQLiteConnection {
 
   /// The file.
   let path: String
-  private var handle: OpaquePointer?
+  private(set) var handle: OpaquePointer?
   private var statements: [SQLiteStatement] = []
   private let log = LogLength()
 

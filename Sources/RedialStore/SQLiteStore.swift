@@ -62,7 +62,7 @@ public final class SQLiteStore: CallStore {
     finished = try FinishedCalls(on: connection)
     usage = try UsageQueries(on: connection)
     canRelease = try connection.value("measure the store", "PRAGMA auto_vacuum") { $0.integer(0) } == 2
-    rows = try CallRows(on: connection, bodies: true)
+    rows = try CallRows(on: connection, bodies: true, largest: payloads.streamBodiesAbove)
     attemptRows = try AttemptRows(on: connection)
     attemptChanges = try AttemptChanges(on: connection, payloads: payloads)
     keys = try KeyTable(on: connection)

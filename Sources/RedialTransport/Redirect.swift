@@ -6,6 +6,8 @@ struct Hop {
   var method: String
   var headers: [HeaderField]
   var body: [UInt8]
+  /// Where the content comes from in the place of ``body``.
+  var source: (any BodySource)?
 
   /// What follows from a redirect (RFC 9110 §15.4).
   ///
@@ -19,6 +21,7 @@ struct Hop {
     if becomesGet {
       hop.method = "GET"
       hop.body = []
+      hop.source = nil
       hop.headers.removeAll { $0.name.lowercased().hasPrefix("content-") || $0.name.lowercased() == "digest" }
     }
     let origin = try? TargetURL(url).origin

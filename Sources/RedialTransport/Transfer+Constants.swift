@@ -48,6 +48,10 @@ extension Transfer {
         Transfer.take(transfer)?.give(room, size * count) ?? Int(CURL_READFUNC_ABORT)
       },
       redial_curl_set_pointer(handle, CURLOPT_READDATA, me),
+      redial_curl_set_seeker(handle) { transfer, offset, origin in
+        Transfer.take(transfer)?.seek(to: Int(offset), from: origin) == true ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+      },
+      redial_curl_set_pointer(handle, CURLOPT_SEEKDATA, me),
       redial_curl_set_gate(handle) { transfer, _, _, _, _ in
         Transfer.take(transfer)?.maySend() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
       },

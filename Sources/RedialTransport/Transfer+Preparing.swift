@@ -9,13 +9,14 @@ extension Transfer {
 
   /// Prepares the first request of an attempt.
   ///
+  /// - Parameter spent: How much of its time it has spent already.
   /// - Returns: The code of what could not be set; `CURLE_OK` when it may begin.
-  func prepare(_ request: TransportRequest) -> CURLcode {
+  func prepare(_ request: TransportRequest, after spent: Duration = .zero) -> CURLcode {
     self.request = request
-    (redirects, earlier) = (0, 0)
+    (redirects, earlier) = (0, Int(clamping: spent.wholeMicroseconds))
     return prepare(
-      Hop(url: request.url, method: request.method, headers: request.headers, body: request.body),
-      timeout: request.timeout)
+      Hop(url: request.url, method: request.method, headers: request.headers, body: request.body, source: request.source),
+      timeout: request.timeout - spent)
   }
 
   /// Prepares one request of an attempt.
@@ -36,7 +37,7 @@ extension Transfer {
       code = redial_curl_set_text(handle, CURLOPT_URL, hop.url)
       last.url = code == CURLE_OK ? hop.url : ""
     }
-    if code == CURLE_OK { code = setMethod(hop.method, hop.body) }
+    if code == CURLE_OK { code = setMethod(hop.method, hop.body, hop.source) }
     if code == CURLE_OK { code = redial_curl_set_headers(handle, fields.first) }
     let milliseconds = Self.milliseconds(timeout)
     if code == CURLE_OK, milliseconds != last.timeout {
@@ -47,11 +48,11 @@ extension Transfer {
     return code
   }
 
-  private func setMethod(_ method: String, _ content: [UInt8]) -> CURLcode {
+  private func setMethod(_ method: String, _ content: [UInt8], _ source: (any BodySource)?) -> CURLcode {
     // RFC 9110 section 8.6: a method that anticipates content says so when there is none.
     let hasContent =
-      method != "HEAD" && (!content.isEmpty || method == "POST" || method == "PUT" || method == "PATCH")
-    if hasContent, let code = failure(of: setContent(content)) { return code }
+      method != "HEAD" && (!content.isEmpty || source != nil || method == "POST" || method == "PUT" || method == "PATCH")
+    if hasContent, let code = failure(of: source.map { setContent(from: $0) } ?? setContent(content)) { return code }
     guard method != last.method || hasContent != last.hasContent else { return CURLE_OK }
     last.method = ""
     // Takes back whatever the request before has set.

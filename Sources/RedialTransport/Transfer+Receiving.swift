@@ -17,6 +17,7 @@ extension Transfer {
   /// Hands over the next piece of the content.
   func give(_ room: UnsafeMutablePointer<CChar>?, _ size: Int) -> Int {
     guard let room else { return 0 }
+    if let feed = upload.feed { return give(room, size, from: feed) }
     let count = min(size, upload.content.count - upload.sent)
     upload.content.withUnsafeBytes { content in
       guard let base = content.baseAddress, count > 0 else { return }

@@ -67,7 +67,7 @@ extension Transfer {
       verification: redial_curl_get_long(handle, CURLINFO_SSL_VERIFYRESULT),
       isProxied: configuration.proxy != nil,
       tunnelStatus: configuration.proxy == nil ? 0 : redial_curl_get_long(handle, CURLINFO_HTTP_CONNECTCODE),
-      isResolverDown: isResolverDown, detail: code == CURLE_OK ? "" : detail(code))
+      isResolverDown: isResolverDown, bodyFault: bodyFault(code), detail: code == CURLE_OK ? "" : detail(code))
     let duration = Duration.microseconds(earlier + elapsed)
     upload = Upload()
     var result = TransportResult(id: id, outcome: end.outcome, error: end.error, duration: duration)

@@ -58,6 +58,8 @@ final class Transfer {
   struct Upload {
     var content: [UInt8] = []
     var sent = 0
+    /// Where it comes from in the place of `content`.
+    var feed: BodyFeed?
   }
 
   /// What has come of the response.

@@ -40,6 +40,8 @@ struct TransferEnd {
   var tunnelStatus = 0
   /// Whether names cannot be resolved here at present, whichever they are.
   var isResolverDown = false
+  /// Why there was no more of the content, if the transfer ended for that.
+  var bodyFault: BodyFault?
   /// What libcurl says, for people; empty when it says nothing.
   var detail = ""
 
@@ -57,6 +59,7 @@ struct TransferEnd {
     if limit != nil { return requestSize > 0 ? .maybeSent : .notSent }
     if code == CURLE_OK || wasEnough { return isHeadWhole ? .answered : .maybeSent }
     if refusal != nil { return .blocked }
+    if bodyFault != nil { return .localFault }
     if wasRepeated || hasOversizedHead || isContradictory { return .maybeSent }
     switch code {
     case CURLE_OUT_OF_MEMORY where requestSize == 0: return .localFault
@@ -106,6 +109,7 @@ struct TransferEnd {
       let word = "egress" + refusal.rule.prefix(1).uppercased() + refusal.rule.dropFirst()
       return TransportError(code: word, message: "The egress policy refuses \(refusal.clause).")
     }
+    if let bodyFault { return TransportError(code: bodyFault.code, message: "\(bodyFault.message).") }
     if limit == .firstByte {
       return TransportError(code: "firstByteTimeout", message: "The target did not begin to answer in time.")
     }

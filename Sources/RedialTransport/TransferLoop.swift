@@ -11,6 +11,8 @@ final class TransferLoop: @unchecked Sendable {
     case start(TransportRequest)
     case cancel(UInt64)
     case restrict(EgressPolicy)
+    /// A piece of a request's content, or why there is none.
+    case piece(BodyPiece)
     /// Whether names can be resolved.
     case resolver(isUp: Bool)
     case stop
@@ -23,14 +25,14 @@ final class TransferLoop: @unchecked Sendable {
     var isAsleep = false
   }
 
-  private let multi: UnsafeMutableRawPointer
+  let multi: UnsafeMutableRawPointer
   private let events: SocketEvents
   private var configuration: TransportConfiguration
   private let completions: @Sendable ([TransportResult]) -> Void
   private let mail = Mutex(Mail())
 
   /// What is under way, by the requests' names.
-  private var transfers: [UInt64: Transfer] = [:]
+  var transfers: [UInt64: Transfer] = [:]
   /// What has ended without an address, while it is found out whose fault that is.
   private var unresolved: [(transfer: Transfer, code: CURLcode)] = []
   private let resolver: ResolverProbe
@@ -39,7 +41,12 @@ final class TransferLoop: @unchecked Sendable {
   private var firstBytes = FirstByteTimers()
   private var uploads = FirstByteTimers()
   private var idle: [Transfer] = []
-  private var results: [TransportResult] = []
+  var results: [TransportResult] = []
+  let bodies = BodyLanes()
+  /// What has not begun, since there is nothing yet of its content: when it was asked for.
+  var awaiting: [UInt64: ContinuousClock.Instant] = [:]
+  /// Tells the contents apart that are read.
+  var bodyTicket: UInt64 = 0
   private var isStopping = false
 
   /// Handles without a request that are kept.
@@ -47,7 +54,7 @@ final class TransferLoop: @unchecked Sendable {
   /// How often it is looked whether a target takes content that it has answered before it was there.
   private static let uploadPause = Duration.seconds(1)
   /// How long the thread sleeps when libcurl has no timer of its own, in milliseconds; a message wakes it.
-  private static let longestSleep: Int32 = 60_000
+  static let longestSleep: Int32 = 60_000
 
   init(
     multi: UnsafeMutableRawPointer, events: SocketEvents, configuration: TransportConfiguration,
@@ -91,10 +98,11 @@ final class TransferLoop: @unchecked Sendable {
       events.beginDue()
       takeEnded()
       tell()
-      events.turn(atMost: maySleep() ? uploads.sleep(atMost: firstBytes.sleep(atMost: Self.longestSleep)) : 0)
+      events.turn(atMost: maySleep() ? uploads.sleep(atMost: firstBytes.sleep(atMost: longestSleep)) : 0)
       takeEnded()
       abortSilent()
       endUploads()
+      if !awaiting.isEmpty { failLate() }
       tell()
     }
     for (transfer, code) in unresolved { results.append(transfer.result(code)) }
@@ -132,6 +140,7 @@ final class TransferLoop: @unchecked Sendable {
     switch message {
     case .start(let request): begin(request)
     case .cancel(let id): cancel(id)
+    case .piece(let piece): take(piece)
     case .resolver(let isUp): settleUnresolved(isUp)
     case .restrict(let policy):
       configuration.egress = policy
@@ -147,7 +156,13 @@ final class TransferLoop: @unchecked Sendable {
     guard let transfer = idle.popLast() ?? Transfer(configuration: configuration, events: events) else {
       return results.append(.outOfMemory(request.id))
     }
-    let code = add(transfer, transfer.prepare(request))
+    if request.source != nil { return beginReading(request, with: transfer) }
+    begin(request, with: transfer, transfer.prepare(request))
+  }
+
+  /// Begins what could be prepared.
+  func begin(_ request: TransportRequest, with transfer: Transfer, _ prepared: CURLcode) {
+    let code = add(transfer, prepared)
     guard code == CURLE_OK else {
       results.append(transfer.result(code))
       return
@@ -177,11 +192,12 @@ final class TransferLoop: @unchecked Sendable {
     let request = transfer.request
     let hop =
       hops[request.id]
-      ?? Hop(url: request.url, method: request.method, headers: request.headers, body: request.body)
+      ?? Hop(url: request.url, method: request.method, headers: request.headers, body: request.body, source: request.source)
     guard let (next, timeout) = transfer.next(after: code, hop) else { return false }
     hops[request.id] = next
     curl_multi_remove_handle(multi, transfer.handle)
     transfer.isUnderWay = false
+    readAgain(next, with: transfer)
     let prepared = add(transfer, transfer.prepare(next, timeout: timeout))
     guard prepared != CURLE_OK else { return true }
     results.append(transfer.result(prepared))
@@ -228,6 +244,10 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   private func abort(_ transfer: Transfer) {
+    if let result = giveUpAwaiting(transfer) {
+      results.append(result)
+      return keep(transfer)
+    }
     remove(transfer)
     results.append(transfer.cancelled())
     keep(transfer)
@@ -269,7 +289,7 @@ final class TransferLoop: @unchecked Sendable {
     if transfer.redirects > 0 { hops[transfer.id] = nil }
   }
 
-  private func keep(_ transfer: Transfer) {
+  func keep(_ transfer: Transfer) {
     if idle.count < Self.maximumIdle { idle.append(transfer) }
   }
 

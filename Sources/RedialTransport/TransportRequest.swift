@@ -11,8 +11,10 @@ public struct TransportRequest: Sendable {
   public var method: String
   /// The header fields, in order. The transport adds `Host`, `Content-Length` and, unless given, `User-Agent`.
   public var headers: [HeaderField]
-  /// The content.
+  /// The content, unless it comes from a source.
   public var body: [UInt8]
+  /// Where the content comes from in the place of ``body``: it is read while it is sent. Only a ``Transport`` takes it.
+  public var source: (any BodySource)?
   /// The most time for the whole attempt; at least 1 ms.
   public var timeout: Duration
   /// The most bytes of the response's body that are kept.
@@ -25,14 +27,15 @@ public struct TransportRequest: Sendable {
 
   /// Creates a request.
   public init(
-    id: UInt64, url: String, method: String, headers: [HeaderField] = [], body: [UInt8] = [], timeout: Duration,
-    captureLimit: Int, maxRedirects: Int = 0, tls: TargetTLS? = nil
+    id: UInt64, url: String, method: String, headers: [HeaderField] = [], body: [UInt8] = [],
+    source: (any BodySource)? = nil, timeout: Duration, captureLimit: Int, maxRedirects: Int = 0, tls: TargetTLS? = nil
   ) {
     self.id = id
     self.url = url
     self.method = method
     self.headers = headers
     self.body = body
+    self.source = source
     self.timeout = timeout
     self.captureLimit = captureLimit
     self.maxRedirects = maxRedirects

@@ -81,6 +81,12 @@ final class ScriptedTarget: Sendable {
       setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
+    /// Waits, without reading, until the client has closed or reset the connection.
+    func waitUntilAborted() {
+      var poll = pollfd(fd: descriptor, events: 0x2000 /* POLLRDHUP */, revents: 0)
+      _ = Glibc.poll(&poll, 1, 60_000)
+    }
+
     /// Waits until the client closes its side.
     func waitForEnd() {
       var byte: UInt8 = 0

@@ -90,6 +90,7 @@ final class SecureServers: @unchecked Sendable {
           \(name == "client" ? "ssl_verify_client on; ssl_client_certificate \(path("ca.pem"));" : "")
           location / { return 200 "$server_protocol $ssl_client_s_dn"; }
           location ~ ^/to/(.*)$ { return 302 https://$1/; }
+          location ~ ^/through/([0-9]+)$ { client_max_body_size 64m; proxy_pass http://127.0.0.1:$1/; }
           location /echo { client_body_buffer_size 4m; client_max_body_size 4m; return 200 "$request_method"; }
         }
 

@@ -8,8 +8,8 @@ public struct CallRecord: Sendable {
   public let kind: CallKind
   /// What it is to do.
   public let spec: CallSpec
-  /// The request body.
-  public let body: [UInt8]
+  /// The request body, or how large it is where only the store has it.
+  public internal(set) var content: RequestBody
   /// When it was accepted.
   public let createdAt: Timestamp
   /// What changes in the course of its life.
@@ -20,15 +20,24 @@ public struct CallRecord: Sendable {
   /// What people did to make it run, the latest last; kept as the history is, and read when the call is shown by itself.
   public var retries: [ManualRetry] = []
 
-  /// Creates a record from its parts.
+  /// Creates a record from its parts, the body among them.
   public init(
     id: CallID, kind: CallKind, spec: CallSpec, body: [UInt8], createdAt: Timestamp, progress: CallProgress,
+    history: [AttemptRecord] = []
+  ) {
+    self.init(
+      id: id, kind: kind, spec: spec, content: .held(body), createdAt: createdAt, progress: progress, history: history)
+  }
+
+  /// Creates a record from its parts.
+  public init(
+    id: CallID, kind: CallKind, spec: CallSpec, content: RequestBody, createdAt: Timestamp, progress: CallProgress,
     history: [AttemptRecord] = []
   ) {
     self.id = id
     self.kind = kind
     self.spec = spec
-    self.body = body
+    self.content = content
     self.createdAt = createdAt
     self.progress = progress
     self.history = history

@@ -23,6 +23,7 @@ final class Runtime: @unchecked Sendable {
   let endpoints: WebhookEndpoints
   let queries: QueryLanes
   let reader: any CallReader
+  private let bodies: BodyReading
   let log: Log
   let redaction: Redaction
   private let watch: StoreWatch
@@ -36,12 +37,14 @@ final class Runtime: @unchecked Sendable {
   private let underWay = Mutex<[UInt64: Int]>([:])
   private let drained = DispatchSemaphore(value: 0)
 
+  /// - Parameter bodies: Where bodies are read that are not held; needed unless all are.
   /// - Throws: When libcurl cannot be started.
   init(
-    settings: ServiceSettings, store: any CallStore, reader: any CallReader, secret: WebhookSecret,
-    endpoints: WebhookEndpoints, log: Log
+    settings: ServiceSettings, store: any CallStore, reader: any CallReader, bodies: BodyReading = BodyReading(nil),
+    secret: WebhookSecret, endpoints: WebhookEndpoints, log: Log
   ) throws(TransportStartError) {
     self.reader = reader
+    self.bodies = bodies
     self.log = log
     metrics = Metrics(namedTargets: settings.namedTargets)
     ends = EndTable(limit: settings.maxWaiting, clock: clock)
@@ -272,7 +275,8 @@ final class Runtime: @unchecked Sendable {
       starts.map { start in
         TransportRequest(
           id: UInt64(start.call.id.rawValue), url: start.call.spec.url, method: start.call.spec.method,
-          headers: headers.fields(of: start, at: now), body: start.call.body, timeout: start.timeout,
+          headers: headers.fields(of: start, at: now), body: start.call.body,
+          source: bodies.source(of: start.call), timeout: start.timeout,
           captureLimit: start.call.spec.captureLimit, maxRedirects: start.call.spec.maxRedirects,
           tls: start.tls)
       })

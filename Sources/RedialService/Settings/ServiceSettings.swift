@@ -82,6 +82,13 @@ public struct ServiceSettings: Sendable {
   /// How long a call descriptor may be: a body in base 64, with room for everything else.
   public var maxDescriptorBytes: Int { maxBodyBytes * 4 / 3 + 128 * 1024 }
 
+  /// Which payloads the store keeps and how, as the engine wants to have them.
+  var storedPayloads: PayloadRule {
+    var rule = payloads
+    rule.streamBodiesAbove = engine.streamBodiesAbove
+    return rule
+  }
+
   /// What a client may ask for.
   public var descriptorLimits: CallDescriptor.Limits {
     CallDescriptor.Limits(bodyBytes: maxBodyBytes, egress: egress.knowing(listen))

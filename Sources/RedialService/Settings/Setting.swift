@@ -127,6 +127,9 @@ extension Setting {
       "maxHeldBytes", \.engine.maxHeldBytes, 1...Int.max,
       "Bytes of request bodies of calls that wait in memory; those of attempts under way come on top."),
     whole(
+      "streamBodiesAbove", \.engine.streamBodiesAbove, 0...Int.max,
+      "Largest request body that is held in memory, in bytes; a larger one is read from the store while it is sent."),
+    whole(
       "maxUnfinished", \.engine.maxUnfinished, 1...Int.max, "Calls that have not ended; beyond it new ones are refused."
     ),
     span("idempotencyTime", \.engine.idempotencyTime, "How long the Idempotency-Key of a submission is remembered."),

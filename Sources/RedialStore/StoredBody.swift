@@ -1,0 +1,98 @@
+public import RedialModel
+
+/// The body of one call, read from the store piece by piece, and inflated on the way if it is compressed there.
+///
+/// `@unchecked Sendable`: what is mutable is where the reading stands, and whoever reads has one thread do so at a time, each
+/// behind the other; a serial queue does.
+public final class StoredBody: @unchecked Sendable {
+  /// The call.
+  public let id: CallID
+  /// How long the body is, in bytes.
+  public let size: Int
+  private let bodies: StoredBodies
+  /// How much has been read, in bytes of the body.
+  private var position = 0
+  /// How the body lies there; nil until something of it was read.
+  private var form: Form?
+
+  private enum Form {
+    case plain
+    case compressed(Compressed)
+  }
+
+  /// A compressed body.
+  private struct Compressed {
+    let storedSize: Int
+    /// How much of what is stored has been read.
+    var position = 0
+    var stream: InflatingStream
+  }
+
+  /// The most that is read of a compressed body at a time, in bytes.
+  private static let compressedPiece = 32 * 1024
+
+  init(id: CallID, size: Int, in bodies: StoredBodies) {
+    self.id = id
+    self.size = size
+    self.bodies = bodies
+  }
+
+  /// Has the next piece be the first again.
+  public func rewind() {
+    position = 0
+    form = nil
+  }
+
+  /// The next bytes of the body, in order; none at its end. Blocks while they are read.
+  ///
+  /// - Parameter count: The most bytes that are wanted, 1 or more.
+  /// - Throws: Why there are none; what was read before stands.
+  public func next(atMost count: Int) throws(StoredBodyError) -> [UInt8] {
+    let wanted = min(count, size - position)
+    guard wanted > 0 else { return [] }
+    let piece = try bodies.withConnection { connection throws(StoredBodyError) in
+      try read(wanted, on: connection)
+    }
+    position += piece.count
+    return piece
+  }
+
+  private func read(_ wanted: Int, on connection: BodyConnection) throws(StoredBodyError) -> [UInt8] {
+    if form == nil { form = try begin(on: connection) }
+    switch form {
+    case .compressed(var compressed):
+      defer { form = .compressed(compressed) }
+      return try inflate(wanted, of: &compressed, on: connection)
+    case .plain, nil:
+      return try connection.bytes(of: id, position..<(position + wanted))
+    }
+  }
+
+  private func begin(on connection: BodyConnection) throws(StoredBodyError) -> Form {
+    let found = try connection.form(of: id)
+    guard found.inflatedSize ?? found.storedSize == size else {
+      throw .damaged("it has \(found.inflatedSize ?? found.storedSize) bytes where its call says \(size)")
+    }
+    guard found.inflatedSize != nil else { return .plain }
+    return .compressed(Compressed(storedSize: found.storedSize, stream: try InflatingStream()))
+  }
+
+  private func inflate(
+    _ wanted: Int, of compressed: inout Compressed, on connection: BodyConnection
+  ) throws(StoredBodyError) -> [UInt8] {
+    var piece: [UInt8] = []
+    piece.reserveCapacity(wanted)
+    // The last piece is whole only if the check sum behind it is right.
+    let isLast = position + wanted == size
+    while piece.count < wanted || isLast && !compressed.stream.hasEnded {
+      if compressed.stream.needsMore {
+        let end = min(compressed.position + Self.compressedPiece, compressed.storedSize)
+        guard compressed.position < end else { throw .damaged("it ends before its last byte") }
+        compressed.stream.feed(try connection.bytes(of: id, compressed.position..<end))
+        compressed.position = end
+      }
+      try compressed.stream.inflate(into: &piece, upTo: wanted)
+    }
+    return piece
+  }
+}

@@ -1,0 +1,21 @@
+internal import Dispatch
+internal import Synchronization
+
+/// The threads that content is read on, so that a transport's own never waits for a disk. What is asked for of one source
+/// is read in order, each piece behind the other.
+final class BodyLanes: Sendable {
+  private let queues: [DispatchQueue]
+  private let next = Atomic<Int>(0)
+
+  /// Sources that are read at a time: as many as the store has connections for it.
+  private static let count = 2
+
+  init() {
+    queues = (0..<Self.count).map { DispatchQueue(label: "redial.bodies.\($0)", qos: .userInitiated) }
+  }
+
+  /// A lane for a source.
+  func lane() -> DispatchQueue {
+    queues[Int(UInt(bitPattern: next.wrappingAdd(1, ordering: .relaxed).oldValue) % UInt(queues.count))]
+  }
+}

@@ -1,0 +1,42 @@
+internal import CCurl
+internal import Glibc
+
+/// Content that is read while it is sent.
+extension Transfer {
+  /// Has libcurl ask for content piece by piece, as ``TransferLoop`` has a feed for it.
+  func setContent(from source: any BodySource) -> CURLcode {
+    guard upload.feed?.source === source else { return CURLE_BAD_FUNCTION_ARGUMENT }
+    let code = redial_curl_set_offset(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(source.size))
+    return code == CURLE_OK ? redial_curl_set_pointer(handle, CURLOPT_POSTFIELDS, nil) : code
+  }
+
+  /// Hands over the next bytes of what has been read; libcurl is told to wait when the next piece is not there yet.
+  func give(_ room: UnsafeMutablePointer<CChar>, _ size: Int, from feed: BodyFeed) -> Int {
+    switch feed.give(room, size) {
+    case .bytes(let count): count
+    case .wait: Int(CURL_READFUNC_PAUSE)
+    case .fault: Int(CURL_READFUNC_ABORT)
+    }
+  }
+
+  /// Goes back in the content, as libcurl wants to before it would send it once more.
+  func seek(to offset: Int, from origin: Int32) -> Bool {
+    guard origin == SEEK_SET else { return false }
+    if let feed = upload.feed {
+      guard offset == 0 else { return false }
+      feed.begin()
+      return true
+    }
+    guard (0...upload.content.count).contains(offset) else { return false }
+    upload.sent = offset
+    return true
+  }
+
+  /// Why there was no more of the content, if that is what the transfer ended for.
+  func bodyFault(_ code: CURLcode) -> BodyFault? {
+    guard let feed = upload.feed, sends < 2 else { return nil }
+    // A target that waits for content that this side does not have is not slow.
+    if code == CURLE_OPERATION_TIMEDOUT, feed.isAwaited { return .late }
+    return code == CURLE_ABORTED_BY_CALLBACK ? feed.fault : nil
+  }
+}

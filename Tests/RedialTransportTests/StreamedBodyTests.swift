@@ -1,0 +1,216 @@
+import RedialCore
+import RedialModel
+import Testing
+
+@testable import RedialTransport
+
+@Suite("Content that is read while it is sent")
+struct StreamedBodyTests {
+  private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+  private func content(_ request: [UInt8]) -> [UInt8] {
+    let text = Array("\r\n\r\n".utf8)
+    let start = request.prefix(2000).indices.dropLast(3).first { Array(request[$0..<($0 + 4)]) == text }
+    return Array(request[((start ?? request.count - 4) + 4)...])
+  }
+
+  @Test("it arrives byte for byte, with its length in the header", arguments: [1, 131_072, 131_073, 1_000_000])
+  func whole(size: Int) throws {
+    let target = ScriptedTarget.answering(Self.ok)
+    defer { target.stop() }
+    let source = ScriptedSource(size)
+    let result = try TransportProbe().perform(target.url, method: "PUT", from: source)
+    #expect(result?.status == 200, "\(String(describing: result?.error))")
+    #expect(result?.figures?.bytesSent ?? 0 > size)
+    let request = try #require(target.bytesOfRequests.first)
+    #expect(content(request) == source.whole)
+    let head = String(decoding: request.prefix(300), as: UTF8.self)
+    #expect(head.contains("Content-Length: \(size)\r\n") && !head.lowercased().contains("chunked"))
+    #expect(!head.contains("Expect"))
+  }
+
+  @Test("one after the other on one connection, streamed or not, each has its own content")
+  func reuse() throws {
+    let target = ScriptedTarget.answering(Self.ok)
+    defer { target.stop() }
+    let probe = try TransportProbe()
+    for turn in 0..<3 {
+      #expect(probe.perform(target.url, from: ScriptedSource(200_000 + turn))?.status == 200)
+      #expect(probe.perform(target.url, method: "POST", body: "small \(turn)")?.status == 200)
+      #expect(probe.perform(target.url)?.status == 200)
+    }
+    #expect(target.connectionCount == 1)
+    let sizes = target.bytesOfRequests.map { content($0).count }
+    #expect(sizes == [200_000, 7, 0, 200_001, 7, 0, 200_002, 7, 0])
+  }
+
+  @Test("of what a target does not take, no more is read than two pieces and what the sockets hold")
+  func bounded() throws {
+    let target = ScriptedTarget { connection in
+      // The kernel takes a few megabytes for a socket that nobody reads.
+      connection.waitUntilAborted()
+    }
+    defer { target.stop() }
+    let source = ScriptedSource(256 << 20)
+    let result = try TransportProbe().perform(target.url, from: source, timeout: .seconds(2))
+    #expect(result?.outcome == .maybeSent && result?.error?.code == "timeout")
+    #expect(source.given < 24 << 20, "\(source.given)")
+    let sent = result?.figures?.bytesSent ?? 0
+    // Two pieces, and libcurl's own buffer of 64 KiB.
+    #expect(source.given - sent <= 2 * BodyFeed.pieceSize + 65_536, "\(source.given) read, \(sent) sent")
+  }
+
+  @Test("while a piece is awaited others are served, and then it goes on")
+  func pause() throws {
+    let target = ScriptedTarget.answering(Self.ok)
+    defer { target.stop() }
+    let probe = try TransportProbe()
+    let source = ScriptedSource(1_000_000, haltAt: 500_000)
+    probe.transport.start([
+      TransportRequest(id: 7, url: target.url, method: "POST", source: source, timeout: .seconds(30), captureLimit: 9)
+    ])
+    for _ in 0..<20 { #expect(probe.perform(target.url)?.status == 200) }
+    source.release()
+    #expect(probe.wait(count: 1)[7]?.last?.status == 200)
+    #expect(target.bytesOfRequests.last.map { content($0) } == source.whole)
+  }
+
+  @Test("if there is nothing to begin with, nothing leaves, and it is nobody's fault but ours")
+  func faultAtFirst() throws {
+    let target = ScriptedTarget.answering(Self.ok)
+    defer { target.stop() }
+    let result = try TransportProbe().perform(target.url, from: ScriptedSource(1_000_000, faultAt: 0))
+    #expect(result?.outcome == .localFault && result?.status == nil)
+    #expect(result?.error == TransportError(code: "bodyGone", message: "It is gone."))
+    #expect(target.connectionCount == 0)
+  }
+
+  @Test("if there is no more in the middle, the request is cut short, and it is nobody's fault but ours")
+  func faultLater() throws {
+    let target = ScriptedTarget.answering(Self.ok)
+    defer { target.stop() }
+    let probe = try TransportProbe()
+    let result = probe.perform(target.url, from: ScriptedSource(1_000_000, faultAt: 600_000))
+    #expect(result?.outcome == .localFault)
+    #expect(result?.error?.code == "bodyGone")
+    #expect(result?.figures?.phase == .request)
+    // A connection on which a request was cut short cannot serve again.
+    #expect(probe.perform(target.url)?.status == 200)
+    #expect(target.connectionCount == 2 && target.requests.count == 1)
+  }
+
+  @Test("content that ends before its length is damaged")
+  func short() throws {
+    final class Short: BodySource {
+      let size = 500_000
+      func next(atMost count: Int) throws(BodyFault) -> [UInt8] { [] }
+      func rewind() {}
+    }
+    let target = ScriptedTarget.answering(Self.ok)
+    defer { target.stop() }
+    let result = try TransportProbe().perform(
+      TransportRequest(
+        id: 1, url: target.url, method: "POST", source: Short(), timeout: .seconds(10), captureLimit: 9))
+    #expect(result?.outcome == .localFault && result?.error?.code == "bodyDamaged")
+  }
+
+  @Test("content that does not come in the attempt's time is a fault of this side", arguments: [0, 500_000])
+  func late(haltAt: Int) throws {
+    let target = ScriptedTarget.answering(Self.ok)
+    defer { target.stop() }
+    let source = ScriptedSource(1_000_000, haltAt: haltAt)
+    defer { source.release() }
+    let result = try TransportProbe().perform(target.url, from: source, timeout: .milliseconds(700))
+    #expect(result?.outcome == .localFault && result?.error?.code == "bodyUnreadable")
+    #expect(result.map { $0.duration >= .milliseconds(690) && $0.duration < .seconds(20) } == true)
+  }
+
+  @Test("a request is cancelled at once before its content is there, and in the middle of it", arguments: [0, 500_000])
+  func cancelled(haltAt: Int) throws {
+    let target = ScriptedTarget.answering(Self.ok)
+    defer { target.stop() }
+    let probe = try TransportProbe()
+    let source = ScriptedSource(1_000_000, haltAt: haltAt)
+    probe.transport.start([
+      TransportRequest(id: 7, url: target.url, method: "POST", source: source, timeout: .seconds(60), captureLimit: 9)
+    ])
+    // The other way round nothing would be under way yet; a request behind it takes its time.
+    _ = probe.perform(target.url)
+    probe.transport.cancel([7])
+    #expect(probe.wait(count: 1)[7]?.last?.outcome == .cancelled)
+    // What was on its way for it does not get into the next of that name.
+    let next = ScriptedSource(400_000)
+    probe.transport.start([
+      TransportRequest(id: 7, url: target.url, method: "POST", source: next, timeout: .seconds(60), captureLimit: 9)
+    ])
+    source.release()
+    #expect(probe.wait(count: 1)[7]?.last?.status == 200)
+    #expect(target.bytesOfRequests.last.map { content($0) } == next.whole)
+  }
+
+  @Test("a redirect that keeps the content has it read once more; one that does not, does not")
+  func redirects() throws {
+    let target = ScriptedTarget { connection in
+      while let request = connection.readRequest() {
+        let path = request.prefix(40).split(separator: " ")[1]
+        let status = path == "/keep" ? 307 : path == "/drop" ? 303 : 200
+        let end = status == 200 ? "" : "Location: /there\r\n"
+        guard connection.send("HTTP/1.1 \(status) X\r\n\(end)Content-Length: 0\r\n\r\n") else { return }
+      }
+    }
+    defer { target.stop() }
+    let probe = try TransportProbe()
+    let kept = ScriptedSource(700_000)
+    #expect(probe.perform(target.url + "/keep", from: kept, maxRedirects: 3)?.figures?.redirects == 1)
+    let dropped = ScriptedSource(700_000)
+    #expect(probe.perform(target.url + "/drop", from: dropped, maxRedirects: 3)?.status == 200)
+    #expect((kept.rewinds, dropped.rewinds) == (1, 0))
+    let requests = target.bytesOfRequests
+    #expect(requests.count == 4)
+    #expect(content(requests[0]) == kept.whole && content(requests[1]) == kept.whole)
+    #expect(content(requests[2]) == dropped.whole && content(requests[3]).isEmpty)
+    #expect(String(decoding: requests[3].prefix(4), as: UTF8.self) == "GET ")
+  }
+
+  @Test("a kept connection that dies under it: the content is not sent a second time")
+  func dyingConnection() throws {
+    let target = ScriptedTarget { connection in
+      guard connection.readRequest() != nil else { return }
+      connection.send(Self.ok)
+      _ = connection.readRequest()
+      connection.reset()
+    }
+    defer { target.stop() }
+    let probe = try TransportProbe()
+    #expect(probe.perform(target.url)?.status == 200)
+    let source = ScriptedSource(150_000)
+    let result = probe.perform(target.url, from: source)
+    #expect(result?.outcome == .maybeSent && result?.error?.code == "connectionClosed")
+    #expect(target.bytesOfRequests.count == 2)
+  }
+
+  @Test("over HTTP/2 it arrives byte for byte, also when a piece is awaited in the middle")
+  func http2() throws {
+    let servers = try SecureServers.shared.get()
+    let target = ScriptedTarget.answering(Self.ok)
+    defer { target.stop() }
+    let probe = try TransportProbe { $0.tls.trustedIssuers = servers.path("ca.pem") }
+    let url = servers.url("good") + "/through/\(target.port)"
+    for halt in [nil, 0, 900_000] {
+      let source = ScriptedSource(2_000_000, haltAt: halt)
+      probe.transport.start([
+        TransportRequest(id: 7, url: url, method: "PUT", source: source, timeout: .seconds(30), captureLimit: 99)
+      ])
+      // Another stream of the same connection goes on meanwhile.
+      #expect(probe.perform(servers.url("good"))?.status == 200)
+      source.release()
+      let result = probe.wait(count: 1)[7]?.last
+      #expect(result?.status == 200, "\(String(describing: result))")
+      #expect(result?.figures?.version == .http2)
+      #expect(target.bytesOfRequests.last.map { content($0) } == source.whole)
+    }
+    let gone = probe.perform(url, method: "PUT", from: ScriptedSource(2_000_000, faultAt: 900_000))
+    #expect(gone?.outcome == .localFault && gone?.error?.code == "bodyGone")
+    #expect(probe.perform(servers.url("good"))?.status == 200)
+  }
+}
