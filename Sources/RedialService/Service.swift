@@ -92,7 +92,8 @@ public final class Service: Sendable {
         runtime: runtime, limits: limits, longestWait: settings.maxWaitTime, maxBatch: settings.maxBatch,
         maxScan: settings.maxScan,
         policies: shelf,
-        operations: BulkShelf(runner: bulk, limit: settings.maxOperations, rate: settings.operationRate), keys: keys),
+        operations: BulkShelf(runner: bulk, limit: settings.maxOperations, rate: settings.operationRate), keys: keys,
+        tlsDirectory: settings.tlsDirectory),
       errorResponse: { Answer.refusal($0, $1) })
     do throws(HTTPServerError) {
       try server.start()

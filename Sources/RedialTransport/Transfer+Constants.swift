@@ -23,6 +23,8 @@ extension Transfer {
       redial_curl_set_long(handle, CURLOPT_PATH_AS_IS, 1),
       redial_curl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1),
       redial_curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(configuration.connectTimeout)),
+      redial_curl_set_long(
+        handle, CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, Self.milliseconds(configuration.happyEyeballsDelay)),
       redial_curl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, Self.seconds(configuration.nameCacheTime)),
       redial_curl_set_long(handle, CURLOPT_MAXAGE_CONN, Self.seconds(configuration.maxConnectionAge)),
       redial_curl_set_long(handle, CURLOPT_LOW_SPEED_LIMIT, max(0, configuration.lowSpeedLimit)),

@@ -30,14 +30,12 @@ extension Transfer {
   /// Whether the request has content.
   var hasContent: Bool { last.hasContent }
 
-  /// Whether the whole answer is there, over HTTP/2, while the content has not left, nor any of it since this was asked
+  /// Whether the whole answer is there, while the content has not left, nor any of it since this was asked
   /// last.
   func isStuckBehindAnswer() -> Bool {
     let sent = Int(redial_curl_get_offset(handle, CURLINFO_SIZE_UPLOAD_T))
     defer { uploaded = sent }
-    guard sent == uploaded, received.isHeadWhole,
-      redial_curl_get_long(handle, CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0)
-    else { return false }
+    guard sent == uploaded, received.isHeadWhole else { return false }
     let status = redial_curl_get_long(handle, CURLINFO_RESPONSE_CODE)
     guard status >= 200 else { return false }
     if status == 204 || status == 205 { return true }

@@ -60,6 +60,8 @@ final class Transfer {
     var sent = 0
     /// Where it comes from in the place of `content`.
     var feed: BodyFeed?
+    /// Whether libcurl asks for it piece by piece, so that an answer may come before it has left.
+    var isPiecewise: Bool { feed != nil || !content.isEmpty }
   }
 
   /// What has come of the response.

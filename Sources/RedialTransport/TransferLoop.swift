@@ -178,8 +178,8 @@ final class TransferLoop: @unchecked Sendable {
     guard prepared == CURLE_OK else { return prepared }
     guard curl_multi_add_handle(multi, transfer.handle) == CURLM_OK else { return CURLE_OUT_OF_MEMORY }
     transfer.isUnderWay = true
-    // HTTP/2 is spoken within TLS only.
-    if transfer.hasContent, transfer.dialling.isSecure {
+    // HTTP/2, over which a server gives room even for little content, is spoken within TLS only.
+    if transfer.hasContent, transfer.dialling.isSecure || transfer.upload.isPiecewise {
       let entry = FirstByteTimers.Entry(transfer: transfer, generation: transfer.generation)
       uploads.add(entry, after: Self.uploadPause)
     }
@@ -220,7 +220,8 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   /// Ends what was answered before its content had left, and of whose content the target takes no more: over HTTP/2, a
-  /// server may say that it wants none (RFC 9113 §8.1), and libcurl goes on waiting for room to send it.
+  /// server may say that it wants none (RFC 9113 §8.1), over HTTP/1.1 it may read no further; libcurl goes on waiting for
+  /// room to send it, unless the status is one of an error.
   private func endUploads() {
     while let entry = uploads.popExpired() {
       let transfer = entry.transfer

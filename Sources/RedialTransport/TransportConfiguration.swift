@@ -15,6 +15,8 @@ public struct TransportConfiguration: Sendable {
   public var nameCacheTime = Duration.seconds(60)
   /// How long the way to the first byte of a request may take: name, connection, TLS. Default 10 s.
   public var connectTimeout = Duration.seconds(10)
+  /// How long an IPv6 address is tried alone before an IPv4 address is tried as well (RFC 8305). Default 200 ms.
+  public var happyEyeballsDelay = Duration.milliseconds(200)
   /// How long it may take from the start until a first byte of the response comes; nil for as long as the attempt may.
   public var firstByteTimeout: Duration?
   /// The least bytes a second, on average over ``lowSpeedTime``; 0 for no such bound, the default.

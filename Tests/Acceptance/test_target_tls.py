@@ -74,7 +74,7 @@ def secure(made, tmp_path):
 
 
 def test_a_target_has_its_own_certificate_issuers_pins_and_version(redial, secure, tmp_path):
-    service = redial()
+    service = redial(f"--tls-directory={tmp_path}")
 
     def put(tls):
         return service("PUT", f"/v1/targets/{quote(secure.url, safe='')}", {"tls": tls})
@@ -123,3 +123,36 @@ def test_a_target_has_its_own_certificate_issuers_pins_and_version(redial, secur
                          ({"pins": ["x"]}, "/tls/pins/0"), ({"minVersion": "1.0"}, "/tls/minVersion")]:
         answer = put(tls)
         assert (answer.status, answer.json["errors"][0]["pointer"]) == (422, pointer)
+
+
+def test_no_file_outside_the_directory_can_be_asked_for(redial, tmp_path):
+    """Whether it exists, whether it can be read and whether it is a certificate: the answer is the same."""
+    folder = tmp_path / "tls"
+    (folder / "more").mkdir(parents=True)
+    (tmp_path / "tls2").mkdir()
+    for name in ["inside.pem", "more/inside.pem", "../tls2/outside.pem"]:
+        (folder / name).write_text("x")
+    service = redial(f"--tls-directory={folder}/")
+
+    def put(path, member="caFile"):
+        answer = service("PUT", "/v1/targets/t", {"tls": {member: str(path)}})
+        return answer.status, answer.json.get("errors")
+
+    for path in ["inside.pem", "more/inside.pem", "missing.pem", "/more//inside.pem"]:
+        assert put(f"{folder}/{path}")[0] == 200, path
+    outside = [f"{tmp_path}/tls2/outside.pem", f"{tmp_path}/tls2/missing.pem", "/etc/passwd", "/etc/shadow", "/", "/no/such",
+               f"{folder}", f"{folder}/", f"{folder}/../tls2/outside.pem", f"{folder}/more/../inside.pem", f"{folder}/./x",
+               f"{folder}2/outside.pem"]
+    answers = {str(put(path)) for path in outside}
+    assert len(answers) == 1 and "422" in answers.pop()
+    for member in ["certificate", "key"]:
+        assert put("/etc/passwd", member)[1][0]["pointer"] == f"/tls/{member}"
+
+
+def test_without_a_directory_no_file_can_be_named(redial, tmp_path):
+    (tmp_path / "ca.pem").write_text("x")
+    service = redial()
+    answers = [service("PUT", "/v1/targets/t", {"tls": {"caFile": str(path)}}) for path in [tmp_path / "ca.pem", "/no/such"]]
+    assert [answer.status for answer in answers] == [422, 422]
+    assert answers[0].json["errors"] == answers[1].json["errors"] and "tlsDirectory" in answers[0].json["detail"]
+    assert service("PUT", "/v1/targets/t", {"tls": {"minVersion": "1.3"}}).status == 200

@@ -81,6 +81,15 @@ final class ScriptedTarget: Sendable {
       setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
+    /// Reads what there is; how many bytes that were, 0 at the end.
+    func receive(atMost count: Int) -> Int {
+      var bytes = [UInt8](repeating: 0, count: count)
+      return max(0, recv(descriptor, &bytes, count, 0))
+    }
+
+    /// Does nothing for a while.
+    func wait(milliseconds: UInt32) { usleep(milliseconds * 1000) }
+
     /// Waits, without reading, until the client has closed or reset the connection.
     func waitUntilAborted() {
       var poll = pollfd(fd: descriptor, events: 0x2000 /* POLLRDHUP */, revents: 0)

@@ -14,6 +14,8 @@ struct Routes: HTTPHandler {
   let policies: PolicyShelf
   let operations: BulkShelf
   let keys: KeyRing
+  /// Where the files are that a target's TLS may name; nil where none may be named.
+  var tlsDirectory: String?
 
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) {
     let route = Route(request.method, request.path, query: request.query)
@@ -84,6 +86,7 @@ struct Routes: HTTPHandler {
       try checkContentType(request.header("content-type"))
       try checkTargetKey(key)
       let overrides = try TargetOverrides.read(request.body.bindMemory(to: UInt8.self))
+      try overrides.checkFiles(in: tlsDirectory)
       let target = caller.qualified(key)
       runtime.ask(responder, for: .control) { .control(TargetControl(.configure(overrides), target, reply: $0)) }
     case .control(let kind, let key):

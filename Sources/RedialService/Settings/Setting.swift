@@ -170,6 +170,9 @@ extension Setting {
     span("maxConnectionAge", \.transport.maxConnectionAge, "How long a connection may be idle before its next use."),
     span("nameCacheTime", \.transport.nameCacheTime, "How long a name's address is remembered, in whole seconds."),
     span("connectTimeout", \.transport.connectTimeout, "Longest that connecting to a target may take."),
+    span(
+      "happyEyeballsDelay", \.transport.happyEyeballsDelay,
+      "How long a target's IPv6 address is tried alone before its IPv4 address is tried as well."),
     optionalSpan(
       "firstByteTimeout", \.transport.firstByteTimeout,
       "Longest from an attempt's start to the first byte of its answer; without it, as long as the attempt may take."),
@@ -182,11 +185,22 @@ extension Setting {
     whole(
       "maxResponseBytes", \.transport.maxResponseBytes, 0...(1 << 30),
       "How much of a response's body is received before it is broken off; what is kept is for the call to say."),
+    whole(
+      "maxResponseInflationRatio", \.transport.maxInflationRatio, 1...1_000_000,
+      "How many times larger than it came, beyond 64 KiB, a compressed response may become before it is broken off."),
     optionalText(
       "proxy", \.transport.proxy, "URL", "Proxy that all calls go through; those of the environment never are."),
     optionalText(
       "caFile", \.transport.tls.trustedIssuers, "FILE",
       "Certificates, in PEM, whose issuers are trusted; else the system's."),
+    Setting(
+      key: "tlsDirectory", form: "/DIRECTORY",
+      summary: "Where the files are that the TLS settings of a target may name; without it, none may be named.",
+      isSecret: false, read: { $0.tlsDirectory ?? "" },
+      assign: { settings, text in
+        settings.tlsDirectory = text.isEmpty ? nil : text
+        return text.isEmpty || text.hasPrefix("/") && !text.split(separator: "/").contains { $0 == "." || $0 == ".." }
+      }),
     choice("minTLS", \.transport.tls.minimumVersion, "Oldest version of TLS that is spoken."),
     names(
       "redactHeaders", \.engine.redaction.headers,

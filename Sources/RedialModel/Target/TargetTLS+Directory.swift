@@ -1,0 +1,42 @@
+/// Where the files may be that a target's settings name.
+///
+/// Who may set up targets is not to learn through Redial which files there are on its machine, nor whether Redial may read
+/// them: of a path outside the directory it is told that it is outside, and the file is not looked at.
+extension TargetTLS {
+  /// What is wrong with the paths, each with its pointer; none when all of them lead into the directory.
+  ///
+  /// Judged by their words alone: a link within the directory is its owner's own doing.
+  ///
+  /// - Parameter directory: The absolute path of the only directory whose files may be named; nil for none.
+  public func faults(outside directory: String?) -> [Problem.Fault] {
+    [("/tls/certificate", certificate), ("/tls/key", key), ("/tls/caFile", caFile)].compactMap { pointer, path in
+      guard let path else { return nil }
+      guard let directory else {
+        return .init(
+          pointer: pointer, detail: "names a file, and this service has no directory for such files (tlsDirectory)")
+      }
+      return Self.leads(path, into: directory)
+        ? nil : .init(pointer: pointer, detail: "must be the path of a file in \(directory), without . or .. in it")
+    }
+  }
+
+  private static func leads(_ path: String, into directory: String) -> Bool {
+    func names(_ path: String) -> [Substring] { path.split(separator: "/", omittingEmptySubsequences: true) }
+    let (folder, file) = (names(directory), names(path))
+    return path.hasPrefix("/") && file.count > folder.count && file.starts(with: folder)
+      && !file.contains(".") && !file.contains("..")
+  }
+}
+
+extension TargetOverrides {
+  /// Refuses what names a file elsewhere than in the directory for such files.
+  ///
+  /// - Throws: A problem of status 422 that names each member at fault.
+  public func checkFiles(in directory: String?) throws(Problem) {
+    let faults = tls?.faults(outside: directory) ?? []
+    guard let first = faults.first else { return }
+    throw Problem(
+      status: 422, code: "invalidTargetSettings", title: "The target's settings cannot be accepted",
+      detail: "\(first.pointer) \(first.detail).", errors: faults)
+  }
+}

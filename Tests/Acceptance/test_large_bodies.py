@@ -1,0 +1,143 @@
+"""Bodies that are left to the store: what targets get of them, and what they take of the service's memory."""
+
+import hashlib
+import os
+import random
+import socket
+import threading
+
+import processes
+
+MIB = 1 << 20
+
+
+class SlowReader:
+    """A target that reads each request's header, and its content only when it is let go on."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}/"
+        self.heads, self.digests, self.lock = 0, [], threading.Lock()
+        self.go = threading.Event()
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+
+    def serve(self, connection):
+        with connection, connection.makefile("rb") as lines:
+            length = 0
+            while (line := lines.readline()) not in (b"\r\n", b""):
+                name, _, value = line.partition(b":")
+                if name.lower() == b"content-length":
+                    length = int(value)
+            with self.lock:
+                self.heads += 1
+            self.go.wait()
+            digest = hashlib.sha256()
+            while length > 0:
+                length -= self.take(lines, min(length, 65536), digest)
+            with self.lock:
+                self.digests.append(digest.hexdigest())
+            connection.sendall(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+
+    @staticmethod
+    def take(lines, count, digest):
+        piece = lines.read(count)
+        if not piece:
+            raise OSError("the client has gone")
+        digest.update(piece)
+        return len(piece)
+
+    def end(self):
+        self.go.set()
+        self.listener.close()
+
+
+def resident(service):
+    with open(f"/proc/{service.process.pid}/statm") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def noise(seed, size):
+    return random.Random(seed).randbytes(size)
+
+
+def forward(service, url, body, **headers):
+    answer = service("POST", f"/v1/forward/{url}", body, headers)
+    assert answer.status == 202, answer.body
+    return answer.json["id"]
+
+
+def in_flight(redial, made, folder, above, count, size):
+    """What the service's memory grows by while so many calls are sent to a target that does not read them."""
+    target = SlowReader()
+    made.append(target)
+    folder.mkdir()
+    service = redial("--max-body-bytes", str(size), "--max-in-flight-per-target", str(count),
+                     "--stream-bodies-above", str(above), "--body-timeout=60s", folder=folder)
+    bodies = [noise(number, size) for number in range(count)]
+    # What accepting one takes is there before it is measured.
+    forward(service, target.url + "warm", noise(99, size))
+    processes.wait_until(lambda: target.heads == 1, "the first")
+    before = resident(service)
+    calls = [forward(service, target.url, body) for body in bodies]
+    processes.wait_until(lambda: target.heads == count or target.heads == count + 1, "all to be under way", 60)
+    grown = resident(service) - before
+    target.go.set()
+    for call in calls:
+        assert service.ended(call, 90)["state"] == "succeeded"
+    assert set(target.digests) >= {hashlib.sha256(body).hexdigest() for body in bodies}
+    service.end()
+    return grown
+
+
+def test_memory_does_not_grow_with_the_bodies_under_way(redial, made, tmp_path):
+    count, size = 24, 4 * MIB
+    streamed = in_flight(redial, made, tmp_path / "streamed", 256 * 1024, count, size)
+    held = in_flight(redial, made, tmp_path / "held", 1 << 40, count, size)
+    print(f"{count} calls of {size >> 20} MiB: {streamed >> 20} MiB streamed, {held >> 20} MiB held")
+    # The one has the bodies; the other two pieces of 128 KiB, a buffer of 64 KiB and what goes with a transfer of each.
+    assert held > count * size * 3 // 4
+    assert streamed < count * size // 3
+
+
+def test_a_large_body_comes_whole_at_each_attempt_after_a_restart_and_along_a_redirect(redial, receiver, tmp_path):
+    target = receiver(lambda request: (307, {"location": "/there"}, b"") if request.path == "/moved" else
+                      (503 if request.path == "/flaky" and request.headers["redial-attempt"] == "1" else 200, {}, b""))
+    service = redial("--max-body-bytes", str(8 * MIB), "--stream-bodies-above", "1000")
+    bodies = {"noise": noise(1, 3 * MIB), "text": b'{"amount": 100}, ' * 100_000, "edge": noise(2, 1001)}
+    for body in bodies.values():
+        call = forward(service, target.url + "/flaky", body, **{"Redial-Policy": '{"backoff": {"initial": "10ms"}}'})
+        assert service.ended(call)["attemptCount"] == 2
+        for _ in range(2):
+            got = target.next()
+            assert got.body == body and got.headers["content-length"] == str(len(body))
+        call = forward(service, target.url + "/moved", body, **{"Redial-Redirects": "2"})
+        assert service.ended(call)["state"] == "succeeded"
+        assert [target.next().body == body for _ in range(2)] == [True, True]
+    # Accepted for later, so that it is claimed by another process.
+    call = forward(service, target.url + "/later", bodies["text"], **{"Redial-Delay": "2s"})
+    service.kill()
+    service.start()
+    assert service.ended(call)["state"] == "succeeded"
+    assert target.next().body == bodies["text"]
+
+
+def test_a_body_that_cannot_be_read_is_a_local_fault_and_the_target_is_not_blamed(redial, receiver, tmp_path):
+    import sqlite3
+    target = receiver()
+    service = redial("--stream-bodies-above", "1000")
+    call = forward(service, target.url, noise(1, 500_000), **{"Redial-Delay": "2s", "Redial-Policy": '{"maxAttempts": 1}'})
+    with sqlite3.connect(tmp_path / "redial.db") as store:
+        store.execute("UPDATE requests SET body = NULL")
+    ended = service.ended(call)
+    assert ended["state"] == "failed"
+    attempt = ended["attempts"][0]
+    assert (attempt["outcome"], attempt["error"]["code"]) in [("localFault", "bodyGone"), ("localFault", "bodyDamaged")], attempt
+    assert target.requests.empty()

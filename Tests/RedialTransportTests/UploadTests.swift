@@ -1,0 +1,124 @@
+import RedialCore
+import RedialModel
+import Testing
+
+@testable import RedialTransport
+
+/// What libcurl 7.88 does with an upload over HTTP/1.1 that its target does not read, or answers before it has read it.
+@Suite("Uploads that a target does not read")
+struct UploadTests {
+  /// More than sockets hold.
+  private static let size = 24 << 20
+
+  private func perform(
+    _ target: ScriptedTarget, timeout: Duration = .seconds(40), _ adjust: (inout TransportConfiguration) -> Void = { _ in }
+  ) throws -> TransportResult? {
+    try TransportProbe(adjust).perform(target.url, from: ScriptedSource(Self.size), timeout: timeout)
+  }
+
+  private func expectUnread(_ result: TransportResult?, _ code: String, _ range: ClosedRange<Duration>) {
+    #expect(result?.outcome == .maybeSent && result?.error?.code == code, "\(String(describing: result?.error))")
+    #expect(result?.figures?.phase == .request)
+    #expect(result.map { range.contains($0.duration) } == true, "\(String(describing: result?.duration))")
+    #expect(result.map { ($0.figures?.bytesSent ?? 0) < Self.size } == true)
+  }
+
+  @Test("one that is never read ends at the least speed, the first byte's bound or the attempt's time, as maybe sent")
+  func neverRead() throws {
+    let target = ScriptedTarget { $0.waitUntilAborted() }
+    defer { target.stop() }
+    let slow = try perform(target) { ($0.lowSpeedLimit, $0.lowSpeedTime) = (1000, .seconds(1)) }
+    expectUnread(slow, "tooSlow", .seconds(1)...(.seconds(30)))
+    let silent = try perform(target) { $0.firstByteTimeout = .milliseconds(800) }
+    expectUnread(silent, "firstByteTimeout", .milliseconds(800)...(.seconds(30)))
+    let late = try perform(target, timeout: .milliseconds(900))
+    expectUnread(late, "timeout", .milliseconds(890)...(.seconds(30)))
+  }
+
+  @Test("one that is read drop by drop is not silent, and ends at the least speed")
+  func dripped() throws {
+    let target = ScriptedTarget { connection in
+      while connection.receive(atMost: 64) > 0 { connection.wait(milliseconds: 20) }
+    }
+    defer { target.stop() }
+    let result = try perform(target) { ($0.lowSpeedLimit, $0.lowSpeedTime) = (1 << 20, .seconds(1)) }
+    expectUnread(result, "tooSlow", .seconds(1)...(.seconds(30)))
+  }
+
+  @Test("an error that comes before the content was read is the answer at once, whether or not the connection stays open")
+  func earlyError() throws {
+    for stays in [true, false] {
+      let target = ScriptedTarget { connection in
+        _ = connection.receive(atMost: 500)
+        connection.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 5\r\n\r\nlarge")
+        if stays { connection.waitUntilAborted() } else { connection.waitForEnd() }
+      }
+      defer { target.stop() }
+      let result = try perform(target)
+      #expect(result?.outcome == .answered && result?.status == 413, "\(String(describing: result?.error))")
+      #expect(result.map { String(decoding: $0.body, as: UTF8.self) } == "large")
+      #expect((result?.duration ?? .seconds(40)) < .seconds(15))
+      #expect((result?.figures?.bytesSent ?? 0) < Self.size)
+    }
+  }
+
+  // Closing with unread content resets the connection, and the reset may overtake the answer.
+  @Test("an error and a close with content unread is an answer where libcurl has seen it, and else maybe sent")
+  func earlyErrorAndReset() throws {
+    let target = ScriptedTarget { connection in
+      _ = connection.receive(atMost: 500)
+      connection.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+    }
+    defer { target.stop() }
+    for _ in 0..<5 {
+      let result = try perform(target)
+      switch result?.outcome {
+      case .answered: #expect(result?.status == 413)
+      case .maybeSent: #expect(result?.error?.code == "connectionClosed")
+      default: Issue.record("\(String(describing: result))")
+      }
+      #expect((result?.duration ?? .seconds(40)) < .seconds(15))
+    }
+  }
+
+  @Test("a success that comes whole while the content is not read any more is the answer, and the connection is closed")
+  func earlySuccess() throws {
+    let target = ScriptedTarget { connection in
+      _ = connection.receive(atMost: 500)
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ndone")
+      connection.waitUntilAborted()
+    }
+    defer { target.stop() }
+    let probe = try TransportProbe()
+    let result = probe.perform(target.url, from: ScriptedSource(Self.size), timeout: .seconds(40))
+    #expect(result?.outcome == .answered && result?.status == 200, "\(String(describing: result?.error))")
+    #expect(result.map { String(decoding: $0.body, as: UTF8.self) } == "done")
+    #expect((result?.duration ?? .seconds(40)) < .seconds(20))
+    let held = probe.perform(
+      TransportRequest(
+        id: 1, url: target.url, method: "PUT", body: [UInt8](repeating: 7, count: Self.size), timeout: .seconds(40),
+        captureLimit: 99))
+    #expect(held?.status == 200 && held?.figures?.isReused == false)
+    #expect(target.connectionCount == 2)
+  }
+
+  @Test("an interim answer ends nothing, and a target that goes on reading gets it all")
+  func interim() throws {
+    let target = ScriptedTarget { connection in
+      _ = connection.receive(atMost: 100)
+      connection.send("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")
+      connection.wait(milliseconds: 1500)
+      var left = Self.size / 3
+      while left > 0 {
+        let count = connection.receive(atMost: 65_536)
+        guard count > 0 else { return }
+        left -= count
+      }
+      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    }
+    defer { target.stop() }
+    let result = try TransportProbe().perform(target.url, from: ScriptedSource(Self.size / 3))
+    #expect(result?.status == 200, "\(String(describing: result))")
+    #expect(result.map { ($0.figures?.bytesSent ?? 0) > Self.size / 3 } == true)
+  }
+}
