@@ -37,6 +37,16 @@ struct ArchiveRowTests {
         }
         try store.commit([.update(call.id, call.progress, record)])
       }
+      if number % 7 == 0 {
+        for retry in 0...number % 3 {
+          let attribution = Attribution(
+            by: retry == 1 ? nil : "ada \(number)", reason: retry == 0 ? nil : "é \"quoted\"")
+          try store.commit([
+            .retried(
+              call.id, ManualRetry(at: Sample.time(number + retry), afterAttempt: retry, attribution: attribution))
+          ])
+        }
+      }
       if number % 6 == 0 {
         let key = IdempotencyKey(text: "key \(number)", fingerprint: [UInt8(number), 255])
         try store.commit([
@@ -109,10 +119,11 @@ struct ArchiveRowTests {
     }
     try store.finish()
     // What operators made of targets, stored policies, operations, endpoints, keys and the service's own values are not
-    // in an archive, and neither is, so far, who had a call retried.
-    let left = ["targets", "settings", "policies", "operations", "documents", "retries"]
+    // in an archive.
+    let left = ["targets", "settings", "policies", "operations", "documents"]
     let compared = try tables(path).filter { !left.contains($0) }
-    #expect(Set(compared).isSuperset(of: ["calls", "requests", "attempts", "idempotency_keys", "turns", "labels"]))
+    #expect(
+      Set(compared).isSuperset(of: ["calls", "requests", "attempts", "idempotency_keys", "turns", "labels", "retries"]))
     for table in compared {
       let before = try rows(path, table)
       #expect(!before.isEmpty, "\(table)")

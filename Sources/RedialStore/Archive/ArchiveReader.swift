@@ -26,6 +26,7 @@ struct ArchiveReader {
     var spec: CallSpec?
     var body: [UInt8]?
     var attempts: [AttemptRecord]?
+    var retries: [ManualRetry] = []
     var key: KeyRecord?
     var hasTurn: Bool?
     try reader.beginObject()
@@ -48,6 +49,7 @@ struct ArchiveReader {
       case "spec": spec = try CallSpec.read(canonicalJSON: reader.raw(try reader.skipValue()))
       case "body": body = try base64(name)
       case "attempts": attempts = try allAttempts()
+      case "retries": retries = try allRetries()
       case "hasTurn": hasTurn = try reader.bool()
       case "key": key = try idempotencyKey()
       default: throw unknown(name)
@@ -63,11 +65,11 @@ struct ArchiveReader {
       throw error("finishedAt does not fit the state \(progress.state)")
     }
     key?.call = known
-    return ArchivedCall(
-      record: CallRecord(
-        id: known, kind: try required(kind, "kind"), spec: try required(spec, "spec"),
-        body: try required(body, "body"), createdAt: try required(createdAt, "createdAt"), progress: progress),
-      attempts: try required(attempts, "attempts"), key: key, hasTurn: hasTurn)
+    var record = CallRecord(
+      id: known, kind: try required(kind, "kind"), spec: try required(spec, "spec"),
+      body: try required(body, "body"), createdAt: try required(createdAt, "createdAt"), progress: progress)
+    record.retries = retries
+    return ArchivedCall(record: record, attempts: try required(attempts, "attempts"), key: key, hasTurn: hasTurn)
   }
 
   private mutating func allAttempts() throws(JSONError) -> [AttemptRecord] {
@@ -114,6 +116,33 @@ struct ArchiveReader {
       record.response = CapturedResponse(head: HeaderBlock(bytes: head), body: body, truncated: truncated)
     }
     return record
+  }
+
+  private mutating func allRetries() throws(JSONError) -> [ManualRetry] {
+    var retries: [ManualRetry] = []
+    try reader.beginArray()
+    while try reader.nextElement() { retries.append(try retry()) }
+    guard retries.count <= ManualRetry.mostKept else {
+      throw error("retries: there are \(retries.count), and no more than \(ManualRetry.mostKept) are kept")
+    }
+    return retries
+  }
+
+  private mutating func retry() throws(JSONError) -> ManualRetry {
+    var (at, afterAttempt): (Timestamp?, Int?)
+    var attribution = Attribution()
+    try reader.beginObject()
+    while let name = try reader.nextKey() {
+      switch name {
+      case "at": at = try time()
+      case "afterAttempt": afterAttempt = try count(name)
+      case "by": attribution.by = try reader.string()
+      case "reason": attribution.reason = try reader.string()
+      default: throw unknown(name)
+      }
+    }
+    return ManualRetry(
+      at: try required(at, "at"), afterAttempt: try required(afterAttempt, "afterAttempt"), attribution: attribution)
   }
 
   private mutating func idempotencyKey() throws(JSONError) -> KeyRecord {

@@ -29,6 +29,12 @@ extension ArchivedCall {
     writer.beginArray()
     for attempt in attempts { attempt.write(to: &writer) }
     writer.endArray()
+    if !record.retries.isEmpty {
+      writer.key("retries")
+      writer.beginArray()
+      for retry in record.retries { retry.archive(to: &writer) }
+      writer.endArray()
+    }
     if let hasTurn { writer.field("hasTurn", hasTurn) }
     if let key { key.write(to: &writer) }
     writer.endObject()
@@ -68,6 +74,17 @@ extension AttemptRecord {
       writer.field("responseHead", Base64.encode(response.head.bytes))
       writer.field("responseBody", Base64.encode(response.body))
     }
+    writer.endObject()
+  }
+}
+
+extension ManualRetry {
+  fileprivate func archive(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.field("at", at)
+    writer.field("afterAttempt", afterAttempt)
+    if let by = attribution.by { writer.field("by", by) }
+    if let reason = attribution.reason { writer.field("reason", reason) }
     writer.endObject()
   }
 }

@@ -3,7 +3,7 @@ public import RedialModel
 
 /// Everything that a store knows of one call: what ``StoreExport`` writes as a line of JSON, and ``StoreImport`` reads.
 public struct ArchivedCall: Sendable {
-  /// The call.
+  /// The call, with what people did to make it run.
   public var record: CallRecord
   /// Its attempts, the newest last, with all responses.
   public var attempts: [AttemptRecord]
@@ -48,7 +48,8 @@ public struct ArchivedCall: Sendable {
 
   /// The changes that put it into a store, but for its turn.
   var writes: [StoreWrite] {
-    [.insert(record)] + attempts.map { .update(record.id, record.progress, $0) } + (key.map { [.key($0)] } ?? [])
+    [.insert(record)] + attempts.map { .update(record.id, record.progress, $0) }
+      + record.retries.map { .retried(record.id, $0) } + (key.map { [.key($0)] } ?? [])
   }
 }
 

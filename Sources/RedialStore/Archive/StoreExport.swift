@@ -11,6 +11,7 @@ public final class StoreExport {
   private let next: SQLiteStatement
   private let rows: CallRows
   private let attempts: AttemptRows
+  private let retries: RetryTable
   private let key: SQLiteStatement
   private let turn: SQLiteStatement
   private let inTransaction: Transaction
@@ -23,6 +24,7 @@ public final class StoreExport {
     try Schema.openForReading(connection)
     rows = try CallRows(on: connection, bodies: true)
     attempts = try AttemptRows(on: connection)
+    retries = try RetryTable(on: connection)
     let states = StoredState.allCases.filter { state == nil || $0.visible == state }.map { "\($0.rawValue)" }
     next = try connection.prepare(
       "read the calls",
@@ -66,7 +68,8 @@ public final class StoreExport {
       switch (try rows.call(id), try attempts.attempts(of: id, responses: .all)) {
       case (nil, _): found.append(.failure(DamagedCall(id: id, reason: "an index names it and the table lacks it")))
       case (.damaged(let call), _), (_, .failure(let call)): found.append(.failure(call))
-      case (.intact(let record), .success(let attempts)):
+      case (.intact(var record), .success(let attempts)):
+        record.retries = try retries.retries(of: id)
         var call = ArchivedCall(record: record, attempts: attempts, key: try key(of: id))
         if call.orderingKey != nil { call.hasTurn = try hasTurn(id) }
         found.append(.success(call))
