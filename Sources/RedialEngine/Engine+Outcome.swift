@@ -146,7 +146,8 @@ extension Engine {
       effects.actions.append(
         .notice(
           .callFailed(
-            id, kind: record.kind, target: record.spec.target, reason: failure, attempts: record.progress.attempts)))
+            id, kind: record.kind, target: record.spec.target, reason: failure, attempts: record.progress.attempts,
+            traceparent: record.spec.traceparent)))
     }
     let behind = writes.count
     if record.kind == .call, state != .cancelled {

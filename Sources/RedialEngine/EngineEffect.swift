@@ -119,7 +119,10 @@ public enum Notice: Sendable, Hashable {
   /// What calls to a target wait for has changed; the notices of its breaker come apart.
   case targetStands(target: String, TargetStanding)
   /// A call ended without success.
-  case callFailed(CallID, kind: CallKind, target: String, reason: StopReason, attempts: Int)
+  ///
+  /// `traceparent` is the trace that its client's request belongs to, if the client said so.
+  case callFailed(
+    CallID, kind: CallKind, target: String, reason: StopReason, attempts: Int, traceparent: String?)
   /// The store failed; new calls are refused until it works again.
   case storeFailed(message: String)
   /// The store is tried again with what it failed to write.

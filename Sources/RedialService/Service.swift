@@ -109,9 +109,9 @@ public final class Service: Sendable {
       throw error
     }
     runtime.restrict(to: settings.egress.knowing(server.urls))
-    store.onDamage = { [log, metrics = runtime.metrics] error in
+    store.onDamage = { [log, metrics = runtime.metrics] id, error in
       metrics.count { $0.damaged += 1 }
-      log.write(.error, "callDamaged", [("error", error.message)])
+      log.write(.error, "callDamaged", [("callId", id.description), ("error", error.message)])
     }
     // Only now, so that a service that cannot listen makes no attempt either; requests wait as long.
     do throws(StoreError) {

@@ -67,7 +67,7 @@ extension SQLiteStore {
   ) throws(StoreError) -> Result {
     var damaged: [DamagedCall] = []
     let result = try transaction { () throws(StoreError) in try body(&damaged) }
-    if let onDamage { for call in damaged { onDamage(call.error) } }
+    if let onDamage { for call in damaged { onDamage(call.id, call.error) } }
     if !damaged.isEmpty, let onSetAside {
       var calls: [(id: CallID, namespace: Namespace)] = []
       for call in damaged { calls.append((call.id, try namespaces.namespace(of: call.id))) }

@@ -9,7 +9,7 @@ public import RedialModel
 public final class SQLiteStore: CallStore {
   /// Told of each stored call that could not be understood and was therefore made `failed`, once that is on
   /// disk. Its lane is the store's.
-  public var onDamage: ((StoreError) -> Void)?
+  public var onDamage: ((CallID, StoreError) -> Void)?
 
   /// Told of the same calls, those of a claim together, and whose they are.
   public var onSetAside: (([(id: CallID, namespace: Namespace)]) -> Void)?

@@ -7,13 +7,16 @@ public enum BlockingHTTPClient {
   /// - Parameters:
   ///   - request: The request.
   ///   - unixSocket: The path of a Unix domain socket to connect to, whatever the URL's host is.
+  ///   - tls: How the server proves who it is.
   ///   - onPiece: If given, it takes the body of an answer of status 200 in pieces, as they come, and says whether to go
   ///     on; the bytes are valid during its call.
   public static func perform(
-    _ request: TransportRequest, unixSocket: String? = nil, onPiece: ((UnsafeRawBufferPointer) -> Bool)? = nil
+    _ request: TransportRequest, unixSocket: String? = nil, tls: TLSSettings = TLSSettings(),
+    onPiece: ((UnsafeRawBufferPointer) -> Bool)? = nil
   ) -> TransportResult {
     var configuration = TransportConfiguration(userAgent: "redial")
     configuration.maxResponseBytes = request.captureLimit
+    configuration.tls = tls
     guard LibCurl.isUsable, let transfer = Transfer(configuration: configuration) else {
       return .outOfMemory(request.id)
     }

@@ -42,6 +42,16 @@ def test_the_rules_and_the_configuration_are_valid(tools, tmp_path):
     promtool(tools, "check", "config", str(tmp_path / "prometheus.yml"))
 
 
+def test_each_alert_is_set_off_by_what_it_is_for_and_by_nothing_else(tools):
+    promtool(tools, "test", "rules", str(ROOT / "docker/prometheus/rules.test.yml"))
+    alerts = {rule["alert"] for group in yaml.safe_load(RULES.read_text())["groups"] for rule in group["rules"]
+              if "alert" in rule}
+    tests = yaml.safe_load((ROOT / "docker/prometheus/rules.test.yml").read_text())["tests"]
+    checks = [check for test in tests for check in test["alert_rule_test"]]
+    assert {check["alertname"] for check in checks if check["exp_alerts"]} == alerts
+    assert {check["alertname"] for check in checks if not check["exp_alerts"]} == alerts
+
+
 def test_prometheus_is_given_the_key_that_the_service_asks_for():
     def read(name):
         return yaml.safe_load((ROOT / "docker" / name).read_text())

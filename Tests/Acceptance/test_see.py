@@ -3,6 +3,7 @@
 import json
 import re
 
+import processes
 from processes import wait_until
 
 SAMPLE = re.compile(r'([a-z_]+)(\{(?:[a-z]+="[^"\\\n]*",?)*\})? (-?[0-9.e+-]+|[+-]Inf|NaN)')
@@ -82,10 +83,48 @@ def test_the_log_is_a_line_an_event_as_text_or_json(redial, flaky, tmp_path):
             events = [json.loads(line) for line in lines]
             assert [e["event"] for e in events] == ["started", "callFailed", "stopping", "stopped"]
             assert all(e["level"] in ("info", "warning") and e["time"].endswith("Z") for e in events)
-            assert events[1]["id"] == identity and events[1]["reason"] == "notRetryable"
+            failed = events[1]
+            assert failed["callId"] == identity and failed["reason"] == "notRetryable"
+            assert re.fullmatch("[0-9a-f]{32}", failed["traceId"]) and failed["attempt"] == "1"
+            assert failed["target"] == target.url
         else:
             assert [line.split(" ")[2] for line in lines] == ["started", "callFailed", "stopping", "stopped"]
-            assert f"id={identity}" in lines[1]
+            assert f"callId={identity}" in lines[1] and "traceId=" in lines[1]
+
+
+def test_the_log_follows_a_call_by_its_ids_and_tells_no_secret(redial, receiver):
+    answers = iter([503, 200, 404])
+    target = receiver(lambda request: (next(answers), {"set-cookie": "hush"}, b"hush"))
+    trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+    service = redial("--log-format", "json", "--log-level", "debug", "--webhook-secret", "whsec_" + "aHVzaGh1c2h" * 4)
+    identity = service.submit(
+        url=target.url + "/?api_key=hush", method="POST", body="hush", idempotent=True, target="billing",
+        headers={"authorization": "Bearer hush", "traceparent": f"00-{trace}-00f067aa0ba902b7-01"},
+        policy={"backoff": {"initial": "10ms"}})
+    service.ended(identity)
+    refused = f"http://127.0.0.1:{processes.free_port()}/?token=hush"
+    lost = service.submit(url=refused, policy={"maxAttempts": 1})
+    service.ended(lost)
+    # It ends without an attempt, and the log knows what it was.
+    waiting = service.submit(url=target.url, delay="1h")
+    service("POST", f"/v1/calls/{waiting}/cancel")
+    wait_until(lambda: service.log.read_text().count('"callEnded"') == 3, "the ends are logged")
+    assert service.terminate() == 0
+    text = service.log.read_text()
+    assert "hush" not in text.lower() and "aHVzaGh1c2h" not in text
+    lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+    told = {call: [l for l in lines if l.get("callId") == call] for call in (identity, lost, waiting)}
+    assert [l["event"] for l in told[identity]] == ["attemptEnded", "attemptEnded", "callEnded"]
+    assert all((l["traceId"], l["target"]) == (trace, "billing") for l in told[identity])
+    assert [(l["attempt"], l.get("status")) for l in told[identity]] == [("1", "503"), ("2", "200"), ("2", None)]
+    assert json.loads(told[identity][0]["decision"])["because"] == "status 503 is retryable"
+    assert {l["event"] for l in told[lost]} == {"attemptEnded", "callEnded", "callFailed"}
+    assert {l["error"] for l in told[lost] if l["event"] == "attemptEnded"} == {"connectionRefused"}
+    assert [(l["event"], l["state"]) for l in told[waiting]] == [("callEnded", "cancelled")]
+    # Every line that names a call has what it takes to follow it.
+    for line in lines:
+        if re.search("call_[0-9A-Z]{13}", json.dumps(line)):
+            assert {"callId", "traceId", "target", "attempt"} <= set(line), line
 
 
 def test_an_idle_service_costs_nothing(redial):

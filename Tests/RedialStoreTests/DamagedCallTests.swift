@@ -33,7 +33,7 @@ struct DamagedCallTests {
     let store = try damagedStore(.scheduled, sql: sql)
     defer { store.close() }
     var told: [StoreError] = []
-    store.onDamage = { told.append($0) }
+    store.onDamage = { told.append($1) }
     var ended: [[CallID]] = []
     store.onSetAside = { ended.append($0.map { $0.id }) }
     let claim = try store.claimDue(before: Sample.time(9), limit: 4)

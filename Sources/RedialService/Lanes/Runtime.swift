@@ -27,6 +27,8 @@ final class Runtime: @unchecked Sendable {
   let log: Log
   let redaction: Redaction
   private let watch: StoreWatch
+  private let spans: SpanExporter?
+  private let tracer: CallTracer?
   private let watchInterval: Duration
   private let headers: AttemptHeaders
   private let retention: Retention
@@ -52,13 +54,19 @@ final class Runtime: @unchecked Sendable {
       settings: settings.events, reader: reader, standings: standings, clock: clock,
       redaction: settings.engine.redaction)
     self.endpoints = endpoints
-    headers = AttemptHeaders(secret: secret, endpoints: endpoints)
+    let sampling = TraceSampling(share: settings.spans.share)
+    let seed = UInt64(bitPattern: clock.now.microseconds) ^ UInt64(getpid()) << 48
+    spans = SpanExporter(
+      settings: settings.spans, clock: clock, log: log, redaction: settings.engine.redaction,
+      tls: settings.transport.tls, instance: CallID(rawValue: clock.now.microseconds).characters, seed: ~seed
+    ) { CallTracer.Subject(reading: $0, from: reader, sampling: sampling) }
+    tracer = CallTracer(exporter: spans, sampling: sampling, log: log, reader: reader)
+    headers = AttemptHeaders(secret: secret, endpoints: endpoints, sampling: tracer?.sampling ?? .none)
     retention = settings.retention
     redaction = settings.engine.redaction
     watch = StoreWatch(reader: reader)
     watchInterval = settings.storeWatchInterval
     queries = QueryLanes(count: SQLiteReader.defaultConnections)
-    let seed = UInt64(bitPattern: clock.now.microseconds) ^ UInt64(getpid()) << 48
     engineLane = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock) { [unowned self] in
       perform($0)
     }
@@ -190,6 +198,7 @@ final class Runtime: @unchecked Sendable {
     // A lane that did not end in its time still reaches for this when it does, and it may be the last that happens
     // before the process exits.
     if !closeStore() || !isOver { _ = Unmanaged.passRetained(self) }
+    spans?.close()
   }
 
   /// Ends what has not begun.
@@ -233,6 +242,7 @@ final class Runtime: @unchecked Sendable {
       // Behind the replies: a client that waits for the end of the call that it has just submitted is in the table now.
       ends.committed(writes)
       events.committed(writes)
+      tracer?.committed(writes)
     }
   }
 
@@ -269,6 +279,7 @@ final class Runtime: @unchecked Sendable {
     for start in starts where start.call.kind == .webhook {
       endpoints.began(UInt64(start.call.id.rawValue), to: start.call.spec.target)
     }
+    tracer?.starting(starts)
     // By the wall clock, for that is what receivers of webhooks compare it with.
     let now = Clock.wallTime()
     transport?.start(
@@ -494,7 +505,8 @@ final class Runtime: @unchecked Sendable {
       return report.storeFailing ? Answer.problem(Answer.notReady) : Answer.text(200, "ready\n")
     case .metrics, .submit, .submitAndWait, .batch, .operation, .control:
       return Answer.metrics(
-        metrics.exposition(report, version: redialVersion, clockOffset: clock.offset) + watch.exposition())
+        metrics.exposition(report, version: redialVersion, clockOffset: clock.offset) + watch.exposition()
+          + (spans?.exposition() ?? ""))
     }
   }
 }

@@ -19,12 +19,14 @@ extension Log {
     case .targetControlled(let target, let action):
       write(.info, "targetControlled", Self.fields(of: target) + [("action", action)])
     case .targetStands: break
-    case .callFailed(let id, let kind, let target, let reason, let attempts):
+    case .callFailed(let id, let kind, let target, let reason, let attempts, let traceparent):
       write(
         .warning, "callFailed",
         [
-          ("id", id.description), ("kind", kind.name),
-        ] + Self.fields(of: target) + [("reason", "\(reason.name)"), ("attempts", "\(attempts)")])
+          ("callId", id.description), ("traceId", TraceContext(of: id, given: traceparent).trace.description),
+        ] + Self.fields(of: target) + [
+          ("kind", kind.name), ("attempt", "\(attempts)"), ("reason", "\(reason.name)"),
+        ])
     case .storeFailed(let message):
       write(.error, "storeFailed", [("error", message)])
     case .storeRetried(let writes):

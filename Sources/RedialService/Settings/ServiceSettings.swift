@@ -69,6 +69,8 @@ public struct ServiceSettings: Sendable {
   public var storeWatchInterval = Duration.seconds(10)
   /// How many targets have gauges of their own in the metrics; the rest are summed.
   public var namedTargets = 20
+  /// Where spans of calls and attempts go.
+  public var spans = SpanSettings()
   /// How log lines are written.
   public var logFormat = LogFormat.text
   /// The least that is worth a log line.

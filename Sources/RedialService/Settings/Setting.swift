@@ -19,6 +19,8 @@ public struct Setting: Sendable {
   let read: @Sendable (ServiceSettings) -> String
   /// Sets it from text; false for a text that it cannot be.
   let assign: @Sendable (inout ServiceSettings, String) -> Bool
+  /// A variable of OpenTelemetry's that says the same to many programs; Redial's own comes before it.
+  var sharedVariable: String?
 
   /// The flag: the key in kebab-case behind two hyphens.
   public var flag: String { "--" + words.joined(separator: "-") }
@@ -275,6 +277,47 @@ extension Setting {
     span(
       "eventLinger", \.events.linger,
       "How long events are kept on after the last listener has gone, so that it can come back without a gap."),
+    Setting(
+      key: "otlpEndpoint", form: "URL",
+      summary: "Collector that spans go to, by OTLP/HTTP; /v1/traces is added to it, OTEL_EXPORTER_OTLP_ENDPOINT too.",
+      isSecret: false, read: { $0.spans.endpoint },
+      assign: { settings, text in
+        settings.spans.endpoint = text
+        return text.isEmpty || (try? TargetURL(text)) != nil
+      }, sharedVariable: "OTEL_EXPORTER_OTLP_ENDPOINT"),
+    Setting(
+      key: "otlpHeaders", form: "NAME=VALUE,...",
+      summary: "Header fields for the collector, values percent-encoded; OTEL_EXPORTER_OTLP_HEADERS too.",
+      isSecret: true,
+      read: { $0.spans.headers.isEmpty ? "" : "set" },
+      assign: { settings, text in
+        let headers = SpanSettings.headers(text)
+        settings.spans.headers = headers ?? []
+        return headers != nil
+      }, sharedVariable: "OTEL_EXPORTER_OTLP_HEADERS"),
+    Setting(
+      key: "otlpService", form: "NAME",
+      summary: "Name of the service that its spans are shown under; OTEL_SERVICE_NAME too.", isSecret: false,
+      read: { $0.spans.service },
+      assign: { settings, text in
+        settings.spans.service = text
+        return !text.isEmpty
+      }, sharedVariable: "OTEL_SERVICE_NAME"),
+    Setting(
+      key: "traceShare", form: "0...1",
+      summary: "Share of calls that are traced, of those whose clients sent no traceparent; a client that did decides.",
+      isSecret: false,
+      read: { "\($0.spans.share == $0.spans.share.rounded() ? String(Int($0.spans.share)) : String($0.spans.share))" },
+      assign: { settings, text in
+        guard let share = Double(text), (0...1).contains(share) else { return false }
+        settings.spans.share = share
+        return true
+      }),
+    span("otlpInterval", \.spans.interval, "How long spans may wait until a request takes them to the collector."),
+    span("otlpTimeout", \.spans.timeout, "How long a request to the collector may take."),
+    whole(
+      "maxSpans", \.spans.maxWaiting, 1...10_000_000,
+      "Ends of attempts and calls that may wait for the collector; those beyond are dropped, and counted."),
     choice("logFormat", \.logFormat, "How log lines are written."),
     choice("logLevel", \.logLevel, "Least that is worth a log line."),
   ]

@@ -41,6 +41,8 @@ public struct LoadedSettings: Sendable {
         try loaded.set(setting, value, origin: "flag \(setting.flag)")
       } else if let value = environment[setting.variable] {
         try loaded.set(setting, value, origin: "environment \(setting.variable)")
+      } else if let name = setting.sharedVariable, let value = environment[name], !value.isEmpty {
+        try loaded.set(setting, value, origin: "environment \(name)")
       } else if let value = inFile[setting.key] {
         try loaded.set(setting, value, origin: "file \(file ?? "")")
       }

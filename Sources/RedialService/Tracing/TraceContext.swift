@@ -1,45 +1,80 @@
 internal import RedialModel
 
-/// The trace that a call's attempts belong to (W3C Trace Context, level 1).
-enum TraceContext {
+/// The trace that a call's attempts belong to (W3C Trace Context, level 1): the client's, or one of the call's own.
+///
+/// Every identity in it follows from the call, so that it is the same whichever process makes the attempt.
+struct TraceContext: Sendable, Hashable {
+  /// The trace's identity.
+  let trace: TraceID
+  /// The client's span, under which the call is; nil in a trace of the call's own.
+  let parent: UInt64?
+  /// The flags as they are handed on, in two hexadecimal digits.
+  private let flags: String
+
   static let fieldName = "traceparent"
 
-  /// The field of an attempt: the trace that the client's call belongs to, or one of the call's own, and a new span for
-  /// the attempt. Both follow from the call, so that they are the same whichever process makes the attempt.
-  static func field(of call: CallID, attempt: Int, given: String?) -> String {
-    let id = UInt64(bitPattern: call.rawValue)
-    let span = mixed(id ^ mixed(UInt64(attempt)))
-    let trace = given.flatMap(Parts.init)
+  /// - Parameters:
+  ///   - given: The client's field; nil when there is none.
+  ///   - sampling: Which calls without a trace of their client's are recorded.
+  init(of call: CallID, given: String?, sampling: TraceSampling = .none) {
+    if let parts = given.flatMap(Parts.init) {
+      (trace, parent, flags) = (parts.trace, parts.parent, parts.flags)
+    } else {
+      let id = UInt64(bitPattern: call.rawValue)
+      trace = TraceID(high: Self.mixed(id), low: Self.mixed(~id))
+      parent = nil
+      flags = sampling.takes(trace) ? "01" : "00"
+    }
+  }
+
+  /// The trace of a call that is to do this.
+  init(of call: CallID, _ spec: CallSpec, sampling: TraceSampling = .none) {
+    self.init(of: call, given: spec.traceparent, sampling: sampling)
+  }
+
+  /// Whether the trace is recorded, as far as its beginning knows.
+  var isSampled: Bool { UInt8(flags, radix: 16).map { $0 & 1 == 1 } ?? false }
+
+  /// The field of an attempt: the trace, and a span for the attempt.
+  static func field(of call: CallID, attempt: Int, given: String?, sampling: TraceSampling = .none) -> String {
+    let context = TraceContext(of: call, given: given, sampling: sampling)
     var text: [UInt8] = []
     text.reserveCapacity(55)
     text += "00-".utf8
-    if let trace {
-      text += trace.trace.utf8
-    } else {
-      appendHex(mixed(id), to: &text)
-      appendHex(mixed(~id), to: &text)
-    }
+    context.trace.append(to: &text)
     text.append(UInt8(ascii: "-"))
-    appendHex(span, to: &text)
+    text.appendHex(span(of: call, attempt: attempt))
     text.append(UInt8(ascii: "-"))
-    text += (trace?.flags ?? "00").utf8
+    text += context.flags.utf8
     return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The span of an attempt.
+  static func span(of call: CallID, attempt: Int) -> UInt64 {
+    mixed(UInt64(bitPattern: call.rawValue) ^ mixed(UInt64(attempt)))
+  }
+
+  /// The span of a call's round, which begins after so many attempts.
+  static func span(of call: CallID, roundAfter attempts: Int) -> UInt64 {
+    mixed(UInt64(bitPattern: call.rawValue) ^ mixed(~UInt64(attempts)))
   }
 
   /// What of a field is handed on.
   private struct Parts {
-    var trace: String
+    var trace: TraceID
+    var parent: UInt64
     var flags: String
 
     /// - Returns: Nil for what is no such field; then a trace of its own begins, as the standard asks.
     init?(_ text: String) {
       let parts = text.split(separator: "-", omittingEmptySubsequences: false)
       guard parts.count >= 4, parts[0].count == 2, parts[0] != "ff", parts[0] != "00" || parts.count == 4,
-        parts[1].count == 32, parts[2].count == 16, parts[3].count == 2,
+        parts[1].utf8.count == 32, parts[2].utf8.count == 16, parts[3].utf8.count == 2,
         parts[..<4].allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) } }),
-        parts[1].contains(where: { $0 != "0" }), parts[2].contains(where: { $0 != "0" })
+        let high = UInt64(parts[1].prefix(16), radix: 16), let low = UInt64(parts[1].suffix(16), radix: 16),
+        let parent = UInt64(parts[2], radix: 16), high | low != 0, parent != 0
       else { return nil }
-      (trace, flags) = (String(parts[1]), String(parts[3]))
+      (trace, self.parent, flags) = (TraceID(high: high, low: low), parent, String(parts[3]))
     }
   }
 
@@ -52,11 +87,49 @@ enum TraceContext {
     // All zeros is no id.
     return mixed == 0 ? 1 : mixed
   }
+}
 
-  private static func appendHex(_ value: UInt64, to text: inout [UInt8]) {
+/// The identity of a trace.
+struct TraceID: Sendable, Hashable, CustomStringConvertible {
+  var high: UInt64
+  var low: UInt64
+
+  /// In 32 hexadecimal digits.
+  var description: String {
+    var text: [UInt8] = []
+    append(to: &text)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  func append(to text: inout [UInt8]) {
+    text.appendHex(high)
+    text.appendHex(low)
+  }
+}
+
+/// Which of the traces that begin here are recorded: a share of them, by their identities, as OpenTelemetry's
+/// `TraceIdRatioBased` does it, so that everybody who asks decides the same.
+struct TraceSampling: Sendable, Hashable {
+  /// The least that is not taken of the lowest 63 bits of an identity.
+  private let bound: UInt64
+
+  /// None: nobody records spans.
+  static let none = TraceSampling(share: 0)
+
+  /// - Parameter share: From 0 for none to 1 for all.
+  init(share: Double) {
+    bound = share >= 1 ? 1 << 63 : share <= 0 ? 0 : UInt64(share * 0x1p63)
+  }
+
+  func takes(_ trace: TraceID) -> Bool { trace.low & (1 << 63 - 1) < bound }
+}
+
+extension [UInt8] {
+  /// Appends 16 hexadecimal digits.
+  mutating func appendHex(_ value: UInt64) {
     for place in 0..<16 {
       let digit = UInt8(truncatingIfNeeded: value >> UInt64(60 - 4 * place)) & 0xF
-      text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
+      append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
     }
   }
 }

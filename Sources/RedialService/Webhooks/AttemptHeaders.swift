@@ -6,6 +6,8 @@ internal import RedialModel
 struct AttemptHeaders: Sendable {
   let secret: WebhookSecret
   let endpoints: WebhookEndpoints
+  /// Which of the traces that begin here targets are told to record.
+  var sampling = TraceSampling.none
 
   /// All header fields of an attempt: the client's, and those that name the call and the attempt; for a
   /// webhook those of Standard Webhooks, signed with the time of the attempt.
@@ -38,7 +40,8 @@ struct AttemptHeaders: Sendable {
   /// A span of the attempt's own in the client's trace, or in the call's where the client gave none.
   private func addTrace(of start: AttemptStart, to fields: inout [HeaderField]) {
     let given = fields.firstIndex { $0.isNamed("traceparent") }
-    let trace = TraceContext.field(of: start.call.id, attempt: start.number, given: given.map { fields[$0].value })
+    let trace = TraceContext.field(
+      of: start.call.id, attempt: start.number, given: given.map { fields[$0].value }, sampling: sampling)
     if let given {
       fields[given].value = trace
     } else {

@@ -1,0 +1,142 @@
+internal import Dispatch
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+internal import RedialStore
+internal import Synchronization
+
+/// Follows calls for those who want to see each of them: a span exporter, and a log that is set to debug.
+///
+/// What it tells is on disk by then. It notes what calls are while their attempts are under way, for the store is told
+/// nothing of that when they end; of calls that end otherwise it reads them from the store, on a lane of its own.
+final class CallTracer: Sendable {
+  /// Something that came of a call.
+  struct Event: Sendable {
+    var call: CallID
+    var progress: CallProgress
+    /// The attempt that has ended, without its response; nil when the call ended without one.
+    var attempt: AttemptRecord?
+    /// What the call is; nil when that has to be read from the store.
+    var subject: Subject?
+  }
+
+  /// What a call is.
+  struct Subject: Sendable {
+    var kind: CallKind
+    var spec: CallSpec
+    var createdAt: Timestamp
+    var context: TraceContext
+
+    init(_ call: CallRecord, sampling: TraceSampling) {
+      (kind, spec, createdAt) = (call.kind, call.spec, call.createdAt)
+      context = TraceContext(of: call.id, call.spec, sampling: sampling)
+    }
+
+    /// - Returns: Nil when the store does not have the call: retention may have been quicker. A store that cannot be read
+    ///   is told of by everything else that reads it.
+    init?(reading id: CallID, from reader: any CallReader, sampling: TraceSampling) {
+      guard let call = try? reader.call(id, allResponses: false)?.record else { return nil }
+      self.init(call, sampling: sampling)
+    }
+  }
+
+  private struct UnderWay {
+    var attempt: Int
+    var subject: Subject
+  }
+
+  let sampling: TraceSampling
+  private let exporter: SpanExporter?
+  private let log: Log
+  private let reader: any CallReader
+  private let queue = DispatchQueue(label: "redial.trace", qos: .utility)
+  /// By call, as many as there are attempts under way.
+  private let underWay = Mutex<[CallID: UnderWay]>([:])
+  private let waitingLines = Atomic(0)
+
+  /// The most events that wait to be logged; those beyond are left out.
+  private static let maxWaitingLines = 10_000
+
+  /// - Returns: Nil when nobody wants to see single calls, so that they cost nothing.
+  init?(exporter: SpanExporter?, sampling: TraceSampling, log: Log, reader: any CallReader) {
+    guard exporter != nil || log.level <= .debug else { return nil }
+    self.exporter = exporter
+    self.sampling = exporter == nil ? .none : sampling
+    self.log = log
+    self.reader = reader
+  }
+
+  /// Notes attempts that begin.
+  func starting(_ starts: [AttemptStart]) {
+    let noted = starts.map { start in
+      (start.call.id, UnderWay(attempt: start.number, subject: Subject(start.call, sampling: sampling)))
+    }
+    underWay.withLock { underWay in for (id, entry) in noted { underWay[id] = entry } }
+  }
+
+  /// Notes what came of calls, once it is on disk.
+  func committed(_ writes: [StoreWrite]) {
+    var events: [Event] = []
+    underWay.withLock { underWay in
+      for case .update(let id, let progress, let attempt) in writes where attempt != nil || progress.state.isFinal {
+        var event = Event(call: id, progress: progress, attempt: attempt)
+        event.attempt?.response = nil
+        // The next attempt may be under way already: it begins with the same commit.
+        if let entry = underWay[id], attempt == nil || attempt?.number == entry.attempt {
+          event.subject = entry.subject
+          underWay[id] = nil
+        } else {
+          event.subject = underWay[id]?.subject
+        }
+        events.append(event)
+      }
+    }
+    if events.isEmpty { return }
+    // A webhook is no part of its call's trace: it tells of a span that has ended.
+    exporter?.add(events.filter { $0.subject.map { $0.kind == .call && $0.context.isSampled } ?? true })
+    if log.level <= .debug { write(events) }
+  }
+
+  // MARK: The log
+
+  private func write(_ events: [Event]) {
+    guard waitingLines.add(events.count, ordering: .relaxed).newValue <= Self.maxWaitingLines else {
+      waitingLines.subtract(events.count, ordering: .relaxed)
+      return
+    }
+    queue.async { [self] in
+      for event in events {
+        guard let subject = event.subject ?? Subject(reading: event.call, from: reader, sampling: sampling) else {
+          continue
+        }
+        log.write(event, of: subject)
+      }
+      waitingLines.subtract(events.count, ordering: .relaxed)
+    }
+  }
+}
+
+extension Log {
+  /// Writes what came of a call: an attempt that ended, and the call if it did.
+  fileprivate func write(_ event: CallTracer.Event, of subject: CallTracer.Subject) {
+    let names: [(StaticString, String)] = [
+      ("callId", event.call.description), ("traceId", subject.context.trace.description),
+      ("target", subject.spec.target), ("kind", "\(subject.kind.name)"),
+    ]
+    if let attempt = event.attempt {
+      var values = names + [("attempt", "\(attempt.number)"), ("outcome", "\(attempt.outcome.name)")]
+      if let status = attempt.status { values.append(("status", "\(status)")) }
+      if let failure = attempt.failure { values.append(("error", failure.code)) }
+      values.append(("duration", DurationText.format(attempt.duration)))
+      if !attempt.decision.isEmpty { values.append(("decision", String(decoding: attempt.decision, as: UTF8.self))) }
+      write(.debug, "attemptEnded", values)
+    }
+    guard event.progress.state.isFinal else { return }
+    var values =
+      names + [
+        ("state", event.progress.state.visible.rawValue), ("attempt", "\(event.progress.attempts)"),
+      ]
+    if let reason = event.progress.failure { values.append(("reason", "\(reason.name)")) }
+    write(.debug, "callEnded", values)
+  }
+}

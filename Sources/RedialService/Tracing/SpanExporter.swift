@@ -1,0 +1,267 @@
+internal import Dispatch
+internal import RedialCore
+internal import RedialModel
+internal import RedialTransport
+internal import Synchronization
+
+/// Sends spans to a collector by OTLP/HTTP in JSON: many a request, on a thread of its own, with Redial's own retry policy.
+///
+/// What waits is bounded, and what is beyond is dropped and counted, so that a collector that is slow or gone costs a
+/// bounded amount of memory, and no call waits for it.
+///
+/// `@unchecked Sendable`: `random`, `isFailing` and `held` are touched on `queue` only, which is serial; everything else
+/// is constant or locked.
+final class SpanExporter: @unchecked Sendable {
+  /// Why spans were dropped.
+  enum Loss: String, Sendable, CaseIterable {
+    /// Too many waited.
+    case full
+    /// The collector refused them.
+    case refused
+    /// The collector could not be reached, or did not take them, for as long as it was tried.
+    case unreachable
+    /// The service stopped first.
+    case stopped
+  }
+
+  /// A request that is to be made, or made again.
+  private struct Request {
+    var body: [UInt8]
+    var spans: Int
+    var attempts = 0
+    var startedAt: Timestamp
+    var due: Timestamp
+    var waits = WaitHistory.none
+  }
+
+  private struct Inbox: Sendable {
+    var waiting: [CallTracer.Event] = []
+    var exported = 0
+    var lost: [Loss: Int] = [:]
+    var isClosed = false
+  }
+
+  /// Events that become one request.
+  private static let batch = 512
+  /// How long a stop waits for the last spans to be sent.
+  static let flushTime = Duration.seconds(2)
+
+  /// The answers that the protocol wants repeated, and failures of the network; then the spans are given up.
+  static let policy = RetryPolicy(
+    maxAttempts: 6, deadline: .seconds(120), backoff: .exponential(initial: .seconds(1), multiplier: 2),
+    retryOn: RetryConditions(network: .always, statuses: StatusSet(statuses: [429, 502, 503, 504])), stopOn: .none,
+    retryAfter: RetryAfterRule(maximum: .seconds(60)))
+
+  private let url: String
+  private let settings: SpanSettings
+  private let clock: Clock
+  private let log: Log
+  private let redaction: Redaction
+  private let tls: TLSSettings
+  private let find: @Sendable (CallID) -> CallTracer.Subject?
+  private let instance: String
+  private let queue = DispatchQueue(label: "redial.spans", qos: .utility)
+  private let inbox = Mutex(Inbox())
+  private let closing = Atomic(false)
+  private let timer: any DispatchSourceTimer
+  private var random: RandomSource
+  private var isFailing = false
+  /// The request that waits for its next attempt; the others wait behind it.
+  private var held: Request?
+
+  /// - Parameters:
+  ///   - instance: What tells this process from others of the service.
+  ///   - find: Reads from the store what a call is of which that is not known; called on the exporter's thread.
+  /// - Returns: Nil when no collector is set.
+  init?(
+    settings: SpanSettings, clock: Clock, log: Log, redaction: Redaction, tls: TLSSettings, instance: String,
+    seed: UInt64, find: @escaping @Sendable (CallID) -> CallTracer.Subject?
+  ) {
+    guard let url = settings.url else { return nil }
+    self.url = url
+    self.settings = settings
+    self.clock = clock
+    self.log = log
+    self.redaction = redaction
+    self.tls = tls
+    self.find = find
+    self.instance = instance
+    random = RandomSource(seed: seed)
+    timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.setEventHandler { [weak self] in self?.export() }
+    timer.schedule(
+      deadline: .now() + .microseconds(Int(settings.interval.wholeMicroseconds)),
+      repeating: .microseconds(Int(settings.interval.wholeMicroseconds)))
+    timer.activate()
+  }
+
+  deinit { timer.cancel() }
+
+  /// Takes events, from any thread; it never waits.
+  func add(_ events: [CallTracer.Event]) {
+    if events.isEmpty { return }
+    let isFull = inbox.withLock { inbox in
+      let room = inbox.isClosed ? 0 : max(0, settings.maxWaiting - inbox.waiting.count)
+      let before = inbox.waiting.count
+      inbox.waiting += events.prefix(room)
+      if room < events.count { inbox.lost[inbox.isClosed ? .stopped : .full, default: 0] += events.count - room }
+      return before < Self.batch && inbox.waiting.count >= Self.batch
+    }
+    if isFull { queue.async { self.export() } }
+  }
+
+  /// Sends what waits, for no longer than ``flushTime``, and takes nothing more.
+  func close() {
+    closing.store(true, ordering: .releasing)
+    let flushed = DispatchSemaphore(value: 0)
+    queue.async { [self] in
+      timer.cancel()
+      export()
+      flushed.signal()
+    }
+    let isOver = flushed.wait(timeout: .now() + .microseconds(Int(Self.flushTime.wholeMicroseconds))) == .success
+    let left = inbox.withLock { inbox in
+      inbox.isClosed = true
+      return inbox.waiting.count
+    }
+    if !isOver || left > 0 { log.write(.warning, "spansLeft", [("spans", "\(left)"), ("url", shownURL)]) }
+  }
+
+  /// The metrics, in the Prometheus text exposition format.
+  func exposition() -> String {
+    let (waiting, exported, lost) = inbox.withLock { ($0.waiting.count, $0.exported, $0.lost) }
+    var text = "# HELP redial_spans_exported_total Spans that the collector has taken.\n"
+    text += "# TYPE redial_spans_exported_total counter\nredial_spans_exported_total \(exported)\n"
+    text += "# HELP redial_spans_dropped_total Spans that were not exported, by why.\n"
+    text += "# TYPE redial_spans_dropped_total counter\n"
+    for loss in Loss.allCases {
+      text += "redial_spans_dropped_total{reason=\"\(loss.rawValue)\"} \(lost[loss] ?? 0)\n"
+    }
+    text += "# HELP redial_spans_waiting Ends of attempts and calls that wait to be exported.\n"
+    return text + "# TYPE redial_spans_waiting gauge\nredial_spans_waiting \(waiting)\n"
+  }
+
+  // MARK: On the queue
+
+  /// Sends what waits, until there is nothing more, or something has to wait for its next attempt.
+  private func export() {
+    while let request = held ?? next() {
+      let isLast = closing.load(ordering: .acquiring)
+      guard isLast || request.due <= clock.now else { return }
+      held = nil
+      send(request, isLast: isLast)
+    }
+  }
+
+  private func next() -> Request? {
+    while true {
+      let events = inbox.withLock { inbox in
+        let events = Array(inbox.waiting.prefix(Self.batch))
+        inbox.waiting.removeFirst(events.count)
+        return events
+      }
+      if events.isEmpty { return nil }
+      let spans = events.flatMap(spans)
+      if spans.isEmpty { continue }
+      let now = clock.now
+      return Request(
+        body: SpanBatch.json(spans, service: settings.service, instance: instance), spans: spans.count, startedAt: now,
+        due: now)
+    }
+  }
+
+  /// The spans of an event: of the attempt, and of the call if it has ended.
+  private func spans(_ event: CallTracer.Event) -> [Span] {
+    guard let subject = event.subject ?? find(event.call), subject.kind == .call, subject.context.isSampled else {
+      return []
+    }
+    var spans: [Span] = []
+    if let attempt = event.attempt {
+      spans.append(Span(of: attempt, event.call, subject.spec, event.progress, subject.context, redaction))
+    }
+    if event.progress.state.isFinal {
+      spans.append(Span(of: event.call, subject.spec, event.progress, createdAt: subject.createdAt, subject.context))
+    }
+    return spans
+  }
+
+  private func send(_ given: Request, isLast: Bool) {
+    var request = given
+    request.attempts += 1
+    let result = BlockingHTTPClient.perform(
+      TransportRequest(
+        id: 0, url: url, method: "POST", headers: [HeaderField("content-type", "application/json")] + settings.headers,
+        body: request.body, timeout: isLast ? min(settings.timeout, Self.flushTime) : settings.timeout,
+        captureLimit: 64 * 1024), tls: tls)
+    let now = clock.now
+    let end = AttemptEnd(
+      outcome: result.outcome, status: result.status ?? 0,
+      retryAfter: result.head.first("retry-after").flatMap { RetryAfter.parse($0, at: Clock.wallTime()) },
+      attempts: request.attempts, startedAt: request.startedAt, waits: request.waits)
+    let decision = Self.policy.decide(end, at: now, using: &random)
+    switch decision.action {
+    case .succeed: delivered(request.spans, answer: result.body)
+    case .retry(let wait) where !isLast:
+      fails(result)
+      request.due = now + wait
+      request.waits = request.waits.adding(wait)
+      held = request
+      queue.asyncAfter(deadline: .now() + .microseconds(Int(wait.wholeMicroseconds))) { [weak self] in self?.export() }
+    case .retry, .park, .stop:
+      fails(result)
+      let isRefused = result.status.map { !Self.policy.retryOn.statuses.contains($0) } ?? false
+      lose(request.spans, isRefused ? .refused : isLast ? .stopped : .unreachable)
+    }
+  }
+
+  private func lose(_ spans: Int, _ loss: Loss) {
+    inbox.withLock { $0.lost[loss, default: 0] += spans }
+  }
+
+  private func delivered(_ count: Int, answer: [UInt8]) {
+    let rejected = min(count, Self.rejected(answer))
+    inbox.withLock { inbox in
+      inbox.exported += count - rejected
+      if rejected > 0 { inbox.lost[.refused, default: 0] += rejected }
+    }
+    if isFailing { log.write(.info, "spansExportedAgain", [("url", shownURL)]) }
+    isFailing = false
+  }
+
+  private func fails(_ result: TransportResult) {
+    let error = result.error?.message ?? "status \(result.status ?? 0)"
+    if !isFailing { log.write(.warning, "spansNotExported", [("url", shownURL), ("error", error)]) }
+    isFailing = true
+  }
+
+  private var shownURL: String { redaction.url(url) }
+
+  /// How many spans an answer says were not taken: `{"partialSuccess": {"rejectedSpans": "3"}}`.
+  static func rejected(_ answer: [UInt8]) -> Int {
+    let found = answer.withUnsafeBufferPointer { bytes in
+      var reader = JSONReader(bytes)
+      return try? Self.rejected(&reader)
+    }
+    return found ?? 0
+  }
+
+  private static func rejected(_ reader: inout JSONReader) throws(JSONError) -> Int {
+    var rejected = 0
+    try reader.beginObject()
+    while let name = try reader.nextKey() {
+      guard name == "partialSuccess", try reader.peek() == .object else {
+        _ = try reader.skipValue()
+        continue
+      }
+      try reader.beginObject()
+      while let name = try reader.nextKey() {
+        switch (name, try reader.peek()) {
+        case ("rejectedSpans", .string): rejected = Int(try reader.string()) ?? 0
+        case ("rejectedSpans", .number): rejected = Int(clamping: try reader.integer())
+        default: _ = try reader.skipValue()
+        }
+      }
+    }
+    return max(0, rejected)
+  }
+}

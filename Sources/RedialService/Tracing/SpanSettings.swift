@@ -1,0 +1,63 @@
+internal import RedialCore
+public import RedialModel
+
+/// Where spans go, and the bounds of their way there.
+public struct SpanSettings: Sendable {
+  /// The base URL of the collector, to which `/v1/traces` is added; empty for none: nothing is traced.
+  public var endpoint = ""
+  /// Header fields of the requests to it.
+  public var headers: [HeaderField] = []
+  /// The name of the service that its spans are shown under.
+  public var service = "redial"
+  /// The share of calls that are traced, of those whose clients sent no `traceparent`; a client that sent one decides.
+  public var share = 1.0
+  /// How long spans may wait until a request goes out.
+  public var interval = Duration.seconds(2)
+  /// How long a request may take.
+  public var timeout = Duration.seconds(10)
+  /// Ends of attempts and calls that may wait to be exported; those beyond are dropped, and counted.
+  public var maxWaiting = 20_000
+
+  /// The defaults.
+  public init() {}
+
+  /// The URL that spans are posted to; nil for none.
+  var url: String? {
+    if endpoint.isEmpty { return nil }
+    if endpoint.hasSuffix("/v1/traces") { return endpoint }
+    return endpoint + (endpoint.hasSuffix("/") ? "v1/traces" : "/v1/traces")
+  }
+
+  /// Reads header fields as OpenTelemetry has them in its variables: `name=value,name=value`, values percent-encoded.
+  ///
+  /// - Returns: Nil when it is no such text.
+  static func headers(_ text: String) -> [HeaderField]? {
+    var headers: [HeaderField] = []
+    for part in text.split(separator: ",") {
+      let parts = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = parts[0].filter { $0 != " " }
+      guard parts.count == 2, !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x3A }),
+        let value = decoded(parts[1]), value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+      else { return nil }
+      headers.append(HeaderField(name, value))
+    }
+    return headers
+  }
+
+  private static func decoded(_ text: Substring) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+        return nil
+      }
+      bytes.append(value)
+      rest = rest.dropFirst(2)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}
