@@ -5,6 +5,8 @@ struct Command: Sendable {
   /// What stands behind the options, such as `URL`; empty for nothing.
   var operands = ""
   var operandCount = 0...0
+  /// The words that an operand can be, by its place, for completion.
+  var words: [[String]] = []
   var options: [Option] = []
   /// More to say in the help.
   var notes = ""

@@ -23,9 +23,8 @@ struct CommandError: Error {
 /// The `redial` command: finds the sub-command and runs it.
 enum RedialTool {
   static let commands: [Command] = [
-    .serve, .call, .get, .list, .cancel, .retry, .targets, .preview, .simulate, .events, .keys, .doctor, .backup,
-    .export, .importing,
-    .flaky,
+    .serve, .call, .batch, .get, .attempts, .list, .cancel, .retry, .erase, .operations, .targets, .policies, .webhooks,
+    .preview, .simulate, .events, .keys, .doctor, .backup, .export, .importing, .flaky,
     .webhookSecret, .health, .completion, .version,
   ]
 

@@ -29,6 +29,8 @@ def commands():
 @pytest.mark.parametrize("words, expected", [
     (["redial", ""], None), (["redial", "si"], {"simulate"}), (["redial", "call", "--la"], {"--label"}),
     (["redial", "serve", "--max-bod"], {"--max-body-bytes"}), (["redial", "call", "--policy", "--"], set()),
+    (["redial", "ops", ""], {"create", "list", "show", "watch", "cancel"}), (["redial", "ops", "create", "p"], {"purge"}),
+    (["redial", "webhooks", "de"], {"deliveries", "delete"}), (["redial", "policies", "--if"], {"--if-version"}),
 ])
 def test_bash_completes_commands_and_options(words, expected):
     script = f"""
@@ -53,6 +55,7 @@ def test_zsh_takes_the_script_and_completes_by_it():
         _arguments() {{ print -rl -- "$@" }}
         words=(redial '') CURRENT=2 _redial
         words=(redial call --) CURRENT=3 _redial
+        words=(redial ops '') CURRENT=3 _redial
     """
     lines = ask("zsh", script, "-f")
     assert "unregistered" not in lines
@@ -60,6 +63,7 @@ def test_zsh_takes_the_script_and_completes_by_it():
     assert set(commands()) <= offered
     assert any(line.startswith("--policy=[") and line.endswith(":_default") for line in lines)
     assert any(line.startswith("*--label=[") for line in lines)
+    assert "1: :(create list show watch cancel)" in lines and "2: :(retry cancel release purge)" in lines
 
 
 def test_fish_completes_commands_and_options():
@@ -68,6 +72,10 @@ def test_fish_completes_commands_and_options():
     assert set(commands()) <= offered
     assert {line.split("\t")[0] for line in ask(
         "fish", load + "complete -C 'redial simulate --conc'", "--no-config") if line} == {"--concurrency"}
+    for words, expected in (("ops ", {"create", "list", "show", "watch", "cancel"}), ("ops create p", {"purge"}),
+                            ("targets x tr", {"trip"})):
+        offered = {line.split("\t")[0] for line in ask("fish", load + f"complete -C 'redial {words}'", "--no-config")}
+        assert offered - {""} == expected, words
 
 
 def test_another_shell_is_told():

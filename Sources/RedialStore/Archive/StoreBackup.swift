@@ -3,6 +3,9 @@ internal import Glibc
 
 /// Copies of a store that a service may be running on.
 public enum StoreBackup {
+  /// Where a copy grows until it is complete.
+  public static func partialPath(of path: String) -> String { path + ".partial" }
+
   /// Copies a store as of one moment into a new file, which is on disk when this returns.
   ///
   /// The copy grows beside the file under the name of the file and `.partial`, and gets its name when it is complete.
@@ -13,7 +16,7 @@ public enum StoreBackup {
   /// - Returns: The size of the copy, in bytes.
   /// - Throws: When a file of that name exists, which is never overwritten, or the copy cannot be made.
   public static func copy(from source: String, to path: String, compact: Bool = false) throws(StoreError) -> Int {
-    let partial = path + ".partial"
+    let partial = partialPath(of: path)
     guard access(path, F_OK) != 0 else { throw exists(path) }
     let connection = try SQLiteConnection(path: source, role: .reader)
     defer { connection.close() }

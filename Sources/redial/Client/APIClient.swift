@@ -80,8 +80,10 @@ struct APIClient: Sendable {
   /// Asks the service.
   ///
   /// - Throws: When it cannot be reached, or answers with a problem.
-  func request(_ method: String, _ path: String, json: [UInt8]? = nil) throws(CommandError) -> Answer {
-    let answer = try exchange(method, path, json: json)
+  func request(
+    _ method: String, _ path: String, json: [UInt8]? = nil, headers: [HeaderField] = []
+  ) throws(CommandError) -> Answer {
+    let answer = try exchange(method, path, json: json, headers: headers)
     try answer.requireSuccess()
     return answer
   }
@@ -117,8 +119,15 @@ struct APIClient: Sendable {
   }
 
   /// Asks the service, whatever it answers.
-  func exchange(_ method: String, _ path: String, json: [UInt8]? = nil) throws(CommandError) -> Answer {
-    let headers = (json == nil ? [] : [HeaderField("content-type", "application/json")]) + credentials
+  ///
+  /// - Parameter headers: Further fields; a content type among them comes in the place of JSON's.
+  func exchange(
+    _ method: String, _ path: String, json: [UInt8]? = nil, headers: [HeaderField] = []
+  ) throws(CommandError) -> Answer {
+    var headers = headers + credentials
+    if json != nil, !headers.contains(where: { $0.name == "content-type" }) {
+      headers.append(HeaderField("content-type", "application/json"))
+    }
     let result = BlockingHTTPClient.perform(
       TransportRequest(
         id: 0, url: origin + path, method: method, headers: headers, body: json ?? [], timeout: Self.timeout,

@@ -5,28 +5,59 @@ enum CallText {
     let number = attempt["number"].integer.map(String.init) ?? "?"
     let outcome =
       attempt["status"].integer.map { "status \($0)" } ?? attempt["error"]["code"].text ?? attempt["outcome"].text
-    var line = "attempt \(number): \(outcome ?? "?") in \(attempt["duration"].text ?? "?")"
     let decision = attempt["decision"]
+    let style: Style =
+      decision["action"].text == "succeed" ? .good : decision["action"].text == "stop" ? .bad : .warning
+    var line = "attempt \(number): \(Terminal.styled(outcome ?? "?", style)) in \(attempt["duration"].text ?? "?")"
     switch decision["action"].text {
     case "retry": line += ", next in \(decision["after"].text ?? "?") (\(decision["because"].text ?? ""))"
+    case "park": line += ", next at \(decision["until"].text ?? "?") (\(decision["because"].text ?? ""))"
     case "stop": line += ", no more (\(decision["because"].text ?? ""))"
     default: break
     }
     return line + "\n"
   }
 
+  /// One attempt with everything that is known of it.
+  static func everything(of attempt: JSONValue) -> String {
+    var text = line(attempt)
+    func add(_ name: String, _ value: String?) {
+      if let value, !value.isEmpty { text += "  \(Terminal.styled(RedialTool.padded(name, 11), .soft))\(value)\n" }
+    }
+    add("began", attempt["startedAt"].text)
+    add("error", attempt["error"]["message"].text)
+    let decision = attempt["decision"]
+    var draw: [String] = []
+    if let computed = decision["computed"].text { draw.append("computed \(computed)") }
+    if let jitter = decision["jitter"].number { draw.append("jitter × \(jitter)") }
+    let bounds = decision["clampedBy"].elements.compactMap(\.text)
+    if !bounds.isEmpty { draw.append("bounded by \(bounds.joined(separator: ", "))") }
+    add("wait", draw.joined(separator: ", "))
+    let exchange = attempt["exchange"]
+    let times = ["resolved", "connected", "secured", "firstByte"].compactMap { name in
+      exchange[name].text.map { "\(name) \($0)" }
+    }
+    add("exchange", (times + [exchange["remoteAddress"].text].compactMap { $0 }).joined(separator: ", "))
+    for (name, values) in attempt["response"]["headers"].members.sorted(by: { $0.key < $1.key }) {
+      for value in values.elements.compactMap(\.text) { add("", "\(name): \(value)") }
+    }
+    if let body = attempt["response"]["body"].text { add("body", body) }
+    return text
+  }
+
   /// How a call ended, or what it waits for.
   static func summary(_ call: JSONValue) -> String {
     let attempts = call["attemptCount"].integer ?? 0
     let count = "\(attempts) attempt\(attempts == 1 ? "" : "s")"
-    switch call["state"].text {
-    case "succeeded": return "succeeded after \(count)\n"
-    case "failed": return "failed after \(count): \(call["failureReason"].text ?? "")\n"
-    case "cancelled": return "cancelled after \(count)\n"
-    case let state:
+    let state = call["state"].text ?? "?"
+    let styled = Terminal.styled(state, Style(of: state))
+    switch state {
+    case "failed": return "\(styled) after \(count): \(call["failureReason"].text ?? "")\n"
+    case "succeeded", "cancelled": return "\(styled) after \(count)\n"
+    default:
       let waiting = call["waitingOn"].text.map { ", waiting on \($0)" } ?? ""
       let until = call["nextAttemptAt"].text.map { " until \($0)" } ?? ""
-      return "\(state ?? "?") after \(count)\(waiting)\(until)\n"
+      return "\(styled) after \(count)\(waiting)\(until)\n"
     }
   }
 
@@ -34,7 +65,27 @@ enum CallText {
   static func full(_ call: JSONValue) -> String {
     var text = "\(call["id"].text ?? "") \(call["method"].text ?? "") \(call["url"].text ?? "")\n"
     for attempt in call["attempts"].elements { text += line(attempt) }
+    for retry in call["retries"].elements {
+      let by = retry["by"].text.map { " by \($0)" } ?? ""
+      let reason = retry["reason"].text.map { ": \($0)" } ?? ""
+      text += "run again \(retry["at"].text ?? "")\(by)\(reason)\n"
+    }
     return text + summary(call)
+  }
+
+  /// A page of calls, a line each.
+  static func list(_ page: JSONValue) -> String {
+    var text = ""
+    for call in page["data"].elements {
+      let state = call["state"].text ?? ""
+      let reason = call["failureReason"].text ?? call["waitingOn"].text ?? ""
+      text += "\(call["id"].text ?? "")  " + Terminal.styled(state, Style(of: state))
+      text += String(repeating: " ", count: max(1, 10 - state.count)) + RedialTool.padded(reason, 18)
+      text += RedialTool.padded("\(call["attemptCount"].integer ?? 0)", 4)
+      text += "\(call["method"].text ?? "") \(call["url"].text ?? "")\n"
+    }
+    if let cursor = page["nextCursor"].text { text += "more: --cursor \(cursor)\n" }
+    return text
   }
 
   /// Whether a call has ended.

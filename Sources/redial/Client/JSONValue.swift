@@ -51,11 +51,48 @@ indirect enum JSONValue: Sendable {
     if case .number(let number) = self { Int(exactly: number) } else { nil }
   }
 
+  var number: Double? {
+    if case .number(let number) = self { number } else { nil }
+  }
+
+  var members: [String: JSONValue] {
+    if case .object(let members) = self { members } else { [:] }
+  }
+
   var isTrue: Bool {
     if case .bool(let value) = self { value } else { false }
   }
 
   var elements: [JSONValue] {
     if case .array(let elements) = self { elements } else { [] }
+  }
+}
+
+extension JSONValue {
+  /// The value as JSON, a line a member, names in alphabetical order.
+  func indented(by depth: Int = 0) -> String {
+    let (outer, inner) = (String(repeating: "  ", count: depth), String(repeating: "  ", count: depth + 1))
+    switch self {
+    case .null: return "null"
+    case .bool(let value): return value ? "true" : "false"
+    case .number(let value):
+      return value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
+    case .string(let text): return Self.quoted(text)
+    case .array(let elements):
+      if elements.isEmpty { return "[]" }
+      return "[" + elements.map { $0.indented(by: depth + 1) }.joined(separator: ", ") + "]"
+    case .object(let members):
+      if members.isEmpty { return "{}" }
+      let lines = members.sorted { $0.key < $1.key }.map { name, value in
+        inner + Self.quoted(name) + ": " + value.indented(by: depth + 1)
+      }
+      return "{\n" + lines.joined(separator: ",\n") + "\n" + outer + "}"
+    }
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var writer = JSONWriter()
+    writer.string(text)
+    return String(decoding: writer.bytes, as: UTF8.self)
   }
 }

@@ -50,6 +50,9 @@ enum ArchiveCommands {
     var lines = try LineWriter(output)
     var failure: CommandError?
     var (written, damaged) = (0, 0)
+    var progress = ProgressLine()
+    // What is written to a terminal shows by itself how far it is.
+    let showsProgress = output != nil || !Terminal.isTerminal(STDOUT_FILENO)
     do throws(StoreError) {
       let export = try StoreExport(path: path, state: state)
       defer { export.close() }
@@ -58,16 +61,19 @@ enum ArchiveCommands {
         do throws(CommandError) {
           try lines.write(call.json)
           written += 1
+          if showsProgress { progress.show("\(written) calls exported") }
         } catch {
           failure = error
         }
       } damage: { error in
         damaged += 1
+        progress.end()
         Terminal.error("redial export: \(error.message)\n")
       }
     } catch {
       throw CommandError(code: .unsuccessful, message: error.message)
     }
+    progress.end()
     if let failure { throw failure }
     try lines.finish()
     if let output { Terminal.write("wrote \(written) calls to \(output)\n") }
@@ -76,7 +82,10 @@ enum ArchiveCommands {
 
   static func importing(_ file: String?, into path: String, payloads: PayloadRule) throws(CommandError) -> ExitCode {
     var lines = try LineReader(file)
-    var (number, faults) = (0, 0)
+    var (number, faults, bytes) = (0, 0, 0)
+    let size = file.flatMap(FileReading.size)
+    var progress = ProgressLine()
+    defer { progress.end() }
     let tally: StoreImport.Tally
     do throws(StoreError) {
       let store = try StoreImport(path: path, payloads: payloads, at: DoctorCommand.wallTime)
@@ -84,6 +93,8 @@ enum ArchiveCommands {
       do throws(CommandError) {
         try lines.forEach { line in
           number += 1
+          bytes += line.count + 1
+          progress.show((size.map { ProgressLine.bar(bytes, of: $0) + "  " } ?? "") + "\(number) lines read")
           guard failure == nil, !line.isEmpty else { return }
           do throws(JSONError) {
             let call = try ArchivedCall.read(line, at: DoctorCommand.wallTime)
@@ -91,6 +102,7 @@ enum ArchiveCommands {
           } catch {
             faults += 1
             guard faults <= Self.maximumFaults else { return }
+            progress.end()
             Terminal.error("redial import: line \(number): at byte \(error.offset): \(error.reason)\n")
           }
         }
@@ -105,6 +117,7 @@ enum ArchiveCommands {
       throw CommandError(
         code: .unsuccessful, message: number == 0 ? error.message : "\(error.message) Up to line \(number) was read.")
     }
+    progress.end()
     Terminal.write(
       "imported \(tally.imported) calls; \(tally.known) were there already, \(faults) lines are no calls\n")
     return faults == 0 ? .success : .unsuccessful

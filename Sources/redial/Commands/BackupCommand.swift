@@ -15,7 +15,15 @@ extension Command {
   ) { arguments throws(CommandError) in
     let (source, target) = (try StoreOption.path(arguments), arguments.operands[0])
     do throws(StoreError) {
-      let bytes = try StoreBackup.copy(from: source, to: target, compact: arguments.has("--compact"))
+      // How far it is shows in the copy, which grows under another name.
+      let partial = StoreBackup.partialPath(of: target)
+      let isCompact = arguments.has("--compact")
+      let bytes = try ProgressLine.showing {
+        let (copied, whole) = (FileReading.size(partial) ?? 0, FileReading.size(source) ?? 0)
+        return "\(ProgressLine.bar(copied, of: whole))  \(copied >> 20) of \(whole >> 20) MiB"
+      } while: { () throws(StoreError) in
+        try StoreBackup.copy(from: source, to: target, compact: isCompact)
+      }
       Terminal.write("wrote \(bytes) bytes of \(source) to \(target)\n")
     } catch {
       throw CommandError(code: .unsuccessful, message: error.message)

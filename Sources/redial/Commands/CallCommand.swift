@@ -39,13 +39,7 @@ struct CallCommand {
   }
 
   func run() throws(CommandError) -> ExitCode {
-    var limit: Duration?
-    if let text = arguments.value("--timeout") {
-      limit = DurationText.parse(text)
-      if limit == nil {
-        throw CommandError(code: .usage, message: "--timeout: \"\(text)\" is not a duration such as 30s")
-      }
-    }
+    let limit = try Self.timeout(arguments)
     let accepted = try client.request("POST", "/v1/calls", json: try descriptor())
     guard let id = accepted.json["id"].text else {
       throw CommandError(code: .unreachable, message: "\(client.base) does not answer like Redial")
@@ -56,6 +50,15 @@ struct CallCommand {
     }
     if !arguments.has("--json") { Terminal.write("accepted as \(id)\n") }
     return try follow(id, within: limit)
+  }
+
+  /// How long to wait; nil for as long as it takes.
+  static func timeout(_ arguments: Arguments) throws(CommandError) -> Duration? {
+    guard let text = arguments.value("--timeout") else { return nil }
+    guard let limit = DurationText.parse(text) else {
+      throw CommandError(code: .usage, message: "--timeout: \"\(text)\" is not a duration such as 30s")
+    }
+    return limit
   }
 
   private func follow(_ id: String, within limit: Duration?) throws(CommandError) -> ExitCode {
@@ -168,6 +171,16 @@ struct CallCommand {
 
 /// Whole files that a person names.
 enum FileReading {
+  /// Why the latest could not be read.
+  static var reason: String { String(cString: strerror(errno)) }
+
+  /// The size of a file in bytes; nil of what has none, such as a pipe.
+  static func size(_ path: String) -> Int? {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Int(status.st_size)
+  }
+
   /// The bytes of a file; nil, with `errno` set, when it cannot be read.
   static func read(_ path: String) -> [UInt8]? {
     guard let file = fopen(path, "rb") else { return nil }

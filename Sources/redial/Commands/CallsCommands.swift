@@ -1,19 +1,18 @@
 import RedialModel
 
 extension Command {
-  private static let json = Option(name: "--json", summary: "Show the service's answer as it is.")
-
   /// `redial get`
   static let get = Command(
     name: "get", summary: "Show a call and its attempts.", operands: "ID", operandCount: 1...1,
-    options: [json] + APIClient.options
+    options: [asJSON] + APIClient.options
   ) { arguments throws(CommandError) in
     try show("GET", "", arguments)
   }
 
   /// `redial cancel`
   static let cancel = Command(
-    name: "cancel", summary: "Cancel a call.", operands: "ID", operandCount: 1...1, options: [json] + APIClient.options
+    name: "cancel", summary: "Cancel a call.", operands: "ID", operandCount: 1...1,
+    options: [asJSON] + APIClient.options
   ) { arguments throws(CommandError) in
     try show("POST", "/cancel", arguments)
   }
@@ -21,9 +20,40 @@ extension Command {
   /// `redial retry`
   static let retry = Command(
     name: "retry", summary: "Run a call now, or again if it has ended.", operands: "ID", operandCount: 1...1,
-    options: [json] + APIClient.options
+    options: [
+      Option(name: "--by", form: "NAME", summary: "Who wants it; it stays with the call."),
+      Option(name: "--reason", form: "TEXT", summary: "Why; it stays with the call."), asJSON,
+    ] + APIClient.options
   ) { arguments throws(CommandError) in
-    try show("POST", "/retry", arguments)
+    var writer = JSONWriter()
+    writer.beginObject()
+    if let by = arguments.value("--by") { writer.field("by", by) }
+    if let reason = arguments.value("--reason") { writer.field("reason", reason) }
+    writer.endObject()
+    return try show("POST", "/retry", arguments, json: writer.bytes)
+  }
+
+  /// `redial erase`
+  static let erase = Command(
+    name: "erase", summary: "Erase the payloads of a call that has ended.", operands: "ID", operandCount: 1...1,
+    options: [asJSON] + APIClient.options,
+    notes: "What remains is how the call went. It cannot be undone, and the call cannot be run again."
+  ) { arguments throws(CommandError) in
+    try show("DELETE", "/content", arguments)
+  }
+
+  /// `redial attempts`
+  static let attempts = Command(
+    name: "attempts", summary: "Show each attempt of a call: when, what came of it, what was decided and why.",
+    operands: "ID", operandCount: 1...1,
+    options: [
+      Option(name: "--body", summary: "Show the responses' bodies too, as far as they were kept."), asJSON,
+    ] + APIClient.options
+  ) { arguments throws(CommandError) in
+    let query = arguments.has("--body") ? "?include=body" : ""
+    let answer = try APIClient(arguments).request("GET", "/v1/calls/\(try id(arguments))/attempts\(query)")
+    arguments.show(answer) { $0["data"].elements.map(CallText.everything(of:)).joined() }
+    return .success
   }
 
   /// `redial list`
@@ -32,42 +62,41 @@ extension Command {
     options: [
       Option(name: "--state", form: "STATE", summary: "Only scheduled, running, succeeded, failed or cancelled ones."),
       Option(name: "--target", form: "KEY", summary: "Only those of this target."),
+      Option(name: "--label", form: "NAME:VALUE", summary: "Only those with this label."),
+      Option(name: "--created-after", form: "TIME", summary: "Only those accepted then or later."),
+      Option(name: "--created-before", form: "TIME", summary: "Only those accepted earlier."),
+      Option(name: "--status", form: "STATUS", summary: "Only those whose last answer was this, or such as 500-599."),
+      Option(name: "--outcome", form: "OUTCOME", summary: "Only those whose last attempt came out so."),
+      Option(name: "--failure-reason", form: "REASON", summary: "Only those that failed for this reason."),
       Option(name: "--kind", form: "KIND", summary: "call or webhook [call]."),
       Option(name: "--limit", form: "COUNT", summary: "How many, from 1 to 250 [50]."),
-      Option(name: "--cursor", form: "CURSOR", summary: "Where to go on; the end of a list shows it."), json,
+      Option(name: "--cursor", form: "CURSOR", summary: "Where to go on; the end of a list shows it."), asJSON,
     ] + APIClient.options
   ) { arguments throws(CommandError) in
-    var query: [String] = []
-    for name in ["state", "target", "kind", "limit", "cursor"] {
-      if let value = arguments.value("--\(name)") { query.append("\(name)=\(URLText.encoded(value))") }
-    }
-    let path = "/v1/calls" + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
-    let answer = try APIClient(arguments).request("GET", path)
-    if arguments.has("--json") {
-      Terminal.write(String(decoding: answer.body, as: UTF8.self) + "\n")
-      return .success
-    }
-    for call in answer.json["data"].elements {
-      let reason = call["failureReason"].text ?? call["waitingOn"].text ?? ""
-      Terminal.write(
-        "\(call["id"].text ?? "")  \(RedialTool.padded(call["state"].text ?? "", 10))"
-          + "\(RedialTool.padded(reason, 18))\(RedialTool.padded("\(call["attemptCount"].integer ?? 0)", 4))"
-          + "\(call["method"].text ?? "") \(call["url"].text ?? "")\n")
-    }
-    if let cursor = answer.json["nextCursor"].text { Terminal.write("more: --cursor \(cursor)\n") }
+    let query = arguments.query([
+      "--state": "state", "--target": "target", "--label": "label", "--created-after": "createdAfter",
+      "--created-before": "createdBefore", "--status": "status", "--outcome": "outcome",
+      "--failure-reason": "failureReason", "--kind": "kind", "--limit": "limit", "--cursor": "cursor",
+    ])
+    arguments.show(try APIClient(arguments).request("GET", "/v1/calls" + query), CallText.list)
     return .success
   }
 
   /// Asks the service something about the call that the operand names, and shows the call that it answers with.
-  private static func show(_ method: String, _ suffix: String, _ arguments: Arguments) throws(CommandError) -> ExitCode
-  {
+  private static func show(
+    _ method: String, _ suffix: String, _ arguments: Arguments, json: [UInt8]? = nil
+  ) throws(CommandError) -> ExitCode {
+    let answer = try APIClient(arguments).request(method, "/v1/calls/\(try id(arguments))\(suffix)", json: json)
+    arguments.show(answer, CallText.full)
+    return .success
+  }
+
+  /// The call that the operand names.
+  private static func id(_ arguments: Arguments) throws(CommandError) -> CallID {
     guard let id = CallID(arguments.operands[0]) else {
       throw CommandError(
         code: .usage, message: "\"\(arguments.operands[0])\" is not the id of a call; `redial list` shows ids")
     }
-    let answer = try APIClient(arguments).request(method, "/v1/calls/\(id)\(suffix)")
-    Terminal.write(
-      arguments.has("--json") ? String(decoding: answer.body, as: UTF8.self) + "\n" : CallText.full(answer.json))
-    return .success
+    return id
   }
 }

@@ -2,7 +2,7 @@ extension Command {
   /// `redial completion`
   static let completion = Command(
     name: "completion", summary: "Show a script by which a shell completes this command.", operands: "bash|zsh|fish",
-    operandCount: 1...1,
+    operandCount: 1...1, words: [CompletionScript.Shell.allCases.map(\.rawValue)],
     notes: """
       bash: source <(redial completion bash)
       zsh:  source <(redial completion zsh)

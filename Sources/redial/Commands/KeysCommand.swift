@@ -5,6 +5,7 @@ extension Command {
   /// `redial keys`
   static let keys = Command(
     name: "keys", summary: "Make, list or revoke API keys.", operands: "create|list|revoke [ID]", operandCount: 1...2,
+    words: [["create", "list", "revoke"]],
     options: [
       Option(name: "--name", form: "NAME", summary: "What people call the key."),
       Option(name: "--scope", form: "SCOPE,...", summary: "What it is good for: \(APIScope.names) [admin]."),
@@ -36,7 +37,7 @@ extension Command {
     if let key = answer["key"].text {
       Terminal.write(key + "\n")
     } else {
-      for key in action == "list" ? answer["data"].elements : [answer] { Terminal.write(KeysCommand.line(key)) }
+      Terminal.write(KeysCommand.table(action == "list" ? answer["data"].elements : [answer]))
     }
     return .success
   }
@@ -118,12 +119,14 @@ enum KeysCommand {
     }
   }
 
-  static func line(_ key: JSONValue) -> String {
-    let scopes = key["scopes"].elements.compactMap(\.text).joined(separator: ",")
-    let quota = key["requestsPerMinute"].integer.map { "\($0)/min" } ?? ""
-    let state = key["revokedAt"].text.map { "revoked \($0)" } ?? ""
-    return "\(key["id"].text ?? "")  \(RedialTool.padded(scopes, 26))\(RedialTool.padded(quota, 12))"
-      + "\(RedialTool.padded(key["namespace"].text ?? "", 16))"
-      + "\(key["name"].text ?? "")  \(state)\n"
+  static func table(_ keys: [JSONValue]) -> String {
+    var table = Table("key", "scopes", "quota", "namespace", "name", "")
+    for key in keys {
+      table.add(
+        Table.Cell(key["id"].text), Table.Cell(key["scopes"].elements.compactMap(\.text).joined(separator: ",")),
+        Table.Cell(key["requestsPerMinute"].integer.map { "\($0)/min" }), Table.Cell(key["namespace"].text),
+        Table.Cell(key["name"].text), Table.Cell(key["revokedAt"].text.map { "revoked \($0)" }, .bad))
+    }
+    return table.text(none: "There is no key; `redial keys create --name NAME` makes one.")
   }
 }

@@ -6,11 +6,11 @@ extension Command {
   /// `redial targets`
   static let targets = Command(
     name: "targets", summary: "List targets with their breakers, show one, or control it.",
-    operands: "[KEY [\(controls.joined(separator: "|"))]]", operandCount: 0...2,
+    operands: "[KEY [\(controls.joined(separator: "|"))]]", operandCount: 0...2, words: [[], controls],
     options: [
       Option(
         name: "--set", form: "JSON", summary: "Settings of the target's own, as the API takes them; {} for none."),
-      Option(name: "--json", summary: "Show the service's answer as it is."),
+      asJSON,
     ] + APIClient.options,
     notes: """
       pause: no attempt begins until resume. trip: its breaker is held open; reset: it closes, and what held it open is
@@ -52,17 +52,17 @@ extension Command {
   }
 
   private static func table(_ targets: [JSONValue]) -> String {
-    let width = targets.reduce(12) { max($0, $1["key"].text?.count ?? 0) } + 2
-    var text = RedialTool.padded("target", width) + "breaker      under way  waiting\n"
+    var table = Table("target", "breaker", "under way", "waiting", "")
     for target in targets {
       var state = target["tripped"].isTrue ? "held open" : target["breaker"]["state"].text ?? "?"
       if target["paused"].isTrue { state = "paused" }
-      text += RedialTool.padded(target["key"].text ?? "?", width) + RedialTool.padded(state, 13)
-      text += RedialTool.padded("\(target["inFlight"].integer ?? 0)", 11) + "\(target["waiting"].integer ?? 0)"
-      if let until = target["breaker"]["openUntil"].text { text += "  probes from \(until)" }
-      if let until = target["heldUntil"].text { text += "  asked to wait until \(until)" }
-      text += "\n"
+      var more: [String] = []
+      if let until = target["breaker"]["openUntil"].text { more.append("probes from \(until)") }
+      if let until = target["heldUntil"].text { more.append("asked to wait until \(until)") }
+      table.add(
+        Table.Cell(target["key"].text), .state(state), .number(target["inFlight"].integer),
+        .number(target["waiting"].integer), Table.Cell(more.joined(separator: ", "), .soft))
     }
-    return text
+    return table.text(none: "No target has been called yet.")
   }
 }

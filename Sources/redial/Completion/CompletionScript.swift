@@ -37,7 +37,12 @@ struct CompletionScript {
       text += "    \(command.name))\n"
       // Behind an option that takes a value, a file may be meant: the shell's own completion follows.
       if !valued.isEmpty { text += "      case \"$previous\" in \(valued.joined(separator: "|"))) return ;; esac\n" }
-      text += "      words=\"\(options.joined(separator: " "))\" ;;\n"
+      text += "      words=\"\(options.joined(separator: " "))\"\n"
+      for (place, words) in command.words.enumerated() {
+        text += "      [ \"$COMP_CWORD\" -eq \(place + 2) ] && [[ $current != -* ]] &&"
+        text += " COMPREPLY=($(compgen -W \"\(words.joined(separator: " "))\" -- \"$current\"))\n"
+      }
+      text += "      ;;\n"
     }
     return text + """
         esac
@@ -86,6 +91,9 @@ struct CompletionScript {
             " \\\n        " + Self.quoted("\(repeats)\(name)\(equals)[\(Self.bracketEscaped(option.summary))]\(value)")
         }
       }
+      for (place, words) in command.words.enumerated() {
+        text += " \\\n        " + Self.quoted("\(place + 1): :(\(words.joined(separator: " ")))")
+      }
       text += " \\\n        '--help[Show what it takes.]' '*: :_default' ;;\n"
     }
     return text
@@ -105,6 +113,11 @@ struct CompletionScript {
         if let short = option.short { line += " -s \(short.dropFirst(1))" }
         if option.form != nil { line += " -r" }
         text += line + " -d \(Self.fishQuoted(option.summary))\n"
+      }
+      for (place, words) in command.words.enumerated() {
+        let place = "test (count (commandline -opc)) -eq \(place + 2)"
+        text += "complete -c redial -n '__fish_seen_subcommand_from \(command.name); and \(place)' -f -a"
+        text += " \(Self.fishQuoted(words.joined(separator: " ")))\n"
       }
       text += "complete -c redial -n \(condition) -l help -d 'Show what it takes.'\n"
     }

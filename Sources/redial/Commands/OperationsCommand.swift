@@ -1,0 +1,197 @@
+import Glibc
+import RedialModel
+
+extension Command {
+  private static let actions = ["create", "list", "show", "watch", "cancel"]
+
+  /// `redial ops`
+  static let operations = Command(
+    name: "ops", summary: "Do the same thing to many calls: retry, cancel, release or purge them.",
+    operands: "create retry|cancel|release|purge | list | show ID | watch ID | cancel ID", operandCount: 1...2,
+    words: [actions, BulkOperation.Action.allCases.map(\.name)],
+    options: [
+      Option(name: "--dry-run", summary: "Of create: only count the calls that are meant."),
+      Option(
+        name: "--yes", short: "-y", summary: "Of create: do not ask, on a terminal, whether that is what is wanted."),
+      Option(name: "--no-wait", summary: "Of create: show the operation's id as soon as it is accepted, and exit."),
+      Option(name: "--state", form: "STATE", summary: "Only calls in this state; purge has to be told it."),
+      Option(name: "--target", form: "KEY", summary: "Only those of this target."),
+      Option(name: "--label", form: "NAME=VALUE", summary: "Only those with this label.", repeats: true),
+      Option(name: "--created-after", form: "TIME", summary: "Only those accepted then or later."),
+      Option(name: "--created-before", form: "TIME", summary: "Only those accepted earlier."),
+      Option(name: "--status", form: "STATUS", summary: "Only those whose last answer was this, or such as 500-599."),
+      Option(name: "--outcome", form: "OUTCOME", summary: "Only those whose last attempt came out so."),
+      Option(name: "--failure-reason", form: "REASON", summary: "Only those that failed for this reason."),
+      Option(name: "--kind", form: "KIND", summary: "call or webhook [call]."),
+      Option(name: "--rate", form: "COUNT", summary: "Calls a second at most [as the service is set]."),
+      Option(name: "--by", form: "NAME", summary: "Who wants it."),
+      Option(name: "--reason", form: "TEXT", summary: "Why."),
+      Option(name: "--timeout", form: "DURATION", summary: "Watch no longer than this; it goes on [no limit]."), asJSON,
+    ] + APIClient.options,
+    notes: """
+      create and watch show how far it is, on a terminal, and end with it: 0 when it is completed, 1 when somebody cancelled
+      it. It goes on when the command is ended, and after a restart of the service.
+      """
+  ) { arguments throws(CommandError) in
+    try OperationsCommand(arguments).run()
+  }
+}
+
+/// Operations on many calls.
+struct OperationsCommand {
+  private static let path = "/v1/operations"
+  private static let pollMicroseconds: UInt32 = 200_000
+
+  private let arguments: Arguments
+  private let client: APIClient
+
+  init(_ arguments: Arguments) {
+    self.arguments = arguments
+    client = APIClient(arguments)
+  }
+
+  func run() throws(CommandError) -> ExitCode {
+    let (action, rest) = (arguments.operands[0], arguments.operands.dropFirst().first)
+    switch (action, rest) {
+    case ("list", nil): arguments.show(try client.request("GET", Self.path), Self.list)
+    case ("show", let id?): arguments.show(try client.request("GET", try Self.path(id)), Self.line)
+    case ("cancel", let id?): arguments.show(try client.request("POST", "\(try Self.path(id))/cancel"), Self.line)
+    case ("watch", let id?): return try watch(id)
+    case ("create", let action?): return try create(action)
+    default:
+      throw CommandError(
+        code: .usage,
+        message: "expected create retry|cancel|release|purge, list, show ID, watch ID or cancel ID; see --help")
+    }
+    return .success
+  }
+
+  private static func path(_ id: String) throws(CommandError) -> String {
+    guard let id = BulkOperationID(id) else {
+      throw CommandError(code: .usage, message: "\"\(id)\" is not the id of an operation; `redial ops list` shows ids")
+    }
+    return "\(path)/\(id)"
+  }
+
+  // MARK: Creating
+
+  private func create(_ action: String) throws(CommandError) -> ExitCode {
+    if arguments.has("--dry-run") {
+      arguments.show(try client.request("POST", Self.path, json: try request(action, isDryRun: true)), Self.count)
+      return .success
+    }
+    if isatty(STDIN_FILENO) == 1, !arguments.has("--yes") {
+      let counted = try client.request("POST", Self.path, json: try request(action, isDryRun: true)).json
+      Terminal.error("\(Self.count(counted).dropLast()). Go on? [y/N] ")
+      guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
+        throw CommandError(code: .unsuccessful, message: "nothing was done")
+      }
+    }
+    let accepted = try client.request("POST", Self.path, json: try request(action, isDryRun: false))
+    guard let id = accepted.json["id"].text else {
+      throw CommandError(code: .unreachable, message: "\(client.base) does not answer like Redial")
+    }
+    if arguments.has("--no-wait") {
+      arguments.show(accepted) { _ in id + "\n" }
+      return .success
+    }
+    if !arguments.has("--json") { Terminal.write("accepted as \(id)\n") }
+    return try watch(id)
+  }
+
+  /// The request that the options amount to; the service says what is wrong with it.
+  private func request(_ action: String, isDryRun: Bool) throws(CommandError) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("action", action)
+    writer.key("filter")
+    writer.beginObject()
+    let conditions: KeyValuePairs<String, StaticString> = [
+      "--kind": "kind", "--state": "state", "--target": "target", "--created-after": "createdAfter",
+      "--created-before": "createdBefore", "--status": "status", "--outcome": "outcome",
+      "--failure-reason": "failureReason",
+    ]
+    for (option, name) in conditions {
+      if let value = arguments.value(option) { writer.field(name, value) }
+    }
+    if arguments.has("--label") {
+      writer.key("labels")
+      writer.beginObject()
+      for text in arguments.all("--label") {
+        guard let sign = text.firstIndex(where: { $0 == "=" || $0 == ":" }) else {
+          throw CommandError(code: .usage, message: "--label: \"\(text)\" is not NAME=VALUE")
+        }
+        writer.key(String(text[..<sign]))
+        writer.string(String(text[text.index(after: sign)...]))
+      }
+      writer.endObject()
+    }
+    writer.endObject()
+    if let rate = try arguments.number("--rate", in: BulkOperation.rates) { writer.field("ratePerSecond", rate) }
+    if let by = arguments.value("--by") { writer.field("by", by) }
+    if let reason = arguments.value("--reason") { writer.field("reason", reason) }
+    if isDryRun { writer.field("dryRun", true) }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  // MARK: Watching
+
+  private func watch(_ id: String) throws(CommandError) -> ExitCode {
+    let limit = try CallCommand.timeout(arguments)
+    let start = ContinuousClock.now
+    var progress = ProgressLine()
+    defer { progress.end() }
+    while true {
+      let answer = try client.request("GET", try Self.path(id))
+      let operation = answer.json
+      if ["completed", "cancelled"].contains(operation["state"].text) {
+        progress.end()
+        arguments.show(answer, Self.line)
+        return operation["state"].text == "completed" ? .success : .unsuccessful
+      }
+      if let limit, ContinuousClock.now - start >= limit {
+        throw CommandError(code: .timedOut, message: "\(id) has not ended yet: \(Self.line(operation).dropLast())")
+      }
+      progress.show(Self.progress(operation))
+      usleep(Self.pollMicroseconds)
+    }
+  }
+
+  private static func progress(_ operation: JSONValue) -> String {
+    let (matched, done) = (operation["matched"].integer ?? 0, operation["done"].integer ?? 0)
+    if operation["state"].text == "counting" { return "counting: \(matched) calls so far" }
+    let skipped = operation["skipped"].integer ?? 0
+    return "\(ProgressLine.bar(done + skipped, of: matched))  \(done) of \(matched) calls"
+      + (skipped > 0 ? ", \(skipped) skipped" : "")
+  }
+
+  // MARK: Text
+
+  private static func count(_ answer: JSONValue) -> String {
+    let matched = answer["matched"].integer ?? 0
+    let calls = "\(matched) call\(matched == 1 ? "" : "s")"
+    let bound = answer["isComplete"].isTrue ? calls : "\(calls) and more"
+    return "\(answer["action"].text ?? "") would be done to \(bound)\n"
+  }
+
+  private static func line(_ operation: JSONValue) -> String {
+    let state = operation["state"].text ?? "?"
+    var text = "\(operation["id"].text ?? "")  \(operation["action"].text ?? "")  "
+    text += Terminal.styled(state, Style(of: state))
+    text += ": \(operation["done"].integer ?? 0) of \(operation["matched"].integer ?? 0) calls done"
+    if let skipped = operation["skipped"].integer, skipped > 0 { text += ", \(skipped) skipped" }
+    return text + "\n"
+  }
+
+  private static func list(_ answer: JSONValue) -> String {
+    var table = Table("operation", "action", "state", "done", "of", "by", "reason")
+    for operation in answer["data"].elements {
+      table.add(
+        Table.Cell(operation["id"].text), Table.Cell(operation["action"].text), .state(operation["state"].text),
+        .number(operation["done"].integer), .number(operation["matched"].integer), Table.Cell(operation["by"].text),
+        Table.Cell(operation["reason"].text))
+    }
+    return table.text(none: "There are no operations; `redial ops create retry` makes one.")
+  }
+}

@@ -1,0 +1,103 @@
+import RedialModel
+
+extension Command {
+  private static let actions = ["list", "show", "put", "versions", "delete"]
+
+  /// `redial policies`
+  static let policies = Command(
+    name: "policies", summary: "List, show, store or delete policies with a name.",
+    operands: "list | show NAME | put NAME JSON | versions NAME | delete NAME", operandCount: 1...3, words: [actions],
+    options: [
+      Option(name: "--version", form: "NUMBER", summary: "The version to show [the current one]."),
+      Option(
+        name: "--if-version", form: "NUMBER",
+        summary:
+          "Change it only while this is its version, so that two authors do not overwrite each other; 0: only if "
+          + "there is none."),
+      asJSON,
+    ] + APIClient.options,
+    notes: """
+      JSON is the policy as a call has it; @FILE takes it from a file, - from standard input. Each change makes a version,
+      and a call keeps the one that it was accepted with. `redial preview --policy JSON` shows what a policy does.
+      """
+  ) { arguments throws(CommandError) in
+    try PoliciesCommand(arguments).run()
+  }
+}
+
+/// Policies that the service keeps under names.
+struct PoliciesCommand {
+  private let arguments: Arguments
+  private let client: APIClient
+
+  init(_ arguments: Arguments) {
+    self.arguments = arguments
+    client = APIClient(arguments)
+  }
+
+  func run() throws(CommandError) -> ExitCode {
+    let (action, rest) = (arguments.operands[0], Array(arguments.operands.dropFirst()))
+    switch (action, rest.count) {
+    case ("list", 0): arguments.show(try client.request("GET", "/v1/policies"), Self.list)
+    case ("show", 1):
+      let version = arguments.query(["--version": "version"])
+      arguments.show(try client.request("GET", Self.path(rest[0]) + version), Self.full)
+    case ("versions", 1):
+      arguments.show(try client.request("GET", Self.path(rest[0])), Self.versions)
+    case ("put", 2):
+      let json = try arguments.json(rest[1], of: "the policy")
+      let answer = try client.request("PUT", Self.path(rest[0]), json: json, headers: try conditions())
+      arguments.show(answer) {
+        "stored as \($0["name"].text ?? "")@\($0["version"].integer ?? 0)\n" + Self.warnings($0)
+      }
+    case ("delete", 1):
+      _ = try client.request("DELETE", Self.path(rest[0]), headers: try conditions())
+      if !arguments.has("--json") {
+        Terminal.write("\(rest[0]) is deleted; calls that were accepted with it keep it\n")
+      }
+    default:
+      throw CommandError(
+        code: .usage, message: "expected list, show NAME, put NAME JSON, versions NAME or delete NAME; see --help")
+    }
+    return .success
+  }
+
+  private static func path(_ name: String) -> String { "/v1/policies/\(URLText.encoded(name))" }
+
+  private func conditions() throws(CommandError) -> [HeaderField] {
+    guard let version = try arguments.number("--if-version", in: 0...Int(Int32.max)) else { return [] }
+    return [version == 0 ? HeaderField("if-none-match", "*") : HeaderField("if-match", "\"\(version)\"")]
+  }
+
+  private static func list(_ answer: JSONValue) -> String {
+    var table = Table("name", "version", "since")
+    for policy in answer["data"].elements {
+      table.add(
+        Table.Cell(policy["name"].text), .number(policy["version"].integer), Table.Cell(policy["createdAt"].text))
+    }
+    return table.text(none: "No policy is stored; `redial policies put NAME JSON` stores one.")
+  }
+
+  private static func versions(_ policy: JSONValue) -> String {
+    var table = Table("version", "since", "")
+    let current = policy["version"].integer
+    for version in policy["versions"].elements.reversed() {
+      let number = version["version"].integer
+      table.add(
+        .number(number), Table.Cell(version["createdAt"].text), Table.Cell(number == current ? "current" : "", .good))
+    }
+    return table.text(none: "It has no versions.")
+  }
+
+  private static func full(_ policy: JSONValue) -> String {
+    var text = "\(policy["name"].text ?? "")@\(policy["version"].integer ?? 0)  \(policy["createdAt"].text ?? "")\n"
+    text += policy["policy"].indented() + "\n"
+    return text + warnings(policy)
+  }
+
+  private static func warnings(_ policy: JSONValue) -> String {
+    policy["warnings"].elements.map { warning in
+      Terminal.styled("warning \(warning["code"].text ?? "")", .warning) + ": \(warning["detail"].text ?? "")\n"
+    }.joined()
+  }
+}

@@ -1,0 +1,158 @@
+import RedialModel
+
+extension Command {
+  private static let actions = [
+    "list", "create", "show", "rotate", "test", "deliveries", "redeliver", "enable", "disable", "delete",
+  ]
+
+  /// `redial webhooks`
+  static let webhooks = Command(
+    name: "webhooks", summary: "Register endpoints that are told of events, try them out, and see their deliveries.",
+    operands: "list | create URL | show|rotate|test|deliveries|enable|disable|delete ID | redeliver CALL",
+    operandCount: 1...2, words: [actions],
+    options: [
+      Option(name: "--event", form: "EVENT,...", summary: "Of create: what it is told of [everything].", repeats: true),
+      Option(name: "--target", form: "KEY", summary: "Of create: only of this target.", repeats: true),
+      Option(name: "--description", form: "TEXT", summary: "Of create: what people call it."),
+      Option(name: "--overlap", form: "DURATION", summary: "Of rotate: how long the old secret signs along [1d]."),
+      Option(name: "--state", form: "STATE", summary: "Of deliveries: only those in this state."),
+      Option(name: "--limit", form: "COUNT", summary: "Of deliveries: how many, from 1 to 250 [50]."),
+      Option(name: "--cursor", form: "CURSOR", summary: "Of deliveries: where to go on."), asJSON,
+    ] + APIClient.options,
+    notes: """
+      create and rotate show the secret that webhooks are signed with, and it is not shown again. A delivery is a call of its
+      own: `redial get CALL` shows its attempts, redeliver makes it again; all that failed, of an endpoint:
+      redial ops create retry --kind webhook --target webhook:ID
+      """
+  ) { arguments throws(CommandError) in
+    try WebhooksCommand(arguments).run()
+  }
+}
+
+/// Webhook endpoints and their deliveries.
+struct WebhooksCommand {
+  private static let path = "/v1/webhook-endpoints"
+
+  private let arguments: Arguments
+  private let client: APIClient
+
+  init(_ arguments: Arguments) {
+    self.arguments = arguments
+    client = APIClient(arguments)
+  }
+
+  func run() throws(CommandError) -> ExitCode {
+    let action = arguments.operands[0]
+    switch (action, arguments.operands.dropFirst().first) {
+    case ("list", nil): arguments.show(try client.request("GET", Self.path), Self.list)
+    case ("create", let url?):
+      arguments.show(try client.request("POST", Self.path, json: draft(url)), Self.full)
+    case ("show", let id?): arguments.show(try client.request("GET", Self.path(id)), Self.full)
+    case ("rotate", let id?):
+      var writer = JSONWriter()
+      writer.beginObject()
+      if let overlap = arguments.value("--overlap") { writer.field("overlap", overlap) }
+      writer.endObject()
+      arguments.show(try client.request("POST", Self.path(id) + "/rotate-secret", json: writer.bytes), Self.full)
+    case ("test", let id?): arguments.show(try client.request("POST", Self.path(id) + "/test"), CallText.full)
+    case ("deliveries", let id?):
+      let query = arguments.query(["--state": "state", "--limit": "limit", "--cursor": "cursor"])
+      arguments.show(try client.request("GET", Self.path(id) + "/deliveries" + query), CallText.list)
+    case ("redeliver", let id?):
+      guard let call = CallID(id) else {
+        throw CommandError(
+          code: .usage, message: "\"\(id)\" is not a delivery; `redial webhooks deliveries ID` shows them")
+      }
+      arguments.show(try client.request("POST", "/v1/calls/\(call)/retry"), CallText.full)
+    case ("enable", let id?): arguments.show(try set(id, enabled: true), Self.full)
+    case ("disable", let id?): arguments.show(try set(id, enabled: false), Self.full)
+    case ("delete", let id?):
+      _ = try client.request("DELETE", Self.path(id))
+      if !arguments.has("--json") { Terminal.write("\(id) is deleted\n") }
+    default:
+      throw CommandError(
+        code: .usage,
+        message:
+          "expected list, create URL, redeliver CALL, or one of show, rotate, test, deliveries, enable, disable, "
+          + "delete and an ID; see --help")
+    }
+    return .success
+  }
+
+  private static func path(_ id: String) -> String { "\(path)/\(URLText.encoded(id))" }
+
+  private func draft(_ url: String) -> [UInt8] {
+    let events = arguments.all("--event").flatMap { $0.split(separator: ",").map(String.init) }
+    return Self.draft(
+      url: url, description: arguments.value("--description"), events: events.isEmpty ? nil : events,
+      targets: arguments.all("--target"))
+  }
+
+  private static func draft(
+    url: String, description: String?, events: [String]?, targets: [String], enabled: Bool? = nil
+  ) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("url", url)
+    if let description { writer.field("description", description) }
+    for (name, texts) in [("events", events), ("targets", targets.isEmpty ? nil : targets)] {
+      guard let texts else { continue }
+      writer.key(name)
+      writer.beginArray()
+      for text in texts { writer.string(text) }
+      writer.endArray()
+    }
+    if let enabled { writer.field("enabled", enabled) }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  /// Everything as it is, but for whether it is told of anything.
+  private func set(_ id: String, enabled: Bool) throws(CommandError) -> APIClient.Answer {
+    let endpoint = try client.request("GET", Self.path(id)).json
+    let draft = Self.draft(
+      url: endpoint["url"].text ?? "", description: endpoint["description"].text,
+      events: endpoint["events"].elements.compactMap(\.text), targets: endpoint["targets"].elements.compactMap(\.text),
+      enabled: enabled)
+    return try client.request("PUT", Self.path(id), json: draft)
+  }
+
+  // MARK: Text
+
+  private static func state(_ endpoint: JSONValue) -> String {
+    guard !endpoint["enabled"].isTrue else { return "enabled" }
+    return "disabled"
+  }
+
+  private static func list(_ answer: JSONValue) -> String {
+    var table = Table("endpoint", "state", "events", "url", "")
+    for endpoint in answer["data"].elements {
+      let failing = endpoint["failingSince"].text.map { "fails since \($0)" } ?? endpoint["description"].text
+      table.add(
+        Table.Cell(endpoint["id"].text), .state(state(endpoint)), .number(endpoint["events"].elements.count),
+        Table.Cell(endpoint["url"].text), Table.Cell(failing, endpoint["failingSince"].text == nil ? .soft : .bad))
+    }
+    return table.text(none: "No endpoint is registered; `redial webhooks create URL` registers one.")
+  }
+
+  private static func full(_ endpoint: JSONValue) -> String {
+    let state = state(endpoint)
+    var text =
+      "\(endpoint["id"].text ?? "")  \(Terminal.styled(state, Style(of: state)))  \(endpoint["url"].text ?? "")\n"
+    func add(_ name: String, _ value: String?) {
+      if let value, !value.isEmpty { text += "  \(Terminal.styled(RedialTool.padded(name, 13), .soft))\(value)\n" }
+    }
+    add("description", endpoint["description"].text)
+    add("events", endpoint["events"].elements.compactMap(\.text).joined(separator: ", "))
+    add("targets", endpoint["targets"].elements.compactMap(\.text).joined(separator: ", "))
+    add("because", endpoint["disabledReason"].text)
+    add("disabled at", endpoint["disabledAt"].text)
+    add("fails since", endpoint["failingSince"].text)
+    for secret in endpoint["secrets"].elements {
+      let until = secret["expiresAt"].text.map { ", signs until \($0)" } ?? ""
+      add("secret", "\(secret["id"].text ?? "") of \(secret["createdAt"].text ?? "")\(until)")
+    }
+    if let secret = endpoint["secret"].text { text += "The new secret, which is not shown again:\n\(secret)\n" }
+    return text
+  }
+}

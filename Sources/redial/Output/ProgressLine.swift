@@ -1,0 +1,56 @@
+import Dispatch
+import Glibc
+
+/// One line that says how far something is, drawn over and over again; nothing where nobody would see it.
+///
+/// On standard error, so that what is asked for can go into a file meanwhile.
+struct ProgressLine {
+  /// How often it is drawn at most.
+  private static let interval = Duration.milliseconds(100)
+
+  private let isShown = Terminal.isTerminal(STDERR_FILENO)
+  private var drawnAt: ContinuousClock.Instant?
+
+  /// Draws the line anew, unless it has just been drawn.
+  mutating func show(_ text: @autoclosure () -> String) {
+    guard isShown else { return }
+    let now = ContinuousClock.now
+    if let drawnAt, now - drawnAt < Self.interval { return }
+    drawnAt = now
+    Self.draw(text())
+  }
+
+  /// Takes the line away, for what comes behind it.
+  mutating func end() {
+    if isShown, drawnAt != nil { Self.draw("") }
+    drawnAt = nil
+  }
+
+  /// Shows a line again and again while something else is done on this thread.
+  static func showing<Result, Failure: Error>(
+    _ text: @escaping @Sendable () -> String, while body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    guard Terminal.isTerminal(STDERR_FILENO) else { return try body() }
+    let queue = DispatchQueue(label: "redial.progress")
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.setEventHandler { draw(text()) }
+    timer.schedule(deadline: .now(), repeating: .milliseconds(100))
+    timer.activate()
+    defer {
+      timer.cancel()
+      // Behind a drawing that is under way.
+      queue.sync { draw("") }
+    }
+    return try body()
+  }
+
+  /// How much of a whole is done, as a bar of 24 characters and in percent.
+  static func bar(_ done: Int, of whole: Int) -> String {
+    guard whole > 0 else { return "" }
+    let share = min(1, Double(done) / Double(whole))
+    let full = Int(share * 24)
+    return String(repeating: "█", count: full) + String(repeating: "░", count: 24 - full) + " \(Int(share * 100)) %"
+  }
+
+  private static func draw(_ text: String) { Terminal.error("\r\u{1B}[K" + text) }
+}

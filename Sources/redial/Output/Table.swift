@@ -1,0 +1,42 @@
+/// Rows under headings, each column as wide as its widest cell.
+struct Table {
+  /// A cell: its text, and how it stands out.
+  struct Cell: ExpressibleByStringInterpolation {
+    var text: String
+    var style: Style?
+
+    init(_ text: String?, _ style: Style? = nil) { (self.text, self.style) = (text ?? "", style) }
+    init(stringLiteral text: String) { self.text = text }
+
+    /// A state, in the style that it has.
+    static func state(_ state: String?) -> Cell { Cell(state, state.flatMap { Style(of: $0) }) }
+    /// A number.
+    static func number(_ number: Int?) -> Cell { Cell(number.map(String.init)) }
+  }
+
+  private let headings: [String]
+  private var rows: [[Cell]] = []
+
+  init(_ headings: String...) { self.headings = headings }
+
+  mutating func add(_ cells: Cell...) { rows.append(cells) }
+
+  /// The table; a sentence if it has no rows.
+  func text(none: String) -> String {
+    guard !rows.isEmpty else { return none + "\n" }
+    let widths = headings.indices.map { column in
+      rows.reduce(headings[column].count) { max($0, $1[column].text.count) }
+    }
+    let head = headings.map { Cell($0, .soft) }
+    return ([head] + rows).map { row in
+      var line = ""
+      for (column, cell) in row.enumerated() {
+        line += Terminal.styled(cell.text, cell.style)
+        // The last column may be as long as it likes, and nothing is behind what is left out at the end.
+        guard row[(column + 1)...].contains(where: { !$0.text.isEmpty }) else { break }
+        line += String(repeating: " ", count: widths[column] - cell.text.count + 2)
+      }
+      return line + "\n"
+    }.joined()
+  }
+}
