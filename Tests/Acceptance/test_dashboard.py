@@ -48,7 +48,7 @@ def test_the_page_is_bound_by_a_strict_policy(redial):
     assert policy["default-src"] == "'none'" and policy["frame-ancestors"] == "'none'"
     for name in ("script-src", "style-src"):
         assert re.fullmatch(r"'sha256-[A-Za-z0-9+/]{43}='", policy[name])
-    assert "http" not in re.sub(r"http://(www\.w3\.org/2000/svg|127\.0\.0\.1:9090[^\"]*)|https://api\.example\.com", "", answer.body.decode())
+    assert "http" not in re.sub(r"http://(www\.w3\.org/2000/svg|127\.0\.0\.1:9090[^\"]*)|https://(api|me)\.example\.com", "", answer.body.decode())
 
 
 def test_a_call_is_handed_over_and_watched_until_it_gets_through(page, redial, flaky):
@@ -152,16 +152,94 @@ def test_the_overview_and_the_webhooks_are_live(page, redial, flaky, receiver):
     for _ in range(30):
         service.submit(url=target.url, callback={"url": hook.url})
     expect(page.locator("#tiles .tile").first.locator("b")).not_to_have_text("0")
+    wait_until(lambda: page.locator("#backlog").evaluate("i => i.complete && i.naturalWidth > 100"), "the backlog shows")
     page.get_by_role("link", name="Webhooks").click()
     expect(page.locator("#webhook-table tbody tr")).to_have_count(30)
     expect(page.locator("#webhook-table tbody")).to_contain_text("succeeded")
+
+
+def test_webhook_endpoints_are_registered_tried_and_switched_off(page, redial, receiver):
+    service, hook = redial(), receiver()
+    page.goto(service.url + "/#webhooks")
+    expect(page.locator("#endpoint-table")).to_contain_text("No endpoint is registered.")
+    page.get_by_label("Tell a URL").fill(hook.url + "/hooks")
+    page.get_by_label("Events").select_option("what goes wrong")
+    page.get_by_role("button", name="Register").click()
+    expect(page.locator("#endpoint-secret")).to_contain_text("whsec_")
+    row = page.locator("#endpoint-table tbody tr")
+    expect(row).to_contain_text("call.failed, call.tripped, target.opened")
+    row.get_by_role("button", name="Test").click()
+    assert hook.next().path == "/hooks"
+    row.get_by_role("link", name="/hooks").click()
+    expect(page.locator("#deliveries-title")).to_contain_text(hook.url)
+    expect(page.locator("#webhook-table tbody tr")).to_have_count(1)
+    expect(page.locator("#webhook-table tbody")).to_contain_text("succeeded")
+    row.get_by_role("button", name="Disable").click()
+    expect(row).to_contain_text("disabled")
+    expect(row.get_by_role("button", name="Test")).to_be_disabled()
+    row.get_by_role("button", name="Enable").click()
+    expect(row).to_contain_text("enabled")
+    page.get_by_role("link", name="Show all").click()
+    expect(page.locator("#deliveries-title")).to_have_text("Deliveries")
+    # The secret was shown once.
+    expect(page.locator("#endpoint-secret")).to_be_empty()
+
+
+def test_calls_are_found_by_what_is_known_of_them(page, redial, receiver):
+    target = receiver(lambda request: (404, {}, b"") if "lost" in request.path else (200, {}, b""))
+    service = redial()
+    for path, team in (("/a", "a"), ("/b", "b"), ("/lost", "a")):
+        service.ended(service.submit(url=target.url + path, labels={"team": team}))
+    page.goto(service.url + "/#calls")
+    rows = page.locator("#call-table tbody tr")
+    expect(rows).to_have_count(3)
+    page.get_by_label("Label").fill("team:a")
+    page.get_by_role("button", name="Show").click()
+    expect(rows).to_have_count(2)
+    page.get_by_label("Last status").fill("400-499")
+    page.get_by_role("button", name="Show").click()
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("/lost")
+    page.get_by_label("Label").fill("")
+    page.get_by_label("Last status").fill("")
+    page.get_by_label("Failed for").select_option("deadlineExceeded")
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator("#call-table tbody")).to_contain_text("None.")
+    page.get_by_label("Failed for").select_option("")
+    page.get_by_label("Accepted after").fill("2999-01-01T00:00")
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator("#call-table tbody")).to_contain_text("None.")
+
+
+def test_the_dials_of_a_policy_and_its_text_say_the_same(page, redial):
+    service = redial()
+    assert service("PUT", "/v1/policies/patient", {"maxAttempts": 12, "backoff": {"initial": "7s"}}).status == 201
+    page.goto(service.url + "/#policy")
+    text = page.get_by_label("Policy", exact=True)
+    chart = page.locator("#policy-chart")
+    expect(page.locator("#policy-sum")).to_contain_text("Attempt 8 starts")
+    before = chart.get_attribute("src")
+    page.get_by_role("slider", name="Attempts").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    expect(page.locator("#policy-sum")).to_contain_text("Attempt 5 starts")
+    assert '"maxAttempts": 5' in text.input_value()
+    wait_until(lambda: chart.get_attribute("src") != before, "the chart is drawn anew")
+    page.get_by_label("Jitter").select_option("none")
+    expect(page.locator("#policy-warnings")).to_contain_text("noJitter")
+    text.fill('{"maxAttempts": 4}')
+    expect(page.locator("#dial-attempts-value")).to_have_text("4")
+    expect(page.get_by_label("Jitter")).to_have_value("proportional")
+    page.get_by_label("Stored policy").select_option("patient")
+    expect(page.locator("#policy-sum")).to_contain_text("Attempt 12 starts")
+    expect(page.get_by_label("First wait")).to_have_value("7s")
 
 
 def test_every_view_can_be_reached_by_keyboard_and_fits_every_width(chromium, redial, flaky):
     service, target = redial(), flaky()
     service.ended(service.submit(url=target.url))
     for scheme in ("light", "dark"):
-        for width in (1280, 400):
+        for width in (1280, 390):
             context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 800})
             page = context.new_page()
             page.goto(service.url + "/")

@@ -105,11 +105,13 @@ enum ServeCommand {
     let url = urls.first ?? APIClient.defaultURL
     var curl = "\(url)/v1/calls"
     if case .unix(let path) = ListenAddress(url) { curl = "--unix-socket \(path) http://localhost/v1/calls" }
+    let isHere = redial.contains("/") && !redial.hasPrefix("/")
+    let dashboard = curl.hasPrefix("--unix") ? "" : "The dashboard is at \(url)/\n"
     let option = url == APIClient.defaultURL ? "" : " --url \(url)"
     return """
       Redial \(redialVersion) listens on \(urls.joined(separator: ", "))
       Data is in \(dataPath)
-      Try, in another terminal:
+      \(dashboard)Try, in another terminal\(isHere ? ", in this folder" : ""):
         \(redial) flaky --quiet &
         \(redial) call\(option) 'http://127.0.0.1:9090/hello?fail=2'
         curl -s --json '{"url": "http://127.0.0.1:9090/hello?fail=2"}' \(curl)
