@@ -35,7 +35,7 @@ extension Log {
   }
 
   /// A target, and whose it is, if anybody's in particular.
-  private static func fields(of key: String) -> [(StaticString, String)] {
+  static func fields(of key: String) -> [(StaticString, String)] {
     let namespace = QualifiedKey.namespace(of: key)
     let target: [(StaticString, String)] = [("target", QualifiedKey.bare(key))]
     return namespace.isDefault ? target : target + [("namespace", namespace.name)]

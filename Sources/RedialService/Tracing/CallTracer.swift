@@ -35,7 +35,7 @@ final class CallTracer: Sendable {
     /// - Returns: Nil when the store does not have the call: retention may have been quicker. A store that cannot be read
     ///   is told of by everything else that reads it.
     init?(reading id: CallID, from reader: any CallReader, sampling: TraceSampling) {
-      guard let call = try? reader.call(id, allResponses: false)?.record else { return nil }
+      guard let call = try? reader.call(id, in: nil, allResponses: false)?.record else { return nil }
       self.init(call, sampling: sampling)
     }
   }
@@ -119,10 +119,9 @@ final class CallTracer: Sendable {
 extension Log {
   /// Writes what came of a call: an attempt that ended, and the call if it did.
   fileprivate func write(_ event: CallTracer.Event, of subject: CallTracer.Subject) {
-    let names: [(StaticString, String)] = [
-      ("callId", event.call.description), ("traceId", subject.context.trace.description),
-      ("target", subject.spec.target), ("kind", "\(subject.kind.name)"),
-    ]
+    let names: [(StaticString, String)] =
+      [("callId", event.call.description), ("traceId", subject.context.trace.description)]
+      + Self.fields(of: subject.spec.target) + [("kind", "\(subject.kind.name)")]
     if let attempt = event.attempt {
       var values = names + [("attempt", "\(attempt.number)"), ("outcome", "\(attempt.outcome.name)")]
       if let status = attempt.status { values.append(("status", "\(status)")) }

@@ -57,8 +57,8 @@ extension Span {
     attributes = [
       Attribute("redial.call.id", call.description), Attribute("redial.call.state", progress.state.visible.rawValue),
       Attribute("redial.call.attempts", progress.attempts - progress.attemptsBefore),
-      Attribute("redial.target", spec.target),
     ]
+    addTarget(spec.target)
     if let name = spec.policyName { attributes.append(Attribute("redial.policy", name)) }
     if let key = spec.orderingKey { attributes.append(Attribute("redial.ordering_key", key)) }
     for label in spec.labels { attributes.append(Attribute("redial.label." + label.name, label.value)) }
@@ -67,6 +67,13 @@ extension Span {
       attributes.append(Attribute("error.type", reason))
       error = reason
     }
+  }
+
+  /// Says which target, and whose it is, if anybody's in particular.
+  private mutating func addTarget(_ key: String) {
+    attributes.append(Attribute("redial.target", QualifiedKey.bare(key)))
+    let namespace = QualifiedKey.namespace(of: key)
+    if !namespace.isDefault { attributes.append(Attribute("redial.namespace", namespace.name)) }
   }
 
   /// The span of an attempt, which is the one that its request told the target of.
@@ -90,10 +97,10 @@ extension Span {
     attributes = [
       Attribute("http.request.method", method.attribute), Attribute("url.full", redaction.url(spec.url)),
       Attribute("server.address", server.host), Attribute("server.port", server.port),
-      Attribute("redial.call.id", call.description), Attribute("redial.target", spec.target),
-      Attribute("redial.attempt.number", attempt.number),
+      Attribute("redial.call.id", call.description), Attribute("redial.attempt.number", attempt.number),
       Attribute("redial.attempt.outcome", "\(attempt.outcome.name)"),
     ]
+    addTarget(spec.target)
     if let original = method.original { attributes.append(Attribute("http.request.method_original", original)) }
     if attempt.number > 1 { attributes.append(Attribute("http.request.resend_count", attempt.number - 1)) }
     if let status = attempt.status { attributes.append(Attribute("http.response.status_code", status)) }
