@@ -15,7 +15,8 @@ extension Transfer {
     self.request = request
     (redirects, earlier) = (0, Int(clamping: spent.wholeMicroseconds))
     return prepare(
-      Hop(url: request.url, method: request.method, headers: request.headers, body: request.body, source: request.source),
+      Hop(
+        url: request.url, method: request.method, headers: request.headers, body: request.body, source: request.source),
       timeout: request.timeout - spent)
   }
 
@@ -51,7 +52,8 @@ extension Transfer {
   private func setMethod(_ method: String, _ content: [UInt8], _ source: (any BodySource)?) -> CURLcode {
     // RFC 9110 section 8.6: a method that anticipates content says so when there is none.
     let hasContent =
-      method != "HEAD" && (!content.isEmpty || source != nil || method == "POST" || method == "PUT" || method == "PATCH")
+      method != "HEAD"
+      && (!content.isEmpty || source != nil || method == "POST" || method == "PUT" || method == "PATCH")
     if hasContent, let code = failure(of: source.map { setContent(from: $0) } ?? setContent(content)) { return code }
     guard method != last.method || hasContent != last.hasContent else { return CURLE_OK }
     last.method = ""

@@ -44,7 +44,9 @@ extension TransferLoop {
 
   /// Goes on with what waits for a piece of its content.
   func take(_ piece: BodyPiece) {
-    guard let transfer = transfers[piece.id], let feed = transfer.upload.feed, feed.ticket == piece.ticket else { return }
+    guard let transfer = transfers[piece.id], let feed = transfer.upload.feed, feed.ticket == piece.ticket else {
+      return
+    }
     let isAwaited = feed.take(piece.reading, piece.result)
     if awaiting[piece.id] != nil {
       if feed.isReady { beginAwaited(transfer, feed) }

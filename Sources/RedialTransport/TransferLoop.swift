@@ -192,7 +192,8 @@ final class TransferLoop: @unchecked Sendable {
     let request = transfer.request
     let hop =
       hops[request.id]
-      ?? Hop(url: request.url, method: request.method, headers: request.headers, body: request.body, source: request.source)
+      ?? Hop(
+        url: request.url, method: request.method, headers: request.headers, body: request.body, source: request.source)
     guard let (next, timeout) = transfer.next(after: code, hop) else { return false }
     hops[request.id] = next
     curl_multi_remove_handle(multi, transfer.handle)

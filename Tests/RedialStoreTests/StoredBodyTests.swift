@@ -39,7 +39,8 @@ struct StoredBodyTests {
     defer { store.close() }
     let stored = try StoredBodies(path: folder.file("calls.db"), connections: 1)
     let compressed: Int64? = try store.connection.value(
-      "check", "SELECT count(*) FROM requests WHERE body_size IS NOT NULL") { $0.integer(0) }
+      "check", "SELECT count(*) FROM requests WHERE body_size IS NOT NULL"
+    ) { $0.integer(0) }
     #expect(compressed == 3)
     for (number, body) in bodies.enumerated() {
       for count in [1000, 65_536, .max / 2] {
@@ -127,7 +128,9 @@ struct StoredBodyTests {
     let store = try store([Self.noise, Self.text])
     defer { store.close() }
     let stored = try StoredBodies(path: folder.file("calls.db"))
-    let sources = [stored.body(of: Sample.id(0), size: Self.noise.count), stored.body(of: Sample.id(1), size: Self.text.count)]
+    let sources = [
+      stored.body(of: Sample.id(0), size: Self.noise.count), stored.body(of: Sample.id(1), size: Self.text.count),
+    ]
     for source in sources { _ = try source.next(atMost: 4096) }
     try store.commit([.insert(Sample.call(7))])
     // The first column is whether a reader was in the way.

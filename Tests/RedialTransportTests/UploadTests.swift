@@ -11,7 +11,8 @@ struct UploadTests {
   private static let size = 24 << 20
 
   private func perform(
-    _ target: ScriptedTarget, timeout: Duration = .seconds(40), _ adjust: (inout TransportConfiguration) -> Void = { _ in }
+    _ target: ScriptedTarget, timeout: Duration = .seconds(40),
+    _ adjust: (inout TransportConfiguration) -> Void = { _ in }
   ) throws -> TransportResult? {
     try TransportProbe(adjust).perform(target.url, from: ScriptedSource(Self.size), timeout: timeout)
   }
@@ -45,7 +46,7 @@ struct UploadTests {
     expectUnread(result, "tooSlow", .seconds(1)...(.seconds(30)))
   }
 
-  @Test("an error that comes before the content was read is the answer at once, whether or not the connection stays open")
+  @Test("an error that comes before the content was read is the answer at once")
   func earlyError() throws {
     for stays in [true, false] {
       let target = ScriptedTarget { connection in
