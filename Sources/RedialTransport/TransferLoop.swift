@@ -38,6 +38,8 @@ final class TransferLoop: @unchecked Sendable {
   private let resolver: ResolverProbe
   /// What the redirects of a transfer have made of its request; those that were never redirected are not among them.
   private var hops: [UInt64: Hop] = [:]
+  /// How many transfers libcurl was last told of.
+  private var counted = 0
   private var firstBytes = FirstByteTimers()
   private var uploads = FirstByteTimers()
   private var idle: [Transfer] = []
@@ -95,6 +97,7 @@ final class TransferLoop: @unchecked Sendable {
     while !isStopping {
       for message in takeMail() { perform(message) }
       if isStopping { break }
+      keepIdle()
       events.beginDue()
       takeEnded()
       tell()
@@ -117,6 +120,14 @@ final class TransferLoop: @unchecked Sendable {
       }
     }
     tell()
+  }
+
+  /// Has libcurl keep as many idle connections as are to be kept besides those in use, which it counts among them: else
+  /// slow targets, each with a connection in use, would have every other connection closed after each of its requests.
+  private func keepIdle() {
+    guard transfers.count != counted else { return }
+    counted = transfers.count
+    _ = redial_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maxIdleConnections) + counted)
   }
 
   private func takeMail() -> [Message] {

@@ -1,0 +1,48 @@
+import Dispatch
+import RedialCore
+import RedialModel
+import Synchronization
+import Testing
+
+@testable import RedialTransport
+
+@Suite("Connections that are kept")
+struct IdleConnectionTests {
+  private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+  @Test("slow targets do not cost fast ones their connections, however many are under way")
+  func besideSlow() throws {
+    let fast = ScriptedTarget.answering(Self.ok)
+    let slow = ScriptedTarget { $0.waitUntilAborted() }
+    defer {
+      fast.stop()
+      slow.stop()
+    }
+    let probe = try TransportProbe { $0.maxIdleConnections = 4 }
+    let url = slow.url
+    probe.transport.start(
+      (100..<140).map { TransportRequest(id: $0, url: url, method: "GET", timeout: .seconds(60), captureLimit: 9) })
+    for turn in 0..<20 {
+      let result = probe.perform(fast.url)
+      #expect(result?.status == 200 && result?.figures?.isReused == (turn > 0), "turn \(turn)")
+    }
+    #expect(fast.connectionCount == 1)
+  }
+
+  @Test("no more are kept idle than are to be")
+  func bound() throws {
+    let ended = DispatchSemaphore(value: 0)
+    let targets = (0..<12).map { _ in
+      ScriptedTarget { connection in
+        while connection.readRequest() != nil, connection.send(Self.ok) {}
+        ended.signal()
+      }
+    }
+    defer { for target in targets { target.stop() } }
+    let probe = try TransportProbe { $0.maxIdleConnections = 4 }
+    for target in targets { #expect(probe.perform(target.url)?.status == 200) }
+    for _ in 0..<7 { #expect(ended.wait(timeout: .now() + .seconds(20)) == .success) }
+    // The last is still there.
+    #expect(targets.last.map { probe.perform($0.url)?.figures?.isReused } == true)
+  }
+}
