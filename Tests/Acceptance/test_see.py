@@ -127,6 +127,16 @@ def test_the_log_follows_a_call_by_its_ids_and_tells_no_secret(redial, receiver)
             assert {"callId", "traceId", "target", "attempt"} <= set(line), line
 
 
+def test_an_endpoint_that_is_disabled_is_logged_without_its_secrets(redial, receiver):
+    gone = receiver(lambda request: (410, {}, b""))
+    service = redial()
+    endpoint = service("POST", "/v1/webhook-endpoints", {"url": gone.url + "/?token=hush&a=1"}).json
+    service("POST", f"/v1/webhook-endpoints/{endpoint['id']}/test")
+    wait_until(lambda: "webhookEndpointDisabled" in service.log.read_text(), "it is disabled")
+    text = service.log.read_text()
+    assert f"id={endpoint['id']} url={gone.url}/?token=REDACTED&a=1 reason=gone" in text and "hush" not in text
+
+
 def test_an_idle_service_costs_nothing(redial):
     service = redial()
     service("GET", "/healthz")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sqlite3
 import threading
 
@@ -55,9 +56,10 @@ def test_a_damaged_call_is_told_of_and_stops_nothing_else(redial, receiver):
     service.start()
     assert service.ended(whole)["state"] == "succeeded"
     assert value(service, "redial_calls_damaged_total") == 1
-    assert f"{damaged} cannot be read" in service.log.read_text()
+    assert re.search(f'callDamaged callId={damaged} error="{damaged} cannot be read', service.log.read_text())
     answer = service("GET", f"/v1/calls/{damaged}")
     assert answer.status == 503, answer.body
+    assert f'queryFailed callId={damaged} error="{damaged} cannot be read' in service.log.read_text()
     assert damaged in [c["id"] for c in service("GET", "/v1/calls").json["data"]]
 
 

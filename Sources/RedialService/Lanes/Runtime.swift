@@ -474,7 +474,10 @@ final class Runtime: @unchecked Sendable {
       } catch let problem as Problem {
         failure(problem)
       } catch {
-        log.write(.error, "queryFailed", [("error", (error as? StoreError)?.message ?? "\(error)")])
+        let message = (error as? StoreError)?.message ?? "\(error)"
+        // Of a call that cannot be read the message begins with its identity.
+        let call = CallID(message.prefix { $0 != " " }).map { [("callId" as StaticString, $0.description)] } ?? []
+        log.write(.error, "queryFailed", call + [("error", message)])
         failure(Answer.storeUnreadable)
       }
     }

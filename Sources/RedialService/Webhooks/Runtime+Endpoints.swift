@@ -104,7 +104,8 @@ extension Runtime {
           guard endpoint.disabled == nil else { return }
           endpoint.disabled = (now, why)
           log.write(
-            .warning, "webhookEndpointDisabled", [("id", id), ("url", endpoint.url), ("reason", why.rawValue)])
+            .warning, "webhookEndpointDisabled",
+            [("id", id), ("url", redaction.url(endpoint.url)), ("reason", why.rawValue)])
           var writer = JSONWriter(capacity: 512)
           endpoint.write(to: &writer, now: now)
           let data = writer.bytes
