@@ -1,5 +1,6 @@
 """The dashboard, in headless Chromium."""
 
+import os
 import re
 import shutil
 
@@ -251,6 +252,10 @@ def test_every_view_can_be_reached_by_keyboard_and_fits_every_width(chromium, re
                 page.keyboard.press("Enter")
                 expect(page.locator("nav a[aria-current=page]")).to_have_text(name)
                 expect(page.locator(f"#view-{name.lower()}")).to_be_visible()
+                # For looking at: REDIAL_SCREENSHOTS names a folder.
+                if folder := os.environ.get("REDIAL_SCREENSHOTS"):
+                    page.wait_for_timeout(2 * SECONDS)
+                    page.screenshot(path=f"{folder}/{name.lower()}-{scheme}-{width}.png")
                 overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
                 assert overflow <= 0, f"{name} is {overflow} pixels wider than {width}"
                 # Text stands out from what is behind it (WCAG 2.2, 1.4.3).
