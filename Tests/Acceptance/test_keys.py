@@ -214,7 +214,7 @@ def test_the_command_makes_lists_revokes_and_shows_keys(redial, flaky):
     service.terminate()
     store = ["--store", f"sqlite:{service.store}"]
     assert key["id"] in run("keys", "list", *store).stdout
-    first = run("keys", "list", *store).stdout.split()[0]
+    first = run("keys", "list", *store).stdout.splitlines()[1].split()[0]
     assert "revoked" in run("keys", "revoke", first, *store).stdout
     assert run("keys", "revoke", "key_0", *store).returncode == 4
     for wrong in (["create"], ["create", "--name", "x", "--scope", "y"], ["dance"], ["revoke"],
