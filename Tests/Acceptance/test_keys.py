@@ -20,7 +20,8 @@ SCOPES = {
         ("put", "/v1/targets/{key}"), ("delete", "/v1/calls/{id}/content"), ("put", "/v1/policies/{name}"),
         ("delete", "/v1/policies/{name}")} | {("post", p) for _, p in OPERATIONS if re.match(
         r"/v1/calls/\{id\}/|/v1/targets/\{key\}/|/v1/operations", p)},
-    "admin": {("get", "/metrics")} | {o for o in OPERATIONS if o[1].startswith(PATH)} | {
+    "metrics": {("get", "/metrics")},
+    "admin": {o for o in OPERATIONS if o[1].startswith(PATH)} | {
         o for o in OPERATIONS if o[1].startswith("/v1/webhook-endpoints") and o[0] != "get"},
     None: {("get", "/healthz"), ("get", "/"), ("get", "/openapi.yaml")},
 }
@@ -72,7 +73,7 @@ def test_with_a_key_everything_but_healthz_and_the_dashboard_takes_one(redial):
         assert anonymous("PUT", path).status == 401
 
 
-@pytest.mark.parametrize("scope", ["submit", "read", "operate", "admin"])
+@pytest.mark.parametrize("scope", ["submit", "read", "operate", "metrics", "admin"])
 def test_a_scope_is_good_for_its_operations_and_no_others(redial, scope):
     service = redial()
     locked(service)

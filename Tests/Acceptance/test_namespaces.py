@@ -313,7 +313,8 @@ def test_who_acts_where_and_who_manages_whose_keys(operated, redial, flaky, tmp_
     assert operator("DELETE", f"{KEYS}/{b.id}").status == 200
     assert b("GET", "/v1/calls").status == 401
     # The metrics are of all.
-    for tenant, status in ((a, 403), (plain, 403), (operator, 200), (service, 200)):
+    scraper, foreign = Tenant(service, "default", "metrics"), Tenant(service, "a", "metrics")
+    for tenant, status in ((a, 403), (plain, 403), (foreign, 403), (scraper, 200), (operator, 200), (service, 200)):
         answer = tenant("GET", "/metrics")
         assert answer.status == status
         text = check(answer, "get", "/metrics")

@@ -83,7 +83,7 @@ def test_prometheus_scrapes_the_service_and_has_data_for_every_panel(tools, redi
     service, target = redial(), flaky()
     admin = service("POST", "/v1/keys", {"name": "me", "scopes": ["admin"]}).json["key"]
     service.credentials = {"authorization": f"Bearer {admin}"}
-    key = service("POST", "/v1/keys", {"name": "prometheus", "scopes": ["read"]}).json["key"]
+    key = service("POST", "/v1/keys", {"name": "prometheus", "scopes": ["metrics"]}).json["key"]
     configuration = configured(tmp_path, key, **{"global": {"scrape_interval": "1s", "evaluation_interval": "1s"}})
     configuration["scrape_configs"][0]["static_configs"][0]["targets"] = [f"127.0.0.1:{service.port}"]
     (tmp_path / "prometheus.yml").write_text(yaml.safe_dump(configuration))

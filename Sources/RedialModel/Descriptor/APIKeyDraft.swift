@@ -85,6 +85,8 @@ public enum APIScope: String, Sendable, Hashable, CaseIterable {
   case read
   /// Cancelling and retrying calls, controlling targets.
   case operate
+  /// Reading the metrics, which are of all namespaces: only in the default one.
+  case metrics
   /// Everything, API keys and webhook endpoints among it.
   case admin
 

@@ -6,8 +6,8 @@ struct Caller: Sendable {
   var keyID: String?
   /// The namespace that it acts in.
   var namespace = Namespace.default
-  /// Whether it may see and do what is of no one namespace: the keys of all, and the metrics. That is who shows the admin
-  /// key or a key of the default namespace with the scope admin, and everybody where no key is asked for.
+  /// Whether it manages the keys of all namespaces. That is who shows the admin key or a key of the default namespace with
+  /// the scope admin, and everybody where no key is asked for.
   var isOperator = true
 
   /// The header field by which who may act in any namespace names one.
@@ -39,13 +39,12 @@ struct Caller: Sendable {
     return caller
   }
 
-  /// Refuses who is no operator.
-  func requireOperator() throws(Problem) {
-    guard !isOperator else { return }
+  /// Refuses a key that is not of the default namespace: what is asked for is of all.
+  func requireDefaultNamespace() throws(Problem) {
+    guard keyID != nil, !namespace.isDefault else { return }
     throw Problem(
       status: 403, code: "operatorsOnly", title: "The API key is not good for this",
       detail:
-        "What is asked for is of all namespaces: it takes the admin key, or a key of the namespace default with the "
-        + "scope admin.")
+        "What is asked for is of all namespaces: it takes the admin key, or a key of the namespace default.")
   }
 }

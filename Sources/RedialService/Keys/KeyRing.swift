@@ -160,8 +160,9 @@ extension Route {
     case .list, .call, .attempts, .targets, .target, .events, .preview, .simulate, .readiness: .scope(.read)
     case .policies, .policy, .operations, .operation: .scope(.read)
     case .operate, .configure, .control, .putPolicy, .removePolicy, .beginOperation, .cancelOperation: .scope(.operate)
-    // The metrics are of all namespaces; the route itself sees to whose key it is.
-    case .keys, .metrics: .scope(.admin)
+    case .keys: .scope(.admin)
+    // They are of all namespaces; the route itself sees to whose key it is.
+    case .metrics: .scope(.metrics)
     case .webhooks(let route):
       switch route {
       case .list, .show, .deliveries: .scope(.read)

@@ -99,7 +99,7 @@ struct Routes: HTTPHandler {
     case .readiness:
       runtime.ask(responder, for: .readiness) { .report($0) }
     case .metrics:
-      try caller.requireOperator()
+      try caller.requireDefaultNamespace()
       runtime.ask(responder, for: .metrics) { .report($0) }
     case .contract:
       runtime.respond(responder, Answer.contract)
