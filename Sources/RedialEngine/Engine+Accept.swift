@@ -8,6 +8,15 @@ extension Engine {
     ids = CallIDSource(instance: settings.instance, after: state.lastID)
     recover(state.namespaces, unfinished: state.unfinished)
     storeNextDue = state.nextDue
+    takeOver(state)
+    if state.unfinished > 0 {
+      effects.actions.append(
+        .notice(.recovered(unfinished: state.unfinished, interrupted: state.running.count)))
+    }
+  }
+
+  /// Takes over targets with their calls, whose last owner is gone.
+  mutating func takeOver(_ state: RecoveredState) {
     for (key, breaker) in state.breakers {
       let index = target(key)
       targets[index].breaker = CircuitBreaker(
@@ -31,10 +40,6 @@ extension Engine {
             code: "interrupted",
             message: "Redial stopped while the attempt was under way; what became of it is unknown.")
         ))
-    }
-    if state.unfinished > 0 {
-      effects.actions.append(
-        .notice(.recovered(unfinished: state.unfinished, interrupted: state.running.count)))
     }
   }
 
@@ -74,6 +79,7 @@ extension Engine {
         retryAfter: 5)
     }
     if let trouble { return trouble.problem }
+    if !leases.canWork { return Self.leaseLost }
     if unfinished >= settings.maxUnfinished {
       return Problem(
         status: 503, code: "backlogFull", title: "The backlog is full",
@@ -87,6 +93,7 @@ extension Engine {
   /// Puts a new call where it belongs, and into the store; answers it as stored.
   @discardableResult
   mutating func insert(_ new: CallRecord) -> CallRecord {
+    guard owns(new.spec.target) else { return insertElsewhere(new) }
     var record = new
     let place = place(of: record.spec.namespace)
     countUnfinished(1, at: place)

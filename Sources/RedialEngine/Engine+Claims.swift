@@ -5,7 +5,7 @@ internal import RedialModel
 extension Engine {
   /// When calls are next to be taken from the store; nil when nothing is there, or nothing can be taken.
   func nextClaim() -> Timestamp? {
-    guard claiming == nil, trouble == nil, !isDraining, room > 0, let due = storeNextDue
+    guard claiming == nil, trouble == nil, !isDraining, leases.canWork, room > 0, let due = storeNextDue
     else { return nil }
     return Timestamp(microseconds: due.microseconds &- settings.claimAhead.wholeMicroseconds)
   }
@@ -70,6 +70,10 @@ extension Engine {
 
   /// Calls of a target's queue have come from the store.
   mutating func claimedQueued(_ key: String, _ records: [CallRecord], complete: Bool) {
+    guard owns(key) else {
+      if let index = targetIndex[key] { _ = endRefill(index) }
+      return
+    }
     let index = target(key)
     let since = endRefill(index)
     targets[index].stored = complete ? since : max(0, targets[index].stored - records.count)
@@ -79,6 +83,8 @@ extension Engine {
 
   /// Takes in a call that the store has handed over as held.
   mutating func adopt(_ record: CallRecord) {
+    // What was claimed of a shard that is being given back goes back with it.
+    guard owns(record.spec.target) else { return }
     if let known = calls[record.id] {
       // One that is here to await its deadline may have been given its turn meanwhile.
       guard known.record.progress.waiting == .ordering, record.progress.waiting != .ordering else { return }

@@ -165,7 +165,7 @@ extension Engine {
 
   /// Starts what may be started.
   mutating func dispatch() {
-    guard !isDraining, trouble == nil else { return }
+    guard !isDraining, trouble == nil, leases.canWork else { return }
     while inFlight < settings.maxInFlight, let index = nextInRotation() {
       targets[index].inRotation = false
       if startNext(of: index) { enterRotation(index) }
@@ -246,7 +246,8 @@ extension Engine {
       .start(
         AttemptStart(
           call: call.record, number: call.record.progress.attempts,
-          timeout: min(longest, call.record.deadline - now), tls: targets[call.target].settings.tls)))
+          timeout: min(longest, call.record.deadline - now), tls: targets[call.target].settings.tls,
+          startBefore: leases.startBefore.map { min($0, call.record.deadline) })))
     return call.record
   }
 

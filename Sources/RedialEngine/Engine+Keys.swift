@@ -9,14 +9,19 @@ internal import RedialModel
 extension Engine {
   /// Asks the store for the call that was accepted under the key.
   mutating func lookUp(_ submission: KeyedSubmission) {
-    if isDraining || trouble != nil, let problem = refusal() { return refuse(submission.reply, problem) }
+    if isDraining || trouble != nil || !leases.canWork, let problem = refusal() {
+      return refuse(submission.reply, problem)
+    }
     keys[submission.key.text, default: KeyLookups()].outstanding += 1
     claims.append(.findKey(submission, at: now))
   }
 
   /// The store has answered.
   mutating func foundKey(_ submission: KeyedSubmission, _ record: KeyRecord?) {
+    let isStale = keys[submission.key.text]?.stale ?? 0 > 0
     let accepted = endLookup(submission.key)
+    // What was accepted under the key since it was asked for is not known any more; whoever asks again will hear of it.
+    if isStale || !leases.canWork { return refuse(submission.reply, Self.leaseLost) }
     if let trouble { return refuse(submission.reply, trouble.problem) }
     if let earlier = record ?? accepted {
       let isSame = earlier.key.fingerprint == submission.key.fingerprint
@@ -34,14 +39,16 @@ extension Engine {
 
   /// The store could not look.
   mutating func lookupFailed(_ submission: KeyedSubmission, _ problem: Problem) {
-    _ = endLookup(submission.key)
+    endLookup(submission.key)
     refuse(submission.reply, problem)
   }
 
   /// Counts an answer about a key; answers what was accepted under it meanwhile.
-  private mutating func endLookup(_ key: IdempotencyKey) -> KeyRecord? {
+  @discardableResult
+  mutating func endLookup(_ key: IdempotencyKey) -> KeyRecord? {
     guard var lookups = keys[key.text] else { return nil }
     lookups.outstanding -= 1
+    lookups.stale = max(0, lookups.stale - 1)
     keys[key.text] = lookups.outstanding > 0 ? lookups : nil
     return lookups.accepted
   }

@@ -10,6 +10,8 @@ extension Engine {
   mutating func hasLeave(_ index: Int) -> Bool {
     guard targets[index].isLimited else { return targets[index].inFlight < targets[index].maxInFlight }
     targets[index].noteLimits(at: now)
+    // Its next owner will see to it.
+    if targets[index].isLeaving { return false }
     if targets[index].controls.isPaused {
       tellStanding(index)
       return false

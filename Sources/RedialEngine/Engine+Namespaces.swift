@@ -36,6 +36,14 @@ extension Engine {
   mutating func countUnfinished(_ change: Int, at place: Int) {
     unfinished += change
     namespaces[place].unfinished += change
+    namespaces[place].drift += change
+  }
+
+  /// Takes over how many calls have not ended, as the store counted them when it was asked.
+  mutating func recount(_ known: [(namespace: Namespace, unfinished: Int)]) {
+    for place in namespaces.indices { namespaces[place].unfinished = namespaces[place].drift }
+    for (namespace, count) in known { namespaces[place(of: namespace)].unfinished += count }
+    unfinished = namespaces.reduce(0) { $0 + $1.unfinished }
   }
 
   /// The identity of a new call. Where there is more than one namespace, none can count by its own identities how many

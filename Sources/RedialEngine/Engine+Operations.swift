@@ -6,6 +6,7 @@ extension Engine {
   /// Does an operation, or asks the store for the call that it is about.
   mutating func operate(_ operation: Operation) {
     if let trouble { return refuse(operation, trouble.problem) }
+    guard leases.canWork else { return refuse(operation, Self.leaseLost) }
     guard let call = calls[operation.id], call.record.spec.namespace == operation.namespace else {
       return fetch(operation)
     }
@@ -46,6 +47,7 @@ extension Engine {
           status: 404, code: "callNotFound", title: "There is no such call",
           detail: "No call has the id \(operation.id); it may have been removed."))
     }
+    guard owns(record.spec.target) else { return refuse(operation, Self.ownedElsewhere(record.spec.target)) }
     if let trouble {
       // The store has handed it over all the same.
       if !record.progress.state.isFinal { adopt(record) }

@@ -5,6 +5,7 @@ internal import RedialModel
 extension Engine {
   /// An attempt has ended.
   mutating func attemptEnded(_ result: AttemptResult) {
+    if !leases.aborting.isEmpty { leases.aborting.remove(result.id) }
     guard let call = calls[result.id], case .running(let permit, let cancelledBy) = call.phase,
       call.record.progress.attempts == result.number
     else { return }

@@ -34,13 +34,18 @@ struct StoreTrouble: Sendable {
 extension Engine {
   /// The store could not do something.
   mutating func storeFailed(_ request: StoreRequest, _ failure: StoreFailure) {
+    if request.epoch < leases.lostBelow { return drop(request) }
+    if failure.isLeaseLost {
+      loseLease()
+      return drop(request)
+    }
     if request.epoch == epoch { trouble == nil ? enterTrouble(failure) : prolongTrouble(failure) }
     switch request.body {
     case .commit(let writes, let then): keep(writes, then)
     case .claimDue:
       storeNextDue = min(storeNextDue ?? now, endClaim() ?? now)
     case .claimQueued(let key, _):
-      let index = target(key)
+      guard let index = targetIndex[key] else { break }
       _ = endRefill(index)
       lookAgain(index, at: now + settings.storeRetry)
     case .fetch(let operation):
@@ -48,6 +53,7 @@ extension Engine {
       refuse(operation, trouble?.problem ?? Self.problem(failure))
     case .findKey(let submission, _):
       lookupFailed(submission, trouble?.problem ?? Self.problem(failure))
+    case .lease(let ask): leaseNotAnswered(ask)
     case .barrier:
       trouble?.isComplete = true
     }
@@ -62,7 +68,8 @@ extension Engine {
     forgetAcceptedKeys()
     // A lookup that was asked for in the turn of the failure fails by itself: what is kept stays.
     var again = trouble ?? StoreTrouble(until: now, problem: Self.problem(failure))
-    again.until = now + settings.storeRetry
+    // Nothing has to become better: without the call that was one too many, the rest can be written at once.
+    again.until = failure.isKeyTaken ? now : now + settings.storeRetry
     again.problem = Self.problem(failure)
     again.isComplete = false
     trouble = again
@@ -169,7 +176,7 @@ extension Engine {
     trouble?.places[id] = place
     // A call that is not in memory was put into the store, or has ended since, which dropping its end makes good.
     // The count of what waits in a target's queue corrects itself with the next refill.
-    countUnfinished(-1, at: place)
+    if owns(record.spec.target) { countUnfinished(-1, at: place) }
     guard let call = calls[id] else { return }
     if case .running(let permit, let cancelledBy) = call.phase {
       leaveRunning(id)

@@ -26,7 +26,7 @@ public struct Engine: Sendable {
   var busyTargets = 0
   /// What a body has taken of late.
   var usualBody = 0
-  /// Calls that have not ended, here and in the store.
+  /// Calls that have not ended, here and in the store; of the shards that are this engine's.
   var unfinished = 0
   /// Attempts under way.
   var inFlight = 0
@@ -52,6 +52,8 @@ public struct Engine: Sendable {
   var expected = 0
   var trouble: StoreTrouble?
   var epoch: UInt64 = 0
+  /// What of the store is this engine's.
+  var leases: LeaseTable
   /// Who is told of the events of all calls and targets.
   var subscriptions: [WebhookSubscription] = []
   var isDraining = false
@@ -85,6 +87,8 @@ public struct Engine: Sendable {
     var outstanding = 0
     /// What was accepted under it since the first of them was asked for: they may have been given before it was on disk.
     var accepted: KeyRecord?
+    /// How many of the answers that are outstanding were asked for under a lease that was lost since.
+    var stale = 0
   }
 
   /// An engine that knows of no call.
@@ -94,6 +98,21 @@ public struct Engine: Sendable {
     self.settings = settings
     random = RandomSource(seed: seed)
     ids = CallIDSource(instance: settings.instance)
+    leases = LeaseTable(settings.leases)
+  }
+
+  /// Forgets everything but what is on its way from the store, and is as it was before it had a store.
+  mutating func startOver() {
+    var next = Engine(settings: settings, seed: 0)
+    (next.random, next.ids, next.lastStamp, next.leases) = (random, ids, lastStamp, leases)
+    (next.fetches, next.keys) = (fetches, keys)
+    for id in next.fetches.keys { next.fetches[id]?.stale = fetches[id]?.outstanding ?? 0 }
+    for key in next.keys.keys { next.keys[key]?.stale = keys[key]?.outstanding ?? 0 }
+    (next.now, next.epoch, next.effects) = (now, epoch + 1, effects)
+    (next.subscriptions, next.isDraining) = (subscriptions, isDraining)
+    for namespace in namespaces { _ = next.place(of: namespace.namespace) }
+    self = next
+    forgetAcceptedKeys()
   }
 
   /// Takes one turn: everything that happened, and the time it is now.
@@ -102,6 +121,7 @@ public struct Engine: Sendable {
   /// ``Effects/wakeAt`` asks for. `now` must not go back.
   public mutating func handle(_ events: some Sequence<EngineEvent>, at now: Timestamp) -> Effects {
     self.now = max(now, self.now)
+    checkLease()
     retryStore()
     for event in events { handle(event) }
     fireTimers()
@@ -110,6 +130,7 @@ public struct Engine: Sendable {
     effects.store += claims.map { StoreRequest($0, epoch: epoch) }
     claims = []
     claimWhatIsDue()
+    tendLease()
     finishDraining()
     effects.wakeAt = nextWake()
     defer { effects = Effects() }
@@ -130,6 +151,8 @@ public struct Engine: Sendable {
     case .foundKey(let submission, let record): foundKey(submission, record)
     case .setAside(let count, let namespace): setAside(count, in: namespace)
     case .namespaces(let all): for namespace in all { _ = place(of: namespace) }
+    case .leased(let grant, let ask): leased(grant, ask)
+    case .changed: leases.nextAsk = now
     case .storeFailed(let request, let failure): storeFailed(request, failure)
     case .subscriptions(let all): subscriptions = all
     case .announce(let announcement): announce(announcement)
@@ -168,6 +191,7 @@ public struct Engine: Sendable {
     var wake = timers.earliest ?? .distantFuture
     if let trouble, trouble.isComplete { wake = min(wake, trouble.until) }
     if let claim = nextClaim() { wake = min(wake, claim) }
+    wake = min(wake, leases.wake(canAsk: trouble == nil && !(isDraining && !leases.canWork) && !hasDrained))
     return wake == .distantFuture ? nil : max(wake, now)
   }
 
@@ -206,6 +230,9 @@ public struct Engine: Sendable {
 
   private mutating func finishDraining() {
     guard isDraining, !hasDrained, inFlight == 0, trouble == nil else { return }
+    // Where others wait for what this engine has, they are given it first.
+    guard leases.aborting.isEmpty else { return }
+    if leases.settings != nil, !leases.held.union(leases.leaving).union(leases.returning).isEmpty { return }
     hasDrained = true
     effects.store.append(StoreRequest(.commit([], then: [.drained]), epoch: epoch))
   }

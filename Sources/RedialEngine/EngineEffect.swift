@@ -32,6 +32,8 @@ public struct StoreRequest: Sendable {
     case fetch(Operation)
     /// Look for the call that was accepted under a key.
     case findKey(KeyedSubmission, at: Timestamp)
+    /// Renew the lease, or join those who share the store.
+    case lease(LeaseAsk)
     /// Nothing; it is only ever made to fail, behind everything older.
     case barrier
   }
@@ -48,6 +50,18 @@ public struct StoreRequest: Sendable {
   }
 }
 
+/// A request for a lease.
+public struct LeaseAsk: Sendable {
+  /// What is wanted.
+  public var request: LeaseRequest
+  /// The session that is to be renewed; nil for a new one, with which an earlier one of the same instance ends.
+  public var session: Int64?
+  /// When it was asked for, by the engine's clock.
+  var at: Timestamp
+  /// Which lease of the engine it is for.
+  var round: UInt64
+}
+
 /// Something to do outside the engine.
 public enum Action: Sendable {
   /// Tell a client.
@@ -58,6 +72,8 @@ public enum Action: Sendable {
   case abort(CallID)
   /// Tell people.
   case notice(Notice)
+  /// Know what was found of shards that have come to this instance.
+  case tookOver(ShardSet, RecoveredState)
   /// Everything that was under way has ended and is on disk.
   case drained
 }
@@ -88,6 +104,10 @@ public struct AttemptStart: Sendable {
   public var timeout: Duration
   /// What is set for the target about TLS.
   public var tls: TargetTLS?
+  /// The attempt must not be begun at or after that time, by the clock that the engine goes by, for others may have the
+  /// call then, or its deadline has passed; nil when nobody shares the store. One that comes too late is to be said to have
+  /// ended as ``AttemptResult/init(tooLate:)``.
+  public var startBefore: Timestamp?
 }
 
 /// How things stand.
@@ -127,4 +147,10 @@ public enum Notice: Sendable, Hashable {
   case storeFailed(message: String)
   /// The store is tried again with what it failed to write.
   case storeRetried(writes: Int)
+  /// Shards have come to this instance.
+  case shardsGained(ShardSet)
+  /// Shards were given back, and nothing of them is held.
+  case shardsReleased(ShardSet)
+  /// Others may have all that was this instance's: it has dropped everything.
+  case leaseLost
 }

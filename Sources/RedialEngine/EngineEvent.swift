@@ -38,6 +38,10 @@ public enum EngineEvent: Sendable {
   case setAside(Int, in: Namespace)
   /// There are these namespaces, whether they have had a call or not.
   case namespaces([Namespace])
+  /// A lease was granted or renewed.
+  case leased(LeaseGrant, LeaseAsk)
+  /// Others have put something into the store for this engine's shards, or left: a hint to look at once.
+  case changed
   /// The store could not do this.
   case storeFailed(StoreRequest, StoreFailure)
   /// Who is told of events from now on, by webhooks.
@@ -164,16 +168,33 @@ public struct AttemptResult: Sendable {
   }
 }
 
+extension AttemptResult {
+  /// The end of an attempt that was not begun, since its ``AttemptStart/startBefore`` had passed: no fault of the target's.
+  public init(tooLate start: AttemptStart) {
+    self.init(
+      id: start.call.id, number: start.number, outcome: .localFault,
+      failure: AttemptFailure(
+        code: "leaseOver", message: "The attempt was not begun: others may have had the call by then."),
+      duration: .zero)
+  }
+}
+
 /// Why the store could not do what it was asked.
 public struct StoreFailure: Sendable, Hashable {
   /// Whether it is for want of disk space.
   public var isFull: Bool
+  /// Whether it is since others have taken the store, or this instance's part of it, over.
+  public var isLeaseLost: Bool
+  /// Whether it is since another instance has just accepted a call under a key of this commit.
+  public var isKeyTaken: Bool
   /// What went wrong, for people.
   public var message: String
 
   /// Creates a failure.
-  public init(isFull: Bool, message: String) {
+  public init(isFull: Bool, isLeaseLost: Bool = false, isKeyTaken: Bool = false, message: String) {
     self.isFull = isFull
+    self.isLeaseLost = isLeaseLost
+    self.isKeyTaken = isKeyTaken
     self.message = message
   }
 }

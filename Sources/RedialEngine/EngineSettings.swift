@@ -63,6 +63,8 @@ public struct EngineSettings: Sendable, Hashable {
   public var webhookPolicy: RetryPolicy
   /// This process among those that share a store, 0...1023.
   public var instance: Int
+  /// How the store is shared with others; nil when it is not.
+  public var leases: LeaseSettings?
 
   /// Creates settings; every argument left out has Redial's default.
   public init(

@@ -5,6 +5,8 @@ struct NamespaceState: Sendable {
   let namespace: Namespace
   /// Its calls that have not ended, here and in the store.
   var unfinished = 0
+  /// By how much that has changed since the store was last asked for it.
+  var drift = 0
   /// Its attempts under way.
   var inFlight = 0
   /// Its calls in memory, those of attempts under way among them.

@@ -29,6 +29,12 @@ struct Queue<Element: Sendable>: Sendable {
     isEmpty ? nil : elements.removeLast()
   }
 
+  /// Takes out all that a condition is true of.
+  mutating func removeAll(where isUnwanted: (Element) -> Bool) {
+    elements = contents.filter { !isUnwanted($0) }
+    head = 0
+  }
+
   var first: Element? { head < elements.count ? elements[head] : nil }
 
   /// What is in it, first in first.

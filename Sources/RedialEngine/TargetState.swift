@@ -50,6 +50,8 @@ struct TargetState: Sendable {
   var nextLook: Timestamp?
   /// Whether it is in the engine's rotation.
   var inRotation = false
+  /// Whether it is about to be another instance's, so that nothing begins any more.
+  var isLeaving = false
   /// Whether its place is free.
   var isForgotten = false
 
@@ -76,7 +78,7 @@ struct TargetState: Sendable {
   /// Looks anew whether there is anything to be asked before an attempt begins.
   mutating func noteLimits(at now: Timestamp) {
     if let until = heldUntil, until <= now { heldUntil = nil }
-    isLimited = controls.isPaused || heldUntil != nil || rate != nil || slowStart.share(at: now) < 1
+    isLimited = isLeaving || controls.isPaused || heldUntil != nil || rate != nil || slowStart.share(at: now) < 1
   }
 
   /// Due calls in memory, void places included.

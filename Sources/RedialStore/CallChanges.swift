@@ -18,6 +18,13 @@ struct CallChanges {
   private let removeCall: SQLiteStatement
   private let removeRequest: SQLiteStatement
 
+  /// Where a held call was claimed from.
+  static let stateOfReleased = """
+    CASE WHEN waiting IN (\(WaitReason.breaker.rawValue), \(WaitReason.concurrency.rawValue),
+      \(WaitReason.ordering.rawValue))
+    THEN \(StoredState.queued.rawValue) ELSE \(StoredState.scheduled.rawValue) END
+    """
+
   /// Prepares the statements.
   ///
   /// - Parameters:
@@ -58,10 +65,7 @@ struct CallChanges {
     releaseHeld = try connection.prepare(
       "give held calls back",
       """
-      UPDATE calls SET state = CASE
-        WHEN waiting IN (\(WaitReason.breaker.rawValue), \(WaitReason.concurrency.rawValue),
-          \(WaitReason.ordering.rawValue))
-        THEN \(StoredState.queued.rawValue) ELSE \(StoredState.scheduled.rawValue) END
+      UPDATE calls SET state = \(Self.stateOfReleased)
       WHERE \(Conditions.anyKind) AND state = \(StoredState.held.rawValue)
       """)
     eraseRequest = try connection.prepare(

@@ -12,6 +12,23 @@ public protocol CallStore: AnyObject {
   /// in the store until their interruption is committed. Called once, before anything else.
   func recover(at now: Timestamp) throws(StoreError) -> RecoveredState
 
+  /// For a store that several instances share: begins a session with a lease, or renews one; gives back shards, and takes
+  /// of those that are nobody's up to an even share. What is gained is taken over as by ``recover(at:)``, which such
+  /// stores need not be asked for.
+  ///
+  /// Sessions whose time is over are ended by it, whoever asks: then their shards are free, and whatever their owners
+  /// still ask for is refused. All other methods work within the session's shards, but that a call may be inserted for any.
+  ///
+  /// - Parameters:
+  ///   - session: The one to renew; nil for a new one, which ends the one before.
+  ///   - now: The time by a clock that all who share the store have in common.
+  /// - Throws: `leaseLost` when the session has ended.
+  func lease(_ request: LeaseRequest, renewing session: Int64?, at now: Timestamp) throws(StoreError) -> LeaseGrant
+
+  /// Gives everything back, so that whoever comes next need not wait for a lease to be over; to be called when nothing is
+  /// under way, and before ``close()``.
+  func leave() throws(StoreError)
+
   /// Makes all of the changes, in order, or none of them.
   func commit(_ writes: [StoreWrite]) throws(StoreError)
 
@@ -22,8 +39,8 @@ public protocol CallStore: AnyObject {
   /// await their turn become `held`.
   func claimQueued(target: String, limit: Int) throws(StoreError) -> [CallRecord]
 
-  /// Takes one call: if it has not ended it becomes `held`; if it has, it is answered as it is. Nil when the namespace has
-  /// none of that identity.
+  /// Takes one call: if it has not ended it becomes `held`; if it has, or is of a shard that is somebody else's, it is
+  /// answered as it is. Nil when the namespace has none of that identity.
   func claim(_ id: CallID, in namespace: Namespace) throws(StoreError) -> CallRecord?
 
   /// The call that was accepted under a key which has not expired.
@@ -98,6 +115,10 @@ public struct StoreError: Error, Sendable, Hashable {
     case corrupt
     /// The store is in use by another process.
     case inUse
+    /// Others may have what this instance had of the store.
+    case leaseLost
+    /// Another instance has just accepted a call under the same idempotency key.
+    case keyTaken
   }
 
   /// What to do about it.

@@ -60,15 +60,17 @@ final class NamespaceTable {
 
   /// Every namespace that has had a call, and how many calls of it have not ended.
   func unfinished() throws(StoreError) -> [(namespace: Namespace, unfinished: Int)] {
-    try selectAll.rows { row throws(StoreError) in
-      guard let namespace = Namespace(row.text(0)) else {
-        throw StoreError(
-          kind: .corrupt,
-          message:
-            "\"\(row.text(0))\" in \(connection.path) is no name of a namespace. Restore the store from a backup.")
-      }
-      return (namespace, Int(row.integer(1)))
+    try selectAll.rows { row throws(StoreError) in try Self.counted(row) }
+  }
+
+  /// Reads a namespace, and how many calls of it there are.
+  static func counted(_ row: SQLiteStatement) throws(StoreError) -> (namespace: Namespace, unfinished: Int) {
+    guard let namespace = Namespace(row.text(0)) else {
+      throw StoreError(
+        kind: .corrupt,
+        message: "\"\(row.text(0))\" in the store is no name of a namespace. Restore it from a backup.")
     }
+    return (namespace, Int(row.integer(1)))
   }
 
   /// The transaction's namespaces are there to stay.

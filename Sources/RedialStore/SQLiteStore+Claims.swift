@@ -23,16 +23,18 @@ extension SQLiteStore {
   public func claimDue(before time: Timestamp, limit: Int) throws(StoreError) -> Claim {
     try claiming { damaged throws(StoreError) in
       let calls = try hold(upTo: limit, at: time, &damaged) { count throws(StoreError) in
-        try queries.due(by: time, limit: count)
+        guard let shardQueries, let session else { return try queries.due(by: time, limit: count) }
+        return try shardQueries.due(by: time, limit: count, of: session.id)
       }
-      return Claim(calls: calls, nextDue: try queries.nextDue())
+      guard let shardQueries, let session else { return Claim(calls: calls, nextDue: try queries.nextDue()) }
+      return Claim(calls: calls, nextDue: try shardQueries.nextDue(of: session.id))
     }
   }
 
   /// Takes calls from the queue of a target, the most urgent first, and the oldest of those.
   public func claimQueued(target: String, limit: Int) throws(StoreError) -> [CallRecord] {
     try claiming { damaged throws(StoreError) in
-      guard let targetID = try targets.find(target) else { return [] }
+      guard try isOwn(target), let targetID = try targets.find(target) else { return [] }
       return try hold(upTo: limit, at: nil, &damaged) { count throws(StoreError) in
         try queries.queued(targetID: targetID, limit: count)
       }
@@ -49,6 +51,7 @@ extension SQLiteStore {
       case nil: return nil
       case .damaged(let call): throw call.error
       case .intact(var call):
+        guard try isOwn(call.spec.target) else { return call }
         guard !call.progress.state.isFinal else {
           // Somebody is about to do something with it, such as a retry, which must still find it.
           shown[id] = ContinuousClock.now
@@ -61,12 +64,25 @@ extension SQLiteStore {
     }
   }
 
-  /// Makes a transaction of a claim, and tells of damaged calls once it is on disk.
-  private func claiming<Result>(
+  /// Whether a target is in a shard of this store's owner.
+  func isOwn(_ target: String) throws(StoreError) -> Bool {
+    guard sharing == .shared, let session else { return true }
+    return try sessions.shards(of: session.id).contains(target: target)
+  }
+
+  /// Makes a transaction of a takeover, which needs no session to begin with.
+  func recovering<Result>(
     _ body: (inout [DamagedCall]) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
+    try claiming(isFenced: false, body)
+  }
+
+  /// Makes a transaction of a claim, and tells of damaged calls once it is on disk.
+  private func claiming<Result>(
+    isFenced: Bool = true, _ body: (inout [DamagedCall]) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
     var damaged: [DamagedCall] = []
-    let result = try transaction { () throws(StoreError) in try body(&damaged) }
+    let result = try transaction(isFenced: isFenced) { () throws(StoreError) in try body(&damaged) }
     if let onDamage { for call in damaged { onDamage(call.id, call.error) } }
     if !damaged.isEmpty, let onSetAside {
       var calls: [(id: CallID, namespace: Namespace)] = []
@@ -93,7 +109,7 @@ extension SQLiteStore {
 
   /// Reads calls that are to be held, and marks each. One that cannot be understood becomes `failed` instead: left as
   /// it is it would be claimed again for ever, and an error would stop all calls behind it.
-  private func take(
+  func take(
     _ ids: [CallID], at time: Timestamp?, _ damaged: inout [DamagedCall], mark: (CallID) throws(StoreError) -> Void
   ) throws(StoreError) -> [CallRecord] {
     var calls: [CallRecord] = []

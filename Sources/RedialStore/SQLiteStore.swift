@@ -30,7 +30,7 @@ public final class SQLiteStore: CallStore {
   private let rows: CallRows
   private let attemptRows: AttemptRows
   private let attemptChanges: AttemptChanges
-  private let keys: KeyTable
+  let keys: KeyTable
   let turns: TurnTable
   let settings: SettingTable
   private let policies: PolicyTable
@@ -40,16 +40,24 @@ public final class SQLiteStore: CallStore {
   let documentTable: DocumentTable
   private let inTransaction: Transaction
   let checkpoints: Checkpoints
+  let sharing: StoreSharing
+  let sessions: SessionTable
+  /// Nil where this process has the store to itself.
+  let shardQueries: ShardQueries?
+  /// What every transaction needs to be still there.
+  var session: LeaseSession?
 
   /// Opens the store in a file, which is created, with its folder, when it does not exist.
   ///
-  /// - Parameter payloads: Which payloads are kept, and how.
+  /// - Parameters:
+  ///   - payloads: Which payloads are kept, and how.
+  ///   - sharing: Whether this process has the store to itself.
   /// - Throws: `inUse` when another process, or this one, has it open; `corrupt` when the file is no store, or
   ///   one of a newer version. It is not touched then.
   public init(
-    path: String, payloads: PayloadRule = PayloadRule()
+    path: String, payloads: PayloadRule = PayloadRule(), sharing: StoreSharing = .alone
   ) throws(StoreError) {
-    let file = try StoreFile(path: path)
+    let file = try StoreFile(path: path, isShared: sharing == .shared)
     let connection = try SQLiteConnection(path: file.path, role: .writer)
     try Schema.open(connection)
     self.file = file
@@ -75,6 +83,13 @@ public final class SQLiteStore: CallStore {
     documentTable = try DocumentTable(on: connection)
     inTransaction = try Transaction(on: connection, role: .writer)
     checkpoints = try Checkpoints(of: connection)
+    self.sharing = sharing
+    sessions = try SessionTable(on: connection)
+    shardQueries = sharing == .shared ? try ShardQueries(on: connection) : nil
+    session = try inTransaction { [sessions, targets] () throws(StoreError) in
+      try targets.completeShards()
+      return sharing == .alone ? try sessions.takeAll() : nil
+    }
   }
 
   /// Makes all of the changes, in order, or none of them.
@@ -89,6 +104,8 @@ public final class SQLiteStore: CallStore {
   func apply(_ write: StoreWrite) throws(StoreError) {
     switch write {
     case .insert(let call):
+      // Told that its commit had failed, somebody writes it again, and its owner has it already.
+      if sharing == .shared, try !isOwn(call.spec.target), try rows.contains(call.id) { return }
       try changes.insert(
         call, targetID: try targets.intern(call.spec.target), namespace: try namespaces.intern(call.spec.namespace))
       if !call.spec.labels.isEmpty { try labels.insert(call.spec.labels, of: call.id, in: call.spec.namespace) }
@@ -96,8 +113,10 @@ public final class SQLiteStore: CallStore {
       try changes.update(id, progress)
       if let attempt { try attemptChanges.insert(attempt, of: id) }
     case .key(let record):
+      if sharing == .shared { try checkKey(record) }
       try keys.insert(record)
     case .discard(let id):
+      if sharing == .shared, try isElsewhere(id) { return }
       try remove(id)
       try turns.pass(id)
     case .breaker(let target, let breaker):
@@ -149,9 +168,11 @@ public final class SQLiteStore: CallStore {
     file.close()
   }
 
-  func transaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+  func transaction<Result>(isFenced: Bool = true, _ body: () throws(StoreError) -> Result) throws(StoreError) -> Result
+  {
     do {
       let result = try inTransaction { () throws(StoreError) in
+        if isFenced { try checkLease() }
         let result = try body()
         try counts.write()
         return result

@@ -8,7 +8,7 @@ enum Schema {
   /// Step *n* makes version *n + 1* of version *n*.
   static let migrations: [String] = [
     tables, waits, keys, ordering, figures, retention, compression, counting, policies, retries, labels, operations,
-    documents, namespaces,
+    documents, namespaces, leases,
   ]
 
   /// What changes in a call's life is apart from what never does: an update rewrites its whole row, and 60
@@ -176,6 +176,19 @@ enum Schema {
     DROP INDEX calls_by_state;
     CREATE INDEX calls_by_state ON calls (namespace, kind, state);
     ALTER TABLE operations ADD COLUMN namespace TEXT NOT NULL DEFAULT 'default';
+    """
+
+  /// Who has which shards of the store. A lease's time is its session's, so that one row is renewed; an `expires_at` of
+  /// NULL means for as long as its owner has the file. `TargetTable` gives the targets that are there their shards.
+  private static let leases = """
+    ALTER TABLE targets ADD COLUMN shard INTEGER;
+    CREATE INDEX targets_by_shard ON targets (shard);
+    CREATE TABLE sessions (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, instance INTEGER NOT NULL UNIQUE, expires_at INTEGER
+    ) STRICT;
+    CREATE TABLE leases (shard INTEGER PRIMARY KEY, owner INTEGER, epoch INTEGER NOT NULL) STRICT;
+    WITH RECURSIVE shards (shard) AS (SELECT 0 UNION ALL SELECT shard + 1 FROM shards WHERE shard < 63)
+      INSERT INTO leases SELECT shard, NULL, 0 FROM shards;
     """
 
   /// What a file says of itself.

@@ -38,7 +38,7 @@ extension StoreError {
     case .full: "Nothing of it was kept. Free some space on that file system; no restart is needed."
     case .unavailable: "Nothing of it was kept. It may be tried again; check the disk, its mount and its permissions."
     case .corrupt: "Keep a copy of the file and its -wal beside it before anything else, then restore a backup."
-    case .inUse: "Stop the other process first, or give this one a store of its own."
+    case .inUse, .leaseLost, .keyTaken: "Stop the other process first, or give this one a store of its own."
     }
   }
 }

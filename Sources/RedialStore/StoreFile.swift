@@ -11,12 +11,14 @@ final class StoreFile {
   private var lock: Int32
 
   /// Makes the folder and the file when they are missing, for this user only, and takes the lock.
-  init(path given: String) throws(StoreError) {
+  ///
+  /// - Parameter isShared: Whether others may have it, too.
+  init(path given: String, isShared: Bool = false) throws(StoreError) {
     path = try Self.resolved(given)
     let lockPath = path + ".lock"
     lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard lock >= 0 else { throw Self.failure("open the lock file", lockPath) }
-    guard Self.take(lock) else {
+    guard Self.take(lock, isShared: isShared) else {
       let code = errno
       // Not by itself: an initializer that throws after it has set everything is followed by `deinit`, which would close
       // the descriptor again, or rather whatever else had been given its number by then.
@@ -54,9 +56,9 @@ final class StoreFile {
 
   /// Takes the lock for this process. Somebody who only looks whether it is taken has it for an instant, so it is tried
   /// more than once.
-  private static func take(_ lock: Int32) -> Bool {
+  private static func take(_ lock: Int32, isShared: Bool) -> Bool {
     for _ in 0..<10 {
-      if flock(lock, LOCK_EX | LOCK_NB) == 0 { return true }
+      if flock(lock, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 { return true }
       guard errno == EWOULDBLOCK else { return false }
       usleep(5000)
     }

@@ -21,7 +21,7 @@ final class TargetTable {
   init(on connection: SQLiteConnection) throws(StoreError) {
     self.connection = connection
     select = try connection.prepare("find a target", "SELECT id FROM targets WHERE key = ?1")
-    insert = try connection.prepare("store a target", "INSERT INTO targets (key) VALUES (?1)")
+    insert = try connection.prepare("store a target", "INSERT INTO targets (key, shard) VALUES (?1, ?2)")
     setBreaker = try connection.prepare(
       "store a breaker", "UPDATE targets SET breaker_until = ?2, breaker_trips = ?3 WHERE id = ?1")
     selectBreakers = try connection.prepare(
@@ -32,6 +32,19 @@ final class TargetTable {
     selectControls = try connection.prepare(
       "read the targets' settings",
       "SELECT key, overrides, paused, tripped FROM targets WHERE overrides IS NOT NULL OR paused <> 0 OR tripped <> 0")
+  }
+
+  /// Gives those targets their shards that are from before there were any. Only within a transaction.
+  func completeShards() throws(StoreError) {
+    let lacking = try connection.prepare(
+      "find targets without a shard", "SELECT id, key FROM targets WHERE shard IS NULL")
+    let targets = try lacking.rows { row throws(StoreError) in (row.integer(0), row.text(1)) }
+    let give = try connection.prepare("give a target its shard", "UPDATE targets SET shard = ?2 WHERE id = ?1")
+    for (id, key) in targets {
+      give.bind(1, id)
+      give.bind(2, Int64(ShardSet.shard(of: key)))
+      try give.run()
+    }
   }
 
   /// The number of a target, or nil when no call ever had it.
@@ -47,6 +60,7 @@ final class TargetTable {
   func intern(_ key: String) throws(StoreError) -> Int64 {
     if let id = try find(key) { return id }
     insert.bind(1, text: key)
+    insert.bind(2, Int64(ShardSet.shard(of: key)))
     try insert.run()
     let id = connection.lastInsertedRow
     remember(key, id)

@@ -23,6 +23,10 @@ final class NotedStore: CallStore, @unchecked Sendable {
   func setFailing(_ failing: Bool) { state.withLock { $0.failing = failing } }
 
   func recover(at now: Timestamp) -> RecoveredState { RecoveredState() }
+  func lease(_ request: LeaseRequest, renewing session: Int64?, at now: Timestamp) throws(StoreError) -> LeaseGrant {
+    throw StoreError(kind: .unavailable, message: "not shared")
+  }
+  func leave() {}
   func commit(_ writes: [StoreWrite]) throws(StoreError) {
     gate?.wait()
     let fails = state.withLock { state in

@@ -15,11 +15,12 @@ struct QueryPlanTests {
     let plans = plans(try store.connection.plans())
     #expect(plans.count >= 18)
     // The only scans: over what is queued or awaits its turn, over the first entry of an index, over targets, and, when the service starts,
-    // over policies and operations, of which there are no more than the settings allow.
+    // over policies, operations, sessions and the 64 leases, of which there are no more than the settings allow.
     let allowed = [
       "SCAN calls USING INDEX calls_queued", "SCAN calls USING INDEX calls_due", "SCAN targets",
       "SCAN q", "SCAN finished_counts", "SCAN policies", "SCAN operations",
-      "SCAN turns USING INDEX turns_awaited", "SCAN n", "SCAN namespaces",
+      "SCAN turns USING INDEX turns_awaited", "SCAN n", "SCAN namespaces", "SCAN leases", "SCAN sessions",
+      "SCAN sessions USING INDEX sqlite_autoindex_sessions_1",
     ]
     check(plans, allowing: allowed)
     expect(plans, "due <= ?1", uses: "SEARCH calls USING INDEX calls_due (due<?)")
@@ -34,6 +35,16 @@ struct QueryPlanTests {
       plans, "AND state <= 3", uses: "SEARCH calls USING INDEX calls_by_state (namespace=? AND kind=? AND state<?)")
     expect(
       plans, "SET state = CASE", uses: "SEARCH calls USING INDEX calls_by_state (namespace=? AND kind=? AND state=?)")
+  }
+
+  @Test("a store that is shared finds what is due by the same indexes")
+  func shared() throws {
+    let store = try SQLiteStore(path: folder.file("calls.db"), sharing: .shared)
+    defer { store.close() }
+    let plans = plans(try store.connection.plans())
+    expect(plans, "AND due <= ?1 AND (SELECT", uses: "SEARCH calls USING INDEX calls_due (due<?)")
+    expect(plans, "= ?1 ORDER BY due LIMIT 1", uses: "SCAN calls USING INDEX calls_due")
+    expect(plans, "SELECT 1 FROM sessions WHERE id = ?1", uses: "SEARCH sessions USING INTEGER PRIMARY KEY (rowid=?)")
   }
 
   @Test("no list reads more than it answers")

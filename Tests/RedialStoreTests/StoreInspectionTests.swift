@@ -57,7 +57,8 @@ struct StoreInspectionTests {
     let before = contents(of: path)
     let rest = try report(at: 1_000_000)
     #expect(!rest.isLive && rest.isClean, "\(rest.findings)")
-    #expect(rest.findings.map(\.check) == StoreCheck.allCases.filter { $0 != .overdue && $0 != .stuck })
+    #expect(
+      rest.findings.map(\.check) == StoreCheck.allCases.filter { ![.overdue, .stuck, .expiredLeases].contains($0) })
     #expect(contents(of: path) == before)
   }
 
@@ -88,6 +89,12 @@ struct StoreInspectionTests {
     ("UPDATE calls SET attempts = 3 WHERE id = ID", .miscounted),
     ("UPDATE calls SET attempts_before = -1000 WHERE id = ID", .miscounted),
     ("UPDATE attempts SET duration = 2000000 WHERE number = 1 AND call_id = ID", .doublyLeased),
+    ("UPDATE leases SET owner = 4711 WHERE shard = 7", .leases),
+    ("INSERT INTO sessions (instance, expires_at) VALUES (5, 1)", .leases),
+    ("UPDATE targets SET shard = 63 - shard", .leases),
+    ("UPDATE targets SET shard = NULL", .leases),
+    ("UPDATE leases SET owner = NULL", .unowned),
+    ("DELETE FROM leases", .unowned),
     ("UPDATE calls SET finished_at = NULL WHERE id = ID", .halfEnded),
     ("UPDATE calls SET failure = 1 WHERE id = ID", .halfEnded),
     ("UPDATE finished_counts SET count = count + 1", .keptCounts),
@@ -105,6 +112,29 @@ struct StoreInspectionTests {
     let finding = try #require(report.findings.first { $0.check == check })
     #expect(finding.count > 0, "\(report.findings)")
     if sql.contains("ID") { #expect(finding.examples.contains { $0.contains(id.description) }, "\(finding)") }
+  }
+
+  @Test("finds a lease that is over and that nobody has taken over, once others had the time to")
+  func expiredLeases() throws {
+    let store = try cleanStore()
+    defer { store.close() }
+    try store.connection.execute(
+      "prepare the test", "UPDATE sessions SET expires_at = \(Sample.time(10).microseconds)")
+    #expect(try report(at: 70).findings.first { $0.check == .expiredLeases }?.count == 0)
+    #expect(try report(at: 71).findings.first { $0.check == .expiredLeases }?.count == 1)
+  }
+
+  @Test("a store that was left in order has no leases, and no calls that anybody holds")
+  func left() throws {
+    let store = try SQLiteStore(path: path)
+    try store.commit([.insert(Sample.call(1, .held))])
+    try store.leave()
+    #expect(throws: StoreError.self) { try store.commit([.insert(Sample.call(2))]) }
+    store.close()
+    #expect(try report().isClean)
+    let next = try SQLiteStore(path: path)
+    defer { next.close() }
+    #expect(try next.claimDue(before: Sample.time(1000), limit: 10).calls.map(\.id) == [Sample.id(1)])
   }
 
   static let orderFaults: [(String, Int)] = [

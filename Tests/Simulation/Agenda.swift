@@ -23,6 +23,11 @@ struct Agenda<Element> {
     }
   }
 
+  /// When something is going to happen.
+  func last(where isIt: (Element) -> Bool) -> Timestamp? {
+    heap.filter { isIt($0.element) }.map(\.at).max()
+  }
+
   mutating func next() -> (at: Timestamp, element: Element)? {
     guard let first = heap.first else { return nil }
     let last = heap.removeLast()

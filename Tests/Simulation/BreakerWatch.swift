@@ -56,6 +56,38 @@ struct BreakerWatch {
     }
   }
 
+  /// Shards have come to the instance.
+  private mutating func tookOver(_ shards: ShardSet, _ state: RecoveredState) {
+    forget(shards)
+    for (target, open) in state.breakers {
+      breakers[target] = Breaker(state: .open(until: open.until), defaults.breaker)
+    }
+    for (target, controls) in state.controls {
+      let settings = controls.overrides.applied(to: defaults).breaker
+      let before = breakers[target]?.state ?? .closed
+      breakers[target] = Breaker(state: controls.isTripped ? .tripped : before, settings)
+    }
+  }
+
+  private mutating func forget(_ shards: ShardSet) {
+    for target in breakers.keys where shards.contains(target: target) {
+      breakers[target] = nil
+      due.remove(target)
+    }
+  }
+
+  /// What came to the instance in a turn, or went from it.
+  private mutating func follow(_ effects: Effects, gains: Bool) {
+    for action in effects.actions {
+      switch action {
+      case .tookOver(let shards, let state) where gains: tookOver(shards, state)
+      case .notice(.shardsReleased(let shards)) where !gains: forget(shards)
+      case .notice(.leaseLost) where !gains: forget(.all)
+      default: break
+      }
+    }
+  }
+
   private func settings(_ target: String) -> CircuitBreakerSettings { breakers[target]?.settings ?? defaults.breaker }
 
   /// What the engine is about to hear: probes that say nothing about the target are given back.
@@ -113,6 +145,10 @@ struct BreakerWatch {
   /// What a turn did. A turn may let calls through before it opens a breaker and after it closes one, so it is held
   /// to the most open of the states that it went through.
   mutating func turn(_ effects: Effects, at now: Timestamp) -> String? {
+    follow(effects, gains: true)
+    defer { follow(effects, gains: false) }
+    // It hears nothing of what has become of its attempts any more.
+    for case .notice(.leaseLost) in effects.actions { return nil }
     configure(effects)
     var wasClosed: Set<String> = []
     var changed: Set<String> = []

@@ -55,7 +55,7 @@ extension Invariants {
   }
 
   /// Everything was well for long: every call must have ended, once.
-  func checkRun(_ store: SimulatedStore, _ report: EngineReport?) {
+  func checkRun(_ store: SimulatedStore, _ reports: [EngineReport?]) {
     for (id, story) in stories.sorted(by: { $0.key < $1.key }) where story.isAcknowledged {
       require(store.rows[id] != nil, "\(id) was acknowledged and is lost")
     }
@@ -74,6 +74,10 @@ extension Invariants {
       require(numbers == Array(1..<(numbers.count + 1)), "\(id) has records of attempts \(numbers)")
       require(numbers.count == progress.attempts, "\(id) has \(numbers.count) records of \(progress.attempts) attempts")
     }
+    for report in reports { checkReport(report) }
+  }
+
+  private func checkReport(_ report: EngineReport?) {
     guard let report else { return require(false, "the engine did not report") }
     require(report.inFlight == 0, "the engine believes that \(report.inFlight) attempts are under way")
     require(report.held == 0, "the engine holds \(report.held) calls after all have ended")

@@ -14,7 +14,8 @@ struct Invariants {
     /// Exchanges made, by the attempts that had been made before their round.
     var starts: [Int: Int] = [:]
     var lastNumber = 0
-    var isUnderWay = false
+    /// The instances that have an attempt of it under way.
+    var underWay: Set<Int> = []
     var hasSucceeded = false
     /// Crashes that an attempt of it was under way in.
     var crashes = 0
@@ -30,7 +31,9 @@ struct Invariants {
   /// The call that clients were told of, by key.
   private var acknowledged: [String: CallID] = [:]
   /// Submissions that this process, or rather its clients, know to be refused.
-  private var refusedNow: Set<Int> = []
+  private var refusedNow: [Int: Set<Int>] = [:]
+  /// Several instances share the store.
+  var isShared = false
   /// Nothing crashes, and the store does not fail.
   var isFairWeather = false
   private let verdict = Verdict()
@@ -104,17 +107,20 @@ struct Invariants {
   }
 
   /// A submission was refused: its client may go elsewhere with it.
-  mutating func refused(submission number: Int, _ problem: Problem) {
-    refusedNow.insert(number)
+  mutating func refused(submission number: Int, _ problem: Problem, by instance: Int) {
+    // Whoever lost its lease does not know what became of it, and says so.
+    if problem.code != "leaseLost" { refusedNow[instance, default: []].insert(number) }
     guard problem.status == 503 || problem.status == 507 else { return }
     require((problem.retryAfter ?? 0) > 0, "a client was refused with \(problem.status) and not told when to come back")
   }
 
   /// The store works: what was refused is not on disk, or it will be run. A process that dies before it has a store
   /// again cannot see to that.
-  func checkRefused(_ store: SimulatedStore) {
-    guard !refusedNow.isEmpty else { return }
+  func checkRefused(_ store: SimulatedStore, by instance: Int, _ session: Int64?) {
+    guard let refusedNow = refusedNow[instance], !refusedNow.isEmpty else { return }
     for (id, row) in store.rows.sorted(by: { $0.key < $1.key }) where row.record.kind == .call {
+      // What was put into the store for another instance, that one may have begun meanwhile.
+      guard store.owns(row.record.spec.target, session), !isShared else { continue }
       let number = Int(String(decoding: row.record.body.prefix { $0 != 0x20 }, as: UTF8.self))
       require(number.map(refusedNow.contains) != true, "\(id) was refused to its client and is on disk")
     }
@@ -122,7 +128,9 @@ struct Invariants {
 
   // MARK: Targets
 
-  mutating func started(_ start: AttemptStart, at now: Timestamp, store: SimulatedStore, network: SimulatedNetwork) {
+  mutating func started(
+    _ start: AttemptStart, by instance: Int, at now: Timestamp, store: SimulatedStore, network: SimulatedNetwork
+  ) {
     let id = start.call.id
     let policy = start.call.spec.policy
     let decided = start.call.progress.due
@@ -131,7 +139,7 @@ struct Invariants {
     require(
       progress?.state == .running && progress?.attempts == start.number,
       "attempt \(start.number) of \(id) began and was not counted on disk")
-    require(!story.isUnderWay, "attempts of \(id) overlap")
+    require(!story.underWay.contains(instance), "attempts of \(id) overlap")
     require(start.number > story.lastNumber, "attempt \(start.number) of \(id) came after \(story.lastNumber)")
     require(
       decided >= story.notBefore,
@@ -151,7 +159,7 @@ struct Invariants {
       made <= policy.maxAttempts + min(story.crashes, settings.maxInterruptions),
       "\(id) was tried \(made) times, \(policy.maxAttempts) allowed and \(story.crashes) interrupted")
     story.lastNumber = start.number
-    story.isUnderWay = true
+    story.underWay.insert(instance)
     stories[id] = story
     checkOrder(start.call, store: store, network: network)
     let underWay = network.exchanges.values.filter { $0.start.call.id != id }
@@ -167,6 +175,10 @@ struct Invariants {
     let twin = network.exchanges.values.first { isKin($0.start.call) }
     require(
       twin == nil, "\(call.id) was started while \(twin?.start.call.id.description ?? "") of its key is under way")
+    if isShared {
+      // Instances whose clocks differ do not number calls in the order in which they commit them.
+      return require(store.turns[call.id]?.hasTurn == true, "\(call.id) was started and it is not its turn")
+    }
     guard stories[call.id]?.retriesAsked ?? 0 == 0 else { return }
     let earlier = store.rows.values.map(\.record).first { other in
       isKin(other) && other.id < call.id && !other.progress.state.isFinal && stories[other.id]?.retriesAsked ?? 0 == 0
@@ -174,8 +186,12 @@ struct Invariants {
     require(earlier == nil, "\(call.id) was started before \(earlier?.id.description ?? "") of its key has ended")
   }
 
-  mutating func ended(_ result: AttemptResult, _ call: CallRecord, at now: Timestamp) {
-    stories[result.id]?.isUnderWay = false
+  mutating func ended(
+    _ result: AttemptResult, _ call: CallRecord, by instance: Int, at now: Timestamp, isOwner: Bool
+  ) {
+    stories[result.id]?.underWay.remove(instance)
+    // What became of it nobody will write.
+    guard isOwner else { return }
     if let status = result.status, (200...299).contains(status) { stories[result.id]?.hasSucceeded = true }
     let policy = call.spec.policy
     var wait = policy.backoff.range(beforeRetry: 0)?.lowerBound ?? .zero
@@ -193,9 +209,14 @@ struct Invariants {
 
   // MARK: The disk
 
-  mutating func crashed() {
-    for id in stories.keys { stories[id]?.isUnderWay = false }
-    refusedNow = []
+  mutating func crashed(_ instance: Int) {
+    for id in stories.keys { stories[id]?.underWay.remove(instance) }
+    forgetRefused(instance)
+  }
+
+  /// An instance knows nothing of what it refused any more.
+  mutating func forgetRefused(_ instance: Int) {
+    refusedNow[instance] = nil
   }
 
   mutating func recovered(_ state: RecoveredState) {

@@ -15,6 +15,11 @@ struct SimulatedStore {
     var message: String
   }
 
+  /// Who shares the store, and who has which shard; empty when one process has it to itself.
+  var sessions: [Int64: Session] = [:]
+  var owners = [Int64?](repeating: nil, count: ShardSet.count)
+  var lastSession: Int64 = 0
+
   private(set) var rows: [CallID: Row] = [:]
   private(set) var breakers: [String: OpenBreaker] = [:]
   private(set) var keys: [String: KeyRecord] = [:]
@@ -23,32 +28,35 @@ struct SimulatedStore {
   private(set) var turns: [CallID: (key: String, hasTurn: Bool)] = [:]
   /// A transaction whose commit failed, and which is on disk all the same once the process has died, unless another
   /// has been written over it: so it is with the frames of a write-ahead log.
-  private var limbo: [StoreWrite]?
+  private var limbo: (writes: [StoreWrite], session: Int64?)?
   /// Inserted by a commit that took effect and was reported as failed; these may be inserted again.
   private var ambiguous: Set<CallID> = []
 
   /// Makes all of the changes, or none.
-  mutating func commit(_ writes: [StoreWrite]) throws(Nonsense) {
+  mutating func commit(_ writes: [StoreWrite], by session: Int64? = nil) throws(Nonsense) {
     var copy = self
-    for write in writes { try copy.apply(write) }
+    for write in writes { try copy.apply(write, by: session) }
     copy.limbo = nil
     self = copy
   }
 
   /// Makes all of the changes, although the engine is told otherwise.
-  mutating func commitUnnoticed(_ writes: [StoreWrite]) throws(Nonsense) {
-    try commit(writes)
+  mutating func commitUnnoticed(_ writes: [StoreWrite], by session: Int64?) throws(Nonsense) {
+    try commit(writes, by: session)
     for case .insert(let record) in writes { ambiguous.insert(record.id) }
   }
 
   /// Makes the changes should the process die before the next transaction.
-  mutating func commitAtDeath(_ writes: [StoreWrite]) {
-    limbo = writes
+  mutating func commitAtDeath(_ writes: [StoreWrite], by session: Int64?) {
+    limbo = (writes, session)
   }
 
-  private mutating func apply(_ write: StoreWrite) throws(Nonsense) {
+  private mutating func apply(_ write: StoreWrite, by session: Int64?) throws(Nonsense) {
+    try check(write, by: session)
     switch write {
     case .insert(let record):
+      // Told that its commit had failed, somebody writes it again, and its owner has it already.
+      if rows[record.id] != nil, !owns(record.spec.target, session) { return }
       if rows[record.id] != nil, !ambiguous.contains(record.id) {
         throw Nonsense(message: "\(record.id) was inserted twice")
       }
@@ -67,6 +75,7 @@ struct SimulatedStore {
       rows[id] = row
     case .key(let record): keys[record.key.text] = record
     case .discard(let id):
+      if let row = rows[id], !owns(row.record.spec.target, session), !Self.isWaiting(row) { return }
       rows[id] = nil
       ambiguous.remove(id)
       keys = keys.filter { $0.value.call != id }
@@ -115,14 +124,15 @@ struct SimulatedStore {
 
   // MARK: Claims
 
-  mutating func claimDue(before time: Timestamp, limit: Int) -> Claim {
-    let due = waiting.filter { $0.record.progress.due <= time }
+  mutating func claimDue(before time: Timestamp, limit: Int, by session: Int64? = nil) -> Claim {
+    let due = waiting(for: session).filter { $0.record.progress.due <= time }
       .sorted { ($0.record.progress.due, $0.record.id) < ($1.record.progress.due, $1.record.id) }
     let calls = due.prefix(limit).map { hold($0.record.id) }
-    return Claim(calls: calls, nextDue: nextDue)
+    return Claim(calls: calls, nextDue: nextDue(for: session))
   }
 
-  mutating func claimQueued(target: String, limit: Int) -> [CallRecord] {
+  mutating func claimQueued(target: String, limit: Int, by session: Int64? = nil) -> [CallRecord] {
+    guard owns(target, session) else { return [] }
     let queued = rows.values.map(\.record).filter { Self.isQueued($0) && $0.spec.target == target }
     let order = queued.sorted { (-$0.spec.priority, $0.id) < (-$1.spec.priority, $1.id) }
     return order.prefix(limit).map { hold($0.id) }
@@ -137,8 +147,9 @@ struct SimulatedStore {
     keys[key].flatMap { $0.expiresAt > now ? $0 : nil }
   }
 
-  mutating func claim(_ id: CallID, in namespace: Namespace) -> CallRecord? {
+  mutating func claim(_ id: CallID, in namespace: Namespace, by session: Int64? = nil) -> CallRecord? {
     guard let row = rows[id], row.record.spec.namespace == namespace else { return nil }
+    guard owns(row.record.spec.target, session) else { return row.record }
     return row.record.progress.state.isFinal ? row.record : hold(id)
   }
 
@@ -161,54 +172,82 @@ struct SimulatedStore {
     return record
   }
 
+  /// A process that has stopped gives everything back.
+  mutating func leave(_ session: Int64) {
+    limbo = nil
+    releaseHeld(in: ShardSet(owners.indices.filter { owners[$0] == session }))
+    end(session)
+  }
+
   // MARK: Recovery
 
   /// What the last process had written and did not know of takes effect; answers it.
-  mutating func replayLog() throws(Nonsense) -> [StoreWrite] {
-    let writes = limbo ?? []
-    try commit(writes)
-    return writes
+  mutating func replayLog(of session: Int64? = nil) throws(Nonsense) -> [StoreWrite] {
+    guard let limbo, limbo.session == session else { return [] }
+    try commit(limbo.writes, by: session)
+    return limbo.writes
   }
 
   /// Takes over from a process that is gone.
-  mutating func recover() -> RecoveredState {
+  mutating func recover(_ shards: ShardSet = .all, for session: Int64? = nil) -> RecoveredState {
     limbo = nil
-    for (id, row) in rows where row.record.progress.state == .held {
-      // What came out of a target's queue goes back there: its time is that of its deadline, and as a scheduled call
-      // it would wait for that.
-      let waiting = row.record.progress.waiting
-      rows[id]?.record.progress.state =
-        waiting == .breaker || waiting == .concurrency || waiting == .ordering ? .queued : .scheduled
-    }
+    releaseHeld(in: shards)
     // These stay running on disk until the engine has written what became of their attempts: should it die before,
     // the next one has to find them again.
-    let running = rows.values.filter { $0.record.progress.state == .running }.map(\.record.id).sorted()
+    let running = rows.values.filter {
+      $0.record.progress.state == .running && shards.contains(target: $0.record.spec.target)
+    }.map(\.record.id).sorted()
     let taken = running.map { id in
       var record = loaded(id)
       record.progress.state = .held
       return record
     }
     var queued: [String: Int] = [:]
-    for row in rows.values where Self.isQueued(row.record) {
+    for row in rows.values where Self.isQueued(row.record) && shards.contains(target: row.record.spec.target) {
       queued[row.record.spec.target, default: 0] += 1
     }
     var spaces: [Namespace: Int] = [:]
-    for row in rows.values where !row.record.progress.state.isFinal {
+    for row in rows.values where !row.record.progress.state.isFinal && owns(row.record.spec.target, session) {
       spaces[row.record.spec.namespace, default: 0] += 1
     }
     return RecoveredState(
-      running: taken, nextDue: nextDue, queued: queued.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
-      breakers: breakers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
-      controls: controls.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, unfinished: unfinished,
-      namespaces: spaces.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
+      running: taken, nextDue: nextDue(for: session),
+      queued: queued.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
+      breakers: breakers.filter { shards.contains(target: $0.key) }.sorted { $0.key < $1.key }
+        .map { ($0.key, $0.value) },
+      controls: controls.filter { shards.contains(target: $0.key) }.sorted { $0.key < $1.key }
+        .map { ($0.key, $0.value) },
+      unfinished: unfinished(for: session), namespaces: spaces.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
       lastID: rows.keys.max() ?? CallID(rawValue: 0))
+  }
+
+  /// Puts the held calls of some shards back where they were claimed from.
+  mutating func releaseHeld(in shards: ShardSet) {
+    guard !shards.isEmpty else { return }
+    for (id, row) in rows where row.record.progress.state == .held && shards.contains(target: row.record.spec.target) {
+      // What came out of a target's queue goes back there: its time is that of its deadline, and as a scheduled call
+      // it would wait for that.
+      let waiting = row.record.progress.waiting
+      rows[id]?.record.progress.state =
+        waiting == .breaker || waiting == .concurrency || waiting == .ordering ? .queued : .scheduled
+    }
+  }
+
+  func unfinished(for session: Int64?) -> Int {
+    rows.values.count { !$0.record.progress.state.isFinal && owns($0.record.spec.target, session) }
   }
 
   var unfinished: Int { rows.values.count { !$0.record.progress.state.isFinal } }
 
-  private var waiting: [Row] {
-    rows.values.filter { $0.record.progress.state == .scheduled || $0.record.progress.state == .queued }
+  private static func isWaiting(_ row: Row) -> Bool {
+    row.record.progress.state == .scheduled || row.record.progress.state == .queued
   }
 
-  private var nextDue: Timestamp? { waiting.map(\.record.progress.due).min() }
+  private func waiting(for session: Int64?) -> [Row] {
+    rows.values.filter { Self.isWaiting($0) && owns($0.record.spec.target, session) }
+  }
+
+  private func nextDue(for session: Int64?) -> Timestamp? {
+    waiting(for: session).map(\.record.progress.due).min()
+  }
 }

@@ -30,6 +30,9 @@ struct SimulatedStoreLane {
   private var mailbox: [StoreRequest] = []
   private(set) var job: Job?
   private var failed: (epoch: UInt64, failure: StoreFailure)?
+  /// The session that the store knows the instance by; nil when it has the store to itself, or none.
+  private(set) var session: Int64?
+  var isShared = false
 
   mutating func post(_ requests: [StoreRequest]) {
     mailbox += requests
@@ -58,23 +61,28 @@ struct SimulatedStoreLane {
   }
 
   /// Ends the job that is under way.
-  mutating func end(on store: inout SimulatedStore, fault: Fault?, isFull: Bool = false) throws(SimulatedStore.Nonsense)
-    -> Outcome
-  {
+  mutating func end(
+    on store: inout SimulatedStore, at now: Timestamp, fault: Fault?, isFull: Bool = false
+  ) throws(SimulatedStore.Nonsense) -> Outcome {
     guard let job else { return .events([]) }
     self.job = nil
+    if fault == nil || fault == .unnoticed, isFenced(job, store) {
+      if case .commit(let group) = job { return fail(group, isFull: false, isLeaseLost: true) }
+      if case .other(let request) = job { return fail([request], isFull: false, isLeaseLost: true) }
+    }
     switch job {
     case .commit(let group):
       let writes = Self.writes(group)
+      if isShared, fault != .before, store.isTaken(writes) { return fail(group, isFull: false, isKeyTaken: true) }
       if let fault, !writes.isEmpty {
         switch fault {
         case .before: break
-        case .unnoticed: try store.commitUnnoticed(writes)
-        case .atDeath: store.commitAtDeath(writes)
+        case .unnoticed: try store.commitUnnoticed(writes, by: session)
+        case .atDeath: store.commitAtDeath(writes, by: session)
         }
         return fail(group, isFull: isFull)
       }
-      if !writes.isEmpty { try store.commit(writes) }
+      if !writes.isEmpty { try store.commit(writes, by: session) }
       return .committed(
         then: group.flatMap { request -> [Action] in
           if case .commit(_, let then) = request.body { then } else { [] }
@@ -83,7 +91,7 @@ struct SimulatedStoreLane {
       if isVoid(request) { return .events(void([request])) }
       // A claim that fails is rolled back: the engine could not know of calls that it holds unnoticed.
       if fault != nil { return fail([request], isFull: isFull) }
-      return .events(serve(request, store: &store))
+      return serve(request, store: &store, at: now)
     }
   }
 
@@ -93,24 +101,64 @@ struct SimulatedStoreLane {
     }
   }
 
-  private func serve(_ request: StoreRequest, store: inout SimulatedStore) -> [EngineEvent] {
+  /// Whether others have taken over what the instance had, so that the store refuses what it asks for.
+  func isFenced(_ job: Job, _ store: SimulatedStore) -> Bool {
+    guard isShared, !isVoid(job) else { return false }
+    switch job {
+    case .commit(let group): return !Self.writes(group).isEmpty && (session == nil || !store.stands(session))
+    case .other(let request):
+      switch request.body {
+      case .lease(let ask): return ask.session != nil && (ask.session != session || !store.stands(session))
+      case .barrier: return false
+      default: return session == nil || !store.stands(session)
+      }
+    }
+  }
+
+  /// Whether the store refuses a job, however well it is.
+  func isRefused(_ job: Job, _ store: SimulatedStore) -> Bool {
+    guard isShared, !isVoid(job) else { return false }
+    if case .commit(let group) = job, store.isTaken(Self.writes(group)) { return true }
+    return isFenced(job, store)
+  }
+
+  private mutating func serve(_ request: StoreRequest, store: inout SimulatedStore, at now: Timestamp) -> Outcome {
+    if case .lease(let ask) = request.body {
+      guard let grant = store.lease(ask.request, renewing: ask.session, instead: session, at: now) else {
+        return fail([request], isFull: false, isLeaseLost: true)
+      }
+      session = grant.session.id
+      return .events([.leased(grant, ask)])
+    }
+    return .events(answer(request, store: &store))
+  }
+
+  private func answer(_ request: StoreRequest, store: inout SimulatedStore) -> [EngineEvent] {
     switch request.body {
-    case .commit, .barrier: return []
+    case .commit, .barrier, .lease: return []
     case .claimDue(let time, let limit):
-      return [.claimedDue(store.claimDue(before: time, limit: limit))]
+      return [.claimedDue(store.claimDue(before: time, limit: limit, by: session))]
     case .claimQueued(let target, let limit):
-      let calls = store.claimQueued(target: target, limit: limit)
+      let calls = store.claimQueued(target: target, limit: limit, by: session)
       return [.claimedQueued(target: target, calls: calls, complete: calls.count < limit)]
     case .findKey(let submission, let time):
       return [.foundKey(submission, store.find(key: submission.key.text, at: time))]
     case .fetch(let operation):
-      return [.fetched(operation, store.claim(operation.id, in: operation.namespace))]
+      return [.fetched(operation, store.claim(operation.id, in: operation.namespace, by: session))]
     }
   }
 
-  private mutating func fail(_ requests: [StoreRequest], isFull: Bool) -> Outcome {
+  private mutating func fail(
+    _ requests: [StoreRequest], isFull: Bool, isLeaseLost: Bool = false, isKeyTaken: Bool = false
+  )
+    -> Outcome
+  {
     guard let last = requests.last else { return .events([]) }
-    failed = (last.epoch, StoreFailure(isFull: isFull, message: "the simulated disk failed"))
+    failed = (
+      last.epoch,
+      StoreFailure(
+        isFull: isFull, isLeaseLost: isLeaseLost, isKeyTaken: isKeyTaken, message: "the simulated disk failed")
+    )
     return .events(void(requests))
   }
 

@@ -27,6 +27,9 @@ extension EngineEvent {
     case .storeFailed(let request, _): "failure of \(request.summary)"
     case .subscriptions(let all): "subscriptions \(all.map(\.id))"
     case .announce(let announcement): "announce \(announcement.type)"
+    case .leased(let grant, _):
+      "lease \(grant.session.id), \(grant.shards.size) shards, \(grant.gained.size) of them new, share \(grant.share)"
+    case .changed: "changed"
     case .drain: "drain"
     }
   }
@@ -42,6 +45,8 @@ extension StoreRequest {
     case .claimQueued(let target, let limit): "queued/\(epoch) at \(target), \(limit)"
     case .fetch(let operation): "fetch/\(epoch) \(operation.id)"
     case .findKey(let submission, _): "key/\(epoch) \(submission.key.text) of \(submission.reply.rawValue)"
+    case .lease(let ask):
+      "lease/\(epoch) \(ask.session.map { "\($0)" } ?? "new"), gives \(ask.request.giveBack.size) back"
     case .barrier: "barrier/\(epoch)"
     }
   }
@@ -89,6 +94,7 @@ extension Action {
     case .start(let start): "start \(start.call.id) #\(start.number)"
     case .abort(let id): "abort \(id)"
     case .notice(let notice): "notice \(notice)"
+    case .tookOver(let shards, let state): "took \(shards.size) shards over, \(state.running.count) running"
     case .drained: "drained"
     }
   }

@@ -84,6 +84,34 @@ struct TargetWatch {
     for (key, breaker) in recovered.breakers { self[key].told.breaker = .open(until: breaker.until) }
   }
 
+  /// What came to the instance in a turn.
+  private mutating func takeOver(_ effects: Effects) {
+    for case .tookOver(let shards, let state) in effects.actions {
+      forget(shards)
+      let recovered = Self(settings: settings, recovered: state)
+      for (key, target) in recovered.targets {
+        targets[key] = target
+        before[key] = target
+      }
+    }
+  }
+
+  /// What went from the instance in a turn.
+  private mutating func letGo(_ effects: Effects) {
+    for case .notice(let notice) in effects.actions {
+      switch notice {
+      case .shardsReleased(let shards): forget(shards)
+      case .leaseLost: forget(.all)
+      default: break
+      }
+    }
+  }
+
+  private mutating func forget(_ shards: ShardSet) {
+    for key in targets.keys where shards.contains(target: key) { targets[key] = nil }
+    for (attempt, start) in starts where shards.contains(target: start.call.spec.target) { starts[attempt] = nil }
+  }
+
   subscript(key: String) -> Target {
     get { targets[key] ?? Target(settings: settings.target) }
     set { targets[key] = newValue }
@@ -138,6 +166,8 @@ struct TargetWatch {
 
   /// What a turn did; answers what it should not have done.
   mutating func turn(_ effects: Effects, _ engine: Engine, at now: Timestamp) -> String? {
+    takeOver(effects)
+    defer { letGo(effects) }
     obey(effects)
     let standings = targets.mapValues { ($0.told, $0.toldAt) }
     listen(effects, at: now)

@@ -30,6 +30,22 @@ enum Workload {
     return settings
   }
 
+  /// Whether instances share the store, and how many.
+  static func share(_ settings: inout EngineSettings, _ random: inout RandomSource) -> Int {
+    guard random.chance(0.5) else { return 1 }
+    let duration = Duration.milliseconds(random.pick(4000...20_000))
+    settings.leases = LeaseSettings(
+      duration: duration, margin: duration / random.pick(8...12), interval: .milliseconds(random.pick(500...4000)))
+    return random.pick([1, 2, 2, 3])
+  }
+
+  /// An instance's clock, which differs in rate by no more than the leases allow for.
+  static func clock(of settings: EngineSettings, _ random: inout RandomSource) -> SimulatedClock {
+    guard settings.leases != nil, random.chance(0.7) else { return SimulatedClock() }
+    return SimulatedClock(
+      offset: .milliseconds(random.pick(-2000...2000)), drift: Int64(random.pick(-30_000...30_000)))
+  }
+
   /// What an operator sets for a target.
   static func overrides(_ random: inout RandomSource) -> TargetOverrides {
     var overrides = TargetOverrides()

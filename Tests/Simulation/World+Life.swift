@@ -10,7 +10,7 @@ extension World {
     let end = World.start + length
     func anyTime() -> Timestamp { World.start + .microseconds(Int64(random.unitInterval() * length.inSeconds * 1e6)) }
     targets = Workload.targets(from: World.start, for: length, &random)
-    for target in targets { network.targets[target.url] = target }
+    for instance in instances { for target in targets { instance.network.targets[target.url] = target } }
     if random.chance(0.6) { faultRate = random.pick([0.001, 0.01, 0.05]) }
     unnoticedFaults = random.chance(0.3)
     if random.chance(0.5) {
@@ -20,7 +20,7 @@ extension World {
       }
     }
     let crashes = random.chance(0.3) ? 0 : random.pick(1...6)
-    for _ in 0..<crashes { agenda.add(random.chance(0.2) ? .drain : .crash, at: anyTime()) }
+    for _ in 0..<crashes { agenda.add(random.chance(0.2) ? .drain(0) : .crash(0), at: anyTime()) }
     // Some come one by one, some all at once.
     for _ in 0..<random.pick(5...60) { agenda.add(.submit, at: anyTime()) }
     for _ in 0..<random.pick(0...3) {
@@ -29,22 +29,29 @@ extension World {
     }
     planControls(for: length)
     for _ in 0..<20 { agenda.add(.look, at: anyTime()) }
-    invariants.isFairWeather = crashes == 0 && faultRate == 0 && badWeather.isEmpty
-    agenda.add(.restart, at: World.start)
+    invariants.isFairWeather = crashes == 0 && faultRate == 0 && badWeather.isEmpty && !isShared
+    agenda.add(.restart(0), at: World.start)
     agenda.add(.heal, at: end)
   }
 
   // MARK: Clients
 
-  func token(_ asked: Asked) -> ReplyToken {
+  func token(_ asked: Asked, of instance: Instance) -> ReplyToken {
     tokens += 1
     let token = ReplyToken(rawValue: tokens)
-    waiting[token] = asked
+    instance.waiting[token] = asked
     return token
   }
 
+  /// The instance that a client comes to, if any is up.
+  func anyInstance() -> Instance? {
+    guard isShared else { return instances[0].isUp ? instances[0] : nil }
+    let up = instances.filter(\.isUp)
+    return up.isEmpty ? nil : sharedRandom.pick(up)
+  }
+
   func submit() {
-    guard isUp else { return }
+    guard let instance = anyInstance() else { return }
     var descriptor = Workload.descriptor(
       to: random.pick(targets), callback: random.pick(targets), at: now, &random)
     if random.chance(0.2) {
@@ -59,26 +66,27 @@ extension World {
     for _ in 0..<(descriptor.key != nil && random.chance(0.4) ? 3 : 1) {
       submissions += 1
       descriptor.body = Array("\(submissions) ".utf8) + padding
-      post(.submit(descriptor, token(.submit(descriptor.key, number: submissions))))
+      let reply = token(.submit(descriptor.key, number: submissions), of: instance)
+      post(.submit(descriptor, reply), to: instance)
     }
   }
 
   func operate(_ kind: Operation.Kind, _ id: CallID) {
-    guard isUp else { return }
+    guard let instance = anyInstance() else { return }
     let own = store.rows[id]?.record.spec.namespace ?? .default
     // Some try what is not theirs.
     let isForeign = random.chance(0.1)
     let namespace = isForeign ? NamespaceWatch.names.first { $0 != own } ?? own : own
     var operation = Operation(kind, id, in: namespace, reply: ReplyToken(rawValue: 0))
-    operation.reply = token(.operation(operation))
-    waiting[operation.reply] = .operation(operation)
+    operation.reply = token(.operation(operation), of: instance)
+    instance.waiting[operation.reply] = .operation(operation)
     if !isForeign { invariants.asked(operation) }
-    note("client \(operation.reply.rawValue) wants \(kind) of \(id)")
-    post(.operate(operation))
+    note(instance, "client \(operation.reply.rawValue) wants \(kind) of \(id)")
+    post(.operate(operation), to: instance)
   }
 
-  func answer(_ token: ReplyToken, _ reply: Reply) {
-    guard let asked = waiting.removeValue(forKey: token) else {
+  func answer(_ token: ReplyToken, _ reply: Reply, by instance: Instance) {
+    guard let asked = instance.waiting.removeValue(forKey: token) else {
       return invariants.require(false, "client \(token.rawValue) got two replies")
     }
     switch (asked, reply) {
@@ -93,17 +101,20 @@ extension World {
       invariants.done(operation, in: store)
     case (.operation(let operation), .refused(let problem)): invariants.refused(operation, problem, in: store)
     case (.control(let control), .controlled):
-      let fault = watch.controlled(control, in: store)
+      // One that stood still may be told of what others have changed since.
+      guard store.owns(control.target, instance.lane.session) else { return }
+      let fault = instance.watch.controlled(control, in: store)
       invariants.require(fault == nil, fault ?? "")
     case (.control, .refused(let problem)):
       invariants.require(
-        ["storageFull", "storageUnavailable", "tooManyTargets"].contains(problem.code),
+        ["storageFull", "storageUnavailable", "tooManyTargets"].contains(problem.code)
+          || isShared && ["ownedElsewhere", "leaseLost"].contains(problem.code),
         "an operator was refused for \(problem.code)")
     case (.report, .report(let report)):
-      self.report = report
+      instance.report = report
     case (.submit(let key?, _), .replayed(let id)): invariants.replayed(id, under: key, in: store)
     case (.submit(let key, let number), .refused(let problem)):
-      invariants.refused(submission: number, problem)
+      invariants.refused(submission: number, problem, by: instance.number)
       if let key, problem.code == "idempotencyKeyReused" { invariants.reused(key, in: store) }
     default: invariants.require(false, "client \(token.rawValue) got a reply that does not fit")
     }
@@ -122,54 +133,46 @@ extension World {
 
   // MARK: Crashes
 
-  func drain() {
-    guard isUp, !isDraining else { return }
-    note("drain")
-    isDraining = true
-    post(.drain)
-    agenda.add(.crash, at: now + .seconds(10))
+  func drain(_ instance: Instance) {
+    guard instance.isUp, !instance.isDraining else { return }
+    note(instance, "drain")
+    instance.isDraining = true
+    post(.drain, to: instance)
+    agenda.add(.crash(instance.number), at: now + .seconds(10))
   }
 
   /// The process dies: what is not on disk is gone, and a transaction that was being written is on disk or is not.
-  func crash() {
-    guard isUp else { return }
-    note("crash")
-    isUp = false
-    invariants.crashed()
-    if case .commit(let group) = lane.job, random.chance(0.5) {
+  func crash(_ instance: Instance) {
+    guard instance.isUp else { return }
+    note(instance, "crash")
+    instance.isUp = false
+    invariants.crashed(instance.number)
+    if case .commit(let group)? = instance.lane.job, random.chance(0.5),
+      !instance.lane.isRefused(.commit(group), store)
+    {
       let before = store
       let writes = SimulatedStoreLane.writes(group)
-      do { try store.commit(writes) } catch { invariants.require(false, error.message) }
+      do { try store.commit(writes, by: instance.lane.session) } catch { invariants.require(false, error.message) }
       invariants.committed(before, store, writes)
     }
-    life += 1
-    lane = SimulatedStoreLane()
-    network.drop()
-    inbox = []
-    waiting = [:]
-    turnIsPlanned = false
-    wakePlanned = nil
-    agenda.add(.restart, at: now + random.span(1...(random.chance(0.2) ? 30_000 : 1000)))
+    instance.lastSession = instance.lane.session
+    instance.stop()
+    agenda.add(.restart(instance.number), at: now + random.span(1...(random.chance(0.2) ? 30_000 : 1000)))
   }
 
-  func restart() {
-    guard !isUp else { return }
+  func restart(_ instance: Instance) {
+    guard !instance.isUp else { return }
     let before = store
     do {
-      let replayed = try store.replayLog()
+      let replayed = try store.replayLog(of: instance.lastSession)
       invariants.committed(before, store, replayed)
+      if isShared { return join(instance) }
       let state = store.recover()
       invariants.recovered(state)
-      breakers = BreakerWatch(settings: settings, recovered: state)
-      watch = TargetWatch(settings: settings, recovered: state)
-      namespaces = NamespaceWatch()
       note("restart with \(state.unfinished) calls, \(state.running.count) of them running")
-      engine = Engine(settings: settings, seed: random.next())
-      isUp = true
-      isDraining = false
-      hadUnnoticedFault = false
-      post(.recovered(state))
-      post(.namespaces(Set(targets.map { QualifiedKey.namespace(of: $0.key) }).sorted()))
+      instance.start(seed: random.next(), state)
+      post(.recovered(state), to: instance)
+      post(.namespaces(Set(targets.map { QualifiedKey.namespace(of: $0.key) }).sorted()), to: instance)
     } catch {
       invariants.require(false, error.message)
     }
@@ -181,13 +184,15 @@ extension World {
   func heal() {
     note("all is well from now on")
     isHealed = true
-    network.isHealed = true
-    if hadUnnoticedFault || isDraining { crash() }
+    for instance in instances {
+      instance.network.isHealed = true
+      if instance.hadUnnoticedFault || instance.isDraining { crash(instance) }
+    }
     agenda.add(.tidy, at: now + .seconds(35))
+    if isShared { agenda.add(.rest, at: now + .seconds(40)) }
   }
 
   func askForReport() {
-    guard isUp else { return }
-    post(.report(token(.report)))
+    for instance in instances where instance.isUp { post(.report(token(.report, of: instance)), to: instance) }
   }
 }

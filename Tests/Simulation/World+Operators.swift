@@ -28,21 +28,25 @@ extension World {
   }
 
   func control(_ kind: TargetControl.Kind, _ target: String) {
-    guard isUp else { return }
+    guard let instance = isHealed ? owner(of: target) : anyInstance() else { return }
     var control = TargetControl(kind, target, reply: ReplyToken(rawValue: 0))
-    control.reply = token(.control(control))
-    waiting[control.reply] = .control(control)
-    note("operator \(control.reply.rawValue) wants \(kind) of \(target)")
-    post(.control(control))
+    control.reply = token(.control(control), of: instance)
+    instance.waiting[control.reply] = .control(control)
+    note(instance, "operator \(control.reply.rawValue) wants \(kind) of \(target)")
+    post(.control(control), to: instance)
   }
 
   /// Undoes what operators have made of targets, so that every call can end.
   func tidy() {
-    guard isUp else { return agenda.add(.tidy, at: now + .seconds(5)) }
+    guard isShared || instances[0].isUp else { return agenda.add(.tidy, at: now + .seconds(5)) }
     for (target, controls) in store.controls.sorted(by: { $0.key < $1.key }) where controls != TargetControls() {
       control(.resume, target)
       control(.configure(TargetOverrides()), target)
       control(.release, target)
+    }
+    // Somebody may have been refused, for its target was on its way to another instance.
+    if isShared, store.controls.values.contains(where: { $0 != TargetControls() }) {
+      agenda.add(.tidy, at: now + .seconds(5))
     }
   }
 }

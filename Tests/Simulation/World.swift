@@ -2,7 +2,7 @@ internal import RedialCore
 @testable internal import RedialEngine
 internal import RedialModel
 
-/// A run: an engine, and everything around it, on virtual time, from one seed.
+/// A run: one engine or several over one store, and everything around them, on virtual time, from one seed.
 final class World {
   static let start = Timestamp(microseconds: 1_796_083_200_000_000)
   /// The longest that a request to a healthy store takes, queueing included.
@@ -11,19 +11,22 @@ final class World {
   static let longestWait = Duration.seconds(61)
 
   enum Happening {
-    case turn(life: Int)
-    case wake(life: Int)
-    case storeEnds(life: Int)
-    case attemptEnds(life: Int, CallID, number: Int)
+    case turn(Int, life: Int)
+    case wake(Int, life: Int)
+    case storeEnds(Int, life: Int)
+    case attemptEnds(Int, life: Int, CallID, number: Int)
     case submit
     case operate(Operation.Kind, CallID)
     case control(TargetControl.Kind, String)
     case tidy
-    case drain
-    case crash
-    case restart
+    case drain(Int)
+    case crash(Int)
+    case restart(Int)
+    case stall(Int, Duration)
+    case goOn(Int, life: Int)
     case heal
     case look
+    case rest
   }
 
   enum Asked {
@@ -35,32 +38,23 @@ final class World {
 
   let settings: EngineSettings
   var random: RandomSource
+  /// What happens only where several share the store is drawn apart, so that other runs are as they were.
+  var sharedRandom: RandomSource
   var now = World.start
   var agenda = Agenda<Happening>()
   var invariants: Invariants
-  var breakers: BreakerWatch
-  var watch: TargetWatch
-  var namespaces = NamespaceWatch()
-  var store = SimulatedStore()
-  var lane = SimulatedStoreLane()
-  var network = SimulatedNetwork()
 
-  var engine: Engine
-  /// Counts engines; what was planned for an earlier one is void.
-  var life = 0
-  var isUp = false
-  var isDraining = false
-  var inbox: [EngineEvent] = []
-  var turnIsPlanned = false
-  var wakePlanned: Timestamp?
-  var turnsAtOnce = 0
+  var store = SimulatedStore()
+  var instances: [Instance] = []
+  var isShared: Bool { settings.leases != nil }
+  var isOver = false
+  /// Looks in a row at which nothing was left to do.
+  var restedFor = 0
 
   var tokens: UInt64 = 0
-  var waiting: [ReplyToken: Asked] = [:]
   var known: [CallID] = []
   /// What was submitted under keys, to be submitted again.
   var keyed: [CallDescriptor] = []
-  var report: EngineReport?
 
   /// How often a transaction fails, and when it does so all the time.
   var faultRate = 0.0
@@ -68,7 +62,6 @@ final class World {
   /// Submissions so far; each begins its body with its number.
   var submissions = 0
   var unnoticedFaults = false
-  var hadUnnoticedFault = false
   var isHealed = false
   var targets: [SimulatedNetwork.Target] = []
 
@@ -77,28 +70,36 @@ final class World {
 
   init(seed: UInt64) {
     random = RandomSource(seed: seed)
-    settings = Workload.settings(&random)
+    sharedRandom = RandomSource(seed: seed ^ 0x6c65_6173_6573)
+    var settings = Workload.settings(&random)
+    let count = Workload.share(&settings, &sharedRandom)
+    self.settings = settings
     invariants = Invariants(settings: settings)
-    breakers = BreakerWatch(settings: settings, recovered: RecoveredState())
-    watch = TargetWatch(settings: settings, recovered: RecoveredState())
-    engine = Engine(settings: settings, seed: 0)
+    invariants.isShared = settings.leases != nil
+    for number in 0..<count {
+      instances.append(
+        Instance(number: number, settings: settings, clock: Workload.clock(of: settings, &sharedRandom)))
+    }
     plan()
+    if isShared { planInstances() }
   }
 
   /// Runs to the end, and answers what was not as it must be.
   func run() -> String? {
-    while invariants.violation == nil, let (time, happening) = agenda.next() {
+    while !isOver, invariants.violation == nil, let (time, happening) = agenda.next() {
       if time - World.start > .seconds(1200) { break }
-      if time > now { turnsAtOnce = 0 }
+      if time > now { for instance in instances { instance.turnsAtOnce = 0 } }
       now = time
       happen(happening)
     }
     if invariants.violation == nil {
       askForReport()
-      turn()
+      for instance in instances where instance.isUp { turn(instance) }
     }
-    invariants.checkRun(store, report)
-    if invariants.violation == nil, let token = waiting.keys.min(by: { $0.rawValue < $1.rawValue }) {
+    invariants.checkRun(store, instances.filter(\.isUp).map(\.report))
+    invariants.require(instances.contains(where: \.isUp), "no instance is up")
+    let waiting = instances.flatMap(\.waiting.keys)
+    if invariants.violation == nil, let token = waiting.min(by: { $0.rawValue < $1.rawValue }) {
       return "client \(token.rawValue) never got a reply"
     }
     return invariants.violation
@@ -108,136 +109,196 @@ final class World {
     if let trace { trace("\(now.text) \(text())") }
   }
 
+  func note(_ instance: Instance, _ text: @autoclosure () -> String) {
+    note(isShared ? "[\(instance.number)] \(text())" : text())
+  }
+
   private func happen(_ happening: Happening) {
     switch happening {
-    case .turn(let life) where life == self.life:
-      turnIsPlanned = false
-      turn()
-    case .wake(let life) where life == self.life && wakePlanned == now:
-      wakePlanned = nil
-      turn()
-    case .storeEnds(let life) where life == self.life: storeEnds()
-    case .attemptEnds(let life, let id, let number) where life == self.life: attemptEnds(id, number)
-    case .turn, .wake, .storeEnds, .attemptEnds: break
+    case .turn(let number, let life):
+      guard let instance = awake(number, life, happening) else { return }
+      instance.turnIsPlanned = false
+      turn(instance)
+    case .wake(let number, let life):
+      guard let instance = awake(number, life, happening), instance.wakePlanned ?? .distantFuture <= now else { return }
+      instance.wakePlanned = nil
+      turn(instance)
+    case .storeEnds(let number, let life):
+      // The store goes on while those who use it stand still.
+      if instances[number].life == life { storeEnds(instances[number]) }
+    case .attemptEnds(let number, let life, let id, let attempt):
+      guard let instance = awake(number, life, happening) else { return }
+      attemptEnds(instance, id, attempt)
     case .submit: submit()
     case .operate(let kind, let id): operate(kind, id)
     case .control(let kind, let target): control(kind, target)
     case .tidy: tidy()
-    case .drain: drain()
-    case .crash: crash()
-    case .restart: restart()
+    case .drain(let number): drain(instances[number])
+    case .crash(let number): crash(instances[number])
+    case .restart(let number): restart(instances[number])
+    case .stall(let number, let time): stall(instances[number], for: time)
+    case .goOn(let number, let life): if instances[number].life == life { goOn(instances[number]) }
     case .heal: heal()
     case .look: askForReport()
+    case .rest: rest()
     }
   }
 
-  // MARK: The engine's lane
-
-  func post(_ event: EngineEvent) {
-    inbox.append(event)
-    guard !turnIsPlanned else { return }
-    turnIsPlanned = true
-    agenda.add(.turn(life: life), at: now + random.span(0...2))
+  /// The instance that something happens to, unless it is another by now; if it stands still, it happens afterwards.
+  private func awake(_ number: Int, _ life: Int, _ happening: Happening) -> Instance? {
+    let instance = instances[number]
+    guard instance.life == life else { return nil }
+    if let until = instance.stalledUntil {
+      agenda.add(happening, at: until)
+      return nil
+    }
+    return instance
   }
 
-  func turn() {
-    let events = inbox
-    inbox = []
-    turnsAtOnce += 1
-    invariants.require(turnsAtOnce < 500, "the engine asks for turn after turn at one instant")
-    breakers.willHear(events)
-    watch.willHear(events, calls: engine.calls, at: now)
-    for event in events { note("  hears \(event.summary)") }
-    let effects = engine.handle(events, at: now)
-    invariants.checkMemory(engine.calls.count, inFlight: engine.inFlight, clients: waiting.count)
+  // MARK: An engine's lane
+
+  func post(_ event: EngineEvent, to instance: Instance) {
+    instance.inbox.append(event)
+    planTurn(of: instance)
+  }
+
+  func planTurn(of instance: Instance) {
+    guard !instance.turnIsPlanned else { return }
+    instance.turnIsPlanned = true
+    agenda.add(.turn(instance.number, life: instance.life), at: now + random.span(0...2))
+  }
+
+  func turn(_ instance: Instance) {
+    let events = instance.inbox
+    instance.inbox = []
+    instance.turnsAtOnce += 1
+    invariants.require(instance.turnsAtOnce < 500, "the engine asks for turn after turn at one instant")
+    let now = instance.clock.reading(at: now)
+    instance.breakers.willHear(events)
+    instance.watch.willHear(events, calls: instance.engine.calls, at: now)
+    for event in events { note(instance, "  hears \(event.summary)") }
+    for case .leased(let grant, _) in events { invariants.recovered(grant.state) }
+    let effects = instance.engine.handle(events, at: now)
+    invariants.checkMemory(
+      instance.engine.calls.count, inFlight: instance.engine.inFlight, clients: instance.waiting.count)
     for start in BreakerWatch.starts(effects.store) {
       let id = start.call.id
       invariants.require(start.call.progress.due == now, "attempt \(start.number) of \(id) was decided on earlier")
     }
     let fault =
-      breakers.turn(effects, at: now) ?? watch.turn(effects, engine, at: now)
-      ?? namespaces.turn(BreakerWatch.starts(effects.store), engine)
+      instance.breakers.turn(effects, at: now) ?? instance.watch.turn(effects, instance.engine, at: now)
+      ?? instance.namespaces.turn(BreakerWatch.starts(effects.store), instance.engine)
     invariants.require(fault == nil, fault ?? "")
-    for request in effects.store { note("  asks for \(request.summary)") }
-    lane.post(effects.store)
-    perform(effects.actions)
-    serveStore()
-    guard isUp, let wake = effects.wakeAt, wake < wakePlanned ?? .distantFuture else { return }
-    wakePlanned = wake
-    agenda.add(.wake(life: life), at: max(wake, now))
+    for request in effects.store { note(instance, "  asks for \(request.summary)") }
+    instance.lane.post(effects.store)
+    perform(effects.actions, instance)
+    serveStore(instance)
+    guard instance.isUp, let wake = effects.wakeAt else { return }
+    let time = max(instance.clock.time(of: wake), self.now)
+    guard time < instance.wakePlanned ?? .distantFuture else { return }
+    instance.wakePlanned = time
+    agenda.add(.wake(instance.number, life: instance.life), at: time)
   }
 
-  func perform(_ actions: [Action]) {
-    for action in actions where isUp {
-      note("  does \(action.summary)")
+  func perform(_ actions: [Action], _ instance: Instance) {
+    for action in actions where instance.isUp {
+      note(instance, "  does \(action.summary)")
       switch action {
-      case .reply(let token, let reply): answer(token, reply)
-      case .start(let start):
-        invariants.started(start, at: now, store: store, network: network)
-        let end = network.start(start, at: now, &random)
-        agenda.add(.attemptEnds(life: life, start.call.id, number: start.number), at: end)
+      case .reply(let token, let reply): answer(token, reply, by: instance)
+      case .start(let start): begin(start, instance)
       case .abort(let id):
-        if let number = network.abort(id, at: now) {
-          agenda.add(.attemptEnds(life: life, id, number: number), at: now + random.span(0...3))
+        if let number = instance.network.abort(id, at: instance.clock.reading(at: now)) {
+          agenda.add(
+            .attemptEnds(instance.number, life: instance.life, id, number: number), at: now + random.span(0...3))
         } else {
-          invariants.abortedInVain(id, decidedOn: engine.calls[id]?.record.progress.attempts ?? 0)
+          invariants.abortedInVain(id, decidedOn: instance.engine.calls[id]?.record.progress.attempts ?? 0)
         }
-      case .notice: break
+      case .notice(.leaseLost): invariants.forgetRefused(instance.number)
+      case .notice, .tookOver: break
       case .drained:
-        invariants.require(network.exchanges.isEmpty, "the engine says that it has drained, with attempts under way")
-        note("drained")
-        crash()
+        invariants.require(
+          instance.network.exchanges.isEmpty, "the engine says that it has drained, with attempts under way")
+        note(instance, "drained")
+        if let session = instance.lane.session { store.leave(session) }
+        crash(instance)
       }
     }
   }
 
-  private func attemptEnds(_ id: CallID, _ number: Int) {
-    guard let call = network.exchanges[id]?.start.call, let result = network.end(id, number: number) else { return }
-    invariants.ended(result, call, at: now)
-    post(.attemptEnded(result))
+  private func begin(_ start: AttemptStart, _ instance: Instance) {
+    let time = instance.clock.reading(at: now)
+    if let bound = start.startBefore, time >= bound {
+      note(instance, "  is too late to start \(start.call.id)")
+      return post(.attemptEnded(AttemptResult(tooLate: start)), to: instance)
+    }
+    checkShares(start, instance)
+    invariants.started(start, by: instance.number, at: time, store: store, network: instance.network)
+    let duration = instance.network.start(start, at: time, &random) - time
+    agenda.add(
+      .attemptEnds(instance.number, life: instance.life, start.call.id, number: start.number),
+      at: instance.clock.time(of: time + duration))
   }
 
-  // MARK: The store's lane
-
-  func serveStore() {
-    guard isUp, let job = lane.begin() else { return }
-    let latency = lane.isVoid(job) ? Duration.zero : random.span(0.1...(random.chance(0.02) ? 400 : 20))
-    agenda.add(.storeEnds(life: life), at: now + latency)
+  private func attemptEnds(_ instance: Instance, _ id: CallID, _ number: Int) {
+    guard let call = instance.network.exchanges[id]?.start.call, let result = instance.network.end(id, number: number)
+    else { return }
+    invariants.ended(
+      result, call, by: instance.number, at: instance.clock.reading(at: now),
+      isOwner: store.owns(call.spec.target, instance.lane.session))
+    post(.attemptEnded(result), to: instance)
   }
 
-  private func fault() -> SimulatedStoreLane.Fault? {
+  // MARK: A store's lane
+
+  func serveStore(_ instance: Instance) {
+    guard instance.isUp, instance.stalledUntil == nil, let job = instance.lane.begin() else { return }
+    var latency =
+      instance.lane.isVoid(job) ? Duration.zero : random.span(0.1...(random.chance(0.02) ? 400 : 20))
+    if instance.cutsHang, let cut = instance.cut(at: now) { latency = max(latency, cut.upperBound - now) }
+    agenda.add(.storeEnds(instance.number, life: instance.life), at: now + latency)
+  }
+
+  private func fault(_ instance: Instance) -> SimulatedStoreLane.Fault? {
+    if !instance.cutsHang, instance.cut(at: now) != nil { return .before }
     let isBad = badWeather.contains { $0.contains(now) }
     guard !isHealed, random.chance(isBad ? 0.9 : faultRate) else { return nil }
     if random.chance(0.5) { return .before }
     return unnoticedFaults ? .unnoticed : .atDeath
   }
 
-  func storeEnds(fault given: SimulatedStoreLane.Fault? = nil) {
-    guard let job = lane.job else { return }
-    let fault = lane.isVoid(job) ? nil : given ?? self.fault()
+  private func storeEnds(_ instance: Instance) {
+    guard let job = instance.lane.job else { return }
+    let fault = instance.lane.isVoid(job) ? nil : self.fault(instance)
     let isFull = fault != nil && random.chance(0.4)
+    let isFenced = instance.lane.isRefused(job, store)
     let before = store
+    let session = instance.lane.session
     let outcome: SimulatedStoreLane.Outcome
     do {
-      outcome = try lane.end(on: &store, fault: fault, isFull: isFull)
+      outcome = try instance.lane.end(on: &store, at: now, fault: fault, isFull: isFull)
     } catch {
       return invariants.require(false, error.message)
     }
     if case .commit(let group) = job {
-      note("store \(fault.map { "fails (\($0))" } ?? "commits") \(group.count)")
-      if fault == .unnoticed { hadUnnoticedFault = true }
-      if fault == nil || fault == .unnoticed {
+      note(instance, "store \(isFenced ? "refuses" : fault.map { "fails (\($0))" } ?? "commits") \(group.count)")
+      if fault == .unnoticed, !isFenced { instance.hadUnnoticedFault = true }
+      if fault == nil || fault == .unnoticed, !isFenced {
         let writes = SimulatedStoreLane.writes(group)
         invariants.committed(before, store, writes)
-        if fault == nil, !writes.isEmpty { invariants.checkRefused(store) }
+        if fault == nil, !writes.isEmpty { invariants.checkRefused(store, by: instance.number, session) }
       }
-    } else if fault != nil {
-      note("store fails a claim")
+    } else if fault != nil || isFenced {
+      note(instance, "store \(isFenced ? "refuses" : "fails") a claim")
     }
+    if instance.stalledUntil != nil { return instance.unheard = outcome }
+    hear(outcome, instance)
+  }
+
+  func hear(_ outcome: SimulatedStoreLane.Outcome, _ instance: Instance) {
     switch outcome {
-    case .committed(let then): perform(then)
-    case .events(let events): for event in events { post(event) }
+    case .committed(let then): perform(then, instance)
+    case .events(let events): for event in events { post(event, to: instance) }
     }
-    serveStore()
+    serveStore(instance)
   }
 }

@@ -85,6 +85,11 @@ public struct CallIDSource: Sendable {
     self.last = last.rawValue
   }
 
+  /// The same source under another instance's number, whose identities are above another, too.
+  public func joined(as instance: Int, after other: CallID) -> CallIDSource {
+    CallIDSource(instance: instance, after: CallID(rawValue: max(last, other.rawValue)))
+  }
+
   /// The next identity. When a millisecond's sequence is spent, or the clock
   /// went back, it borrows from the milliseconds to come rather than repeat itself.
   ///

@@ -197,22 +197,30 @@ final class Runtime: @unchecked Sendable {
     }
     // A lane that did not end in its time still reaches for this when it does, and it may be the last that happens
     // before the process exits.
-    if !closeStore() || !isOver { _ = Unmanaged.passRetained(self) }
+    if !closeStore(isDrained: isOver) || !isOver { _ = Unmanaged.passRetained(self) }
     spans?.close()
   }
 
   /// Ends what has not begun.
   func abandon() {
     transport?.shutdown()
-    _ = closeStore()
+    _ = closeStore(isDrained: false)
   }
 
   /// Closes the store behind everything that was asked of it; false when it does not come to that in its time.
-  private func closeStore() -> Bool {
+  private func closeStore(isDrained: Bool) -> Bool {
     watch.stop()
     storeLane?.stopTidying()
     let closed = DispatchSemaphore(value: 0)
-    storeLane?.afterwards { store in
+    storeLane?.afterwards { [log] store in
+      if isDrained {
+        do throws(StoreError) {
+          try store.leave()
+        } catch {
+          // Whoever comes next takes it over as from a process that was killed.
+          log.write(.warning, "leaseNotReturned", [("error", error.message)])
+        }
+      }
       store.close()
       closed.signal()
     }
@@ -265,6 +273,7 @@ final class Runtime: @unchecked Sendable {
         standings.note(notice, at: clock.now)
         log.write(notice)
         events.note(notice, at: clock.now)
+      case .tookOver(_, let state): standings.note(state)
       case .drained: drained.signal()
       }
     }
@@ -272,7 +281,9 @@ final class Runtime: @unchecked Sendable {
     if !answers.isEmpty { HTTPResponder.respond(answers) }
   }
 
-  private func start(_ starts: [AttemptStart]) {
+  private func start(_ all: [AttemptStart]) {
+    let starts = inTime(all)
+    if starts.isEmpty { return }
     underWay.withLock { underWay in
       for start in starts { underWay[UInt64(start.call.id.rawValue)] = start.number }
     }
@@ -291,6 +302,15 @@ final class Runtime: @unchecked Sendable {
           captureLimit: start.call.spec.captureLimit, maxRedirects: start.call.spec.maxRedirects,
           tls: start.tls)
       })
+  }
+
+  /// The attempts that may still be begun: this process may have stood still, and others have the calls of the rest.
+  private func inTime(_ starts: [AttemptStart]) -> [AttemptStart] {
+    guard starts.contains(where: { $0.startBefore != nil }) else { return starts }
+    let now = clock.now
+    let late = starts.filter { $0.startBefore ?? .distantFuture <= now }
+    post(late.map { .attemptEnded(AttemptResult(tooLate: $0)) })
+    return starts.filter { $0.startBefore ?? .distantFuture > now }
   }
 
   private func attemptsEnded(_ results: [TransportResult]) {

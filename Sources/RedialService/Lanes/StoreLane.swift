@@ -157,6 +157,10 @@ final class StoreLane: @unchecked Sendable {
         outcome(.events([.foundKey(submission, try store.find(key: submission.key.text, at: time))]))
       case .fetch(let operation):
         outcome(.events([.fetched(operation, try store.claim(operation.id, in: operation.namespace))]))
+      case .lease(let ask):
+        // Every instance of one machine has this clock in common; it is only compared with itself.
+        let grant = try store.lease(ask.request, renewing: ask.session, at: Clock.wallTime())
+        outcome(.events([.leased(grant, ask)]))
       }
     } catch {
       failed = (request.epoch, Self.failure(error))
@@ -171,6 +175,8 @@ final class StoreLane: @unchecked Sendable {
   }
 
   private static func failure(_ error: StoreError) -> StoreFailure {
-    StoreFailure(isFull: error.kind == .full, message: error.message)
+    StoreFailure(
+      isFull: error.kind == .full, isLeaseLost: error.kind == .leaseLost, isKeyTaken: error.kind == .keyTaken,
+      message: error.message)
   }
 }

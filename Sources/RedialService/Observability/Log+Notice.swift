@@ -31,6 +31,10 @@ extension Log {
       write(.error, "storeFailed", [("error", message)])
     case .storeRetried(let writes):
       write(.info, "storeRetried", [("writes", "\(writes)")])
+    case .shardsGained(let shards): write(.info, "shardsGained", [("shards", "\(shards.size)")])
+    case .shardsReleased(let shards): write(.info, "shardsReleased", [("shards", "\(shards.size)")])
+    case .leaseLost:
+      write(.error, "leaseLost", [("meaning", "others have taken this instance's part of the store over")])
     }
   }
 

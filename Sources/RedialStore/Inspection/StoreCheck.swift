@@ -14,6 +14,13 @@ public enum StoreCheck: String, Sendable, Hashable, CaseIterable {
   case orphanedWebhooks
   /// Attempts of one call that overlapped: two held it at a time.
   case doublyLeased
+  /// Shards that two instances may believe to be theirs: leases of sessions that are not there, targets that are in another
+  /// shard than their key says, a session that has the store to itself beside others.
+  case leases
+  /// Leases that are over and that nobody has taken over; only while a service runs.
+  case expiredLeases
+  /// Calls that are held or running in a shard that is nobody's.
+  case unowned
   /// Calls with more attempts recorded than counted, or more charged than their policy allows.
   case miscounted
   /// Calls whose end is recorded in part only: a final state without a time or a reason, or these without it.
@@ -33,6 +40,9 @@ public enum StoreCheck: String, Sendable, Hashable, CaseIterable {
     case .orphaned: "rows lack the other half of their call; report it"
     case .orphanedWebhooks: "webhooks tell of calls that are gone; report it, unless the calls were purged"
     case .doublyLeased: "attempts of one call overlapped; report it"
+    case .leases: "two instances may have the same calls; stop all but one, and report it"
+    case .expiredLeases: "an instance is gone and nobody has taken over; see whether the others reach the store"
+    case .unowned: "calls are held by nobody; restart the service, and report it"
     case .miscounted: "attempts are not counted as they were made; report it"
     case .halfEnded: "ends are recorded in part only; report it"
     case .turns: "ordered calls wait for ever or overtake others; export the calls and import them into a new store"

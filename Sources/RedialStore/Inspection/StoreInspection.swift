@@ -17,6 +17,7 @@ public final class StoreInspection {
   private let next: SQLiteStatement
   private let timely: TimelinessQueries
   private let turns: TurnQueries
+  private let leases: LeaseFindings
   private let inTransaction: Transaction
 
   /// Opens a store for reading.
@@ -30,6 +31,7 @@ public final class StoreInspection {
     attempts = try AttemptRows(on: connection)
     timely = try TimelinessQueries(on: connection)
     turns = try TurnQueries(on: connection)
+    leases = try LeaseFindings(on: connection)
     next = try connection.prepare("read the calls", "SELECT id FROM calls WHERE id > ?1 ORDER BY id LIMIT ?2")
     inTransaction = try Transaction(on: connection, role: .reader)
   }
@@ -60,7 +62,11 @@ public final class StoreInspection {
     if isLive { try check { () throws(StoreError) in findings += try timely.findings(at: now) } }
     try check { () throws(StoreError) in findings.append(try orphaned()) }
     try check { () throws(StoreError) in findings.append(try orphanedWebhooks()) }
-    findings += [calls.doublyLeased, calls.miscounted, calls.halfEnded]
+    findings.append(calls.doublyLeased)
+    try check { () throws(StoreError) in
+      try inTransaction { () throws(StoreError) in findings += try leases.findings(at: isLive ? now : nil) }
+    }
+    findings += [calls.miscounted, calls.halfEnded]
     var order = calls.unordered
     try check { () throws(StoreError) in try inTransaction { () throws(StoreError) in try turns.add(to: &order) } }
     findings.append(order)

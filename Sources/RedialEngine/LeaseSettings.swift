@@ -1,0 +1,27 @@
+/// How an engine shares its store with others.
+public struct LeaseSettings: Sendable, Hashable {
+  /// How long a lease stands after it was last renewed: so long are the calls of an instance that died left alone.
+  public var duration: Duration
+  /// By how much earlier than the store an instance takes its lease for over. It covers the difference in rate of its
+  /// clock and the store's over one duration, and the time that aborting its attempts takes.
+  public var margin: Duration
+  /// How often a lease is renewed, at most a third of what is left of it by then; with that the instance learns of calls
+  /// that others have accepted for its shards, so that these are at most that late.
+  public var interval: Duration
+
+  /// Creates settings; every argument left out has Redial's default.
+  public init(
+    duration: Duration = .seconds(10), margin: Duration = .seconds(2), interval: Duration = .milliseconds(250)
+  ) {
+    self.duration = duration
+    self.margin = margin
+    self.interval = interval
+  }
+}
+
+extension LeaseSettings {
+  /// How long a lease is relied upon.
+  var validity: Duration { duration - margin }
+  /// How long after it has asked an instance asks again.
+  var pause: Duration { min(interval, validity / 3) }
+}

@@ -1,0 +1,58 @@
+internal import RedialCore
+internal import RedialModel
+
+/// Finds leases that do not keep instances apart, and calls that fell between them.
+struct LeaseFindings {
+  private let strays: SQLiteStatement
+  private let sessions: SQLiteStatement
+  private let targets: SQLiteStatement
+  private let expired: SQLiteStatement
+  private let unowned: SQLiteStatement
+
+  /// Prepares the queries.
+  init(on connection: SQLiteConnection) throws(StoreError) {
+    strays = try connection.prepare(
+      "find leases of nobody",
+      "SELECT shard, owner FROM leases WHERE owner IS NOT NULL AND owner NOT IN (SELECT id FROM sessions)")
+    sessions = try connection.prepare(
+      "find sessions that exclude each other",
+      "SELECT id FROM sessions WHERE expires_at IS NULL AND (SELECT count(*) FROM sessions) > 1")
+    targets = try connection.prepare("read the targets' shards", "SELECT key, shard FROM targets")
+    expired = try connection.prepare(
+      "find leases that are over",
+      "SELECT s.id, count(*) FROM sessions s JOIN leases l ON l.owner = s.id WHERE s.expires_at < ?1 GROUP BY s.id")
+    unowned = try connection.prepare(
+      "find calls that nobody holds",
+      """
+      SELECT c.id FROM calls c JOIN targets t ON t.id = c.target_id LEFT JOIN leases l ON l.shard = t.shard
+      WHERE \(Conditions.anyKind) AND c.state IN (\(StoredState.held.rawValue), \(StoredState.running.rawValue))
+        AND l.owner IS NULL
+      """)
+  }
+
+  /// The findings of the three checks; what is over is looked for only at a time.
+  func findings(at now: Timestamp?) throws(StoreError) -> [StoreFinding] {
+    var sound = StoreFinding(check: .leases)
+    for (shard, owner) in try strays.rows({ row throws(StoreError) in (row.integer(0), row.integer(1)) }) {
+      sound.add("shard \(shard) is leased by session \(owner), which is not there")
+    }
+    for id in try sessions.rows({ row throws(StoreError) in row.integer(0) }) {
+      sound.add("session \(id) has the store to itself, and is not alone")
+    }
+    let placed = try targets.rows { row throws(StoreError) in (row.text(0), row.integerIfPresent(1)) }
+    for (key, shard) in placed where shard != Int64(ShardSet.shard(of: key)) {
+      sound.add("\(key) is in shard \(shard.map { "\($0)" } ?? "none"), and belongs into \(ShardSet.shard(of: key))")
+    }
+    var unowned = StoreFinding(check: .unowned)
+    for id in try self.unowned.rows({ row throws(StoreError) in CallID(rawValue: row.integer(0)) }) {
+      unowned.add("\(id)")
+    }
+    guard let now else { return [sound, unowned] }
+    var late = StoreFinding(check: .expiredLeases)
+    expired.bind(1, now.microseconds &- TimelinessQueries.grace.wholeMicroseconds)
+    for (id, count) in try expired.rows({ row throws(StoreError) in (row.integer(0), row.integer(1)) }) {
+      late.add("session \(id) with \(count) shards")
+    }
+    return [sound, late, unowned]
+  }
+}

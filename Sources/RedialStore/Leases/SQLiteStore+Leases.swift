@@ -1,0 +1,108 @@
+public import RedialCore
+public import RedialModel
+
+/// Who works on a store.
+public enum StoreSharing: Sendable, Hashable {
+  /// One process has the file to itself, which the lock beside it proves: it has every shard, for as long as the file is
+  /// open, and takes them over at once from one that is gone.
+  case alone
+  /// Several instances have leases on its shards.
+  case shared
+}
+
+extension SQLiteStore {
+  /// Joins those who share the store, or renews the lease; gives back and is given shards.
+  public func lease(
+    _ request: LeaseRequest, renewing session: Int64?, at now: Timestamp
+  ) throws(StoreError) -> LeaseGrant {
+    guard let shardQueries else {
+      throw StoreError(
+        kind: .unavailable, message: "\(connection.path) is not shared: nobody else can have a lease on it.")
+    }
+    // Not through the fence: who has no session yet is to get one.
+    var joined: LeaseSession?
+    let grant = try recovering { damaged throws(StoreError) in
+      try sessions.endExpired(at: now)
+      let until = now + request.duration
+      let own: LeaseSession
+      if let session, let current = self.session, current.id == session {
+        guard try sessions.stands(session) else { throw leaseLost() }
+        try sessions.renew(session, until: until)
+        own = current
+      } else {
+        guard session == nil else { throw leaseLost() }
+        // Who asks anew knows nothing of what it had.
+        if let old = self.session { try sessions.end(old.id) }
+        own = try sessions.begin(until: until)
+      }
+      joined = own
+      var shards = try sessions.shards(of: own.id)
+      let back = shards.intersection(request.giveBack)
+      try shardQueries.releaseHeld(in: back)
+      let free = try sessions.shards(of: nil)
+      try sessions.give(back, to: nil)
+      shards = shards.subtracting(back)
+      let count = try sessions.sessions()
+      let share = (ShardSet.count + count - 1) / count
+      let missing = request.takesShards ? max(0, share - shards.size) : 0
+      let gained = ShardSet(free.shards.prefix(missing))
+      try sessions.give(gained, to: own.id)
+      try shardQueries.releaseHeld(in: gained)
+      if !gained.isEmpty { try turns.grantFree() }
+      let running = try take(try shardQueries.running(in: gained), at: now, &damaged) { _ in }
+      let unfinished = try shardQueries.unfinished(of: own.id)
+      let state = RecoveredState(
+        running: running, nextDue: try shardQueries.nextDue(of: own.id),
+        queued: try shardQueries.queueLengths(in: gained),
+        breakers: try targets.breakers().filter { gained.contains(target: $0.target) },
+        controls: try targets.controls().filter { gained.contains(target: $0.target) },
+        unfinished: unfinished.reduce(0) { $0 + $1.unfinished }, namespaces: unfinished, lastID: try queries.lastID())
+      return LeaseGrant(
+        session: own, shards: shards.union(gained), gained: gained, share: share, state: state)
+    }
+    self.session = joined
+    return grant
+  }
+
+  /// Gives everything back. Only when nothing is under way.
+  public func leave() throws(StoreError) {
+    guard let session else { return }
+    try transaction { () throws(StoreError) in
+      let own = try sessions.shards(of: session.id)
+      let running = if let shardQueries { try shardQueries.running(in: own) } else { try queries.allRunning() }
+      // Who comes next has to see that somebody had those.
+      guard running.isEmpty else { return }
+      if let shardQueries { try shardQueries.releaseHeld(in: own) } else { try changes.releaseAllHeld() }
+      try sessions.end(session.id)
+    }
+    self.session = nil
+  }
+
+  /// Two instances may look for a key at one time and find nothing; one of them comes first.
+  func checkKey(_ record: KeyRecord) throws(StoreError) {
+    guard let found = try keys.find(record.key.text, at: record.createdAt), found.call != record.call else { return }
+    throw StoreError(
+      kind: .keyTaken,
+      message: "Could not accept \(record.call) in \(connection.path): \(found.call) was just accepted under its key. "
+        + "Nothing of it was kept; whoever asks again is told of that call.")
+  }
+
+  /// Whether a call is in the memory of another instance, or has been.
+  func isElsewhere(_ id: CallID) throws(StoreError) -> Bool {
+    guard let call = try read(id), case .intact(let record) = call, try !isOwn(record.spec.target) else { return false }
+    return record.progress.state != .scheduled && record.progress.state != .queued
+  }
+
+  /// Throws when others have taken over what this store's owner had: one look-up by key in each transaction.
+  func checkLease() throws(StoreError) {
+    guard let session, try sessions.stands(session.id) else { throw leaseLost() }
+  }
+
+  private func leaseLost() -> StoreError {
+    StoreError(
+      kind: .leaseLost,
+      message: "The lease on \(connection.path) is over, and others may have taken it. Nothing of it was kept. "
+        + "An instance that shares the store joins again by itself; one that was alone on it found the file in use by "
+        + "another process, of which one has to be stopped.")
+  }
+}

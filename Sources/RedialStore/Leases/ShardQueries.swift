@@ -1,0 +1,100 @@
+internal import RedialCore
+internal import RedialModel
+
+/// Finds what belongs to the shards of one session, in a store that several instances share.
+///
+/// They go through the same indexes as ``ClaimQueries`` and leave out what is of somebody else; a store that is not
+/// shared never asks them.
+struct ShardQueries {
+  private let dueCalls: SQLiteStatement
+  private let earliest: SQLiteStatement
+  private let running: SQLiteStatement
+  private let queueCounts: SQLiteStatement
+  private let unfinished: SQLiteStatement
+  private let release: SQLiteStatement
+
+  /// Prepares the queries.
+  init(on connection: SQLiteConnection) throws(StoreError) {
+    let owner = "(SELECT owner FROM leases l JOIN targets t ON t.shard = l.shard WHERE t.id = calls.target_id)"
+    dueCalls = try connection.prepare(
+      "find due calls of own shards",
+      "SELECT id FROM calls WHERE \(Conditions.waiting) AND due <= ?1 AND \(owner) = ?3 ORDER BY due, id LIMIT ?2")
+    earliest = try connection.prepare(
+      "find the next due call of own shards",
+      "SELECT due FROM calls WHERE \(Conditions.waiting) AND \(owner) = ?1 ORDER BY due LIMIT 1")
+    let shard = "(SELECT shard FROM targets t WHERE t.id = calls.target_id)"
+    running = try connection.prepare(
+      "find running calls of a shard",
+      "SELECT id FROM calls WHERE \(Conditions.anyKind) AND state = \(StoredState.running.rawValue) AND \(shard) = ?1")
+    queueCounts = try connection.prepare(
+      "count queued calls of a shard",
+      """
+      SELECT t.key, (SELECT count(*) FROM calls WHERE \(Conditions.queued) AND target_id = t.id) AS queued
+      FROM targets t WHERE t.shard = ?1 AND queued > 0
+      """)
+    unfinished = try connection.prepare(
+      "count unfinished calls of own shards by namespace",
+      """
+      SELECT n.name, (SELECT count(*) FROM calls WHERE namespace = n.id AND kind IN (\(Conditions.kinds))
+        AND state <= \(StoredState.running.rawValue) AND \(owner) = ?1) FROM namespaces n
+      """)
+    release = try connection.prepare(
+      "give held calls of a shard back",
+      """
+      UPDATE calls SET state = \(CallChanges.stateOfReleased)
+      WHERE \(Conditions.anyKind) AND state = \(StoredState.held.rawValue) AND \(shard) = ?1
+      """)
+  }
+
+  /// Calls in nobody's memory that are due, earliest first.
+  func due(by time: Timestamp, limit: Int, of session: Int64) throws(StoreError) -> [CallID] {
+    dueCalls.bind(1, time.microseconds)
+    dueCalls.bind(2, Int64(limit))
+    dueCalls.bind(3, session)
+    return try dueCalls.rows(Self.id)
+  }
+
+  /// When the first call in nobody's memory is due.
+  func nextDue(of session: Int64) throws(StoreError) -> Timestamp? {
+    earliest.bind(1, session)
+    return try earliest.first { row throws(StoreError) in Timestamp(microseconds: row.integer(0)) }
+  }
+
+  /// Calls whose attempt was under way.
+  func running(in shards: ShardSet) throws(StoreError) -> [CallID] {
+    var all: [CallID] = []
+    for shard in shards.shards {
+      running.bind(1, Int64(shard))
+      all += try running.rows(Self.id)
+    }
+    return all.sorted()
+  }
+
+  /// How many calls are in each target's queue.
+  func queueLengths(in shards: ShardSet) throws(StoreError) -> [(target: String, count: Int)] {
+    var all: [(target: String, count: Int)] = []
+    for shard in shards.shards {
+      queueCounts.bind(1, Int64(shard))
+      all += try queueCounts.rows { row throws(StoreError) in (row.text(0), Int(row.integer(1))) }
+    }
+    return all
+  }
+
+  /// Every namespace that has had a call, and how many calls of it in a session's shards have not ended.
+  func unfinished(of session: Int64) throws(StoreError) -> [(namespace: Namespace, unfinished: Int)] {
+    unfinished.bind(1, session)
+    return try unfinished.rows { row throws(StoreError) in try NamespaceTable.counted(row) }
+  }
+
+  /// Puts every held call of these shards back where it was claimed from.
+  func releaseHeld(in shards: ShardSet) throws(StoreError) {
+    for shard in shards.shards {
+      release.bind(1, Int64(shard))
+      try release.run()
+    }
+  }
+
+  private static func id(_ row: SQLiteStatement) throws(StoreError) -> CallID {
+    CallID(rawValue: row.integer(0))
+  }
+}

@@ -1,0 +1,202 @@
+import RedialCore
+import RedialModel
+import RedialStore
+import Testing
+
+/// What a store has to do that several instances share.
+struct LeaseConformance {
+  /// Opens the store of this place for one more instance.
+  var openStore: () throws -> any CallStore
+
+  private static let duration = Duration.seconds(10)
+
+  private func lease(
+    _ store: any CallStore, _ session: Int64? = nil, at second: Int, giveBack: ShardSet = .none, takes: Bool = true
+  ) throws -> LeaseGrant {
+    let request = LeaseRequest(duration: Self.duration, giveBack: giveBack, takesShards: takes)
+    return try store.lease(request, renewing: session, at: Sample.time(second))
+  }
+
+  private func refuses(_ body: () throws -> Void) -> Bool {
+    do {
+      try body()
+      return false
+    } catch { return (error as? StoreError)?.kind == .leaseLost }
+  }
+
+  /// A target in some shards.
+  private func target(in shards: ShardSet) throws -> String {
+    try #require((0..<10_000).map { "http://target\($0)" }.first { shards.contains(target: $0) })
+  }
+
+  /// The first has everything; the second has its share once the first has given it back; no shard has two owners.
+  func shares() throws {
+    let (one, two) = (try openStore(), try openStore())
+    defer { for store in [one, two] { store.close() } }
+    let first = try lease(one, at: 0)
+    #expect(first.shards == .all && first.gained == .all && first.share == 64)
+    let second = try lease(two, at: 1)
+    #expect(second.shards.isEmpty && second.share == 32)
+    #expect(second.session.id != first.session.id && second.session.instance != first.session.instance)
+    let back = ShardSet(0..<32)
+    let renewed = try lease(one, first.session.id, at: 2, giveBack: back)
+    #expect(renewed.shards == .all.subtracting(back) && renewed.gained.isEmpty && renewed.share == 32)
+    let grown = try lease(two, second.session.id, at: 3)
+    #expect(grown.shards == back && grown.gained == back)
+    #expect(try lease(two, second.session.id, at: 4, takes: false).shards == back)
+  }
+
+  /// Who has no session, or had one that is over and was taken over, can change and take nothing.
+  func fencing() throws {
+    let (one, two) = (try openStore(), try openStore())
+    defer { for store in [one, two] { store.close() } }
+    let (a, b) = (Sample.call(1), Sample.call(2))
+    #expect(refuses { try one.commit([.insert(a)]) })
+    let first = try lease(one, at: 0)
+    try one.commit([.insert(a)])
+    #expect(try lease(one, first.session.id, at: 9).session == first.session)
+    let second = try lease(two, at: 19)
+    #expect(second.gained == .all && second.session.id != first.session.id)
+    #expect(refuses { try one.commit([.insert(b)]) })
+    #expect(refuses { _ = try one.claimDue(before: Sample.time(100), limit: 1) })
+    #expect(refuses { _ = try one.claimQueued(target: a.spec.target, limit: 1) })
+    #expect(refuses { _ = try one.claim(a.id) })
+    #expect(refuses { _ = try self.lease(one, first.session.id, at: 31) })
+    #expect(try two.claimDue(before: Sample.time(100), limit: 9).calls.map(\.id) == [a.id])
+    // Anew it may join.
+    #expect(try lease(one, at: 32).share == 32)
+  }
+
+  /// Nobody takes what is somebody else's; but anybody may put calls there, which their owner finds.
+  func confinement() throws {
+    let (one, two) = (try openStore(), try openStore())
+    defer { for store in [one, two] { store.close() } }
+    let first = try lease(one, at: 0)
+    let second = try lease(two, at: 0)
+    let back = ShardSet(0..<32)
+    _ = try lease(one, first.session.id, at: 1, giveBack: back)
+    _ = try lease(two, second.session.id, at: 1)
+    let foreign = Sample.call(1, .scheduled, due: Sample.time(5), target: try target(in: back))
+    let own = Sample.call(2, .queued, due: Sample.time(9), target: try target(in: .all.subtracting(back)))
+    try one.commit([.insert(foreign), .insert(own)])
+    #expect(try one.claim(foreign.id)?.progress.state == .scheduled)
+    #expect(try one.claimQueued(target: foreign.spec.target, limit: 9).isEmpty)
+    #expect(try two.claimQueued(target: own.spec.target, limit: 9).isEmpty)
+    let grant = try lease(two, second.session.id, at: 2)
+    #expect(grant.state.nextDue == Sample.time(5) && grant.state.unfinished == 1)
+    let claim = try one.claimDue(before: Sample.time(100), limit: 9)
+    #expect(claim.calls.map(\.id) == [own.id] && claim.nextDue == nil)
+    #expect(try two.claimDue(before: Sample.time(100), limit: 9).calls.map(\.id) == [foreign.id])
+    // Written again by one who was told that it failed: what its owner has made of it stays.
+    try one.commit([.insert(foreign)])
+    try one.commit([.discard(foreign.id)])
+    #expect(try two.claim(foreign.id)?.progress.state == .held)
+  }
+
+  /// What an instance that died had under way is found by who takes over, and what it held waits again; of what it has
+  /// given back nothing is held.
+  func takeover() throws {
+    let (one, two) = (try openStore(), try openStore())
+    defer { for store in [one, two] { store.close() } }
+    let first = try lease(one, at: 0)
+    let target = try target(in: ShardSet([5]))
+    var running = Sample.call(1, .running, target: target)
+    running.progress.attempts = 1
+    let held = Sample.call(2, .held, due: Sample.time(3), target: target)
+    let open = OpenBreaker(until: Sample.time(50), trips: 2)
+    let controls = TargetControls(isPaused: true)
+    try one.commit([
+      .insert(running), .insert(held), .breaker(target: target, open), .controls(target: target, controls),
+    ])
+    #expect(try lease(two, at: 9).gained.isEmpty)
+    let session = try lease(two, at: 9).session.id
+    let grant = try lease(two, session, at: 10)
+    #expect(grant.gained == .all)
+    #expect(grant.state.running.map(\.id) == [running.id])
+    #expect(grant.state.breakers.map(\.target) == [target] && grant.state.breakers.first?.breaker == open)
+    #expect(grant.state.controls.first?.controls == controls)
+    #expect(grant.state.unfinished == 2 && grant.state.lastID == held.id)
+    #expect(try two.claimDue(before: Sample.time(5), limit: 9).calls.map(\.id) == [held.id])
+    // Until its interruption is written, the next to take over finds it again.
+    _ = try lease(two, session, at: 11, giveBack: .all, takes: false)
+    _ = first
+    let again = try lease(one, at: 12)
+    #expect(again.state.running.map(\.id) == [running.id])
+    #expect(try one.claimDue(before: Sample.time(5), limit: 9).calls.map(\.id) == [held.id])
+  }
+
+  /// Of two who accept calls under one key at one time, one comes first.
+  func keys() throws {
+    let (one, two) = (try openStore(), try openStore())
+    defer { for store in [one, two] { store.close() } }
+    _ = try lease(one, at: 0)
+    _ = try lease(two, at: 0)
+    let key = IdempotencyKey(text: "k", fingerprint: [1])
+    func record(_ number: Int) -> KeyRecord {
+      KeyRecord(key: key, call: Sample.id(number), createdAt: Sample.time(1), expiresAt: Sample.time(100))
+    }
+    try one.commit([.insert(Sample.call(1)), .key(record(1))])
+    do {
+      try two.commit([.insert(Sample.call(2)), .key(record(2))])
+      Issue.record("the second was accepted, too")
+    } catch { #expect(error.kind == .keyTaken) }
+    #expect(try two.find(key: "k", at: Sample.time(2))?.call == Sample.id(1))
+    #expect(try two.claim(Sample.id(2)) == nil)
+  }
+
+  /// Who leaves need not be waited for.
+  func leaving() throws {
+    let (one, two) = (try openStore(), try openStore())
+    defer { for store in [one, two] { store.close() } }
+    _ = try lease(one, at: 0)
+    try one.commit([.insert(Sample.call(1, .held, due: Sample.time(3)))])
+    try one.leave()
+    #expect(try lease(two, at: 1).gained == .all)
+    #expect(try two.claimDue(before: Sample.time(5), limit: 9).calls.map(\.id) == [Sample.id(1)])
+  }
+}
+
+@Suite("SQLite shared by several instances does what any store has to do")
+struct SQLiteLeaseConformanceTests {
+  let folder = TemporaryFolder()
+
+  var conformance: LeaseConformance {
+    let path = folder.file("calls.db")
+    return LeaseConformance { try SQLiteStore(path: path, sharing: .shared) }
+  }
+
+  @Test("instances have even shares, and no shard has two owners")
+  func shares() throws { try conformance.shares() }
+
+  @Test("who has no lease, or has lost it, can change and take nothing")
+  func fencing() throws { try conformance.fencing() }
+
+  @Test("nobody takes what is somebody else's, and its owner finds what others put there")
+  func confinement() throws { try conformance.confinement() }
+
+  @Test("who takes over finds what was under way and what was held")
+  func takeover() throws { try conformance.takeover() }
+
+  @Test("of two calls under one key at one time one is accepted")
+  func keys() throws { try conformance.keys() }
+
+  @Test("who leaves need not be waited for")
+  func leaving() throws { try conformance.leaving() }
+
+  @Test("a store that one process has to itself is not shared, and takes everything over at once")
+  func alone() throws {
+    let path = folder.file("calls.db")
+    let shared = try SQLiteStore(path: path, sharing: .shared)
+    _ = try shared.lease(LeaseRequest(duration: .seconds(1000)), renewing: nil, at: Sample.start)
+    #expect(throws: StoreError.self) { _ = try SQLiteStore(path: path) }
+    try shared.commit([.insert(Sample.call(1, .held, due: Sample.time(3)))])
+    shared.close()
+    let alone = try SQLiteStore(path: path)
+    defer { alone.close() }
+    #expect(throws: StoreError.self) {
+      _ = try alone.lease(LeaseRequest(duration: .seconds(1)), renewing: nil, at: Sample.start)
+    }
+    _ = try alone.recover(at: Sample.start)
+    #expect(try alone.claimDue(before: Sample.time(5), limit: 9).calls.map(\.id) == [Sample.id(1)])
+  }
+}

@@ -1,0 +1,99 @@
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+
+/// One process of a run, with its engine, its lanes and its clock.
+final class Instance {
+  let number: Int
+  let settings: EngineSettings
+  let clock: SimulatedClock
+  var engine: Engine
+  /// Counts engines; what was planned for an earlier one is void.
+  var life = 0
+  var isUp = false
+  var isDraining = false
+  var inbox: [EngineEvent] = []
+  var turnIsPlanned = false
+  var wakePlanned: Timestamp?
+  var turnsAtOnce = 0
+  var lane = SimulatedStoreLane()
+  var network = SimulatedNetwork()
+  var breakers: BreakerWatch
+  var watch: TargetWatch
+  var namespaces = NamespaceWatch()
+  var waiting: [ReplyToken: World.Asked] = [:]
+  var report: EngineReport?
+  var hadUnnoticedFault = false
+  /// What the store knew it by before it died.
+  var lastSession: Int64?
+
+  /// Until when it stands still, as a process does whose machine is suspended; and when it last went on.
+  var stalledUntil: Timestamp?
+  var wentOnAt = Timestamp.epoch
+  /// What came of a request while it stood still, and it has not heard of.
+  var unheard: SimulatedStoreLane.Outcome?
+  /// When it cannot reach the store, and whether what it asks then fails or is not answered.
+  var cuts: [Range<Timestamp>] = []
+  var cutsHang = false
+
+  init(number: Int, settings: EngineSettings, clock: SimulatedClock) {
+    self.number = number
+    self.settings = settings
+    self.clock = clock
+    engine = Engine(settings: settings, seed: 0)
+    breakers = BreakerWatch(settings: settings, recovered: RecoveredState())
+    watch = TargetWatch(settings: settings, recovered: RecoveredState())
+    lane.isShared = settings.leases != nil
+  }
+
+  /// Begins anew, with what the store has.
+  func start(seed: UInt64, _ state: RecoveredState) {
+    breakers = BreakerWatch(settings: settings, recovered: state)
+    watch = TargetWatch(settings: settings, recovered: state)
+    namespaces = NamespaceWatch()
+    engine = Engine(settings: settings, seed: seed)
+    isUp = true
+    isDraining = false
+    hadUnnoticedFault = false
+  }
+
+  /// The process is gone.
+  func stop() {
+    isUp = false
+    life += 1
+    lane = SimulatedStoreLane()
+    lane.isShared = settings.leases != nil
+    network.drop()
+    inbox = []
+    waiting = [:]
+    turnIsPlanned = false
+    wakePlanned = nil
+    stalledUntil = nil
+    unheard = nil
+  }
+
+  /// Whether it may do things that it would not if it knew the time: it stands still, or has not had a turn since.
+  func isExcused(at now: Timestamp) -> Bool { stalledUntil != nil || now - wentOnAt < .milliseconds(10) }
+}
+
+/// An instance's clock: it shows another time than others do, and goes at another rate.
+struct SimulatedClock {
+  /// What it is ahead.
+  var offset = Duration.zero
+  /// By how much faster it is, in millionths.
+  var drift: Int64 = 0
+
+  /// What it shows at a time.
+  func reading(at time: Timestamp) -> Timestamp {
+    if drift == 0, offset == .zero { return time }
+    let passed = (time - World.start).wholeMicroseconds
+    return time + offset + .microseconds(passed * drift / 1_000_000)
+  }
+
+  /// When it shows a time, or a little later.
+  func time(of reading: Timestamp) -> Timestamp {
+    if drift == 0, offset == .zero { return reading }
+    let shown = (reading - World.start - offset).wholeMicroseconds
+    return World.start + .microseconds(shown * 1_000_000 / (1_000_000 + drift) + 1)
+  }
+}

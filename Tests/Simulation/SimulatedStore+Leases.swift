@@ -1,0 +1,87 @@
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+
+/// The leases on a simulated store, as `SQLiteStore` has them; and, which that does not do, a look at each write.
+extension SimulatedStore {
+  /// A session of an instance.
+  struct Session {
+    var lease: LeaseSession
+    var expiresAt: Timestamp
+  }
+
+  /// Whether a session may still write; one that has the store to itself always may.
+  func stands(_ session: Int64?) -> Bool { session.map { sessions[$0] != nil } ?? true }
+
+  /// Whether a target is a session's.
+  func owns(_ target: String, _ session: Int64?) -> Bool {
+    guard let session else { return true }
+    return owners[ShardSet.shard(of: target)] == session
+  }
+
+  /// The session that has a target.
+  func owner(of target: String) -> Int64? { owners[ShardSet.shard(of: target)] }
+
+  /// Begins or renews a session; nil when the one to be renewed has ended.
+  mutating func lease(_ request: LeaseRequest, renewing: Int64?, instead old: Int64?, at now: Timestamp) -> LeaseGrant?
+  {
+    for (id, session) in sessions where session.expiresAt <= now { end(id) }
+    var session: Int64
+    if let renewing {
+      guard sessions[renewing] != nil else { return nil }
+      session = renewing
+      sessions[session]?.expiresAt = now + request.duration
+    } else {
+      if let old { end(old) }
+      lastSession += 1
+      session = lastSession
+      let taken = Set(sessions.values.map(\.lease.instance))
+      let instance = (0...CallID.maximumInstance).first { !taken.contains($0) } ?? 0
+      sessions[session] = Session(
+        lease: LeaseSession(id: session, instance: instance), expiresAt: now + request.duration)
+    }
+    let free = owners.indices.filter { owners[$0] == nil }
+    let back = request.giveBack.shards.filter { owners[$0] == session }
+    releaseHeld(in: ShardSet(back))
+    for shard in back { owners[shard] = nil }
+    let own = owners.count { $0 == session }
+    let share = (ShardSet.count + sessions.count - 1) / sessions.count
+    let gained = ShardSet(free.prefix(request.takesShards ? max(0, share - own) : 0))
+    for shard in gained.shards { owners[shard] = session }
+    let state = recover(gained, for: session)
+    let shards = ShardSet(owners.indices.filter { owners[$0] == session })
+    return sessions[session].map {
+      LeaseGrant(session: $0.lease, shards: shards, gained: gained, share: share, state: state)
+    }
+  }
+
+  /// Ends a session: its shards are nobody's.
+  mutating func end(_ session: Int64) {
+    sessions[session] = nil
+    for shard in owners.indices where owners[shard] == session { owners[shard] = nil }
+  }
+
+  /// Whether another instance has come first with a key.
+  func isTaken(_ writes: [StoreWrite]) -> Bool {
+    writes.contains { write in
+      guard case .key(let record) = write, let found = keys[record.key.text] else { return false }
+      return found.call != record.call && found.expiresAt > record.createdAt
+    }
+  }
+
+  /// Nobody changes what is of somebody else's targets.
+  func check(_ write: StoreWrite, by session: Int64?) throws(Nonsense) {
+    guard let session else { return }
+    let target: String?
+    switch write {
+    case .update(let id, _, _), .passTurn(let id), .retried(let id, _), .erase(let id, _):
+      target = rows[id]?.record.spec.target
+    case .breaker(let key, _), .controls(let key, _): target = key
+    // Anybody may put a call into the store; what others have begun of those is left alone.
+    case .insert, .key, .discard, .awaitTurn, .policy, .operation, .removeOperation: return
+    }
+    if let target, owner(of: target) != session {
+      throw Nonsense(message: "\(write.summary): written by session \(session), and \(target) is not its own")
+    }
+  }
+}

@@ -1,0 +1,97 @@
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+
+/// Several instances over one store: they come and go, stand still, and lose sight of the store.
+extension World {
+  func planInstances() {
+    let end = agenda.last(where: { if case .heal = $0 { true } else { false } }) ?? now
+    let length = end - World.start
+    func anyTime() -> Timestamp {
+      World.start + .microseconds(Int64(sharedRandom.unitInterval() * length.inSeconds * 1e6))
+    }
+    for instance in instances {
+      let number = instance.number
+      if number > 0 {
+        agenda.add(
+          .restart(number), at: sharedRandom.chance(0.5) ? World.start + sharedRandom.span(0...500) : anyTime())
+        for _ in 0..<sharedRandom.pick(0...2) {
+          agenda.add(sharedRandom.chance(0.4) ? .drain(number) : .crash(number), at: anyTime())
+        }
+      }
+      // Some are so short that nobody notices, some last for several leases.
+      for _ in 0..<(sharedRandom.chance(0.5) ? sharedRandom.pick(1...3) : 0) {
+        agenda.add(.stall(number, sharedRandom.span(100...40_000)), at: anyTime())
+      }
+      for _ in 0..<(sharedRandom.chance(0.3) ? sharedRandom.pick(1...2) : 0) {
+        let from = anyTime()
+        instance.cuts.append(from..<min(end, from + sharedRandom.span(100...40_000)))
+      }
+      instance.cutsHang = sharedRandom.chance(0.5)
+    }
+  }
+
+  /// A process comes to the store that others have; it asks for a lease by itself.
+  func join(_ instance: Instance) {
+    note(instance, "start")
+    instance.start(seed: random.next(), RecoveredState())
+    planTurn(of: instance)
+  }
+
+  func stall(_ instance: Instance, for time: Duration) {
+    guard instance.isUp, instance.stalledUntil == nil, !isHealed else { return }
+    note(instance, "stands still for \(time)")
+    instance.stalledUntil = now + time
+    agenda.add(.goOn(instance.number, life: instance.life), at: now + time)
+  }
+
+  func goOn(_ instance: Instance) {
+    note(instance, "goes on")
+    instance.stalledUntil = nil
+    instance.wentOnAt = now
+    if let outcome = instance.unheard {
+      instance.unheard = nil
+      hear(outcome, instance)
+    }
+    serveStore(instance)
+  }
+
+  /// The instance that has a target, if it is there.
+  func owner(of target: String) -> Instance? {
+    guard isShared else { return instances[0].isUp ? instances[0] : nil }
+    guard let session = store.owner(of: target) else { return nil }
+    return instances.first { $0.isUp && $0.lane.session == session }
+  }
+
+  /// What only a look at all instances can tell: whoever starts an attempt has its target, and nobody else has one under
+  /// way there, but for those that stood still until others had taken over.
+  func checkShares(_ start: AttemptStart, _ instance: Instance) {
+    guard isShared else { return }
+    let (id, target) = (start.call.id, start.call.spec.target)
+    invariants.require(
+      store.owns(target, instance.lane.session),
+      "attempt \(start.number) of \(id) was started by instance \(instance.number), which has not \(target)")
+    for other in instances where other !== instance && other.isUp && !other.isExcused(at: now) {
+      let twin = other.network.exchanges.values.contains { $0.start.call.spec.target == target }
+      invariants.require(
+        !twin, "\(id) was started by instance \(instance.number) while \(other.number) has \(target) under way")
+    }
+  }
+
+  /// Leases are renewed for ever; the run is over when nothing else is left to do.
+  func rest() {
+    if store.unfinished > 0 || store.controls.values.contains(where: { $0 != TargetControls() })
+      || instances.contains(where: { !$0.waiting.isEmpty })
+    {
+      return agenda.add(.rest, at: now + .seconds(5))
+    }
+    // Whoever has ended a call knows by now that it has, and who has put it there has been told by then.
+    restedFor += 1
+    if restedFor > 4 { isOver = true } else { agenda.add(.rest, at: now + .seconds(5)) }
+  }
+}
+
+extension Instance {
+  /// Whether it cannot reach the store, and until when.
+  func cut(at now: Timestamp) -> Range<Timestamp>? { cuts.first { $0.contains(now) } }
+}
