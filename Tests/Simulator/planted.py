@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 ENGINE = "Sources/RedialEngine/"
 CORE = "Sources/RedialCore/"
+# The store that several instances share is simulated; what SQLite does is held to the same by the conformance suite.
+STORE = "Tests/Simulation/SimulatedStore+Leases.swift"
 
 
 @dataclass
@@ -41,8 +43,8 @@ BUGS = [
         ENGINE + "Engine+Operations.swift", "afterCommit.append(.reply(operation.reply, .done(operation.id)))",
         "effects.actions.append(.reply(operation.reply, .done(operation.id)))")),
     bug("an attempt made before it is counted", 20, (
-        ENGINE + "Engine+Dispatch.swift", "tls: targets[call.target].settings.tls)))\n",
-        "tls: targets[call.target].settings.tls)))\n"
+        ENGINE + "Engine+Dispatch.swift", "min($0, call.record.deadline) })))\n",
+        "min($0, call.record.deadline) })))\n"
         "    if PLANTED, let start = afterCommit.popLast() { effects.actions.append(start) }\n")),
     # Writes that are lost.
     bug("the write of an end lost, one in eight", 50, (
@@ -193,4 +195,45 @@ BUGS = [
     bug("no webhook of a call that tripped", 500, (
         ENGINE + "Engine+Accept.swift", "callback.events.contains(event) else",
         "callback.events.contains(event), !(PLANTED && event == .tripped) else")),
+    # Several instances.
+    bug("a lost lease that goes unnoticed", 500, only_unless(
+        ENGINE + "Engine+Leases.swift", "if now >= leases.validUntil { loseLease() }")),
+    bug("a lease counted from its grant", 2000, (
+        ENGINE + "Engine+Leases.swift", "leases.validUntil = ask.at + settings.validity",
+        "leases.validUntil = (PLANTED ? now + settings.duration : ask.at + settings.validity)")),
+    bug("a lease that is not renewed in time", 500, (
+        ENGINE + "Engine+Leases.swift", "leases.nextAsk = now + settings.pause",
+        "leases.nextAsk = now + (PLANTED ? settings.duration * 2 : settings.pause)")),
+    bug("a takeover that forgets the running ones", 200, (
+        ENGINE + "Engine+Accept.swift", "for record in state.running {",
+        "for record in state.running where !PLANTED || leases.settings == nil {")),
+    bug("a takeover that forgets open breakers", 500, (
+        ENGINE + "Engine+Leases.swift", "      takeOver(grant.state)\n",
+        "      var state = grant.state\n      if PLANTED { state.breakers = [] }\n      takeOver(state)\n")),
+    bug("a release that keeps holding", 200, (
+        ENGINE + "Engine+Leases.swift", "    forget(idle)\n", "    if !PLANTED { forget(idle) }\n")),
+    bug("a shard given back with attempts under way", 200, (
+        ENGINE + "Engine+Leases.swift", "idle = leases.leaving.subtracting(busyShards())",
+        "idle = PLANTED ? leases.leaving : leases.leaving.subtracting(busyShards())")),
+    bug("an attempt made after the lease is over", 2000, (
+        ENGINE + "Engine+Dispatch.swift", "startBefore: leases.startBefore.map",
+        "startBefore: (PLANTED ? nil : leases.startBefore).map")),
+    bug("attempts that go on without a lease", 500, only_unless(
+        ENGINE + "Engine+Leases.swift", "effects.actions.append(.abort(id))")),
+    bug("calls for others kept in memory", 200, only_unless(
+        ENGINE + "Engine+Accept.swift", "guard owns(new.spec.target) else { return insertElsewhere(new) }")),
+    bug("calls that others accepted never looked for", 500, only_unless(
+        ENGINE + "Engine+Leases.swift",
+        "if let due = grant.state.nextDue { storeNextDue = min(storeNextDue ?? due, due) }")),
+    bug("shards beyond the share kept", 500, only_unless(
+        ENGINE + "Engine+Leases.swift", "if surplus > 0 { leave(ShardSet(shardsByLoad().prefix(surplus))) }")),
+    # The store's part, in the simulated one.
+    bug("a commit without fencing", 500, (
+        STORE, "  func stands(_ session: Int64?) -> Bool { ", "  func stands(_ session: Int64?) -> Bool { PLANTED || ")),
+    bug("a takeover before the lease is over", 500, (
+        STORE, "for (id, session) in sessions where session.expiresAt <= now { end(id) }",
+        "for (id, session) in sessions\n"
+        "    where session.expiresAt <= (PLANTED ? now + request.duration / 2 : now) { end(id) }")),
+    bug("a key that two instances give to two calls", 500, (
+        STORE, "guard case .key(let record) = write, let", "guard !PLANTED, case .key(let record) = write, let")),
 ]
