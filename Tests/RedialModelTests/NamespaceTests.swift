@@ -52,6 +52,22 @@ struct NamespaceTests {
     #expect(throws: Problem.self) { try said.withUnsafeBufferPointer { try CallDescriptor.read($0) } }
   }
 
+  @Test("identities that leave some out still ascend, within a millisecond and beyond its sequence")
+  func identities() {
+    var source = CallIDSource(instance: 7)
+    var random = RandomSource(seed: 4)
+    let now = Timestamp(microseconds: 1_796_083_200_000_000)
+    var last = CallID(rawValue: 0)
+    var steps: Set<Int64> = []
+    for _ in 0..<3000 {
+      let next = source.next(at: now, skipping: Int(random.next() & 7))
+      #expect(next > last && next.rawValue >> 10 & 1023 == 7)
+      steps.insert(next.rawValue - last.rawValue)
+      last = next
+    }
+    #expect(steps.filter { $0 < 1024 } == Set(1...8))
+  }
+
   @Test("a policy of one namespace is none of another's")
   func policies() throws {
     let acme = try #require(Self.acme)

@@ -65,4 +65,37 @@ struct KeyRingTests {
     #expect(!String(decoding: key.document, as: UTF8.self).contains(text.dropFirst(18)))
     #expect(APIKey(document: Array("{}".utf8)) == nil)
   }
+
+  @Test("a key acts in its namespace and no other, and one that was made before there were any in the default one")
+  func namespaces() throws {
+    let acme = try #require(Namespace("acme"))
+    let ring = KeyRing(adminKey: "0123456789abcdef")
+    func caller(_ draft: APIKeyDraft, in namespace: Namespace) throws -> Caller {
+      let (key, text) = try #require(APIKey.make(draft, in: namespace, at: Self.start))
+      ring.set(try #require(APIKey(document: key.document)))
+      guard case .admitted(_, let caller) = ring.judge("Bearer \(text)", for: .anyKey, at: Self.start) else {
+        throw Problem(status: 500, code: "refused", title: "", detail: "")
+      }
+      return caller
+    }
+    let admin = APIKeyDraft(name: "a", scopes: [.admin])
+    let tenant = try caller(admin, in: acme)
+    let operate = try caller(admin, in: .default)
+    let other = try caller(APIKeyDraft(name: "r", scopes: [.read]), in: .default)
+    #expect(tenant.namespace == acme && !tenant.isOperator)
+    #expect(operate.namespace.isDefault && operate.isOperator && !other.isOperator)
+    #expect(ring.all(of: tenant).count == 1 && ring.all(of: operate).count == 3)
+    #expect(throws: Problem.self) { try tenant.acting(in: "default", .anyKey) }
+    #expect(throws: Problem.self) { try operate.acting(in: "acme", .anyKey) }
+    #expect(throws: Problem.self) { try Caller().acting(in: "Acme", .anyKey) }
+    #expect(try Caller().acting(in: "acme", .anyKey).namespace == acme)
+    #expect(throws: Problem.self) { try tenant.requireDefaultNamespace() }
+
+    var (key, _) = try #require(APIKey.make(admin, in: acme, at: Self.start))
+    key.revokedAt = Self.start
+    let text = String(decoding: key.document, as: UTF8.self)
+    #expect(APIKey(document: key.document)?.namespace == acme)
+    let older = text.replacing(#""namespace":"acme","#, with: "")
+    #expect(older != text && APIKey(document: Array(older.utf8))?.namespace == .default)
+  }
 }

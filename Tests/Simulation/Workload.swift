@@ -25,6 +25,8 @@ enum Workload {
         backoff: Backoff(initial: .seconds(1), multiplier: 2, maximum: .seconds(20)),
         retryOn: RetryConditions(network: .always, statuses: StatusSet([300...599])),
         retryAfter: RetryAfterRule(isRespected: true, maximum: .seconds(60))))
+    // With a share of all, nothing but the turns decides.
+    settings.namespaceShare = random.pick([0.5, 1])
     settings.slowStart = random.pick([.zero, .seconds(2), .seconds(10)])
     settings.maxTargetHold = random.pick([.milliseconds(500), .seconds(5), .seconds(60)])
     return settings

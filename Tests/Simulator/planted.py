@@ -124,7 +124,7 @@ BUGS = [
         ENGINE + "Engine+Limits.swift",
         "else { return targets[index].inFlight < targets[index].maxInFlight }",
         "else { return targets[index].inFlight < targets[index].maxInFlight + (PLANTED ? 1 : 0) }")),
-    bug("calls held in memory without a bound", 500, (
+    bug("calls held in memory without a bound", 3000, (
         ENGINE + "Engine+Memory.swift", "max(0, settings.maxHeld - (calls.count - inFlight) - expected) : 0",
         "PLANTED ? 1000 : max(0, settings.maxHeld - (calls.count - inFlight) - expected) : 0"), (
         ENGINE + "Engine+Memory.swift", "shareLeft(index) > 0 && byteShareLeft(index) >= bytes",
