@@ -192,13 +192,16 @@ extension EventLoop {
   /// Answers what is no request, and closes: nobody knows where the next one would start.
   func fail(_ connection: Connection, _ error: ProtocolError) {
     let isBegun = connection.phase == .streaming
+    var isLeft = false
     if let receiver = connection.exchange?.receiver {
       connection.exchange?.receiver = nil
+      isLeft = receiver.endsBegunAnswer
       receiver.end(.refused(status: error.status, reason: error.reason))
     }
     // What was sent of an answer must not be taken for the whole.
     if isBegun {
-      connection.phase = .aborting
+      // Without a receiver no more of the body is read; with more of it due, the connection ends with the answer.
+      if !isLeft { connection.phase = .aborting }
       return
     }
     let exchange = connection.exchange

@@ -11,6 +11,15 @@ public protocol HTTPBodyReceiver: AnyObject, Sendable {
 
   /// Hears, once, that no more comes. A whole body's request is then to be answered, if it was not.
   func end(_ end: HTTPBodyEnd)
+
+  /// Whether an answer that has begun when the body is refused is left to the receiver, which must end it then; by
+  /// default it is cut off with a reset. The connection ends with it in any case.
+  var endsBegunAnswer: Bool { get }
+}
+
+extension HTTPBodyReceiver {
+  /// No: what was sent of the answer must not be taken for the whole.
+  public var endsBegunAnswer: Bool { false }
 }
 
 /// Whether more of a body is wanted.
