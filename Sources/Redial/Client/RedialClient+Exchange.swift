@@ -12,6 +12,7 @@ extension RedialClient {
   ///
   /// - Throws: The error of the last attempt, as it was; `CancellationError`.
   func exchange(_ request: ServiceRequest) async throws -> ServiceAnswer {
+    if sendsKeyInTheClear { log?("\(request.name): the API key goes unencrypted to \(baseURL.host ?? "")") }
     var policy = policy
     policy.retryOn =
       request.isRepeatable

@@ -31,9 +31,11 @@ struct APIClient: Sendable {
   /// - Parameter actsInNamespace: Whether the option says where the request acts, and not what it is about.
   init(_ arguments: Arguments, actsInNamespace: Bool = true) {
     let url = arguments.value("--url") ?? Environment.value("REDIAL_URL") ?? Self.defaultURL
+    let key = arguments.value("--key") ?? Environment.value("REDIAL_API_KEY")
     self.init(
-      base: url, key: arguments.value("--key") ?? Environment.value("REDIAL_API_KEY"),
+      base: url, key: key,
       namespace: actsInNamespace ? arguments.value("--namespace") ?? Environment.value("REDIAL_NAMESPACE") : nil)
+    if key?.isEmpty == false, let warning = Self.warning(ofKeySentTo: url) { Terminal.error(warning) }
   }
 
   init(base: String, key: String? = nil, namespace: String? = nil) {
