@@ -42,13 +42,13 @@ extension Engine {
     effects.actions.append(.notice(.targetControlled(target: control.target, action: control.kind.name)))
     tellStanding(index, always: true)
     enterRotation(index)
-    afterCommit.append(.reply(control.reply, .controlled(targets[index].snapshot(at: now))))
+    afterCommit.append(.reply(control.reply, .controlled(describe(index))))
   }
 
   /// Has a target be what operators have made of it.
   mutating func apply(_ controls: TargetControls, to index: Int) {
     let old = targets[index].settings
-    let new = controls.overrides.applied(to: settings.target)
+    let new = controls.overrides.applied(to: settings.target(by: settings.rule(for: targets[index].key)))
     targets[index].controls = controls
     targets[index].settings = new
     targets[index].maxInFlight = min(new.maxInFlight, settings.mostPerTarget)

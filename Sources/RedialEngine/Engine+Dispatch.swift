@@ -12,8 +12,10 @@ extension Engine {
     if targetIndex.count >= settings.maxTargets { forgetIdleTargets() }
     let namespace = place(of: QualifiedKey.namespace(of: key))
     namespaces[namespace].targets += 1
-    let state = TargetState(
-      key: key, namespace: namespace, settings: settings.target, most: settings.mostPerTarget)
+    let rule = settings.rule(for: key)
+    var state = TargetState(
+      key: key, namespace: namespace, settings: settings.target(by: rule), most: settings.mostPerTarget)
+    state.pattern = rule?.match
     let index: Int
     if let free = freeTargets.popLast() {
       targets[free] = state

@@ -73,6 +73,7 @@ extension Engine {
     attempt.decision = DecisionText.json(decision, for: end, failure: attempt.failure)
     calls[id] = call
     answer(cancelledBy, id, decision)
+    tally(attempt, decision, cancelledBy, of: call.target)
     switch decision.action {
     case .succeed: finish(id, .succeeded, attempt: attempt)
     case _ where !cancelledBy.isEmpty: finish(id, .cancelled, attempt: attempt)

@@ -24,6 +24,8 @@ public enum EngineEvent: Sendable {
   case control(TargetControl)
   /// A client wants to know how things stand.
   case report(ReplyToken)
+  /// A client wants to see a target, or all of them.
+  case describe(String?, ReplyToken)
   /// An attempt has ended.
   case attemptEnded(AttemptResult)
   /// Due calls, taken from the store.

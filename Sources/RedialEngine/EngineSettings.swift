@@ -55,6 +55,8 @@ public struct EngineSettings: Sendable, Hashable {
   public var slowStart = Duration.seconds(10)
   /// The longest that `Retry-After` of one answer keeps all calls from its target.
   public var maxTargetHold = Duration.seconds(60)
+  /// What holds for targets whose keys look alike; the first that matches counts.
+  public var targetRules: [TargetRule] = []
   /// The longest that an attempt may take, whatever a policy says.
   public var attemptTimeout = TargetSettings.longestAttempt
   /// What is neither kept of responses nor told by webhooks.
@@ -104,6 +106,16 @@ public struct EngineSettings: Sendable, Hashable {
 
   /// The most attempts that any target may have under way, at least one.
   var mostPerTarget: Int { max(1, Int(Double(maxInFlight) * targetShare)) }
+
+  /// What holds for a target for which nothing is set by itself.
+  func target(by rule: TargetRule?) -> TargetSettings { rule?.settings.applied(to: target) ?? target }
+
+  /// The first rule that matches a target, whatever its namespace.
+  func rule(for key: String) -> TargetRule? {
+    if targetRules.isEmpty { return nil }
+    let key = QualifiedKey.bare(key)
+    return targetRules.first { $0.matches(key) }
+  }
 
   /// Webhooks are patient: from 5 s to an hour apart, for three days. Any answer but 2xx and 410 is worth a
   /// retry, since a receiver knows the message by its id (Standard Webhooks).

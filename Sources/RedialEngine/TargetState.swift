@@ -13,6 +13,10 @@ struct TargetState: Sendable {
   /// What operators have made of it.
   var controls = TargetControls()
   var breaker: CircuitBreaker
+  /// The pattern of the rule that its settings follow.
+  var pattern: String?
+  /// What came of its attempts of late.
+  var recent = RecentAttempts()
   /// Due calls in memory; without the retries where there is a budget of them.
   var queue = ReadyQueue()
   /// Due retries in memory, where there is a budget of them.
@@ -118,10 +122,15 @@ struct TargetState: Sendable {
     case .forced(.open): state = .open
     case .forced: state = .closed
     }
-    return TargetSnapshot(
+    var snapshot = TargetSnapshot(
       key: key, breaker: state, openUntil: openUntil, trips: trips,
       consecutiveFailures: breaker.consecutiveFailures, inFlight: inFlight, waiting: ready + stored,
       isPaused: controls.isPaused, isTripped: controls.isTripped,
       heldUntil: heldUntil.flatMap { $0 > now ? $0 : nil }, settings: settings)
+    snapshot.overrides = controls.overrides
+    snapshot.pattern = pattern
+    snapshot.recent = recent
+    snapshot.time = now
+    return snapshot
   }
 }

@@ -34,6 +34,16 @@ public struct TargetSnapshot: Sendable, Hashable {
   public var heldUntil: Timestamp?
   /// What holds for it.
   public var settings: TargetSettings
+  /// What of that was set for it alone.
+  public var overrides = TargetOverrides()
+  /// The pattern of the rule that the rest follows, before the service's settings; nil when none matches.
+  public var pattern: String?
+  /// What its calls wait for.
+  public var backlog = TargetBacklog()
+  /// What came of its attempts of late.
+  public var recent = RecentAttempts()
+  /// Which moment it is.
+  public var time = Timestamp.epoch
 
   /// Creates a snapshot.
   public init(
@@ -72,6 +82,15 @@ public struct TargetSnapshot: Sendable, Hashable {
     writer.field("heldUntil", heldUntil)
     writer.key("settings")
     settings.write(to: &writer)
+    writer.key("overrides")
+    overrides.write(to: &writer)
+    writer.field("pattern", pattern)
+    writer.key("backlog")
+    backlog.write(to: &writer)
+    writer.key("recent")
+    recent.write(to: &writer, at: time)
+    writer.key("drainEstimate")
+    if let drainEstimate { writer.string(DurationText.format(drainEstimate)) } else { writer.null() }
     writer.endObject()
   }
 }

@@ -90,6 +90,7 @@ public final class Service: Sendable {
       configuration: configuration,
       handler: Routes(
         runtime: runtime, limits: limits, longestWait: settings.maxWaitTime, maxBatch: settings.maxBatch,
+        maxLineBytes: settings.maxDescriptorBytes,
         maxScan: settings.maxScan,
         policies: shelf,
         operations: BulkShelf(runner: bulk, limit: settings.maxOperations, rate: settings.operationRate), keys: keys,
@@ -107,6 +108,14 @@ public final class Service: Sendable {
       server.stop()
       runtime.abandon()
       throw error
+    }
+    if settings.allowUnauthenticated, !keys.isRequired, !settings.egress.knowing(server.urls).reachesLoopback {
+      log.write(
+        .warning, "unauthenticated",
+        [
+          ("url", server.urls.joined(separator: " ")),
+          ("meaning", "whoever reaches this address may have the service send requests, since there is no API key"),
+        ])
     }
     runtime.restrict(to: settings.egress.knowing(server.urls))
     store.onDamage = { [log, metrics = runtime.metrics] id, error in

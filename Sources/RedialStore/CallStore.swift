@@ -79,6 +79,13 @@ public protocol CallReader: Sendable {
   /// The identities of calls, newest first.
   func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID>
 
+  /// How many calls in nobody's memory wait for their time, or for their turn, by target and reason.
+  ///
+  /// - Parameters:
+  ///   - target: Of which target; nil for all of the namespace.
+  ///   - limit: The most calls of each of the two that are counted.
+  func backlog(of target: String?, in namespace: Namespace, limit: Int) throws(StoreError) -> StoredBacklog
+
   /// What the store takes, and how many finished calls it holds. The cost does not depend on how many.
   func usage() throws(StoreError) -> StoreUsage
 

@@ -66,6 +66,15 @@ public final class SQLiteReader: CallReader {
     try withConnection { connection throws(StoreError) in try connection.policies.all() }
   }
 
+  /// How many calls in nobody's memory wait, by target and reason, as far as they are counted.
+  public func backlog(
+    of target: String?, in namespace: Namespace, limit: Int
+  ) throws(StoreError) -> StoredBacklog {
+    try withConnection { connection throws(StoreError) in
+      try connection.backlog(of: target, in: namespace, limit: limit)
+    }
+  }
+
   /// What the store takes, and how many finished calls it holds.
   public func usage() throws(StoreError) -> StoreUsage {
     try withConnection { connection throws(StoreError) in try connection.usage.usage() }
@@ -111,6 +120,7 @@ private final class ReadConnection: @unchecked Sendable {
   let policies: PolicyTable
   let bulk: BulkTable
   private let timely: TimelinessQueries
+  private let waiting: BacklogQueries
   private let rows: CallRows
   private let rowsWithoutBodies: CallRows
   private let attempts: AttemptRows
@@ -130,6 +140,7 @@ private final class ReadConnection: @unchecked Sendable {
     policies = try PolicyTable(on: connection)
     bulk = try BulkTable(on: connection)
     timely = try TimelinessQueries(on: connection)
+    waiting = try BacklogQueries(on: connection)
     rows = try CallRows(on: connection, bodies: true)
     rowsWithoutBodies = try CallRows(on: connection, bodies: false)
     attempts = try AttemptRows(on: connection)
@@ -192,6 +203,18 @@ private final class ReadConnection: @unchecked Sendable {
       if targetID == nil { return nil }
     }
     return try listing.ids(query, namespace: namespace, targetID: targetID)
+  }
+
+  func backlog(of target: String?, in namespace: Namespace, limit: Int) throws(StoreError) -> StoredBacklog {
+    try inTransaction { () throws(StoreError) in
+      guard let number = try namespaces.find(namespace) else { return StoredBacklog(isComplete: true) }
+      guard let target else { return try waiting.backlog(of: nil, in: number, limit: limit) }
+      findTarget.bind(1, text: target)
+      guard let id = try findTarget.first({ row throws(StoreError) in row.integer(0) }) else {
+        return StoredBacklog(isComplete: true)
+      }
+      return try waiting.backlog(of: id, in: number, limit: limit)
+    }
   }
 
   func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding] {

@@ -74,6 +74,9 @@ struct SQLiteConformanceTests {
   @Test("manual retries and erasures are there when the store is opened again, and go with their call")
   func afterTheFact() throws { try conformance.afterTheFact() }
 
+  @Test("what waits is counted as a naive model counts it", arguments: [1, 2, 3] as [UInt64])
+  func backlog(seed: UInt64) throws { try conformance.backlog(seed: seed) }
+
   @Test("finished calls go when their time is over, with all that belongs to them, and no others")
   func retentionByAge() throws { try conformance.retentionByAge() }
 

@@ -145,8 +145,8 @@ BUGS = [
     bug("a pause forgotten by a restart", 500, only_unless(ENGINE + "Engine+Accept.swift", "recover(state.controls)")),
     bug("a control told before the commit", 200, swap(
         ENGINE + "Engine+Controls.swift",
-        "afterCommit.append(.reply(control.reply, .controlled(targets[index].snapshot(at: now))))",
-        "effects.actions.append(.reply(control.reply, .controlled(targets[index].snapshot(at: now))))")),
+        "afterCommit.append(.reply(control.reply, .controlled(describe(index))))",
+        "effects.actions.append(.reply(control.reply, .controlled(describe(index))))")),
     bug("a control that is not written", 200, only_unless(
         ENGINE + "Engine+Controls.swift", "writes.append(.controls(target: control.target, controls))")),
     bug("a breaker held open that lets calls through", 200, (

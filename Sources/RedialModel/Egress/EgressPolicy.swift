@@ -117,6 +117,11 @@ public struct EgressPolicy: Sendable, Hashable {
     }
   }
 
+  /// Whether a URL's origin names an address, and not a host that has yet to be looked up.
+  func namesAddress(_ origin: String) -> Bool {
+    Self.hostAndPort(origin).flatMap { IPAddress(host: $0.host) } != nil
+  }
+
   private func isOwn(_ address: IPAddress, _ port: Int, _ isLocal: () -> Bool) -> Bool {
     own.contains { endpoint in
       guard endpoint.port == port else { return false }

@@ -22,6 +22,11 @@ final class KeyRing: Sendable {
     case admitted([HTTPHeader], Caller)
     /// It is refused.
     case refused(Problem, [HTTPHeader])
+
+    /// Why it is refused.
+    var problem: Problem? {
+      if case .refused(let problem, _) = self { problem } else { nil }
+    }
   }
 
   private struct Keys: Sendable {
@@ -94,6 +99,24 @@ final class KeyRing: Sendable {
     }
     if case .scope(let scope) = access, !key.grants(scope) { return Self.forbidden(scope) }
     return use(key, at: now)
+  }
+
+  /// Why somebody may not do what takes a scope, as things are now and without counting a request; nil if he may.
+  ///
+  /// - Parameter authorization: What his request said.
+  func refusal(ofHolder authorization: String?, for scope: APIScope) -> Problem? {
+    guard isRequired else { return nil }
+    guard let text = authorization.flatMap(Self.bearer) else { return Self.unauthorized(isKnown: false).problem }
+    if let adminDigest, APIKey.areEqual(adminDigest, APIKey.digest(of: text)) { return nil }
+    guard let id = APIKey.id(in: text), let key = self[id], key.matches(text), key.revokedAt == nil else {
+      return Self.unauthorized(isKnown: true).problem
+    }
+    return key.grants(scope) ? nil : Self.forbidden(scope).problem
+  }
+
+  /// Why a request that was admitted by a key may not go on; nil if it may.
+  func refusal(ofKey id: String) -> Problem? {
+    self[id]?.revokedAt == nil ? nil : Self.unauthorized(isKnown: true).problem
   }
 
   /// Counts a request against its key's quota.

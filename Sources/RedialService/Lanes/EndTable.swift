@@ -43,6 +43,9 @@ final class EndTable: Sendable {
   private let clock: Clock
   private let queue = DispatchQueue(label: "redial.waits")
 
+  /// How many wait now.
+  var waiting: Int { count.load(ordering: .relaxed) }
+
   /// - Parameter limit: The most who may wait at a time.
   init(limit: Int, clock: Clock) {
     self.limit = limit

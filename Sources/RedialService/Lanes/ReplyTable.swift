@@ -20,7 +20,7 @@ final class ReplyTable: Sendable {
     /// Its call's end, if that comes in time, else its acceptance.
     case submitAndWait(Duration)
     /// The acceptance of one call among several.
-    case batch(BatchAnswer, index: Int)
+    case batch(any BatchAnswering, index: Int)
     /// An operation on a call.
     case operation
     /// An operation on a target.
@@ -33,6 +33,14 @@ final class ReplyTable: Sendable {
     case metrics
     /// Whether the service is ready.
     case readiness
+
+    /// Whether targets are to be shown.
+    var isAboutTargets: Bool {
+      switch self {
+      case .targets, .target: true
+      default: false
+      }
+    }
 
     /// Whether a call was handed over.
     var isSubmission: Bool {

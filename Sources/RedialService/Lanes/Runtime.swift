@@ -366,7 +366,7 @@ final class Runtime: @unchecked Sendable {
       let wait = standings.wait(of: record, at: now)
       switch waiting.purpose {
       case .batch(let batch, let index):
-        batch.answer(index, status: 202) {
+        batch.answer(index, id: record.id, status: 202, replayed: false) {
           CallView.write(record, attempts: [], wait: wait, redaction: redaction, to: &$0)
         }
       case .submitAndWait(let bound):
@@ -385,11 +385,11 @@ final class Runtime: @unchecked Sendable {
       answers.append((waiting.responder, Answer.problem(problem)))
     case .replayed(let id): answerWithReplay(id, waiting)
     case .controlled(let target):
-      metrics.count { $0.requests[2] += 1 }
-      answers.append((waiting.responder, Answer.target(target)))
+      answer(waiting.responder, with: target)
     case .done(let id):
       // Of the namespace that asked for it, or the engine would have refused.
       answerWithCall(id, in: nil, waiting.responder)
+    case .report(let report) where waiting.purpose.isAboutTargets: answerWithTargets(report, waiting)
     case .report(let report):
       let response = self.response(to: waiting.purpose, report)
       metrics.count { $0.requests[response.status / 100] += 1 }
@@ -402,7 +402,7 @@ final class Runtime: @unchecked Sendable {
     if case .batch(let batch, let index) = waiting.purpose {
       return query { [unowned self] in
         let stored = try storedCall(id, in: nil)
-        batch.answer(index, status: 202, replayed: true) {
+        batch.answer(index, id: id, status: 202, replayed: true) {
           CallView.write(
             stored.record, attempts: stored.attempts, wait: standings.wait(of: stored.record, at: clock.now),
             redaction: redaction, to: &$0)
@@ -439,14 +439,20 @@ final class Runtime: @unchecked Sendable {
     let show = { @Sendable [unowned self] (stored: StoredCall) in
       Answer.call(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction, applied: applied)
     }
-    let ticket = ends.wait(for: id, until: clock.now + bound) { [unowned self] outcome in
+    let finish = { @Sendable [unowned self] (outcome: EndTable.Outcome) in
       query(responder) { [unowned self] in
         if outcome == .timedOut, let orElse { return try orElse() }
         return show(try storedCall(id, in: namespace))
       }
     }
+    let ticket = ends.wait(for: id, until: clock.now + bound, finish)
     guard let ticket else {
       return query(responder) { [unowned self] in try orElse?() ?? show(try storedCall(id, in: namespace)) }
+    }
+    // A client that goes holds its place no longer. One that has only ended its side is answered as if its time were up.
+    responder.onCancel { [weak self] in
+      guard let self, ends.giveUp(ticket) else { return }
+      finish(.timedOut)
     }
     // It may have ended before anybody waited.
     query(responder) { [unowned self] () -> HTTPResponse? in
@@ -485,7 +491,7 @@ final class Runtime: @unchecked Sendable {
   /// - Parameters:
   ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one.
   ///   - failure: Called with the problem; at once, if too many queries wait.
-  private func query(
+  func query(
     _ body: @escaping @Sendable () throws -> Void, failure: @escaping @Sendable (Problem) -> Void
   ) {
     let runs = queries.run { [unowned self] in
@@ -517,19 +523,13 @@ final class Runtime: @unchecked Sendable {
 
   private func response(to purpose: ReplyTable.Purpose, _ report: EngineReport) -> HTTPResponse {
     switch purpose {
-    case .targets(let namespace):
-      return Answer.targets(report.targets.filter { QualifiedKey.namespace(of: $0.key) == namespace })
-    case .target(let key):
-      guard let target = report.targets.first(where: { $0.key == key }) else {
-        return Answer.problem(Answer.noSuchTarget(QualifiedKey.bare(key)))
-      }
-      return Answer.target(target)
+
     case .readiness:
       return report.storeFailing ? Answer.problem(Answer.notReady) : Answer.text(200, "ready\n")
-    case .metrics, .submit, .submitAndWait, .batch, .operation, .control:
+    case .metrics, .submit, .submitAndWait, .batch, .operation, .control, .targets, .target:
       return Answer.metrics(
-        metrics.exposition(report, version: redialVersion, clockOffset: clock.offset) + watch.exposition()
-          + (spans?.exposition() ?? ""))
+        metrics.exposition(report, version: redialVersion, clockOffset: clock.offset, waits: ends.waiting)
+          + watch.exposition() + (spans?.exposition() ?? ""))
     }
   }
 }

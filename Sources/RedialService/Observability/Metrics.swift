@@ -57,7 +57,7 @@ final class Metrics: Sendable {
   }
 
   /// Everything, in the Prometheus text exposition format 0.0.4.
-  func exposition(_ report: EngineReport, version: String, clockOffset: Duration = .zero) -> String {
+  func exposition(_ report: EngineReport, version: String, clockOffset: Duration = .zero, waits: Int = 0) -> String {
     let counts = counts.withLock { $0 }
     var text = ""
     func family(_ name: String, _ type: String, _ help: String, _ lines: [String]) {
@@ -74,6 +74,7 @@ final class Metrics: Sendable {
       "redial_attempts_total", "counter", "Attempts that ended, by outcome class.",
       OutcomeClass.allCases.map { "{outcome=\"\($0.name)\"} \(counts.attempts[Int($0.rawValue)])" })
     family("redial_attempts_in_flight", "gauge", "Attempts under way.", [" \(report.inFlight)"])
+    family("redial_waiting_clients", "gauge", "Clients that wait for a call to end.", [" \(waits)"])
     family("redial_backlog_calls", "gauge", "Calls that have not ended.", [" \(report.unfinished)"])
     family("redial_held_calls", "gauge", "Calls in memory.", [" \(report.held)"])
     family(

@@ -3,7 +3,7 @@ internal import RedialModel
 internal import Synchronization
 
 /// Gathers the answers to the items of a batch, and gives them in order once there are all.
-final class BatchAnswer: Sendable {
+final class BatchAnswer: BatchAnswering {
   /// How the answer is written.
   enum Form: Sendable {
     /// One JSON object with an array.
@@ -29,7 +29,7 @@ final class BatchAnswer: Sendable {
   }
 
   /// Answers one item with a call.
-  func answer(_ index: Int, status: Int, replayed: Bool = false, call: (inout JSONWriter) -> Void) {
+  func answer(_ index: Int, id: CallID, status: Int, replayed: Bool, call: (inout JSONWriter) -> Void) {
     var writer = JSONWriter(capacity: 768)
     writer.beginObject()
     writer.field("status", status)

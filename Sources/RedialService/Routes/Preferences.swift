@@ -5,16 +5,20 @@ internal import RedialCore
 struct Preferences: Sendable, Equatable {
   /// How long it would wait for the result; nil when it does not say.
   var wait: Duration?
+  /// Whether it would rather have no more of an answer than it needs (RFC 7240 §4.2).
+  var isMinimal = false
 
   /// Reads the `Prefer` fields of a request. What is not understood is passed over, as the standard asks.
   init(of request: borrowing HTTPRequest) {
     guard request.header("prefer") != nil else { return }
     var found: Duration?
+    var isMinimal = false
+    defer { self.isMinimal = isMinimal }
     request.forEachHeader { name, value in
-      guard found == nil, name.count == 6, String(decoding: name, as: UTF8.self).lowercased() == "prefer" else {
-        return
-      }
-      found = Self.wait(in: String(decoding: value, as: UTF8.self))
+      guard name.count == 6, String(decoding: name, as: UTF8.self).lowercased() == "prefer" else { return }
+      let text = String(decoding: value, as: UTF8.self)
+      if found == nil { found = Self.wait(in: text) }
+      if Self.isMinimal(text) { isMinimal = true }
     }
     wait = found
   }
@@ -33,6 +37,14 @@ struct Preferences: Sendable, Equatable {
       return .seconds(Int64(seconds) ?? .max / 1_000_000)
     }
     return nil
+  }
+
+  static func isMinimal(_ value: String) -> Bool {
+    value.split(separator: ",").contains { preference in
+      let parts = preference.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1)
+      return parts.count == 2 && trimmed(parts[0]).lowercased() == "return"
+        && ["minimal", "\"minimal\""].contains(trimmed(parts[1]))
+    }
   }
 
   private static func trimmed(_ text: Substring) -> String {

@@ -4,7 +4,7 @@ internal import RedialModel
 
 /// Many calls handed over at once. Each is accepted or refused by itself.
 extension Routes {
-  /// Accepts a JSON array of descriptors, or one a line (NDJSON).
+  /// Accepts a JSON array of descriptors, or one a line (NDJSON) where that is not taken as it comes.
   func submitBatch(
     _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
   ) throws(Problem) {
@@ -36,14 +36,13 @@ extension Routes {
   }
 
   private func batchForm(_ type: String?) throws(Problem) -> BatchAnswer.Form {
-    let essence = type?.prefix { $0 != ";" }.lowercased().filter { $0 != " " } ?? ""
-    if ["application/x-ndjson", "application/ndjson", "application/jsonl"].contains(essence) { return .lines }
+    if Self.isLines(type) { return .lines }
     try checkContentType(type)
     return .json
   }
 
   /// A key of its own for each item, so that a repetition of the batch is recognised call by call.
-  private static func key(
+  static func key(
     _ text: String, item: Int, of bytes: UnsafeRawBufferPointer, _ caller: Caller
   ) throws(Problem) -> IdempotencyKey {
     let own = "\(text)/\(item)"

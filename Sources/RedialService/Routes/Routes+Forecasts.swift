@@ -23,6 +23,8 @@ extension Routes {
 
   /// What a call would do if it were handed over: its spec with every default, and its plan.
   func showPlan(of descriptor: CallDescriptor, _ responder: HTTPResponder) {
+    let verdict = (limits.egress ?? EgressPolicy()).verdict(
+      ofOrigin: (try? TargetURL(descriptor.spec.url).origin) ?? "")
     runtime.query(responder) { [runtime] in
       let plan = descriptor.spec.policy.plan()
       return Answer.json(capacity: 4096) { writer in
@@ -30,6 +32,8 @@ extension Routes {
         writer.field("startsAt", descriptor.start.instant(acceptedAt: runtime.clock.now))
         writer.key("call")
         writer.raw(descriptor.spec.shownJSON(runtime.redaction))
+        writer.key("egress")
+        verdict.write(to: &writer)
         writer.key("plan")
         PlanView.write(plan, of: descriptor.spec.policy, to: &writer)
         writer.endObject()

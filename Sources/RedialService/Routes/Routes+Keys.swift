@@ -41,7 +41,10 @@ extension Routes {
           status: 403, code: "otherNamespace", title: "The API key is of another namespace",
           detail: "A key of the namespace \(caller.namespace) makes keys of that namespace only.")
       }
+      let authorization = request.header("authorization")
       runtime.keep(responder) { [keys, runtime] (store: any DocumentStore) throws in
+        // Of two who would make the first key, the store's lane lets one be first; the other needs a key by then.
+        if let problem = keys.refusal(ofHolder: authorization, for: .admin) { throw problem }
         let all = keys.all
         let bound = namespace.isDefault ? Self.maxKeys : Self.maxKeysOfNamespace
         guard all.count < Self.maxKeys, all.count(where: { $0.namespace == namespace }) < bound else {

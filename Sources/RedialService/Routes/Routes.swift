@@ -10,6 +10,7 @@ struct Routes: HTTPHandler {
   let limits: CallDescriptor.Limits
   let longestWait: Duration
   let maxBatch: Int
+  let maxLineBytes: Int
   let maxScan: Int
   let policies: PolicyShelf
   let operations: BulkShelf
@@ -19,18 +20,35 @@ struct Routes: HTTPHandler {
 
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) {
     let route = Route(request.method, request.path, query: request.query)
-    var (responder, caller) = (responder, Caller())
-    if keys.isRequired {
-      switch keys.judge(request.header("authorization"), for: route.access, at: runtime.clock.now) {
-      case .admitted(let fields, let admitted): (responder, caller) = (responder.adding(fields), admitted)
-      case .refused(let problem, let fields): return runtime.respond(responder, Answer.problem(problem, fields))
-      }
-    }
+    guard let (responder, caller) = admit(request, responder, for: route.access) else { return }
     do throws(Problem) {
-      if let field = request.header(Caller.namespaceField) { caller = try caller.acting(in: field, route.access) }
       try serve(route, request, responder, caller)
     } catch {
       runtime.respond(responder, Answer.problem(error))
+    }
+  }
+
+  /// Finds out who a request is from, and whether he may have what it asks for.
+  ///
+  /// - Returns: The responder for what is answered to him; nil when he has been refused.
+  func admit(
+    _ request: borrowing HTTPRequest, _ responder: HTTPResponder, for access: KeyRing.Access
+  ) -> (HTTPResponder, Caller)? {
+    var (responder, caller) = (responder, Caller())
+    if keys.isRequired {
+      switch keys.judge(request.header("authorization"), for: access, at: runtime.clock.now) {
+      case .admitted(let fields, let admitted): (responder, caller) = (responder.adding(fields), admitted)
+      case .refused(let problem, let fields):
+        runtime.respond(responder, Answer.problem(problem, fields))
+        return nil
+      }
+    }
+    guard let field = request.header(Caller.namespaceField) else { return (responder, caller) }
+    do throws(Problem) {
+      return (responder, try caller.acting(in: field, access))
+    } catch {
+      runtime.respond(responder, Answer.problem(error))
+      return nil
     }
   }
 
@@ -46,7 +64,7 @@ struct Routes: HTTPHandler {
     case .submitBatch: try counting { () throws(Problem) in try submitBatch(request, responder, caller) }
     case .forward(let url): try counting { () throws(Problem) in try forward(url, request, responder, caller) }
     case .list:
-      try list(request.query, responder, caller)
+      try list(request.query, Self.wantsLines(request.header("accept")), responder, caller)
     case .call(let id): try show(id, request, responder, caller)
     case .attempts(let id):
       try attempts(id, request.query, responder, caller)
@@ -58,10 +76,11 @@ struct Routes: HTTPHandler {
       }
     case .targets:
       try noParameters(request.query)
-      runtime.ask(responder, for: .targets(caller.namespace)) { .report($0) }
+      runtime.ask(responder, for: .targets(caller.namespace)) { .describe(nil, $0) }
     case .target(let key):
       try noParameters(request.query)
-      runtime.ask(responder, for: .target(caller.qualified(key))) { .report($0) }
+      let target = caller.qualified(key)
+      runtime.ask(responder, for: .target(target)) { .describe(target, $0) }
     case .operations:
       try noParameters(request.query)
       runtime.respond(responder, operations.list(of: caller.namespace))
@@ -207,15 +226,19 @@ struct Routes: HTTPHandler {
     }
   }
 
-  private func list(_ query: String?, _ responder: HTTPResponder, _ caller: Caller) throws(Problem) {
+  private func list(
+    _ query: String?, _ asLines: Bool, _ responder: HTTPResponder, _ caller: Caller
+  ) throws(Problem) {
     var wanted = try CallQuery(parameters: query)
     wanted.filter.namespace = caller.namespace
-    list(wanted, responder)
+    list(wanted, responder, asLines: asLines)
   }
 
-  func list(_ query: CallQuery, _ responder: HTTPResponder) {
+  /// - Parameter asLines: Whether all calls are wanted, one a line, and the limit is that of what is read at a time.
+  func list(_ query: CallQuery, _ responder: HTTPResponder, asLines: Bool = false) {
     var wanted = query
     wanted.scanLimit = maxScan
+    if asLines { return CallExport.begin(wanted, runtime, responder) }
     runtime.query(responder) { [runtime, wanted] in
       let page = try runtime.reader.calls(wanted)
       let now = runtime.clock.now

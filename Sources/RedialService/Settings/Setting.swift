@@ -21,6 +21,8 @@ public struct Setting: Sendable {
   let assign: @Sendable (inout ServiceSettings, String) -> Bool
   /// A variable of OpenTelemetry's that says the same to many programs; Redial's own comes before it.
   var sharedVariable: String?
+  /// Of a setting with parts: which of a text is at fault, in which of its lines; nil when none is.
+  var fault: @Sendable (String) -> TargetRule.Fault? = { _ in nil }
 
   /// The flag: the key in kebab-case behind two hyphens.
   public var flag: String { "--" + words.joined(separator: "-") }
@@ -259,6 +261,23 @@ extension Setting {
       "maxTargetHold", \.engine.maxTargetHold, "Longest that Retry-After of one answer keeps all calls from its target."
     ),
     span("maxAttemptTimeout", \.engine.attemptTimeout, "Longest that an attempt may take, whatever a policy says."),
+    Setting(
+      key: "targetRules", form: "JSON",
+      summary: "What holds for targets whose keys match a pattern, as an array of match and settings; see Targets.",
+      isSecret: false, read: { TargetRule.text($0.engine.targetRules) },
+      assign: { settings, text in
+        guard let rules = try? text.isEmpty ? [] : TargetRule.read(text) else { return false }
+        settings.engine.targetRules = rules
+        return true
+      },
+      fault: { text in
+        do throws(TargetRule.Fault) {
+          _ = try TargetRule.read(text)
+          return nil
+        } catch {
+          return error
+        }
+      }),
     whole(
       "namedTargets", \.namedTargets, 0...1000,
       "Targets that have gauges of their own in the metrics, the busiest; the rest are summed."),

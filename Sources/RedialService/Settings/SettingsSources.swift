@@ -44,7 +44,7 @@ public struct LoadedSettings: Sendable {
       } else if let name = setting.sharedVariable, let value = environment[name], !value.isEmpty {
         try loaded.set(setting, value, origin: "environment \(name)")
       } else if let value = inFile[setting.key] {
-        try loaded.set(setting, value, origin: "file \(file ?? "")")
+        try loaded.set(setting, value.text, origin: "file \(file ?? "")", line: value.line)
       }
     }
     return loaded
@@ -62,8 +62,14 @@ public struct LoadedSettings: Sendable {
     }.joined()
   }
 
-  private mutating func set(_ setting: Setting, _ value: String, origin: String) throws(Fault) {
+  /// - Parameter line: In which line of the file the value begins; 1 anywhere else.
+  private mutating func set(
+    _ setting: Setting, _ value: String, origin: String, line: Int = 1
+  ) throws(Fault) {
     guard setting.assign(&settings, value) else {
+      if let fault = setting.fault(value) {
+        throw Fault("\(setting.key) (\(origin), line \(line + fault.line - 1)): \(fault.message)")
+      }
       let shown = setting.isSecret ? "the value" : "\"\(value)\""
       throw Fault("\(setting.key): \(shown) (\(origin)) is not valid; expected \(setting.form)")
     }
@@ -78,7 +84,13 @@ public struct LoadedSettings: Sendable {
     }
   }
 
-  private static func read(_ path: String) throws(Fault) -> [String: String] {
+  /// A value in the file, and the line that it begins in.
+  private struct Entry {
+    var text: String
+    var line: Int
+  }
+
+  private static func read(_ path: String) throws(Fault) -> [String: Entry] {
     guard let bytes = FileContents.read(path) else {
       throw Fault("cannot read the config file \(path): \(String(cString: strerror(errno)))")
     }
@@ -89,14 +101,18 @@ public struct LoadedSettings: Sendable {
     }
   }
 
-  private static func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> [String: String] {
+  private static func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> [String: Entry] {
     var reader = JSONReader(bytes)
-    var values: [String: String] = [:]
+    var values: [String: Entry] = [:]
     try reader.beginObject()
     while let key = try reader.nextKey() {
-      switch try reader.peek() {
-      case .string: values[key] = try reader.string()
-      case .number, .bool: values[key] = String(decoding: reader.raw(try reader.skipValue()), as: UTF8.self)
+      let kind = try reader.peek()
+      let line = 1 + bytes[..<reader.offset].count { $0 == UInt8(ascii: "\n") }
+      switch kind {
+      case .string: values[key] = Entry(text: try reader.string(), line: line)
+      // What is said there is for the setting itself to read.
+      case .array where key == "targetRules", .number, .bool:
+        values[key] = Entry(text: String(decoding: reader.raw(try reader.skipValue()), as: UTF8.self), line: line)
       default: throw JSONError(offset: reader.offset, reason: "\(key) must be a string or a number")
       }
     }

@@ -63,6 +63,11 @@ indirect enum JSONValue: Sendable {
     if case .bool(let value) = self { value } else { false }
   }
 
+  /// The members of an object, by name.
+  var members: [(name: String, value: JSONValue)] {
+    if case .object(let members) = self { members.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } } else { [] }
+  }
+
   var elements: [JSONValue] {
     if case .array(let elements) = self { elements } else { [] }
   }

@@ -24,7 +24,7 @@ extension Command {
     } else if arguments.operands.isEmpty {
       Terminal.write(table(answer.json["data"].elements))
     } else {
-      Terminal.write(table([answer.json]))
+      Terminal.write(table([answer.json]) + details(answer.json))
     }
     return .success
   }
@@ -49,6 +49,26 @@ extension Command {
       throw CommandError(code: .usage, message: "--set is not JSON")
     }
     return try client.request("PUT", path, json: bytes)
+  }
+
+  /// What waits, what came of the last minutes' attempts, and how long the rest takes.
+  private static func details(_ target: JSONValue) -> String {
+    var text = ""
+    let reasons = target["backlog"]["byReason"].members.map { "\($0.value.integer ?? 0) \($0.name)" }
+    if !reasons.isEmpty { text += "waiting: \(reasons.joined(separator: ", "))\n" }
+    for window in ["1m", "5m", "15m"] {
+      let recent = target["recent"][window]
+      let latency = recent["latency"]
+      text += "last \(window): \(recent["successes"].integer ?? 0) succeeded, "
+      text += "\(recent["failures"].integer ?? 0) failed"
+      if let p50 = latency["p50"].text, let p95 = latency["p95"].text, let p99 = latency["p99"].text {
+        text += "; p50 \(p50), p95 \(p95), p99 \(p99)"
+      }
+      text += "\n"
+    }
+    if let drain = target["drainEstimate"].text { text += "what is due is drained in about \(drain)\n" }
+    if let pattern = target["pattern"].text { text += "rule: \(pattern)\n" }
+    return text
   }
 
   private static func table(_ targets: [JSONValue]) -> String {

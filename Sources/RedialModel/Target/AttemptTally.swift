@@ -1,0 +1,90 @@
+internal import RedialCore
+
+/// What became of some attempts, and how long they took: counts by duration, so that any number takes the same memory.
+///
+/// Durations fall into two slots an octave, from 256 µs to 67 s; a quantile is therefore off by a fifth at most, and
+/// what is shorter or longer counts as the shortest or longest.
+public struct AttemptTally: Sendable, Hashable {
+  /// Attempts that succeeded.
+  public private(set) var successes = 0
+  /// Attempts that did not.
+  public private(set) var failures = 0
+  /// Attempts that were their call's last, however it ended.
+  public private(set) var ends = 0
+  /// What all of them took together, in microseconds.
+  public private(set) var microseconds = 0
+  /// By slot, how many took so long.
+  private var counts: [UInt32]
+
+  static let slots = 36
+  /// The octave that the slots begin with: 2^8 µs.
+  private static let firstOctave = 8
+
+  /// No attempts.
+  public init() {
+    counts = Array(repeating: 0, count: Self.slots)
+  }
+
+  /// How many attempts there are.
+  public var attempts: Int { successes + failures }
+
+  /// How long one takes on average; nil when there is none.
+  public var mean: Duration? { attempts > 0 ? .microseconds(microseconds / attempts) : nil }
+
+  /// Counts an attempt.
+  ///
+  /// - Parameters:
+  ///   - duration: How long it took.
+  ///   - succeeded: Whether its call succeeded by it.
+  ///   - ended: Whether its call ended with it.
+  public mutating func count(_ duration: Duration, succeeded: Bool, ended: Bool) {
+    if succeeded { successes += 1 } else { failures += 1 }
+    if ended { ends += 1 }
+    let length = max(0, duration.wholeMicroseconds)
+    microseconds += Int(length)
+    let slot = Self.slot(of: length)
+    if counts[slot] < .max { counts[slot] += 1 }
+  }
+
+  /// Adds others.
+  public mutating func add(_ other: AttemptTally) {
+    successes += other.successes
+    failures += other.failures
+    ends += other.ends
+    microseconds += other.microseconds
+    for slot in counts.indices { counts[slot] = counts[slot].addingReportingOverflow(other.counts[slot]).partialValue }
+  }
+
+  /// The duration that this share of the attempts did not exceed, to within a slot; nil when there are none.
+  ///
+  /// - Parameter share: 0...1.
+  public func quantile(_ share: Double) -> Duration? {
+    let total = counts.reduce(0) { $0 + Int($1) }
+    guard total > 0 else { return nil }
+    let rank = min(total, max(1, Int((Double(total) * share).rounded(.up))))
+    var below = 0
+    for (slot, count) in counts.enumerated() where count > 0 {
+      if below + Int(count) >= rank {
+        let (start, end) = (Self.start(of: slot), Self.start(of: slot + 1))
+        // As if those of a slot were spread evenly over it.
+        let place = (Double(rank - below) - 0.5) / Double(count)
+        return .microseconds(Int64(Double(start) + place * Double(end - start)))
+      }
+      below += Int(count)
+    }
+    return nil
+  }
+
+  private static func slot(of microseconds: Int64) -> Int {
+    guard microseconds >= 1 << firstOctave else { return 0 }
+    let octave = Int64.bitWidth - 1 - microseconds.leadingZeroBitCount
+    let isUpper = microseconds >> (octave - 1) & 1
+    return min(slots - 1, (octave - firstOctave) * 2 + Int(isUpper))
+  }
+
+  /// The shortest duration of a slot, in microseconds.
+  private static func start(of slot: Int) -> Int64 {
+    let octave = firstOctave + slot / 2
+    return slot % 2 == 0 ? 1 << octave : 3 << (octave - 1)
+  }
+}

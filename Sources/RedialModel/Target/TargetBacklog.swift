@@ -1,0 +1,36 @@
+/// The calls that a target has yet to be asked for, by what they wait for.
+public struct TargetBacklog: Sendable, Hashable {
+  /// By reason, how many wait.
+  public private(set) var counts: [WaitReason: Int] = [:]
+  /// Whether all were counted; false when there are more than are looked at.
+  public var isComplete: Bool
+
+  /// Nothing waits.
+  public init(isComplete: Bool = true) {
+    self.isComplete = isComplete
+  }
+
+  /// All of them.
+  public var total: Int { counts.values.reduce(0, +) }
+
+  /// Counts calls that wait for the same.
+  public mutating func add(_ number: Int, _ reason: WaitReason) {
+    if number > 0 { counts[reason, default: 0] += number }
+  }
+
+  /// Writes it as one object, its reasons in the order of ``WaitReason``.
+  func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.field("total", total)
+    writer.field("isComplete", isComplete)
+    writer.key("byReason")
+    writer.beginObject()
+    for reason in WaitReason.allCases {
+      guard let count = counts[reason] else { continue }
+      writer.key(reason.name)
+      writer.integer(Int64(count))
+    }
+    writer.endObject()
+    writer.endObject()
+  }
+}

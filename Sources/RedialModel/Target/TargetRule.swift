@@ -1,0 +1,148 @@
+/// What holds for targets whose names look alike, unless something else is set for one of them.
+public struct TargetRule: Sendable, Hashable {
+  /// A pattern in which `*` stands for any characters, and none.
+  ///
+  /// One with a scheme (`https://*.example.com:8443`) is compared with the whole key of a target; any other with the host
+  /// alone of a target that is a URL's origin, in any case of letters, and with the whole key of any other.
+  public var match: String
+  /// What holds for them; what is left out follows the service's settings.
+  public var settings: TargetOverrides
+
+  /// The most rules that there may be.
+  public static let mostRules = 1000
+  /// The longest pattern in bytes.
+  public static let longestPattern = 512
+
+  /// Creates a rule.
+  public init(match: String, settings: TargetOverrides) {
+    self.match = match
+    self.settings = settings
+  }
+
+  /// Whether it is about a target.
+  public func matches(_ key: String) -> Bool {
+    if match == "*" { return true }
+    guard !match.contains("://"), let host = Self.host(of: key) else {
+      return Self.matches(Array(match.utf8), Array(key.utf8))
+    }
+    return Self.matches(Array(match.lowercased().utf8), Array(host.lowercased().utf8))
+  }
+
+  /// The host of a key that is a URL's origin.
+  private static func host(of key: String) -> Substring? {
+    guard key.hasPrefix("https://") || key.hasPrefix("http://"), let slashes = key.firstIndex(of: "/") else {
+      return nil
+    }
+    let authority = key[slashes...].dropFirst(2)
+    if authority.hasPrefix("[") { return authority.prefix { $0 != "]" } + "]" }
+    return authority.prefix { $0 != ":" && $0 != "/" }
+  }
+
+  /// Whether a text is what a pattern says; in time of the product of both at most.
+  private static func matches(_ pattern: [UInt8], _ text: [UInt8]) -> Bool {
+    var (at, place) = (0, 0)
+    // Behind the last star, and how much of the text it stands for so far.
+    var retry: (pattern: Int, text: Int)?
+    while place < text.count {
+      if at < pattern.count, pattern[at] == UInt8(ascii: "*") {
+        at += 1
+        retry = (at, place)
+      } else if at < pattern.count, pattern[at] == text[place] {
+        at += 1
+        place += 1
+      } else if let last = retry {
+        retry = (last.pattern, last.text + 1)
+        (at, place) = (last.pattern, last.text + 1)
+      } else {
+        return false
+      }
+    }
+    return pattern[at...].allSatisfy { $0 == UInt8(ascii: "*") }
+  }
+}
+
+extension TargetRule {
+  /// Why rules cannot be read.
+  public struct Fault: Error, Sendable, Hashable {
+    /// In which line of the text, from 1.
+    public var line: Int
+    /// What is wrong, on which member, and what is expected.
+    public var message: String
+  }
+
+  /// Reads rules: an array of objects with `match` and `settings`, of which the first that matches a target counts.
+  ///
+  /// - Throws: What is wrong with the first rule that is.
+  public static func read(_ text: String) throws(Fault) -> [TargetRule] {
+    let bytes = Array(text.utf8)
+    let result = bytes.withUnsafeBufferPointer { buffer in
+      Result { () throws(Fault) in try read(buffer) }
+    }
+    return try result.get()
+  }
+
+  private static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Fault) -> [TargetRule] {
+    func line(_ offset: Int) -> Int { 1 + bytes[..<min(offset, bytes.count)].count { $0 == UInt8(ascii: "\n") } }
+    var rules: [TargetRule] = []
+    var reader = JSONReader(bytes)
+    do throws(JSONError) {
+      try reader.beginArray()
+      while try reader.nextElement() {
+        let (start, place) = (reader.offset, rules.count)
+        guard try reader.peek() == .object else {
+          throw JSONError(offset: start, reason: "/\(place) must be an object with match and settings")
+        }
+        var match: String?
+        var settings = TargetOverrides()
+        try reader.beginObject()
+        while let key = try reader.nextKey() {
+          let at = reader.offset
+          switch key {
+          case "match":
+            match = try reader.string()
+            let length = match?.utf8.count ?? 0
+            guard (1...longestPattern).contains(length) else {
+              throw JSONError(offset: at, reason: "/\(place)/match must have 1 to \(longestPattern) bytes")
+            }
+          case "settings":
+            let range = try reader.skipValue()
+            do throws(Problem) {
+              settings = try TargetOverrides.read(UnsafeBufferPointer(rebasing: bytes[range]))
+            } catch {
+              throw JSONError(
+                offset: range.lowerBound,
+                reason: error.errors.first.map { "/\(place)/settings\($0.pointer) \($0.detail)" } ?? error.detail)
+            }
+          default:
+            throw JSONError(offset: at, reason: "/\(place)/\(key) is not a member of a rule; match and settings are")
+          }
+        }
+        guard let match else { throw JSONError(offset: start, reason: "/\(place)/match is missing") }
+        rules.append(TargetRule(match: match, settings: settings))
+        guard rules.count <= mostRules else {
+          throw JSONError(offset: start, reason: "has more than \(mostRules) rules")
+        }
+      }
+      try reader.finish()
+    } catch {
+      throw Fault(line: line(error.offset), message: error.reason)
+    }
+    return rules
+  }
+
+  /// Rules as JSON, which ``read(_:)`` reads; empty when there are none.
+  public static func text(_ rules: [TargetRule]) -> String {
+    guard !rules.isEmpty else { return "" }
+    var writer = JSONWriter()
+    writer.beginArray()
+    for rule in rules {
+      writer.beginObject()
+      writer.field("match", rule.match)
+      writer.key("settings")
+      rule.settings.write(to: &writer)
+      writer.endObject()
+    }
+    writer.endArray()
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,47 @@
+internal import HTTPServer
+internal import RedialEngine
+internal import RedialModel
+internal import RedialStore
+
+/// Targets as people are shown them: what the engine knows of them, and what of theirs waits in the store.
+extension Runtime {
+  /// The most calls in the store that are counted for one answer, of those that wait for their time and of those that
+  /// wait for their turn.
+  private static let mostCounted = 10_000
+
+  /// Answers with the targets of a report.
+  func answerWithTargets(_ report: EngineReport, _ waiting: ReplyTable.Waiting) {
+    if case .target(let key) = waiting.purpose {
+      guard let target = report.targets.first else {
+        return respond(waiting.responder, Answer.problem(Answer.noSuchTarget(QualifiedKey.bare(key))))
+      }
+      return answer(waiting.responder, with: target)
+    }
+    guard case .targets(let namespace) = waiting.purpose else { return }
+    let targets = report.targets.filter { QualifiedKey.namespace(of: $0.key) == namespace }
+    query(waiting.responder) { [reader] in
+      let stored = try reader.backlog(of: nil, in: namespace, limit: Self.mostCounted)
+      return Answer.targets(Self.targets(targets, with: stored))
+    }
+  }
+
+  /// Answers with one target.
+  func answer(_ responder: HTTPResponder, with target: TargetSnapshot) {
+    query(responder) { [reader] () -> HTTPResponse? in
+      let stored = try reader.backlog(
+        of: target.key, in: QualifiedKey.namespace(of: target.key), limit: Self.mostCounted)
+      return Self.targets([target], with: stored).first.map { Answer.target($0) }
+    }
+  }
+
+  /// Targets, with what waits for them in the store counted among their backlogs.
+  static func targets(_ targets: [TargetSnapshot], with stored: StoredBacklog) -> [TargetSnapshot] {
+    let ofTarget = Dictionary(grouping: stored.counts) { $0.target }
+    return targets.map { target in
+      var target = target
+      target.backlog.isComplete = stored.isComplete
+      for (_, reason, count) in ofTarget[target.key] ?? [] { target.backlog.add(count, reason) }
+      return target
+    }
+  }
+}

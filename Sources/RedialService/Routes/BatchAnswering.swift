@@ -1,0 +1,14 @@
+internal import RedialModel
+
+/// Who gathers what becomes of calls that were handed over together. Any thread may tell it.
+protocol BatchAnswering: Sendable {
+  /// Answers one item with a call.
+  ///
+  /// - Parameters:
+  ///   - index: The item's place, from 0.
+  ///   - call: Writes the call as one object.
+  func answer(_ index: Int, id: CallID, status: Int, replayed: Bool, call: (inout JSONWriter) -> Void)
+
+  /// Answers one item with a problem.
+  func answer(_ index: Int, _ problem: Problem)
+}

@@ -1,0 +1,105 @@
+internal import HTTPServer
+internal import RedialModel
+internal import RedialStore
+internal import Synchronization
+
+/// Every call that a filter means, one a line, the newest first: page by page, each read when the client has taken the
+/// one before.
+///
+/// It holds one page. A list that cannot be read to its end is broken off with a reset of the connection, so that nobody
+/// takes a part for the whole.
+final class CallExport: Sendable {
+  private struct State {
+    var query: CallQuery
+    var stream: HTTPResponseStream?
+    var hasRoom = true
+    /// A page is being read or written.
+    var isReading = false
+    var isOver = false
+  }
+
+  private let runtime: Runtime
+  private let state: Mutex<State>
+
+  private init(_ runtime: Runtime, _ query: CallQuery) {
+    self.runtime = runtime
+    state = Mutex(State(query: query))
+  }
+
+  /// Answers with the calls.
+  ///
+  /// - Parameter query: Which are meant, and how many are read at a time.
+  static func begin(_ query: CallQuery, _ runtime: Runtime, _ responder: HTTPResponder) {
+    let export = CallExport(runtime, query)
+    runtime.metrics.count { $0.requests[2] += 1 }
+    let head = HTTPResponse(
+      status: 200,
+      headers: [HTTPHeader("content-type", "application/x-ndjson"), HTTPHeader("x-accel-buffering", "no")], body: [])
+    let stream = responder.stream(head) { export.stream(did: $0) }
+    // The two hold each other until the list is over.
+    export.state.withLock { state in if !state.isOver { state.stream = stream } }
+    export.goOn()
+  }
+
+  private func stream(did event: HTTPStreamEvent) {
+    switch event {
+    case .writable:
+      state.withLock { $0.hasRoom = true }
+      goOn()
+    case .closed: finish()
+    // It is cut off when the time is up, unless it is through by then.
+    case .clientEnded, .draining: break
+    }
+  }
+
+  private func finish() {
+    state.withLock { state in
+      state.isOver = true
+      state.stream = nil
+    }
+  }
+
+  /// Reads the next page, if there is room for it and nobody reads.
+  private func goOn() {
+    let next = state.withLock { state -> (CallQuery, HTTPResponseStream)? in
+      guard state.hasRoom, !state.isReading, !state.isOver, let stream = state.stream else { return nil }
+      state.isReading = true
+      return (state.query, stream)
+    }
+    guard let (query, stream) = next else { return }
+    runtime.query { [self] in
+      try write(query, to: stream)
+    } failure: { [self] _ in
+      finish()
+      stream.abort()
+    }
+  }
+
+  private func write(_ query: CallQuery, to stream: HTTPResponseStream) throws {
+    let page = try runtime.reader.calls(query)
+    let now = runtime.clock.now
+    var lines: [UInt8] = []
+    lines.reserveCapacity(page.calls.count * 768)
+    for stored in page.calls {
+      var writer = JSONWriter(capacity: 768)
+      CallView.write(
+        stored.record, attempts: [], wait: runtime.standings.wait(of: stored.record, at: now), detail: .summary,
+        redaction: runtime.redaction, to: &writer)
+      lines += writer.bytes
+      lines.append(UInt8(ascii: "\n"))
+    }
+    // Room may be told of before the write returns; until then it counts for nothing.
+    state.withLock { $0.hasRoom = false }
+    let room = lines.isEmpty ? .free : stream.write(lines)
+    guard let next = page.next else {
+      finish()
+      return stream.end()
+    }
+    state.withLock { state in
+      state.query.before = next
+      state.isReading = false
+      if room == .free { state.hasRoom = true }
+    }
+    if room == .closed { finish() } else { goOn() }
+  }
+}

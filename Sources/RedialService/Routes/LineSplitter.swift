@@ -1,0 +1,76 @@
+/// Cuts bytes that come in pieces into lines, each within a bound.
+///
+/// A line ends with a line feed; the last need not. What is kept between two pieces is the beginning of one line. Time is
+/// linear in the bytes.
+struct LineSplitter {
+  /// One line, without its end.
+  enum Line {
+    /// Its bytes, valid only during the call.
+    case whole(UnsafeBufferPointer<UInt8>)
+    /// It is longer than the bound; its bytes are gone.
+    case tooLong
+  }
+
+  private let longest: Int
+  private var beginning: [UInt8] = []
+  private var isTooLong = false
+  /// How many lines have ended, blank ones too.
+  private(set) var count = 0
+
+  /// - Parameter longest: The most bytes that a line may have, its end left out.
+  init(longest: Int) {
+    self.longest = longest
+  }
+
+  /// Takes a piece.
+  ///
+  /// - Parameter found: Called with the number of each line that ends in it, from 1, and the line; blank ones are left
+  ///   out.
+  mutating func take(_ piece: UnsafeBufferPointer<UInt8>, _ found: (Int, Line) -> Void) {
+    var rest = piece[...]
+    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+      close(rest[..<end], found)
+      rest = rest[(end + 1)...]
+    }
+    keep(rest)
+  }
+
+  /// Takes what was left without an end for the last line.
+  mutating func finish(_ found: (Int, Line) -> Void) {
+    guard !beginning.isEmpty || isTooLong else { return }
+    close(UnsafeBufferPointer(start: nil, count: 0)[...], found)
+  }
+
+  private mutating func keep(_ part: Slice<UnsafeBufferPointer<UInt8>>) {
+    guard !isTooLong else { return }
+    guard beginning.count + part.count <= longest else {
+      isTooLong = true
+      beginning = []
+      return
+    }
+    beginning += part
+  }
+
+  private mutating func close(_ part: Slice<UnsafeBufferPointer<UInt8>>, _ found: (Int, Line) -> Void) {
+    count += 1
+    defer {
+      beginning.removeAll(keepingCapacity: true)
+      isTooLong = false
+    }
+    if beginning.isEmpty, !isTooLong, part.count <= longest {
+      // Whole within the piece, as nearly all are: it is shown where it lies.
+      let line = UnsafeBufferPointer(rebasing: part)
+      if !Self.isBlank(line) { found(count, .whole(line)) }
+      return
+    }
+    keep(part)
+    guard !isTooLong else { return found(count, .tooLong) }
+    beginning.withUnsafeBufferPointer { line in
+      if !Self.isBlank(line) { found(count, .whole(line)) }
+    }
+  }
+
+  private static func isBlank(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+    line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+  }
+}

@@ -1,0 +1,46 @@
+internal import HTTPServer
+internal import RedialModel
+
+/// Bodies and answers that are neither gathered nor bounded as a whole.
+extension Routes {
+  /// Takes a batch of lines as it comes. One that is compressed, and a JSON array, are collected first, within the bound
+  /// of a request.
+  func receiver(
+    for request: borrowing HTTPRequest, _ responder: HTTPResponder
+  ) -> (any HTTPBodyReceiver)? {
+    // Short enough that no other request pays more than a comparison.
+    guard request.path == "/v1/calls/batch", Self.isLines(request.header("content-type")),
+      request.header("content-encoding") == nil, request.method == .post
+    else { return nil }
+    guard let (responder, caller) = admit(request, responder, for: Route.submitBatch.access) else { return nil }
+    do throws(Problem) {
+      try noParameters(request.query)
+      let options = BatchStream.Options(
+        caller: caller, key: try keyText(of: request), isMinimal: Preferences(of: request).isMinimal,
+        mayGoOn: { [keys] in caller.keyID.flatMap { keys.refusal(ofKey: $0) } })
+      return BatchStream(
+        runtime, responder, limits(for: caller), BatchStream.Limits(lines: maxBatch, bytes: maxLineBytes), options)
+    } catch {
+      runtime.metrics.count { $0.refused += 1 }
+      runtime.respond(responder, Answer.problem(error))
+      return nil
+    }
+  }
+
+  /// Whether a media type is that of one JSON value a line.
+  static func isLines(_ type: String?) -> Bool {
+    let essence = type?.prefix { $0 != ";" }.lowercased().filter { $0 != " " } ?? ""
+    return ["application/x-ndjson", "application/ndjson", "application/jsonl"].contains(essence)
+  }
+
+  /// Whether a client would rather have a list as lines.
+  static func wantsLines(_ accept: String?) -> Bool {
+    guard let accept else { return false }
+    return accept.split(separator: ",").contains { isLines(String($0)) }
+  }
+
+  /// Nothing was handed over.
+  static let emptyBatch = Problem(
+    status: 422, code: "invalidBatch", title: "The batch cannot be accepted",
+    detail: "It has no calls; at least one is needed.")
+}

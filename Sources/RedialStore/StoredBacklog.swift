@@ -1,0 +1,106 @@
+internal import RedialCore
+public import RedialModel
+
+/// How many calls in nobody's memory wait, by target and reason.
+public struct StoredBacklog: Sendable, Equatable {
+  /// Each target and reason for which there are any.
+  public var counts: [(target: String, reason: WaitReason, count: Int)]
+  /// Whether all were counted.
+  public var isComplete: Bool
+
+  /// Creates a backlog.
+  public init(counts: [(target: String, reason: WaitReason, count: Int)] = [], isComplete: Bool) {
+    self.counts = counts
+    self.isComplete = isComplete
+  }
+
+  /// Whether both count the same, in the same order.
+  public static func == (one: Self, other: Self) -> Bool {
+    one.isComplete == other.isComplete
+      && one.counts.elementsEqual(other.counts) {
+        $0.target == $1.target && $0.reason == $1.reason && $0.count == $1.count
+      }
+  }
+}
+
+extension CallReader {
+  /// Of a reader that cannot count: nothing, and that it is not all.
+  public func backlog(
+    of target: String?, in namespace: Namespace, limit: Int
+  ) throws(StoreError) -> StoredBacklog {
+    StoredBacklog(isComplete: false)
+  }
+}
+
+/// Counts what waits in the store, up to a bound, so that the cost is that of the bound and not of the backlog.
+struct BacklogQueries {
+  private let later: SQLiteStatement
+  private let laterOfOne: SQLiteStatement
+  private let awaiting: SQLiteStatement
+  private let awaitingOfOne: SQLiteStatement
+  private let key: SQLiteStatement
+
+  /// Prepares the queries.
+  init(on connection: SQLiteConnection) throws(StoreError) {
+    let scheduled = "state = \(StoredState.scheduled.rawValue)"
+    let ordering = WaitReason.ordering.rawValue
+    later = try connection.prepare(
+      "count what waits for its time",
+      """
+      SELECT target_id, waiting FROM calls WHERE namespace = ?2 AND kind IN (\(Conditions.kinds)) AND \(scheduled)
+        AND waiting IS NOT \(ordering) LIMIT ?1
+      """)
+    laterOfOne = try connection.prepare(
+      "count what waits for its time, of one target",
+      """
+      SELECT target_id, waiting FROM calls
+      WHERE \(Conditions.anyKind) AND \(scheduled) AND target_id = ?2 AND \(Conditions.notInMemory) AND waiting IS NOT \(ordering) LIMIT ?1
+      """)
+    // The targets go first, so that nothing of another namespace is counted, or passed over, on the way.
+    awaiting = try connection.prepare(
+      "count what awaits its turn",
+      """
+      SELECT g.id, \(ordering) FROM targets g CROSS JOIN turns t ON t.target_id = g.id AND t.has_turn = 0
+      WHERE CASE instr(g.key, char(31)) WHEN 0 THEN 'default' ELSE substr(g.key, 1, instr(g.key, char(31)) - 1) END
+        = (SELECT name FROM namespaces WHERE id = ?2) LIMIT ?1
+      """)
+    awaitingOfOne = try connection.prepare(
+      "count what awaits its turn, of one target",
+      "SELECT target_id, \(ordering) FROM turns WHERE has_turn = 0 AND target_id = ?2 LIMIT ?1")
+    key = try connection.prepare("read a target's key", "SELECT key FROM targets WHERE id = ?1")
+  }
+
+  /// Counts them.
+  ///
+  /// - Parameters:
+  ///   - targetID: Of which target; nil for all of the namespace.
+  ///   - namespace: The namespace's number.
+  func backlog(of targetID: Int64?, in namespace: Int64, limit: Int) throws(StoreError) -> StoredBacklog {
+    struct Waiting: Hashable {
+      var target: Int64
+      var reason: Int64
+    }
+    var (counts, isComplete) = ([Waiting: Int](), true)
+    for (all, ofOne) in [(later, laterOfOne), (awaiting, awaitingOfOne)] {
+      let statement = targetID == nil ? all : ofOne
+      // One more than is counted tells whether there are more.
+      statement.bind(1, Int64(limit) + 1)
+      statement.bind(2, targetID ?? namespace)
+      let rows = try statement.rows { row throws(StoreError) in
+        Waiting(target: row.integer(0), reason: row.integer(1))
+      }
+      if rows.count > limit { isComplete = false }
+      for row in rows.prefix(limit) { counts[row, default: 0] += 1 }
+    }
+    var (backlog, keys) = (StoredBacklog(isComplete: isComplete), [Int64: String]())
+    for (waiting, count) in counts.sorted(by: { ($0.key.target, $0.key.reason) < ($1.key.target, $1.key.reason) }) {
+      guard let reason = UInt8(exactly: waiting.reason).flatMap(WaitReason.init(rawValue:)) else { continue }
+      if keys[waiting.target] == nil {
+        key.bind(1, waiting.target)
+        keys[waiting.target] = try key.first { row throws(StoreError) in row.text(0) }
+      }
+      if let key = keys[waiting.target] { backlog.counts.append((key, reason, count)) }
+    }
+    return backlog
+  }
+}

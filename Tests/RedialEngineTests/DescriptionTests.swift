@@ -1,0 +1,83 @@
+@testable import RedialCore
+@testable import RedialEngine
+@testable import RedialModel
+import Testing
+
+@Suite("A target as people see it")
+struct DescriptionTests {
+  private let target = EngineProbe.target
+
+  private func describe(_ probe: inout EngineProbe, _ key: String? = EngineProbe.target) -> [TargetSnapshot] {
+    let token = probe.token()
+    probe.hear(.describe(key, token))
+    guard case .report(let report) = probe.reply(to: token) else { return [] }
+    return report.targets
+  }
+
+  @Test("what waits is counted by its reason, in memory and in the target's queue in the store")
+  func backlog() throws {
+    var settings = EngineSettings(maxInFlightPerTarget: 1)
+    settings.maxReadyPerTarget = 2
+    var probe = EngineProbe(settings)
+    for _ in 0..<6 { probe.submit() }
+    probe.submit(after: .seconds(2))
+    probe.submit(to: "http://other.example")
+    var found = try #require(describe(&probe).first)
+    #expect(found.backlog.counts == [.concurrency: 5, .startTime: 1] && found.backlog.total == 6)
+    #expect(found.inFlight == 1 && describe(&probe).count == 1)
+    // A failure waits between attempts; its place is taken by another.
+    probe.end(probe.starts[0].call.id, status: 503)
+    found = try #require(describe(&probe).first)
+    #expect(found.backlog.counts == [.concurrency: 4, .startTime: 1, .backoff: 1])
+    probe.hear(.control(TargetControl(.pause, target, reply: probe.token())))
+    probe.commit()
+    found = try #require(describe(&probe).first)
+    #expect(found.backlog.counts == [.paused: 6])
+    #expect(describe(&probe, nil).map(\.key).sorted() == ["http://other.example", target])
+    #expect(describe(&probe, "nobody").isEmpty)
+  }
+
+  @Test("what came of attempts is counted, but not what was aborted by this side")
+  func recent() throws {
+    var probe = EngineProbe()
+    let ids = (0..<4).map { _ in probe.submit() }
+    probe.end(ids[0], status: 200)
+    probe.end(ids[1], status: 503)
+    probe.end(ids[2], status: 404)
+    probe.hear(.operate(Operation(.cancel, ids[3], reply: probe.token())))
+    probe.hear(.attemptEnded(AttemptResult(id: ids[3], number: 1, outcome: .cancelled, duration: .seconds(1))))
+    probe.commit()
+    let found = try #require(describe(&probe).first)
+    let tally = found.recent.tally(over: .minute, at: found.time)
+    #expect(tally.successes == 1 && tally.failures == 2 && tally.ends == 2)
+    probe.advance(.seconds(1000))
+    let later = try #require(describe(&probe).first)
+    // The two retries of the second, long ago by now.
+    #expect(later.recent.tally(over: .quarterHour, at: later.time).attempts == 0 || later.time == found.time)
+  }
+
+  @Test("a rule holds for the targets that it matches, below what is set for one of them and above the rest")
+  func rules() throws {
+    var settings = EngineSettings(maxInFlightPerTarget: 50)
+    var (first, second, own) = (TargetOverrides(), TargetOverrides(), TargetOverrides())
+    (first.maxInFlight, first.attemptTimeout, second.maxInFlight, own.maxInFlight) = (3, .seconds(7), 9, 1)
+    settings.targetRules = [
+      TargetRule(match: "*.example", settings: first), TargetRule(match: "*", settings: second),
+    ]
+    var probe = EngineProbe(settings)
+    probe.submit()
+    probe.submit(to: "elsewhere")
+    for _ in 0..<5 { probe.submit() }
+    #expect(probe.starts.count { $0.call.spec.target == target } == 3)
+    var found = try #require(describe(&probe).first)
+    #expect(found.settings.maxInFlight == 3 && found.pattern == "*.example" && found.overrides == TargetOverrides())
+    #expect(describe(&probe, "elsewhere").first?.settings.maxInFlight == 9)
+    probe.hear(.control(TargetControl(.configure(own), target, reply: probe.token())))
+    probe.commit()
+    found = try #require(describe(&probe).first)
+    #expect(found.settings.maxInFlight == 1 && found.settings.attemptTimeout == .seconds(7) && found.overrides == own)
+    probe.hear(.control(TargetControl(.configure(TargetOverrides()), target, reply: probe.token())))
+    probe.commit()
+    #expect(describe(&probe).first?.settings.maxInFlight == 3)
+  }
+}

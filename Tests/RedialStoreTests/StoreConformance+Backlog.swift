@@ -1,0 +1,49 @@
+import RedialCore
+import RedialModel
+import RedialStore
+import Testing
+
+extension StoreConformance {
+  /// What waits in the store is counted by target and reason, up to the bound, as counting all calls would.
+  func backlog(seed: UInt64) throws {
+    let (store, reader) = (try openStore(), try openReader())
+    defer { store.close() }
+    var random = RandomSource(seed: seed)
+    var expected: [String: Int] = [:]
+    let reasons: [WaitReason] = [.startTime, .backoff, .retryAfter, .retryBudget]
+    var calls: [CallRecord] = []
+    for number in 0..<200 {
+      var call = Sample.call(
+        number, StoredState.allCases.randomElement(using: &random) ?? .scheduled,
+        target: "t\(Int.random(in: 0..<3, using: &random))",
+        kind: Int.random(in: 0..<4, using: &random) == 0 ? .webhook : .call)
+      call.progress.waiting = call.progress.state == .queued ? .concurrency : reasons.randomElement(using: &random)
+      if call.progress.state == .scheduled {
+        expected["\(call.spec.target) \(call.progress.waiting?.name ?? "")", default: 0] += 1
+      }
+      calls.append(call)
+    }
+    // Of one key, whose first has its turn, and so is scheduled, and whose others await it.
+    for number in 200..<205 {
+      var call = Sample.call(number, .queued, target: "t0", orderingKey: "k")
+      call.progress.waiting = .ordering
+      expected[number > 200 ? "t0 ordering" : "t0 startTime", default: 0] += 1
+      calls.append(call)
+    }
+    for call in calls { try store.commit([.insert(call)]) }
+    try store.commit(
+      (200..<205).map { .awaitTurn(Sample.id($0), target: "t0", orderingKey: "k") })
+    func found(_ target: String?) throws -> [String: Int] {
+      let backlog = try reader.backlog(of: target, in: .default, limit: 10_000)
+      #expect(backlog.isComplete)
+      return Dictionary(uniqueKeysWithValues: backlog.counts.map { ("\($0.target) \($0.reason.name)", $0.count) })
+    }
+    #expect(try found(nil) == expected, "seed \(seed)")
+    for target in ["t0", "t1", "t2"] {
+      #expect(try found(target) == expected.filter { $0.key.hasPrefix(target) }, "seed \(seed)")
+    }
+    #expect(try found("none").isEmpty)
+    let short = try reader.backlog(of: nil, in: .default, limit: 2)
+    #expect(!short.isComplete && short.counts.reduce(0) { $0 + $1.count } == 4)
+  }
+}
