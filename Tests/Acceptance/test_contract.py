@@ -44,6 +44,9 @@ def check(answer, method, path):
     if kind == "application/yaml":
         value = yaml.safe_load(value)
     validator(expected["content"][kind]["schema"]).validate(value)
+    if kind == "application/problem+json":
+        # A program that reads the contract knows every code that it may meet.
+        assert f"`{value['code']}`" in expected["description"], f"{method} {path} {answer.status}: {value['code']}"
     return value
 
 
@@ -79,6 +82,17 @@ def test_every_example_fits_its_schema():
 
     walk(CONTRACT)
     assert count >= 10
+
+
+def test_every_answer_in_json_has_an_example():
+    lacking = []
+    for path, item in CONTRACT["paths"].items():
+        for method in ("get", "post", "put", "delete"):
+            for status, answer in item.get(method, {}).get("responses", {}).items():
+                for kind, content in resolve(answer).get("content", {}).items():
+                    if kind in ("application/json", "application/problem+json") and not {"example", "examples"} & set(content):
+                        lacking.append(f"{method} {path} {status} {kind}")
+    assert not lacking, lacking
 
 
 def test_every_operation_answers_as_documented(redial, flaky):

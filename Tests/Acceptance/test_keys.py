@@ -179,10 +179,12 @@ def test_a_service_for_other_machines_wants_a_key_or_to_be_told_so(tmp_path, mad
 
     service = serve("--allow-unauthenticated", "true")
     assert service("GET", "/v1/calls").status == 200
+    assert service.log.read_text().count("warning unauthenticated") == 1
     service.terminate()
     admin = "k" * 32
     service = serve(env={"REDIAL_ADMIN_KEY": admin})
     assert service("GET", "/v1/calls").status == 401
+    assert service.log.read_text().count("warning unauthenticated") == 1
     assert service("GET", "/v1/calls", headers=bearer(admin)).status == 200
     assert service("GET", "/v1/calls", headers=bearer(admin + "x")).status == 401
     assert admin not in run("serve", "--print-config", env={"REDIAL_ADMIN_KEY": admin}).stdout
@@ -221,3 +223,36 @@ def test_the_command_makes_lists_revokes_and_shows_keys(redial, flaky):
     for wrong in (["create"], ["create", "--name", "x", "--scope", "y"], ["dance"], ["revoke"],
                   ["create", "--name", "x", "--quota", "0"]):
         assert run("keys", *wrong, *url).returncode == 2, wrong
+
+
+def test_of_two_who_make_the_first_key_one_is_told_that_it_needs_one(redial):
+    import threading
+    service = redial()
+    for _ in range(5):
+        answers, gate = [], threading.Barrier(8)
+
+        def first(service=service, answers=answers, gate=gate):
+            client = Client(service.port)
+            client("GET", "/healthz")
+            gate.wait()
+            answers.append(client("POST", PATH, {"name": "first", "scopes": ["admin"]}))
+
+        threads = [threading.Thread(target=first) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(a.status for a in answers) == [201] + [401] * 7
+        assert all(a.json["code"] == "missingAPIKey" for a in answers if a.status == 401)
+        winner = next(a.json for a in answers if a.status == 201)
+        assert len(service("GET", PATH, headers=bearer(winner["key"])).json["data"]) == 1
+        service.terminate()
+        service.store.unlink()
+        service.start()
+
+
+def test_the_command_warns_of_a_key_that_anybody_on_the_way_can_read():
+    for url, expected in (("http://redial.invalid:1", True), ("http://127.0.0.1:1", False), ("http://[::1]:1/", False)):
+        answer = run("list", "--url", url, env={"REDIAL_API_KEY": "k" * 32})
+        assert ("warning: the API key goes unencrypted" in answer.stderr) == expected, answer.stderr
+        assert "k" * 32 not in answer.stderr

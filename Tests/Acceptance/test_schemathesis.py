@@ -11,7 +11,7 @@ LIMIT = 110
 KEY = "k" * 32
 
 
-def test_schemathesis_finds_nothing(redial, tmp_path):
+def clean(redial, folder, *phases):
     # Everything that the service is made to call goes to a proxy that is not there: nothing leaves this machine.
     service = redial(
         "--proxy", f"http://127.0.0.1:{free_port()}", "--max-wait-time", "100ms", "--max-event-listeners", "0",
@@ -19,7 +19,18 @@ def test_schemathesis_finds_nothing(redial, tmp_path):
     run = subprocess.run(
         [pathlib.Path(sys.executable).parent / "schemathesis",
          "--config-file", ROOT / "Tests/Acceptance/schemathesis.toml", "--no-color", "run", ROOT / "api/openapi.yaml",
-         "--url", service.url, "--header", f"Authorization: Bearer {KEY}", "--continue-on-failure"],
-        capture_output=True, text=True, timeout=LIMIT, cwd=tmp_path, env=environment())
+         "--url", service.url, "--header", f"Authorization: Bearer {KEY}", "--continue-on-failure",
+         *phases],
+        capture_output=True, text=True, timeout=LIMIT, cwd=folder, env=environment())
     assert run.returncode == 0, run.stdout[-20000:] + run.stderr[-2000:]
     assert "passed" in run.stdout
+    return run.stdout
+
+
+def test_schemathesis_finds_nothing(redial, tmp_path):
+    clean(redial, tmp_path, "--phases", "examples,coverage,fuzzing")
+
+
+def test_what_one_answer_links_to_is_there_for_the_next_request(redial, tmp_path):
+    said = clean(redial, tmp_path, "--phases", "stateful")
+    assert "Stateful" in said

@@ -1,0 +1,230 @@
+"""Calls that come and go one a line, in any number."""
+
+import http.client
+import json
+import socket
+import threading
+import time
+
+from processes import wait_until
+
+LINES = {"content-type": "application/x-ndjson"}
+
+
+class Stream:
+    """A batch that is written and read at the same time."""
+
+    def __init__(self, service, headers=None, receive_buffer=None):
+        self.socket = socket.socket()
+        if receive_buffer:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        self.socket.connect(("127.0.0.1", service.port))
+        self.socket.settimeout(30)
+        fields = {"host": "a", "transfer-encoding": "chunked"} | LINES | (headers or {})
+        head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+        self.socket.sendall(f"POST /v1/calls/batch HTTP/1.1\r\n{head}\r\n".encode())
+        self.response = None
+
+    def send(self, text):
+        text = text.encode() if isinstance(text, str) else text
+        self.socket.sendall(b"%x\r\n%s\r\n" % (len(text), text))
+
+    def end(self):
+        self.socket.sendall(b"0\r\n\r\n")
+
+    def head(self):
+        if self.response is None:
+            self.response = http.client.HTTPResponse(self.socket, method="POST")
+            self.response.begin()
+        return self.response
+
+    def line(self):
+        return json.loads(self.head().readline())
+
+    def lines(self):
+        return [json.loads(line) for line in self.head().read().splitlines()]
+
+
+def test_each_line_is_answered_while_the_next_has_not_been_sent(redial, flaky):
+    service, target = redial(), flaky()
+    stream = Stream(service)
+    stream.send('\n{"url": "%s/1", ' % target.url)
+    stream.send('"labels": {"n": "1"}}\n{"url"')
+    first = stream.line()
+    assert stream.head().status == 200 and stream.head().headers["content-type"] == "application/x-ndjson"
+    assert first["line"] == 2 and first["status"] == 202
+    # It is on disk, and on its way, though the batch has not ended.
+    assert service.ended(first["call"]["id"])["state"] == "succeeded"
+    stream.send(': 1}\n{\n{"url": "%s/3"}' % target.url)
+    second, third = stream.line(), stream.line()
+    assert [second["line"], second["status"], third["line"], third["status"]] == [3, 422, 4, 400]
+    stream.end()
+    rest = stream.lines()
+    assert [(i["line"], i["status"]) for i in rest] == [(5, 202)]
+    # The connection goes on.
+    stream.socket.sendall(b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n")
+    again = http.client.HTTPResponse(stream.socket)
+    again.begin()
+    assert again.read() == b"ok\n"
+
+
+def test_more_lines_than_any_batch_may_have(redial, flaky):
+    service, target = redial("--max-batch", "50", "--max-body-bytes", "2000"), flaky()
+    stream = Stream(service, {"prefer": "return=minimal", "idempotency-key": "bulk"})
+    count, items = 30_000, []
+    reader = threading.Thread(target=lambda: items.extend(stream.lines()))
+    line = json.dumps({"url": target.url, "delay": "1h", "body": "x" * 100}) + "\n"
+    stream.send(line)
+    stream.head()
+    reader.start()
+    for _ in range(30):
+        stream.send(line * 1000)
+    stream.end()
+    reader.join(120)
+    assert [i["line"] for i in items] == list(range(1, count + 2))
+    assert all(i["status"] == 202 and set(i) == {"line", "status", "id"} for i in items)
+    assert len({i["id"] for i in items}) == count + 1
+    # Repeated, it makes no second call.
+    again = Stream(service, {"prefer": "return=minimal", "idempotency-key": "bulk"})
+    again.send(line * 100)
+    again.end()
+    assert [i["id"] for i in again.lines()] == [i["id"] for i in items[:100]]
+    assert again.response.headers["preference-applied"] == "return=minimal"
+
+
+def test_a_line_that_is_too_long_is_answered_and_the_next_is_taken(redial, flaky):
+    service, target = redial("--max-body-bytes", "1000"), flaky()
+    good = json.dumps({"url": target.url, "delay": "1h"}) + "\n"
+    stream = Stream(service)
+    # The bound of a descriptor is 128 KiB and some.
+    stream.send(good + "x" * 200_000 + "\n" + good + json.dumps({"url": target.url, "body": "y" * 2000}) + "\n")
+    stream.end()
+    items = stream.lines()
+    assert [(i["line"], i["status"]) for i in items] == [(1, 202), (2, 413), (3, 202), (4, 413)]
+    assert items[1]["problem"]["code"] == items[3]["problem"]["code"] == "bodyTooLarge"
+
+
+def test_a_client_that_does_not_read_is_not_read_from(redial, flaky):
+    service, target = redial("--max-batch", "100", "--write-timeout", "60s"), flaky()
+    stream = Stream(service, receive_buffer=4096)
+    line = (json.dumps({"url": target.url + "/" + "a" * 1000, "delay": "1h"}) + "\n").encode()
+    sent = 0
+    stream.socket.settimeout(3)
+    try:
+        while sent < 200_000:
+            stream.send(line * 10)
+            sent += 10
+    except socket.timeout:
+        pass
+    # What the kernel's buffers hold has gone, and no more; far from all of it was taken.
+    assert sent < 100_000
+    accepted = service.metrics()["redial_calls_accepted_total"]
+    time.sleep(0.5)
+    assert service.metrics()["redial_calls_accepted_total"] == accepted < sent
+    stream.socket.close()
+    # Others are served meanwhile and afterwards.
+    assert service("GET", "/healthz").status == 200
+
+
+def test_what_was_answered_stays_when_the_client_goes(redial, flaky):
+    service, target = redial(), flaky()
+    stream = Stream(service)
+    stream.send((json.dumps({"url": target.url, "delay": "1h"}) + "\n") * 20 + '{"url": "http')
+    known = [stream.line()["call"]["id"] for _ in range(20)]
+    stream.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+    stream.socket.close()
+    service.kill()
+    service.start()
+    listed = [c["id"] for c in service("GET", "/v1/calls?limit=250").json["data"]]
+    assert sorted(listed) == sorted(known)
+
+
+def test_a_stream_that_breaks_says_so_behind_the_answers(redial, flaky):
+    service, target = redial(), flaky()
+    stream = Stream(service)
+    stream.send((json.dumps({"url": target.url, "delay": "1h"}) + "\n") * 3)
+    assert stream.line()["status"] == 202
+    stream.socket.sendall(b"nonsense\r\n")
+    items = stream.lines()
+    assert [i["status"] for i in items] == [202, 202, 400]
+    assert items[-1]["line"] is None and items[-1]["problem"]["code"] == "badRequest"
+    # A service that stops reads no more, and says so as well.
+    stream = Stream(service)
+    stream.send(json.dumps({"url": target.url, "delay": "1h"}) + "\n")
+    assert stream.line()["status"] == 202
+    service.process.terminate()
+    last = stream.lines()[-1]
+    assert last["line"] is None and last["problem"]["code"] == "draining"
+    assert service.process.wait(30) == 0
+
+
+def test_a_stream_is_refused_before_it_begins(redial):
+    service = redial()
+    for headers, body, code in (
+        ({}, b"\n \n", "invalidBatch"), ({"idempotency-key": '""'}, b"{}\n", "invalidIdempotencyKey"),
+    ):
+        answer = service("POST", "/v1/calls/batch", body, LINES | headers)
+        assert answer.json["code"] == code, answer.body
+    assert service("POST", "/v1/calls/batch?x=1", b"{}\n", LINES).json["code"] == "invalidParameter"
+    admin = service("POST", "/v1/keys", {"name": "a", "scopes": ["admin"]}).json
+    assert service("POST", "/v1/calls/batch", b"{}\n", LINES).status == 401
+    service.credentials = {"authorization": "Bearer " + admin["key"]}
+    reader = service("POST", "/v1/keys", {"name": "r", "scopes": ["read"]}).json
+    bearer = {"authorization": "Bearer " + reader["key"]}
+    assert service("POST", "/v1/calls/batch", b"{}\n", LINES | bearer).status == 403
+    # A key that is revoked ends what it began.
+    writer = service("POST", "/v1/keys", {"name": "w", "scopes": ["submit"]}).json
+    stream = Stream(service, {"authorization": "Bearer " + writer["key"]})
+    stream.send("{}\n")
+    assert stream.line()["status"] == 422
+    service("DELETE", "/v1/keys/" + writer["id"])
+    stream.send("{}\n")
+    assert stream.lines()[-1]["problem"]["code"] == "invalidAPIKey"
+
+
+def test_all_calls_of_a_filter_are_listed_as_lines(redial, flaky):
+    service, target = redial(), flaky()
+    batch = [{"url": target.url, "delay": "1h", "labels": {"n": str(n % 2)}} for n in range(1000)]
+    ids = [i["call"]["id"] for i in service("POST", "/v1/calls/batch", batch).json["data"]]
+    wanted = {"accept": "application/x-ndjson"}
+    answer = service("GET", "/v1/calls", headers=wanted)
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    listed = [json.loads(line) for line in answer.body.splitlines()]
+    assert [c["id"] for c in listed] == ids[::-1]
+    assert listed[0] == service("GET", "/v1/calls?limit=1").json["data"][0]
+    half = service("GET", "/v1/calls?label=n:1&limit=7", headers=wanted)
+    assert [json.loads(l)["id"] for l in half.body.splitlines()] == ids[1::2][::-1]
+    assert service("GET", "/v1/calls?label=n:9", headers=wanted).body == b""
+    assert service("GET", "/v1/calls?limit=0", headers=wanted).status == 400
+    # One that is not read holds nobody up, and is given up when its client goes.
+    slow = socket.socket()
+    slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    slow.connect(("127.0.0.1", service.port))
+    slow.sendall(b"GET /v1/calls HTTP/1.1\r\nhost: a\r\naccept: application/x-ndjson\r\n\r\n")
+    assert len(service("GET", "/v1/calls", headers=wanted).body.splitlines()) == 1000
+    slow.close()
+
+
+def test_a_client_that_goes_waits_no_longer(redial, flaky):
+    service, target = redial(), flaky()
+    call = service.submit(url=target.url, delay="1h")
+    waits = lambda: service.metrics()["redial_waiting_clients"]
+    asked = [
+        b"GET /v1/calls/%s?wait=60s HTTP/1.1\r\nhost: a\r\n\r\n" % call.encode(),
+        b"POST /v1/calls HTTP/1.1\r\nhost: a\r\nprefer: wait=60\r\ncontent-type: application/json\r\n"
+        b"content-length: %d\r\n\r\n%s" % ((lambda b: (len(b), b))(
+            json.dumps({"url": target.url, "delay": "1h"}).encode())),
+    ]
+    sockets = []
+    for text in asked * 5:
+        client = socket.create_connection(("127.0.0.1", service.port))
+        client.sendall(text)
+        sockets.append(client)
+    wait_until(lambda: waits() == 10, "all wait")
+    for client in sockets[:-1]:
+        client.close()
+    wait_until(lambda: waits() == 1, "those who went wait no longer", 5)
+    # One that has only ended its side is answered with what there is.
+    sockets[-1].shutdown(socket.SHUT_WR)
+    assert b"202 Accepted" in sockets[-1].recv(4096)
+    assert waits() == 0

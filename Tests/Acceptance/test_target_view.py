@@ -1,0 +1,80 @@
+"""What a target's view tells of its calls, and defaults for targets that look alike."""
+
+import json
+
+from processes import run, wait_until
+
+
+def test_a_target_tells_what_its_calls_wait_for_and_how_they_fared(redial, flaky):
+    service, target = redial(), flaky()
+    key = target.url
+    path = "/v1/targets/" + key.replace("/", "%2F")
+    for _ in range(20):
+        service.ended(service.submit(url=target.url + "/?delay=20ms"))
+    service.ended(service.submit(url=target.url + "/?fail=1&status=404"))
+    view = service("GET", path).json
+    for window in ("1m", "5m", "15m"):
+        recent = view["recent"][window]
+        assert recent["successes"] == 20 and recent["failures"] == 1
+        assert all(recent["latency"][q].endswith("ms") for q in ("p50", "p95", "p99"))
+        assert 15 < float(recent["latency"]["p50"].removesuffix("ms")) < 60
+    assert view["backlog"] == {"total": 0, "isComplete": True, "byReason": {}} and view["drainEstimate"] == "0s"
+    # A hundred at four a time, 100 ms each.
+    service("PUT", path, {"maxInFlight": 4})
+    service("POST", path + "/pause")
+    batch = [{"url": target.url + "/?delay=100ms"}] * 100 + [{"url": target.url, "delay": "1h"}] * 3
+    service("POST", "/v1/calls/batch", batch)
+    service("POST", "/v1/calls/batch", [{"url": target.url, "delay": "1h", "orderingKey": "k"}] * 4)
+    paused = service("GET", path).json
+    assert paused["backlog"]["byReason"]["paused"] == 100 and paused["drainEstimate"] is None
+    assert paused["backlog"]["byReason"]["ordering"] == 3 and paused["backlog"]["byReason"]["startTime"] == 4
+    assert paused["backlog"]["total"] == 107 and paused["backlog"]["isComplete"]
+    assert service.target(key)["backlog"] == paused["backlog"]
+    service("POST", path + "/resume")
+
+    def draining():
+        view = service("GET", path).json
+        return view["recent"]["1m"]["successes"] >= 40 and view
+    view = wait_until(draining, "some are done")
+    assert view["overrides"] == {"maxInFlight": 4} and view["pattern"] is None
+    if view["waiting"]:
+        assert view["drainEstimate"].endswith("s") and view["backlog"]["byReason"]["concurrency"] > 0
+    wait_until(lambda: service("GET", path).json["waiting"] == 0, "all are done")
+    text = run("targets", key, "--url", service.url).stdout
+    assert "p95" in text and "drained" in text
+
+
+def test_rules_in_the_config_file_hold_for_targets_that_match(redial, flaky, tmp_path):
+    config = tmp_path / "redial.json"
+    config.write_text(json.dumps({"maxInFlightPerTarget": 30, "targetRules": [
+        {"match": "127.0.0.*", "settings": {"maxInFlight": 2, "attemptTimeout": "7s"}},
+        {"match": "bill*", "settings": {"maxInFlight": 5}}, {"match": "*", "settings": {"maxInFlight": 9}}]}))
+    service, target = redial("--config", config), flaky()
+    path = "/v1/targets/" + target.url.replace("/", "%2F")
+    for name, expected, pattern in ((None, 2, "127.0.0.*"), ("billing", 5, "bill*"), ("other", 9, "*")):
+        service.submit(url=target.url, **({"target": name} if name else {}))
+        view = service.target(name or target.url)
+        assert (view["settings"]["maxInFlight"], view["pattern"], view["overrides"]) == (expected, pattern, {})
+    assert service("GET", path).json["settings"]["attemptTimeout"] == "7s"
+    # What is set for one comes first, over a restart, too; what it leaves out follows the rule.
+    service("PUT", path, {"maxInFlight": 1})
+    for _ in range(2):
+        view = service("GET", path).json
+        assert view["settings"]["maxInFlight"] == 1 and view["settings"]["attemptTimeout"] == "7s"
+        assert view["overrides"] == {"maxInFlight": 1} and view["pattern"] == "127.0.0.*"
+        service.terminate()
+        service.start()
+
+
+def test_a_rule_that_is_wrong_stops_the_start_and_is_named(tmp_path):
+    config = tmp_path / "redial.json"
+    for text, words in (
+        ('{\n"targetRules": [\n{"match": "a", "settings": {"maxInFlight": 0}}]}', ("line 3", "/0/settings/maxInFlight")),
+        ('{\n"targetRules": [{"settings": {}}]}', ("line 2", "/0/match is missing")),
+        ('{"targetRules": {}}', ("targetRules",)),
+    ):
+        config.write_text(text)
+        result = run("serve", "--config", config, "--store", f"sqlite:{tmp_path}/x.db", "--listen", "127.0.0.1:0")
+        assert result.returncode != 0
+        for word in words:
+            assert word in result.stderr, result.stderr
