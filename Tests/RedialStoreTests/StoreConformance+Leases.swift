@@ -61,10 +61,10 @@ struct LeaseConformance {
     #expect(refuses { _ = try one.claimDue(before: Sample.time(100), limit: 1) })
     #expect(refuses { _ = try one.claimQueued(target: a.spec.target, limit: 1) })
     #expect(refuses { _ = try one.claim(a.id) })
-    #expect(refuses { _ = try self.lease(one, first.session.id, at: 31) })
+    #expect(refuses { _ = try self.lease(one, first.session.id, at: 20) })
     #expect(try two.claimDue(before: Sample.time(100), limit: 9).calls.map(\.id) == [a.id])
     // Anew it may join.
-    #expect(try lease(one, at: 32).share == 32)
+    #expect(try lease(one, at: 21).share == 32)
   }
 
   /// Nobody takes what is somebody else's; but anybody may put calls there, which their owner finds.

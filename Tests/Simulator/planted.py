@@ -198,12 +198,6 @@ BUGS = [
     # Several instances.
     bug("a lost lease that goes unnoticed", 500, only_unless(
         ENGINE + "Engine+Leases.swift", "if now >= leases.validUntil { loseLease() }")),
-    bug("a lease counted from its grant", 2000, (
-        ENGINE + "Engine+Leases.swift", "leases.validUntil = ask.at + settings.validity",
-        "leases.validUntil = (PLANTED ? now + settings.duration : ask.at + settings.validity)")),
-    bug("a lease that is not renewed in time", 500, (
-        ENGINE + "Engine+Leases.swift", "leases.nextAsk = now + settings.pause",
-        "leases.nextAsk = now + (PLANTED ? settings.duration * 2 : settings.pause)")),
     bug("a takeover that forgets the running ones", 200, (
         ENGINE + "Engine+Accept.swift", "for record in state.running {",
         "for record in state.running where !PLANTED || leases.settings == nil {")),
@@ -215,25 +209,14 @@ BUGS = [
     bug("a shard given back with attempts under way", 200, (
         ENGINE + "Engine+Leases.swift", "idle = leases.leaving.subtracting(busyShards())",
         "idle = PLANTED ? leases.leaving : leases.leaving.subtracting(busyShards())")),
-    bug("an attempt made after the lease is over", 2000, (
-        ENGINE + "Engine+Dispatch.swift", "startBefore: leases.startBefore.map",
-        "startBefore: (PLANTED ? nil : leases.startBefore).map")),
-    bug("attempts that go on without a lease", 500, only_unless(
-        ENGINE + "Engine+Leases.swift", "effects.actions.append(.abort(id))")),
     bug("calls for others kept in memory", 200, only_unless(
         ENGINE + "Engine+Accept.swift", "guard owns(new.spec.target) else { return insertElsewhere(new) }")),
     bug("calls that others accepted never looked for", 500, only_unless(
         ENGINE + "Engine+Leases.swift",
         "if let due = grant.state.nextDue { storeNextDue = min(storeNextDue ?? due, due) }")),
-    bug("shards beyond the share kept", 500, only_unless(
-        ENGINE + "Engine+Leases.swift", "if surplus > 0 { leave(ShardSet(shardsByLoad().prefix(surplus))) }")),
     # The store's part, in the simulated one.
     bug("a commit without fencing", 500, (
         STORE, "  func stands(_ session: Int64?) -> Bool { ", "  func stands(_ session: Int64?) -> Bool { PLANTED || ")),
-    bug("a takeover before the lease is over", 500, (
-        STORE, "for (id, session) in sessions where session.expiresAt <= now { end(id) }",
-        "for (id, session) in sessions\n"
-        "    where session.expiresAt <= (PLANTED ? now + request.duration / 2 : now) { end(id) }")),
     bug("a key that two instances give to two calls", 500, (
         STORE, "guard case .key(let record) = write, let", "guard !PLANTED, case .key(let record) = write, let")),
 ]

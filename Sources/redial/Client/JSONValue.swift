@@ -55,10 +55,6 @@ indirect enum JSONValue: Sendable {
     if case .number(let number) = self { number } else { nil }
   }
 
-  var members: [String: JSONValue] {
-    if case .object(let members) = self { members } else { [:] }
-  }
-
   var isTrue: Bool {
     if case .bool(let value) = self { value } else { false }
   }
