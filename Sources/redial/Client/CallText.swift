@@ -38,7 +38,7 @@ enum CallText {
       exchange[name].text.map { "\(name) \($0)" }
     }
     add("exchange", (times + [exchange["remoteAddress"].text].compactMap { $0 }).joined(separator: ", "))
-    for (name, values) in attempt["response"]["headers"].members.sorted(by: { $0.key < $1.key }) {
+    for (name, values) in attempt["response"]["headers"].members {
       for value in values.elements.compactMap(\.text) { add("", "\(name): \(value)") }
     }
     if let body = attempt["response"]["body"].text { add("body", body) }
