@@ -1,3 +1,4 @@
+internal import CLogBuffer
 internal import CSQLite
 
 /// One connection to a store's file, with the statements prepared on it.
@@ -32,12 +33,16 @@ final class SQLiteConnection {
   /// twelfth of the instructions of a commit). Done once a process.
   private static let withoutMemoryStatistics: Void = redial_disable_memory_statistics()
 
+  /// What writers open their files by; nil, and everything is written as SQLite does it by itself, where the system's own
+  /// files are not such as it can stand before. Done once a process.
+  private static let logBuffer: String? = redial_register_log_buffer() == SQLITE_OK ? REDIAL_LOG_BUFFER_VFS : nil
+
   /// Opens the file. Nothing is read or written yet.
   init(path: String, role: Role) throws(StoreError) {
     self.path = path
     Self.withoutMemoryStatistics
     let access = role == .writer ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
-    let result = sqlite3_open_v2(path, &handle, access | SQLITE_OPEN_NOMUTEX, nil)
+    let result = sqlite3_open_v2(path, &handle, access | SQLITE_OPEN_NOMUTEX, role == .writer ? Self.logBuffer : nil)
     guard result == SQLITE_OK else {
       let error = StoreError.sqlite(handle, code: result, purpose: "open the store", path: path)
       sqlite3_close_v2(handle)
