@@ -63,9 +63,11 @@ struct StoreLaneTests {
   }
 
   /// Runs requests through a lane; what came of them, in words, in order.
-  private func outcomes(_ store: NotedStore, _ body: (StoreLane) -> Void) -> [String] {
+  private func outcomes(
+    _ store: NotedStore, spacing: Duration = StoreLane.commitSpacing, _ body: (StoreLane) -> Void
+  ) -> [String] {
     let seen = Mutex<[String]>([])
-    let lane = StoreLane(store: store) { outcome in
+    let lane = StoreLane(store: store, spacing: spacing) { outcome in
       let words =
         switch outcome {
         case .committed(let writes, let then): ["\(writes.count) committed, \(then.count) told"]
@@ -102,6 +104,23 @@ struct StoreLaneTests {
     #expect(store.commits.reduce(0, +) == 51)
     #expect(store.commits.count <= 3)
     #expect(outcomes.count == store.commits.count)
+  }
+
+  @Test("a commit that comes alone is not kept waiting, and those that come right behind it share the next")
+  func spacing() {
+    let store = NotedStore()
+    let outcomes = outcomes(store, spacing: .milliseconds(300)) { lane in
+      let began = ContinuousClock.now
+      lane.post([Self.commit(0)])
+      while store.commits.isEmpty, ContinuousClock.now - began < .seconds(10) { sched_yield() }
+      #expect(ContinuousClock.now - began < .milliseconds(300))
+      for number in 1...20 {
+        lane.post([Self.commit(number)])
+        usleep(100)
+      }
+    }
+    #expect(store.commits == [1, 20])
+    #expect(outcomes == ["1 committed, 1 told", "20 committed, 20 told"])
   }
 
   @Test("a claim between two commits is served between them")
