@@ -62,13 +62,19 @@ final class FieldList {
   }
 
   private func write(_ string: String) {
-    var string = string
-    string.withUTF8 { bytes in
-      precondition(used + bytes.count < textCapacity, "a header field is longer than what it was said to be")
-      guard let base = bytes.baseAddress else { return }
-      memcpy(text + used, base, bytes.count)
-      used += bytes.count
+    // Nearly always the bytes lie there, and no copy of the string has to be counted.
+    if string.utf8.withContiguousStorageIfAvailable({ write($0) }) == nil {
+      var string = string
+      string.withUTF8 { write($0) }
     }
+  }
+
+  private func write(_ bytes: UnsafeBufferPointer<UInt8>) {
+    let end = used
+    precondition(end + bytes.count < textCapacity, "a header field is longer than what it was said to be")
+    guard let base = bytes.baseAddress else { return }
+    memcpy(text + end, base, bytes.count)
+    used = end + bytes.count
   }
 
   private func link(_ start: Int) {

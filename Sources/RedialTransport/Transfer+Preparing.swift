@@ -6,6 +6,9 @@ internal import RedialModel
 extension Transfer {
   /// Bodies larger than this are handed over piece by piece; smaller ones leave with the header in one packet.
   private static let copiedBodyBytes = 64 * 1024
+  /// Content from this size on may have libcurl ask for leave to send it (RFC 9110 section 10.1.1), which costs a second
+  /// where nobody answers: 1 MiB in today's versions, 1 KiB in those before 7.62.
+  private static let expectableBytes = 1024
 
   /// Prepares the first request of an attempt.
   ///
@@ -31,7 +34,7 @@ extension Transfer {
     (received.wasInflated, uploaded) = (false, 0)
     message.pointee = 0
     guard dialling.begin(hop.url) else { return CURLE_COULDNT_CONNECT }
-    guard setFields(hop.headers) else { return CURLE_OUT_OF_MEMORY }
+    guard setFields(hop.headers, contentBytes: hop.body.count) else { return CURLE_OUT_OF_MEMORY }
     var code = CURLE_OK
     // A handle mostly goes on with what it did last, and libcurl keeps what it was told.
     if hop.url != last.url {
@@ -92,7 +95,9 @@ extension Transfer {
   }
 
   /// Gives libcurl the header fields, and takes out those that it would add on its own account.
-  private func setFields(_ headers: [HeaderField]) -> Bool {
+  ///
+  /// - Parameter contentBytes: The length of the content that goes with them.
+  private func setFields(_ headers: [HeaderField], contentBytes: Int) -> Bool {
     var bytes = userAgentLine.utf8.count + 64
     for header in headers { bytes += header.name.utf8.count + header.value.utf8.count + 3 }
     fields.begin(fields: headers.count + 4, bytes: bytes)
@@ -110,7 +115,8 @@ extension Transfer {
     if !hasAgent { fields.append(line: userAgentLine) }
     if !hasAccept { fields.append(line: "Accept:") }
     if !hasType { fields.append(line: "Content-Type:") }
-    fields.append(line: "Expect:")
+    // Not for what libcurl never asks leave for: long lists cost it time.
+    if contentBytes >= Self.expectableBytes { fields.append(line: "Expect:") }
     // Who asks for a coding gets what it asked for, as it came.
     guard hasEncoding == isInflating else { return true }
     isInflating.toggle()

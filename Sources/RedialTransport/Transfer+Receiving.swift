@@ -78,14 +78,20 @@ extension Transfer.Received {
   /// Whether a line is a Content-Encoding field.
   static func isCoding(_ line: UnsafeRawBufferPointer) -> Bool {
     line.count > 17 && line[16] == UInt8(ascii: ":") && line[0] | 0x20 == UInt8(ascii: "c")
-      && zip(line, "content-encoding".utf8).allSatisfy { $0 | 0x20 == $1 }
+      && starts(line, with: "content-encoding")
+  }
+
+  /// Whether a line, which is longer, begins with a name in lower case, whatever the case of its own letters.
+  private static func starts(_ line: UnsafeRawBufferPointer, with name: StaticString) -> Bool {
+    for place in 0..<name.utf8CodeUnitCount where line[place] | 0x20 != name.utf8Start[place] { return false }
+    return true
   }
 
   /// Whether a field says no other length of the content than one before it.
   mutating func isConsistent(_ line: UnsafeRawBufferPointer) -> Bool {
     // "Content-Length:": most lines are told from it by their first byte and the place of their colon.
     guard line.count > 15, line[0] | 0x20 == UInt8(ascii: "c"), line[14] == UInt8(ascii: ":"),
-      zip(line, "content-length".utf8).allSatisfy({ $0 | 0x20 == $1 })
+      Self.starts(line, with: "content-length")
     else { return true }
     let digits = line[15...].filter { $0 > 0x20 }
     defer { length = digits }

@@ -137,6 +137,22 @@ struct JSONTests {
     #expect(error?.offset == offset, "\(text): \(error?.reason ?? "")")
   }
 
+  @Test("a string with one character that needs an escape, at any place, is read back as it was written")
+  func escapedAnywhere() throws {
+    for special in ["\"", "\\", "\n", "\u{0}", "\u{1F}", "\u{7F}", "é", "\u{1F600}"] {
+      for length in 0...20 {
+        for place in 0...length {
+          let text =
+            String(repeating: "a", count: place) + special + String(repeating: "z", count: length - place)
+          var writer = JSONWriter()
+          writer.string(text)
+          #expect(try Value.read(writer.bytes) == .string(text))
+          #expect(Value.foundation(writer.bytes) == .string(text))
+        }
+      }
+    }
+  }
+
   @Test(
     "escapes and encodings that are none are errors",
     arguments: [

@@ -46,6 +46,33 @@ struct KnownPolicyTests {
     }
   }
 
+  @Test(
+    "a text that begins like the one before and goes on otherwise is read for itself",
+    arguments: [
+      (#"{"maxAttempts": 3}"#, #"{"maxAttempts": 33}"#, 33),
+      (#"{"maxAttempts": 3}"#, #"{"maxAttempts": 3, "deadline": "1h"}"#, 3),
+      (#"{}"#, #"{"maxAttempts": 4}"#, 4),
+    ])
+  func prefixes(before: String, text: String, attempts: Int) throws {
+    for _ in 0..<2 {
+      _ = try DescriptorTests.read(#"{"url":"http://a/","policy":\#(before)}"#)
+      for rest in ["}", #","method":"PUT"}"#, " \n}"] {
+        let spec = try DescriptorTests.read(#"{"url":"http://a/","policy":\#(text)\#(rest)"#).spec
+        #expect(spec.policy.maxAttempts == attempts)
+        #expect(spec.method == (rest.count > 5 ? "PUT" : "GET"))
+      }
+    }
+  }
+
+  @Test(
+    "what follows a known text is read as strictly as ever", arguments: ["]", "}}", #" "method":"PUT"}"#, ",}", ""])
+  func strictBehind(rest: String) throws {
+    _ = try DescriptorTests.read(#"{"url":"http://a/","policy":{"maxAttempts":5}}"#)
+    #expect(throws: Problem.self) {
+      try DescriptorTests.read(#"{"url":"http://a/","policy":{"maxAttempts":5}\#(rest)"#)
+    }
+  }
+
   @Test("no more are remembered than the limit, and what was forgotten is read again")
   func bounded() throws {
     let known = KnownPolicies()

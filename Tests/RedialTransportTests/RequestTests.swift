@@ -52,6 +52,16 @@ struct RequestTests {
     #expect(!request.contains("redial/test"))
   }
 
+  @Test("no leave is asked for to send content, however long it is", arguments: [0, 1023, 1024, 40_000, 2_000_000])
+  func noExpectation(bytes: Int) throws {
+    let target = ScriptedTarget.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+    defer { target.stop() }
+    _ = try TransportProbe().perform(target.url, method: "POST", body: String(repeating: "x", count: bytes))
+    let request = try #require(target.requests.first)
+    #expect(request.hasPrefix("POST "))
+    #expect(!request.lowercased().contains("expect"))
+  }
+
   @Test("HEAD does not wait for a body")
   func head() throws {
     let target = ScriptedTarget.answering("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")

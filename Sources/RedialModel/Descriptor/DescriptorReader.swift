@@ -187,6 +187,11 @@ struct DescriptorReader {
       }
       return
     }
+    if let (known, count) = KnownPolicies.recent.latest(leading: json.rest) {
+      json.passKnownValue(of: count)
+      policy = known
+      return
+    }
     var ahead = json
     let text = json.raw(try ahead.skipValue())
     if let known = KnownPolicies.recent.policy(readFrom: text) {

@@ -28,16 +28,38 @@ final class KnownPolicies: Sendable {
     }
   }
 
-  private let entries = Mutex<[UInt64: Entry]>([:])
+  private struct Memory: Sendable {
+    var entries: [UInt64: Entry] = [:]
+    /// The entry that was asked for last, if it is that of an object.
+    var latest: Entry?
+
+    mutating func use(_ entry: Entry) {
+      latest = entry.text.first == UInt8(ascii: "{") ? entry : nil
+    }
+  }
+
+  private let memory = Mutex(Memory())
 
   /// How many are remembered.
-  var count: Int { entries.withLock { $0.count } }
+  var count: Int { memory.withLock { $0.entries.count } }
+
+  /// The policy that was asked for last, if its text leads these bytes, and how long it is. The bytes need not be read
+  /// for it: an object is over with its closing bracket, whatever follows.
+  func latest(leading bytes: UnsafeBufferPointer<UInt8>) -> (KnownPolicy, Int)? {
+    memory.withLock { memory in
+      guard let entry = memory.latest, bytes.count >= entry.text.count,
+        entry.matches(UnsafeBufferPointer(rebasing: bytes[..<entry.text.count]))
+      else { return nil }
+      return (entry.policy, entry.text.count)
+    }
+  }
 
   /// The policy that was read from these bytes, if it is remembered.
   func policy(readFrom text: UnsafeBufferPointer<UInt8>) -> KnownPolicy? {
     let digest = Self.digest(text)
-    return entries.withLock { entries in
-      guard let entry = entries[digest], entry.matches(text) else { return nil }
+    return memory.withLock { memory in
+      guard let entry = memory.entries[digest], entry.matches(text) else { return nil }
+      memory.use(entry)
       return entry.policy
     }
   }
@@ -47,9 +69,11 @@ final class KnownPolicies: Sendable {
     let policy = KnownPolicy(draft)
     guard text.count <= Self.longestText else { return policy }
     let digest = Self.digest(text)
-    entries.withLock { entries in
-      if entries.count >= Self.limit { entries.removeAll(keepingCapacity: true) }
-      entries[digest] = Entry(text: Array(text), policy: policy)
+    memory.withLock { memory in
+      if memory.entries.count >= Self.limit { memory.entries.removeAll(keepingCapacity: true) }
+      let entry = Entry(text: Array(text), policy: policy)
+      memory.entries[digest] = entry
+      memory.use(entry)
     }
     return policy
   }

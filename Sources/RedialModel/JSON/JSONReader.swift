@@ -40,6 +40,16 @@ public struct JSONReader {
     UnsafeBufferPointer(rebasing: bytes[range])
   }
 
+  /// What has not been read yet.
+  var rest: UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(rebasing: bytes[index...])
+  }
+
+  /// Passes over one value whose text is known to be next, which has been read before and was without a fault.
+  mutating func passKnownValue(of count: Int) {
+    index += count
+  }
+
   // MARK: Structure
 
   /// What comes next, without reading it.
@@ -306,7 +316,7 @@ public struct JSONReader {
   }
 
   /// How many of the first of eight bytes are ASCII, without a quotation mark, a backslash or a control character.
-  private static func plainPrefix(_ word: UInt64) -> Int {
+  static func plainPrefix(_ word: UInt64) -> Int {
     let word = UInt64(littleEndian: word)
     let ones: UInt64 = 0x0101_0101_0101_0101
     let tops: UInt64 = 0x8080_8080_8080_8080

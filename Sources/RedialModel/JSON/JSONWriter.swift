@@ -154,17 +154,34 @@ public struct JSONWriter: ~Copyable {
 
   private mutating func quoted(_ value: String) {
     text.append(UInt8(ascii: "\""))
-    var value = value
-    value.withUTF8 { raw in
-      var clean = 0
-      for at in raw.indices where raw[at] < 0x20 || raw[at] == UInt8(ascii: "\"") || raw[at] == UInt8(ascii: "\\") {
-        text.append(UnsafeBufferPointer(rebasing: raw[clean..<at]))
-        escape(raw[at])
-        clean = at + 1
-      }
-      text.append(UnsafeBufferPointer(rebasing: raw[clean...]))
+    // Nearly always the bytes lie there, and no copy of the string has to be counted.
+    if value.utf8.withContiguousStorageIfAvailable({ content($0) }) == nil {
+      var value = value
+      value.withUTF8 { content($0) }
     }
     text.append(UInt8(ascii: "\""))
+  }
+
+  /// The content of a string, with escapes where they are needed.
+  private mutating func content(_ raw: UnsafeBufferPointer<UInt8>) {
+    let words = UnsafeRawBufferPointer(raw)
+    var (clean, at) = (0, 0)
+    while at < raw.count {
+      // Eight bytes at a time, up to the first that may need an escape.
+      if at + 8 <= raw.count {
+        let plain = JSONReader.plainPrefix(words.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+        at += plain
+        if plain == 8 { continue }
+      }
+      let byte = raw[at]
+      if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+        text.append(UnsafeBufferPointer(rebasing: raw[clean..<at]))
+        escape(byte)
+        clean = at + 1
+      }
+      at += 1
+    }
+    text.append(UnsafeBufferPointer(rebasing: raw[clean...]))
   }
 
   private mutating func escape(_ byte: UInt8) {
