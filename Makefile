@@ -92,6 +92,7 @@ bench:
 	@swift build -c release --product codec-benchmark
 	@python3 Benchmarks/server.py
 	@python3 Benchmarks/service.py
+	@python3 Benchmarks/profile.py
 	@python3 Benchmarks/backlog.py
 	@python3 Benchmarks/retention.py
 	@"$$(swift build -c release --show-bin-path)/policy-benchmark"

@@ -73,6 +73,23 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
+def costs(pid, calls):
+    """What a process has taken for each call: microseconds of CPU, those of the kernel among them, what it wrote to files,
+    and how often its threads went to sleep."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    written = dict(line.split(": ") for line in pathlib.Path(f"/proc/{pid}/io").read_text().splitlines())
+    sleeps = 0
+    for status in pathlib.Path(f"/proc/{pid}/task").glob("*/status"):
+        sleeps += int(re.search(r"(?m)^voluntary_ctxt_switches:\s+(\d+)", status.read_text())[1])
+    return {
+        "cpu": (int(fields[11]) + int(fields[12])) / TICKS / calls * 1e6,
+        "kernel": int(fields[12]) / TICKS / calls * 1e6,
+        "writes": int(written["syscw"]) / calls,
+        "bytes": int(written["wchar"]) / calls,
+        "sleeps": sleeps / calls,
+    }
+
+
 def wait_for(port, process, name):
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
@@ -164,7 +181,7 @@ def round_of_floor(target, script, options):
                 sys.exit(f"the floor has calls left after {DRAIN_LIMIT} s")
             time.sleep(0.01)
         result["completed"] = done / (time.monotonic() - began)
-        result["cpu"] = cpu_seconds(floor.pid) / done * 1e6
+        result |= costs(floor.pid, done)
         return result
     finally:
         stop(floor)
@@ -213,7 +230,7 @@ def round_of_redial(binary, script, options):
         values = service.drained(began)
         done = finished(values)
         result["completed"] = done / (time.monotonic() - began)
-        result["cpu"] = cpu_seconds(service.process.pid) / done * 1e6
+        result |= costs(service.process.pid, done)
         result["memory"] = values["process_resident_memory_bytes"] / 1e6
         result["perCommit"] = values["redial_store_writes_total"] / values["redial_store_commits_total"]
         attempts = sum(v for n, v in values.items() if n.startswith("redial_attempts_total"))
@@ -231,6 +248,29 @@ def paced_round(binary, script, options):
         return result
 
 
+def start_nginx(port):
+    (OUT / "nginx.conf").write_text(NGINX.format(out=OUT, port=port))
+    nginx = subprocess.Popen(["nginx", "-p", str(OUT), "-c", str(OUT / "nginx.conf")], stderr=subprocess.DEVNULL)
+    wait_for(port, nginx, "nginx")
+    return nginx
+
+
+def descriptor(target):
+    return json.dumps({
+        "url": f"http://127.0.0.1:{target}/hook/orders", "method": "POST",
+        "headers": {"content-type": "application/json", "x-request-id": "4f1d9a4e-9c9c-4c77-8d59-6f0f0e4f7a11"},
+        "body": "0123456789" * 20, "labels": {"team": "payments"},
+        "policy": {"maxAttempts": 8, "deadline": "15m", "attemptTimeout": "10s",
+                   "backoff": {"strategy": "exponential", "initial": "500ms", "multiplier": 1.5, "max": "60s"},
+                   "retryAfter": {"mode": "respect", "max": "1h"}}})
+
+
+def write_script(target):
+    script = OUT / "post.lua"
+    script.write_text(WRK.format(body=descriptor(target)))
+    return script
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
@@ -241,25 +281,16 @@ def main():
     OUT.mkdir(parents=True, exist_ok=True)
 
     target = free_port()
-    (OUT / "nginx.conf").write_text(NGINX.format(out=OUT, port=target))
-    body = json.dumps({
-        "url": f"http://127.0.0.1:{target}/hook/orders", "method": "POST",
-        "headers": {"content-type": "application/json", "x-request-id": "4f1d9a4e-9c9c-4c77-8d59-6f0f0e4f7a11"},
-        "body": "0123456789" * 20, "labels": {"team": "payments"},
-        "policy": {"maxAttempts": 8, "deadline": "15m", "attemptTimeout": "10s",
-                   "backoff": {"strategy": "exponential", "initial": "500ms", "multiplier": 1.5, "max": "60s"},
-                   "retryAfter": {"mode": "respect", "max": "1h"}}})
-    script = OUT / "post.lua"
-    script.write_text(WRK.format(body=body))
+    body = descriptor(target)
+    script = write_script(target)
     paced = OUT / "paced.lua"
     paced.write_text(
         WRK.format(body=body) + WRK_PACED.format(longest=round(2000 * options.connections / PACED_RATE)))
     build_floor()
 
-    nginx = subprocess.Popen(["nginx", "-p", str(OUT), "-c", str(OUT / "nginx.conf")], stderr=subprocess.DEVNULL)
+    nginx = start_nginx(target)
     rounds = []
     try:
-        wait_for(target, nginx, "nginx")
         for number in range(options.rounds):
             rounds.append((
                 round_of_nginx(nginx, target, str(script), options),
@@ -284,6 +315,10 @@ def main():
           f"{median(2, 'completedDuring'):.0f}/s while accepting, {median(2, 'backlog'):.0f} calls left then")
     print(f"redial  CPU {median(2, 'cpu'):6.1f} µs a call, {ratio:.2f} times the floor   "
           f"{median(2, 'perCommit'):.0f} changes a commit, {median(2, 'memory'):.0f} MB resident")
+    for name, which in (("floor", 1), ("redial", 2)):
+        print(f"{name:<7} a call    {median(which, 'cpu') - median(which, 'kernel'):.1f} µs of its own, "
+              f"{median(which, 'kernel'):.1f} µs in the kernel; {median(which, 'writes'):.2f} writes of "
+              f"{median(which, 'bytes') / 1000:.1f} kB together; threads go to sleep {median(which, 'sleeps'):.2f} times")
     print(f"redial  paced     {median(3, 'rate'):8.0f}/s   p50 {median(3, 'p50'):.1f} ms, p99 {median(3, 'p99'):.1f} ms   "
           f"CPU {median(3, 'cpu'):6.1f} µs a call")
 
