@@ -31,6 +31,16 @@ extension StoreConformance {
       calls.append(call)
     }
     for call in calls { try store.commit([.insert(call)]) }
+    // Another tenant's are its own affair.
+    let acme = try #require(Namespace("acme"))
+    let foreign = QualifiedKey.make("t0", in: acme)
+    for number in 300..<310 {
+      var call = Sample.call(number, .scheduled, target: foreign, orderingKey: number < 305 ? "k" : nil)
+      call.progress.state = number > 300 && number < 305 ? .queued : .scheduled
+      call.progress.waiting = call.progress.state == .queued ? .ordering : .backoff
+      try store.commit([.insert(call)])
+    }
+    try store.commit((300..<305).map { .awaitTurn(Sample.id($0), target: foreign, orderingKey: "k") })
     try store.commit(
       (200..<205).map { .awaitTurn(Sample.id($0), target: "t0", orderingKey: "k") })
     func found(_ target: String?) throws -> [String: Int] {
@@ -43,6 +53,10 @@ extension StoreConformance {
       #expect(try found(target) == expected.filter { $0.key.hasPrefix(target) }, "seed \(seed)")
     }
     #expect(try found("none").isEmpty)
+    let others = try reader.backlog(of: nil, in: acme, limit: 10_000)
+    #expect(
+      others.counts.map { "\(QualifiedKey.bare($0.target)) \($0.reason.name) \($0.count)" }.sorted()
+        == ["t0 backoff 5", "t0 ordering 4", "t0 startTime 1"])
     let short = try reader.backlog(of: nil, in: .default, limit: 2)
     #expect(!short.isComplete && short.counts.reduce(0) { $0 + $1.count } == 4)
   }
