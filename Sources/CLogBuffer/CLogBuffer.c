@@ -32,8 +32,9 @@ static int flush(sqlite3_file *file) {
   return result;
 }
 
-// The same, where SQLite gives the transaction up when it fails: then nothing of it may come to the file any more. What is
-// gathered is never of an earlier one, for each ends with a flush.
+// The same, where SQLite gives the transaction up when it fails: then nothing of it may come to the file any more. A
+// commit ends with a flush; what is left of a transaction that was undone is behind the log's end, and the next one, by the
+// same and only writer, begins there.
 static int flush_or_drop(sqlite3_file *file) {
   int result = flush(file);
   log_of(file)->count = 0;
@@ -41,10 +42,9 @@ static int flush_or_drop(sqlite3_file *file) {
 }
 
 static int log_close(sqlite3_file *file) {
-  int flushed = flush(file);
+  // What is left is of a transaction that was undone.
   sqlite3_free(log_of(file)->bytes);
-  int closed = real(file)->pMethods->xClose(real(file));
-  return flushed == SQLITE_OK ? closed : flushed;
+  return real(file)->pMethods->xClose(real(file));
 }
 
 static int log_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 place) {

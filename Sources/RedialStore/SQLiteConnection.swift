@@ -10,6 +10,8 @@ final class SQLiteConnection {
   enum Role: Sendable {
     /// The one connection that writes; it creates the file.
     case writer
+    /// One of several that write, each of another instance.
+    case sharedWriter
     /// One of those that only read.
     case reader
   }
@@ -41,7 +43,7 @@ final class SQLiteConnection {
   init(path: String, role: Role) throws(StoreError) {
     self.path = path
     Self.withoutMemoryStatistics
-    let access = role == .writer ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
+    let access = role != .reader ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
     let result = sqlite3_open_v2(path, &handle, access | SQLITE_OPEN_NOMUTEX, role == .writer ? Self.logBuffer : nil)
     guard result == SQLITE_OK else {
       let error = StoreError.sqlite(handle, code: result, purpose: "open the store", path: path)

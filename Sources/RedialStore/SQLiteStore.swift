@@ -58,7 +58,7 @@ public final class SQLiteStore: CallStore {
     path: String, payloads: PayloadRule = PayloadRule(), sharing: StoreSharing = .alone
   ) throws(StoreError) {
     let file = try StoreFile(path: path, isShared: sharing == .shared)
-    let connection = try SQLiteConnection(path: file.path, role: .writer)
+    let connection = try SQLiteConnection(path: file.path, role: sharing == .shared ? .sharedWriter : .writer)
     try Schema.open(connection)
     self.file = file
     self.connection = connection
@@ -81,7 +81,7 @@ public final class SQLiteStore: CallStore {
     labels = try LabelTable(on: connection)
     bulk = try BulkTable(on: connection)
     documentTable = try DocumentTable(on: connection)
-    inTransaction = try Transaction(on: connection, role: .writer)
+    inTransaction = try Transaction(on: connection, role: sharing == .shared ? .sharedWriter : .writer)
     checkpoints = try Checkpoints(of: connection)
     self.sharing = sharing
     sessions = try SessionTable(on: connection)
@@ -202,9 +202,10 @@ public final class SQLiteStore: CallStore {
   /// with zeros what is deleted under this setting.
   private func erase(_ id: CallID, leaving spec: CallSpec) throws(StoreError) {
     try connection.execute("erase a call's content", "PRAGMA secure_delete = ON")
+    // A failure to set it back costs later deletions time, and nothing else.
+    defer { try? connection.execute("erase a call's content", "PRAGMA secure_delete = OFF") }
     try changes.erase(id, leaving: spec)
     try attemptChanges.erase(of: id)
-    try connection.execute("erase a call's content", "PRAGMA secure_delete = OFF")
   }
 
   /// A call with, if its webhook will tell of them, its attempts and retries.

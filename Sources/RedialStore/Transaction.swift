@@ -7,7 +7,7 @@ struct Transaction {
   /// Prepares them: a writer takes the write lock when it begins, so that it never has to start over halfway.
   init(on connection: SQLiteConnection, role: SQLiteConnection.Role) throws(StoreError) {
     self.connection = connection
-    begin = try connection.prepare("begin a transaction", role == .writer ? "BEGIN IMMEDIATE" : "BEGIN")
+    begin = try connection.prepare("begin a transaction", role == .reader ? "BEGIN" : "BEGIN IMMEDIATE")
     commit = try connection.prepare("commit a transaction", "COMMIT")
   }
 
