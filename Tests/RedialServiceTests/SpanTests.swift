@@ -8,8 +8,9 @@ import Testing
 struct SpanTests {
   private let call = CallID(rawValue: 1_234_567)
 
-  private func spec(_ url: String = "https://api.example.com/a?key=hush", method: String = "GET") -> CallSpec {
-    CallSpec(url: url, method: method, headers: [], target: "t", policy: RetryPolicy(), captureLimit: 0)
+  private func spec(_ url: String = "https://api.example.com/a?key=hush", method: String = "GET") -> CallOutline {
+    CallOutline(
+      CallSpec(url: url, method: method, headers: [], target: "t", policy: RetryPolicy(), captureLimit: 0))
   }
 
   private func progress(_ state: StoredState, attempts: Int, before: Int = 0) -> CallProgress {

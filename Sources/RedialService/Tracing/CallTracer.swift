@@ -23,12 +23,12 @@ final class CallTracer: Sendable {
   /// What a call is.
   struct Subject: Sendable {
     var kind: CallKind
-    var spec: CallSpec
+    var outline: CallOutline
     var createdAt: Timestamp
     var context: TraceContext
 
     init(_ call: CallRecord, sampling: TraceSampling) {
-      (kind, spec, createdAt) = (call.kind, call.spec, call.createdAt)
+      (kind, outline, createdAt) = (call.kind, CallOutline(call.spec), call.createdAt)
       context = TraceContext(of: call.id, call.spec, sampling: sampling)
     }
 
@@ -121,7 +121,7 @@ extension Log {
   fileprivate func write(_ event: CallTracer.Event, of subject: CallTracer.Subject) {
     let names: [(StaticString, String)] =
       [("callId", event.call.description), ("traceId", subject.context.trace.description)]
-      + Self.fields(of: subject.spec.target) + [("kind", "\(subject.kind.name)")]
+      + Self.fields(of: subject.outline.target) + [("kind", "\(subject.kind.name)")]
     if let attempt = event.attempt {
       var values = names + [("attempt", "\(attempt.number)"), ("outcome", "\(attempt.outcome.name)")]
       if let status = attempt.status { values.append(("status", "\(status)")) }

@@ -45,7 +45,7 @@ struct Span: Sendable {
 
 extension Span {
   /// The span of a call's round: from its acceptance, or from when somebody had it run again, to its end.
-  init(of call: CallID, _ spec: CallSpec, _ progress: CallProgress, createdAt: Timestamp, _ context: TraceContext) {
+  init(of call: CallID, _ spec: CallOutline, _ progress: CallProgress, createdAt: Timestamp, _ context: TraceContext) {
     trace = context.trace
     id = TraceContext.span(of: call, roundAfter: progress.attemptsBefore)
     parent = context.parent
@@ -82,7 +82,7 @@ extension Span {
   ///
   /// - Parameter progress: The call's as of the attempt's end.
   init(
-    of attempt: AttemptRecord, _ call: CallID, _ spec: CallSpec, _ progress: CallProgress, _ context: TraceContext,
+    of attempt: AttemptRecord, _ call: CallID, _ spec: CallOutline, _ progress: CallProgress, _ context: TraceContext,
     _ redaction: Redaction
   ) {
     trace = context.trace

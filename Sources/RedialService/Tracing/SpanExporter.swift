@@ -177,10 +177,10 @@ final class SpanExporter: @unchecked Sendable {
     }
     var spans: [Span] = []
     if let attempt = event.attempt {
-      spans.append(Span(of: attempt, event.call, subject.spec, event.progress, subject.context, redaction))
+      spans.append(Span(of: attempt, event.call, subject.outline, event.progress, subject.context, redaction))
     }
     if event.progress.state.isFinal {
-      spans.append(Span(of: event.call, subject.spec, event.progress, createdAt: subject.createdAt, subject.context))
+      spans.append(Span(of: event.call, subject.outline, event.progress, createdAt: subject.createdAt, subject.context))
     }
     return spans
   }

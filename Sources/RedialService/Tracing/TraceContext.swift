@@ -74,7 +74,9 @@ struct TraceContext: Sendable, Hashable {
         let high = UInt64(parts[1].prefix(16), radix: 16), let low = UInt64(parts[1].suffix(16), radix: 16),
         let parent = UInt64(parts[2], radix: 16), high | low != 0, parent != 0
       else { return nil }
-      (trace, self.parent, flags) = (TraceID(high: high, low: low), parent, String(parts[3]))
+      // Flags that this version of the standard does not know are set to zero (section 3.2.2.5).
+      (trace, self.parent) = (TraceID(high: high, low: low), parent)
+      flags = (UInt8(parts[3], radix: 16) ?? 0) & 1 == 1 ? "01" : "00"
     }
   }
 
