@@ -61,7 +61,7 @@ extension Engine {
       outcome: attempt.outcome, status: status, retryAfter: response?.askedWait(status: status, at: now),
       directive: response?.head.first(RetryDirective.fieldName).flatMap(RetryDirective.parse),
       attempts: call.record.progress.chargedAttempts, startedAt: call.record.progress.roundStartedAt,
-      waits: call.record.progress.waits)
+      waits: call.record.progress.waits, mayHaveLeft: attempt.figures?.mayHaveLeft ?? false)
     var decision = call.record.spec.policy.decide(end, at: now, using: &random)
     if wasCutOff, call.record.progress.interruptions > settings.maxInterruptions {
       decision = RetryDecision(.stop(.attemptsExhausted), rule: .interrupted)

@@ -34,7 +34,7 @@ extension Transfer {
     (received.wasInflated, uploaded) = (false, 0)
     message.pointee = 0
     guard dialling.begin(hop.url) else { return CURLE_COULDNT_CONNECT }
-    guard setFields(hop.headers, contentBytes: hop.body.count) else { return CURLE_OUT_OF_MEMORY }
+    guard setFields(hop.headers, contentBytes: hop.source?.size ?? hop.body.count) else { return CURLE_OUT_OF_MEMORY }
     var code = CURLE_OK
     // A handle mostly goes on with what it did last, and libcurl keeps what it was told.
     if hop.url != last.url {

@@ -14,7 +14,7 @@ struct StreamedBodyTests {
     return Array(request[((start ?? request.count - 4) + 4)...])
   }
 
-  @Test("it arrives byte for byte, with its length in the header", arguments: [1, 131_072, 131_073, 1_000_000])
+  @Test("it arrives byte for byte, with its length in the header", arguments: [1, 131_072, 131_073, 1_000_000, 2_500_000])
   func whole(size: Int) throws {
     let target = ScriptedTarget.answering(Self.ok)
     defer { target.stop() }
@@ -82,6 +82,7 @@ struct StreamedBodyTests {
     let result = try TransportProbe().perform(target.url, from: ScriptedSource(1_000_000, faultAt: 0))
     #expect(result?.outcome == .localFault && result?.status == nil)
     #expect(result?.error == TransportError(code: "bodyGone", message: "It is gone."))
+    #expect(result?.figures?.mayHaveLeft != true)
     #expect(target.connectionCount == 0)
   }
 
@@ -93,7 +94,8 @@ struct StreamedBodyTests {
     let result = probe.perform(target.url, from: ScriptedSource(1_000_000, faultAt: 600_000))
     #expect(result?.outcome == .localFault)
     #expect(result?.error?.code == "bodyGone")
-    #expect(result?.figures?.phase == .request)
+    // A call that may not be made twice must not be made again after this.
+    #expect(result?.figures?.phase == .request && result?.figures?.mayHaveLeft == true)
     // A connection on which a request was cut short cannot serve again.
     #expect(probe.perform(target.url)?.status == 200)
     #expect(target.connectionCount == 2 && target.requests.count == 1)

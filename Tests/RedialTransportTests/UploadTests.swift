@@ -99,7 +99,7 @@ struct UploadTests {
       TransportRequest(
         id: 1, url: target.url, method: "PUT", body: [UInt8](repeating: 7, count: Self.size), timeout: .seconds(40),
         captureLimit: 99))
-    #expect(held?.status == 200 && held?.figures?.isReused == false)
+    #expect(held?.status == 200 && held?.figures?.isReused == false, "\(String(describing: held))")
     #expect(target.connectionCount == 2)
   }
 
@@ -121,5 +121,25 @@ struct UploadTests {
     let result = try TransportProbe().perform(target.url, from: ScriptedSource(Self.size / 3))
     #expect(result?.status == 200, "\(String(describing: result))")
     #expect(result.map { ($0.figures?.bytesSent ?? 0) > Self.size / 3 } == true)
+  }
+
+  @Test("an interim answer that nobody has asked for, before the request: the attempt goes on, streamed or not")
+  func unsolicitedInterim() throws {
+    let size = Self.size / 3
+    let target = ScriptedTarget { connection in
+      connection.send("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")
+      connection.wait(milliseconds: 200)
+      while connection.readRequest() != nil, connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") {}
+    }
+    defer { target.stop() }
+    for source in [ScriptedSource(size), nil] {
+      let probe = try TransportProbe()
+      let result = probe.perform(
+        TransportRequest(
+          id: 1, url: target.url, method: "PUT", body: source == nil ? [UInt8](repeating: 7, count: size) : [],
+          source: source, timeout: .seconds(20), captureLimit: 99))
+      #expect(result?.status == 200 && result?.body == Array("ok".utf8), "\(String(describing: result))")
+      #expect(probe.perform(target.url)?.status == 200)
+    }
   }
 }

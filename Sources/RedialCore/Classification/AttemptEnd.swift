@@ -2,6 +2,9 @@
 public struct AttemptEnd: Sendable, Hashable {
   /// How far the attempt got.
   public var outcome: OutcomeClass
+  /// Whether something of the request may have left before this side failed, which a ``OutcomeClass/localFault`` alone
+  /// does not say.
+  public var mayHaveLeft: Bool
   /// The status, when answered.
   public var status: Int
   /// The wait that the target asked for, already parsed; nil when it asked for none.
@@ -18,9 +21,10 @@ public struct AttemptEnd: Sendable, Hashable {
   /// Creates the description of an attempt's end.
   public init(
     outcome: OutcomeClass, status: Int = 0, retryAfter: Duration? = nil, directive: RetryDirective? = nil,
-    attempts: Int, startedAt: Timestamp, waits: WaitHistory = .none
+    attempts: Int, startedAt: Timestamp, waits: WaitHistory = .none, mayHaveLeft: Bool = false
   ) {
     self.outcome = outcome
+    self.mayHaveLeft = mayHaveLeft
     self.status = status
     self.retryAfter = retryAfter
     self.directive = directive

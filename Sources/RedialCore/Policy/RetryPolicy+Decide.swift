@@ -36,6 +36,8 @@ extension RetryPolicy {
     case .notSent, .maybeSent: return (.permanent, .failureNotRetryable)
     case .unusable: return (.permanent, .unusableRequest)
     case .blocked: return (.permanent, .egressRefused)
+    // Nobody's fault but ours, and yet the target may have acted on what it has of the request.
+    case .localFault where end.mayHaveLeft && retryOn.network != .always: return (.permanent, .failureNotRetryable)
     case .localFault, .interrupted, .cancelled: return (.ignored, .interrupted)
     }
   }

@@ -49,6 +49,10 @@ public struct ExchangeFigures: Sendable, Hashable {
 
   /// How far it came.
   public var phase: Phase
+
+  /// Whether something of a request may have left: this one, or one before it that was answered by a redirect.
+  public var mayHaveLeft: Bool { phase.rawValue >= Phase.request.rawValue || redirects > 0 }
+
   /// When the name was resolved, in microseconds from the start; 0 when it was not, or on a kept connection.
   public var resolved: Int = 0
   /// When the connection stood, likewise.

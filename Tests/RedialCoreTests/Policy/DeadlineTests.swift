@@ -183,6 +183,20 @@ struct DeadlineTests {
     #expect(rule(.notSent) == .retryableFailure && rule(.maybeSent) == .failureNotRetryable)
   }
 
+  @Test("a fault of this side is tried again, but not what may have left of a request that may not be repeated")
+  func localFaults() {
+    func meaning(_ network: NetworkRetry, left: Bool) -> RetryDecision.Rule {
+      let policy = RetryPolicy(retryOn: RetryConditions(network: network, statuses: .transient))
+      let end = AttemptEnd(outcome: .localFault, attempts: 1, startedAt: .epoch, mayHaveLeft: left)
+      #expect(end.breakerResult == .ignored)
+      return policy.classify(end).rule
+    }
+    for network in NetworkRetry.allCases { #expect(meaning(network, left: false) == .interrupted) }
+    #expect(meaning(.always, left: true) == .interrupted)
+    #expect(meaning(.whenNotSent, left: true) == .failureNotRetryable)
+    #expect(meaning(.never, left: true) == .failureNotRetryable)
+  }
+
   @Test("a decision classifies: success, transient, throttling, permanent, ignored")
   func classification() {
     let policy = RetryPolicy()
