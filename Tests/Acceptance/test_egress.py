@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -46,18 +47,42 @@ def test_the_lists_hold_for_calls_and_for_webhooks(redial, receiver):
     assert inner.next().path == "/hook"
 
 
-def test_a_name_that_changes_its_address_gains_nothing(tmp_path):
+def in_a_network_of_its_own(name, tmp_path):
+    """What a script of this folder says that it has seen."""
     space = ["unshare", "--net", "--mount"]
     if os.geteuid() != 0:
         space += ["--user", "--map-root-user"]
     if subprocess.run([*space, "true"], capture_output=True).returncode:
         pytest.skip("this machine makes no network namespaces")
-    script = pathlib.Path(__file__).with_name("rebinding.py")
+    script = pathlib.Path(__file__).with_name(name)
     run = subprocess.run(
         [*space, sys.executable, str(script), processes.BINARY, str(tmp_path)], capture_output=True, text=True,
         timeout=60, env=processes.environment(), stdin=subprocess.DEVNULL)
     assert run.returncode == 0, run.stderr
-    seen = json.loads(run.stdout)
+    return json.loads(run.stdout)
+
+
+def test_names_are_remembered_as_long_as_is_set_and_a_dead_address_costs_a_delay(tmp_path):
+    if not shutil.which("ip"):
+        pytest.skip("there is no ip to make a network that answers nothing")
+    seen = in_a_network_of_its_own("names.py", tmp_path)
+    # IPv6 alone is tried for so long; then IPv4 as well, which answers.
+    for delay, most in [(300, 1400), (1500, 4000)]:
+        attempt = seen[f"twofold{delay}"]
+        assert (attempt["outcome"], attempt["status"]) == ("answered", 503), attempt
+        took = attempt["duration"]
+        took = float(took[:-2]) if took.endswith("ms") else 1000 * float(took[:-1])
+        assert delay <= took < most, attempt
+    assert seen["own"]["error"]["code"] == "egressOwnAddress"
+    first, moved = seen["asked"][0], seen["asked"][1]
+    assert moved - first >= 4, seen
+    addresses = [address for address, _ in seen["moving"]]
+    assert addresses == sorted(addresses) and addresses[0] == "93.184.216.34" and addresses[-1] == "93.184.216.35", seen
+    assert addresses.count("93.184.216.34") >= 4, seen
+
+
+def test_a_name_that_changes_its_address_gains_nothing(tmp_path):
+    seen = in_a_network_of_its_own("rebinding.py", tmp_path)
     assert seen["reached"] == ["93.184.216.34"] * 3
     # A name that does not exist is the call's fault, a resolver that does not work is not the target's.
     assert seen["lost"] == [["notSent", "unknownHost", 1], ["localFault", "resolverUnavailable", 0]]

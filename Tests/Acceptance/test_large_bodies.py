@@ -138,3 +138,41 @@ def test_a_body_that_cannot_be_read_is_a_local_fault_and_the_target_is_not_blame
     attempt = ended["attempts"][0]
     assert (attempt["outcome"], attempt["error"]["code"]) in [("localFault", "bodyGone"), ("localFault", "bodyDamaged")], attempt
     assert not target.requests
+
+
+def test_an_idempotency_key_knows_a_large_body_by_all_of_it(redial, receiver):
+    target = receiver()
+    service = redial("--max-body-bytes", str(8 * MIB), "--stream-bodies-above", "1000")
+    body = noise(3, 3 * MIB)
+    call = forward(service, target.url, body, **{"Idempotency-Key": "large"})
+    assert service.ended(call)["state"] == "succeeded"
+    again = service("POST", f"/v1/forward/{target.url}", body, {"Idempotency-Key": "large"})
+    assert again.json["id"] == call, again.body
+    other = service("POST", f"/v1/forward/{target.url}", body[:-1] + bytes([body[-1] ^ 1]), {"Idempotency-Key": "large"})
+    assert other.status == 422, other.body
+    assert target.next().body == body and len(target.requests) == 1
+
+
+def test_large_bodies_are_exported_and_imported_unchanged(redial, receiver, tmp_path):
+    target = receiver()
+    bodies = {"noise": noise(4, 2 * MIB + 1), "text": b'{"amount": 100}, ' * 150_000}
+    settings = ["--max-body-bytes", str(8 * MIB), "--stream-bodies-above", "1000"]
+    service = redial(*settings)
+    calls = {name: forward(service, f"{target.url}/{name}", body, **{"Redial-Delay": "1h"})
+             for name, body in bodies.items()}
+    service.end()
+    with sqlite3.connect(tmp_path / "redial.db") as store:
+        stored = dict(store.execute("SELECT body_size IS NOT NULL, length(body) FROM requests"))
+    assert set(stored) == {0, 1}, "one is compressed, one is not"
+    archive, folder = tmp_path / "calls.ndjson", tmp_path / "other"
+    folder.mkdir()
+    run = processes.run("export", "--store", f"sqlite:{tmp_path}/redial.db", "-o", archive)
+    assert run.returncode == 0, run.stderr
+    run = processes.run("import", "--store", f"sqlite:{folder}/redial.db", archive)
+    assert run.returncode == 0, run.stderr
+    service = redial(*settings, folder=folder)
+    for name, call in calls.items():
+        assert service("POST", f"/v1/calls/{call}/retry").status < 300
+        assert service.ended(call)["state"] == "succeeded"
+        got = target.next()
+        assert got.path == f"/{name}" and got.body == bodies[name]

@@ -90,6 +90,28 @@ struct BreakerTests {
     #expect(state(&probe) == .halfOpen)
   }
 
+  @Test("a fault of this side in the middle of a request that may not be made twice ends its call, and blames nobody")
+  func faultInTheMiddle() throws {
+    var unsafe = RetryPolicy.test
+    unsafe.retryOn = .nonIdempotent
+    for (policy, phase, isRetried) in [
+      (unsafe, ExchangeFigures.Phase.request, false), (unsafe, .connect, true), (.test, .request, true),
+    ] {
+      var probe = EngineProbe()
+      let id = probe.submit(policy)
+      let start = try #require(probe.starts.last)
+      var result = AttemptResult(id: id, number: start.number, outcome: .localFault, duration: .seconds(1))
+      result.failure = AttemptFailure(code: "bodyUnreadable", message: "")
+      result.figures = ExchangeFigures(phase: phase)
+      probe.hear(.attemptEnded(result))
+      probe.commit()
+      #expect((probe.progress(id)?.failure == .notRetryable) == !isRetried, "\(phase)")
+      probe.advance(.seconds(3600))
+      #expect(probe.starts(of: id) == (isRetried ? 2 : 1), "\(phase)")
+      #expect(!probe.notices.contains { if case .breakerOpened = $0 { true } else { false } })
+    }
+  }
+
   @Test("a call that is not to wait for a breaker ends as tripped when it comes to an open one")
   func tripsOnArrival() {
     var probe = tripped()

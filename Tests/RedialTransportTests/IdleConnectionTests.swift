@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import RedialCore
 import RedialModel
 import Synchronization
@@ -44,5 +45,38 @@ struct IdleConnectionTests {
     for _ in 0..<7 { #expect(ended.wait(timeout: .now() + .seconds(20)) == .success) }
     // The last is still there.
     #expect(targets.last.map { probe.perform($0.url)?.figures?.isReused } == true)
+  }
+
+  @Test("one that has been idle for longer than it may be is not used again, and one that has not is")
+  func idleTime() throws {
+    let target = ScriptedTarget.answering(Self.ok)
+    defer { target.stop() }
+    let probe = try TransportProbe { $0.maxConnectionAge = .seconds(1) }
+    #expect(probe.perform(target.url)?.figures?.isReused == false)
+    #expect(probe.perform(target.url)?.figures?.isReused == true)
+    // libcurl counts whole seconds, by a clock that nobody else sets.
+    usleep(2_200_000)
+    #expect(probe.perform(target.url)?.figures?.isReused == false)
+    #expect(target.connectionCount == 2)
+  }
+
+  @Test("a target has no more connections than it may have, and what is beyond waits for one")
+  func perTarget() throws {
+    let gate = DispatchSemaphore(value: 0)
+    let target = ScriptedTarget { connection in
+      while connection.readRequest() != nil {
+        gate.wait()
+        guard connection.send(Self.ok) else { return }
+      }
+    }
+    defer { target.stop() }
+    let probe = try TransportProbe { $0.maxConnectionsPerTarget = 3 }
+    let url = target.url
+    probe.transport.start(
+      (100..<112).map { TransportRequest(id: $0, url: url, method: "GET", timeout: .seconds(60), captureLimit: 9) })
+    for _ in 0..<12 { gate.signal() }
+    let results = probe.wait(count: 12)
+    #expect(results.count == 12 && results.values.allSatisfy { $0.last?.status == 200 })
+    #expect(target.connectionCount == 3)
   }
 }

@@ -125,7 +125,7 @@ struct UploadTests {
 
   @Test("an interim answer that nobody has asked for, before the request: the attempt goes on, streamed or not")
   func unsolicitedInterim() throws {
-    let size = Self.size / 3
+    let size = 1_500_000
     let target = ScriptedTarget { connection in
       connection.send("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")
       connection.wait(milliseconds: 200)
@@ -137,7 +137,7 @@ struct UploadTests {
       let result = probe.perform(
         TransportRequest(
           id: 1, url: target.url, method: "PUT", body: source == nil ? [UInt8](repeating: 7, count: size) : [],
-          source: source, timeout: .seconds(20), captureLimit: 99))
+          source: source, timeout: .seconds(50), captureLimit: 99))
       #expect(result?.status == 200 && result?.body == Array("ok".utf8), "\(String(describing: result))")
       #expect(probe.perform(target.url)?.status == 200)
     }

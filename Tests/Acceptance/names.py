@@ -1,0 +1,127 @@
+"""A network of its own with a DNS server of its own: run by `unshare --net --mount`, it writes what happened as JSON.
+
+One name changes its address after the first answer; another has an IPv6 address where nobody answers, and an IPv4 address
+that serves.
+"""
+
+import json
+import pathlib
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+import rebinding
+
+FIRST, SECOND, PORT = "93.184.216.34", "93.184.216.35", rebinding.PORT
+DEAD = "2a00:1::dead"
+CACHE_TIME = 4  # seconds
+
+
+def serve_names(asked):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.bind(("127.0.0.1", 53))
+    while True:
+        query, client = s.recvfrom(512)
+        labels, at = [], 12
+        while query[at]:
+            labels.append(query[at + 1:at + 1 + query[at]].decode().lower())
+            at += 1 + query[at]
+        question, kind = query[12:at + 5], struct.unpack("!H", query[at + 1:at + 3])[0]
+        address = b""
+        if kind == 1 and labels[0] in ("moving", "twofold"):
+            asked.append((labels[0], time.monotonic()))
+            moved = labels[0] == "moving" and len([name for name, _ in asked if name == "moving"]) > 1
+            address = socket.inet_aton(SECOND if moved else FIRST)
+        elif kind == 28 and labels[0] == "twofold":
+            address = socket.inet_pton(socket.AF_INET6, DEAD)
+        answer = struct.pack("!HHHIH", 0xC00C, kind, 1, 0, len(address)) + address if address else b""
+        s.sendto(query[:2] + struct.pack("!HHHHH", 0x8180, 1, 1 if answer else 0, 0, 0) + question + answer, client)
+
+
+def serve_target(reached):
+    """Answers 503 to everybody, and notes when and at which address it was reached."""
+    listener = socket.create_server(("0.0.0.0", PORT), backlog=100)
+    while True:
+        connection, _ = listener.accept()
+        reached.append((connection.getsockname()[0], time.monotonic()))
+        connection.recv(65536)
+        connection.sendall(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        connection.close()
+
+
+def fill(listener):
+    """Takes up the room of a server that accepts nobody: the kernel drops what comes then, without a word."""
+    held = [listener]
+    while True:
+        client = socket.socket(socket.AF_INET6)
+        client.settimeout(0.3)
+        held.append(client)
+        try:
+            client.connect((DEAD, PORT))
+        except TimeoutError:
+            return held
+
+
+def ended(url, policy):
+    status, call = rebinding.ask("POST", "/v1/calls", json.dumps({"url": url, "policy": policy}))
+    assert status == 202, call
+    deadline = time.monotonic() + 30
+    while not call.get("finishedAt"):
+        assert time.monotonic() < deadline, call
+        call = rebinding.ask("GET", f"/v1/calls/{call['id']}?wait=5s")[1]
+    return call
+
+
+def main(binary, folder):
+    folder = pathlib.Path(folder)
+    rebinding.configure(b"lo", None)
+    for number, address in enumerate([FIRST, SECOND]):
+        rebinding.configure(b"lo:%d" % number, address)
+    subprocess.run(f"ip -6 addr add {DEAD}/128 dev lo nodad".split(), check=True, capture_output=True)
+    silence = fill(socket.create_server((DEAD, PORT), family=socket.AF_INET6, backlog=0))
+    for name, text in [("resolv.conf", "nameserver 127.0.0.1\n"), ("nsswitch.conf", "hosts: dns\n")]:
+        (folder / name).write_text(text)
+        subprocess.run(["mount", "--bind", str(folder / name), f"/etc/{name}"], check=True)
+    asked, reached = [], []
+    threading.Thread(target=serve_names, args=(asked,), daemon=True).start()
+    threading.Thread(target=serve_target, args=(reached,), daemon=True).start()
+    seen = {}
+    for delay in [300, 1500]:
+        with open(folder / "redial.log", "wb") as log:
+            service = subprocess.Popen(
+                [binary, "serve", "--listen", "0.0.0.0:8098", "--store", f"sqlite:{folder}/redial{delay}.db",
+                 "--name-cache-time", f"{CACHE_TIME}s", "--happy-eyeballs-delay", f"{delay}ms",
+                 "--allow-unauthenticated", "true"],
+                stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + 20
+            while True:
+                try:
+                    rebinding.ask("GET", "/v1/calls")
+                    break
+                except OSError:
+                    assert time.monotonic() < deadline, "the service does not start"
+                    time.sleep(0.05)
+            call = ended(f"http://twofold.example:{PORT}/", {"maxAttempts": 1})
+            seen[f"twofold{delay}"] = call["attempts"][0]
+            if delay == 300:
+                # Under an address of the machine that no interface is named by where it listens: every one.
+                seen["own"] = ended(f"http://{FIRST}:8098/v1/calls", {"maxAttempts": 1})["attempts"][0]
+                reached.clear()
+                ended(f"http://moving.example:{PORT}/", {
+                    "maxAttempts": 7, "backoff": {"initial": "1s", "max": "1s", "jitter": "none"}})
+                seen["moving"] = list(reached)
+                seen["asked"] = [when for name, when in asked if name == "moving"]
+        finally:
+            service.kill()
+            service.wait()
+    for held in silence:
+        held.close()
+    print(json.dumps(seen))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
