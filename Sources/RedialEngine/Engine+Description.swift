@@ -42,6 +42,7 @@ extension Engine {
         var snapshot = targets[index].snapshot(at: now)
         snapshot.backlog = backlogs[index]
         return snapshot
-      }, inFlight: inFlight, unfinished: unfinished, held: calls.count, storeFailing: trouble != nil)
+      }, inFlight: inFlight, unfinished: max(0, unfinished), held: calls.count,
+      storeFailing: trouble != nil || !leases.canWork)
   }
 }

@@ -26,7 +26,8 @@ public struct Engine: Sendable {
   var busyTargets = 0
   /// What a body has taken of late.
   var usualBody = 0
-  /// Calls that have not ended, here and in the store; of the shards that are this engine's.
+  /// Calls that have not ended, here and in the store; of the shards that are this engine's. What other instances put
+  /// there counts from the next renewal of the lease on, so that until then this may be too small, and even below 0.
   var unfinished = 0
   /// Attempts under way.
   var inFlight = 0
@@ -240,7 +241,7 @@ public struct Engine: Sendable {
 
   private func report() -> EngineReport {
     EngineReport(
-      targets: knownTargets.map { targets[$0].snapshot(at: now) }, inFlight: inFlight, unfinished: unfinished,
-      held: calls.count, storeFailing: trouble != nil)
+      targets: knownTargets.map { targets[$0].snapshot(at: now) }, inFlight: inFlight, unfinished: max(0, unfinished),
+      held: calls.count, storeFailing: trouble != nil || !leases.canWork)
   }
 }

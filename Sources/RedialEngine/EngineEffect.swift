@@ -120,7 +120,7 @@ public struct EngineReport: Sendable, Hashable {
   public var unfinished: Int
   /// Calls in memory.
   public var held: Int
-  /// Whether the last write failed and new calls are refused.
+  /// Whether new calls are refused, since the last write failed or the instance has no lease on the store.
   public var storeFailing: Bool
 }
 
