@@ -9,6 +9,10 @@ extension Engine {
     guard let call = calls[result.id], case .running(let permit, let cancelledBy) = call.phase,
       call.record.progress.attempts == result.number
     else { return }
+    if result.isTooLate {
+      takeBack(result.id)
+      return enterRotation(call.target)
+    }
     leaveRunning(result.id)
     recordBreaker(
       call.target,

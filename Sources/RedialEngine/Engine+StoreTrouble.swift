@@ -122,13 +122,12 @@ extension Engine {
       }
     }
     trouble?.stuck.append(actions, writes)
-    for case .start(let start) in then { takeBack(start) }
+    for case .start(let start) in then { takeBack(start.call.id) }
   }
 
   /// Undoes the start of an attempt that has not been made. By the time that the store works again its deadline may
   /// have passed, or its target's breaker be open: it has to be decided on anew.
-  private mutating func takeBack(_ start: AttemptStart) {
-    let id = start.call.id
+  mutating func takeBack(_ id: CallID) {
     guard let running = calls[id], case .running(let permit, let cancelledBy) = running.phase else { return }
     refund(running)
     leaveRunning(id)

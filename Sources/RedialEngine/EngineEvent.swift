@@ -171,14 +171,20 @@ public struct AttemptResult: Sendable {
 }
 
 extension AttemptResult {
-  /// The end of an attempt that was not begun, since its ``AttemptStart/startBefore`` had passed: no fault of the target's.
+  /// The end of an attempt that was not begun, since its ``AttemptStart/startBefore`` had passed: it is taken back, and
+  /// costs the call none of its attempts.
   public init(tooLate start: AttemptStart) {
     self.init(
       id: start.call.id, number: start.number, outcome: .localFault,
       failure: AttemptFailure(
-        code: "leaseOver", message: "The attempt was not begun: others may have had the call by then."),
+        code: Self.tooLate, message: "The attempt was not begun: others may have had the call by then."),
       duration: .zero)
   }
+
+  /// Whether the attempt was not begun, since its time was over.
+  var isTooLate: Bool { outcome == .localFault && failure?.code == Self.tooLate }
+
+  private static let tooLate = "leaseOver"
 }
 
 /// Why the store could not do what it was asked.
