@@ -6,6 +6,7 @@ extension Engine {
   /// Does what an operator wants.
   mutating func control(_ control: TargetControl) {
     if let trouble { return refuse(control.reply, trouble.problem) }
+    guard leases.canWork else { return refuse(control.reply, Self.leaseLost) }
     guard owns(control.target) else { return refuse(control.reply, Self.ownedElsewhere(control.target)) }
     if targetIndex[control.target] == nil {
       let place = place(of: QualifiedKey.namespace(of: control.target))
