@@ -104,6 +104,14 @@ struct EngineProbe {
     return reply
   }
 
+  /// A client submits a call; why it was refused, if it was.
+  ///
+  /// Apart from ``refusal(of:)``, of whose probe an expression that submits within it has made a copy by then.
+  mutating func refusalOfSubmission(_ policy: RetryPolicy = .test, to target: String = Self.target) -> Problem? {
+    let reply = submitOnly(policy, to: target)
+    return refusal(of: reply)
+  }
+
   static func descriptor(
     _ policy: RetryPolicy = .test, to target: String = Self.target, after delay: Duration = .zero,
     callback: Bool = false, priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil

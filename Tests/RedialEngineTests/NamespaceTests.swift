@@ -129,7 +129,7 @@ struct NamespaceTests {
     probe.hear(.fetched(Operation(.cancel, victim.id, reply: reply), victim))
     probe.commit()
     #expect(probe.isDone(reply))
-    #expect(probe.refusal(of: probe.submitOnly(patient)) == nil)
+    #expect(probe.refusalOfSubmission(patient) == nil)
   }
 
   @Test("what the store says of namespaces counts against their shares after a restart")
@@ -138,7 +138,7 @@ struct NamespaceTests {
     var probe = EngineProbe(EngineSettings(maxUnfinished: 8), recovered: state)
     let refused = probe.submitOnly(patient, to: Self.target("t", of: Self.acme))
     #expect(probe.refusal(of: refused)?.code == "namespaceBacklogFull")
-    #expect(probe.refusal(of: probe.submitOnly(patient)) == nil)
+    #expect(probe.refusalOfSubmission(patient) == nil)
   }
 
   @Test("a call of another namespace is as good as none, in memory and in the store")

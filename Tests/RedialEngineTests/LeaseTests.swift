@@ -1,0 +1,422 @@
+@testable import RedialCore
+@testable import RedialEngine
+@testable import RedialModel
+import Testing
+
+@Suite("Engines that share a store by leases")
+struct LeaseTests {
+  /// Ten seconds, of which eight are relied upon, renewed every second.
+  private static let leases = LeaseSettings(duration: .seconds(10), margin: .seconds(2), interval: .seconds(1))
+  private static let settings = {
+    var settings = EngineSettings()
+    settings.leases = leases
+    return settings
+  }()
+  private static let session = LeaseSession(id: 7, instance: 3)
+
+  /// An engine that has asked for a lease and has no answer yet.
+  private func asking() -> EngineProbe {
+    EngineProbe(Self.settings)
+  }
+
+  /// An engine that has these shards.
+  private func member(_ shards: ShardSet = .all, share: Int = ShardSet.count) -> EngineProbe {
+    var probe = asking()
+    probe.grant(shards, share: share)
+    return probe
+  }
+
+  /// A target whose shard is another than those.
+  private func target(otherThan others: String...) -> String {
+    let taken = Set(others.map(ShardSet.shard))
+    let name = (0...).lazy.map { "http://t\($0).example" }.first { !taken.contains(ShardSet.shard(of: $0)) }
+    return name ?? ""
+  }
+
+  private func shard(_ target: String = EngineProbe.target) -> ShardSet { ShardSet([ShardSet.shard(of: target)]) }
+
+  private var everythingElse: ShardSet { .all.subtracting(shard()) }
+
+  // MARK: Grant and renewal
+
+  @Test("without a lease nothing is accepted, done or started, and the first thing that is asked for is a lease")
+  func joins() throws {
+    var probe = asking()
+    let ask = try #require(probe.leaseAsks.last)
+    #expect(ask.session == nil && ask.request.takesShards && ask.request.duration == .seconds(10))
+    #expect(probe.refusalOfSubmission()?.code == "leaseLost")
+    let cancel = probe.operate(.cancel, CallID(rawValue: 1))
+    #expect(probe.refusal(of: cancel)?.code == "leaseLost")
+    let pause = probe.control(.pause)
+    #expect(probe.refusal(of: pause)?.code == "leaseLost")
+    #expect(probe.report()?.storeFailing == true, "it is not ready")
+    #expect(probe.leaseAsks.count == 1, "one request at a time")
+    probe.grant(.all)
+    #expect(probe.report()?.storeFailing == false)
+    let id = probe.submit()
+    #expect(probe.starts(of: id) == 1)
+  }
+
+  @Test("the identities of calls carry the number of the lease, and go on behind those in the store")
+  func identities() {
+    var probe = asking()
+    let last = CallID(rawValue: probe.now.microseconds << 20)
+    probe.grant(.all, RecoveredState(lastID: last))
+    #expect(probe.submit() > last)
+  }
+
+  @Test("a lease is renewed at its interval, for the same session")
+  func renews() throws {
+    var probe = member()
+    for _ in 0..<30 {
+      probe.advance(.seconds(1))
+      #expect(try #require(probe.leaseAsks.last).session == Self.session.id)
+      probe.grant()
+    }
+    let id = probe.submit()
+    #expect(probe.starts(of: id) == 1)
+    #expect(!probe.notices.contains(.leaseLost))
+  }
+
+  @Test("a change by others has it asked for at once")
+  func changed() {
+    var probe = member()
+    #expect(probe.leaseAsks.isEmpty)
+    probe.hear(.changed)
+    #expect(probe.leaseAsks.count == 1)
+  }
+
+  @Test("with the shards come the calls of a dead owner: what was under way there is interrupted, and tried again")
+  func takesOver() {
+    var probe = asking()
+    var record = EngineProbe.record(id: CallID(rawValue: 1 << 40), at: probe.now)
+    record.progress.attempts = 1
+    probe.grant(.all, RecoveredState(running: [record], unfinished: 1, namespaces: [(.default, 1)]))
+    probe.commit()
+    #expect(probe.attempts(of: record.id).map(\.outcome) == [.interrupted])
+    #expect(probe.report()?.unfinished == 1)
+    probe.advance(.seconds(1))
+    #expect(probe.starts.map(\.number) == [2])
+  }
+
+  // MARK: Expiry
+
+  @Test("a lease is over eight seconds after it was asked for, whenever it was granted")
+  func expires() {
+    var probe = asking()
+    probe.now = probe.now + .seconds(5)
+    probe.grant(.all)
+    let id = probe.submit()
+    probe.now = probe.now + .milliseconds(2999)
+    probe.hear()
+    #expect(!probe.notices.contains(.leaseLost))
+    probe.now = probe.now + .milliseconds(1)
+    probe.hear()
+    #expect(probe.notices.contains(.leaseLost))
+    #expect(probe.aborts == [id])
+  }
+
+  @Test("a grant that comes when it is over already is none")
+  func comesTooLate() {
+    var probe = asking()
+    probe.now = probe.now + .seconds(8)
+    probe.grant(.all)
+    #expect(probe.refusalOfSubmission()?.code == "leaseLost")
+    #expect(probe.leaseAsks.last?.session == nil, "it asks for another")
+  }
+
+  @Test("an attempt bears the time at which it must not be begun any more: that of the lease, or its call's deadline")
+  func startBefore() {
+    var probe = member()
+    let granted = probe.now
+    probe.submit()
+    #expect(probe.starts.last?.startBefore == granted + .seconds(8))
+    var hasty = RetryPolicy.test
+    hasty.deadline = .seconds(3)
+    probe.submit(hasty)
+    #expect(probe.starts.last?.startBefore == granted + .seconds(3))
+    var alone = EngineProbe()
+    alone.submit()
+    #expect(alone.starts.last.map { $0.startBefore == nil } == true)
+  }
+
+  @Test("an attempt that came too late to be begun is taken back, and costs its call nothing")
+  func takesBackWhatWasTooLate() throws {
+    var probe = member()
+    var once = RetryPolicy.test
+    once.maxAttempts = 1
+    let id = probe.submit(once)
+    probe.hear(.attemptEnded(AttemptResult(tooLate: try #require(probe.starts.last))))
+    probe.commit()
+    #expect(probe.starts.map(\.number) == [1, 1])
+    #expect(probe.attempts(of: id).isEmpty)
+    probe.end(id, status: 200)
+    #expect(probe.state(id) == .succeeded)
+  }
+
+  // MARK: Loss
+
+  @Test("who loses its lease aborts what is under way, refuses who waits, and writes nothing more of it")
+  func loses() {
+    var probe = member()
+    let running = probe.submit()
+    let cancel = probe.operate(.cancel, running)
+    let waiting = probe.submitOnly(to: "http://second.example")
+    probe.now = probe.now + .seconds(8)
+    probe.hear()
+    #expect(probe.aborts.contains(running))
+    #expect(probe.refusal(of: cancel)?.code == "leaseLost")
+    let written = probe.written.count
+    probe.fence()
+    #expect(probe.refusal(of: waiting)?.code == "leaseLost")
+    #expect(probe.refusal(of: waiting)?.retryAfter == 2)
+    probe.end(running, .cancelled)
+    #expect(probe.written.count == written)
+    #expect(probe.report()?.unfinished == 0 && probe.report()?.inFlight == 0)
+  }
+
+  @Test("a store that says that the lease is over is believed")
+  func isFenced() {
+    var probe = member()
+    let reply = probe.submitOnly()
+    probe.fence()
+    #expect(probe.notices.contains(.leaseLost))
+    #expect(probe.refusal(of: reply)?.code == "leaseLost")
+    #expect(probe.starts.isEmpty)
+    #expect(probe.leaseAsks.last?.session == nil)
+  }
+
+  @Test("who was alone on its store, and is so no more, has no way back, and never speaks of others' targets")
+  func isEvicted() {
+    var probe = EngineProbe()
+    let reply = probe.submitOnly()
+    probe.fence()
+    #expect(probe.refusal(of: reply)?.code == "leaseLost")
+    probe.advance(.seconds(60))
+    #expect(probe.leaseAsks.isEmpty && probe.starts.isEmpty)
+    #expect(probe.refusalOfSubmission()?.code == "leaseLost")
+    let pause = probe.control(.pause)
+    #expect(probe.refusal(of: pause)?.code == "leaseLost")
+    #expect(probe.report()?.storeFailing == true)
+  }
+
+  @Test("it joins again only when what it has aborted has ended")
+  func joinsWhenAborted() {
+    var probe = member()
+    let id = probe.submit()
+    probe.requests = []
+    probe.now = probe.now + .seconds(8)
+    probe.hear()
+    #expect(probe.leaseAsks.isEmpty)
+    probe.end(id, .cancelled)
+    #expect(probe.leaseAsks.map(\.session) == [nil])
+  }
+
+  @Test("an answer to what was asked for under a lease that was lost changes nothing")
+  func oldAnswers() throws {
+    var probe = member()
+    probe.advance(.seconds(1))
+    let old = try #require(probe.leaseAsks.last)
+    probe.now = probe.now + .seconds(8)
+    probe.hear()
+    probe.hear(.leased(probe.grantOf(.all), old))
+    #expect(probe.refusalOfSubmission()?.code == "leaseLost")
+  }
+
+  // MARK: Surplus
+
+  @Test("what is beyond the share is given back at once where nothing is under way")
+  func givesBack() throws {
+    var probe = member()
+    probe.advance(.seconds(1))
+    probe.grant(share: 32)
+    let ask = try #require(probe.leaseAsks.last)
+    #expect(ask.request.giveBack.size == 32)
+    #expect(probe.notices.contains(.shardsReleased(ask.request.giveBack)))
+  }
+
+  @Test("a shard with an attempt under way is given back when that has ended, and starts nothing until then")
+  func givesBackWhenIdle() throws {
+    var probe = member(shard())
+    let running = probe.submit()
+    let behind = probe.submit(after: .milliseconds(1500))
+    probe.advance(.seconds(1))
+    // Others have come, and nothing is left for this one.
+    probe.grant(share: 0)
+    probe.advance(.seconds(1))
+    #expect(probe.leaseAsks.last?.request.giveBack == ShardSet.none)
+    #expect(probe.starts(of: behind) == 0)
+    probe.grant(share: 0)
+    probe.end(running, status: 200)
+    #expect(probe.state(running) == .succeeded, "its end is written while the shard is still held")
+    #expect(probe.leaseAsks.last?.request.giveBack == shard())
+    #expect(probe.report()?.held == 0)
+  }
+
+  @Test("shards whose giving back failed are given back with the next request")
+  func givesBackAgain() throws {
+    var probe = member()
+    probe.advance(.seconds(1))
+    probe.grant(share: 32)
+    let back = try #require(probe.leaseAsks.last).request.giveBack
+    probe.fail()
+    probe.advance(.seconds(1))
+    #expect(probe.leaseAsks.last?.request.giveBack == back)
+  }
+
+  @Test("of what was dropped with a shard nothing is counted any more")
+  func forgets() {
+    var settings = Self.settings
+    settings.maxInFlightPerTarget = 1
+    var probe = EngineProbe(settings)
+    probe.grant(.all)
+    let lasting = target(otherThan: EngineProbe.target)
+    let running = probe.submit()
+    for _ in 0..<5 { probe.submit() }
+    probe.submit(to: lasting, after: .seconds(3))
+    #expect(probe.report()?.held == 7)
+    probe.advance(.seconds(1))
+    // They go back in two steps: those that nothing is under way of first.
+    probe.grant(share: 0)
+    probe.grant(share: 0)
+    probe.end(running, status: 200)
+    probe.grant(.none, RecoveredState(), share: 0)
+    let engine = probe.engine
+    #expect(engine.calls.isEmpty && engine.knownTargets.isEmpty)
+    #expect(engine.heldBytes == 0 && engine.readyCount == 0 && engine.readyBytes == 0 && engine.busyTargets == 0)
+    #expect(engine.expected == 0 && engine.unfinished == 0 && engine.busyNamespaces == 0)
+    #expect(engine.namespaces.allSatisfy { $0.held == 0 && $0.ready == 0 && $0.targets == 0 && $0.busyTargets == 0 })
+    #expect(engine.namespaces.allSatisfy { $0.rotation.contents.isEmpty })
+  }
+
+  // MARK: What is somebody else's
+
+  @Test("a call for a target of somebody else is put into the store, and not held, counted or started")
+  func insertsElsewhere() {
+    var probe = member(everythingElse)
+    let id = probe.submit()
+    #expect(probe.state(id) == .scheduled)
+    #expect(probe.starts.isEmpty)
+    #expect(probe.report()?.held == 0 && probe.report()?.unfinished == 0)
+    let ordered = probe.submit(orderingKey: "a")
+    #expect(probe.state(ordered) == .queued)
+    #expect(probe.written.contains { if case .awaitTurn(ordered, _, "a") = $0 { true } else { false } })
+  }
+
+  @Test("the webhook of an end goes into the store with it, whoever has the receiver's target")
+  func webhooksElsewhere() throws {
+    var probe = member(.all.subtracting(shard("webhook:http://receiver.example")))
+    let id = probe.submit(callback: true)
+    probe.end(id, status: 200)
+    let webhook = try #require(probe.webhooks.last)
+    #expect(probe.state(webhook.id) == .scheduled && probe.starts.count == 1)
+  }
+
+  @Test("an operation on a call of somebody else, and a control of its target, are refused with when to come back")
+  func ownedElsewhere() {
+    var probe = member(everythingElse)
+    let id = probe.submit()
+    let reply = probe.token()
+    let operation = Operation(.cancel, id, reply: reply)
+    probe.hear(.operate(operation))
+    probe.hear(.fetched(operation, probe.record(id)))
+    #expect(probe.refusal(of: reply)?.code == "ownedElsewhere")
+    let control = probe.control(.pause)
+    #expect(probe.refusal(of: control)?.code == "ownedElsewhere")
+    #expect(probe.refusal(of: control)?.status == 503 && probe.refusal(of: control)?.retryAfter == 1)
+  }
+
+  @Test("what others have put there is counted with the next renewal, beside what has changed since it was asked for")
+  func recounts() {
+    var probe = member()
+    probe.submit()
+    probe.advance(.seconds(1))
+    // Accepted behind the request: the store's count does not have it.
+    probe.submit()
+    probe.grant(state: RecoveredState(unfinished: 3, namespaces: [(.default, 3)]))
+    #expect(probe.report()?.unfinished == 4)
+  }
+
+  @Test("a call of another instance that has ended before the next renewal leaves no count below 0 in the report")
+  func endsUncounted() {
+    var probe = member()
+    let record = EngineProbe.record(id: CallID(rawValue: 1 << 40), at: probe.now)
+    probe.hear(.claimedDue(Claim(calls: [record], nextDue: nil)))
+    probe.commit()
+    probe.end(record.id, status: 200)
+    #expect(probe.report()?.unfinished == 0)
+    probe.advance(.seconds(1))
+    probe.grant(state: RecoveredState(namespaces: [(.default, 0)]))
+    #expect(probe.engine.unfinished == 0)
+  }
+
+  // MARK: Leaving
+
+  @Test("who drains gives its shards back, takes none, and has drained when the store has all of them")
+  func drains() throws {
+    var probe = member()
+    let running = probe.submit()
+    probe.hear(.drain)
+    probe.grant()
+    #expect(!probe.hasDrained)
+    #expect(probe.leaseAsks.allSatisfy { !$0.request.takesShards })
+    probe.end(running, status: 200)
+    probe.grant(.none)
+    probe.commit()
+    #expect(probe.state(running) == .succeeded)
+    #expect(probe.hasDrained)
+    #expect(probe.engine.leases.held.isEmpty && probe.engine.leases.leaving.isEmpty)
+  }
+}
+
+extension EngineProbe {
+  fileprivate var leaseAsks: [LeaseAsk] {
+    requests.compactMap { if case .lease(let ask) = $0.body { ask } else { nil } }
+  }
+
+  fileprivate var aborts: [CallID] { actions.compactMap { if case .abort(let id) = $0 { id } else { nil } } }
+
+  fileprivate var hasDrained: Bool { actions.contains { if case .drained = $0 { true } else { false } } }
+
+  fileprivate func attempts(of id: CallID) -> [AttemptRecord] {
+    written.compactMap { if case .update(id, _, let attempt) = $0 { attempt } else { nil } }
+  }
+
+  fileprivate func grantOf(
+    _ gained: ShardSet, _ state: RecoveredState = RecoveredState(), share: Int = ShardSet.count
+  ) -> LeaseGrant {
+    LeaseGrant(
+      session: LeaseSession(id: 7, instance: 3), shards: engine.leases.held.union(gained), gained: gained, share: share,
+      state: state)
+  }
+
+  /// The store commits what it was asked for before, and grants all that it was asked for a lease.
+  fileprivate mutating func grant(
+    _ gained: ShardSet = .none, _ state: RecoveredState? = nil, share: Int = ShardSet.count
+  ) {
+    commit()
+    let asks = leaseAsks
+    requests.removeAll { if case .lease = $0.body { true } else { false } }
+    let found = state ?? RecoveredState(namespaces: [(.default, engine.unfinished)])
+    for ask in asks { hear(.leased(grantOf(gained, found, share: share), ask)) }
+  }
+
+  fileprivate mutating func grant(state: RecoveredState) {
+    grant(.none, state)
+  }
+
+  /// The store refuses everything that it was asked for, since the lease is over.
+  fileprivate mutating func fence() {
+    let failure = StoreFailure(isFull: false, isLeaseLost: true, message: "the lease is over")
+    let failed = requests
+    requests = []
+    hear(failed.map { .storeFailed($0, failure) })
+  }
+
+  /// A call as the store hands it over.
+  fileprivate static func record(id: CallID, at now: Timestamp) -> CallRecord {
+    CallRecord(
+      id: id, kind: .call, spec: .test(), body: [], createdAt: now,
+      progress: CallProgress(state: .held, due: now, waiting: .startTime, roundStartedAt: now))
+  }
+}
