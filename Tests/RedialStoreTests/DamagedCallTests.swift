@@ -68,6 +68,23 @@ struct DamagedCallTests {
     #expect(state.unfinished == 4)
   }
 
+  @Test("counts as unfinished when it comes with a shard, for it is told of apart")
+  func takenOver() throws {
+    try damagedStore(.running, sql: Self.damage[0]).close()
+    let store = try SQLiteStore(path: folder.file("calls.db"), sharing: .shared)
+    defer { store.close() }
+    try store.connection.execute(
+      "end the lease of the one before", "DELETE FROM sessions; UPDATE leases SET owner = NULL")
+    var ended: [CallID] = []
+    store.onSetAside = { ended += $0.map(\.id) }
+    let request = LeaseRequest(duration: .seconds(10))
+    let state = try store.lease(request, renewing: nil, at: Sample.time(9)).state
+    #expect(state.running.count == 4 && ended == [Sample.id(3)])
+    #expect(state.unfinished == 5)
+    let session = try #require(store.session)
+    #expect(try store.lease(request, renewing: session.id, at: Sample.time(10)).state.unfinished == 4)
+  }
+
   @Test("is an error that names it to whoever asks for it, and a line among others in a list")
   func reading() throws {
     let store = try damagedStore(.succeeded, sql: Self.damage[0])

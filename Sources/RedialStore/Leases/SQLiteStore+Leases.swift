@@ -49,8 +49,9 @@ extension SQLiteStore {
       try sessions.give(gained, to: own.id)
       try shardQueries.releaseHeld(in: gained)
       if !gained.isEmpty { try turns.grantFree() }
-      let running = try take(try shardQueries.running(in: gained), at: now, &damaged) { _ in }
+      // Before damaged calls are set aside: whoever counts is told of those apart.
       let unfinished = try shardQueries.unfinished(of: own.id)
+      let running = try take(try shardQueries.running(in: gained), at: now, &damaged) { _ in }
       let state = RecoveredState(
         running: running, nextDue: try shardQueries.nextDue(of: own.id),
         queued: try shardQueries.queueLengths(in: gained),
