@@ -4,8 +4,6 @@ import pathlib
 import subprocess
 import sys
 
-import pytest
-
 from processes import ROOT, environment, free_port
 
 # What the whole may take, in seconds; the run stops by itself before (max-time).
@@ -33,8 +31,6 @@ def test_schemathesis_finds_nothing(redial, tmp_path):
     clean(redial, tmp_path, "--phases", "examples,coverage,fuzzing")
 
 
-# A JSON Schema's integer may be written 1.0; the service takes it without a fraction only, and answers 400.
-@pytest.mark.xfail(reason="a whole number that is written with a fraction is refused", strict=False)
 def test_what_one_answer_links_to_is_there_for_the_next_request(redial, tmp_path):
     said = clean(redial, tmp_path, "--phases", "stateful")
     assert "Stateful" in said
