@@ -32,7 +32,8 @@ public protocol CallStore: AnyObject {
   /// Makes all of the changes, in order, or none of them.
   func commit(_ writes: [StoreWrite]) throws(StoreError)
 
-  /// Takes calls that are due before a time, earliest first: `scheduled` and `queued` ones become `held`.
+  /// Takes calls that are due before a time: `scheduled` and `queued` ones become `held`. Of each namespace that has some
+  /// come as many as of any other, as far as it has so many, and the earliest of it first.
   func claimDue(before time: Timestamp, limit: Int) throws(StoreError) -> Claim
 
   /// Takes calls from the queue of a target, the most urgent first and the oldest of those: `queued` ones that do not

@@ -4,8 +4,8 @@ internal import RedialModel
 /// Finds the calls to be claimed, and counts what a store holds. Each is answered from an index whose size is
 /// that of the work to do, not of the history.
 struct ClaimQueries {
-  private let due: SQLiteStatement
-  private let earliest: SQLiteStatement
+  /// The calls that are due.
+  let due: DueCalls
   private let queued: SQLiteStatement
   private let running: SQLiteStatement
   private let queueCounts: SQLiteStatement
@@ -13,11 +13,7 @@ struct ClaimQueries {
 
   /// Prepares the queries.
   init(on connection: SQLiteConnection) throws(StoreError) {
-    due = try connection.prepare(
-      "find due calls",
-      "SELECT id FROM calls WHERE \(Conditions.waiting) AND due <= ?1 ORDER BY due, id LIMIT ?2")
-    earliest = try connection.prepare(
-      "find the next due call", "SELECT due FROM calls WHERE \(Conditions.waiting) ORDER BY due LIMIT 1")
+    due = try DueCalls(on: connection)
     queued = try connection.prepare(
       "find queued calls",
       "SELECT id FROM calls WHERE \(Conditions.queued) AND target_id = ?1 ORDER BY priority DESC, id LIMIT ?2")
@@ -32,18 +28,6 @@ struct ClaimQueries {
       CROSS JOIN targets t ON t.id = q.target_id
       """)
     newest = try connection.prepare("find the newest call", "SELECT max(id) FROM calls")
-  }
-
-  /// Calls in nobody's memory that are due, earliest first.
-  func due(by time: Timestamp, limit: Int) throws(StoreError) -> [CallID] {
-    due.bind(1, time.microseconds)
-    due.bind(2, Int64(limit))
-    return try due.rows(Self.id)
-  }
-
-  /// When the first call in nobody's memory is due.
-  func nextDue() throws(StoreError) -> Timestamp? {
-    try earliest.first { row throws(StoreError) in Timestamp(microseconds: row.integer(0)) }
   }
 
   /// Calls in the queue of a target, the most urgent first, and the oldest of those.

@@ -12,22 +12,21 @@ extension SQLiteStore {
       let running = try take(try queries.allRunning(), at: now, &damaged) { _ in }
       let unfinished = try namespaces.unfinished()
       return RecoveredState(
-        running: running, nextDue: try queries.nextDue(), queued: try queries.queueLengths(),
+        running: running, nextDue: try queries.due.next(), queued: try queries.queueLengths(),
         breakers: try targets.breakers(), controls: try targets.controls(),
         unfinished: unfinished.reduce(0) { $0 + $1.unfinished }, namespaces: unfinished,
         lastID: try queries.lastID())
     }
   }
 
-  /// Takes calls that are due by a time, earliest first.
+  /// Takes calls that are due by a time, in turn between namespaces, and of each the earliest first.
   public func claimDue(before time: Timestamp, limit: Int) throws(StoreError) -> Claim {
     try claiming { damaged throws(StoreError) in
+      let (due, owner) = (shardQueries?.due ?? queries.due, shardQueries == nil ? nil : session?.id)
       let calls = try hold(upTo: limit, at: time, &damaged) { count throws(StoreError) in
-        guard let shardQueries, let session else { return try queries.due(by: time, limit: count) }
-        return try shardQueries.due(by: time, limit: count, of: session.id)
+        try due.due(by: time, limit: count, of: owner)
       }
-      guard let shardQueries, let session else { return Claim(calls: calls, nextDue: try queries.nextDue()) }
-      return Claim(calls: calls, nextDue: try shardQueries.nextDue(of: session.id))
+      return Claim(calls: calls, nextDue: try due.next(of: owner))
     }
   }
 

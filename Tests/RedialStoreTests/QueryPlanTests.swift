@@ -14,20 +14,20 @@ struct QueryPlanTests {
     defer { store.close() }
     let plans = plans(try store.connection.plans())
     #expect(plans.count >= 18)
-    // The only scans: over what is queued or awaits its turn, over the first entry of an index, over targets, and, when the service starts,
+    // The only scans: over what is queued or awaits its turn, over targets, over namespaces, and, when the service starts,
     // over policies, operations, sessions and the 64 leases, of which there are no more than the settings allow.
     let allowed = [
-      "SCAN calls USING INDEX calls_queued", "SCAN calls USING INDEX calls_due", "SCAN targets",
+      "SCAN calls USING INDEX calls_queued", "SCAN targets",
       "SCAN q", "SCAN finished_counts", "SCAN policies", "SCAN operations",
       "SCAN turns USING INDEX turns_awaited", "SCAN n", "SCAN namespaces", "SCAN leases", "SCAN sessions",
       "SCAN sessions USING INDEX sqlite_autoindex_sessions_1",
     ]
     check(plans, allowing: allowed)
-    expect(plans, "due <= ?1", uses: "SEARCH calls USING INDEX calls_due (due<?)")
+    expect(plans, "due <= ?1", uses: "SEARCH calls USING INDEX calls_due (namespace=? AND due<?)")
     expect(
       plans, "AND target_id = ?1 ORDER BY priority DESC", uses: "SEARCH calls USING INDEX calls_queued (target_id=?)")
     expect(plans, "finished_at <= ?1", uses: "SEARCH calls USING INDEX calls_finished (finished_at<?)")
-    expect(plans, "ORDER BY due LIMIT 1", uses: "SCAN calls USING INDEX calls_due")
+    expect(plans, "ORDER BY due LIMIT 1", uses: "SEARCH calls USING INDEX calls_due (namespace=?)")
     expect(plans, "GROUP BY target_id) q", uses: "SCAN calls USING INDEX calls_queued")
     expect(plans, "GROUP BY target_id, key", uses: "SCAN turns USING INDEX turns_awaited")
     expect(plans, "AND state = 3", uses: "SEARCH calls USING INDEX calls_by_state (namespace=? AND kind=? AND state=?)")
@@ -42,8 +42,8 @@ struct QueryPlanTests {
     let store = try SQLiteStore(path: folder.file("calls.db"), sharing: .shared)
     defer { store.close() }
     let plans = plans(try store.connection.plans())
-    expect(plans, "AND due <= ?1 AND (SELECT", uses: "SEARCH calls USING INDEX calls_due (due<?)")
-    expect(plans, "= ?1 ORDER BY due LIMIT 1", uses: "SCAN calls USING INDEX calls_due")
+    expect(plans, "AND due <= ?1 AND (SELECT", uses: "SEARCH calls USING INDEX calls_due (namespace=? AND due<?)")
+    expect(plans, "= ?4 ORDER BY due LIMIT 1", uses: "SEARCH calls USING INDEX calls_due (namespace=?)")
     expect(plans, "SELECT 1 FROM sessions WHERE id = ?1", uses: "SEARCH sessions USING INTEGER PRIMARY KEY (rowid=?)")
   }
 

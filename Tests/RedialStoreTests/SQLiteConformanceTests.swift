@@ -35,6 +35,9 @@ struct SQLiteConformanceTests {
   @Test("due calls are claimed once, earliest first, up to the limit")
   func dueClaims() throws { try conformance.dueClaims() }
 
+  @Test("a crowd that one namespace has due keeps no other's calls waiting")
+  func fairClaims() throws { try conformance.fairClaims() }
+
   @Test("a target's queue is claimed oldest first")
   func queuedClaims() throws { try conformance.queuedClaims() }
 

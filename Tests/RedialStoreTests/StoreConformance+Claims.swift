@@ -28,6 +28,35 @@ extension StoreConformance {
     #expect(try reader.call(Sample.id(2), allResponses: false)?.record.progress.state == .held)
   }
 
+  /// A crowd that one namespace has due keeps no other's calls waiting, however early it was due.
+  func fairClaims() throws {
+    let store = try openStore()
+    defer { store.close() }
+    func call(_ number: Int, of namespace: String, due: Int) throws -> StoreWrite {
+      let name = try #require(Namespace(namespace))
+      let call = Sample.call(number, due: Sample.time(due), target: QualifiedKey.make("https://example.com", in: name))
+      return .insert(call)
+    }
+    // A hundred of one since the first second, and of two others two and one, due long after.
+    try store.commit(
+      try (1...100).map { try call($0, of: "crowd", due: 1) }
+        + [call(101, of: "default", due: 8), call(102, of: "default", due: 9), call(103, of: "quiet", due: 9)])
+    let first = try store.claimDue(before: Sample.time(10), limit: 12)
+    #expect(first.calls.map(\.id).sorted() == ((1...9).map { Sample.id($0) } + (101...103).map { Sample.id($0) }))
+    #expect(first.nextDue == Sample.time(1))
+    // With fewer places than namespaces, who has waited longest is first.
+    try store.commit([
+      try call(104, of: "default", due: 0), try call(105, of: "quiet", due: 2), try call(106, of: "quiet", due: 3),
+    ])
+    let second = try store.claimDue(before: Sample.time(10), limit: 2)
+    #expect(second.calls.map(\.id).sorted() == [Sample.id(10), Sample.id(104)])
+    // All of it is claimed, once, and nothing that is not due.
+    try store.commit([try call(107, of: "quiet", due: 30)])
+    let rest = try store.claimDue(before: Sample.time(10), limit: 1000)
+    #expect(rest.calls.count == 92 && Set(rest.calls.map(\.id)).count == 92)
+    #expect(rest.nextDue == Sample.time(30))
+  }
+
   /// The queue of a target is claimed oldest first, and no other target's.
   func queuedClaims() throws {
     let store = try openStore()

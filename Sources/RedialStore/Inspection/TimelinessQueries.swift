@@ -16,7 +16,10 @@ struct TimelinessQueries {
   init(on connection: SQLiteConnection) throws(StoreError) {
     overdue = try connection.prepare(
       "find overdue calls",
-      "SELECT id FROM calls WHERE \(Conditions.waiting) AND due < ?1 ORDER BY due LIMIT \(Self.limit)")
+      """
+      SELECT id FROM calls WHERE namespace IN (SELECT id FROM namespaces) AND \(Conditions.waiting) AND due < ?1 \
+      LIMIT \(Self.limit)
+      """)
     let states = "\(StoredState.held.rawValue), \(StoredState.running.rawValue)"
     inMemory = try connection.prepare(
       "find calls that are held",

@@ -53,7 +53,7 @@ extension SQLiteStore {
       let unfinished = try shardQueries.unfinished(of: own.id)
       let running = try take(try shardQueries.running(in: gained), at: now, &damaged) { _ in }
       let state = RecoveredState(
-        running: running, nextDue: try shardQueries.nextDue(of: own.id),
+        running: running, nextDue: try shardQueries.due.next(of: own.id),
         queued: try shardQueries.queueLengths(in: gained),
         breakers: try targets.breakers().filter { gained.contains(target: $0.target) },
         controls: try targets.controls().filter { gained.contains(target: $0.target) },

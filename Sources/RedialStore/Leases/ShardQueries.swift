@@ -6,8 +6,8 @@ internal import RedialModel
 /// They go through the same indexes as ``ClaimQueries`` and leave out what is of somebody else; a store that is not
 /// shared never asks them.
 struct ShardQueries {
-  private let dueCalls: SQLiteStatement
-  private let earliest: SQLiteStatement
+  /// The calls that are due, of the session that it is asked for.
+  let due: DueCalls
   private let running: SQLiteStatement
   private let queueCounts: SQLiteStatement
   private let unfinished: SQLiteStatement
@@ -16,12 +16,7 @@ struct ShardQueries {
   /// Prepares the queries.
   init(on connection: SQLiteConnection) throws(StoreError) {
     let owner = "(SELECT owner FROM leases l JOIN targets t ON t.shard = l.shard WHERE t.id = calls.target_id)"
-    dueCalls = try connection.prepare(
-      "find due calls of own shards",
-      "SELECT id FROM calls WHERE \(Conditions.waiting) AND due <= ?1 AND \(owner) = ?3 ORDER BY due, id LIMIT ?2")
-    earliest = try connection.prepare(
-      "find the next due call of own shards",
-      "SELECT due FROM calls WHERE \(Conditions.waiting) AND \(owner) = ?1 ORDER BY due LIMIT 1")
+    due = try DueCalls(on: connection, condition: "\(owner) = ?4")
     let shard = "(SELECT shard FROM targets t WHERE t.id = calls.target_id)"
     running = try connection.prepare(
       "find running calls of a shard",
@@ -44,20 +39,6 @@ struct ShardQueries {
       UPDATE calls SET state = \(CallChanges.stateOfReleased)
       WHERE \(Conditions.anyKind) AND state = \(StoredState.held.rawValue) AND \(shard) = ?1
       """)
-  }
-
-  /// Calls in nobody's memory that are due, earliest first.
-  func due(by time: Timestamp, limit: Int, of session: Int64) throws(StoreError) -> [CallID] {
-    dueCalls.bind(1, time.microseconds)
-    dueCalls.bind(2, Int64(limit))
-    dueCalls.bind(3, session)
-    return try dueCalls.rows(Self.id)
-  }
-
-  /// When the first call in nobody's memory is due.
-  func nextDue(of session: Int64) throws(StoreError) -> Timestamp? {
-    earliest.bind(1, session)
-    return try earliest.first { row throws(StoreError) in Timestamp(microseconds: row.integer(0)) }
   }
 
   /// Calls whose attempt was under way.
