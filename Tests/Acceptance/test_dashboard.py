@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
@@ -83,8 +84,10 @@ def test_targets_are_paused_and_resumed_and_calls_found(page, redial, flaky):
     row.get_by_role("button", name="Reset").click()
     expect(row).to_contain_text("closed")
     row.get_by_role("link").click()
+    expect(page.locator("#target-title")).to_have_text(target.url)
+    page.get_by_role("link", name="Its calls").click()
     expect(page.locator("#call-table tbody tr")).to_have_count(2)
-    page.get_by_label("State").select_option("failed")
+    page.locator("#view-calls").get_by_label("State").select_option("failed")
     page.get_by_role("button", name="Show").click()
     expect(page.locator("#call-table tbody")).to_contain_text("None.")
 
@@ -194,20 +197,20 @@ def test_calls_are_found_by_what_is_known_of_them(page, redial, receiver):
     page.goto(service.url + "/#calls")
     rows = page.locator("#call-table tbody tr")
     expect(rows).to_have_count(3)
-    page.get_by_label("Label").fill("team:a")
+    page.locator("#view-calls").get_by_label("Label").fill("team:a")
     page.get_by_role("button", name="Show").click()
     expect(rows).to_have_count(2)
-    page.get_by_label("Last status").fill("400-499")
+    page.locator("#view-calls").get_by_label("Last status").fill("400-499")
     page.get_by_role("button", name="Show").click()
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text("/lost")
-    page.get_by_label("Label").fill("")
-    page.get_by_label("Last status").fill("")
+    page.locator("#view-calls").get_by_label("Label").fill("")
+    page.locator("#view-calls").get_by_label("Last status").fill("")
     page.get_by_label("Failed for").select_option("deadlineExceeded")
     page.get_by_role("button", name="Show").click()
     expect(page.locator("#call-table tbody")).to_contain_text("None.")
     page.get_by_label("Failed for").select_option("")
-    page.get_by_label("Accepted after").fill("2999-01-01T00:00")
+    page.locator("#view-calls").get_by_label("Accepted after").fill("2999-01-01T00:00")
     page.get_by_role("button", name="Show").click()
     expect(page.locator("#call-table tbody")).to_contain_text("None.")
 
@@ -239,12 +242,16 @@ def test_the_dials_of_a_policy_and_its_text_say_the_same(page, redial):
 def test_every_view_can_be_reached_by_keyboard_and_fits_every_width(chromium, redial, flaky):
     service, target = redial(), flaky()
     service.ended(service.submit(url=target.url))
+    for _ in range(5):
+        service.submit(url=target.url, delay="1h")
+    service("POST", "/v1/operations", {"action": "cancel", "ratePerSecond": 1, "by": "ada", "reason": "A test."})
+    service("POST", "/v1/operations", {"action": "retry", "filter": {"state": "succeeded"}})
     for scheme in ("light", "dark"):
         for width in (1280, 390):
             context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 800})
             page = context.new_page()
             page.goto(service.url + "/")
-            for name in ("Overview", "Targets", "Calls", "Policy", "Outage", "Webhooks"):
+            for name in ("Overview", "Targets", "Calls", "Operations", "Policy", "Outage", "Webhooks"):
                 for _ in range(40):
                     page.keyboard.press("Tab")
                     if page.evaluate("document.activeElement.textContent") == name:
@@ -260,6 +267,15 @@ def test_every_view_can_be_reached_by_keyboard_and_fits_every_width(chromium, re
                 assert overflow <= 0, f"{name} is {overflow} pixels wider than {width}"
                 # Text stands out from what is behind it (WCAG 2.2, 1.4.3).
                 assert page.evaluate(CONTRAST) >= 4.5
+            # Those that only a link leads to.
+            for view, hash in (("target", f"target/{quote(target.url, safe='')}"), ("sign", "sign")):
+                page.goto(f"{service.url}/#{hash}")
+                expect(page.locator(f"#view-{view}")).to_be_visible()
+                if folder := os.environ.get("REDIAL_SCREENSHOTS"):
+                    page.wait_for_timeout(2 * SECONDS)
+                    page.screenshot(path=f"{folder}/{view}-{scheme}-{width}.png", full_page=True)
+                overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+                assert overflow <= 0, f"{view} is {overflow} pixels wider than {width}"
             context.close()
 
 

@@ -1,0 +1,161 @@
+"""The dashboard's views of targets, operations in bulk and namespaces, in headless Chromium."""
+
+from playwright.sync_api import expect
+
+from processes import wait_until
+from test_dashboard import SECONDS, chromium, page  # noqa: F401
+
+ADMIN = "the-admin-key-of-this-test"
+
+
+def test_a_target_tells_how_its_calls_fare_and_what_they_wait_for(page, redial, flaky):
+    service, target = redial(), flaky()
+    path = "/v1/targets/" + target.url.replace("/", "%2F")
+    for _ in range(9):
+        service.ended(service.submit(url=target.url + "/?delay=20ms"))
+    service.ended(service.submit(url=target.url + "/?sequence=404"))
+    service("PUT", path, {"maxInFlight": 3})
+    service.submit(url=target.url, delay="1h")
+    service("POST", path + "/pause")
+    for _ in range(2):
+        service.submit(url=target.url)
+    page.goto(service.url + "/#targets")
+    row = page.locator("#target-table tbody tr")
+    expect(row).to_contain_text("90 %")
+    expect(row).to_contain_text("of 10")
+    expect(row).to_contain_text("3 in all, most for it to be resumed")
+    shown = service("GET", path).json
+    expect(row).to_contain_text(shown["recent"]["1m"]["latency"]["p95"])
+    row.get_by_role("link").click()
+    for window in ("1m", "5m", "15m"):
+        cells = page.locator("#target-recent tbody tr", has_text=window).filter(
+            has=page.locator("td:first-child", has_text=window)).first.locator("td")
+        expect(cells).to_have_text([window, "9", "1", "90 %", *(shown["recent"][window]["latency"][q] for q in ("p50", "p95", "p99"))])
+    expect(page.locator("#target-backlog tbody tr")).to_have_text(["it to be resumed2", "their time1"])
+    expect(page.locator("#target-tiles")).to_contain_text("nobody can say")
+    own = page.locator("#target-settings tbody tr", has_text="for it alone")
+    expect(own).to_have_count(1)
+    expect(own).to_contain_text("maxInFlight")
+    expect(own).to_contain_text("3")
+    page.get_by_role("button", name="Resume").click()
+    expect(page.locator("#target-backlog tbody tr")).to_have_text(["their time1"])
+    expect(page.locator("#target-tiles")).to_contain_text("0s")
+
+
+def test_who_is_at_a_control_by_keyboard_stays_there_while_rows_change(page, redial, flaky):
+    service, target = redial(), flaky()
+    service.ended(service.submit(url=target.url))
+    page.goto(service.url + "/#targets")
+    trip = page.get_by_role("button", name="Trip")
+    trip.focus()
+    shown = trip.element_handle()
+    wait_until(lambda: not shown.evaluate("button => button.isConnected"), "the table is drawn anew")
+    expect(page.get_by_role("button", name="Trip")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#target-table")).to_contain_text("held open")
+
+
+def test_calls_are_counted_and_then_cancelled_in_bulk(page, redial, receiver):
+    target = receiver()
+    service = redial()
+    for team, count in (("a", 30), ("b", 4)):
+        service("POST", "/v1/calls/batch", [{"url": target.url, "delay": "1h", "labels": {"team": team}}] * count)
+    page.goto(service.url + "/#operations")
+    view = page.locator("#view-operations")
+    expect(page.locator("#operation-table")).to_contain_text("None has been begun.")
+    begin = page.locator("#operation-begin")
+    view.get_by_label("What to do").select_option("cancel")
+    assert view.get_by_label("State").input_value() == "scheduled"
+    view.get_by_label("Label").fill("team:nobody")
+    page.get_by_role("button", name="Count").click()
+    expect(page.locator("#operation-count")).to_have_text("No call is meant.")
+    expect(begin).to_be_hidden()
+    view.get_by_label("Label").fill("team:a")
+    view.get_by_label("Calls a second").fill("10")
+    view.get_by_label("Who").fill("ada")
+    view.get_by_label("Why").fill("They are not wanted.")
+    # By keyboard: Enter in the form counts, and does nothing else.
+    page.keyboard.press("Enter")
+    expect(page.locator("#operation-count")).to_have_text("30 calls would be cancelled.")
+    assert service("GET", "/v1/operations").json["data"] == []
+    # What was counted is what is begun: whoever types something else has to count again.
+    view.get_by_label("Label").fill("team:b")
+    expect(begin).to_be_hidden()
+    view.get_by_label("Label").fill("team:a")
+    page.get_by_role("button", name="Count").click()
+    expect(begin).to_have_text("Begin: 30 calls to be cancelled")
+    begin.click()
+    row = page.locator("#operation-table tbody tr")
+    expect(row).to_contain_text("by ada: They are not wanted.")
+    expect(row).to_contain_text("running")
+    expect(row).to_contain_text("of 30 done")
+    wait_until(lambda: 0 < service("GET", "/v1/operations").json["data"][0]["done"], "it is under way")
+    row.get_by_role("button", name="Stop").click()
+    expect(row).to_contain_text("cancelled")
+    stopped = service("GET", "/v1/operations").json["data"][0]
+    assert stopped["state"] == "cancelled" and stopped["done"] < 30
+    expect(row).to_contain_text(f"{stopped['done']} of 30 done")
+    # The rest, to its end.
+    view.get_by_label("Calls a second").fill("1000")
+    page.get_by_role("button", name="Count").click()
+    expect(page.locator("#operation-count")).to_have_text(f"{30 - stopped['done']} calls would be cancelled.")
+    begin.click()
+    expect(page.locator("#operation-table tbody tr").first).to_contain_text("completed")
+    assert len(service("GET", "/v1/calls?state=scheduled").json["data"]) == 4
+    # What the service refuses is said.
+    page.tolerated += ["422"]
+    view.get_by_label("Last status").fill("9999")
+    page.get_by_role("button", name="Count").click()
+    expect(page.get_by_role("alert")).to_contain_text("/filter/status")
+
+
+def test_who_may_chooses_a_namespace_and_sees_what_is_there(page, redial, receiver):
+    target = receiver()
+    service = redial(env={"REDIAL_ADMIN_KEY": ADMIN})
+    admin = service.credentials = {"authorization": f"Bearer {ADMIN}"}
+    inside = service("POST", "/v1/keys", {"name": "k", "scopes": ["admin"], "namespace": "acme"}).json["key"]
+    mine = service.submit(url=target.url, delay="1h", target="mine")
+    theirs = service("POST", "/v1/calls", {"url": target.url, "delay": "1h", "target": "theirs"},
+                     admin | {"redial-namespace": "acme"}).json["id"]
+    page.tolerated += ["401", "403", "400"]
+    page.goto(service.url + "/#targets")
+    page.get_by_label("API key").fill(ADMIN)
+    page.locator("#sign-form").get_by_role("button", name="Sign in").click()
+    expect(page.locator("#status")).to_have_text("Live")
+    expect(page.locator("#place")).to_be_hidden()
+    page.goto(service.url + "/#calls")
+    expect(page.locator("#call-table tbody tr")).to_have_count(1)
+    expect(page.locator("#call-table tbody")).to_contain_text(mine)
+    page.goto(service.url + "/#sign")
+    page.get_by_label("Act in").focus()
+    wait_until(lambda: "acme" in page.locator("#places option").evaluate_all("all => all.map(o => o.value)"), "it is offered")
+    page.get_by_label("Act in").fill("acme")
+    page.keyboard.press("Enter")
+    expect(page.locator("#place")).to_have_text("acme")
+    expect(page.locator("#target-table tbody tr")).to_have_count(1)
+    expect(page.locator("#target-table tbody")).to_contain_text("theirs")
+    page.get_by_role("link", name="Calls", exact=True).click()
+    expect(page.locator("#call-table tbody tr")).to_have_count(1)
+    expect(page.locator("#call-table tbody")).to_contain_text(theirs)
+    # The figures of all namespaces are not shown as those of one.
+    page.get_by_role("link", name="Overview").click()
+    expect(page.locator("#tiles")).to_contain_text("calls that wait for a target")
+    expect(page.locator("#throughput")).to_be_hidden()
+    # Another key is of its own namespace, and what it is refused is said where it can be mended.
+    page.goto(service.url + "/#sign")
+    page.get_by_label("API key").fill(inside)
+    page.locator("#sign-form").get_by_role("button", name="Sign in").click()
+    expect(page.locator("#place")).to_be_hidden()
+    page.get_by_role("link", name="Calls", exact=True).click()
+    expect(page.locator("#call-table tbody")).to_contain_text(theirs)
+    page.goto(service.url + "/#sign")
+    page.get_by_label("Act in").fill("default")
+    page.get_by_role("button", name="Act there").click()
+    expect(page.locator("#view-sign")).to_be_visible()
+    expect(page.get_by_role("alert")).to_contain_text("namespace")
+    page.get_by_label("Act in").fill("")
+    page.get_by_role("button", name="Act there").click()
+    expect(page.locator("#target-table tbody")).to_contain_text("theirs")
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign out").click()
+    assert page.evaluate("sessionStorage.length") == 0
