@@ -18,6 +18,8 @@ enum ExitCode: Int32 {
 struct CommandError: Error {
   let code: ExitCode
   let message: String
+  /// The service said that it cannot serve just now, as while it starts or stops.
+  var isPassing = false
 }
 
 /// The `redial` command: finds the sub-command and runs it.
@@ -66,7 +68,8 @@ enum RedialTool {
   static let exitCodes = """
     Exit codes: 0 done, 1 the call ended without success or the service is not well,
     2 the command line or a setting was not understood, 3 the service cannot be reached
-    or started, 4 the service refused, 5 the time allowed ran out.
+    or started, 4 the service refused, 5 the time allowed ran out; 141 nobody reads the output
+    any more. Output that cannot be written, as on a full disk, is a 1.
 
     """
 

@@ -71,11 +71,11 @@ struct APIClient: Sendable {
     func requireSuccess() throws(CommandError) {
       guard status >= 400 else { return }
       let problem = json
-      var message = problem["detail"].text ?? "the service answered with status \(status)"
+      var message = problem["detail"].shown ?? "the service answered with status \(status)"
       for fault in problem["errors"].elements {
-        message += "\n  \(fault["pointer"].text ?? ""): \(fault["detail"].text ?? "")"
+        message += "\n  \(fault["pointer"].shown ?? ""): \(fault["detail"].shown ?? "")"
       }
-      throw CommandError(code: .refused, message: message)
+      throw CommandError(code: .refused, message: message, isPassing: status == 503)
     }
   }
 
@@ -114,7 +114,7 @@ struct APIClient: Sendable {
 
   private func status(of result: TransportResult) throws(CommandError) -> Int {
     if let status = result.status, result.outcome == .answered { return status }
-    let why = result.error?.message ?? "no answer"
+    let why = PlainText.escaped(result.error?.message ?? "no answer")
     throw CommandError(
       code: .unreachable,
       message: "cannot reach the service at \(base): \(why)\nIs it running? `redial serve` starts it.")

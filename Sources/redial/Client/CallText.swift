@@ -4,15 +4,15 @@ enum CallText {
   static func line(_ attempt: JSONValue) -> String {
     let number = attempt["number"].integer.map(String.init) ?? "?"
     let outcome =
-      attempt["status"].integer.map { "status \($0)" } ?? attempt["error"]["code"].text ?? attempt["outcome"].text
+      attempt["status"].integer.map { "status \($0)" } ?? attempt["error"]["code"].shown ?? attempt["outcome"].shown
     let decision = attempt["decision"]
     let style: Style =
-      decision["action"].text == "succeed" ? .good : decision["action"].text == "stop" ? .bad : .warning
-    var line = "attempt \(number): \(Terminal.styled(outcome ?? "?", style)) in \(attempt["duration"].text ?? "?")"
-    switch decision["action"].text {
-    case "retry": line += ", next in \(decision["after"].text ?? "?") (\(decision["because"].text ?? ""))"
-    case "park": line += ", next at \(decision["until"].text ?? "?") (\(decision["because"].text ?? ""))"
-    case "stop": line += ", no more (\(decision["because"].text ?? ""))"
+      decision["action"].shown == "succeed" ? .good : decision["action"].shown == "stop" ? .bad : .warning
+    var line = "attempt \(number): \(Terminal.styled(outcome ?? "?", style)) in \(attempt["duration"].shown ?? "?")"
+    switch decision["action"].shown {
+    case "retry": line += ", next in \(decision["after"].shown ?? "?") (\(decision["because"].shown ?? ""))"
+    case "park": line += ", next at \(decision["until"].shown ?? "?") (\(decision["because"].shown ?? ""))"
+    case "stop": line += ", no more (\(decision["because"].shown ?? ""))"
     default: break
     }
     return line + "\n"
@@ -24,24 +24,29 @@ enum CallText {
     func add(_ name: String, _ value: String?) {
       if let value, !value.isEmpty { text += "  \(Terminal.styled(RedialTool.padded(name, 11), .soft))\(value)\n" }
     }
-    add("began", attempt["startedAt"].text)
-    add("error", attempt["error"]["message"].text)
+    add("began", attempt["startedAt"].shown)
+    add("error", attempt["error"]["message"].shown)
     let decision = attempt["decision"]
     var draw: [String] = []
-    if let computed = decision["computed"].text { draw.append("computed \(computed)") }
+    if let computed = decision["computed"].shown { draw.append("computed \(computed)") }
     if let jitter = decision["jitter"].number { draw.append("jitter × \(jitter)") }
-    let bounds = decision["clampedBy"].elements.compactMap(\.text)
+    let bounds = decision["clampedBy"].elements.compactMap(\.shown)
     if !bounds.isEmpty { draw.append("bounded by \(bounds.joined(separator: ", "))") }
     add("wait", draw.joined(separator: ", "))
     let exchange = attempt["exchange"]
     let times = ["resolved", "connected", "secured", "firstByte"].compactMap { name in
-      exchange[name].text.map { "\(name) \($0)" }
+      exchange[name].shown.map { "\(name) \($0)" }
     }
-    add("exchange", (times + [exchange["remoteAddress"].text].compactMap { $0 }).joined(separator: ", "))
+    add("exchange", (times + [exchange["remoteAddress"].shown].compactMap { $0 }).joined(separator: ", "))
     for (name, values) in attempt["response"]["headers"].members {
-      for value in values.elements.compactMap(\.text) { add("", "\(name): \(value)") }
+      for value in values.elements.compactMap(\.shown) { add("", "\(PlainText.escaped(name)): \(value)") }
     }
-    if let body = attempt["response"]["body"].text { add("body", body) }
+    if let body = attempt["response"]["body"].text {
+      // It keeps its lines, but stays in its column: none of them can look like an attempt.
+      var lines = PlainText.escaped(body, keepsLines: true).split(separator: "\n", omittingEmptySubsequences: false)
+      if lines.last?.isEmpty == true { lines.removeLast() }
+      add("body", lines.joined(separator: "\n" + String(repeating: " ", count: 13)))
+    }
     return text
   }
 
@@ -49,26 +54,26 @@ enum CallText {
   static func summary(_ call: JSONValue) -> String {
     let attempts = call["attemptCount"].integer ?? 0
     let count = "\(attempts) attempt\(attempts == 1 ? "" : "s")"
-    let state = call["state"].text ?? "?"
+    let state = call["state"].shown ?? "?"
     let styled = Terminal.styled(state, Style(of: state))
     switch state {
-    case "failed": return "\(styled) after \(count): \(call["failureReason"].text ?? "")\n"
+    case "failed": return "\(styled) after \(count): \(call["failureReason"].shown ?? "")\n"
     case "succeeded", "cancelled": return "\(styled) after \(count)\n"
     default:
-      let waiting = call["waitingOn"].text.map { ", waiting on \($0)" } ?? ""
-      let until = call["nextAttemptAt"].text.map { " until \($0)" } ?? ""
+      let waiting = call["waitingOn"].shown.map { ", waiting on \($0)" } ?? ""
+      let until = call["nextAttemptAt"].shown.map { " until \($0)" } ?? ""
       return "\(styled) after \(count)\(waiting)\(until)\n"
     }
   }
 
   /// A call with its attempts.
   static func full(_ call: JSONValue) -> String {
-    var text = "\(call["id"].text ?? "") \(call["method"].text ?? "") \(call["url"].text ?? "")\n"
+    var text = "\(call["id"].shown ?? "") \(call["method"].shown ?? "") \(call["url"].shown ?? "")\n"
     for attempt in call["attempts"].elements { text += line(attempt) }
     for retry in call["retries"].elements {
-      let by = retry["by"].text.map { " by \($0)" } ?? ""
-      let reason = retry["reason"].text.map { ": \($0)" } ?? ""
-      text += "run again \(retry["at"].text ?? "")\(by)\(reason)\n"
+      let by = retry["by"].shown.map { " by \($0)" } ?? ""
+      let reason = retry["reason"].shown.map { ": \($0)" } ?? ""
+      text += "run again \(retry["at"].shown ?? "")\(by)\(reason)\n"
     }
     return text + summary(call)
   }
@@ -77,19 +82,19 @@ enum CallText {
   static func list(_ page: JSONValue) -> String {
     var text = ""
     for call in page["data"].elements {
-      let state = call["state"].text ?? ""
-      let reason = call["failureReason"].text ?? call["waitingOn"].text ?? ""
-      text += "\(call["id"].text ?? "")  " + Terminal.styled(state, Style(of: state))
+      let state = call["state"].shown ?? ""
+      let reason = call["failureReason"].shown ?? call["waitingOn"].shown ?? ""
+      text += "\(call["id"].shown ?? "")  " + Terminal.styled(state, Style(of: state))
       text += String(repeating: " ", count: max(1, 10 - state.count)) + RedialTool.padded(reason, 18)
       text += RedialTool.padded("\(call["attemptCount"].integer ?? 0)", 4)
-      text += "\(call["method"].text ?? "") \(call["url"].text ?? "")\n"
+      text += "\(call["method"].shown ?? "") \(call["url"].shown ?? "")\n"
     }
-    if let cursor = page["nextCursor"].text { text += "more: --cursor \(cursor)\n" }
+    if let cursor = page["nextCursor"].shown { text += "more: --cursor \(cursor)\n" }
     return text
   }
 
   /// Whether a call has ended.
   static func hasEnded(_ call: JSONValue) -> Bool {
-    ["succeeded", "failed", "cancelled"].contains(call["state"].text)
+    ["succeeded", "failed", "cancelled"].contains(call["state"].shown)
   }
 }

@@ -31,14 +31,9 @@ struct LineWriter {
   }
 
   private mutating func flush() throws(CommandError) {
-    var offset = 0
-    while offset < buffer.count {
-      let written = buffer.withUnsafeBytes {
-        Glibc.write(descriptor, $0.baseAddress?.advanced(by: offset), $0.count - offset)
-      }
-      if written < 0, errno == EINTR { continue }
-      guard written > 0 else { throw Self.failure("write", name) }
-      offset += written
+    guard Terminal.put(buffer, descriptor) else {
+      guard isFile else { Terminal.endAfterFailedWrite() }
+      throw Self.failure("write", name)
     }
     buffer.removeAll(keepingCapacity: true)
   }

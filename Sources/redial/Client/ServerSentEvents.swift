@@ -11,6 +11,13 @@ struct ServerSentEvents {
   /// The longest line that is kept; an event beyond it is left out.
   private static let longestLine = 4 << 20
 
+  /// Begins another connection: what the one before left half-said is gone, and only the id of the last whole event stays.
+  mutating func begin() {
+    let last = lastID
+    self = ServerSentEvents()
+    lastID = last
+  }
+
   /// Takes a piece of the stream; the data of the events that it completes.
   mutating func take(_ piece: UnsafeRawBufferPointer) -> [[UInt8]] {
     var events: [[UInt8]] = []

@@ -41,7 +41,7 @@ struct CallCommand {
   func run() throws(CommandError) -> ExitCode {
     let limit = try Self.timeout(arguments)
     let accepted = try client.request("POST", "/v1/calls", json: try descriptor())
-    guard let id = accepted.json["id"].text else {
+    guard let id = accepted.json["id"].shown else {
       throw CommandError(code: .unreachable, message: "\(client.base) does not answer like Redial")
     }
     if arguments.has("--no-wait") {

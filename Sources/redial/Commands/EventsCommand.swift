@@ -16,7 +16,10 @@ extension Command {
       Option(name: "--count", form: "COUNT", summary: "End after so many events."),
       Option(name: "--json", summary: "Show each event as one line of JSON."),
     ] + APIClient.options,
-    notes: "A line \"reset\" says that events were missed, and why."
+    notes: """
+      A line "reset" says that events were missed, and why. With --follow it goes on through a restart of the service, once
+      it was connected.
+      """
   ) { arguments throws(CommandError) in
     var left = Int.max
     if let text = arguments.value("--count") {
@@ -55,8 +58,11 @@ enum EventsCommand {
     while true {
       var headers = [HeaderField("accept", "text/event-stream")]
       if let last { headers.append(HeaderField("last-event-id", last)) }
+      progress.events.begin()
       do throws(CommandError) {
         _ = try client.stream(path, headers: headers) { piece in
+          // The service shows now and then that the connection lives: so the end of a reader is seen in good time, too.
+          Terminal.endIfNobodyReads()
           for event in progress.events.take(piece) where progress.left > 0 {
             progress.left -= 1
             Terminal.write((asJSON ? String(decoding: event, as: UTF8.self) : line(event)) + "\n")
@@ -65,7 +71,7 @@ enum EventsCommand {
         }
         hasConnected = true
       } catch {
-        guard reconnects, hasConnected, error.code == .unreachable else { throw error }
+        guard reconnects, hasConnected, error.code == .unreachable || error.isPassing else { throw error }
       }
       if progress.left == 0 { return .success }
       guard reconnects else {
@@ -78,20 +84,22 @@ enum EventsCommand {
 
   /// One event for people: when, what, of what, and what came of it.
   static func line(_ data: [UInt8]) -> String {
-    guard let event = try? JSONValue(parsing: data) else { return String(decoding: data, as: UTF8.self) }
-    let type = event["type"].text ?? "?"
-    let head = "\(event["timestamp"].text ?? "?")  \(RedialTool.padded(type, 18))"
-    let subject = event["data"]
-    if type == "reset" { return head + "events were missed: \(subject["reason"].text ?? "?")" }
-    guard let id = subject["id"].text else {
-      let until = subject["breaker"]["openUntil"].text.map { " until \($0)" } ?? ""
-      return head + (subject["key"].text ?? "?") + until
+    guard let event = try? JSONValue(parsing: data) else {
+      return PlainText.escaped(String(decoding: data, as: UTF8.self))
     }
-    var line = head + "\(id)  \(subject["method"].text ?? "") \(subject["url"].text ?? "")"
+    let type = event["type"].shown ?? "?"
+    let head = "\(event["timestamp"].shown ?? "?")  \(RedialTool.padded(type, 18))"
+    let subject = event["data"]
+    if type == "reset" { return head + "events were missed: \(subject["reason"].shown ?? "?")" }
+    guard let id = subject["id"].shown else {
+      let until = subject["breaker"]["openUntil"].shown.map { " until \($0)" } ?? ""
+      return head + (subject["key"].shown ?? "?") + until
+    }
+    var line = head + "\(id)  \(subject["method"].shown ?? "") \(subject["url"].shown ?? "")"
     let attempt = event["attempt"]
     if attempt["number"].integer != nil {
       line += "  " + CallText.line(attempt).dropLast()
-    } else if let reason = subject["failureReason"].text {
+    } else if let reason = subject["failureReason"].shown {
       line += "  \(reason)"
     }
     return line

@@ -38,7 +38,7 @@ extension Command {
     } catch {
       throw CommandError(code: .unreachable, message: error.description)
     }
-    Terminal.write("flaky listens on \(server.urls.joined(separator: ", "))\n")
+    Terminal.announce("flaky listens on \(server.urls.joined(separator: ", "))\n")
     stop.wait()
     server.stop()
     return .success

@@ -88,7 +88,7 @@ struct OperationsCommand {
       }
     }
     let accepted = try client.request("POST", Self.path, json: try request(action, isDryRun: false))
-    guard let id = accepted.json["id"].text else {
+    guard let id = accepted.json["id"].shown else {
       throw CommandError(code: .unreachable, message: "\(client.base) does not answer like Redial")
     }
     if arguments.has("--no-wait") {
@@ -172,12 +172,12 @@ struct OperationsCommand {
     let matched = answer["matched"].integer ?? 0
     let calls = "\(matched) call\(matched == 1 ? "" : "s")"
     let bound = answer["isComplete"].isTrue ? calls : "\(calls) and more"
-    return "\(answer["action"].text ?? "") would be done to \(bound)\n"
+    return "\(answer["action"].shown ?? "") would be done to \(bound)\n"
   }
 
   private static func line(_ operation: JSONValue) -> String {
-    let state = operation["state"].text ?? "?"
-    var text = "\(operation["id"].text ?? "")  \(operation["action"].text ?? "")  "
+    let state = operation["state"].shown ?? "?"
+    var text = "\(operation["id"].shown ?? "")  \(operation["action"].shown ?? "")  "
     text += Terminal.styled(state, Style(of: state))
     text += ": \(operation["done"].integer ?? 0) of \(operation["matched"].integer ?? 0) calls done"
     if let skipped = operation["skipped"].integer, skipped > 0 { text += ", \(skipped) skipped" }
@@ -188,9 +188,9 @@ struct OperationsCommand {
     var table = Table("operation", "action", "state", "done", "of", "by", "reason")
     for operation in answer["data"].elements {
       table.add(
-        Table.Cell(operation["id"].text), Table.Cell(operation["action"].text), .state(operation["state"].text),
-        .number(operation["done"].integer), .number(operation["matched"].integer), Table.Cell(operation["by"].text),
-        Table.Cell(operation["reason"].text))
+        Table.Cell(operation["id"].shown), Table.Cell(operation["action"].shown), .state(operation["state"].shown),
+        .number(operation["done"].integer), .number(operation["matched"].integer), Table.Cell(operation["by"].shown),
+        Table.Cell(operation["reason"].shown))
     }
     return table.text(none: "There are no operations; `redial ops create retry` makes one.")
   }

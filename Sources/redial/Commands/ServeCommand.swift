@@ -54,7 +54,7 @@ extension Command {
       client = APIClient(listening: address)
     }
     let answer = try client.exchange("GET", "/healthz")
-    Terminal.write(String(decoding: answer.body, as: UTF8.self))
+    Terminal.write(PlainText.escaped(String(decoding: answer.body, as: UTF8.self), keepsLines: true))
     return answer.status == 200 ? .success : .unsuccessful
   }
 
@@ -94,7 +94,7 @@ enum ServeCommand {
     } catch {
       throw CommandError(code: .unreachable, message: error.message)
     }
-    Terminal.write(greeting(service.urls, service.dataPath))
+    Terminal.announce(greeting(service.urls, service.dataPath))
     stop.wait()
     service.stop()
     return .success

@@ -54,33 +54,33 @@ extension Command {
   /// What waits, what came of the last minutes' attempts, and how long the rest takes.
   private static func details(_ target: JSONValue) -> String {
     var text = ""
-    let reasons = target["backlog"]["byReason"].members.map { "\($0.value.integer ?? 0) \($0.name)" }
+    let reasons = target["backlog"]["byReason"].members.map { "\($0.value.integer ?? 0) \(PlainText.escaped($0.name))" }
     if !reasons.isEmpty { text += "waiting: \(reasons.joined(separator: ", "))\n" }
     for window in ["1m", "5m", "15m"] {
       let recent = target["recent"][window]
       let latency = recent["latency"]
       text += "last \(window): \(recent["successes"].integer ?? 0) succeeded, "
       text += "\(recent["failures"].integer ?? 0) failed"
-      if let p50 = latency["p50"].text, let p95 = latency["p95"].text, let p99 = latency["p99"].text {
+      if let p50 = latency["p50"].shown, let p95 = latency["p95"].shown, let p99 = latency["p99"].shown {
         text += "; p50 \(p50), p95 \(p95), p99 \(p99)"
       }
       text += "\n"
     }
-    if let drain = target["drainEstimate"].text { text += "what is due is drained in about \(drain)\n" }
-    if let pattern = target["pattern"].text { text += "rule: \(pattern)\n" }
+    if let drain = target["drainEstimate"].shown { text += "what is due is drained in about \(drain)\n" }
+    if let pattern = target["pattern"].shown { text += "rule: \(pattern)\n" }
     return text
   }
 
   private static func table(_ targets: [JSONValue]) -> String {
     var table = Table("target", "breaker", "under way", "waiting", "")
     for target in targets {
-      var state = target["tripped"].isTrue ? "held open" : target["breaker"]["state"].text ?? "?"
+      var state = target["tripped"].isTrue ? "held open" : target["breaker"]["state"].shown ?? "?"
       if target["paused"].isTrue { state = "paused" }
       var more: [String] = []
-      if let until = target["breaker"]["openUntil"].text { more.append("probes from \(until)") }
-      if let until = target["heldUntil"].text { more.append("asked to wait until \(until)") }
+      if let until = target["breaker"]["openUntil"].shown { more.append("probes from \(until)") }
+      if let until = target["heldUntil"].shown { more.append("asked to wait until \(until)") }
       table.add(
-        Table.Cell(target["key"].text), .state(state), .number(target["inFlight"].integer),
+        Table.Cell(target["key"].shown), .state(state), .number(target["inFlight"].integer),
         .number(target["waiting"].integer), Table.Cell(more.joined(separator: ", "), .soft))
     }
     return table.text(none: "No target has been called yet.")

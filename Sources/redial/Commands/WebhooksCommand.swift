@@ -127,10 +127,10 @@ struct WebhooksCommand {
   private static func list(_ answer: JSONValue) -> String {
     var table = Table("endpoint", "state", "events", "url", "")
     for endpoint in answer["data"].elements {
-      let failing = endpoint["failingSince"].text.map { "fails since \($0)" } ?? endpoint["description"].text
+      let failing = endpoint["failingSince"].shown.map { "fails since \($0)" } ?? endpoint["description"].shown
       table.add(
-        Table.Cell(endpoint["id"].text), .state(state(endpoint)), .number(endpoint["events"].elements.count),
-        Table.Cell(endpoint["url"].text), Table.Cell(failing, endpoint["failingSince"].text == nil ? .soft : .bad))
+        Table.Cell(endpoint["id"].shown), .state(state(endpoint)), .number(endpoint["events"].elements.count),
+        Table.Cell(endpoint["url"].shown), Table.Cell(failing, endpoint["failingSince"].shown == nil ? .soft : .bad))
     }
     return table.text(none: "No endpoint is registered; `redial webhooks create URL` registers one.")
   }
@@ -138,21 +138,21 @@ struct WebhooksCommand {
   private static func full(_ endpoint: JSONValue) -> String {
     let state = state(endpoint)
     var text =
-      "\(endpoint["id"].text ?? "")  \(Terminal.styled(state, Style(of: state)))  \(endpoint["url"].text ?? "")\n"
+      "\(endpoint["id"].shown ?? "")  \(Terminal.styled(state, Style(of: state)))  \(endpoint["url"].shown ?? "")\n"
     func add(_ name: String, _ value: String?) {
       if let value, !value.isEmpty { text += "  \(Terminal.styled(RedialTool.padded(name, 13), .soft))\(value)\n" }
     }
-    add("description", endpoint["description"].text)
-    add("events", endpoint["events"].elements.compactMap(\.text).joined(separator: ", "))
-    add("targets", endpoint["targets"].elements.compactMap(\.text).joined(separator: ", "))
-    add("because", endpoint["disabledReason"].text)
-    add("disabled at", endpoint["disabledAt"].text)
-    add("fails since", endpoint["failingSince"].text)
+    add("description", endpoint["description"].shown)
+    add("events", endpoint["events"].elements.compactMap(\.shown).joined(separator: ", "))
+    add("targets", endpoint["targets"].elements.compactMap(\.shown).joined(separator: ", "))
+    add("because", endpoint["disabledReason"].shown)
+    add("disabled at", endpoint["disabledAt"].shown)
+    add("fails since", endpoint["failingSince"].shown)
     for secret in endpoint["secrets"].elements {
-      let until = secret["expiresAt"].text.map { ", signs until \($0)" } ?? ""
-      add("secret", "\(secret["id"].text ?? "") of \(secret["createdAt"].text ?? "")\(until)")
+      let until = secret["expiresAt"].shown.map { ", signs until \($0)" } ?? ""
+      add("secret", "\(secret["id"].shown ?? "") of \(secret["createdAt"].shown ?? "")\(until)")
     }
-    if let secret = endpoint["secret"].text { text += "The new secret, which is not shown again:\n\(secret)\n" }
+    if let secret = endpoint["secret"].shown { text += "The new secret, which is not shown again:\n\(secret)\n" }
     return text
   }
 }

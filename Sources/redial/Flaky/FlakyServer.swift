@@ -50,7 +50,7 @@ final class FlakyServer: HTTPHandler {
   private func answer(
     _ verdict: FlakyBehaviour.Verdict, _ behaviour: FlakyBehaviour, _ what: String, _ responder: HTTPResponder
   ) {
-    if !isQuiet { Terminal.write("\(what) -> \(verdict)\n") }
+    if !isQuiet { Terminal.announce("\(PlainText.escaped(what)) -> \(verdict)\n") }
     guard behaviour.delay > .zero else { return Self.perform(verdict, behaviour, responder) }
     let wait = min(behaviour.delay, Self.maximumDelay)
     later.asyncAfter(deadline: .now() + .microseconds(Int(wait.wholeMicroseconds))) {

@@ -1,12 +1,14 @@
 /// Rows under headings, each column as wide as its widest cell.
 struct Table {
-  /// A cell: its text, and how it stands out.
+  /// A cell: its text, on one line and without anything that a terminal acts on, and how it stands out.
   struct Cell: ExpressibleByStringInterpolation {
-    var text: String
-    var style: Style?
+    let text: String
+    let style: Style?
 
-    init(_ text: String?, _ style: Style? = nil) { (self.text, self.style) = (text ?? "", style) }
-    init(stringLiteral text: String) { self.text = text }
+    init(_ text: String?, _ style: Style? = nil) {
+      (self.text, self.style) = (PlainText.escaped(text ?? ""), style)
+    }
+    init(stringLiteral text: String) { self.init(text) }
 
     /// A state, in the style that it has.
     static func state(_ state: String?) -> Cell { Cell(state, state.flatMap { Style(of: $0) }) }
