@@ -252,7 +252,15 @@ def test_of_two_who_make_the_first_key_one_is_told_that_it_needs_one(redial):
 
 
 def test_the_command_warns_of_a_key_that_anybody_on_the_way_can_read():
-    for url, expected in (("http://redial.invalid:1", True), ("http://127.0.0.1:1", False), ("http://[::1]:1/", False)):
+    for url, expected in (
+        ("http://redial.invalid:1", True), ("http://127.0.0.1:1", False), ("http://[::1]:1/", False),
+        ("http://localhost:1", False), ("http://127.9.8.7:1", False), ("http://me:pw@127.0.0.1:1", False),
+        # Names that begin like an address, and names of users that look like one.
+        ("http://127.evil.invalid:1", True), ("http://localhost.evil.invalid:1", True),
+        ("http://127.0.0.1@redial.invalid:1", True), ("http://localhost:1@redial.invalid:1/", True),
+        ("http://127.0.0.1:x@y@redial.invalid:1", True), ("http://redial.invalid:1?@127.0.0.1", True),
+        ("http://[::1]@redial.invalid:1", True), ("http://[::ffff:1.2.3.4]:1", True),
+    ):
         answer = run("list", "--url", url, env={"REDIAL_API_KEY": "k" * 32})
         assert ("warning: the API key goes unencrypted" in answer.stderr) == expected, answer.stderr
         assert "k" * 32 not in answer.stderr
