@@ -171,7 +171,7 @@ def test_a_batch_is_submitted_once_and_faulty_lines_are_told(redial, receiver, t
     lines.insert(3, "")
     file = tmp_path / "calls.ndjson"
     file.write_text("\n".join(lines))
-    batch = ["batch", file, "--size", "10", "--idempotency-key", "today", "--url", service.url]
+    batch = ["batch", file, "--idempotency-key", "today", "--url", service.url]
     first = run(*batch)
     assert first.returncode == 1 and "line 9: /uri" in first.stderr, first
     identities = first.stdout.split()

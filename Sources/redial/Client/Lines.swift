@@ -59,8 +59,9 @@ struct LineReader {
     guard descriptor >= 0 else { throw Self.failure(name) }
   }
 
-  /// Calls `body` with each line, without its end; the bytes are gone when it returns.
-  mutating func forEach(_ body: (UnsafeBufferPointer<UInt8>) -> Void) throws(CommandError) {
+  /// Calls `body` with each line, without its end, until it says not to go on; the bytes are gone when it returns.
+  mutating func forEach(_ body: (UnsafeBufferPointer<UInt8>) -> Bool) throws(CommandError) {
+    defer { if descriptor != STDIN_FILENO { close(descriptor) } }
     var held: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
     while true {
@@ -70,22 +71,22 @@ struct LineReader {
       if count == 0 { break }
       let scanned = held.count
       held += chunk[..<count]
-      let used = held.withUnsafeBufferPointer { bytes in
+      let used: Int? = held.withUnsafeBufferPointer { bytes in
         var (start, search) = (0, scanned)
         while let end = bytes[search...].firstIndex(of: UInt8(ascii: "\n")) {
-          body(UnsafeBufferPointer(rebasing: bytes[start..<end]))
+          guard body(UnsafeBufferPointer(rebasing: bytes[start..<end])) else { return nil }
           start = end + 1
           search = start
         }
         return start
       }
+      guard let used else { return }
       held.removeFirst(used)
       guard held.count <= Self.maximumBytes else {
         throw CommandError(code: .unsuccessful, message: "\(name): a line is longer than \(Self.maximumBytes) bytes")
       }
     }
-    held.withUnsafeBufferPointer { if !$0.isEmpty { body($0) } }
-    if descriptor != STDIN_FILENO { close(descriptor) }
+    held.withUnsafeBufferPointer { if !$0.isEmpty { _ = body($0) } }
   }
 
   private static func failure(_ name: String) -> CommandError {

@@ -95,16 +95,17 @@ enum ArchiveCommands {
           number += 1
           bytes += line.count + 1
           progress.show((size.map { ProgressLine.bar(bytes, of: $0) + "  " } ?? "") + "\(number) lines read")
-          guard failure == nil, !line.isEmpty else { return }
+          guard !line.isEmpty else { return true }
           do throws(JSONError) {
             let call = try ArchivedCall.read(line, at: DoctorCommand.wallTime)
             do throws(StoreError) { try store.add(call) } catch { failure = error }
           } catch {
             faults += 1
-            guard faults <= Self.maximumFaults else { return }
+            guard faults <= Self.maximumFaults else { return true }
             progress.end()
             Terminal.error("redial import: line \(number): at byte \(error.offset): \(error.reason)\n")
           }
+          return failure == nil
         }
       } catch {
         try store.finish()

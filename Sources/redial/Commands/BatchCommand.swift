@@ -5,15 +5,19 @@ extension Command {
   static let batch = Command(
     name: "batch", summary: "Submit many calls, a descriptor a line.", operands: "[FILE]", operandCount: 0...1,
     options: [
-      Option(name: "--size", form: "COUNT", summary: "Descriptors a request, from 1 to 1000 [500]."),
+      Option(
+        name: "--size", form: "COUNT",
+        summary: "Descriptors a request, from 1 to 1000 [500]; not with --idempotency-key, where it is always 500."),
       Option(
         name: "--idempotency-key", form: "KEY",
-        summary: "The same file again under the same key submits nothing twice, for a day."),
+        summary: "The same file again, whole, under the same key submits nothing twice, for a day."),
       Option(name: "--json", summary: "Show the service's answers, a line a call."),
     ] + APIClient.options,
     notes: """
       Without FILE it reads standard input. Shows the id of each call that is accepted; what is wrong with a line is told on
-      standard error, and the others are taken: then it exits with 1.
+      standard error, and the others are taken: then it exits with 1. When the service cannot go on it stops, and says which
+      line is the first without an answer. Under a key a descriptor is known by its place in the file, among those that are
+      not blank: send the whole file again, with more behind it if you like, and not only what is left of it.
       """
   ) { arguments throws(CommandError) in
     try BatchCommand(arguments).run()
@@ -23,66 +27,124 @@ extension Command {
 /// Submits descriptors, many a request.
 struct BatchCommand {
   private static let largestSize = 1000
+  /// Descriptors a request. Under a key the service knows a descriptor by the request that it came in and its place there,
+  /// so that requests then must begin at the same lines whenever a file is sent.
+  private static let usualSize = 500
 
   private let arguments: Arguments
   private let client: APIClient
   private let size: Int
 
+  private var progress = ProgressLine()
+  private var lines: [[UInt8]] = []
+  /// Where in the file each of `lines` stands, from 1.
+  private var numbers: [Int] = []
+  private var accepted = 0
+  private var refused = 0
+  /// The last line of the file up to which each has an answer.
+  private var answeredUpTo = 0
+  /// Why the service takes no more, once it has said so behind the answers to all that it was sent.
+  private var ending: CommandError?
+
   init(_ arguments: Arguments) throws(CommandError) {
     self.arguments = arguments
-    size = try arguments.number("--size", in: 1...Self.largestSize) ?? 500
+    let wanted = try arguments.number("--size", in: 1...Self.largestSize)
+    guard wanted == nil || !arguments.has("--idempotency-key") else {
+      throw CommandError(
+        code: .usage,
+        message: "--size cannot be given with --idempotency-key: a descriptor is known again by its place in a "
+          + "request, and these then hold \(Self.usualSize) always")
+    }
+    size = wanted ?? Self.usualSize
     client = APIClient(arguments)
   }
 
   func run() throws(CommandError) -> ExitCode {
+    var command = self
+    return try command.submitAll()
+  }
+
+  private mutating func submitAll() throws(CommandError) -> ExitCode {
     var reader = try LineReader(arguments.operands.first)
-    var progress = ProgressLine()
-    var lines: [[UInt8]] = []
-    var (number, accepted, refused) = (0, 0, 0)
-    var numbers: [Int] = []
+    var number = 0
     var failure: CommandError?
-    func submit() {
-      guard !lines.isEmpty, failure == nil else { return }
-      do throws(CommandError) {
-        for (line, item) in zip(numbers, try send(lines, first: numbers[0])) {
-          if let id = item["call"]["id"].text {
-            accepted += 1
-            if !arguments.has("--json") { Terminal.write(id + "\n") }
-          } else {
-            refused += 1
-            progress.end()
-            Terminal.error("redial batch: line \(line): \(Self.reason(item))\n")
-          }
-        }
-        progress.show("\(accepted) calls accepted, \(refused) refused")
-      } catch {
-        failure = error
-      }
-      lines.removeAll(keepingCapacity: true)
-      numbers.removeAll(keepingCapacity: true)
+    func attempt(_ body: () throws(CommandError) -> Void) {
+      do throws(CommandError) { try body() } catch { failure = error }
     }
     try reader.forEach { line in
       number += 1
-      guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) else { return }
+      guard !line.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) else { return true }
       lines.append(Array(line))
       numbers.append(number)
-      if lines.count == size { submit() }
+      if lines.count == size || ending != nil { attempt { () throws(CommandError) in try submit() } }
+      return failure == nil
     }
-    submit()
+    if failure == nil, !lines.isEmpty { attempt { () throws(CommandError) in try submit() } }
     progress.end()
-    if let failure {
-      throw CommandError(
-        code: failure.code, message: "\(failure.message)\n\(accepted) calls were accepted, up to line \(number).")
-    }
+    if let failure { throw failure }
     if accepted + refused == 0 { throw CommandError(code: .usage, message: "there are no descriptors, one a line") }
     return refused == 0 ? .success : .unsuccessful
   }
 
-  /// What becomes of each descriptor, in order.
-  private func send(_ lines: [[UInt8]], first: Int) throws(CommandError) -> [JSONValue] {
+  /// Submits the lines that were gathered.
+  ///
+  /// - Throws: When not each of them has an answer; it names the first that has none.
+  private mutating func submit() throws(CommandError) {
+    if let ending { throw stopped(ending, at: 0) }
+    let items: [JSONValue]
+    do throws(CommandError) { items = try send() } catch { throw stopped(error, at: 0) }
+    var hasAnswer = [Bool](repeating: false, count: lines.count)
+    for item in items {
+      guard let line = item["line"].integer, hasAnswer.indices.contains(line - 1), !hasAnswer[line - 1] else {
+        // What belongs to no line says why the service took no more.
+        let code: ExitCode = item["problem"]["status"].integer == nil ? .unreachable : .refused
+        ending = ending ?? CommandError(code: code, message: Self.reason(item))
+        continue
+      }
+      hasAnswer[line - 1] = true
+      tell(item, of: numbers[line - 1])
+    }
+    if let first = hasAnswer.firstIndex(of: false) {
+      let unsaid = CommandError(code: .unreachable, message: "\(client.base) answered fewer lines than it was sent")
+      throw stopped(ending ?? unsaid, at: first)
+    }
+    answeredUpTo = numbers.last ?? answeredUpTo
+    lines.removeAll(keepingCapacity: true)
+    numbers.removeAll(keepingCapacity: true)
+    progress.show("\(accepted) calls accepted, \(refused) refused")
+  }
+
+  private mutating func tell(_ item: JSONValue, of line: Int) {
+    if let id = item["call"]["id"].shown {
+      accepted += 1
+      if !arguments.has("--json") { Terminal.write(id + "\n") }
+    } else {
+      refused += 1
+      progress.end()
+      Terminal.error("redial batch: line \(line): \(Self.reason(item))\n")
+    }
+  }
+
+  /// How far it came, behind the reason why it went no further.
+  private func stopped(_ error: CommandError, at index: Int) -> CommandError {
+    let (first, before) = (numbers[index], index > 0 ? numbers[index - 1] : answeredUpTo)
+    var message = "\(error.message)\n\(accepted) calls were accepted, \(refused) refused, up to line \(before). "
+    message += "Line \(first) is the first without an answer."
+    if error.code == .unreachable, ending == nil {
+      // The request may have arrived, and only its answer be lost.
+      message += " It and those behind it may have been accepted all the same"
+      message +=
+        arguments.has("--idempotency-key")
+        ? ": send the whole file again under the same key." : "; with --idempotency-key a file can be sent again."
+    }
+    return CommandError(code: error.code, message: message)
+  }
+
+  /// What becomes of each descriptor, each with its line.
+  private func send() throws(CommandError) -> [JSONValue] {
     var headers = [HeaderField("content-type", "application/x-ndjson")]
     if let key = arguments.value("--idempotency-key") {
-      headers.append(HeaderField("idempotency-key", "\(key)/\(first)"))
+      headers.append(HeaderField("idempotency-key", "\(key)/\(numbers[0])"))
     }
     let body = Array(lines.joined(separator: [UInt8(ascii: "\n")])) + [UInt8(ascii: "\n")]
     let answer = try client.request("POST", "/v1/calls/batch", json: body, headers: headers)
@@ -92,7 +154,7 @@ struct BatchCommand {
 
   private static func reason(_ item: JSONValue) -> String {
     let problem = item["problem"]
-    let faults = problem["errors"].elements.map { "\($0["pointer"].text ?? "") \($0["detail"].text ?? "")" }
-    return faults.isEmpty ? problem["detail"].text ?? "it was refused" : faults.joined(separator: "; ")
+    let faults = problem["errors"].elements.map { "\($0["pointer"].shown ?? "") \($0["detail"].shown ?? "")" }
+    return faults.isEmpty ? problem["detail"].shown ?? "it was refused" : faults.joined(separator: "; ")
   }
 }
