@@ -291,3 +291,23 @@ CONTRAST = """() => {
   return Math.min(...["--text", "--soft", "--link", "--good", "--bad", "--warn", "--run"]
     .flatMap(name => [ratio(name, "--back"), ratio(name, "--panel")]));
 }"""
+
+
+def test_a_view_that_was_left_before_it_was_there_is_not_asked_for_any_more(page, redial):
+    service, held, asked, released = redial(), [], [], []
+    page.clock.install()
+    page.goto(service.url + "/#policy")
+    page.route("**/v1/targets*", lambda route: held.append(route) if not released else route.continue_())
+    page.evaluate("location.hash = '#targets'")
+    wait_until(lambda: page.wait_for_timeout(10) or held, "the view is asked for")
+    page.evaluate("location.hash = '#calls'")
+    expect(page.locator("#view-calls")).to_be_visible()
+    released.append(True)
+    with page.expect_response("**/v1/targets*"):
+        for route in held:
+            route.continue_()
+    page.on("request", lambda request: asked.append(request.url))
+    for _ in range(5):
+        page.clock.run_for(5 * SECONDS)
+    wait_until(lambda: page.wait_for_timeout(10) or any("/v1/calls" in url for url in asked), "the other is drawn anew")
+    assert not [url for url in asked if "/v1/targets" in url]
