@@ -78,6 +78,17 @@ extension World {
     }
   }
 
+  /// In the end every shard is somebody's, and nobody has more than its share.
+  func checkBalance() {
+    guard isShared, isOver else { return }
+    let share = (ShardSet.count + store.sessions.count - 1) / max(1, store.sessions.count)
+    invariants.require(!store.owners.contains(nil), "\(store.owners.count { $0 == nil }) shards are nobody's")
+    for session in store.sessions.keys.sorted() {
+      let own = store.owners.count { $0 == session }
+      invariants.require(own <= share, "session \(session) keeps \(own) shards, \(share) are its share")
+    }
+  }
+
   /// Leases are renewed for ever; the run is over when nothing else is left to do.
   func rest() {
     if store.unfinished > 0 || store.controls.values.contains(where: { $0 != TargetControls() })

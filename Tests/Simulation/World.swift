@@ -97,7 +97,13 @@ final class World {
       for instance in instances where instance.isUp { turn(instance) }
     }
     invariants.checkRun(store, instances.filter(\.isUp).map(\.report))
+    for instance in instances where instance.isUp {
+      let wrong = instance.engine.namespaces.first { $0.unfinished != 0 }
+      invariants.require(
+        wrong == nil, "instance \(instance.number) counts \(wrong?.unfinished ?? 0) calls that have not ended")
+    }
     invariants.require(instances.contains(where: \.isUp), "no instance is up")
+    checkBalance()
     let waiting = instances.flatMap(\.waiting.keys)
     if invariants.violation == nil, let token = waiting.min(by: { $0.rawValue < $1.rawValue }) {
       return "client \(token.rawValue) never got a reply"

@@ -84,7 +84,9 @@ BUGS = [
         ENGINE + "Engine+Dispatch.swift", "if now >= call.record.lastStart { return finish",
         "if now >= call.record.lastStart, !PLANTED { return finish"), (
         ENGINE + "Engine.swift", "case .ready: finish(id, .failed, failure: .deadlineExceeded)",
-        "case .ready: if !PLANTED { finish(id, .failed, failure: .deadlineExceeded) }")),
+        "case .ready: if !PLANTED { finish(id, .failed, failure: .deadlineExceeded) }"), (
+        ENGINE + "Engine+Dispatch.swift", "leases.startBefore.map { min(",
+        "leases.startBefore.map { PLANTED ? $0 : min(")),
     bug("the timer of a retry forgotten", 20, (
         ENGINE + "Engine+Outcome.swift", "      self.wait(id, until: due)\n",
         "      if !PLANTED { self.wait(id, until: due) }\n")),
@@ -214,6 +216,11 @@ BUGS = [
     bug("calls that others accepted never looked for", 500, only_unless(
         ENGINE + "Engine+Leases.swift",
         "if let due = grant.state.nextDue { storeNextDue = min(storeNextDue ?? due, due) }")),
+    bug("an attempt begun after its lease", 500, (
+        ENGINE + "LeaseTable.swift", "var startBefore: Timestamp? { settings == nil ?",
+        "var startBefore: Timestamp? { settings == nil || PLANTED ?")),
+    bug("surplus shards kept", 200, (
+        ENGINE + "Engine+Leases.swift", "if surplus > 0 { leave(", "if surplus > 0, !PLANTED { leave(")),
     # The store's part, in the simulated one.
     bug("a commit without fencing", 500, (
         STORE, "  func stands(_ session: Int64?) -> Bool { ", "  func stands(_ session: Int64?) -> Bool { PLANTED || ")),
