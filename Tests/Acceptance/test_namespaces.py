@@ -291,7 +291,7 @@ def test_who_acts_where_and_who_manages_whose_keys(operated, redial, flaky, tmp_
         assert tenant("GET", "/v1/calls", headers={"redial-namespace": tenant.namespace}).status == 200
     for wrong in ("A", "a b", "", "x" * 64):
         answer = service("GET", "/v1/calls", headers={"redial-namespace": wrong})
-        assert (answer.status, answer.json["code"]) == (400, "invalidNamespace"), wrong
+        assert (answer.status, check(answer, "get", "/v1/calls")["code"]) == (400, "invalidNamespace"), wrong
     # The admin key acts where it is told to.
     identity = a.submit(url=target.url)
     assert service("GET", f"/v1/calls/{identity}").status == 404
@@ -325,6 +325,12 @@ def test_who_acts_where_and_who_manages_whose_keys(operated, redial, flaky, tmp_
     made = open_door("POST", "/v1/calls", {"url": target.url}, {"redial-namespace": "a"}).json["id"]
     assert open_door("GET", f"/v1/calls/{made}").status == 404
     assert open_door("GET", f"/v1/calls/{made}", headers={"redial-namespace": "a"}).status == 200
+
+
+def test_the_contract_has_the_header_field_wherever_a_namespace_matters():
+    for path, item in CONTRACT["paths"].items():
+        named = {"$ref": "#/components/parameters/Namespace"} in item.get("parameters", [])
+        assert named == path.startswith("/v1/"), path
 
 
 def make_folder(path):
