@@ -56,6 +56,8 @@ def hostile(receiver):
             return 200, {}, "".join(f"data: {event}\n\n" for event in events).encode()
         if request.path == "/v1/calls/batch":
             return 200, {}, (json.dumps({"line": 1, "problem": problem}) + "\n").encode()
+        if request.path == "/healthz":
+            return 200, {}, HOSTILE.encode()
         path = request.path.split("?")[0]
         if path in answers:
             return 200, {}, json.dumps(answers[path]).encode()
