@@ -19,6 +19,20 @@ extension Engine {
     done(operation)
   }
 
+  /// The call that an operation is about cannot be understood: all that can be done with it is to remove it.
+  mutating func fetchedDamaged(_ operation: Operation, hasEnded: Bool, _ message: String) {
+    let isOutdated = endFetch(of: operation.id)
+    if isOutdated || calls[operation.id]?.record.spec.namespace == operation.namespace { return operate(operation) }
+    if let trouble { return refuse(operation, trouble.problem) }
+    guard operation.kind == .purge, hasEnded else {
+      return refuse(
+        operation, Problem(status: 409, code: "callDamaged", title: "The call is damaged", detail: message))
+    }
+    writes.append(.discard(operation.id))
+    outdateFetches(of: operation.id)
+    done(operation)
+  }
+
   /// The answers to fetches that are under way tell of the call as it was; they are asked for again.
   private mutating func outdateFetches(of id: CallID) {
     if let fetch = fetches[id] { fetches[id]?.stale = fetch.outstanding }

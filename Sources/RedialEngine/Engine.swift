@@ -150,6 +150,7 @@ public struct Engine: Sendable {
     case .claimedDue(let claim): claimedDue(claim)
     case .claimedQueued(let target, let calls, let complete): claimedQueued(target, calls, complete: complete)
     case .fetched(let operation, let record): fetched(operation, record)
+    case .fetchedDamaged(let operation, let ended, let why): fetchedDamaged(operation, hasEnded: ended, why)
     case .foundKey(let submission, let record): foundKey(submission, record)
     case .setAside(let count, let namespace): setAside(count, in: namespace)
     case .namespaces(let all): for namespace in all { _ = place(of: namespace) }

@@ -34,6 +34,8 @@ public enum EngineEvent: Sendable {
   case claimedQueued(target: String, calls: [CallRecord], complete: Bool)
   /// The call that an operation asked for; nil when there is none.
   case fetched(Operation, CallRecord?)
+  /// The call that an operation asked for cannot be understood, as the message says, and the store is well.
+  case fetchedDamaged(Operation, hasEnded: Bool, message: String)
   /// The call, if any, that was accepted under the key of a submission before.
   case foundKey(KeyedSubmission, KeyRecord?)
   /// So many calls of a namespace that a claim came upon could not be understood, and were ended by the store.

@@ -145,6 +145,12 @@ struct CallChanges {
     return try standing.first { row throws(StoreError) in (row.integer(0), row.integer(1)) }
   }
 
+  /// Whether a call is stored as one that has ended; false for a state that is none.
+  func hasEnded(_ id: CallID) throws(StoreError) -> Bool {
+    guard let code = try stands(id)?.state else { return false }
+    return UInt8(exactly: code).flatMap { StoredState(rawValue: $0) }?.isFinal == true
+  }
+
   /// Makes a call held.
   func hold(_ id: CallID) throws(StoreError) {
     holdCall.bind(1, id.rawValue)

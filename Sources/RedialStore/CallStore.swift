@@ -42,6 +42,8 @@ public protocol CallStore: AnyObject {
 
   /// Takes one call: if it has not ended it becomes `held`; if it has, or is of a shard that is somebody else's, it is
   /// answered as it is. Nil when the namespace has none of that identity.
+  ///
+  /// - Throws: With ``StoreError/damaged`` when the call cannot be understood, and the store is well.
   func claim(_ id: CallID, in namespace: Namespace) throws(StoreError) -> CallRecord?
 
   /// The call that was accepted under a key which has not expired.
@@ -133,10 +135,27 @@ public struct StoreError: Error, Sendable, Hashable {
   public var kind: Kind
   /// What was attempted, on what, what went wrong, what to do.
   public var message: String
+  /// The one call that cannot be understood, when that is all: nothing else in the store is the worse for it.
+  public var damaged: Damage?
+
+  /// A call that cannot be understood.
+  public struct Damage: Sendable, Hashable {
+    /// Which.
+    public var id: CallID
+    /// Whether it has ended, so that nobody has it in memory.
+    public var hasEnded: Bool
+
+    /// Creates a damage.
+    public init(id: CallID, hasEnded: Bool) {
+      self.id = id
+      self.hasEnded = hasEnded
+    }
+  }
 
   /// Creates an error.
-  public init(kind: Kind, message: String) {
+  public init(kind: Kind, message: String, damaged: Damage? = nil) {
     self.kind = kind
     self.message = message
+    self.damaged = damaged
   }
 }

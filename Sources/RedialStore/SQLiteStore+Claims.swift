@@ -42,25 +42,39 @@ extension SQLiteStore {
 
   /// Takes one call, unless it has ended.
   ///
-  /// - Throws: `corrupt` when it cannot be understood; it stays as it is then, since a claim of what is due will
-  ///   set it aside.
+  /// - Throws: `corrupt`, with the damage, when it cannot be understood. It has ended then, by itself or since it is set
+  ///   aside; but where the store is shared it stays as it is until its owner comes upon it, for nobody can tell whose it is.
   public func claim(_ id: CallID, in namespace: Namespace) throws(StoreError) -> CallRecord? {
-    try transaction { () throws(StoreError) in
+    let found = try claiming { damaged throws(StoreError) -> Result<CallRecord?, StoreError> in
       switch try read(id, namespace: try namespaces.find(namespace) ?? -1) {
-      case nil: return nil
-      case .damaged(let call): throw call.error
+      case nil: return .success(nil)
+      case .damaged(let call):
+        var error = call.error
+        error.damaged = .init(id: id, hasEnded: try end(call, &damaged))
+        return .failure(error)
       case .intact(var call):
-        guard try isOwn(call.spec.target) else { return call }
+        guard try isOwn(call.spec.target) else { return .success(call) }
         guard !call.progress.state.isFinal else {
           // Somebody is about to do something with it, such as a retry, which must still find it.
           shown[id] = ContinuousClock.now
-          return call
+          return .success(call)
         }
         try changes.hold(id)
         call.progress.state = .held
-        return call
+        return .success(call)
       }
     }
+    return try found.get()
+  }
+
+  /// Sets a damaged call aside that somebody has asked for; answers whether it has ended.
+  private func end(_ call: DamagedCall, _ damaged: inout [DamagedCall]) throws(StoreError) -> Bool {
+    if try changes.hasEnded(call.id) { return true }
+    guard sharing == .alone else { return false }
+    try changes.setAside(call.id, at: nil)
+    try turns.pass(call.id)
+    damaged.append(call)
+    return true
   }
 
   /// Whether a target is in a shard of this store's owner.

@@ -152,6 +152,31 @@ struct OperationTests {
     #expect(probe.record(id)?.deadline == probe.now + .seconds(60))
   }
 
+  @Test("a call that cannot be read can only be removed, once it has ended; the store is in no trouble by it")
+  func damaged() {
+    var probe = EngineProbe()
+    let id = CallID(rawValue: 7)
+    func ask(_ kind: Operation.Kind, hasEnded: Bool) -> ReplyToken {
+      let reply = probe.operate(kind, id)
+      let operation = Operation(kind, id, reply: reply)
+      probe.hear(.fetchedDamaged(operation, hasEnded: hasEnded, message: "\(id) cannot be read"))
+      probe.commit()
+      return reply
+    }
+    for kind in [Operation.Kind.cancel, .retry, .erase] {
+      let reply = ask(kind, hasEnded: true)
+      #expect(probe.refusal(of: reply)?.status == 409)
+      #expect(probe.refusal(of: reply)?.code == "callDamaged")
+      #expect(probe.refusal(of: reply)?.detail.contains("\(id)") == true)
+    }
+    let early = ask(.purge, hasEnded: false)
+    #expect(probe.refusal(of: early)?.code == "callDamaged")
+    let removed = ask(.purge, hasEnded: true)
+    #expect(probe.isDone(removed))
+    #expect(probe.written.contains { if case .discard(id) = $0 { true } else { false } })
+    #expect(probe.report()?.storeFailing == false)
+  }
+
   @Test("a running call cannot be retried")
   func retryRunning() {
     var probe = EngineProbe()

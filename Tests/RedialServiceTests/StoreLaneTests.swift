@@ -13,6 +13,8 @@ import Testing
 final class NotedStore: CallStore, @unchecked Sendable {
   // Sound: everything mutable is behind the lock.
   private let state = Mutex((commits: [Int](), failing: false, untidy: 0))
+  /// A call that cannot be read.
+  static let damaged = CallID(rawValue: 13)
   /// Waited for by each commit, when set.
   let gate: DispatchSemaphore?
 
@@ -37,7 +39,10 @@ final class NotedStore: CallStore, @unchecked Sendable {
   }
   func claimDue(before time: Timestamp, limit: Int) -> Claim { Claim(calls: [], nextDue: nil) }
   func claimQueued(target: String, limit: Int) -> [CallRecord] { [] }
-  func claim(_ id: CallID, in namespace: Namespace) -> CallRecord? { nil }
+  func claim(_ id: CallID, in namespace: Namespace) throws(StoreError) -> CallRecord? {
+    guard id == Self.damaged else { return nil }
+    throw StoreError(kind: .corrupt, message: "damaged", damaged: .init(id: id, hasEnded: true))
+  }
   func find(key: String, at now: Timestamp) throws(StoreError) -> KeyRecord? { nil }
   func tidy(_ retention: Retention, at now: Timestamp, within budget: Duration) throws(StoreError) -> TidyStep {
     let left = state.withLock { state in
@@ -86,6 +91,7 @@ struct StoreLaneTests {
     switch event {
     case .claimedDue: "claimed"
     case .fetched: "fetched"
+    case .fetchedDamaged(_, let hasEnded, let message): "\(message) \(hasEnded)"
     case .storeFailed(let request, let failure): "failed \(request.epoch) \(failure.isFull ? "full" : "")"
     default: "?"
     }
@@ -193,6 +199,15 @@ struct StoreLaneTests {
     awaiting { lane.post([Self.commit(1, epoch: 1)]) }
     #expect(tidied.wait(timeout: .now() + 20) == .success)
     lane.stopTidying()
+  }
+
+  @Test("a call that cannot be read is told of as such, and nothing else fails with it")
+  func damaged() {
+    let operation = Operation(.retry, NotedStore.damaged, reply: ReplyToken(rawValue: 1))
+    let outcomes = outcomes(NotedStore()) { lane in
+      lane.post([StoreRequest(.fetch(operation), epoch: 0), Self.commit(1)])
+    }
+    #expect(outcomes == ["damaged true", "1 committed, 1 told"])
   }
 
   @Test("after a failure nothing of its epoch is served, in order, until the engine begins another")

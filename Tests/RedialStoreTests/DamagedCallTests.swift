@@ -85,6 +85,22 @@ struct DamagedCallTests {
     #expect(try store.lease(request, renewing: session.id, at: Sample.time(10)).state.unfinished == 4)
   }
 
+  @Test("has ended once somebody has asked for it, and can be removed", arguments: damage)
+  func asked(sql: String) throws {
+    let store = try damagedStore(.scheduled, sql: sql)
+    defer { store.close() }
+    var ended: [[CallID]] = []
+    store.onSetAside = { ended.append($0.map { $0.id }) }
+    for _ in 1...2 {
+      let error = #expect(throws: StoreError.self) { try store.claim(Sample.id(3)) }
+      #expect(error?.damaged == StoreError.Damage(id: Sample.id(3), hasEnded: true))
+    }
+    #expect(ended == [[Sample.id(3)]])
+    #expect(try store.claimDue(before: Sample.time(9), limit: 9).calls.count == 4)
+    try store.commit([.discard(Sample.id(3))])
+    #expect(try store.claim(Sample.id(3)) == nil)
+  }
+
   @Test("is an error that names it to whoever asks for it, and a line among others in a list")
   func reading() throws {
     let store = try damagedStore(.succeeded, sql: Self.damage[0])
@@ -98,6 +114,9 @@ struct DamagedCallTests {
       #expect(error?.kind == .corrupt)
       #expect(error?.message.contains(Sample.id(3).description) == true)
     }
+    // Nothing has become of the call by that, which had ended, nor of the store.
+    let error = #expect(throws: StoreError.self) { try store.claim(Sample.id(3)) }
+    #expect(error?.damaged == StoreError.Damage(id: Sample.id(3), hasEnded: true))
     let list = try reader.calls(CallQuery(state: .succeeded)).calls
     #expect(list.map { $0.record.id } == (1...5).reversed().map { Sample.id($0) })
     #expect(list.map { $0.record.spec.url.isEmpty } == [false, false, true, false, false])

@@ -21,6 +21,7 @@ extension EngineEvent {
     case .claimedQueued(let target, let calls, let complete): "queued at \(target) \(calls.map(\.id)), \(complete)"
     case .fetched(let operation, let record):
       "fetched for \(operation.kind) \(operation.id) \(record.map { "\($0.progress.state)" } ?? "none")"
+    case .fetchedDamaged(let operation, _, _): "damaged \(operation.id) for \(operation.kind)"
     case .foundKey(let submission, let record):
       "key \(submission.key.text) of \(submission.reply.rawValue) \(record.map { "\($0.call)" } ?? "unknown")"
     case .setAside(let count, let namespace): "\(count) of \(namespace) set aside"

@@ -186,6 +186,11 @@ final class StoreLane: @unchecked Sendable {
         outcome(.events([.leased(grant, ask)]))
       }
     } catch {
+      // One call that nobody can read is no trouble of the store's: whoever asks for it is told, and nobody else.
+      if case .fetch(let operation) = request.body, let damage = error.damaged, damage.id == operation.id {
+        return outcome(
+          .events([.fetchedDamaged(operation, hasEnded: damage.hasEnded, message: error.message)]))
+      }
       failed = (request.epoch, Self.failure(error))
       fail([request])
     }
