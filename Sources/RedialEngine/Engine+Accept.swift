@@ -47,7 +47,7 @@ extension Engine {
   mutating func submit(_ descriptor: CallDescriptor, reply: ReplyToken) {
     if let key = descriptor.key {
       lookUp(KeyedSubmission(descriptor: descriptor, key: key, reply: reply))
-    } else if let problem = refusal(in: descriptor.spec.namespace) {
+    } else if let problem = refusal(of: descriptor.spec) {
       refuse(reply, problem)
     } else {
       accept(descriptor, reply: reply)
@@ -68,6 +68,12 @@ extension Engine {
     let accepted = insert(record)
     afterCommit.append(.reply(reply, .accepted(accepted)))
     return record.id
+  }
+
+  /// Why a call cannot be accepted now; nil when it can.
+  mutating func refusal(of spec: CallSpec) -> Problem? {
+    if let problem = refusal(in: spec.namespace) { return problem }
+    return owns(spec.target) ? refusalOfNewTarget(spec.target) : nil
   }
 
   /// Why no call can be accepted now; nil when one can.

@@ -28,14 +28,39 @@ extension Engine {
     return index
   }
 
-  /// Forgets the targets that are idle and well.
+  /// Forgets the targets that are idle and well. All of them are looked at; where that has brought little it is not done
+  /// again for a second, so that a new target costs no look at every other.
   mutating func forgetIdleTargets() {
-    for index in knownTargets where targets[index].isForgettable(at: now) {
+    guard now >= nextForgetting else { return }
+    // An operation on a breaker may have its subscribers told, whose targets may be new.
+    nextForgetting = now + .seconds(1)
+    let known = knownTargets
+    for index in known where targets[index].isStale(at: now) { closeStale(index) }
+    var forgotten = 0
+    for index in known {
+      guard targets[index].isForgettable(at: now) else {
+        if targets[index].lastEnd + TargetState.recentMemory <= now { targets[index].recent = RecentAttempts() }
+        continue
+      }
       targetIndex[targets[index].key] = nil
       targets[index].isForgotten = true
+      targets[index].recent = RecentAttempts()
       namespaces[targets[index].namespace].targets -= 1
       freeTargets.append(index)
+      forgotten += 1
     }
+    if forgotten * 4 >= known.count { nextForgetting = now }
+  }
+
+  /// Closes the breaker of a target that nobody has asked for anything since its time was over: it is about to be
+  /// forgotten, here and on disk.
+  private mutating func closeStale(_ index: Int) {
+    let before = targets[index].breaker.state
+    targets[index].breaker.advance(to: now)
+    let between = targets[index].breaker.state
+    if before != between { noteBreaker(index, before: before) }
+    targets[index].breaker.reset()
+    noteBreaker(index, before: between)
   }
 
   /// The places of all targets, in an order that is the same in every process.
@@ -260,6 +285,7 @@ extension Engine {
     _ index: Int, _ result: CircuitBreaker.Result, _ permit: CircuitBreaker.Permit, took: Duration = .zero
   ) {
     let before = targets[index].breaker.state
+    targets[index].lastEnd = now
     targets[index].breaker.record(result, of: permit, took: took, at: now)
     noteBreaker(index, before: before)
   }

@@ -29,7 +29,7 @@ extension Engine {
       // Behind the commit of the first, which may still be under way, and may fail.
       return afterCommit.append(.reply(submission.reply, reply))
     }
-    if let problem = refusal(in: submission.descriptor.spec.namespace) { return refuse(submission.reply, problem) }
+    if let problem = refusal(of: submission.descriptor.spec) { return refuse(submission.reply, problem) }
     let id = accept(submission.descriptor, reply: submission.reply)
     let new = KeyRecord(
       key: submission.key, call: id, createdAt: now, expiresAt: now + settings.idempotencyTime)

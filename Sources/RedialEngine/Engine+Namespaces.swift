@@ -116,6 +116,23 @@ extension Engine {
       retryAfter: 30)
   }
 
+  /// Why a namespace can have no call to a target that is not remembered; nil when it can. Calls go on to as many targets
+  /// again as are remembered, since most can be forgotten soon; past that, a namespace that has more than its equal part
+  /// makes do with those that it has.
+  mutating func refusalOfNewTarget(_ key: String) -> Problem? {
+    guard targetIndex.count >= 2 * settings.maxTargets, targetIndex[key] == nil else { return nil }
+    forgetIdleTargets()
+    let place = place(of: QualifiedKey.namespace(of: key))
+    guard targetIndex.count >= 2 * settings.maxTargets,
+      namespaces[place].targets >= max(1, settings.maxTargets / namespaces.count)
+    else { return nil }
+    return Problem(
+      status: 503, code: "tooManyTargets", title: "There are too many targets",
+      detail: "\(targetIndex.count) targets have calls or a breaker that is not closed, and \(QualifiedKey.bare(key)) "
+        + "would be one more (maxTargets). Try again later.",
+      retryAfter: 30)
+  }
+
   /// Why a namespace can have no further target set up; nil when it can.
   func refusalOfTarget(at place: Int) -> Problem? {
     let bound = namespaceShare(of: settings.maxTargets)

@@ -34,6 +34,8 @@ public struct Engine: Sendable {
 
   var targets: [TargetState] = []
   var targetIndex: [String: Int] = [:]
+  /// When targets are next looked through for those that can be forgotten, at the soonest.
+  var nextForgetting = Timestamp.epoch
   /// Places in `targets` that are free.
   var freeTargets: [Int] = []
   /// The namespaces, ``Namespace/default`` first, and the places of the others.

@@ -50,6 +50,8 @@ struct TargetState: Sendable {
   var storedSinceRefill: Int?
   /// How many calls were asked for with the refill that is under way.
   var expected = 0
+  /// When its breaker was last told of the end of an attempt.
+  var lastEnd = Timestamp.epoch
   /// When a timer will have it looked at again.
   var nextLook: Timestamp?
   /// Whether it is in the engine's rotation.
@@ -71,13 +73,40 @@ struct TargetState: Sendable {
     isLimited = rate != nil
   }
 
-  /// Whether nothing would be lost by forgetting it.
+  /// Whether nothing would be lost by forgetting it: what it failed at is as good as forgotten with its window.
   func isForgettable(at now: Timestamp) -> Bool {
-    held == 0 && stored == 0 && inFlight == 0 && !inRotation && breaker.state == .closed
-      && breaker.consecutiveFailures == 0 && controls == TargetControls() && heldUntil ?? now <= now
-      && slowStart.share(at: now) == 1
+    isIdle && breaker.state == .closed && (breaker.consecutiveFailures == 0 || lastEnd + memory <= now)
+      && heldUntil ?? now <= now && slowStart.share(at: now) == 1
       && rate.map { $0.available(at: now) == $0.burst } ?? true
   }
+
+  /// Whether its breaker is still open, or half-open, for no other reason than that nobody has asked for so long.
+  func isStale(at now: Timestamp) -> Bool {
+    guard isIdle else { return false }
+    switch breaker.state {
+    case .open(let until, _): return until + memory <= now
+    case .halfOpen(let probing): return probing.inFlight == 0 && lastEnd + memory <= now
+    case .closed, .forced: return false
+    }
+  }
+
+  /// Whether nothing of it waits or is under way, and operators have made nothing of it.
+  private var isIdle: Bool {
+    held == 0 && stored == 0 && inFlight == 0 && storedSinceRefill == nil && !inRotation
+      && controls == TargetControls()
+  }
+
+  /// How long what became of its attempts says anything of it.
+  private var memory: Duration {
+    guard case .time(let window) = settings.breaker.window else { return Self.leastMemory }
+    return max(window, TargetSettings.retryWindow)
+  }
+
+  /// The same where the breaker's window is one of calls, which says nothing of time.
+  private static let leastMemory = Duration.seconds(60)
+
+  /// For how long what came of its attempts is shown to people, and is therefore kept.
+  static let recentMemory = Duration.seconds(16 * 60)
 
   /// Looks anew whether there is anything to be asked before an attempt begins.
   mutating func noteLimits(at now: Timestamp) {

@@ -161,6 +161,47 @@ struct MemoryTests {
     #expect((probe.report()?.targets.count ?? 0) <= 2)
   }
 
+  @Test("targets that failed, and were left alone since, are forgotten as well, with a breaker that was open")
+  func forgetsFailedTargets() throws {
+    var settings = EngineSettings.tripsAfterTwo()
+    settings.maxTargets = 4
+    var probe = EngineProbe(settings)
+    var once = RetryPolicy.test
+    once.maxAttempts = 1
+    for number in 0..<4 {
+      for _ in 0..<(number == 0 ? 2 : 1) {
+        probe.end(probe.submit(once, to: "http://target\(number).example"), status: 503)
+      }
+    }
+    // What has just failed is remembered, whoever comes.
+    probe.end(probe.submit(to: "http://new.example"), status: 200)
+    #expect(probe.report()?.targets.count == 5)
+    probe.advance(.seconds(70))
+    probe.submit(to: "http://newer.example")
+    #expect(probe.report()?.targets.map(\.key) == ["http://newer.example"])
+    // The open one is closed on disk, too, or a restart would bring it back.
+    let breakers = probe.written.compactMap { write -> Bool? in
+      if case .breaker("http://target0.example", let breaker) = write { breaker != nil } else { nil }
+    }
+    #expect(breakers == [true, false])
+  }
+
+  @Test("calls to new targets are refused when twice as many as are remembered are in use, and others are not")
+  func boundsTargets() {
+    var probe = EngineProbe(EngineSettings(maxTargets: 2))
+    for number in 0..<4 { probe.submit(to: "http://target\(number).example") }
+    let refused = probe.submitOnly(to: "http://target4.example")
+    #expect(probe.refusal(of: refused)?.code == "tooManyTargets")
+    #expect(probe.refusal(of: refused)?.status == 503)
+    #expect(probe.refusal(of: probe.submitOnly(to: "http://target3.example")) == nil)
+    let acme = QualifiedKey.make("http://t.example", in: Namespace("acme") ?? .default)
+    #expect(probe.refusal(of: probe.submitOnly(to: acme)) == nil)
+    probe.commit()
+    for start in probe.starts { probe.end(start.call.id, status: 200) }
+    probe.advance(.seconds(2))
+    #expect(probe.refusal(of: probe.submitOnly(to: "http://target4.example")) == nil)
+  }
+
   @Test("the same events at the same times give the same effects")
   func deterministic() {
     let reports = (0..<2).map { _ in

@@ -142,6 +142,14 @@ struct BreakerWatch {
     }
   }
 
+  /// What the engine remembers of targets that it has forgotten: nothing.
+  mutating func remember(only remembered: [String: Int]) {
+    for target in breakers.keys where remembered[target] == nil {
+      breakers[target]?.failures = 0
+      due.remove(target)
+    }
+  }
+
   /// What a turn did. A turn may let calls through before it opens a breaker and after it closes one, so it is held
   /// to the most open of the states that it went through.
   mutating func turn(_ effects: Effects, at now: Timestamp) -> String? {

@@ -195,6 +195,7 @@ final class World {
       instance.breakers.turn(effects, at: now) ?? instance.watch.turn(effects, instance.engine, at: now)
       ?? instance.namespaces.turn(BreakerWatch.starts(effects.store), instance.engine)
     invariants.require(fault == nil, fault ?? "")
+    instance.breakers.remember(only: instance.engine.targetIndex)
     for request in effects.store { note(instance, "  asks for \(request.summary)") }
     instance.lane.post(effects.store)
     perform(effects.actions, instance)
