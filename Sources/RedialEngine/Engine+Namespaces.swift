@@ -5,7 +5,7 @@ internal import RedialModel
 ///
 /// Attempts begin in turn between namespaces, and within each in turn between its targets: how many targets or calls one
 /// has makes no difference to the others. As long as there is one namespace only, all of it costs a comparison; the first
-/// call, or key, of another switches the bounds on.
+/// call, or key, of another switches the bounds on, until its calls have ended and its keys are revoked.
 ///
 /// ``EngineSettings/namespaceShare`` says how much of what is bounded one namespace may take. Of the attempts under way
 /// the bound is a moving one (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998):
@@ -13,8 +13,23 @@ internal import RedialModel
 /// third each, and something is free for whoever comes next, since attempts under way cannot be taken back. What
 /// waits can be, or takes its time: there the bound is the plain share, which also tells nobody what others have.
 extension Engine {
-  /// Whether there is more than one.
-  var isShared: Bool { namespaces.count > 1 }
+  /// Whether there is more than one: beside the default one, any that has calls which have not ended, or a key.
+  var isShared: Bool { sharing > 0 }
+
+  /// Takes over which namespaces there are keys of.
+  mutating func know(_ namespaces: [Namespace]) {
+    for place in self.namespaces.indices { self.namespaces[place].hasKey = false }
+    for namespace in namespaces { self.namespaces[place(of: namespace)].hasKey = true }
+    for place in self.namespaces.indices { noteSharing(place) }
+  }
+
+  /// Counts a namespace among those that share the engine, or no longer does.
+  private mutating func noteSharing(_ place: Int) {
+    let isSharing = place > 0 && (namespaces[place].hasKey || namespaces[place].unfinished > 0)
+    guard isSharing != namespaces[place].isSharing else { return }
+    namespaces[place].isSharing = isSharing
+    sharing += isSharing ? 1 : -1
+  }
 
   /// The place of a namespace, which is made if it is new.
   mutating func place(of namespace: Namespace) -> Int {
@@ -30,6 +45,7 @@ extension Engine {
     unfinished = all
     if known.isEmpty { namespaces[0].unfinished = all }
     for (namespace, count) in known { namespaces[place(of: namespace)].unfinished = count }
+    for place in namespaces.indices { noteSharing(place) }
   }
 
   /// Counts calls of a namespace that have not ended, more or fewer.
@@ -37,6 +53,7 @@ extension Engine {
     unfinished += change
     namespaces[place].unfinished += change
     namespaces[place].drift += change
+    noteSharing(place)
   }
 
   /// Takes over how many calls have not ended, as the store counted them when it was asked.
@@ -44,6 +61,7 @@ extension Engine {
     for place in namespaces.indices { namespaces[place].unfinished = namespaces[place].drift }
     for (namespace, count) in known { namespaces[place(of: namespace)].unfinished += count }
     unfinished = namespaces.reduce(0) { $0 + $1.unfinished }
+    for place in namespaces.indices { noteSharing(place) }
   }
 
   /// The identity of a new call. Where there is more than one namespace, none can count by its own identities how many

@@ -43,6 +43,8 @@ public struct Engine: Sendable {
   var namespaceIndex: [Namespace: Int] = [:]
   /// Namespaces that have targets which may have a call to start, each at most once, in turn.
   var turns = Queue<Int>()
+  /// How many namespaces beside the default one have calls that have not ended, or a key.
+  var sharing = 0
   /// How many namespaces have a due call in memory.
   var busyNamespaces = 0
   var timers = TimerHeap()
@@ -114,6 +116,7 @@ public struct Engine: Sendable {
     (next.now, next.epoch, next.effects) = (now, epoch + 1, effects)
     (next.subscriptions, next.isDraining) = (subscriptions, isDraining)
     for namespace in namespaces { _ = next.place(of: namespace.namespace) }
+    next.know(namespaces.filter(\.hasKey).map(\.namespace))
     self = next
     forgetAcceptedKeys()
   }
@@ -155,7 +158,7 @@ public struct Engine: Sendable {
     case .fetchedDamaged(let operation, let ended, let why): fetchedDamaged(operation, hasEnded: ended, why)
     case .foundKey(let submission, let record): foundKey(submission, record)
     case .setAside(let count, let namespace): setAside(count, in: namespace)
-    case .namespaces(let all): for namespace in all { _ = place(of: namespace) }
+    case .namespaces(let all): know(all)
     case .leased(let grant, let ask): leased(grant, ask)
     case .changed: leases.nextAsk = now
     case .storeFailed(let request, let failure): storeFailed(request, failure)

@@ -40,7 +40,7 @@ public enum EngineEvent: Sendable {
   case foundKey(KeyedSubmission, KeyRecord?)
   /// So many calls of a namespace that a claim came upon could not be understood, and were ended by the store.
   case setAside(Int, in: Namespace)
-  /// There are these namespaces, whether they have had a call or not.
+  /// There are valid keys of these namespaces, and of no others.
   case namespaces([Namespace])
   /// A lease was granted or renewed.
   case leased(LeaseGrant, LeaseAsk)

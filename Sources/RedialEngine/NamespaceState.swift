@@ -19,6 +19,10 @@ struct NamespaceState: Sendable {
   var targets = 0
   /// Its targets that may have a call to start, each at most once, in turn.
   var rotation = Queue<Int>()
+  /// Whether there is a key for it that is valid.
+  var hasKey = false
+  /// Whether it is counted among those that share the engine.
+  var isSharing = false
   /// Whether it waits for its turn among the namespaces that have such a target.
   var isInTurn = false
 

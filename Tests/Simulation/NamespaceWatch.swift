@@ -24,7 +24,10 @@ struct NamespaceWatch {
   /// - Returns: What is not as it must be.
   mutating func turn(_ starts: [AttemptStart], _ engine: Engine) -> String? {
     if let fault = Self.count(engine) { return fault }
-    guard engine.isShared else { return nil }
+    guard engine.isShared else {
+      waiting = [:]
+      return nil
+    }
     if let fault = share(engine) { return fault }
     return fairness(starts, engine)
   }

@@ -71,8 +71,8 @@ final class KeyRing: Sendable {
   /// All of them, revoked ones too, the oldest first.
   var all: [APIKey] { keys.withLock { $0.byID.values.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) } } }
 
-  /// The namespaces that there are keys of.
-  var namespaces: [Namespace] { Set(all.map(\.namespace)).sorted() }
+  /// The namespaces that there are keys of which are valid.
+  var namespaces: [Namespace] { Set(all.lazy.filter { $0.revokedAt == nil }.map(\.namespace)).sorted() }
 
   /// Those that a caller manages: of its namespace, or, of an operator that acts in the default one, of all.
   func all(of caller: Caller) -> [APIKey] { all.filter { Self.isManaged($0, by: caller) } }

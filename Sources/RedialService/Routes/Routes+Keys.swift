@@ -57,7 +57,7 @@ extension Routes {
         }
         try store.putDocument(.apiKey, id: key.id, key.document)
         keys.set(key)
-        runtime.post(CollectionOfOne(.namespaces([key.namespace])))
+        runtime.post(CollectionOfOne(.namespaces(keys.namespaces)))
         runtime.log.write(
           .info, "apiKeyCreated", [("id", key.id), ("name", key.name), ("namespace", key.namespace.name)])
         var response = Answer.json(capacity: 256) { key.write(to: &$0, text: text) }
@@ -75,6 +75,7 @@ extension Routes {
         key.revokedAt = key.revokedAt ?? runtime.clock.now
         try store.putDocument(.apiKey, id: id, key.document)
         keys.set(key)
+        runtime.post(CollectionOfOne(.namespaces(keys.namespaces)))
         runtime.events.dismiss(listenersWithKey: id)
         runtime.log.write(.info, "apiKeyRevoked", [("id", id), ("name", key.name)])
         return Answer.json(capacity: 256) { key.write(to: &$0) }
