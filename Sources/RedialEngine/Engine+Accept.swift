@@ -76,8 +76,8 @@ extension Engine {
     return owns(spec.target) ? refusalOfNewTarget(spec.target) : nil
   }
 
-  /// Why no call can be accepted now; nil when one can.
-  func refusal() -> Problem? {
+  /// Why no call can be accepted now, however few there are; nil when one can.
+  func standstill() -> Problem? {
     if isDraining {
       return Problem(
         status: 503, code: "draining", title: "Redial is stopping",
@@ -85,7 +85,12 @@ extension Engine {
         retryAfter: 5)
     }
     if let trouble { return trouble.problem }
-    if !leases.canWork { return Self.leaseLost }
+    return leases.canWork ? nil : Self.leaseLost
+  }
+
+  /// Why no call can be accepted now; nil when one can.
+  func refusal() -> Problem? {
+    if let problem = standstill() { return problem }
     if unfinished >= settings.maxUnfinished {
       return Problem(
         status: 503, code: "backlogFull", title: "The backlog is full",

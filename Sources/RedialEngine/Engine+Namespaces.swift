@@ -121,10 +121,13 @@ extension Engine {
     !isShared || namespaces[place].held - namespaces[place].inFlight < namespaceShare(of: settings.maxHeld)
   }
 
-  /// Why a namespace can have no further call; nil when it can.
+  /// Why a namespace can have no further call; nil when it can. One that has less than an equal part of the backlog is
+  /// not refused for what others have.
   mutating func refusal(in namespace: Namespace) -> Problem? {
-    if let problem = refusal() { return problem }
-    guard isShared else { return nil }
+    if let problem = standstill() { return problem }
+    guard isShared else { return refusal() }
+    let isGuaranteed = namespaces[place(of: namespace)].unfinished < settings.maxUnfinished / (1 + sharing)
+    if !isGuaranteed, let problem = refusal() { return problem }
     let bound = namespaceShare(of: settings.maxUnfinished)
     guard namespaces[place(of: namespace)].unfinished >= bound else { return nil }
     return Problem(
@@ -147,7 +150,7 @@ extension Engine {
     return Problem(
       status: 503, code: "tooManyTargets", title: "There are too many targets",
       detail: "\(targetIndex.count) targets have calls or a breaker that is not closed, and \(QualifiedKey.bare(key)) "
-        + "would be one more (maxTargets). Try again later.",
+        + "would be one more. Try again later.",
       retryAfter: 30)
   }
 

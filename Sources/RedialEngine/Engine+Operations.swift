@@ -123,6 +123,8 @@ extension Engine {
           status: 503, code: "draining", title: "Redial is stopping",
           detail: "The call cannot be run again while the service stops; try again later.", retryAfter: 5))
     }
+    // A call that runs again is one more that has not ended.
+    if let problem = refusal(in: ended.spec.namespace) { return refuse(operation, problem) }
     var record = ended
     record.progress = CallProgress(
       state: .held, due: now, attempts: ended.progress.attempts, attemptsBefore: ended.progress.attempts,

@@ -132,6 +132,40 @@ struct NamespaceTests {
     #expect(probe.refusalOfSubmission(patient) == nil)
   }
 
+  @Test("the service is shared as long as others have calls that have not ended, or a key, and no longer")
+  func sharing() {
+    var probe = EngineProbe(EngineSettings(maxInFlight: 12, maxInFlightPerTarget: 12))
+    func bound() -> Bool { probe.engine.isShared }
+    #expect(!bound())
+    let mistyped = probe.submit(patient, to: Self.target("t", of: Self.acme))
+    #expect(bound())
+    probe.end(mistyped, status: 200)
+    #expect(!bound())
+    probe.hear(.namespaces([Self.acme, Self.other]))
+    #expect(bound())
+    probe.hear(.namespaces([Self.other]))
+    #expect(bound())
+    probe.hear(.namespaces([]))
+    #expect(!bound())
+    for number in 0..<12 { probe.submit(patient, to: "http://t\(number).example") }
+    #expect(probe.starts.count == 13)
+  }
+
+  @Test("a namespace below its equal part of the backlog is accepted, however much the others have")
+  func guaranteed() {
+    var settings = EngineSettings(maxUnfinished: 6)
+    settings.namespaceShare = 1
+    var probe = EngineProbe(settings)
+    probe.hear(.namespaces([Self.acme, Self.other]))
+    for number in 0..<6 { probe.submit(patient, to: "http://t.example", after: .seconds(1000 + number)) }
+    #expect(probe.refusal(of: probe.submitOnly(patient))?.code == "backlogFull")
+    for _ in 0..<2 {
+      #expect(probe.refusal(of: probe.submitOnly(patient, to: Self.target("t", of: Self.acme))) == nil)
+    }
+    #expect(
+      probe.refusal(of: probe.submitOnly(patient, to: Self.target("t", of: Self.acme)))?.code == "backlogFull")
+  }
+
   @Test("what the store says of namespaces counts against their shares after a restart")
   func recovered() {
     let state = RecoveredState(unfinished: 5, namespaces: [(.default, 1), (Self.acme, 4)])

@@ -185,6 +185,22 @@ struct OperationTests {
     #expect(probe.refusal(of: reply)?.code == "callRunning")
   }
 
+  @Test("an ended call does not run again while the backlog is full")
+  func retryEndedWhenFull() {
+    var probe = EngineProbe(EngineSettings(maxUnfinished: 1))
+    let id = probe.submit()
+    probe.end(id, status: 400)
+    let next = probe.submit()
+    let refused = probe.operate(.retry, id)
+    answerFetches(&probe, with: [probe.record(id)])
+    #expect(probe.refusal(of: refused)?.code == "backlogFull")
+    #expect(probe.state(id) == .failed)
+    probe.end(next, status: 200)
+    let reply = probe.operate(.retry, id)
+    answerFetches(&probe, with: [probe.record(id)])
+    #expect(probe.isDone(reply))
+  }
+
   @Test("an ended call that is retried has all of its attempts and its time again, and goes on numbering them")
   func retryEnded() {
     var probe = EngineProbe()
