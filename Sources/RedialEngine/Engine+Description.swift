@@ -19,28 +19,49 @@ extension Engine {
 
   /// One target.
   func describe(_ index: Int) -> TargetSnapshot {
-    describe(targets[index].key).targets.first ?? targets[index].snapshot(at: now)
+    describe([index]).targets.first ?? targets[index].snapshot(at: now)
   }
 
-  /// All targets, or one, with the due calls and those in memory counted by what they wait for. One look at every call
-  /// in memory, whose number is bounded.
+  /// All targets, or one.
   func describe(_ key: String?) -> EngineReport {
-    let wanted = key.map { targetIndex[$0].map { [$0] } ?? [] } ?? knownTargets
-    let standings = targets.indices.map { targets[$0].isForgotten ? TargetStanding() : targets[$0].standing(at: now) }
-    var backlogs = Array(repeating: TargetBacklog(), count: targets.count)
-    for index in wanted { backlogs[index].add(targets[index].stored, standings[index].waitReason(at: now)) }
-    let only = key == nil ? nil : wanted.first
-    for call in calls.values where only == nil || call.target == only {
-      // Who awaits a turn is counted in the store, where nearly all of them are.
-      guard !call.isRunning, call.record.progress.waiting != .ordering,
-        let wait = CallView.Wait(of: call.record, for: standings[call.target], at: now)
-      else { continue }
-      backlogs[call.target].add(1, wait.reason)
+    describe(key.map { targetIndex[$0].map { [$0] } ?? [] } ?? knownTargets)
+  }
+
+  /// The targets of a namespace.
+  func describe(in namespace: Namespace) -> EngineReport {
+    guard let place = namespace.isDefault ? 0 : namespaceIndex[namespace] else { return describe([]) }
+    return describe(knownTargets.filter { targets[$0].namespace == place })
+  }
+
+  /// Some targets, with the due calls and those in memory counted by what they wait for. Nothing is looked at but these,
+  /// and calls in memory until all of theirs are found.
+  private func describe(_ wanted: [Int]) -> EngineReport {
+    var places = [Int: Int](minimumCapacity: wanted.count)
+    var backlogs = Array(repeating: TargetBacklog(), count: wanted.count)
+    let standings = wanted.map { targets[$0].standing(at: now) }
+    var left = 0
+    for (place, index) in wanted.enumerated() {
+      places[index] = place
+      left += targets[index].held
+      backlogs[place].add(targets[index].stored, standings[place].waitReason(at: now))
+    }
+    if left > 0 {
+      for call in calls.values {
+        guard let place = places[call.target] else { continue }
+        left -= 1
+        // Who awaits a turn is counted in the store, where nearly all of them are.
+        if !call.isRunning, call.record.progress.waiting != .ordering,
+          let wait = CallView.Wait(of: call.record, for: standings[place], at: now)
+        {
+          backlogs[place].add(1, wait.reason)
+        }
+        if left == 0 { break }
+      }
     }
     return EngineReport(
-      targets: wanted.map { index in
+      targets: wanted.enumerated().map { place, index in
         var snapshot = targets[index].snapshot(at: now)
-        snapshot.backlog = backlogs[index]
+        snapshot.backlog = backlogs[place]
         return snapshot
       }, inFlight: inFlight, unfinished: max(0, unfinished), held: calls.count,
       storeFailing: trouble != nil || !leases.canWork)

@@ -37,6 +37,26 @@ struct DescriptionTests {
     #expect(describe(&probe, "nobody").isEmpty)
   }
 
+  @Test("a namespace's targets are described with what waits for them, and nobody else's")
+  func ofNamespace() {
+    let acme = Namespace("acme") ?? .default
+    var probe = EngineProbe(EngineSettings(maxInFlightPerTarget: 1))
+    let own = QualifiedKey.make("http://own.example", in: acme)
+    for _ in 0..<3 { probe.submit(to: own) }
+    for _ in 0..<4 { probe.submit() }
+    func targets(_ namespace: Namespace) -> [TargetSnapshot] {
+      let token = probe.token()
+      probe.hear(.describeAll(in: namespace, token))
+      guard case .report(let report) = probe.reply(to: token) else { return [] }
+      return report.targets
+    }
+    #expect(targets(acme).map(\.key) == [own])
+    #expect(targets(acme).first?.backlog.counts == [.concurrency: 2])
+    #expect(targets(.default).map(\.key) == [target])
+    #expect(targets(.default).first?.backlog.counts == [.concurrency: 3])
+    #expect(targets(Namespace("other") ?? .default).isEmpty)
+  }
+
   @Test("what came of attempts is counted, but not what was aborted by this side")
   func recent() throws {
     var probe = EngineProbe()

@@ -76,7 +76,7 @@ struct Routes: HTTPHandler {
       }
     case .targets:
       try noParameters(request.query)
-      runtime.ask(responder, for: .targets(caller.namespace)) { .describe(nil, $0) }
+      runtime.ask(responder, for: .targets(caller.namespace)) { .describeAll(in: caller.namespace, $0) }
     case .target(let key):
       try noParameters(request.query)
       let target = caller.qualified(key)
