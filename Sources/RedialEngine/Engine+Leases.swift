@@ -181,8 +181,8 @@ extension Engine {
   static func ownedElsewhere(_ target: String) -> Problem {
     Problem(
       status: 503, code: "ownedElsewhere", title: "Another instance has this target",
-      detail: "The calls to \(target) are run by another instance of the service, or by none for the moment. "
-        + "Send the request to that instance, or try again.", retryAfter: 1)
+      detail: "The calls to \(QualifiedKey.bare(target)) are run by another instance of the service, or by none for "
+        + "the moment. Send the request to that instance, or try again.", retryAfter: 1)
   }
 
   static let leaseLost = Problem(
