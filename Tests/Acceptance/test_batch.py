@@ -1,6 +1,9 @@
 """Many calls in one request, and requests forwarded as they are."""
 
+import http.client
 import json
+
+from processes import run
 
 JSON = {"content-type": "application/json"}
 LINES = {"content-type": "application/x-ndjson"}
@@ -95,3 +98,44 @@ def test_a_repeated_forward_under_a_key_makes_no_second_call(redial, flaky):
     assert service("PUT", f"/v1/forward/{target.url}", b"x", {"idempotency-key": "f"}).status == 422
     assert service("POST", f"/v1/forward/{target.url}", b"x", {
         "idempotency-key": "f", "redial-delay": "1h"}).status == 422
+
+
+def test_what_a_client_shows_to_redial_goes_no_further(redial, receiver):
+    service, target = redial(), receiver()
+    path = f"/v1/forward/{target.url}"
+
+    def forwarded(**headers):
+        answer = service("POST", path, b"x", {"prefer": "wait=10"} | {k.replace("_", "-"): v for k, v in headers.items()})
+        assert answer.status == 200 and answer.json["state"] == "succeeded", answer.body
+        return target.next()
+
+    # Nobody is asked for a key: what is no key of Redial's is the target's.
+    assert forwarded(authorization="Bearer t").headers["authorization"] == "Bearer t"
+    assert forwarded(authorization="Bearer t", redial_authorization="Bearer u").headers.get_all("authorization") == [
+        "Bearer u"]
+    assert forwarded(authorization="bearer rdl_0000000000000_x").headers["authorization"] is None
+    admin = service("POST", "/v1/keys", {"name": "a", "scopes": ["admin"]}).json["key"]
+    request = forwarded(authorization=f"Bearer {admin}")
+    assert request.headers["authorization"] is None and admin not in str(request.headers)
+    request = forwarded(authorization=f"Bearer {admin}", redial_authorization="Basic eDp5")
+    assert request.headers.get_all("authorization") == ["Basic eDp5"] and admin not in str(request.headers)
+    assert not any(name.lower().startswith("redial-auth") for name in request.headers.keys())
+    twice = http.client.HTTPConnection("127.0.0.1", service.port)
+    twice.putrequest("POST", path)
+    for name, value in (("authorization", f"Bearer {admin}"), ("redial-authorization", "a"),
+                        ("redial-authorization", "b"), ("content-length", "0")):
+        twice.putheader(name, value)
+    twice.endheaders()
+    assert twice.getresponse().status == 422
+    service.terminate()
+    stored = run("export", "--store", f"sqlite:{service.store}").stdout
+    assert "Basic eDp5" in stored and admin not in stored and "rdl_" not in stored
+
+
+def test_the_admin_key_is_not_forwarded(redial, receiver):
+    key, target = "k" * 32, receiver()
+    service = redial(env={"REDIAL_ADMIN_KEY": key})
+    answer = service("POST", f"/v1/forward/{target.url}", b"x", {"prefer": "wait=10", "authorization": f"Bearer {key}"})
+    assert answer.status == 200, answer.body
+    request = target.next()
+    assert request.headers["authorization"] is None and key not in str(request.headers)

@@ -19,7 +19,7 @@ struct APIKey: Sendable {
   /// What the ids of keys begin with.
   static let prefix = "key_"
   /// What keys begin with, so that scanners for leaked secrets can find them.
-  private static let textPrefix = "rdl_"
+  static let textPrefix = "rdl_"
   private static let idLength = 13
 
   /// Makes a key.

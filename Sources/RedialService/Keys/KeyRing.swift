@@ -119,6 +119,12 @@ final class KeyRing: Sendable {
     self[id]?.revokedAt == nil ? nil : Self.unauthorized(isKnown: true).problem
   }
 
+  /// Whether the value of an `Authorization` field is meant for Redial, so that nobody else is to see it: any, where
+  /// keys are asked for, and what looks like a key, where they are not.
+  func isCredential(_ authorization: String) -> Bool {
+    isRequired || Self.bearer(authorization)?.hasPrefix(APIKey.textPrefix) == true
+  }
+
   /// Counts a request against its key's quota.
   private func use(_ key: APIKey, at now: Timestamp) -> Verdict {
     let caller = Caller(

@@ -4,7 +4,8 @@ internal import RedialModel
 /// Requests as they are, to be made by Redial: `ANY /v1/forward/https://api.example.com/charges?x=1`.
 ///
 /// A client adopts Redial by a prefix to its URLs. Method, header and body go on; fields whose names start with
-/// `Redial-` say what a descriptor would.
+/// `Redial-` say what a descriptor would. What the client shows to Redial as its `Authorization` is no business of the
+/// target's; what it is to show there comes as `Redial-Authorization`.
 extension Routes {
   /// Accepts a request to be forwarded.
   func forward(
@@ -51,6 +52,7 @@ extension Routes {
     defer { options = said }
     var named: Set<String> = []
     var problem: Problem?
+    var authorization: String?
     request.forEachHeader { name, value in
       let name = String(decoding: name, as: UTF8.self).lowercased()
       let value = String(decoding: value, as: UTF8.self)
@@ -61,6 +63,11 @@ extension Routes {
       }
       if name == "redial-namespace" {
         // It says where the request acts, and not what the call is.
+      } else if name == "authorization", keys.isCredential(value) {
+        // It is for Redial: the target would learn the key, and so would who reads the store.
+      } else if name == "redial-authorization" {
+        if authorization != nil, problem == nil { problem = ForwardOptions.repeated(name) }
+        authorization = value
       } else if name.hasPrefix("redial-") {
         if let fault = said.take(name.dropFirst("redial-".count), value), problem == nil { problem = fault }
       } else if !Self.kept.contains(name) {
@@ -72,6 +79,12 @@ extension Routes {
       }
     }
     if let problem { throw problem }
+    if let authorization {
+      // Where no key is asked for, both may be there; then this is what the client has said last.
+      fields.removeAll { $0.name == "authorization" }
+      named.remove("authorization")
+      fields.append(("authorization", [authorization]))
+    }
     var writer = JSONWriter(capacity: 1024 + request.body.count * 4 / 3)
     writer.beginObject()
     writer.field("url", url)
@@ -167,6 +180,11 @@ struct ForwardOptions {
     }
     if !labels.isEmpty { labels.write(to: &writer) }
   }
+
+  /// What is wrong with a field that may be there once.
+  ///
+  /// - Parameter name: The whole name, in lower case.
+  static func repeated(_ name: String) -> Problem { problem(name.dropFirst("redial-".count), "is given twice") }
 
   private static func problem(_ name: Substring, _ detail: String) -> Problem {
     Problem(
