@@ -162,6 +162,8 @@ def test_every_operation_answers_as_documented(redial, flaky):
     ask("get", "/v1/calls/{id}/attempts", query="?include=body", id=identity)
     ask("delete", content, id=identity)
     ask("post", again, id=identity)
+    ask("get", "/v1/webhook-secret")
+    ask("get", "/v1/webhook-secret", query="?x=1")
     operations, one, stop = "/v1/operations", "/v1/operations/{id}", "/v1/operations/{id}/cancel"
     for example in CONTRACT["paths"][operations]["post"]["requestBody"]["content"]["application/json"][
             "examples"].values():

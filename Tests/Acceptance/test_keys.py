@@ -22,7 +22,8 @@ SCOPES = {
         r"/v1/calls/\{id\}/|/v1/targets/\{key\}/|/v1/operations", p)},
     "metrics": {("get", "/metrics")},
     "admin": {o for o in OPERATIONS if o[1].startswith(PATH)} | {
-        o for o in OPERATIONS if o[1].startswith("/v1/webhook-endpoints") and o[0] != "get"},
+        o for o in OPERATIONS if o[1].startswith("/v1/webhook-endpoints") and o[0] != "get"} | {
+        ("get", "/v1/webhook-secret")},
     None: {("get", "/healthz"), ("get", "/"), ("get", "/openapi.yaml")},
 }
 # The dashboard is a page that holds no data: it asks for a key, and for everything it shows by that key.

@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+from standardwebhooks import Webhook, WebhookVerificationError
+
 from processes import Client, run, wait_until
 from test_contract import CONTRACT, check
 from test_events import Stream
@@ -86,7 +88,7 @@ OWN = {  # What is made, or set, is of the namespace: the tests below.
     ("post", "/v1/webhook-endpoints"), ("post", "/v1/keys"), ("put", "/v1/policies/{name}"), ("get", "/v1/events"),
     ("put", "/v1/targets/{key}"), ("post", "/v1/targets/{key}/pause"), ("post", "/v1/targets/{key}/resume"),
     ("post", "/v1/targets/{key}/trip"), ("post", "/v1/targets/{key}/reset"), ("post", "/v1/targets/{key}/release"),
-    ("post", "/v1/policies/preview"), ("post", "/v1/simulations"),
+    ("post", "/v1/policies/preview"), ("post", "/v1/simulations"), ("get", "/v1/webhook-secret"),
 }
 OPERATORS = {("get", "/metrics")}
 NOBODYS = {("get", "/"), ("get", "/healthz"), ("get", "/readyz"), ("get", "/openapi.yaml")}
@@ -417,3 +419,48 @@ def test_a_full_backlog_is_its_namespaces_own(operated, flaky):
         service.start()
         assert a("POST", "/v1/calls", later).status == 503, "the share holds over a restart"
     assert b("POST", "/v1/calls", later).status == 202
+
+
+def test_each_namespace_signs_what_its_calls_tell_by_a_secret_of_its_own(operated, flaky, receiver):
+    """What one sends to the receiver of another does not pass for the other's."""
+    service, target, hook = operated(), flaky(), receiver()
+    acme, other = Tenant(service, "acme"), Tenant(service, "other")
+
+    def secret(caller):
+        answer = caller("GET", "/v1/webhook-secret")
+        assert answer.headers["cache-control"] == "no-store"
+        return check(answer, "get", "/v1/webhook-secret")
+
+    secrets = {who["namespace"]: who["secret"] for who in (secret(service), secret(acme), secret(other))}
+    assert set(secrets) == {"default", "acme", "other"} and len(set(secrets.values())) == 3
+    for namespace, expected in secrets.items():
+        shown = run("webhook-secret", "--store", f"sqlite:{service.store}", "--namespace", namespace)
+        assert shown.stdout.strip() == expected
+    assert run("webhook-secret", "--store", f"sqlite:{service.store}", "--namespace", "No").returncode == 2
+    for caller, namespace in ((service, "default"), (acme, "acme"), (other, "other")):
+        caller.submit(url=target.url, callback={"url": hook.url})
+        request = hook.next()
+        for name, text in secrets.items():
+            if name == namespace:
+                assert Webhook(text).verify(request.body, dict(request.headers))["type"] == "call.succeeded"
+            else:
+                with pytest.raises(WebhookVerificationError):
+                    Webhook(text).verify(request.body, dict(request.headers))
+    reader = Tenant(service, "acme", "read", "submit", "operate")
+    assert reader("GET", "/v1/webhook-secret").status == 403
+
+
+def test_a_delivery_to_an_endpoint_that_was_deleted_is_never_sent(operated, flaky, receiver):
+    service, target, hook = operated(), flaky(), receiver()
+    acme = Tenant(service, "acme")
+    endpoint = acme("POST", "/v1/webhook-endpoints", {"url": hook.url, "events": ["call.succeeded"]}).json["id"]
+    key = f"webhook:{endpoint}"
+    assert acme("POST", f"/v1/targets/{key}/pause").status == 200
+    acme.ended(acme.submit(url=target.url))
+    wait_until(lambda: acme.data("/v1/calls?kind=webhook"), "the delivery waits")
+    assert acme("DELETE", f"/v1/webhook-endpoints/{endpoint}").status == 204
+    assert acme("POST", f"/v1/targets/{key}/resume").status == 200
+    identity = acme.data("/v1/calls?kind=webhook")[0]["id"]
+    tried = wait_until(lambda: acme("GET", f"/v1/calls/{identity}").json["attempts"], "it is tried")
+    assert (tried[0]["outcome"], tried[0]["error"]["code"]) == ("localFault", "webhookEndpointGone")
+    assert not hook.requests

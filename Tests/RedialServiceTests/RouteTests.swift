@@ -40,6 +40,7 @@ struct RouteTests {
     (.post, "/v1/operations/op_0000000000001/cancel", "cancelOperation(op_0000000000001)"),
     (.get, "/v1/operations/call_0000000000001", "nothing"), (.get, "/v1/operations/op_1", "nothing"),
     (.get, "//v1/calls", "nothing"), (.options, "*", "nothing"),
+    (.get, "/v1/webhook-secret", "webhookSecret"), (.post, "/v1/webhook-secret", "only GET, HEAD"),
   ]
 
   @Test("each method and path leads where it should", arguments: routes)
@@ -122,6 +123,7 @@ extension Route {
     case .events: "events"
     case .webhooks(let route): "webhooks \(route)"
     case .keys(let route): "keys \(route)"
+    case .webhookSecret: "webhookSecret"
     case .preview: "preview"
     case .simulate: "simulate"
     case .configure(let key): "configure(\(key))"

@@ -34,13 +34,13 @@ struct WebhookTests {
     #expect(made.allSatisfy { WebhookSecret($0) != nil })
   }
 
-  private func start(_ kind: CallKind, headers: [HeaderField] = []) -> AttemptStart {
+  private func start(_ kind: CallKind, headers: [HeaderField] = [], target: String = "t") -> AttemptStart {
     let now = Timestamp(microseconds: 1_790_000_000_000_000)
     return AttemptStart(
       call: CallRecord(
         id: CallID(rawValue: 1_790_000_000_000 << 20), kind: kind,
         spec: CallSpec(
-          url: "http://127.0.0.1/", method: "POST", headers: headers, target: "t", policy: RetryPolicy(),
+          url: "http://127.0.0.1/", method: "POST", headers: headers, target: target, policy: RetryPolicy(),
           captureLimit: 0), body: Array("{}".utf8), createdAt: now,
         progress: CallProgress(state: .running, due: now, roundStartedAt: now)), number: 3, timeout: .seconds(1))
   }
@@ -49,7 +49,7 @@ struct WebhookTests {
     let headers = AttemptHeaders(
       secret: try #require(WebhookSecret(Self.text)),
       endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)))
-    let fields = headers.fields(of: start, at: Timestamp(microseconds: 1_614_265_330_999_999))
+    let fields = try #require(headers.fields(of: start, at: Timestamp(microseconds: 1_614_265_330_999_999)))
     return Dictionary(fields.map { ($0.name, $0.value) }) { "\($0), \($1)" }
   }
 
@@ -86,5 +86,34 @@ struct WebhookTests {
     #expect(id.hasPrefix("msg_"))
     #expect(
       fields["webhook-signature"] == secret.signature(id: id, timestamp: 1_614_265_330, payload: Array("{}".utf8)))
+  }
+
+  @Test("each namespace has a secret of its own, and the default one that of the service")
+  func namespaces() throws {
+    let secret = try #require(WebhookSecret(Self.text))
+    let (acme, other) = (try #require(Namespace("acme")), try #require(Namespace("acme-2")))
+    #expect(secret.derived(for: .default).text == Self.text)
+    let texts = [acme, other].map { secret.derived(for: $0).text }
+    #expect(Set(texts + [Self.text]).count == 3)
+    #expect(secret.derived(for: acme) == WebhookSecret(texts[0]), "what people are shown is what signs")
+    let signed = try fields(start(.webhook, target: QualifiedKey.make("webhook:http://a", in: acme)))
+    let id = try #require(signed["webhook-id"])
+    func signature(_ secret: WebhookSecret) -> String {
+      secret.signature(id: id, timestamp: 1_614_265_330, payload: Array("{}".utf8))
+    }
+    #expect(signed["webhook-signature"] == signature(secret.derived(for: acme)))
+    #expect(signed["webhook-signature"] != signature(secret))
+  }
+
+  @Test("what would go to an endpoint that was deleted is signed by nobody, and has no header to be sent with")
+  func gone() throws {
+    let headers = AttemptHeaders(
+      secret: try #require(WebhookSecret(Self.text)), endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)))
+    let target = WebhookSubscription.targetPrefix + WebhookEndpoint.prefix + "0000000000001"
+    let start = start(.webhook, target: target)
+    #expect(headers.fields(of: start, at: Timestamp(microseconds: 1)) == nil)
+    #expect(headers.fields(of: self.start(.call, target: target), at: Timestamp(microseconds: 1)) != nil)
+    let result = AttemptResult(endpointGone: start)
+    #expect(result.outcome == .localFault && result.failure?.code == "webhookEndpointGone")
   }
 }

@@ -189,7 +189,7 @@ extension Route {
     case .list, .call, .attempts, .targets, .target, .events, .preview, .simulate, .readiness: .scope(.read)
     case .policies, .policy, .operations, .operation: .scope(.read)
     case .operate, .configure, .control, .putPolicy, .removePolicy, .beginOperation, .cancelOperation: .scope(.operate)
-    case .keys: .scope(.admin)
+    case .keys, .webhookSecret: .scope(.admin)
     // They are of all namespaces; the route itself sees to whose key it is.
     case .metrics: .scope(.metrics)
     case .webhooks(let route):

@@ -30,7 +30,7 @@ final class Runtime: @unchecked Sendable {
   private let spans: SpanExporter?
   private let tracer: CallTracer?
   private let watchInterval: Duration
-  private let headers: AttemptHeaders
+  let headers: AttemptHeaders
   private let retention: Retention
   private var engineLane: EngineLane?
   private var storeLane: StoreLane?
@@ -282,7 +282,22 @@ final class Runtime: @unchecked Sendable {
   }
 
   private func start(_ all: [AttemptStart]) {
-    let starts = inTime(all)
+    // By the wall clock, for that is what receivers of webhooks compare it with.
+    let now = Clock.wallTime()
+    var starts: [AttemptStart] = []
+    var fields: [[HeaderField]] = []
+    var undeliverable: [AttemptStart] = []
+    starts.reserveCapacity(all.count)
+    fields.reserveCapacity(all.count)
+    for start in inTime(all) {
+      guard let own = headers.fields(of: start, at: now) else {
+        undeliverable.append(start)
+        continue
+      }
+      starts.append(start)
+      fields.append(own)
+    }
+    if !undeliverable.isEmpty { post(undeliverable.map { .attemptEnded(AttemptResult(endpointGone: $0)) }) }
     if starts.isEmpty { return }
     underWay.withLock { underWay in
       for start in starts { underWay[UInt64(start.call.id.rawValue)] = start.number }
@@ -291,13 +306,11 @@ final class Runtime: @unchecked Sendable {
       endpoints.began(UInt64(start.call.id.rawValue), to: start.call.spec.target)
     }
     tracer?.starting(starts)
-    // By the wall clock, for that is what receivers of webhooks compare it with.
-    let now = Clock.wallTime()
     transport?.start(
-      starts.map { start in
+      zip(starts, fields).map { start, fields in
         TransportRequest(
           id: UInt64(start.call.id.rawValue), url: start.call.spec.url, method: start.call.spec.method,
-          headers: headers.fields(of: start, at: now), body: start.call.body,
+          headers: fields, body: start.call.body,
           source: bodies.source(of: start.call), timeout: start.timeout,
           captureLimit: start.call.spec.captureLimit, maxRedirects: start.call.spec.maxRedirects,
           tls: start.tls)

@@ -23,6 +23,7 @@ enum Route: Sendable {
   case cancelOperation(BulkOperationID)
   case events
   case webhooks(WebhookRoute)
+  case webhookSecret
   case keys(KeyRoute)
   case preview
   case simulate
@@ -62,6 +63,7 @@ enum Route: Sendable {
     case ["v1", "keys"]: self = Self.choose(method, [(.get, .keys(.list)), (.post, .keys(.create))])
     case let path where path.count == 3 && path[0] == "v1" && path[1] == "keys":
       self = Self.choose(method, [(.delete, .keys(.revoke(String(path[2]))))])
+    case ["v1", "webhook-secret"]: self = Self.choose(method, [(.get, .webhookSecret)])
     case ["v1", "events"]: self = Self.choose(method, [(.get, .events)])
     case ["v1", "policies", "preview"]: self = Self.choose(method, [(.post, .preview)])
     case ["v1", "operations"]: self = Self.choose(method, [(.get, .operations), (.post, .beginOperation)])

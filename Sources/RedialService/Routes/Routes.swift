@@ -98,6 +98,9 @@ struct Routes: HTTPHandler {
     case .events: try listen(request, responder, caller)
     case .keys(let route): try serve(route, request, responder, caller)
     case .webhooks(let route): try serve(route, request, responder, caller)
+    case .webhookSecret:
+      try noParameters(request.query)
+      runtime.showWebhookSecret(of: caller.namespace, responder)
     case .preview: try preview(request, responder, caller)
     case .simulate: try simulate(request, responder, caller)
     case .configure(let key):

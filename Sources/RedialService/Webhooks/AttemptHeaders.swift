@@ -4,6 +4,7 @@ internal import RedialModel
 
 /// The header fields that an attempt carries besides its client's.
 struct AttemptHeaders: Sendable {
+  /// Signs the callbacks of calls in the default namespace; those of others are derived from it.
   let secret: WebhookSecret
   let endpoints: WebhookEndpoints
   /// Which of the traces that begin here targets are told to record.
@@ -11,11 +12,19 @@ struct AttemptHeaders: Sendable {
 
   /// All header fields of an attempt: the client's, and those that name the call and the attempt; for a
   /// webhook those of Standard Webhooks, signed with the time of the attempt.
-  func fields(of start: AttemptStart, at now: Timestamp) -> [HeaderField] {
+  ///
+  /// - Returns: Nil for the delivery to an endpoint that is there no longer: nothing may sign it, so it must not be sent.
+  func fields(of start: AttemptStart, at now: Timestamp) -> [HeaderField]? {
     var fields = start.call.spec.headers
     fields.reserveCapacity(fields.count + 4)
     switch start.call.kind {
     case .webhook:
+      let secrets: [WebhookSecret]
+      switch endpoints.signers(ofTarget: start.call.spec.target, at: now) {
+      case .endpoint(let own): secrets = own
+      case .gone: return nil
+      case .callback: secrets = [secret.derived(for: start.call.spec.namespace)]
+      }
       let id = "msg_" + start.call.id.characters
       let seconds = now.microseconds / 1_000_000
       fields.append(HeaderField("webhook-id", id))
@@ -23,8 +32,7 @@ struct AttemptHeaders: Sendable {
       fields.append(
         HeaderField(
           "webhook-signature",
-          (endpoints.secrets(ofTarget: start.call.spec.target, at: now) ?? [secret])
-            .map { $0.signature(id: id, timestamp: seconds, payload: start.call.body) }.joined(separator: " ")))
+          secrets.map { $0.signature(id: id, timestamp: seconds, payload: start.call.body) }.joined(separator: " ")))
     case .call:
       let id = start.call.id.description
       if !fields.contains(where: { $0.isNamed("idempotency-key") }) {
@@ -47,5 +55,18 @@ struct AttemptHeaders: Sendable {
     } else {
       fields.append(HeaderField(TraceContext.fieldName, trace))
     }
+  }
+}
+
+extension AttemptResult {
+  /// The end of an attempt that was not begun, since the endpoint that it would deliver to was deleted: no fault of the
+  /// target's.
+  init(endpointGone start: AttemptStart) {
+    self.init(
+      id: start.call.id, number: start.number, outcome: .localFault,
+      failure: AttemptFailure(
+        code: "webhookEndpointGone",
+        message: "The attempt was not begun: the webhook endpoint was deleted, and its secret with it."),
+      duration: .zero)
   }
 }

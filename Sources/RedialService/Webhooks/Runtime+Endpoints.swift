@@ -91,6 +91,19 @@ extension Runtime {
     return endpoint
   }
 
+  /// Answers with the secret that signs the callbacks of a namespace's calls.
+  func showWebhookSecret(of namespace: Namespace, _ responder: HTTPResponder) {
+    let secret = headers.secret.derived(for: namespace)
+    var response = Answer.json(capacity: 128) { writer in
+      writer.beginObject()
+      writer.field("namespace", namespace.name)
+      writer.field("secret", secret.text)
+      writer.endObject()
+    }
+    response.headers.append(HTTPHeader("cache-control", "no-store"))
+    respond(responder, response)
+  }
+
   // MARK: How deliveries come out
 
   /// Draws the consequences of how deliveries came out.

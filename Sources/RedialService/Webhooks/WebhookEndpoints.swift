@@ -70,10 +70,20 @@ final class WebhookEndpoints: Sendable {
     endpoints.withLock { _ = $0.removeValue(forKey: id) }
   }
 
-  /// The secrets that sign what goes to a target; nil for one that is no endpoint's.
-  func secrets(ofTarget target: String, at now: Timestamp) -> [WebhookSecret]? {
-    guard count.load(ordering: .relaxed) > 0, let id = Self.endpoint(ofTarget: target) else { return nil }
-    return self[id]?.signing(at: now)
+  /// Whose secrets sign a webhook.
+  enum Signers: Sendable {
+    /// An endpoint's own.
+    case endpoint([WebhookSecret])
+    /// Nobody's any longer: the endpoint that it would go to was deleted.
+    case gone
+    /// Its namespace's: it is the callback of a call.
+    case callback
+  }
+
+  /// Whose secrets sign what goes to a target.
+  func signers(ofTarget target: String, at now: Timestamp) -> Signers {
+    guard let id = Self.endpoint(ofTarget: target) else { return .callback }
+    return self[id].map { .endpoint($0.signing(at: now)) } ?? .gone
   }
 
   private static func endpoint(ofTarget key: String) -> String? {

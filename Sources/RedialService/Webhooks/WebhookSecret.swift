@@ -30,9 +30,28 @@ public struct WebhookSecret: Sendable, Hashable {
   public func signature(id: String, timestamp: Int64, payload: [UInt8]) -> String {
     var message = Array("\(id).\(timestamp).".utf8)
     message += payload
+    return "v1," + Base64.encode(authentication(of: message))
+  }
+
+  /// The secret of a namespace, which signs the callbacks of its calls: this one in the default namespace, and in any
+  /// other HMAC-SHA256 by this one of a label and the namespace's name. Who knows it knows no other's, so that a webhook
+  /// that one namespace sends to the receiver of another does not pass for one of that other's.
+  func derived(for namespace: Namespace) -> WebhookSecret {
+    if namespace.isDefault { return self }
+    return WebhookSecret(key: authentication(of: Array("redial webhook secret of namespace \(namespace.name)".utf8)))
+  }
+
+  /// - Parameter key: 24 to 64 bytes.
+  private init(key: [UInt8]) {
+    text = Self.prefix + Base64.encode(key)
+    self.key = key
+  }
+
+  /// HMAC-SHA256 (RFC 2104) of a message; 32 bytes.
+  private func authentication(of message: [UInt8]) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var length: UInt32 = 0
     HMAC(EVP_sha256(), key, Int32(key.count), message, message.count, &digest, &length)
-    return "v1," + Base64.encode(digest.prefix(Int(length)))
+    return Array(digest.prefix(Int(length)))
   }
 }

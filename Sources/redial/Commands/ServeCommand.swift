@@ -1,4 +1,5 @@
 import HTTPServer
+import RedialModel
 import RedialService
 
 extension Command {
@@ -30,11 +31,20 @@ extension Command {
 
   /// `redial webhook-secret`
   static let webhookSecret = Command(
-    name: "webhook-secret", summary: "Show the secret that webhooks are signed with.", options: serve.options
+    name: "webhook-secret", summary: "Show the secret that the callbacks of calls are signed with.",
+    options: [
+      Option(
+        name: "--namespace", form: "NAME",
+        summary: "The namespace of the calls; each has a secret of its own [REDIAL_NAMESPACE; default].")
+    ] + serve.options
   ) { arguments throws(CommandError) in
     let loaded = try ServeCommand.load(arguments)
+    let name = arguments.value("--namespace") ?? Environment.value("REDIAL_NAMESPACE") ?? ""
+    guard let namespace = name.isEmpty ? .default : Namespace(name) else {
+      throw CommandError(code: .usage, message: "--namespace \(Namespace.rule), and is \"\(name)\"")
+    }
     do throws(Service.StartError) {
-      Terminal.write(try Service.webhookSecret(loaded.settings) + "\n")
+      Terminal.write(try Service.webhookSecret(loaded.settings, of: namespace) + "\n")
     } catch {
       throw CommandError(code: .unreachable, message: error.message)
     }
