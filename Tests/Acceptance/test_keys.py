@@ -1,7 +1,9 @@
 """Who may do what: keys, scopes and quotas; and no door is open by mistake."""
 
+import http.client
 import json
 import re
+import socket
 
 import pytest
 
@@ -265,3 +267,52 @@ def test_the_command_warns_of_a_key_that_anybody_on_the_way_can_read():
         answer = run("list", "--url", url, env={"REDIAL_API_KEY": "k" * 32})
         assert ("warning: the API key goes unencrypted" in answer.stderr) == expected, answer.stderr
         assert "k" * 32 not in answer.stderr
+
+
+def test_what_was_begun_without_a_key_ends_when_the_first_is_made(redial, flaky):
+    service, target = redial(), flaky()
+    listener = Stream(service)
+    lines = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
+    lines.putrequest("POST", "/v1/calls/batch")
+    lines.putheader("content-type", "application/x-ndjson")
+    lines.putheader("transfer-encoding", "chunked")
+    lines.endheaders()
+    line = json.dumps({"url": target.url}).encode() + b"\n"
+
+    def send():
+        lines.send(b"%x\r\n%s\r\n" % (len(line), line))
+
+    send()
+    answer = lines.getresponse()
+    assert json.loads(answer.readline())["status"] == 202
+    locked(service)
+    wait_until(lambda: listener.ended, "nobody listens without a key")
+    assert ": an API key is needed from now on" in listener.lines
+    send()
+    refused = json.loads(answer.readline())
+    assert (refused["line"], refused["status"], refused["problem"]["code"]) == (None, 401, "missingAPIKey")
+    assert len(service("GET", "/v1/calls").json["data"]) == 1
+
+
+def test_a_list_by_lines_breaks_off_when_the_key_is_revoked(redial, flaky):
+    service, target = redial(), flaky()
+    locked(service)
+    # More than what connections hold, so that most of it is yet to be read when the key goes.
+    labels = {f"n{n}": "x" * 250 for n in range(16)}
+    for _ in range(30):
+        batch = [{"url": target.url, "delay": "1h", "labels": labels}] * 100
+        assert service("POST", "/v1/calls/batch", batch).status == 200
+    key = make(service, "read")
+    listing = socket.socket()
+    listing.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    listing.connect(("127.0.0.1", service.port))
+    listing.sendall(
+        f"GET /v1/calls?limit=50 HTTP/1.1\r\nhost: x\r\naccept: application/x-ndjson\r\n"
+        f"authorization: Bearer {key['key']}\r\n\r\n".encode())
+    assert listing.recv(100).startswith(b"HTTP/1.1 200")
+    assert service("DELETE", f"{PATH}/{key['id']}").status == 200
+    count = 0
+    with pytest.raises(ConnectionResetError):
+        while piece := listing.recv(1 << 16):
+            count += len(piece)
+        raise AssertionError(f"the list was read to its end, {count} bytes")

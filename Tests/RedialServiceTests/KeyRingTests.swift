@@ -53,6 +53,32 @@ struct KeyRingTests {
     #expect(problem.retryAfter == 58)
   }
 
+  @Test("what was begun without a key ends when one is asked for, and what was begun by one when it is revoked or gone")
+  func goingOn() throws {
+    let ring = KeyRing(adminKey: nil)
+    let nobody = Caller()
+    #expect(ring.refusal(of: nobody) == nil)
+    var (key, text) = try #require(APIKey.make(APIKeyDraft(name: "a", scopes: [.read]), at: Self.start))
+    ring.set(key)
+    #expect(ring.refusal(of: nobody)?.code == "missingAPIKey")
+    guard case .admitted(_, let holder) = ring.judge("Bearer \(text)", for: .scope(.read), at: Self.start) else {
+      Issue.record("the key is not admitted")
+      return
+    }
+    #expect(ring.refusal(of: holder) == nil)
+    key.revokedAt = Self.start
+    ring.set(key)
+    #expect(ring.refusal(of: holder)?.code == "invalidAPIKey")
+    #expect(KeyRing(adminKey: nil).refusal(of: holder)?.code == "invalidAPIKey", "a key that is not kept is no key")
+
+    let admin = KeyRing(adminKey: "0123456789abcdef")
+    guard case .admitted(_, let caller) = admin.judge("Bearer 0123456789abcdef", for: .anyKey, at: Self.start) else {
+      Issue.record("the admin key is not admitted")
+      return
+    }
+    #expect(admin.refusal(of: caller) == nil && admin.refusal(of: nobody)?.status == 401)
+  }
+
   @Test("what the store keeps of a key is read back, and what the key shows is not in it")
   func document() throws {
     let draft = APIKeyDraft(name: "ci \"x\"", scopes: [.submit, .operate], requestsPerMinute: 7)

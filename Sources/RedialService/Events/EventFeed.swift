@@ -145,18 +145,21 @@ final class EventFeed: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - caller: Who listens; it hears what happens in its namespace.
+  ///   - mayGoOn: Why the caller may not listen any longer; nil while it may.
   ///   - refuse: Called with the problem if it cannot.
   func listen(
     _ responder: HTTPResponder, _ filter: EventFilter, after last: EventID?, _ caller: Caller,
-    refuse: @escaping @Sendable (Problem) -> Void
+    mayGoOn: @escaping @Sendable () -> Problem?, refuse: @escaping @Sendable (Problem) -> Void
   ) {
-    queue.async { self.add(responder, filter, after: last, caller, refuse) }
+    queue.async { self.add(responder, filter, after: last, caller, mayGoOn, refuse) }
   }
 
   private func add(
     _ responder: HTTPResponder, _ filter: EventFilter, after last: EventID?, _ caller: Caller,
-    _ refuse: (Problem) -> Void
+    _ mayGoOn: @escaping @Sendable () -> Problem?, _ refuse: (Problem) -> Void
   ) {
+    // It was let in before this queue came to it, and those who may not listen any longer may have been sent away since.
+    if let problem = mayGoOn() { return refuse(problem) }
     let namespace = caller.namespace
     guard !isClosed, channels[namespace]?.listeners.count ?? 0 < settings.maxListeners else {
       return refuse(
@@ -179,7 +182,8 @@ final class EventFeed: @unchecked Sendable {
       guard let self else { return }
       queue.async { self.stream(of: number, did: event) }
     }
-    var listener = EventListener(stream: stream, filter: filter, caller, epoch: epoch, next: log.next)
+    var listener = EventListener(
+      stream: stream, filter: filter, caller, epoch: epoch, next: log.next, mayGoOn: mayGoOn)
     if let last { listener.resume(after: last, in: log) }
     listener.greet()
     listeners[number] = listener
@@ -232,11 +236,12 @@ final class EventFeed: @unchecked Sendable {
     }
   }
 
-  /// Lets those not listen any longer who do so by an API key that was revoked.
-  func dismiss(listenersWithKey id: String) {
+  /// Lets those not listen any longer who may not: by an API key that was revoked, or without one where one is asked for
+  /// by now.
+  func dismissTheRefused() {
     queue.async {
-      for (number, var listener) in self.listeners where listener.keyID == id {
-        listener.end(saying: "the API key was revoked")
+      for (number, var listener) in self.listeners where listener.mayGoOn() != nil {
+        listener.end(saying: listener.hasKey ? "the API key was revoked" : "an API key is needed from now on")
         self.remove(number)
       }
     }

@@ -17,8 +17,10 @@ struct EventListener {
   }
 
   let stream: HTTPResponseStream
-  /// The API key that it listens by.
-  let keyID: String?
+  /// Whether it listens by an API key.
+  let hasKey: Bool
+  /// Why it may not listen any longer; nil while it may.
+  let mayGoOn: @Sendable () -> Problem?
   /// Whose events it hears.
   let namespace: Namespace
   private let filter: EventFilter
@@ -32,10 +34,14 @@ struct EventListener {
   /// Bytes that are written at a time.
   private static let pieceBytes = 64 * 1024
 
-  init(stream: HTTPResponseStream, filter: EventFilter, _ caller: Caller, epoch: UInt64, next: UInt64) {
+  init(
+    stream: HTTPResponseStream, filter: EventFilter, _ caller: Caller, epoch: UInt64, next: UInt64,
+    mayGoOn: @escaping @Sendable () -> Problem?
+  ) {
     self.stream = stream
     self.filter = filter
-    keyID = caller.keyID
+    hasKey = caller.keyID != nil
+    self.mayGoOn = mayGoOn
     namespace = caller.namespace
     self.epoch = epoch
     self.next = next

@@ -2,8 +2,20 @@ internal import RedialModel
 
 /// Who a request is from, and where it acts.
 struct Caller: Sendable {
+  /// By what somebody is let in.
+  enum Admission: Sendable, Hashable {
+    /// Nothing: no key was asked for.
+    case nobody
+    /// The admin key of the settings.
+    case adminKey
+    /// The API key of that id.
+    case key(String)
+  }
+
+  /// By what it is let in; what it has begun goes on only as long as that is good enough.
+  var admission = Admission.nobody
   /// The API key that it is admitted by; nil for the admin key, and where none is asked for.
-  var keyID: String?
+  var keyID: String? { if case .key(let id) = admission { id } else { nil } }
   /// The namespace that it acts in.
   var namespace = Namespace.default
   /// Whether it manages the keys of all namespaces. That is who shows the admin key or a key of the default namespace with

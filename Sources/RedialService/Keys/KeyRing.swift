@@ -93,7 +93,9 @@ final class KeyRing: Sendable {
   func judge(_ authorization: String?, for access: Access, at now: Timestamp) -> Verdict {
     guard isRequired, access != .open else { return .admitted([], Caller()) }
     guard let text = authorization.flatMap(Self.bearer) else { return Self.unauthorized(isKnown: false) }
-    if let adminDigest, APIKey.areEqual(adminDigest, APIKey.digest(of: text)) { return .admitted([], Caller()) }
+    if let adminDigest, APIKey.areEqual(adminDigest, APIKey.digest(of: text)) {
+      return .admitted([], Caller(admission: .adminKey))
+    }
     guard let id = APIKey.id(in: text), let key = self[id], key.matches(text), key.revokedAt == nil else {
       return Self.unauthorized(isKnown: true)
     }
@@ -114,9 +116,16 @@ final class KeyRing: Sendable {
     return key.grants(scope) ? nil : Self.forbidden(scope).problem
   }
 
-  /// Why a request that was admitted by a key may not go on; nil if it may.
-  func refusal(ofKey id: String) -> Problem? {
-    self[id]?.revokedAt == nil ? nil : Self.unauthorized(isKnown: true).problem
+  /// Why what a caller has begun may not go on: the key was revoked, or none was asked for then and one is now. Nil if it
+  /// may.
+  func refusal(of caller: Caller) -> Problem? {
+    switch caller.admission {
+    case .adminKey: return nil
+    case .nobody: return isRequired ? Self.unauthorized(isKnown: false).problem : nil
+    case .key(let id):
+      guard let key = self[id], key.revokedAt == nil else { return Self.unauthorized(isKnown: true).problem }
+      return nil
+    }
   }
 
   /// Whether the value of an `Authorization` field is meant for Redial, so that nobody else is to see it: any, where
@@ -128,7 +137,8 @@ final class KeyRing: Sendable {
   /// Counts a request against its key's quota.
   private func use(_ key: APIKey, at now: Timestamp) -> Verdict {
     let caller = Caller(
-      keyID: key.id, namespace: key.namespace, isOperator: key.namespace.isDefault && key.scopes.contains(.admin))
+      admission: .key(key.id), namespace: key.namespace,
+      isOperator: key.namespace.isDefault && key.scopes.contains(.admin))
     guard let quota = key.requestsPerMinute else { return .admitted([], caller) }
     let (count, left) = keys.withLock { keys in
       var used = keys.used[key.id] ?? (now, 0)

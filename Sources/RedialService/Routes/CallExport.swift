@@ -19,18 +19,25 @@ final class CallExport: Sendable {
   }
 
   private let runtime: Runtime
+  private let mayGoOn: @Sendable () -> Problem?
   private let state: Mutex<State>
 
-  private init(_ runtime: Runtime, _ query: CallQuery) {
+  private init(_ runtime: Runtime, _ query: CallQuery, _ mayGoOn: @escaping @Sendable () -> Problem?) {
     self.runtime = runtime
+    self.mayGoOn = mayGoOn
     state = Mutex(State(query: query))
   }
 
   /// Answers with the calls.
   ///
-  /// - Parameter query: Which are meant, and how many are read at a time.
-  static func begin(_ query: CallQuery, _ runtime: Runtime, _ responder: HTTPResponder) {
-    let export = CallExport(runtime, query)
+  /// - Parameters:
+  ///   - query: Which are meant, and how many are read at a time.
+  ///   - mayGoOn: Asked before each page: why whoever asks for them may have no more; nil while he may.
+  static func begin(
+    _ query: CallQuery, _ runtime: Runtime, _ responder: HTTPResponder,
+    mayGoOn: @escaping @Sendable () -> Problem?
+  ) {
+    let export = CallExport(runtime, query, mayGoOn)
     runtime.metrics.count { $0.requests[2] += 1 }
     let head = HTTPResponse(
       status: 200,
@@ -67,6 +74,10 @@ final class CallExport: Sendable {
       return (state.query, stream)
     }
     guard let (query, stream) = next else { return }
+    guard mayGoOn() == nil else {
+      finish()
+      return stream.abort()
+    }
     runtime.query { [self] in
       try write(query, to: stream)
     } failure: { [self] _ in

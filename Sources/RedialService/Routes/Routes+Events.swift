@@ -21,8 +21,8 @@ extension Routes {
       return runtime.respond(responder, HTTPResponse(status: 200, headers: head, body: []))
     }
     runtime.metrics.count { $0.requests[2] += 1 }
-    runtime.events.listen(responder, filter, after: last, caller) { [runtime] problem in
-      runtime.respond(responder, Answer.problem(problem))
-    }
+    runtime.events.listen(
+      responder, filter, after: last, caller, mayGoOn: { [keys] in keys.refusal(of: caller) },
+      refuse: { [runtime] problem in runtime.respond(responder, Answer.problem(problem)) })
   }
 }

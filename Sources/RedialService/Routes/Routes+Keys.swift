@@ -56,7 +56,10 @@ extension Routes {
           throw Runtime.noRandomness
         }
         try store.putDocument(.apiKey, id: key.id, key.document)
+        // The first key is asked of everybody, those among them who have listened without one.
+        let isFirst = !keys.isRequired
         keys.set(key)
+        if isFirst { runtime.events.dismissTheRefused() }
         runtime.post(CollectionOfOne(.namespaces(keys.namespaces)))
         runtime.log.write(
           .info, "apiKeyCreated", [("id", key.id), ("name", key.name), ("namespace", key.namespace.name)])
@@ -76,7 +79,7 @@ extension Routes {
         try store.putDocument(.apiKey, id: id, key.document)
         keys.set(key)
         runtime.post(CollectionOfOne(.namespaces(keys.namespaces)))
-        runtime.events.dismiss(listenersWithKey: id)
+        runtime.events.dismissTheRefused()
         runtime.log.write(.info, "apiKeyRevoked", [("id", id), ("name", key.name)])
         return Answer.json(capacity: 256) { key.write(to: &$0) }
       }

@@ -17,7 +17,7 @@ extension Routes {
       try noParameters(request.query)
       let options = BatchStream.Options(
         caller: caller, key: try keyText(of: request), isMinimal: Preferences(of: request).isMinimal,
-        mayGoOn: { [keys] in caller.keyID.flatMap { keys.refusal(ofKey: $0) } })
+        mayGoOn: { [keys] in keys.refusal(of: caller) })
       return BatchStream(
         runtime, responder, limits(for: caller), BatchStream.Limits(lines: maxBatch, bytes: maxLineBytes), options)
     } catch {

@@ -234,14 +234,17 @@ struct Routes: HTTPHandler {
   ) throws(Problem) {
     var wanted = try CallQuery(parameters: query)
     wanted.filter.namespace = caller.namespace
-    list(wanted, responder, asLines: asLines)
+    list(wanted, responder, linesFor: asLines ? caller : nil)
   }
 
-  /// - Parameter asLines: Whether all calls are wanted, one a line, and the limit is that of what is read at a time.
-  func list(_ query: CallQuery, _ responder: HTTPResponder, asLines: Bool = false) {
+  /// - Parameter caller: Who wants all calls, one a line, so that the limit is that of what is read at a time; nil if
+  ///   nobody does.
+  func list(_ query: CallQuery, _ responder: HTTPResponder, linesFor caller: Caller? = nil) {
     var wanted = query
     wanted.scanLimit = maxScan
-    if asLines { return CallExport.begin(wanted, runtime, responder) }
+    if let caller {
+      return CallExport.begin(wanted, runtime, responder) { [keys] in keys.refusal(of: caller) }
+    }
     runtime.query(responder) { [runtime, wanted] in
       let page = try runtime.reader.calls(wanted)
       let now = runtime.clock.now
