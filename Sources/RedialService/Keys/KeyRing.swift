@@ -89,6 +89,14 @@ final class KeyRing: Sendable {
     isOn.store(true, ordering: .releasing)
   }
 
+  /// Has a key be none that was ever known; whether keys are asked for does not change.
+  func forget(_ id: String) {
+    keys.withLock { keys in
+      keys.byID[id] = nil
+      keys.used[id] = nil
+    }
+  }
+
   /// Judges a request by its `Authorization` field.
   func judge(_ authorization: String?, for access: Access, at now: Timestamp) -> Verdict {
     guard isRequired, access != .open else { return .admitted([], Caller()) }

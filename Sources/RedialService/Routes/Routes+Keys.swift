@@ -13,12 +13,6 @@ enum KeyRoute: Sendable {
 
 /// Who may use the API.
 extension Routes {
-  /// The most keys that are kept, revoked ones too.
-  private static let maxKeys = 10_000
-
-  /// The most keys of one namespace besides the default one, so that it cannot use up what all have.
-  private static let maxKeysOfNamespace = 1000
-
   func serve(
     _ route: KeyRoute, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
   ) throws(Problem) {
@@ -45,14 +39,11 @@ extension Routes {
       runtime.keep(responder) { [keys, runtime] (store: any DocumentStore) throws in
         // Of two who would make the first key, the store's lane lets one be first; the other needs a key by then.
         if let problem = keys.refusal(ofHolder: authorization, for: .admin) { throw problem }
-        let all = keys.all
-        let bound = namespace.isDefault ? Self.maxKeys : Self.maxKeysOfNamespace
-        guard all.count < Self.maxKeys, all.count(where: { $0.namespace == namespace }) < bound else {
-          throw Problem(
-            status: 409, code: "tooManyAPIKeys", title: "There are too many API keys",
-            detail: "No more than \(bound) are kept, revoked ones among them.")
+        let now = runtime.clock.now
+        guard let forgotten = KeyRoom.forgotten(for: namespace, among: keys.all, at: now) else {
+          throw KeyRoom.problem(in: namespace)
         }
-        guard let (key, text) = APIKey.make(draft, in: namespace, at: runtime.clock.now) else {
+        guard let (key, text) = APIKey.make(draft, in: namespace, at: now) else {
           throw Runtime.noRandomness
         }
         try store.putDocument(.apiKey, id: key.id, key.document)
@@ -63,6 +54,12 @@ extension Routes {
         runtime.post(CollectionOfOne(.namespaces(keys.namespaces)))
         runtime.log.write(
           .info, "apiKeyCreated", [("id", key.id), ("name", key.name), ("namespace", key.namespace.name)])
+        // Behind the new one, so that there is a key at any time: a store without any would let everybody in.
+        for old in forgotten {
+          try store.removeDocument(.apiKey, id: old.id)
+          keys.forget(old.id)
+          runtime.log.write(.info, "apiKeyForgotten", [("id", old.id), ("name", old.name)])
+        }
         var response = Answer.json(capacity: 256) { key.write(to: &$0, text: text) }
         response.status = 201
         response.headers.append(HTTPHeader("cache-control", "no-store"))
