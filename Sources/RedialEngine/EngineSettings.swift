@@ -111,10 +111,18 @@ public struct EngineSettings: Sendable, Hashable {
   func target(by rule: TargetRule?) -> TargetSettings { rule?.settings.applied(to: target) ?? target }
 
   /// The first rule that matches a target, whatever its namespace.
+  ///
+  /// The certificate of a rule says who the operator is. Whoever else could have Redial show it, by calling such a target,
+  /// would be taken for the operator there, so it is left out in other namespaces than the default one.
   func rule(for key: String) -> TargetRule? {
     if targetRules.isEmpty { return nil }
-    let key = QualifiedKey.bare(key)
-    return targetRules.first { $0.matches(key) }
+    let bare = QualifiedKey.bare(key)
+    guard var rule = targetRules.first(where: { $0.matches(bare) }) else { return nil }
+    if rule.settings.tls != nil, !QualifiedKey.namespace(of: key).isDefault {
+      rule.settings.tls?.certificate = nil
+      rule.settings.tls?.key = nil
+    }
+    return rule
   }
 
   /// Webhooks are patient: from 5 s to an hour apart, for three days. Any answer but 2xx and 410 is worth a

@@ -156,3 +156,18 @@ def test_without_a_directory_no_file_can_be_named(redial, tmp_path):
     assert [answer.status for answer in answers] == [422, 422]
     assert answers[0].json["errors"] == answers[1].json["errors"] and "tlsDirectory" in answers[0].json["detail"]
     assert service("PUT", "/v1/targets/t", {"tls": {"minVersion": "1.3"}}).status == 200
+
+
+def test_a_namespace_names_files_of_its_own_directory_only(redial, tmp_path):
+    folder = tmp_path / "tls"
+    service = redial(f"--tls-directory={folder}")
+
+    def put(namespace, path):
+        return service("PUT", "/v1/targets/t", {"tls": {"certificate": f"{folder}/{path}"}}, {
+            "content-type": "application/json", "redial-namespace": namespace}).status
+
+    assert put("acme", "acme/client.pem") == 200 and put("acme", "acme/more/client.pem") == 200
+    for path in ["client.pem", "other/client.pem", "acme2/client.pem", "acme", "acme/../client.pem"]:
+        assert put("acme", path) == 422, path
+    assert put("other", "acme/client.pem") == 422 and put("other", "other/client.pem") == 200
+    assert put("default", "client.pem") == 200

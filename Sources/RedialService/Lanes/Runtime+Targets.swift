@@ -40,6 +40,10 @@ extension Runtime {
     return targets.map { target in
       var target = target
       target.backlog.isComplete = stored.isComplete
+      // What a rule of the operator's names is on the operator's machine, and no tenant's to know.
+      if !QualifiedKey.namespace(of: target.key).isDefault, target.overrides.tls == nil {
+        target.settings.tls?.caFile = nil
+      }
       for (_, reason, count) in ofTarget[target.key] ?? [] { target.backlog.add(count, reason) }
       return target
     }

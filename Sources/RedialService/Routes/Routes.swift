@@ -108,7 +108,7 @@ struct Routes: HTTPHandler {
       try checkContentType(request.header("content-type"))
       try checkTargetKey(key)
       let overrides = try TargetOverrides.read(request.body.bindMemory(to: UInt8.self))
-      try overrides.checkFiles(in: tlsDirectory)
+      try overrides.checkFiles(in: caller.namespace.tlsDirectory(in: tlsDirectory))
       let target = caller.qualified(key)
       runtime.ask(responder, for: .control) { .control(TargetControl(.configure(overrides), target, reply: $0)) }
     case .control(let kind, let key):
