@@ -124,7 +124,15 @@ public final class Service: Sendable {
     }
     // Only now, so that a service that cannot listen makes no attempt either; requests wait as long.
     do throws(StoreError) {
-      let state = try store.recover(at: runtime.clock.now)
+      var state = try store.recover(at: runtime.clock.now)
+      for (target, members) in state.leaveOutFiles(outside: settings.tlsDirectory) {
+        log.write(
+          .warning, "tlsFilesNotApplied",
+          Log.fields(of: target) + [
+            ("members", members.joined(separator: " ")),
+            ("meaning", "they name files outside tlsDirectory; set it, or set the target anew"),
+          ])
+      }
       // What was set aside until now is not among the unfinished calls of that state.
       store.onSetAside = { [unowned runtime] in runtime.didSetAside($0) }
       runtime.begin(with: state)

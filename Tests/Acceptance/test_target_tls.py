@@ -171,3 +171,19 @@ def test_a_namespace_names_files_of_its_own_directory_only(redial, tmp_path):
         assert put("acme", path) == 422, path
     assert put("other", "acme/client.pem") == 422 and put("other", "other/client.pem") == 200
     assert put("default", "client.pem") == 200
+
+
+def test_files_that_were_set_before_there_was_a_directory_are_not_applied(redial, tmp_path):
+    service = redial(f"--tls-directory={tmp_path}/old")
+    tls = {"caFile": f"{tmp_path}/old/ca.pem", "minVersion": "1.3"}
+    assert service("PUT", "/v1/targets/t", {"tls": tls}).status == 200
+    service.terminate()
+    flag = service.arguments.index(f"--tls-directory={tmp_path}/old")
+    service.arguments[flag] = f"--tls-directory={tmp_path}/new"
+    service.start()
+    assert service.target("t")["settings"]["tls"] == {"minVersion": "1.3"}
+    assert "warning tlsFilesNotApplied" in service.log.read_text()
+    service.terminate()
+    service.arguments[flag] = f"--tls-directory={tmp_path}/old"
+    service.start()
+    assert service.target("t")["settings"]["tls"] == tls
