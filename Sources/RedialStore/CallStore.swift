@@ -76,6 +76,10 @@ public protocol CallReader: Sendable {
   /// when the namespace has no such call.
   func attempts(of id: CallID, in namespace: Namespace, withBodies: Bool) throws(StoreError) -> [AttemptRecord]?
 
+  /// Calls by their identities, in that order, without bodies and attempts: the failure for one that cannot be read, nil
+  /// where there is none.
+  func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?]
+
   /// Calls without bodies, newest first.
   func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall>
 

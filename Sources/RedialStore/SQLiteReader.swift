@@ -41,6 +41,11 @@ public final class SQLiteReader: CallReader {
     }
   }
 
+  /// Calls by their identities, in that order, without bodies and attempts.
+  public func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?] {
+    try withConnection { connection throws(StoreError) in try connection.records(of: ids) }
+  }
+
   /// Calls without bodies, newest first. One that cannot be understood is listed with an empty URL.
   public func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall> {
     try withConnection { connection throws(StoreError) in try connection.calls(query) }
@@ -171,6 +176,21 @@ private final class ReadConnection: @unchecked Sendable {
         case .failure(let damage): throw damage.error
         }
       }
+    }
+  }
+
+  func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?] {
+    try inTransaction { () throws(StoreError) in
+      var records: [Result<CallRecord, StoreError>?] = []
+      records.reserveCapacity(ids.count)
+      for id in ids {
+        switch try rowsWithoutBodies.call(id) {
+        case nil: records.append(nil)
+        case .damaged(let call): records.append(.failure(call.error))
+        case .intact(let record): records.append(.success(record))
+        }
+      }
+      return records
     }
   }
 

@@ -139,3 +139,23 @@ def test_the_admin_key_is_not_forwarded(redial, receiver):
     assert answer.status == 200, answer.body
     request = target.next()
     assert request.headers["authorization"] is None and key not in str(request.headers)
+
+
+def test_what_repeats_a_batch_is_answered_without_bodies_and_holds_up_nobody(redial, flaky):
+    service, target = redial("--max-batch", "4000"), flaky()
+    batch = [{"url": target.url, "delay": "1h", "body": "x" * 50} for _ in range(3000)]
+    batch[0] = {"url": target.url}
+    first = service("POST", "/v1/calls/batch", batch, JSON | {"idempotency-key": "k"}).json["data"]
+    ended = service.ended(first[0]["call"]["id"])
+    assert ended["state"] == "succeeded" and ended["attempts"] and "response" in ended
+    # More than may wait among the queries: none of an accepted call is refused.
+    again = service("POST", "/v1/calls/batch", batch, JSON | {"idempotency-key": "k"}).json["data"]
+    assert [(i["status"], i["replayed"], i["call"]["id"]) for i in again] == [
+        (202, True, i["call"]["id"]) for i in first]
+    assert again[0]["call"]["state"] == "succeeded"
+    assert not any({"attempts", "response"} & set(i["call"]) for i in again)
+    lines = "\n".join(json.dumps(item) for item in batch)
+    one = service("POST", "/v1/calls/batch", lines, LINES | {"idempotency-key": "l"})
+    two = service("POST", "/v1/calls/batch", lines, LINES | {"idempotency-key": "l"})
+    ids = [[json.loads(line)["call"]["id"] for line in answer.body.decode().splitlines()] for answer in (one, two)]
+    assert ids[0] == ids[1] and len(set(ids[0])) == 3000

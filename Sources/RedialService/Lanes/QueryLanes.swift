@@ -20,11 +20,19 @@ final class QueryLanes: Sendable {
       waiting.subtract(1, ordering: .relaxed)
       return false
     }
-    let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
-    queues[Int(UInt(bitPattern: index) % UInt(queues.count))].async {
+    enqueue {
       query()
       self.waiting.subtract(1, ordering: .relaxed)
     }
     return true
+  }
+
+  /// Runs a query on one of the lanes, however many wait, without taking a place from them: one whose answer is owed to
+  /// somebody whose call was accepted. There is one at most for each request under way.
+  func runOwed(_ query: @escaping @Sendable () -> Void) { enqueue(query) }
+
+  private func enqueue(_ query: @escaping @Sendable () -> Void) {
+    let index = next.wrappingAdd(1, ordering: .relaxed).oldValue
+    queues[Int(UInt(bitPattern: index) % UInt(queues.count))].async(execute: query)
   }
 }

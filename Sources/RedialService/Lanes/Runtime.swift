@@ -413,22 +413,16 @@ final class Runtime: @unchecked Sendable {
   /// Answers a repeated submission with the call that was accepted the first time, as it stands now.
   private func answerWithReplay(_ id: CallID, _ waiting: ReplyTable.Waiting) {
     if case .batch(let batch, let index) = waiting.purpose {
-      return query { [unowned self] in
-        let stored = try storedCall(id, in: nil)
-        batch.answer(index, id: id, status: 202, replayed: true) {
-          CallView.write(
-            stored.record, attempts: stored.attempts, wait: standings.wait(of: stored.record, at: clock.now),
-            redaction: redaction, to: &$0)
-        }
-      } failure: {
-        batch.answer(index, $0)
-      }
+      if batch.replays.add(.init(index: index, id: id)) { readReplays(of: batch) }
+      return
     }
     let replay = { @Sendable [unowned self] () throws in
       let stored = try storedCall(id, in: nil)
       return Answer.replayed(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction)
     }
-    guard case .submitAndWait(let bound) = waiting.purpose else { return query(waiting.responder, replay) }
+    guard case .submitAndWait(let bound) = waiting.purpose else {
+      return query(waiting.responder, isOwed: true, replay)
+    }
     answerWhenEnded(id, in: nil, waiting.responder, within: bound, applied: bound, orElse: replay)
   }
 
@@ -452,15 +446,19 @@ final class Runtime: @unchecked Sendable {
     let show = { @Sendable [unowned self] (stored: StoredCall) in
       Answer.call(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction, applied: applied)
     }
+    // There is something else for one whose call was accepted, who is not told otherwise because many queries wait.
+    let isOwed = orElse != nil
     let finish = { @Sendable [unowned self] (outcome: EndTable.Outcome) in
-      query(responder) { [unowned self] in
+      query(responder, isOwed: isOwed) { [unowned self] in
         if outcome == .timedOut, let orElse { return try orElse() }
         return show(try storedCall(id, in: namespace))
       }
     }
     let ticket = ends.wait(for: id, until: clock.now + bound, finish)
     guard let ticket else {
-      return query(responder) { [unowned self] in try orElse?() ?? show(try storedCall(id, in: namespace)) }
+      return query(responder, isOwed: isOwed) { [unowned self] in
+        try orElse?() ?? show(try storedCall(id, in: namespace))
+      }
     }
     // A client that goes holds its place no longer. One that has only ended its side is answered as if its time were up.
     responder.onCancel { [weak self] in
@@ -468,7 +466,7 @@ final class Runtime: @unchecked Sendable {
       finish(.timedOut)
     }
     // It may have ended before anybody waited.
-    query(responder) { [unowned self] () -> HTTPResponse? in
+    query(responder, isOwed: isOwed) { [unowned self] () -> HTTPResponse? in
       do {
         let stored = try storedCall(id, in: namespace)
         guard stored.record.progress.state.isFinal, ends.giveUp(ticket) else { return nil }
@@ -490,9 +488,13 @@ final class Runtime: @unchecked Sendable {
 
   /// Answers with what a query gives, on a query lane.
   ///
-  /// - Parameter body: Throws a `Problem`, or a `StoreError`, which becomes one; nil if the answer comes another way.
-  func query(_ responder: HTTPResponder, _ body: @escaping @Sendable () throws -> HTTPResponse?) {
-    query { [unowned self] in
+  /// - Parameters:
+  ///   - isOwed: Whether it is run however many wait: for somebody whose call was accepted.
+  ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one; nil if the answer comes another way.
+  func query(
+    _ responder: HTTPResponder, isOwed: Bool = false, _ body: @escaping @Sendable () throws -> HTTPResponse?
+  ) {
+    query(isOwed: isOwed) { [unowned self] in
       if let response = try body() { respond(responder, response) }
     } failure: { [unowned self] problem in
       respond(responder, Answer.problem(problem))
@@ -502,30 +504,37 @@ final class Runtime: @unchecked Sendable {
   /// Runs a query on a query lane.
   ///
   /// - Parameters:
+  ///   - isOwed: Whether it is run however many wait: for somebody whose call was accepted.
   ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one.
   ///   - failure: Called with the problem; at once, if too many queries wait.
   func query(
-    _ body: @escaping @Sendable () throws -> Void, failure: @escaping @Sendable (Problem) -> Void
+    isOwed: Bool = false, _ body: @escaping @Sendable () throws -> Void,
+    failure: @escaping @Sendable (Problem) -> Void
   ) {
-    let runs = queries.run { [unowned self] in
+    let query = { @Sendable [unowned self] in
       do {
         try body()
-      } catch let problem as Problem {
-        failure(problem)
       } catch {
-        let message = (error as? StoreError)?.message ?? "\(error)"
-        // Of a call that cannot be read the message begins with its identity.
-        let call = CallID(message.prefix { $0 != " " }).map { [("callId" as StaticString, $0.description)] } ?? []
-        log.write(.error, "queryFailed", call + [("error", message)])
-        failure(Answer.storeUnreadable)
+        failure(problem(of: error))
       }
     }
-    if !runs {
+    if isOwed { return queries.runOwed(query) }
+    if !queries.run(query) {
       failure(
         Problem(
           status: 503, code: "tooManyQueries", title: "Too many queries are waiting",
           detail: "The service reads as fast as it can. Try again in a moment.", retryAfter: 1))
     }
+  }
+
+  /// What a client is told of a query that failed; what went wrong in the store is in the log.
+  func problem(of error: any Error) -> Problem {
+    if let problem = error as? Problem { return problem }
+    let message = (error as? StoreError)?.message ?? "\(error)"
+    // Of a call that cannot be read the message begins with its identity.
+    let call = CallID(message.prefix { $0 != " " }).map { [("callId" as StaticString, $0.description)] } ?? []
+    log.write(.error, "queryFailed", call + [("error", message)])
+    return Answer.storeUnreadable
   }
 
   /// Answers at once.

@@ -17,6 +17,7 @@ final class BatchAnswer: BatchAnswering {
     var missing: Int
   }
 
+  let replays = ReplayQueue()
   private let gathered: Mutex<Gathered>
   private let form: Form
   private let respond: @Sendable (HTTPResponse) -> Void

@@ -2,6 +2,9 @@ internal import RedialModel
 
 /// Who gathers what becomes of calls that were handed over together. Any thread may tell it.
 protocol BatchAnswering: Sendable {
+  /// Its items that repeat what was accepted before, until they are read.
+  var replays: ReplayQueue { get }
+
   /// Answers one item with a call.
   ///
   /// - Parameters:

@@ -56,6 +56,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
     var isOver = false
   }
 
+  let replays = ReplayQueue()
   private let runtime: Runtime
   private let responder: HTTPResponder
   private let descriptorLimits: CallDescriptor.Limits

@@ -1,7 +1,7 @@
 /// The answers to the lines of a stream, given in the order of the lines though they come in any.
 ///
-/// It holds the lines that are under way: those that were taken and whose answer was not given yet. How many and how
-/// large they are tells when to take no more. Each operation is constant in time, amortised.
+/// It holds the lines that are under way: those that were taken and whose answer was not given yet. How many they are, and
+/// how large they and the answers that are held are, tells when to take no more. Each operation is constant in time, amortised.
 struct OrderedAnswers {
   private struct Slot {
     let line: Int
@@ -14,7 +14,7 @@ struct OrderedAnswers {
   private var dropped = 0
   /// The index of the first line that is there.
   private var first = 0
-  /// Bytes of the lines that have no answer yet.
+  /// Bytes of the lines that have no answer yet, and of the answers that were not taken out yet.
   private(set) var bytes = 0
 
   /// How many lines are under way.
@@ -38,7 +38,7 @@ struct OrderedAnswers {
   mutating func put(_ answer: [UInt8], at index: Int) {
     guard let place = place(of: index), slots[place].answer == nil else { return }
     slots[place].answer = answer
-    bytes -= slots[place].size
+    bytes += answer.count - slots[place].size
   }
 
   /// Takes out the answers that are next, a line feed behind each: all of them, or, once they have that many bytes, no
@@ -47,6 +47,7 @@ struct OrderedAnswers {
     var text: [UInt8] = []
     while dropped < slots.count, text.count < enough, let answer = slots[dropped].answer {
       text += answer
+      bytes -= answer.count
       text.append(UInt8(ascii: "\n"))
       slots[dropped].answer = nil
       dropped += 1
