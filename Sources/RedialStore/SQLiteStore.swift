@@ -108,7 +108,10 @@ public final class SQLiteStore: CallStore {
       if sharing == .shared, try !isOwn(call.spec.target), try rows.contains(call.id) { return }
       try changes.insert(
         call, targetID: try targets.intern(call.spec.target), namespace: try namespaces.intern(call.spec.namespace))
-      if !call.spec.labels.isEmpty { try labels.insert(call.spec.labels, of: call.id, in: call.spec.namespace) }
+      // A webhook's label tells its event, and is nobody's to be found by.
+      if call.kind == .call, !call.spec.labels.isEmpty {
+        try labels.insert(call.spec.labels, of: call.id, in: call.spec.namespace)
+      }
     case .update(let id, let progress, let attempt):
       try changes.update(id, progress)
       if let attempt { try attemptChanges.insert(attempt, of: id) }
@@ -124,7 +127,9 @@ public final class SQLiteStore: CallStore {
     case .controls(let target, let controls):
       try targets.set(controls, of: target)
     case .awaitTurn(let id, let target, let key):
-      try turns.enter(id, targetID: try targets.intern(target), key: key)
+      try turns.enter(
+        id, targetID: try targets.intern(target),
+        namespace: try namespaces.intern(QualifiedKey.namespace(of: target)), key: key)
     case .passTurn(let id):
       try turns.pass(id)
     case .retried(let id, let retry):

@@ -8,7 +8,7 @@ enum Schema {
   /// Step *n* makes version *n + 1* of version *n*.
   static let migrations: [String] = [
     tables, waits, keys, ordering, figures, retention, compression, counting, policies, retries, labels, operations,
-    documents, namespaces, leases, dueByNamespace,
+    documents, namespaces, leases, dueByNamespace, turnNamespaces, callLabels,
   ]
 
   /// What changes in a call's life is apart from what never does: an update rewrites its whole row, and 60
@@ -196,6 +196,22 @@ enum Schema {
   private static let dueByNamespace = """
     DROP INDEX calls_due;
     CREATE INDEX calls_due ON calls (namespace, due) WHERE state <= 1;
+    """
+
+  /// Whose turns are whose, so that what awaits its turn is counted without a look at anybody else's.
+  private static let turnNamespaces = """
+    ALTER TABLE turns ADD COLUMN namespace INTEGER NOT NULL DEFAULT 0;
+    UPDATE turns SET namespace = coalesce((SELECT namespace FROM calls WHERE id = call_id), 0);
+    CREATE INDEX turns_by_namespace ON turns (namespace) WHERE has_turn = 0;
+    """
+
+  /// Labels are those of clients' calls: webhooks name their event in one, which is not to be found as a client's. And a
+  /// name of the time before namespaces that looks like one of another namespace is spelled out, as `QualifiedKey` does.
+  private static let callLabels = """
+    DELETE FROM labels WHERE call_id IN (SELECT id FROM calls WHERE kind <> 0);
+    UPDATE OR IGNORE labels SET name = 'default' || char(31) || name
+      WHERE instr(name, char(31)) > 0 AND substr(name, 1, 8) <> 'default' || char(31)
+        AND call_id IN (SELECT id FROM calls WHERE namespace = 0);
     """
 
   /// What a file says of itself.

@@ -44,25 +44,25 @@ struct BacklogQueries {
   init(on connection: SQLiteConnection) throws(StoreError) {
     let scheduled = "state = \(StoredState.scheduled.rawValue)"
     let ordering = WaitReason.ordering.rawValue
+    // One of which the store does not say why it waits has nothing to wait for but its time.
+    let reason = "coalesce(waiting, \(WaitReason.startTime.rawValue))"
     later = try connection.prepare(
       "count what waits for its time",
       """
-      SELECT target_id, waiting FROM calls WHERE namespace = ?2 AND kind IN (\(Conditions.kinds)) AND \(scheduled)
+      SELECT target_id, \(reason) FROM calls WHERE namespace = ?2 AND kind IN (\(Conditions.kinds)) AND \(scheduled)
         AND waiting IS NOT \(ordering) LIMIT ?1
       """)
     laterOfOne = try connection.prepare(
       "count what waits for its time, of one target",
       """
-      SELECT target_id, waiting FROM calls
+      SELECT target_id, \(reason) FROM calls
       WHERE \(Conditions.anyKind) AND \(scheduled) AND target_id = ?2 AND \(Conditions.notInMemory) AND waiting IS NOT \(ordering) LIMIT ?1
       """)
-    // The targets go first, so that nothing of another namespace is counted, or passed over, on the way.
     awaiting = try connection.prepare(
       "count what awaits its turn",
       """
-      SELECT g.id, \(ordering) FROM targets g CROSS JOIN turns t ON t.target_id = g.id AND t.has_turn = 0
-      WHERE CASE instr(g.key, char(31)) WHEN 0 THEN 'default' ELSE substr(g.key, 1, instr(g.key, char(31)) - 1) END
-        = (SELECT name FROM namespaces WHERE id = ?2) LIMIT ?1
+      SELECT target_id, \(ordering) FROM turns INDEXED BY turns_by_namespace
+      WHERE has_turn = 0 AND namespace = ?2 LIMIT ?1
       """)
     awaitingOfOne = try connection.prepare(
       "count what awaits its turn, of one target",
@@ -94,7 +94,10 @@ struct BacklogQueries {
     }
     var (backlog, keys) = (StoredBacklog(isComplete: isComplete), [Int64: String]())
     for (waiting, count) in counts.sorted(by: { ($0.key.target, $0.key.reason) < ($1.key.target, $1.key.reason) }) {
-      guard let reason = UInt8(exactly: waiting.reason).flatMap(WaitReason.init(rawValue:)) else { continue }
+      guard let reason = UInt8(exactly: waiting.reason).flatMap(WaitReason.init(rawValue:)) else {
+        backlog.isComplete = false
+        continue
+      }
       if keys[waiting.target] == nil {
         key.bind(1, waiting.target)
         keys[waiting.target] = try key.first { row throws(StoreError) in row.text(0) }

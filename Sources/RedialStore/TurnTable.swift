@@ -16,7 +16,7 @@ struct TurnTable {
   init(on connection: SQLiteConnection) throws(StoreError) {
     insertTurn = try connection.prepare(
       "have a call await its turn",
-      "INSERT OR IGNORE INTO turns (call_id, target_id, key, has_turn) VALUES (?1, ?2, ?3, 0)")
+      "INSERT OR IGNORE INTO turns (call_id, target_id, key, has_turn, namespace) VALUES (?1, ?2, ?3, 0, ?4)")
     free = try connection.prepare(
       "see whose turn it is", "SELECT call_id FROM turns WHERE target_id = ?1 AND key = ?2 AND has_turn = 1")
     next = try connection.prepare(
@@ -28,9 +28,9 @@ struct TurnTable {
     add = try connection.prepare(
       "note a turn",
       """
-      INSERT INTO turns (call_id, target_id, key, has_turn) VALUES (?1, ?2, ?3, ?4)
-        ON CONFLICT (call_id) DO UPDATE
-        SET target_id = excluded.target_id, key = excluded.key, has_turn = excluded.has_turn
+      INSERT INTO turns (call_id, target_id, key, has_turn, namespace) VALUES (?1, ?2, ?3, ?4, ?5)
+        ON CONFLICT (call_id) DO UPDATE SET target_id = excluded.target_id, key = excluded.key,
+          has_turn = excluded.has_turn, namespace = excluded.namespace
       """)
     awaited = try connection.prepare(
       "find turns that nobody has",
@@ -48,10 +48,13 @@ struct TurnTable {
   }
 
   /// Has a call await its turn, or gives it to it at once if nobody else of the key has it.
-  func enter(_ id: CallID, targetID: Int64, key: String) throws(StoreError) {
+  ///
+  /// - Parameter namespace: The number of the target's namespace.
+  func enter(_ id: CallID, targetID: Int64, namespace: Int64, key: String) throws(StoreError) {
     insertTurn.bind(1, id.rawValue)
     insertTurn.bind(2, targetID)
     insertTurn.bind(3, text: key)
+    insertTurn.bind(4, namespace)
     try insertTurn.run()
     guard let holder = try holder(targetID: targetID, key: key) else {
       return try giveTurn(targetID: targetID, key: key)
@@ -68,11 +71,16 @@ struct TurnTable {
   }
 
   /// Notes a call as it is said to stand, and gives no turn; it is an error to give one that somebody else has.
-  func add(_ id: CallID, targetID: Int64, key: String, hasTurn: Bool) throws(StoreError) {
+  ///
+  /// - Parameter namespace: The number of the target's namespace.
+  func add(
+    _ id: CallID, targetID: Int64, namespace: Int64, key: String, hasTurn: Bool
+  ) throws(StoreError) {
     add.bind(1, id.rawValue)
     add.bind(2, targetID)
     add.bind(3, text: key)
     add.bind(4, hasTurn ? 1 : 0)
+    add.bind(5, namespace)
     try add.run()
   }
 

@@ -72,9 +72,10 @@ struct QueryPlanTests {
       plans,
       allowing: [
         "SCAN finished_counts", "SCAN policies", "SCAN operations", "SCAN n", "SCAN namespaces",
-        // Targets, of which there are few.
-        "SCAN g USING INDEX sqlite_autoindex_targets_1",
       ])
+    expect(
+      plans, "FROM turns INDEXED BY turns_by_namespace",
+      uses: "SEARCH turns USING INDEX turns_by_namespace (namespace=?)")
     for list in lists {
       let searches = list.steps.filter { $0.contains("SEARCH") }
       #expect(searches.count == list.sql.split(separator: "UNION ALL").count)

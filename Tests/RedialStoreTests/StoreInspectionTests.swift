@@ -150,6 +150,7 @@ struct StoreInspectionTests {
     ("UPDATE calls SET state = 1, waiting = 8 WHERE id = ID", 20),
     ("UPDATE calls SET state = 3, waiting = 2 WHERE id = ID", 22),
     ("UPDATE turns SET key = 'other', has_turn = 0 WHERE call_id = ID", 30),
+    ("UPDATE turns SET namespace = 9 WHERE call_id = ID", 30),
   ]
 
   @Test("finds ordered calls that are out of their order, and says which", arguments: orderFaults)

@@ -19,7 +19,9 @@ extension SQLiteStore {
           var hasTurn = call.goesOn
           if hasTurn { hasTurn = try turns.holder(targetID: targetID, key: key) == nil }
           if !hasTurn { call.awaitTurn() }
-          try turns.add(call.record.id, targetID: targetID, key: key, hasTurn: hasTurn)
+          try turns.add(
+            call.record.id, targetID: targetID, namespace: try namespaces.intern(call.record.spec.namespace), key: key,
+            hasTurn: hasTurn)
         }
         if let key = call.key, try isOutdated(key, at: now) { call.key = nil }
         for write in call.writes { try apply(write) }
