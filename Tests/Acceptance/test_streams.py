@@ -158,6 +158,45 @@ def test_a_stream_that_breaks_says_so_behind_the_answers(redial, flaky):
     assert service.process.wait(30) == 0
 
 
+def test_no_more_lines_are_under_way_than_may_be_whatever_a_piece_brings(redial, flaky):
+    service, target = redial("--max-batch", "10", "--write-timeout", "60s"), flaky()
+    # In one piece, and nothing behind it: refused and accepted ones, each answered in its turn, and the last has no end.
+    good = json.dumps({"url": target.url, "delay": "1h"})
+    stream = Stream(service)
+    stream.send("x\n" * 8000 + good + "\n" + "x\n" * 100 + good)
+    stream.end()
+    items = stream.lines()
+    assert [(i["line"], i["status"]) for i in items if i["status"] == 202] == [(8001, 202), (8102, 202)]
+    assert [i["line"] for i in items] == list(range(1, 8103))
+    # Of a client that does not read, a piece of refused lines is not answered at once.
+    slow = Stream(service, receive_buffer=4096)
+    slow.socket.settimeout(3)
+    try:
+        for _ in range(200):
+            slow.send("x\n" * 30_000)
+    except socket.timeout:
+        pass
+    refused = service.metrics()["redial_calls_refused_total"]
+    assert refused < 100_000
+    slow.socket.close()
+
+
+def test_what_comes_after_the_last_word_makes_no_call(redial, flaky):
+    service, target = redial(), flaky()
+    admin = service("POST", "/v1/keys", {"name": "a", "scopes": ["admin"]}).json
+    service.credentials = {"authorization": "Bearer " + admin["key"]}
+    writer = service("POST", "/v1/keys", {"name": "w", "scopes": ["submit"]}).json
+    good = json.dumps({"url": target.url, "delay": "1h"})
+    stream = Stream(service, {"authorization": "Bearer " + writer["key"]})
+    stream.send(good + "\n" + good)
+    assert stream.line()["status"] == 202
+    service("DELETE", "/v1/keys/" + writer["id"])
+    stream.send("\n" + good + "\n")
+    items = stream.lines()
+    assert [i["line"] for i in items] == [None] and items[0]["problem"]["code"] == "invalidAPIKey"
+    assert service.metrics()["redial_calls_accepted_total"] == 1
+
+
 def test_a_stream_is_refused_before_it_begins(redial):
     service = redial()
     for headers, body, code in (

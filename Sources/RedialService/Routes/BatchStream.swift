@@ -11,9 +11,9 @@ internal import Synchronization
 final class BatchStream: HTTPBodyReceiver, BatchAnswering {
   /// Its bounds.
   struct Limits: Sendable {
-    /// Lines under way at a time; what one piece of the body brings may come on top.
+    /// Lines under way at a time.
     var lines: Int
-    /// Bytes of those lines, and of each.
+    /// Bytes of those lines, and of their answers, at which no more are taken; and bytes of each line.
     var bytes: Int
   }
 
@@ -27,24 +27,36 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
     var isMinimal = false
     /// Whether whoever sends it still may.
     var mayGoOn: @Sendable () -> Problem? = { nil }
+    /// Counts a request more against the quota of whoever sends it: called before as many lines as a batch of one request
+    /// may have, but for the first. What it says when the quota is spent ends the batch.
+    var charge: @Sendable () -> (problem: Problem, fields: [HTTPHeader])? = { nil }
   }
 
   private struct Intake {
     var splitter: LineSplitter
     var items = 0
+    /// What came while too many lines were under way: the rest of a piece.
+    var kept: [UInt8] = []
+    /// Nothing comes any more.
+    var isComplete = false
+    /// The last line was taken.
+    var isFinished = false
   }
 
   private enum End {
     case complete
-    case broken(Problem)
+    /// Why, and what an answer of its own would have had in its head.
+    case broken(Problem, [HTTPHeader] = [])
   }
 
   private struct Output {
     var answers = OrderedAnswers()
     var stream: HTTPResponseStream?
+    /// The answer has begun.
+    var hasBegun = false
     /// How the input ended, once it has.
     var end: End?
-    /// The body is not read until there is room.
+    /// No line is taken until there is room. Whoever ends the pause takes what was kept, and has more sent.
     var isPaused = false
     /// The client takes more.
     var hasRoom = true
@@ -62,7 +74,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
   private let descriptorLimits: CallDescriptor.Limits
   private let limits: Limits
   private let options: Options
-  /// Touched on the event loop only, so that nobody waits for the lock.
+  /// Touched by whoever takes lines: the event loop, or, after a pause, whoever ended it.
   private let intake: Mutex<Intake>
   private let output = Mutex(Output())
 
@@ -87,83 +99,120 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
   var endsBegunAnswer: Bool { true }
 
   func receive(_ piece: UnsafeRawBufferPointer) -> HTTPBodyDemand {
+    // What has ended takes nothing more; the connection ends with the answer.
+    guard output.withLock({ $0.end == nil && !$0.isOver }) else { return .pause }
     if let problem = options.mayGoOn() {
       fail(problem)
       return .pause
     }
-    let events = intake.withLock { intake in
-      var events: [EngineEvent] = []
-      intake.splitter.take(piece.bindMemory(to: UInt8.self)) { number, line in
-        if let event = accept(line, number, item: &intake.items) { events.append(event) }
-      }
-      return events
-    }
-    handOver(events)
-    return output.withLock { output in
-      // What has ended wants nothing more; the connection ends with the answer.
-      output.isPaused = output.end != nil || output.isOver || isFull(output)
-      return output.isPaused ? .pause : .more
-    }
+    return advance(piece.bindMemory(to: UInt8.self)) ? .more : .pause
   }
 
   func end(_ end: HTTPBodyEnd) {
     switch end {
     case .complete:
-      let (events, count) = intake.withLock { intake in
-        var events: [EngineEvent] = []
-        intake.splitter.finish { number, line in
-          if let event = accept(line, number, item: &intake.items) { events.append(event) }
-        }
-        return (events, intake.items)
-      }
-      guard count > 0 else { return runtime.respond(responder, Answer.problem(Routes.emptyBatch)) }
-      handOver(events)
-      output.withLock { $0.end = $0.end ?? .complete }
-      write()
+      intake.withLock { $0.isComplete = true }
+      _ = takeLines(of: UnsafeBufferPointer(start: nil, count: 0))
     case .refused(let status, let reason):
       fail(Problem(status: status, code: "badRequest", title: "The request cannot be served", detail: reason))
     case .gone: close()
     }
   }
 
-  /// Takes a line for a call.
+  /// Takes lines until there are enough under way, or everything that came is taken; true when more is wanted at once.
+  private func advance(_ piece: UnsafeBufferPointer<UInt8>) -> Bool {
+    var hasLeft = takeLines(of: piece)
+    while true {
+      let isMoreWanted = output.withLock { output -> Bool? in
+        output.isPaused = output.end != nil || output.isOver || isFull(output)
+        return output.isPaused ? false : hasLeft ? nil : true
+      }
+      if let isMoreWanted { return isMoreWanted }
+      hasLeft = takeLines(of: UnsafeBufferPointer(start: nil, count: 0))
+    }
+  }
+
+  /// Takes lines of what was kept, and then of a piece, while there is room; keeps the rest.
   ///
-  /// - Returns: What to tell the engine; nil for a line that was answered already.
-  private func accept(_ line: LineSplitter.Line, _ number: Int, item: inout Int) -> EngineEvent? {
+  /// - Returns: Whether anything is kept.
+  private func takeLines(of piece: UnsafeBufferPointer<UInt8>) -> Bool {
+    let (count, isFinished, hasLeft) = intake.withLock { intake in
+      var (events, items) = ([EngineEvent](), intake.items)
+      func take(_ number: Int, _ line: LineSplitter.Line) -> Bool { accept(line, number, item: &items, &events) }
+      if !intake.kept.isEmpty {
+        let kept = intake.kept
+        let taken = kept.withUnsafeBufferPointer { intake.splitter.take($0, take) }
+        intake.kept = Array(kept[taken...])
+      }
+      let taken = intake.kept.isEmpty ? intake.splitter.take(piece, take) : 0
+      intake.kept += piece[taken...]
+      var isFinished = false
+      if intake.isComplete, intake.kept.isEmpty, !intake.isFinished {
+        intake.splitter.finish(take)
+        intake.isFinished = true
+        isFinished = true
+      }
+      intake.items = items
+      // Under the lock, so that the engine has them in the order of the lines.
+      if !events.isEmpty { runtime.post(events) }
+      return (items, isFinished, !intake.kept.isEmpty)
+    }
+    if count > 0 { begin() }
+    if isFinished {
+      let isEmpty = output.withLock { output in
+        if count > 0 { output.end = output.end ?? .complete }
+        return count == 0 && output.end == nil
+      }
+      if isEmpty { runtime.respond(responder, Answer.problem(Routes.emptyBatch)) }
+    }
+    write()
+    return hasLeft
+  }
+
+  /// Takes a line for a call: adds what to tell the engine, or answers it.
+  ///
+  /// - Returns: Whether there is room for another.
+  private func accept(
+    _ line: LineSplitter.Line, _ number: Int, item: inout Int, _ events: inout [EngineEvent]
+  ) -> Bool {
     let place = item
+    if place > 0, place % limits.lines == 0, let (problem, fields) = options.charge() {
+      output.withLock { $0.end = $0.end ?? .broken(problem, fields) }
+      return false
+    }
+    let size = if case .whole(let text) = line { text.count } else { 0 }
+    // Of what has ended no line is taken any more, so that none is answered behind the word that no more are.
+    let expected = output.withLock { output -> (index: Int, hasRoom: Bool)? in
+      guard output.end == nil, !output.isOver else { return nil }
+      let index = output.answers.expect(line: number, size: size)
+      return (index, !isFull(output))
+    }
+    guard let (index, hasRoom) = expected else { return false }
     item += 1
     switch line {
     case .tooLong:
       refuse(
-        output.withLock { $0.answers.expect(line: number, size: 0) },
+        index,
         Problem(
           status: 413, code: "bodyTooLarge", title: "The line is too long",
           detail: "A line may have \(limits.bytes) bytes."))
-      return nil
     case .whole(let text):
-      let index = output.withLock { $0.answers.expect(line: number, size: text.count) }
       do throws(Problem) {
         var descriptor = try CallDescriptor.read(text, limits: descriptorLimits)
         if let key = options.key {
           descriptor.key = try Routes.key(key, item: place, of: UnsafeRawBufferPointer(text), options.caller)
         }
-        return .submit(descriptor, runtime.expect(responder, for: .batch(self, index: index)))
+        events.append(.submit(descriptor, runtime.expect(responder, for: .batch(self, index: index))))
       } catch {
         refuse(index, error)
-        return nil
       }
     }
+    return hasRoom
   }
 
   private func refuse(_ index: Int, _ problem: Problem) {
     runtime.metrics.count { $0.refused += 1 }
     put(at: index) { Self.write(problem, to: &$0) }
-  }
-
-  private func handOver(_ events: [EngineEvent]) {
-    if intake.withLock({ $0.items }) > 0 { begin() }
-    runtime.post(events)
-    write()
   }
 
   /// Whether no more is taken for now.
@@ -216,7 +265,12 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
 
   /// Begins the answer, with the first line: until then the request can still be refused as a whole.
   private func begin() {
-    guard output.withLock({ $0.stream == nil && !$0.isOver }) else { return }
+    let begins = output.withLock { output in
+      guard !output.hasBegun, !output.isOver else { return false }
+      output.hasBegun = true
+      return true
+    }
+    guard begins else { return }
     runtime.metrics.count { $0.requests[2] += 1 }
     var headers = [HTTPHeader("content-type", "application/x-ndjson"), HTTPHeader("x-accel-buffering", "no")]
     if options.isMinimal { headers.append(HTTPHeader("preference-applied", "return=minimal")) }
@@ -250,7 +304,8 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
   private func fail(_ problem: Problem) {
     let hasBegun = output.withLock { output in
       output.end = output.end ?? .broken(problem)
-      return output.stream != nil
+      if !output.hasBegun { output.isOver = true }
+      return output.hasBegun
     }
     if hasBegun { write() } else { runtime.respond(responder, Answer.problem(problem)) }
   }
@@ -280,7 +335,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
         if resumes { output.isPaused = false }
         return (output.hasRoom && !output.isOver, resumes)
       }
-      if resumes { responder.resumeReceiving() }
+      if resumes, advance(UnsafeBufferPointer(start: nil, count: 0)) { responder.resumeReceiving() }
       if !goesOn { return }
     }
   }
@@ -295,7 +350,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
         isLast = true
         output.isOver = true
         output.stream = nil
-        if case .broken(let problem) = end { piece += Self.lastLine(problem) }
+        if case .broken(let problem, let fields) = end { piece += Self.lastLine(problem, fields) }
       }
       guard isLast || !piece.isEmpty else { return nil }
       output.isWriting = true
@@ -305,12 +360,22 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
   }
 
   /// Says why the stream ends early: it belongs to no line.
-  private static func lastLine(_ problem: Problem) -> [UInt8] {
+  private static func lastLine(_ problem: Problem, _ fields: [HTTPHeader]) -> [UInt8] {
     var writer = JSONWriter(capacity: 256)
     writer.beginObject()
     writer.key("line")
     writer.null()
     write(problem, to: &writer)
+    if !fields.isEmpty {
+      writer.key("headers")
+      writer.beginObject()
+      if let seconds = problem.retryAfter { writer.field("retry-after", "\(seconds)") }
+      for field in fields {
+        writer.key(field.name)
+        writer.string(field.value)
+      }
+      writer.endObject()
+    }
     writer.endObject()
     return writer.bytes + [UInt8(ascii: "\n")]
   }

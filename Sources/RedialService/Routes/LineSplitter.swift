@@ -25,20 +25,23 @@ struct LineSplitter {
   /// Takes a piece.
   ///
   /// - Parameter found: Called with the number of each line that ends in it, from 1, and the line; blank ones are left
-  ///   out.
-  mutating func take(_ piece: UnsafeBufferPointer<UInt8>, _ found: (Int, Line) -> Void) {
+  ///   out. False if no more is to be taken for now.
+  /// - Returns: How many of the piece's bytes were taken; the others are to be given again.
+  mutating func take(_ piece: UnsafeBufferPointer<UInt8>, _ found: (Int, Line) -> Bool) -> Int {
     var rest = piece[...]
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-      close(rest[..<end], found)
+      let goesOn = close(rest[..<end], found)
       rest = rest[(end + 1)...]
+      if !goesOn { return piece.count - rest.count }
     }
     keep(rest)
+    return piece.count
   }
 
   /// Takes what was left without an end for the last line.
-  mutating func finish(_ found: (Int, Line) -> Void) {
+  mutating func finish(_ found: (Int, Line) -> Bool) {
     guard !beginning.isEmpty || isTooLong else { return }
-    close(UnsafeBufferPointer(start: nil, count: 0)[...], found)
+    _ = close(UnsafeBufferPointer(start: nil, count: 0)[...], found)
   }
 
   private mutating func keep(_ part: Slice<UnsafeBufferPointer<UInt8>>) {
@@ -51,7 +54,7 @@ struct LineSplitter {
     beginning += part
   }
 
-  private mutating func close(_ part: Slice<UnsafeBufferPointer<UInt8>>, _ found: (Int, Line) -> Void) {
+  private mutating func close(_ part: Slice<UnsafeBufferPointer<UInt8>>, _ found: (Int, Line) -> Bool) -> Bool {
     count += 1
     defer {
       beginning.removeAll(keepingCapacity: true)
@@ -60,14 +63,11 @@ struct LineSplitter {
     if beginning.isEmpty, !isTooLong, part.count <= longest {
       // Whole within the piece, as nearly all are: it is shown where it lies.
       let line = UnsafeBufferPointer(rebasing: part)
-      if !Self.isBlank(line) { found(count, .whole(line)) }
-      return
+      return Self.isBlank(line) || found(count, .whole(line))
     }
     keep(part)
     guard !isTooLong else { return found(count, .tooLong) }
-    beginning.withUnsafeBufferPointer { line in
-      if !Self.isBlank(line) { found(count, .whole(line)) }
-    }
+    return beginning.withUnsafeBufferPointer { line in Self.isBlank(line) || found(count, .whole(line)) }
   }
 
   private static func isBlank(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
