@@ -316,3 +316,35 @@ def test_a_list_by_lines_breaks_off_when_the_key_is_revoked(redial, flaky):
         while piece := listing.recv(1 << 16):
             count += len(piece)
         raise AssertionError(f"the list was read to its end, {count} bytes")
+
+
+def test_a_stream_costs_what_it_would_without_one(redial, flaky):
+    service, target = redial("--max-batch", "10"), flaky()
+    admin = service("POST", "/v1/keys", {"name": "a", "scopes": ["admin"]}).json
+    service.credentials = {"authorization": "Bearer " + admin["key"]}
+    made = service("POST", "/v1/keys", {"name": "q", "scopes": ["submit", "read"], "requestsPerMinute": 4})
+    assert made.status == 201, made.body
+    bearer = {"authorization": "Bearer " + made.json["key"], "content-type": "application/x-ndjson"}
+    lines = (json.dumps({"url": target.url, "delay": "1h"}) + "\n") * 100
+    answer = service("POST", "/v1/calls/batch", lines, bearer)
+    items = [json.loads(line) for line in answer.body.decode().splitlines()]
+    assert [i["status"] for i in items] == [202] * 40 + [429]
+    last = items[-1]
+    assert last["line"] is None and last["problem"]["code"] == "quotaExceeded"
+    assert last["headers"]["ratelimit"].startswith('"key";r=0;t=') and int(last["headers"]["retry-after"]) <= 60
+    assert service("POST", "/v1/calls/batch", lines, bearer).status == 429
+    assert service.metrics()["redial_calls_accepted_total"] == 40
+    # A list as lines pays for each page, and waits rather than end.
+    made = service("POST", "/v1/keys", {"name": "r", "scopes": ["read"], "requestsPerMinute": 2})
+    with socket.create_connection(("127.0.0.1", service.port)) as client:
+        client.settimeout(2)
+        client.sendall((
+            "GET /v1/calls?limit=10 HTTP/1.1\r\nhost: a\r\naccept: application/x-ndjson\r\n"
+            f"authorization: Bearer {made.json['key']}\r\n\r\n").encode())
+        got = b""
+        try:
+            while piece := client.recv(65536):
+                got += piece
+        except socket.timeout:
+            pass
+    assert got.startswith(b"HTTP/1.1 200") and got.count(b'"id":"call_') == 20

@@ -142,6 +142,13 @@ final class KeyRing: Sendable {
     isRequired || Self.bearer(authorization)?.hasPrefix(APIKey.textPrefix) == true
   }
 
+  /// Counts a request more for what a request that was admitted has beyond the measure of one; why it may not go on for
+  /// now, and the fields that tell of the quota, when that is spent.
+  func charge(ofKey id: String, at now: Timestamp) -> (problem: Problem, fields: [HTTPHeader])? {
+    guard let key = self[id], case .refused(let problem, let fields) = use(key, at: now) else { return nil }
+    return (problem, fields)
+  }
+
   /// Counts a request against its key's quota.
   private func use(_ key: APIKey, at now: Timestamp) -> Verdict {
     let caller = Caller(

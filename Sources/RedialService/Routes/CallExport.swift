@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import HTTPServer
 internal import RedialModel
 internal import RedialStore
@@ -13,18 +14,25 @@ final class CallExport: Sendable {
     var query: CallQuery
     var stream: HTTPResponseStream?
     var hasRoom = true
-    /// A page is being read or written.
+    /// The first page was read, which the request itself has paid for.
+    var hasBegun = false
+    /// A page is being read or written, or waits until there is quota for it.
     var isReading = false
     var isOver = false
   }
 
   private let runtime: Runtime
   private let mayGoOn: @Sendable () -> Problem?
+  private let charge: @Sendable () -> (problem: Problem, fields: [HTTPHeader])?
   private let state: Mutex<State>
 
-  private init(_ runtime: Runtime, _ query: CallQuery, _ mayGoOn: @escaping @Sendable () -> Problem?) {
+  private init(
+    _ runtime: Runtime, _ query: CallQuery, _ mayGoOn: @escaping @Sendable () -> Problem?,
+    _ charge: @escaping @Sendable () -> (problem: Problem, fields: [HTTPHeader])?
+  ) {
     self.runtime = runtime
     self.mayGoOn = mayGoOn
+    self.charge = charge
     state = Mutex(State(query: query))
   }
 
@@ -33,11 +41,14 @@ final class CallExport: Sendable {
   /// - Parameters:
   ///   - query: Which are meant, and how many are read at a time.
   ///   - mayGoOn: Asked before each page: why whoever asks for them may have no more; nil while he may.
+  ///   - charge: Counts a request more against the caller's quota, for each page but the first. When that is spent, the
+  ///     list waits until there is one again, for it could not be told from a whole one if it ended.
   static func begin(
     _ query: CallQuery, _ runtime: Runtime, _ responder: HTTPResponder,
-    mayGoOn: @escaping @Sendable () -> Problem?
+    mayGoOn: @escaping @Sendable () -> Problem?,
+    charge: @escaping @Sendable () -> (problem: Problem, fields: [HTTPHeader])?
   ) {
-    let export = CallExport(runtime, query, mayGoOn)
+    let export = CallExport(runtime, query, mayGoOn, charge)
     runtime.metrics.count { $0.requests[2] += 1 }
     let head = HTTPResponse(
       status: 200,
@@ -68,16 +79,24 @@ final class CallExport: Sendable {
 
   /// Reads the next page, if there is room for it and nobody reads.
   private func goOn() {
-    let next = state.withLock { state -> (CallQuery, HTTPResponseStream)? in
+    let next = state.withLock { state -> (CallQuery, HTTPResponseStream, isFirst: Bool)? in
       guard state.hasRoom, !state.isReading, !state.isOver, let stream = state.stream else { return nil }
       state.isReading = true
-      return (state.query, stream)
+      defer { state.hasBegun = true }
+      return (state.query, stream, !state.hasBegun)
     }
-    guard let (query, stream) = next else { return }
+    guard let (query, stream, isFirst) = next else { return }
     guard mayGoOn() == nil else {
       finish()
       return stream.abort()
     }
+    if !isFirst, let spent = charge() {
+      return DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(spent.problem.retryAfter ?? 1)) { [self] in
+        state.withLock { $0.isReading = false }
+        goOn()
+      }
+    }
+
     runtime.query { [self] in
       try write(query, to: stream)
     } failure: { [self] _ in

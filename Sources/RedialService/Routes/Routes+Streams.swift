@@ -17,7 +17,7 @@ extension Routes {
       try noParameters(request.query)
       let options = BatchStream.Options(
         caller: caller, key: try keyText(of: request), isMinimal: Preferences(of: request).isMinimal,
-        mayGoOn: { [keys] in keys.refusal(of: caller) })
+        mayGoOn: { [keys] in keys.refusal(of: caller) }, charge: charge(for: caller))
       return BatchStream(
         runtime, responder, limits(for: caller), BatchStream.Limits(lines: maxBatch, bytes: maxLineBytes), options)
     } catch {
@@ -25,6 +25,11 @@ extension Routes {
       runtime.respond(responder, Answer.problem(error))
       return nil
     }
+  }
+
+  /// Counts a request more against the quota of a caller's key: a stream costs as many as it would take without one.
+  func charge(for caller: Caller) -> @Sendable () -> (problem: Problem, fields: [HTTPHeader])? {
+    { [keys, runtime] in caller.keyID.flatMap { keys.charge(ofKey: $0, at: runtime.clock.now) } }
   }
 
   /// Whether a media type is that of one JSON value a line.

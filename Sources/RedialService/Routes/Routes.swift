@@ -234,17 +234,18 @@ struct Routes: HTTPHandler {
   ) throws(Problem) {
     var wanted = try CallQuery(parameters: query)
     wanted.filter.namespace = caller.namespace
-    list(wanted, responder, linesFor: asLines ? caller : nil)
+    if asLines {
+      wanted.scanLimit = maxScan
+      return CallExport.begin(
+        wanted, runtime, responder, mayGoOn: { [keys] in keys.refusal(of: caller) }, charge: charge(for: caller))
+    }
+    list(wanted, responder)
   }
 
-  /// - Parameter caller: Who wants all calls, one a line, so that the limit is that of what is read at a time; nil if
-  ///   nobody does.
-  func list(_ query: CallQuery, _ responder: HTTPResponder, linesFor caller: Caller? = nil) {
+  /// Answers with a page of calls.
+  func list(_ query: CallQuery, _ responder: HTTPResponder) {
     var wanted = query
     wanted.scanLimit = maxScan
-    if let caller {
-      return CallExport.begin(wanted, runtime, responder) { [keys] in keys.refusal(of: caller) }
-    }
     runtime.query(responder) { [runtime, wanted] in
       let page = try runtime.reader.calls(wanted)
       let now = runtime.clock.now
