@@ -25,6 +25,8 @@ final class EventFeed: @unchecked Sendable {
   private let isOn = Atomic<Bool>(false)
   /// Changes that were committed and are not events yet.
   private let pending = Atomic<Int>(0)
+  /// The namespaces whose events are noted: those of the channels that are on.
+  private let noted = Mutex<Set<Namespace>>([])
   private var channels: [Namespace: EventChannel] = [:]
   private var listeners: [UInt64: EventListener] = [:]
   private let tellEvery: UInt64
@@ -34,6 +36,8 @@ final class EventFeed: @unchecked Sendable {
 
   /// Changes that may wait to become events; more are left out, and listeners are told.
   private static let maxPending = 20_000
+  /// Calls that are read at a time.
+  private static let page = 250
 
   init(
     settings: EventSettings, reader: any CallReader, standings: TargetStandings, clock: Clock, redaction: Redaction
@@ -53,15 +57,19 @@ final class EventFeed: @unchecked Sendable {
   /// Notes what changes, which are on disk, tell of.
   func committed(_ writes: [StoreWrite]) {
     guard isOn.load(ordering: .acquiring) else { return }
-    let told = writes.filter { $0.isTold }
+    let noted = noted.withLock { $0 }
+    // What is accepted in a namespace where nobody listens takes no place from the others.
+    let told = writes.filter { $0.isTold(in: noted) }
     guard !told.isEmpty else { return }
     guard pending.add(told.count, ordering: .relaxed).newValue <= Self.maxPending else {
       return queue.async { self.overflow(told.count) }
     }
     let now = clock.now
     queue.async {
-      for write in told {
-        self.note(write, at: now)
+      var rest = told[...]
+      while !rest.isEmpty {
+        self.note(rest.prefix(Self.page), at: now)
+        rest = rest.dropFirst(Self.page)
       }
       self.pending.subtract(told.count, ordering: .relaxed)
       self.tellAll()
@@ -111,13 +119,20 @@ final class EventFeed: @unchecked Sendable {
     tellAll()
   }
 
-  private func note(_ write: StoreWrite, at now: Timestamp) {
+  private func note(_ writes: ArraySlice<StoreWrite>, at now: Timestamp) {
+    let ids = writes.compactMap { write -> CallID? in if case .update(let id, _, _) = write { id } else { nil } }
+    var records: [CallID: CallRecord] = [:]
+    // Retention may have been quicker; a store that cannot be read is told of by everything else that reads it.
+    for case .success(let record)? in (try? reader.records(of: ids)) ?? [] { records[record.id] = record }
+    for write in writes { note(write, records, at: now) }
+  }
+
+  private func note(_ write: StoreWrite, _ records: [CallID: CallRecord], at now: Timestamp) {
     switch write {
     case .insert(let record):
       append(.accepted, record, nil, at: record.createdAt)
     case .update(let id, let progress, let attempt):
-      // Retention may have been quicker; a store that cannot be read is told of by everything else that reads it.
-      guard var record = try? reader.call(id, in: nil, allResponses: false)?.record else { return }
+      guard var record = records[id] else { return }
       record.progress = progress
       if let attempt { append(.attempted, record, attempt, at: now) }
       switch progress.state {
@@ -201,6 +216,7 @@ final class EventFeed: @unchecked Sendable {
     channel.listeners.insert(number)
     channel.latest = number
     channels[namespace] = channel
+    _ = noted.withLock { $0.insert(namespace) }
     isOn.store(true, ordering: .releasing)
     shareBytes()
     return channels[namespace]?.log ?? channel.log
@@ -210,6 +226,7 @@ final class EventFeed: @unchecked Sendable {
   private func shut(_ namespace: Namespace) {
     channels[namespace]?.isOn = false
     channels[namespace]?.log.interrupt()
+    _ = noted.withLock { $0.remove(namespace) }
     isOn.store(channels.values.contains { $0.isOn }, ordering: .releasing)
     shareBytes()
   }
@@ -301,10 +318,10 @@ final class EventFeed: @unchecked Sendable {
 }
 
 extension StoreWrite {
-  /// Whether there is an event for it.
-  fileprivate var isTold: Bool {
+  /// Whether there is an event for it, as far as it says whose it is, in namespaces where somebody listens.
+  fileprivate func isTold(in noted: Set<Namespace>) -> Bool {
     switch self {
-    case .insert: true
+    case .insert(let record): noted.contains(record.spec.namespace)
     case .update(_, let progress, let attempt): attempt != nil || progress.state.isFinal
     default: false
     }
