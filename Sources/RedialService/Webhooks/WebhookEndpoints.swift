@@ -67,7 +67,11 @@ final class WebhookEndpoints: Sendable {
   }
 
   func remove(_ id: String) {
-    endpoints.withLock { _ = $0.removeValue(forKey: id) }
+    count.store(
+      endpoints.withLock { endpoints in
+        endpoints[id] = nil
+        return endpoints.count
+      }, ordering: .relaxed)
   }
 
   /// Whose secrets sign a webhook.
