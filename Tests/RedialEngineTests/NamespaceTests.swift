@@ -158,12 +158,12 @@ struct NamespaceTests {
     var probe = EngineProbe(settings)
     probe.hear(.namespaces([Self.acme, Self.other]))
     for number in 0..<6 { probe.submit(patient, to: "http://t.example", after: .seconds(1000 + number)) }
-    #expect(probe.refusal(of: probe.submitOnly(patient))?.code == "backlogFull")
+    #expect(probe.refusalOfSubmission(patient)?.code == "backlogFull")
     for _ in 0..<2 {
-      #expect(probe.refusal(of: probe.submitOnly(patient, to: Self.target("t", of: Self.acme))) == nil)
+      #expect(probe.refusalOfSubmission(patient, to: Self.target("t", of: Self.acme)) == nil)
     }
     #expect(
-      probe.refusal(of: probe.submitOnly(patient, to: Self.target("t", of: Self.acme)))?.code == "backlogFull")
+      probe.refusalOfSubmission(patient, to: Self.target("t", of: Self.acme))?.code == "backlogFull")
   }
 
   @Test("what the store says of namespaces counts against their shares after a restart")
