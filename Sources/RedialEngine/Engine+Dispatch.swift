@@ -61,8 +61,6 @@ extension Engine {
     if before != between { noteBreaker(index, before: before) }
     targets[index].breaker.reset()
     noteBreaker(index, before: between)
-    // There is nothing to start slowly with: who comes next comes to a target that nobody remembers.
-    targets[index].slowStart = SlowStart(duration: targets[index].settings.slowStart)
   }
 
   /// The places of all targets, in an order that is the same in every process.

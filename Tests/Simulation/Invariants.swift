@@ -34,6 +34,8 @@ struct Invariants {
   private var refusedNow: [Int: Set<Int>] = [:]
   /// Several instances share the store.
   var isShared = false
+  /// By how much the clocks of instances have differed at most: what one has put off, another begins by its own.
+  var clockSpread = Duration.zero
   /// Nothing crashes, and the store does not fail.
   var isFairWeather = false
   private let verdict = Verdict()
@@ -142,7 +144,7 @@ struct Invariants {
     require(!story.underWay.contains(instance), "attempts of \(id) overlap")
     require(start.number > story.lastNumber, "attempt \(start.number) of \(id) came after \(story.lastNumber)")
     require(
-      decided >= story.notBefore,
+      decided + clockSpread >= story.notBefore,
       "attempt \(start.number) of \(id) began \(story.notBefore - decided) before its time")
     require(decided < start.call.deadline, "attempt \(start.number) of \(id) began after its deadline")
     require(

@@ -18,17 +18,20 @@ struct NamespaceWatch {
   }
 
   private var waiting: [Int: Waiting] = [:]
+  private var wasShared = false
 
   /// Looks at a turn that has been taken.
   ///
   /// - Returns: What is not as it must be.
   mutating func turn(_ starts: [AttemptStart], _ engine: Engine) -> String? {
     if let fault = Self.count(engine) { return fault }
+    defer { wasShared = engine.isShared }
     guard engine.isShared else {
       waiting = [:]
       return nil
     }
-    if let fault = share(engine) { return fault }
+    // What began before there was another is its own.
+    if wasShared, let fault = share(starts, engine) { return fault }
     return fairness(starts, engine)
   }
 
@@ -59,9 +62,11 @@ struct NamespaceWatch {
   }
 
   /// With a share of a half, one namespace leaves something free.
-  private func share(_ engine: Engine) -> String? {
+  private func share(_ starts: [AttemptStart], _ engine: Engine) -> String? {
     guard engine.settings.maxInFlight > 1, engine.settings.namespaceShare == 0.5 else { return nil }
-    let greedy = engine.namespaces.first { $0.inFlight >= engine.settings.maxInFlight }
+    let greedy = engine.namespaces.first { space in
+      space.inFlight >= engine.settings.maxInFlight && starts.contains { $0.call.spec.namespace == space.namespace }
+    }
     return greedy.map { "\($0.namespace) has all \($0.inFlight) attempts that may be under way" }
   }
 

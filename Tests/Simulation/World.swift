@@ -239,6 +239,11 @@ final class World {
       return post(.attemptEnded(AttemptResult(tooLate: start)), to: instance)
     }
     checkShares(start, instance)
+    if isShared {
+      let readings = instances.map { $0.clock.reading(at: now) }
+      let spread = (readings.max() ?? now) - (readings.min() ?? now)
+      invariants.clockSpread = max(invariants.clockSpread, spread)
+    }
     invariants.started(start, by: instance.number, at: time, store: store, network: instance.network)
     let duration = instance.network.start(start, at: time, &random) - time
     agenda.add(
