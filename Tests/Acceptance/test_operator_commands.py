@@ -22,7 +22,7 @@ COMMANDS = {
     "preview": {"previewPolicy"}, "simulate": {"simulateOutage"}, "events": {"followEvents"},
     "webhooks": {"listWebhookEndpoints", "createWebhookEndpoint", "getWebhookEndpoint", "replaceWebhookEndpoint",
                  "deleteWebhookEndpoint", "rotateWebhookSecret", "testWebhookEndpoint", "listWebhookDeliveries"},
-    "keys": {"listKeys", "createKey", "revokeKey"}, "health": {"getHealth"},
+    "webhook-secret": {"getWebhookSecret"}, "keys": {"listKeys", "createKey", "revokeKey"}, "health": {"getHealth"},
 }
 FOR_PROGRAMS = {"forward", "getReadiness", "getMetrics", "getContract", "dashboard"}
 
