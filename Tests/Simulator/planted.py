@@ -54,10 +54,6 @@ BUGS = [
     bug("what was decided in a store failure lost", 200, (
         ENGINE + "Engine+StoreTrouble.swift", "dropRefused(over.stuck.writes + over.later.writes)",
         "dropRefused(over.stuck.writes + (PLANTED ? [] : over.later.writes))")),
-    bug("a second store failure forgets the first", 5000, (
-        ENGINE + "Engine+StoreTrouble.swift", "trouble == nil ? enterTrouble(failure)",
-        "trouble == nil || PLANTED ? enterTrouble(failure)"), (
-        ENGINE + "Engine+StoreTrouble.swift", "var again = trouble ??", "var again = (PLANTED ? nil : trouble) ??")),
     bug("a refused call left on disk", 200, (
         ENGINE + "Engine+StoreTrouble.swift", "refused.sorted().map(StoreWrite.discard)",
         "(PLANTED ? [] : refused.sorted()).map(StoreWrite.discard)")),
