@@ -18,7 +18,9 @@ extension Engine {
   /// Takes over targets with their calls, whose last owner is gone.
   mutating func takeOver(_ state: RecoveredState) {
     // Not before all is known of them: a breaker may be looked at here before it is known that it is tripped.
-    nextForgetting = max(nextForgetting, now + .seconds(1))
+    let next = nextForgetting
+    nextForgetting = .distantFuture
+    defer { nextForgetting = next }
     for (key, breaker) in state.breakers {
       let index = target(key)
       targets[index].breaker = CircuitBreaker(
