@@ -47,8 +47,17 @@ def serve_target(reached):
     while True:
         connection, _ = listener.accept()
         reached.append((connection.getsockname()[0], time.monotonic()))
-        connection.recv(65536)
-        connection.sendall(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        connection.settimeout(5)
+        head = b""
+        try:
+            while b"\r\n\r\n" not in head and (piece := connection.recv(65536)):
+                head += piece
+            connection.sendall(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            # Closed with something unread, it would reset the connection and take the answer along.
+            connection.shutdown(socket.SHUT_WR)
+            connection.recv(1)
+        except OSError:
+            pass
         connection.close()
 
 
