@@ -1,7 +1,5 @@
-internal import Dispatch
 public import RedialCore
 public import RedialModel
-internal import Synchronization
 
 /// Reads the calls in a ``SQLiteStore``'s file, on connections of its own: a reader never waits for the writer,
 /// nor the writer for it.
@@ -9,20 +7,13 @@ public final class SQLiteReader: CallReader {
   /// Connections when nobody says how many.
   public static let defaultConnections = 4
 
-  private let idle: Mutex<[ReadConnection]>
-  /// Counts the connections in `idle`, so that who comes when all are busy waits.
-  private let available: DispatchSemaphore
+  private let pool: ConnectionPool<ReadConnection>
 
   /// Opens connections to a store that is open.
   ///
   /// - Parameter connections: How many threads are served at a time, 1 or more; others wait their turn.
   public init(path: String, connections: Int = SQLiteReader.defaultConnections) throws(StoreError) {
-    var opened: [ReadConnection] = []
-    for _ in 0..<max(1, connections) { opened.append(try ReadConnection(path: path)) }
-    // A semaphore must not end below the value that it began with, so it begins with none.
-    available = DispatchSemaphore(value: 0)
-    for _ in opened { available.signal() }
-    idle = Mutex(opened)
+    pool = try ConnectionPool(connections) { () throws(StoreError) in try ReadConnection(path: path) }
   }
 
   /// A call with all its attempts; the responses of all of them, or of the last only.
@@ -98,13 +89,7 @@ public final class SQLiteReader: CallReader {
   private func withConnection<Result>(
     _ body: (ReadConnection) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
-    available.wait()
-    defer { available.signal() }
-    guard let connection = idle.withLock({ $0.popLast() }) else {
-      preconditionFailure("the semaphore counts the idle connections")
-    }
-    defer { idle.withLock { $0.append(connection) } }
-    return try body(connection)
+    try pool.withConnection(body)
   }
 
   /// What SQLite would do for the queries asked so far, on the connection that is used next.
@@ -115,9 +100,8 @@ public final class SQLiteReader: CallReader {
 
 /// One connection and its queries. Each query sees one moment of the store, however many rows it reads.
 ///
-/// Sendable without the compiler's proof: an instance is made by `SQLiteReader.init` and from then on is either in
-/// `idle` or in the hands of the one thread that took it out. Taking and giving back are ordered by that mutex, so
-/// no two threads ever use it at a time and each sees what the one before it did.
+/// Sendable without the compiler's proof: an instance is made for the pool of `SQLiteReader`, which hands it to one thread
+/// at a time.
 private final class ReadConnection: @unchecked Sendable {
   let connection: SQLiteConnection
   let settings: SettingTable

@@ -1,7 +1,5 @@
 internal import CSQLite
-internal import Dispatch
 public import RedialModel
-internal import Synchronization
 
 /// Reads request bodies in pieces, on connections of its own to the file of a ``SQLiteStore``: what is in memory of a body
 /// does not depend on how large it is.
@@ -12,20 +10,13 @@ public final class StoredBodies: Sendable {
   /// Connections, and so threads that read at a time, when nobody says how many.
   public static let defaultConnections = 2
 
-  private let idle: Mutex<[BodyConnection]>
-  /// Counts the connections in `idle`, so that who comes when all are busy waits.
-  private let available: DispatchSemaphore
+  private let pool: ConnectionPool<BodyConnection>
 
   /// Opens connections to a store that is open.
   ///
   /// - Parameter connections: How many threads are served at a time, 1 or more; others wait their turn.
   public init(path: String, connections: Int = StoredBodies.defaultConnections) throws(StoreError) {
-    var opened: [BodyConnection] = []
-    for _ in 0..<max(1, connections) { opened.append(try BodyConnection(path: path)) }
-    // A semaphore must not end below the value that it began with, so it begins with none.
-    available = DispatchSemaphore(value: 0)
-    for _ in opened { available.signal() }
-    idle = Mutex(opened)
+    pool = try ConnectionPool(connections) { () throws(StoreError) in try BodyConnection(path: path) }
   }
 
   /// The body of a call, to be read from its beginning. Nothing is read yet.
@@ -38,13 +29,7 @@ public final class StoredBodies: Sendable {
   func withConnection<Result>(
     _ body: (BodyConnection) throws(StoredBodyError) -> Result
   ) throws(StoredBodyError) -> Result {
-    available.wait()
-    defer { available.signal() }
-    guard let connection = idle.withLock({ $0.popLast() }) else {
-      preconditionFailure("the semaphore counts the idle connections")
-    }
-    defer { idle.withLock { $0.append(connection) } }
-    return try body(connection)
+    try pool.withConnection(body)
   }
 }
 
@@ -60,9 +45,8 @@ public enum StoredBodyError: Error, Sendable, Hashable {
 
 /// One connection, for bodies alone.
 ///
-/// Sendable without the compiler's proof: an instance is made by `StoredBodies.init` and from then on is either in its
-/// `idle` or in the hands of the one thread that took it out. Taking and giving back are ordered by that mutex, so no two
-/// threads ever use it at a time and each sees what the one before it did.
+/// Sendable without the compiler's proof: an instance is made for the pool of `StoredBodies`, which hands it to one thread
+/// at a time.
 final class BodyConnection: @unchecked Sendable {
   private let connection: SQLiteConnection
   private let form: SQLiteStatement
