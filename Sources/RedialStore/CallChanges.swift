@@ -8,6 +8,7 @@ struct CallChanges {
   private let insertCall: SQLiteStatement
   private let insertRequest: SQLiteStatement
   private let counts: FinishedCounts
+  private let updateInMemory: SQLiteStatement
   private let updateUnfinished: SQLiteStatement
   private let updateCall: SQLiteStatement
   private let standing: SQLiteStatement
@@ -45,17 +46,26 @@ struct CallChanges {
       """)
     insertRequest = try connection.prepare(
       "store a call's request", "INSERT INTO requests (id, spec, body, body_size) VALUES (?1, ?2, ?3, ?4)")
-    let update = """
-      UPDATE calls SET state = ?1, due = ?2, waiting = ?3, attempts = ?4, interruptions = ?5, attempts_before = ?6,
-        round_started_at = ?7, finished_at = ?8, failure = ?9, previous_wait = ?10, total_wait = ?11 WHERE id = ?12
+    let others = """
+      due = ?2, waiting = ?3, attempts = ?4, interruptions = ?5, attempts_before = ?6, round_started_at = ?7,
+        failure = ?9, previous_wait = ?10, total_wait = ?11
       """
+    let update = "UPDATE calls SET state = ?1, finished_at = ?8, \(others) WHERE id = ?12"
+    // Of what it sets only the time and the reason to wait have to do with an index at all, and with none that calls in
+    // memory are in.
+    updateInMemory = try connection.prepare(
+      "update a call in memory",
+      "UPDATE calls SET \(others) WHERE id = ?12 AND state = \(StateColumns.inMemory) AND finished_at IS NULL")
     updateUnfinished = try connection.prepare(
       "update a call",
-      "\(update) AND kind = \(CallKind.call.rawValue) AND state < \(Conditions.firstFinished)")
+      "\(update) AND kind = \(CallKind.call.rawValue) AND state < \(StateColumns.firstFinished)")
     updateCall = try connection.prepare("update a call", update)
     standing = try connection.prepare("see how a call stands", "SELECT kind, state FROM calls WHERE id = ?1")
     holdCall = try connection.prepare(
-      "claim a call", "UPDATE calls SET state = \(StoredState.held.rawValue) WHERE id = ?1")
+      "claim a call",
+      """
+      UPDATE calls SET state = \(StateColumns.inMemory), waiting = nullif(waiting, \(StateColumns.underWay)) WHERE id = ?1
+      """)
     failCall = try connection.prepare(
       "set a damaged call aside",
       """
@@ -66,7 +76,7 @@ struct CallChanges {
       "give held calls back",
       """
       UPDATE calls SET state = \(Self.stateOfReleased)
-      WHERE \(Conditions.anyKind) AND state = \(StoredState.held.rawValue)
+      WHERE \(Conditions.anyKind) AND \(StateColumns.condition(.held))
       """)
     eraseRequest = try connection.prepare(
       "erase a call's request", "UPDATE requests SET spec = ?2, body = NULL, body_size = NULL WHERE id = ?1")
@@ -120,7 +130,14 @@ struct CallChanges {
 
   /// Stores a call's new progress. A call that does not exist is an error: its progress would be lost in silence.
   func update(_ id: CallID, _ progress: CallProgress) throws(StoreError) {
-    let state = Int64(progress.state.rawValue)
+    let state = StateColumns.state(progress.state)
+    // An attempt's start, and whatever else leaves a call in memory: neither its counts nor its indexes change.
+    if state == StateColumns.inMemory, progress.finishedAt == nil {
+      bind(progress, to: updateInMemory)
+      updateInMemory.bind(12, id.rawValue)
+      try updateInMemory.run()
+      if connection.changes == 1 { return }
+    }
     // Nearly always it is a client's call which has not ended, and what has to be counted is known without a look.
     bind(progress, to: updateUnfinished)
     updateUnfinished.bind(12, id.rawValue)
@@ -147,8 +164,8 @@ struct CallChanges {
 
   /// Whether a call is stored as one that has ended; false for a state that is none.
   func hasEnded(_ id: CallID) throws(StoreError) -> Bool {
-    guard let code = try stands(id)?.state else { return false }
-    return UInt8(exactly: code).flatMap { StoredState(rawValue: $0) }?.isFinal == true
+    guard let state = try stands(id)?.state else { return false }
+    return UInt8(exactly: state).flatMap { StoredState(rawValue: $0) }?.isFinal == true
   }
 
   /// Makes a call held.
@@ -176,9 +193,10 @@ struct CallChanges {
   }
 
   private func bind(_ progress: CallProgress, to statement: SQLiteStatement) {
-    statement.bind(1, Int64(progress.state.rawValue))
+    let columns = StateColumns(progress)
+    statement.bind(1, columns.state)
     statement.bind(2, progress.due.microseconds)
-    statement.bind(3, progress.waiting.map { Int64($0.rawValue) })
+    statement.bind(3, columns.waiting)
     statement.bind(4, Int64(progress.attempts))
     statement.bind(5, Int64(progress.interruptions))
     statement.bind(6, Int64(progress.attemptsBefore))

@@ -90,7 +90,7 @@ final class CallListing {
     }
     let states = StoredState.allCases.filter { state == nil || $0.visible == state }
     let ranges = states.map { state in
-      let range = "SELECT id FROM calls WHERE kind = ?1 AND state = \(state.rawValue) AND id < ?2 AND id >= ?4"
+      let range = "SELECT id FROM calls WHERE kind = ?1 AND \(StateColumns.condition(state)) AND id < ?2 AND id >= ?4"
       let isInMemory = state == .held || state == .running
       // A target is of one namespace, whose parameter only has its place then.
       if hasTarget, !isInMemory { return range + " AND target_id = ?5 AND \(Conditions.notInMemory) AND ?6 >= 0" }

@@ -13,7 +13,8 @@ struct CallMatching {
       """
       SELECT 1 FROM calls c LEFT JOIN attempts a ON a.call_id = c.id
         AND a.number = (SELECT max(number) FROM attempts WHERE call_id = ?1)
-      WHERE c.id = ?1 AND c.kind = ?2 AND c.state BETWEEN ?3 AND ?4 AND (?5 IS NULL OR c.target_id = ?5)
+      WHERE c.id = ?1 AND c.kind = ?2 AND c.state BETWEEN ?3 AND ?4
+        AND (?11 IS NULL OR (c.waiting IS \(StateColumns.underWay)) = ?11) AND (?5 IS NULL OR c.target_id = ?5)
         AND (?6 IS NULL OR c.failure = ?6) AND (?7 IS NULL OR a.outcome = ?7)
         AND (?8 IS NULL OR a.status BETWEEN ?8 AND ?9) AND (?10 IS NULL OR c.finished_at <= ?10)
       """)
@@ -29,18 +30,20 @@ struct CallMatching {
       hasLabel.bind(3, id.rawValue)
       guard try hasLabel.first({ row throws(StoreError) in row.integer(0) }) != nil else { return false }
     }
-    // The stored states of a visible one follow each other.
-    let states = StoredState.allCases.filter { filter.state == nil || $0.visible == filter.state }.map(\.rawValue)
+    // The stored states of a visible one follow each other; what is under way is told from what is held by the reason.
+    let states = StoredState.allCases.filter { filter.state == nil || $0.visible == filter.state }
+    let numbers = states.map(StateColumns.state)
     matches.bind(1, id.rawValue)
     matches.bind(2, Int64(filter.kind.rawValue))
-    matches.bind(3, Int64(states.min() ?? 0))
-    matches.bind(4, Int64(states.max() ?? 0))
+    matches.bind(3, numbers.min() ?? 0)
+    matches.bind(4, numbers.max() ?? 0)
     matches.bind(5, targetID)
     matches.bind(6, filter.failure.map { Int64($0.rawValue) })
     matches.bind(7, filter.outcome.map { Int64($0.rawValue) })
     matches.bind(8, filter.statuses.map { Int64($0.lowerBound) })
     matches.bind(9, filter.statuses.map { Int64($0.upperBound) })
     matches.bind(10, filter.endedBy?.microseconds)
+    matches.bind(11, filter.state == nil ? nil : states == [.running] ? 1 : 0)
     return try matches.first { row throws(StoreError) in row.integer(0) } != nil
   }
 }

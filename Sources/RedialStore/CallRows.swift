@@ -53,15 +53,15 @@ struct CallRows {
     guard let kind = row.code(0, as: CallKind.self) else {
       return damaged("its kind is \(row.integer(0))")
     }
-    guard let state = row.code(2, as: StoredState.self) else {
-      return damaged("its state is \(row.integer(2))")
+    let place: (state: StoredState, waiting: WaitReason?)
+    switch StateColumns(state: row.integer(2), waiting: row.integerIfPresent(4)).progress {
+    case .success(let known): place = known
+    case .failure(let unintelligible): return damaged(unintelligible.reason)
     }
-    let waiting = row.code(4, as: WaitReason.self)
-    if waiting == nil, !row.isNull(4) { return damaged("its reason to wait is \(row.integer(4))") }
     let failure = row.code(10, as: StopReason.self)
     if failure == nil, !row.isNull(10) { return damaged("its failure reason is \(row.integer(10))") }
     let progress = CallProgress(
-      state: state, due: Timestamp(microseconds: row.integer(3)), waiting: waiting,
+      state: place.state, due: Timestamp(microseconds: row.integer(3)), waiting: place.waiting,
       attempts: Int(row.integer(5)), interruptions: Int(row.integer(6)), attemptsBefore: Int(row.integer(7)),
       waits: WaitHistory(previous: .microseconds(row.integer(13)), total: .microseconds(row.integer(14))),
       roundStartedAt: Timestamp(microseconds: row.integer(8)),

@@ -19,7 +19,7 @@ struct ClaimQueries {
       "SELECT id FROM calls WHERE \(Conditions.queued) AND target_id = ?1 ORDER BY priority DESC, id LIMIT ?2")
     running = try connection.prepare(
       "find running calls",
-      "SELECT id FROM calls WHERE \(Conditions.anyKind) AND state = \(StoredState.running.rawValue)")
+      "SELECT id FROM calls WHERE \(Conditions.anyKind) AND \(StateColumns.condition(.running))")
     queueCounts = try connection.prepare(
       "count queued calls",
       """

@@ -10,10 +10,8 @@ enum Conditions {
   static let waiting = "state <= \(StoredState.queued.rawValue)"
   /// The condition of the index `calls_queued`.
   static let queued = "state = \(StoredState.queued.rawValue) AND waiting IS NOT \(WaitReason.ordering.rawValue)"
-  /// The states of finished calls begin here.
-  static let firstFinished = Int64(StoredState.succeeded.rawValue)
   /// The condition of the index `calls_finished`.
-  static let finished = "state >= \(firstFinished)"
-  /// The condition of the index `calls_by_target`: the call is not in an engine's memory.
-  static let notInMemory = "state NOT IN (\(StoredState.held.rawValue), \(StoredState.running.rawValue))"
+  static let finished = "state >= \(StateColumns.firstFinished)"
+  /// The condition of the index `calls_by_target`: the call is not in an engine's memory. (No call has the state 3 any more.)
+  static let notInMemory = "state NOT IN (\(StateColumns.inMemory), 3)"
 }

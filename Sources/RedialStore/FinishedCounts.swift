@@ -26,7 +26,7 @@ final class FinishedCounts {
 
   /// Notes that a call was put into a state, or out of it; only states of finished calls are counted.
   func note(kind: Int64, state: Int64, _ change: Int64) {
-    guard state >= Conditions.firstFinished else { return }
+    guard state >= StateColumns.firstFinished else { return }
     let key = Key(kind: kind, state: state)
     if let index = changes.firstIndex(where: { $0.key == key }) {
       changes[index].count += change

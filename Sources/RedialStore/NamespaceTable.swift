@@ -27,7 +27,7 @@ final class NamespaceTable {
       "count unfinished calls by namespace",
       """
       SELECT n.name, (SELECT count(*) FROM calls WHERE namespace = n.id
-        AND kind IN (\(Conditions.kinds)) AND state <= \(StoredState.running.rawValue)) FROM namespaces n
+        AND kind IN (\(Conditions.kinds)) AND state <= \(StateColumns.lastUnfinished)) FROM namespaces n
       """)
   }
 

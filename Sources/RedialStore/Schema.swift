@@ -9,6 +9,7 @@ enum Schema {
   static let migrations: [String] = [
     tables, waits, keys, ordering, figures, retention, compression, counting, policies, retries, labels, operations,
     documents, namespaces, leases, dueByNamespace, turnNamespaces, callLabels,
+    attemptsUnderWay,
   ]
 
   /// What changes in a call's life is apart from what never does: an update rewrites its whole row, and 60
@@ -212,6 +213,13 @@ enum Schema {
     UPDATE OR IGNORE labels SET name = 'default' || char(31) || name
       WHERE instr(name, char(31)) > 0 AND substr(name, 1, 8) <> 'default' || char(31)
         AND call_id IN (SELECT id FROM calls WHERE namespace = 0);
+    """
+
+  /// Calls whose attempt is under way are found with those that are held, and told from them by a column of no index (see
+  /// `StateColumns`). Only those that a service left behind are rewritten, of which there are no more than it had in flight.
+  private static let attemptsUnderWay = """
+    UPDATE calls SET state = 2, waiting = 0
+      WHERE namespace IN (SELECT id FROM namespaces) AND kind IN (0, 1) AND state = 3;
     """
 
   /// What a file says of itself.

@@ -30,9 +30,11 @@ struct QueryPlanTests {
     expect(plans, "ORDER BY due LIMIT 1", uses: "SEARCH calls USING INDEX calls_due (namespace=?)")
     expect(plans, "GROUP BY target_id) q", uses: "SCAN calls USING INDEX calls_queued")
     expect(plans, "GROUP BY target_id, key", uses: "SCAN turns USING INDEX turns_awaited")
-    expect(plans, "AND state = 3", uses: "SEARCH calls USING INDEX calls_by_state (namespace=? AND kind=? AND state=?)")
     expect(
-      plans, "AND state <= 3", uses: "SEARCH calls USING INDEX calls_by_state (namespace=? AND kind=? AND state<?)")
+      plans, "AND state = 2 AND waiting IS 0",
+      uses: "SEARCH calls USING INDEX calls_by_state (namespace=? AND kind=? AND state=?)")
+    expect(
+      plans, "AND state <= 2", uses: "SEARCH calls USING INDEX calls_by_state (namespace=? AND kind=? AND state<?)")
     expect(
       plans, "SET state = CASE", uses: "SEARCH calls USING INDEX calls_by_state (namespace=? AND kind=? AND state=?)")
   }

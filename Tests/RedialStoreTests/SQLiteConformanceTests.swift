@@ -56,6 +56,9 @@ struct SQLiteConformanceTests {
   @Test("an interruption survives a crash of the process that recovers it")
   func twiceRunning() throws { try conformance.twiceRunning() }
 
+  @Test("whichever way calls went, those under way are told from those that wait, in lists and after a crash", arguments: 1...4)
+  func runningAfterCrash(seed: UInt64) throws { try conformance.runningAfterCrash(seed: seed) }
+
   @Test("a target's queue is claimed by priority first")
   func priorities() throws { try conformance.priorities() }
 

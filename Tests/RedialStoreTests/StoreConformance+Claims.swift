@@ -175,6 +175,55 @@ extension StoreConformance {
     next.close()
   }
 
+  /// Whatever way calls went between waiting and running, a list tells at every moment which are which, and a process
+  /// that takes over after a crash is told of just those whose attempt was under way.
+  func runningAfterCrash(seed: UInt64) throws {
+    let (store, reader) = (try openStore(), try openReader())
+    var random = RandomSource(seed: seed)
+    var states: [Int: StoredState] = [:]
+    let label = CallSpec.Label(name: "team", value: "a")
+    func numbers(_ state: CallState, of calls: [Int: StoredState]) -> [CallID] {
+      calls.filter { $0.value.visible == state }.map { Sample.id($0.key) }.sorted(by: >)
+    }
+    for number in 1...30 {
+      let call = Sample.call(number, [.scheduled, .held, .running][number % 3], due: Sample.time(number), labels: [label])
+      states[number] = call.progress.state
+      try store.commit([.insert(call)])
+    }
+    for step in 1...150 {
+      let number = Int.random(in: 1...30, using: &random)
+      if Int.random(in: 0..<5, using: &random) == 0 {
+        // A claim holds a call whatever it was doing.
+        if try #require(try store.claim(Sample.id(number))).progress.state == .held { states[number] = .held }
+      } else {
+        var progress = Sample.call(number).progress
+        progress.state = StoredState.allCases.randomElement(using: &random) ?? .held
+        progress.waiting = progress.state == .held && Bool.random(using: &random) ? .backoff : nil
+        (progress.attempts, progress.due) = (step, Sample.time(100 + step))
+        progress.finishedAt = progress.state.isFinal ? Sample.time(step) : nil
+        try store.commit([.update(Sample.id(number), progress, nil)])
+        states[number] = progress.state
+        let found = try reader.call(Sample.id(number), allResponses: false)
+        #expect(found?.record.progress == progress, "seed \(seed), step \(step)")
+      }
+      for state in [CallState.running, .scheduled] {
+        // With the label, each call is judged by itself.
+        for filter in [CallFilter(state: state), CallFilter(state: state, labels: [label])] {
+          let ids = try reader.calls(CallQuery(filter)).calls.map { $0.record.id }
+          #expect(ids == numbers(state, of: states), "seed \(seed), step \(step)")
+        }
+      }
+    }
+    store.close()
+    let next = try openStore()
+    defer { next.close() }
+    let running = try next.recover(at: Sample.time(500)).running
+    #expect(running.map(\.id).sorted(by: >) == numbers(.running, of: states), "seed \(seed)")
+    #expect(running.allSatisfy { $0.progress.state == .held && $0.progress.waiting == nil })
+    let waiting = numbers(.scheduled, of: states).count
+    #expect(try next.claimDue(before: .distantFuture, limit: 100).calls.count <= waiting, "seed \(seed)")
+  }
+
   /// A process that dies in its recovery, before the interruption is on disk, does not lose it.
   func twiceRunning() throws {
     let store = try openStore()

@@ -148,7 +148,7 @@ struct StoreInspectionTests {
     ("DELETE FROM turns WHERE call_id = (SELECT min(call_id) FROM turns)", 21),
     ("UPDATE turns SET has_turn = 0 WHERE call_id = ID", 20),
     ("UPDATE calls SET state = 1, waiting = 8 WHERE id = ID", 20),
-    ("UPDATE calls SET state = 3, waiting = 2 WHERE id = ID", 22),
+    ("UPDATE calls SET state = 2, waiting = 0 WHERE id = ID", 22),
     ("UPDATE turns SET key = 'other', has_turn = 0 WHERE call_id = ID", 30),
     ("UPDATE turns SET namespace = 9 WHERE call_id = ID", 30),
   ]

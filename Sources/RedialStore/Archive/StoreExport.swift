@@ -25,10 +25,10 @@ public final class StoreExport {
     rows = try CallRows(on: connection, bodies: true)
     attempts = try AttemptRows(on: connection)
     retries = try RetryTable(on: connection)
-    let states = StoredState.allCases.filter { state == nil || $0.visible == state }.map { "\($0.rawValue)" }
+    let states = StoredState.allCases.filter { state == nil || $0.visible == state }.map(StateColumns.condition)
     next = try connection.prepare(
       "read the calls",
-      "SELECT id FROM calls WHERE id > ?1 AND state IN (\(states.joined(separator: ", "))) ORDER BY id LIMIT ?2")
+      "SELECT id FROM calls WHERE id > ?1 AND (\(states.joined(separator: " OR "))) ORDER BY id LIMIT ?2")
     key = try connection.prepare(
       "read a call's key",
       "SELECT key, fingerprint, created_at, expires_at FROM idempotency_keys WHERE call_id = ?1")

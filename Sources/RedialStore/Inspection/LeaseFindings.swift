@@ -25,7 +25,7 @@ struct LeaseFindings {
       "find calls that nobody holds",
       """
       SELECT c.id FROM calls c JOIN targets t ON t.id = c.target_id LEFT JOIN leases l ON l.shard = t.shard
-      WHERE \(Conditions.anyKind) AND c.state IN (\(StoredState.held.rawValue), \(StoredState.running.rawValue))
+      WHERE \(Conditions.anyKind) AND c.state = \(StateColumns.inMemory)
         AND l.owner IS NULL
       """)
   }

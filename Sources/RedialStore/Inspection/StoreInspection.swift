@@ -134,7 +134,7 @@ public final class StoreInspection {
     try inTransaction { () throws(StoreError) in
       guard let horizon = try horizon() else { return }
       let webhooks = try ids(
-        "SELECT id FROM calls WHERE kind = \(CallKind.webhook.rawValue) AND state <= \(StoredState.running.rawValue)"
+        "SELECT id FROM calls WHERE kind = \(CallKind.webhook.rawValue) AND state <= \(StateColumns.lastUnfinished)"
           + " AND created_at > \(horizon)")
       for id in webhooks {
         guard case .intact(let webhook) = try rows.call(id), let call = WebhookSubject.id(in: webhook.body) else {

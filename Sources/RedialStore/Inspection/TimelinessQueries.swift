@@ -20,10 +20,12 @@ struct TimelinessQueries {
       SELECT id FROM calls WHERE namespace IN (SELECT id FROM namespaces) AND \(Conditions.waiting) AND due < ?1 \
       LIMIT \(Self.limit)
       """)
-    let states = "\(StoredState.held.rawValue), \(StoredState.running.rawValue)"
     inMemory = try connection.prepare(
       "find calls that are held",
-      "SELECT id FROM calls WHERE \(Conditions.anyKind) AND state IN (\(states)) AND due < ?1 LIMIT \(Self.limit)")
+      """
+      SELECT id FROM calls WHERE \(Conditions.anyKind) AND state = \(StateColumns.inMemory) AND due < ?1 \
+      LIMIT \(Self.limit)
+      """)
     rows = try CallRows(on: connection, bodies: false)
   }
 

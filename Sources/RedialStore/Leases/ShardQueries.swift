@@ -20,7 +20,7 @@ struct ShardQueries {
     let shard = "(SELECT shard FROM targets t WHERE t.id = calls.target_id)"
     running = try connection.prepare(
       "find running calls of a shard",
-      "SELECT id FROM calls WHERE \(Conditions.anyKind) AND state = \(StoredState.running.rawValue) AND \(shard) = ?1")
+      "SELECT id FROM calls WHERE \(Conditions.anyKind) AND \(StateColumns.condition(.running)) AND \(shard) = ?1")
     queueCounts = try connection.prepare(
       "count queued calls of a shard",
       """
@@ -31,13 +31,13 @@ struct ShardQueries {
       "count unfinished calls of own shards by namespace",
       """
       SELECT n.name, (SELECT count(*) FROM calls WHERE namespace = n.id AND kind IN (\(Conditions.kinds))
-        AND state <= \(StoredState.running.rawValue) AND \(owner) = ?1) FROM namespaces n
+        AND state <= \(StateColumns.lastUnfinished) AND \(owner) = ?1) FROM namespaces n
       """)
     release = try connection.prepare(
       "give held calls of a shard back",
       """
       UPDATE calls SET state = \(CallChanges.stateOfReleased)
-      WHERE \(Conditions.anyKind) AND state = \(StoredState.held.rawValue) AND \(shard) = ?1
+      WHERE \(Conditions.anyKind) AND \(StateColumns.condition(.held)) AND \(shard) = ?1
       """)
   }
 
