@@ -9,7 +9,7 @@ enum Schema {
   static let migrations: [String] = [
     tables, waits, keys, ordering, figures, retention, compression, counting, policies, retries, labels, operations,
     documents, namespaces, leases, dueByNamespace, turnNamespaces, callLabels,
-    attemptsUnderWay,
+    attemptsUnderWay, firstAttempts,
   ]
 
   /// What changes in a call's life is apart from what never does: an update rewrites its whole row, and 60
@@ -220,6 +220,19 @@ enum Schema {
   private static let attemptsUnderWay = """
     UPDATE calls SET state = 2, waiting = 0
       WHERE namespace IN (SELECT id FROM namespaces) AND kind IN (0, 1) AND state = 3;
+    """
+
+  /// The first attempts of calls, which are most of all attempts, found by their calls' own identities: one b-tree in the
+  /// place of two (measured: a third less for the row). Rows with large bodies stay out of interior pages.
+  ///
+  /// Later attempts are in `attempts`, and so are the first ones that older versions stored there: nothing is copied, so that
+  /// a file of a million attempts is brought to this version at once.
+  private static let firstAttempts = """
+    CREATE TABLE first_attempts (
+      id INTEGER PRIMARY KEY, started_at INTEGER NOT NULL, duration INTEGER NOT NULL, outcome INTEGER NOT NULL,
+      status INTEGER, failure_code TEXT, failure_message TEXT, decision BLOB, truncated INTEGER, response_head BLOB,
+      response_body BLOB, figures BLOB, response_body_size INTEGER
+    ) STRICT;
     """
 
   /// What a file says of itself.

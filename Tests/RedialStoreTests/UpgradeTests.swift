@@ -149,8 +149,14 @@ struct UpgradeTests {
     var progress = try #require(state.running.last).progress
     (progress.state, progress.finishedAt) = (.succeeded, Sample.start)
     try store.commit([.update(CallID(rawValue: 9), progress, Sample.attempt(2))])
-    #expect(
-      try reader.call(CallID(rawValue: 9), allResponses: true)?.attempts.map(\.number) == [1, 2])
+    #expect(try reader.call(CallID(rawValue: 9), allResponses: true)?.attempts.map(\.number) == [1, 2])
+    var call = Sample.call(1, .running)
+    call.progress.attempts = 1
+    try store.commit([.insert(call), .update(call.id, call.progress, Sample.attempt(1))])
+    #expect(throws: StoreError.self) { try store.commit([.update(call.id, call.progress, Sample.attempt(1))]) }
+    #expect(try reader.call(call.id, allResponses: true)?.attempts == [Sample.attempt(1)])
+    // Judged by their last attempts, wherever those are.
+    #expect(try ids(CallFilter(statuses: 503...503)) == [call.id.rawValue, 7, 6, 5, 4, 2])
     store.close()
     let inspection = try StoreInspection(path: path)
     let report = try inspection.report(at: Sample.start)
@@ -164,7 +170,7 @@ struct UpgradeTests {
     let store = try SQLiteStore(path: path)
     defer { store.close() }
     try store.commit(Self.callsWithRunning.map { .discard(CallID(rawValue: Int64($0.number))) })
-    for table in ["calls", "requests", "attempts", "labels"] {
+    for table in ["calls", "requests", "attempts", "first_attempts", "labels"] {
       #expect(try store.connection.value("check", "SELECT count(*) FROM \(table)") { $0.integer(0) } == 0, "\(table)")
     }
   }
