@@ -12,6 +12,7 @@ struct CallChanges {
   private let updateUnfinished: SQLiteStatement
   private let updateCall: SQLiteStatement
   private let standing: SQLiteStatement
+  private let leaving: SQLiteStatement
   private let holdCall: SQLiteStatement
   private let failCall: SQLiteStatement
   private let releaseHeld: SQLiteStatement
@@ -61,6 +62,9 @@ struct CallChanges {
       "\(update) AND kind = \(CallKind.call.rawValue) AND state < \(StateColumns.firstFinished)")
     updateCall = try connection.prepare("update a call", update)
     standing = try connection.prepare("see how a call stands", "SELECT kind, state FROM calls WHERE id = ?1")
+    leaving = try connection.prepare(
+      "see what a call leaves",
+      "SELECT c.kind, c.state, r.spec FROM calls c LEFT JOIN requests r ON r.id = c.id WHERE c.id = ?1")
     holdCall = try connection.prepare(
       "claim a call",
       """
@@ -84,13 +88,20 @@ struct CallChanges {
     removeRequest = try connection.prepare("remove a call's request", "DELETE FROM requests WHERE id = ?1")
   }
 
-  /// Removes a call, if there is one.
-  func remove(_ id: CallID) throws(StoreError) {
-    if let (kind, state) = try stands(id) { counts.note(kind: kind, state: state, -1) }
+  /// Removes a call, if there is one, and answers what it leaves among the labels.
+  func remove(_ id: CallID) throws(StoreError) -> RemovedLabels {
+    leaving.bind(1, id.rawValue)
+    let left = try leaving.first { row throws(StoreError) in
+      let kind = row.integer(0)
+      counts.note(kind: kind, state: row.integer(1), -1)
+      // A webhook's label is nobody's to be found by, and not in the table.
+      return kind == Int64(CallKind.webhook.rawValue) ? .none : row.withBytes(2) { RemovedLabels(spec: $0) }
+    }
     for statement in [removeCall, removeRequest] {
       statement.bind(1, id.rawValue)
       try statement.run()
     }
+    return left ?? RemovedLabels.none
   }
 
   /// Erases a call's request, but for its spec.

@@ -197,10 +197,9 @@ public final class SQLiteStore: CallStore {
   /// Removes a call with all that belongs to it, if there is one.
   func remove(_ id: CallID) throws(StoreError) {
     try attemptChanges.remove(of: id)
-    try changes.remove(id)
+    try labels.remove(try changes.remove(id), of: id)
     try keys.remove(of: id)
     try retries.remove(of: id)
-    try labels.remove(of: id)
   }
 
   /// Erases a call's payloads: from the tables, and with the next checkpoint from the file, for SQLite overwrites

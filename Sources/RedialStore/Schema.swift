@@ -9,7 +9,7 @@ enum Schema {
   static let migrations: [String] = [
     tables, waits, keys, ordering, figures, retention, compression, counting, policies, retries, labels, operations,
     documents, namespaces, leases, dueByNamespace, turnNamespaces, callLabels,
-    attemptsUnderWay, firstAttempts,
+    attemptsUnderWay, firstAttempts, labelsByName,
   ]
 
   /// What changes in a call's life is apart from what never does: an update rewrites its whole row, and 60
@@ -233,6 +233,11 @@ enum Schema {
       status INTEGER, failure_code TEXT, failure_message TEXT, decision BLOB, truncated INTEGER, response_head BLOB,
       response_body BLOB, figures BLOB, response_body_size INTEGER
     ) STRICT;
+    """
+
+  /// Which labels a removed call had is told by its spec (see `LabelTable`).
+  private static let labelsByName = """
+    DROP INDEX labels_by_call;
     """
 
   /// What a file says of itself.
