@@ -12,6 +12,11 @@ static inline int redial_bind_blob_static(sqlite3_stmt *_Nullable s, int i, cons
   return sqlite3_bind_blob64(s, i, p, n, SQLITE_STATIC);
 }
 
+// Binds bytes of which SQLite makes a copy: for short ones, of several rows at a time.
+static inline int redial_bind_blob_copy(sqlite3_stmt *_Nullable s, int i, const void *_Nullable p, sqlite3_uint64 n) {
+  return sqlite3_bind_blob64(s, i, p, n, SQLITE_TRANSIENT);
+}
+
 // Binds UTF-8 text, of which SQLite makes a copy: for short and rare text, such as names.
 static inline int redial_bind_text_copy(sqlite3_stmt *_Nullable s, int i, const char *_Nullable p, sqlite3_uint64 n) {
   return sqlite3_bind_text64(s, i, p, n, SQLITE_TRANSIENT, SQLITE_UTF8);

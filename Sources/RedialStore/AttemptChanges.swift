@@ -4,9 +4,12 @@ internal import RedialModel
 /// Stores attempts: first ones, which are most, in a table of their own, where they have their calls' identities. One that is
 /// stored never changes, but for its response body, which is not kept for ever.
 struct AttemptChanges {
+  /// Bytes of a response's body up to which SQLite may make a copy of it.
+  private static let mostCopied = 16 * 1024
+
   private let payloads: PayloadRule
-  private let insertFirst: SQLiteStatement
-  private let insertLater: SQLiteStatement
+  private let first: RowInsertion
+  private let later: RowInsertion
   private let forgetFirstBody: SQLiteStatement
   private let forgetBody: SQLiteStatement
   /// Of the first attempt, and of the others.
@@ -19,15 +22,12 @@ struct AttemptChanges {
   /// - Parameter payloads: Of how many attempts the response bodies are kept, and from what size on compressed.
   init(on connection: SQLiteConnection, payloads: PayloadRule) throws(StoreError) {
     self.payloads = payloads
-    let columns = """
-      started_at, duration, outcome, status, failure_code, failure_message, decision, truncated, response_head,
-        response_body, figures, response_body_size
-      """
-    let values = "?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14"
-    insertFirst = try connection.prepare(
-      "store an attempt", "INSERT INTO first_attempts (id, \(columns)) VALUES (?1, \(values))")
-    insertLater = try connection.prepare(
-      "store an attempt", "INSERT INTO attempts (call_id, number, \(columns)) VALUES (?1, ?2, \(values))")
+    let columns = [
+      "started_at", "duration", "outcome", "status", "failure_code", "failure_message", "decision", "truncated",
+      "response_head", "response_body", "figures", "response_body_size",
+    ]
+    first = try RowInsertion(on: connection, "store an attempt", into: "first_attempts", ["id"] + columns)
+    later = try RowInsertion(on: connection, "store an attempt", into: "attempts", ["call_id"] + columns + ["number"])
     let forgotten = "response_body = NULL, response_body_size = NULL, truncated = 1"
     forgetFirstBody = try connection.prepare(
       "forget a response body",
@@ -62,42 +62,67 @@ struct AttemptChanges {
     }
   }
 
+  /// Whether an earlier attempt's response body is forgotten when an attempt is stored.
+  func forgets(_ attempt: AttemptRecord) -> Bool { attempt.number > payloads.keptResponses }
+
+  /// Whether the storing of an attempt has nothing to do with other attempts, so that it may come later in a transaction.
+  func isIndependent(_ attempt: AttemptRecord) -> Bool {
+    attempt.number == 1 && !forgets(attempt)
+      && (attempt.response?.body.count ?? 0) <= Self.mostCopied
+  }
+
+  /// Stores first attempts of calls, as ``insert(_:of:)`` does each: all of them independent ones.
+  func insert(_ attempts: [(id: CallID, attempt: AttemptRecord)]) throws(StoreError) {
+    try first.insert(attempts) { new, statement in
+      let body = bind(new.attempt, of: new.id, to: statement)
+      statement.bind(8, copying: new.attempt.decision)
+      statement.bind(10, copying: new.attempt.response?.head.bytes ?? [])
+      statement.bind(11, copying: body)
+      statement.bind(12, copying: new.attempt.figures?.encoded ?? [])
+    }
+  }
+
   /// Stores an attempt of a call, and forgets the response body of one so long ago that it is not kept any more; it is
   /// an error when the call has one of that number.
   func insert(_ attempt: AttemptRecord, of id: CallID) throws(StoreError) {
-    if attempt.number > payloads.keptResponses {
+    if forgets(attempt) {
       try forgetBody(of: attempt.number - payloads.keptResponses, id)
     }
-    let insert = attempt.number == 1 ? insertFirst : insertLater
-    insert.bind(1, id.rawValue)
-    if attempt.number != 1 { insert.bind(2, Int64(attempt.number)) }
-    insert.bind(3, attempt.startedAt.microseconds)
-    insert.bind(4, attempt.duration.wholeMicroseconds)
-    insert.bind(5, Int64(attempt.outcome.rawValue))
-    insert.bind(6, attempt.status.map { Int64($0) })
-    insert.bind(7, text: attempt.failure?.code)
-    insert.bind(8, text: attempt.failure?.message)
-    // Whether there was a response is told by this column alone, since both its parts may be empty.
-    insert.bind(10, attempt.response.map { $0.truncated ? 1 : 0 })
-    let head = attempt.response?.head.bytes ?? []
-    let given = attempt.response?.body ?? []
-    let compressed = PayloadCoding.deflated(given, threshold: payloads.compressMinBytes)
-    let body = compressed ?? given
-    insert.bind(14, compressed.map { _ in Int64(given.count) })
-    let figures = attempt.figures?.encoded ?? []
-    try attempt.decision.withUnsafeBufferPointer { decision throws(StoreError) in
-      try head.withUnsafeBufferPointer { head throws(StoreError) in
-        try body.withUnsafeBufferPointer { body throws(StoreError) in
-          insert.bind(9, bytes: decision)
-          insert.bind(11, bytes: head)
-          try figures.withUnsafeBufferPointer { figures throws(StoreError) in
-            insert.bind(12, bytes: body)
-            insert.bind(13, bytes: figures)
-            try insert.run()
+    let (head, figures) = (attempt.response?.head.bytes ?? [], attempt.figures?.encoded ?? [])
+    try (attempt.number == 1 ? first : later).insert { statement, run throws(StoreError) in
+      let body = bind(attempt, of: id, to: statement)
+      if attempt.number != 1 { statement.bind(14, Int64(attempt.number)) }
+      try attempt.decision.withUnsafeBufferPointer { decision throws(StoreError) in
+        try head.withUnsafeBufferPointer { head throws(StoreError) in
+          try body.withUnsafeBufferPointer { body throws(StoreError) in
+            statement.bind(8, bytes: decision)
+            statement.bind(10, bytes: head)
+            try figures.withUnsafeBufferPointer { figures throws(StoreError) in
+              statement.bind(11, bytes: body)
+              statement.bind(12, bytes: figures)
+              try run()
+            }
           }
         }
       }
     }
+  }
+
+  /// Binds what is no bytes, and answers the response's body as it is to be stored.
+  private func bind(_ attempt: AttemptRecord, of id: CallID, to statement: SQLiteStatement) -> [UInt8] {
+    statement.bind(1, id.rawValue)
+    statement.bind(2, attempt.startedAt.microseconds)
+    statement.bind(3, attempt.duration.wholeMicroseconds)
+    statement.bind(4, Int64(attempt.outcome.rawValue))
+    statement.bind(5, attempt.status.map { Int64($0) })
+    statement.bind(6, text: attempt.failure?.code)
+    statement.bind(7, text: attempt.failure?.message)
+    // Whether there was a response is told by this column alone, since both its parts may be empty.
+    statement.bind(9, attempt.response.map { $0.truncated ? 1 : 0 })
+    let given = attempt.response?.body ?? []
+    let compressed = PayloadCoding.deflated(given, threshold: payloads.compressMinBytes)
+    statement.bind(13, compressed.map { _ in Int64(given.count) })
+    return compressed ?? given
   }
 
   /// Forgets the response body of an attempt; an older version stored a first one among the others.

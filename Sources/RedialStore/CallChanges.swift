@@ -5,8 +5,8 @@ internal import RedialModel
 struct CallChanges {
   private let connection: SQLiteConnection
   private let compressMinBytes: Int
-  private let insertCall: SQLiteStatement
-  private let insertRequest: SQLiteStatement
+  private let calls: RowInsertion
+  private let requests: RowInsertion
   private let counts: FinishedCounts
   private let updateInMemory: SQLiteStatement
   private let updateUnfinished: SQLiteStatement
@@ -38,15 +38,14 @@ struct CallChanges {
     self.connection = connection
     self.counts = counts
     self.compressMinBytes = compressMinBytes
-    insertCall = try connection.prepare(
-      "store a call",
-      """
-      INSERT INTO calls (id, kind, target_id, created_at, state, due, waiting, attempts, interruptions,
-        attempts_before, round_started_at, finished_at, failure, previous_wait, total_wait, priority, namespace)
-      VALUES (?12, ?13, ?14, ?15, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?16, ?17)
-      """)
-    insertRequest = try connection.prepare(
-      "store a call's request", "INSERT INTO requests (id, spec, body, body_size) VALUES (?1, ?2, ?3, ?4)")
+    calls = try RowInsertion(
+      on: connection, "store a call", into: "calls",
+      [
+        "state", "due", "waiting", "attempts", "interruptions", "attempts_before", "round_started_at", "finished_at",
+        "failure", "previous_wait", "total_wait", "id", "kind", "target_id", "created_at", "priority", "namespace",
+      ])
+    requests = try RowInsertion(
+      on: connection, "store a call's request", into: "requests", ["id", "spec", "body", "body_size"])
     let others = """
       due = ?2, waiting = ?3, attempts = ?4, interruptions = ?5, attempts_before = ?6, round_started_at = ?7,
         failure = ?9, previous_wait = ?10, total_wait = ?11
@@ -113,28 +112,58 @@ struct CallChanges {
     }
   }
 
-  /// Stores a new call.
-  func insert(_ call: CallRecord, targetID: Int64, namespace: Int64) throws(StoreError) {
-    bind(call.progress, to: insertCall)
-    insertCall.bind(12, call.id.rawValue)
-    insertCall.bind(13, Int64(call.kind.rawValue))
-    insertCall.bind(14, targetID)
-    insertCall.bind(15, call.createdAt.microseconds)
-    insertCall.bind(16, Int64(call.spec.priority))
-    insertCall.bind(17, namespace)
-    try insertCall.run()
-    counts.note(kind: Int64(call.kind.rawValue), state: Int64(call.progress.state.rawValue), 1)
-    insertRequest.bind(1, call.id.rawValue)
-    guard case .held(let body) = call.content else {
-      preconditionFailure("a call whose body only the store has is in the store")
+  /// A call that is to be stored, with the numbers of its target and its namespace.
+  struct NewCall {
+    let call: CallRecord
+    let targetID: Int64
+    let namespace: Int64
+
+    /// The body, which nobody but the store will have.
+    var body: [UInt8] {
+      guard case .held(let body) = call.content else {
+        preconditionFailure("a call whose body only the store has is in the store")
+      }
+      return body
     }
-    let compressed = PayloadCoding.deflated(body, threshold: compressMinBytes)
-    insertRequest.bind(4, compressed.map { _ in Int64(body.count) })
-    try call.spec.canonicalJSON.withUnsafeBufferPointer { spec throws(StoreError) in
-      try (compressed ?? body).withUnsafeBufferPointer { body throws(StoreError) in
-        insertRequest.bind(2, bytes: spec)
-        insertRequest.bind(3, bytes: body)
-        try insertRequest.run()
+  }
+
+  /// Bytes of a body up to which SQLite may make a copy of it.
+  private static let mostCopied = 16 * 1024
+
+  /// Stores new calls, in order.
+  func insert(_ new: [NewCall]) throws(StoreError) {
+    try calls.insert(new) { new, statement in
+      bind(new.call.progress, to: statement)
+      statement.bind(12, new.call.id.rawValue)
+      statement.bind(13, Int64(new.call.kind.rawValue))
+      statement.bind(14, new.targetID)
+      statement.bind(15, new.call.createdAt.microseconds)
+      statement.bind(16, Int64(new.call.spec.priority))
+      statement.bind(17, new.namespace)
+      counts.note(kind: Int64(new.call.kind.rawValue), state: StateColumns.state(new.call.progress.state), 1)
+    }
+    let large = new.filter { $0.body.count > Self.mostCopied }
+    try requests.insert(large.isEmpty ? new : new.filter { $0.body.count <= Self.mostCopied }) { new, statement in
+      let compressed = PayloadCoding.deflated(new.body, threshold: compressMinBytes)
+      statement.bind(1, new.call.id.rawValue)
+      statement.bind(2, copying: new.call.spec.canonicalJSON)
+      statement.bind(3, copying: compressed ?? new.body)
+      statement.bind(4, compressed.map { _ in Int64(new.body.count) })
+    }
+    for new in large { try insertLargeRequest(of: new) }
+  }
+
+  private func insertLargeRequest(of new: NewCall) throws(StoreError) {
+    let compressed = PayloadCoding.deflated(new.body, threshold: compressMinBytes)
+    try requests.insert { statement, run throws(StoreError) in
+      statement.bind(1, new.call.id.rawValue)
+      statement.bind(4, compressed.map { _ in Int64(new.body.count) })
+      try new.call.spec.canonicalJSON.withUnsafeBufferPointer { spec throws(StoreError) in
+        try (compressed ?? new.body).withUnsafeBufferPointer { body throws(StoreError) in
+          statement.bind(2, bytes: spec)
+          statement.bind(3, bytes: body)
+          try run()
+        }
       }
     }
   }

@@ -7,25 +7,27 @@ internal import RedialModel
 /// damaged, is the table looked through. Most calls have none, and cost nothing here.
 struct LabelTable {
   private let connection: SQLiteConnection
-  private let insert: SQLiteStatement
+  private let rows: RowInsertion
   private let removeOne: SQLiteStatement
   private let removeAll: SQLiteStatement
 
   /// Prepares the statements.
   init(on connection: SQLiteConnection) throws(StoreError) {
     self.connection = connection
-    insert = try connection.prepare("store a label", "INSERT INTO labels (name, value, call_id) VALUES (?1, ?2, ?3)")
+    rows = try RowInsertion(on: connection, "store a label", into: "labels", ["name", "value", "call_id"])
     removeOne = try connection.prepare(
       "remove a call's label", "DELETE FROM labels WHERE name = ?1 AND value = ?2 AND call_id = ?3")
     removeAll = try connection.prepare("look for a call's labels", "DELETE FROM labels WHERE call_id = ?1")
   }
 
-  /// Stores the labels of a new call. Their names are qualified by its namespace.
-  func insert(_ labels: [CallSpec.Label], of id: CallID, in namespace: Namespace) throws(StoreError) {
-    for label in labels {
-      bind(label, of: id, in: namespace, to: insert)
-      try insert.run()
+  /// Stores the labels of new calls. Their names are qualified by their calls' namespaces.
+  func insert(_ new: [CallChanges.NewCall]) throws(StoreError) {
+    var labels: [(label: CallSpec.Label, call: CallID, namespace: Namespace)] = []
+    // A webhook's label tells its event, and is nobody's to be found by.
+    for new in new where new.call.kind == .call && !new.call.spec.labels.isEmpty {
+      for label in new.call.spec.labels { labels.append((label, new.call.id, new.call.spec.namespace)) }
     }
+    try rows.insert(labels) { row, statement in bind(row.label, of: row.call, in: row.namespace, to: statement) }
   }
 
   /// Removes the labels of a call.

@@ -18,7 +18,9 @@ enum RemovedLabels {
   init(spec: UnsafeBufferPointer<UInt8>) {
     // Every spec begins with its URL and ends with what is captured.
     let (first, last) = (spec.prefix(Self.beginning.utf8CodeUnitCount), spec.suffix(2))
-    guard first.elementsEqual(UnsafeBufferPointer(start: Self.beginning.utf8Start, count: Self.beginning.utf8CodeUnitCount)),
+    guard
+      first.elementsEqual(
+        UnsafeBufferPointer(start: Self.beginning.utf8Start, count: Self.beginning.utf8CodeUnitCount)),
       last.allSatisfy({ $0 == UInt8(ascii: "}") })
     else {
       self = .unknown

@@ -12,6 +12,8 @@ final class SQLiteStatement {
   /// The first binding that failed; told when the statement runs, so that callers bind without a `try` a line.
   private var bindResult = SQLITE_OK
   private var holdsBytes = false
+  /// What is added to the number of every parameter that is bound: in a statement of several rows, where one begins.
+  var firstParameter: Int32 = 0
 
   /// Takes over a prepared handle.
   init(handle: OpaquePointer, purpose: StaticString, path: String) {
@@ -40,14 +42,15 @@ final class SQLiteStatement {
   /// Binds an integer; nil is NULL.
   func bind(_ index: Int32, _ value: Int64?) {
     if let value {
-      note(sqlite3_bind_int64(handle, index, value))
+      note(sqlite3_bind_int64(handle, firstParameter + index, value))
     } else {
-      note(sqlite3_bind_null(handle, index))
+      note(sqlite3_bind_null(handle, firstParameter + index))
     }
   }
 
   /// Binds text, of which a copy is made; nil is NULL.
   func bind(_ index: Int32, text: String?) {
+    let index = firstParameter + index
     guard var text else { return note(sqlite3_bind_null(handle, index)) }
     note(
       text.withUTF8 { bytes in
@@ -62,7 +65,16 @@ final class SQLiteStatement {
   /// Binds bytes without a copy: they have to stay where they are until the statement has run. None are NULL.
   func bind(_ index: Int32, bytes: UnsafeBufferPointer<UInt8>) {
     holdsBytes = true
-    note(redial_bind_blob_static(handle, index, bytes.baseAddress, sqlite3_uint64(bytes.count)))
+    note(redial_bind_blob_static(handle, firstParameter + index, bytes.baseAddress, sqlite3_uint64(bytes.count)))
+  }
+
+  /// Binds bytes, of which a copy is made. None are NULL.
+  func bind(_ index: Int32, copying bytes: [UInt8]) {
+    note(
+      bytes.withUnsafeBufferPointer {
+        redial_bind_blob_copy(
+          handle, firstParameter + index, $0.isEmpty ? nil : $0.baseAddress, sqlite3_uint64($0.count))
+      })
   }
 
   private func note(_ result: Int32) {
@@ -102,6 +114,7 @@ final class SQLiteStatement {
   private func reset() {
     sqlite3_reset(handle)
     bindResult = SQLITE_OK
+    firstParameter = 0
     // The bytes are about to go away; no pointer to them may stay behind.
     if holdsBytes { sqlite3_clear_bindings(handle) }
     holdsBytes = false

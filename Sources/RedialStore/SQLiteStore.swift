@@ -96,22 +96,62 @@ public final class SQLiteStore: CallStore {
   public func commit(_ writes: [StoreWrite]) throws(StoreError) {
     if writes.isEmpty { return }
     try transaction { () throws(StoreError) in
-      for write in writes { try apply(write) }
+      guard writes.allSatisfy(allowsBatches) else {
+        for write in writes { try apply(write) }
+        return
+      }
+      try applyInBatches(writes)
     }
+  }
+
+  /// Whether it makes no difference to a change that calls are inserted before it which are inserted behind it, and first
+  /// attempts after it which are stored before it.
+  private func allowsBatches(_ write: StoreWrite) -> Bool {
+    switch write {
+    case .update(_, _, let attempt?): attempt.number == 1 || !attemptChanges.forgets(attempt)
+    case .discard, .erase: false
+    default: true
+    }
+  }
+
+  /// Makes changes that allow it, those of one kind together.
+  private func applyInBatches(_ writes: [StoreWrite]) throws(StoreError) {
+    var (new, first): ([CallChanges.NewCall], [(id: CallID, attempt: AttemptRecord)]) = ([], [])
+    for case .insert(let call) in writes {
+      if let call = try prepared(call) { new.append(call) }
+    }
+    try insert(new)
+    for write in writes {
+      switch write {
+      case .insert: break
+      case .update(let id, let progress, let attempt?) where attemptChanges.isIndependent(attempt):
+        try changes.update(id, progress)
+        first.append((id, attempt))
+      default: try apply(write)
+      }
+    }
+    try attemptChanges.insert(first)
+  }
+
+  /// A call that is to be inserted; nil for one that somebody else has already.
+  private func prepared(_ call: CallRecord) throws(StoreError) -> CallChanges.NewCall? {
+    // Told that its commit had failed, somebody writes it again, and its owner has it already.
+    if sharing == .shared, try !isOwn(call.spec.target), try rows.contains(call.id) { return nil }
+    return CallChanges.NewCall(
+      call: call, targetID: try targets.intern(call.spec.target),
+      namespace: try namespaces.intern(call.spec.namespace))
+  }
+
+  private func insert(_ calls: [CallChanges.NewCall]) throws(StoreError) {
+    if calls.isEmpty { return }
+    try changes.insert(calls)
+    try labels.insert(calls)
   }
 
   /// Makes a change, within a transaction.
   func apply(_ write: StoreWrite) throws(StoreError) {
     switch write {
-    case .insert(let call):
-      // Told that its commit had failed, somebody writes it again, and its owner has it already.
-      if sharing == .shared, try !isOwn(call.spec.target), try rows.contains(call.id) { return }
-      try changes.insert(
-        call, targetID: try targets.intern(call.spec.target), namespace: try namespaces.intern(call.spec.namespace))
-      // A webhook's label tells its event, and is nobody's to be found by.
-      if call.kind == .call, !call.spec.labels.isEmpty {
-        try labels.insert(call.spec.labels, of: call.id, in: call.spec.namespace)
-      }
+    case .insert(let call): try insert(try prepared(call).map { [$0] } ?? [])
     case .update(let id, let progress, let attempt):
       try changes.update(id, progress)
       if let attempt { try attemptChanges.insert(attempt, of: id) }

@@ -21,11 +21,14 @@ struct QueryPlanTests {
       "SCAN q", "SCAN finished_counts", "SCAN policies", "SCAN operations",
       "SCAN turns USING INDEX turns_awaited", "SCAN n", "SCAN namespaces", "SCAN leases", "SCAN sessions",
       "SCAN sessions USING INDEX sqlite_autoindex_sessions_1",
+      // The rows of one insertion.
+      "SCAN 8-ROW VALUES CLAUSE", "SCAN 8 CONSTANT ROWS",
     ]
     // And over labels, when a call is removed whose spec does not say which it has.
     check(plans.filter { $0.sql != "DELETE FROM labels WHERE call_id = ?1" }, allowing: allowed)
     expect(
-      plans, "DELETE FROM labels WHERE name", uses: "SEARCH labels USING PRIMARY KEY (name=? AND value=? AND call_id=?)")
+      plans, "DELETE FROM labels WHERE name", uses: "SEARCH labels USING PRIMARY KEY (name=? AND value=? AND call_id=?)"
+    )
     expect(plans, "due <= ?1", uses: "SEARCH calls USING INDEX calls_due (namespace=? AND due<?)")
     expect(
       plans, "AND target_id = ?1 ORDER BY priority DESC", uses: "SEARCH calls USING INDEX calls_queued (target_id=?)")

@@ -53,10 +53,15 @@ struct SQLiteConformanceTests {
   @Test("a call that waited for its target is back in its queue after a crash")
   func queueAfterCrash() throws { try conformance.queueAfterCrash() }
 
+  @Test("all changes of a commit are made, or none, however many there are", arguments: 1...3)
+  func batches(seed: UInt64) throws { try conformance.batches(seed: seed) }
+
   @Test("an interruption survives a crash of the process that recovers it")
   func twiceRunning() throws { try conformance.twiceRunning() }
 
-  @Test("whichever way calls went, those under way are told from those that wait, in lists and after a crash", arguments: 1...4)
+  @Test(
+    "whichever way calls went, those under way are told from those that wait, in lists and after a crash",
+    arguments: 1...4)
   func runningAfterCrash(seed: UInt64) throws { try conformance.runningAfterCrash(seed: seed) }
 
   @Test("a target's queue is claimed by priority first")

@@ -186,7 +186,8 @@ extension StoreConformance {
       calls.filter { $0.value.visible == state }.map { Sample.id($0.key) }.sorted(by: >)
     }
     for number in 1...30 {
-      let call = Sample.call(number, [.scheduled, .held, .running][number % 3], due: Sample.time(number), labels: [label])
+      let call = Sample.call(
+        number, [.scheduled, .held, .running][number % 3], due: Sample.time(number), labels: [label])
       states[number] = call.progress.state
       try store.commit([.insert(call)])
     }

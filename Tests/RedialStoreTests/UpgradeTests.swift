@@ -188,7 +188,9 @@ struct UpgradeTests {
     let store = try SQLiteStore(path: path)
     defer { store.close() }
     let acme = try #require(Namespace("acme"))
-    let labels = [CallSpec.Label(name: "team \"x\"", value: "a"), .init(name: "é", value: "\n"), .init(name: "a", value: "")]
+    let labels = [
+      CallSpec.Label(name: "team \"x\"", value: "a"), .init(name: "é", value: "\n"), .init(name: "a", value: ""),
+    ]
     func call(_ number: Int, in namespace: Namespace, header: HeaderField?) -> CallRecord {
       let spec = CallSpec(
         url: "https://example.com/\"labels\":{", method: "POST", headers: header.map { [$0] } ?? [],
@@ -200,12 +202,14 @@ struct UpgradeTests {
     // A header field that looks like labels, or like a namespace, comes before them.
     let calls = [
       call(1, in: .default, header: nil), call(2, in: acme, header: nil),
-      call(3, in: acme, header: HeaderField("labels", "x")), call(4, in: .default, header: HeaderField("namespace", "acme")),
+      call(3, in: acme, header: HeaderField("labels", "x")),
+      call(4, in: .default, header: HeaderField("namespace", "acme")),
       Sample.call(5, .succeeded), Sample.call(6, .succeeded, kind: .webhook, labels: labels),
     ]
     let other = call(7, in: acme, header: nil)
     try store.commit((calls + [other]).map { .insert($0) })
-    try store.connection.execute("prepare the test", damage + (damage == "SELECT 1" ? "" : " WHERE id < \(other.id.rawValue)"))
+    try store.connection.execute(
+      "prepare the test", damage + (damage == "SELECT 1" ? "" : " WHERE id < \(other.id.rawValue)"))
     try store.commit(calls.map { .discard($0.id) })
     let left = try store.connection.prepare("check", "SELECT DISTINCT call_id FROM labels").rows {
       row throws(StoreError) in CallID(rawValue: row.integer(0))
