@@ -38,7 +38,7 @@ extension Transfer {
     var code = CURLE_OK
     // A handle mostly goes on with what it did last, and libcurl keeps what it was told.
     if hop.url != last.url {
-      code = redial_curl_set_text(handle, CURLOPT_URL, hop.url)
+      code = setURL(hop.url)
       last.url = code == CURLE_OK ? hop.url : ""
     }
     if code == CURLE_OK { code = setMethod(hop.method, hop.body, hop.source) }

@@ -14,6 +14,8 @@ final class Transfer {
   var request: TransportRequest
   var dialling: Dialling
   let fields = FieldList()
+  /// The URL taken apart, which libcurl copies for each request in the place of parsing it.
+  private var parsedURL: OpaquePointer?
   let userAgentLine: String
   /// What libcurl was told for the request before, and need not be told again.
   var last = Told()
@@ -97,9 +99,27 @@ final class Transfer {
 
   deinit {
     curl_easy_cleanup(handle)
+    curl_url_cleanup(parsedURL)
     small.deallocate()
     message.deallocate()
   }
+
+  /// Tells libcurl the URL of the requests to come, and has it take the URL apart once for all of them.
+  func setURL(_ text: String) -> CURLcode {
+    // A new one each time: to one that has a URL, another may be a reference that is relative to it.
+    let parsed = curl_url()
+    defer {
+      curl_url_cleanup(parsedURL)
+      parsedURL = parsed
+    }
+    let isRead = parsed != nil && curl_url_set(parsed, CURLUPART_URL, text, Self.urlReading) == CURLUE_OK
+    // What cannot be read libcurl reads itself from the text, and says why it cannot.
+    let code = redial_curl_set_pointer(handle, CURLOPT_CURLU, isRead ? parsed.map { UnsafeRawPointer($0) } : nil)
+    return code == CURLE_OK ? redial_curl_set_text(handle, CURLOPT_URL, text) : code
+  }
+
+  /// As libcurl reads a URL that is given as text, with `CURLOPT_PATH_AS_IS`.
+  private static let urlReading = UInt32(CURLU_GUESS_SCHEME | CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS)
 
   static func take(_ pointer: UnsafeMutableRawPointer?) -> Transfer? {
     pointer.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }

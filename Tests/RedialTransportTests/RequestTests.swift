@@ -98,6 +98,25 @@ struct RequestTests {
     #expect(target.requests.count == 5)
   }
 
+  @Test("a handle that has called one URL calls others, and refuses what is none, as if it had called nothing before")
+  func otherURLs() throws {
+    let (one, other) = (
+      ScriptedTarget.answering("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none"),
+      ScriptedTarget.answering("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nother")
+    )
+    defer { for target in [one, other] { target.stop() } }
+    let probe = try TransportProbe()
+    #expect(probe.perform(one.url + "/a?b=c")?.body == Array("one".utf8))
+    #expect(probe.perform(one.url + "/a?b=c")?.body == Array("one".utf8))
+    #expect(probe.perform("http://127.0.0.1:\(other.port)?d")?.body == Array("other".utf8))
+    #expect(probe.perform("http://[::1/")?.error?.code == "urlUnusable")
+    // Not a reference that is relative to the URL before.
+    #expect(probe.perform("127.0.0.1:\(other.port)/e")?.body == Array("other".utf8))
+    #expect(probe.perform(one.url + "/f")?.body == Array("one".utf8))
+    #expect(one.requests.map { $0.prefix { $0 != "H" } } == ["GET /a?b=c ", "GET /a?b=c ", "GET /f "])
+    #expect(other.requests.map { $0.prefix { $0 != "H" } } == ["GET /?d ", "GET /e "])
+  }
+
   @Test("a request on a kept connection that dies is not sent a second time")
   func oneRequest() throws {
     let target = ScriptedTarget { connection in
