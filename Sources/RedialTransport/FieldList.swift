@@ -4,14 +4,31 @@ internal import RedialModel
 
 /// Header fields as libcurl wants them, a list of C strings, in memory that is used again for the next request.
 ///
-/// Not `Sendable`: it belongs to the transfer that libcurl reads it for.
+/// Lines that stay the same come first: libcurl searches the list from its start for each field that it would send on its
+/// own account. Not `Sendable`: it belongs to the transfer that libcurl reads it for.
 final class FieldList {
+  /// A line that is the same for every request, in memory that stays.
+  struct Line {
+    fileprivate let text: UnsafeMutablePointer<CChar>
+
+    /// - Parameter text: Ends in a zero, as a literal does; libcurl reads it only.
+    init(_ text: StaticString) {
+      precondition(text.hasPointerRepresentation, "a line of one character")
+      self.text = UnsafeMutableRawPointer(mutating: text.utf8Start).assumingMemoryBound(to: CChar.self)
+    }
+
+    /// - Parameter text: Ends in a zero, and outlives the list.
+    init(_ text: UnsafeMutablePointer<CChar>) { self.text = text }
+  }
+
   private var text = UnsafeMutablePointer<CChar>.allocate(capacity: 1024)
   private var textCapacity = 1024
   private var used = 0
   private var nodes = UnsafeMutablePointer<curl_slist>.allocate(capacity: 16)
   private var nodeCapacity = 16
-  private var count = 0
+  /// The list's nodes are those from `start` to `end`.
+  private var start = 0
+  private var end = 0
 
   deinit {
     text.deallocate()
@@ -19,46 +36,60 @@ final class FieldList {
   }
 
   /// The list, for as long as nothing is changed; nil for an empty one.
-  var first: UnsafeMutablePointer<curl_slist>? { count == 0 ? nil : nodes }
+  var first: UnsafeMutablePointer<curl_slist>? { start == end ? nil : nodes + start }
 
   /// Empties the list, and sees to it that there is room: what is in it must not move.
   ///
   /// - Parameters:
-  ///   - fields: How many will be appended, at most.
-  ///   - bytes: How many bytes they have, with a zero behind each.
-  func begin(fields: Int, bytes: Int) {
-    (count, used) = (0, 0)
+  ///   - lines: How many lines will be prepended, at most.
+  ///   - fields: How many fields will be appended, at most.
+  ///   - bytes: How many bytes the fields' names and values have, and three more for each.
+  func begin(lines: Int, fields: Int, bytes: Int) {
     if bytes > textCapacity {
       text.deallocate()
       textCapacity = bytes
       text = .allocate(capacity: bytes)
     }
-    if fields > nodeCapacity {
+    if lines + fields > nodeCapacity {
       nodes.deallocate()
-      nodeCapacity = fields
-      nodes = .allocate(capacity: fields)
+      nodeCapacity = lines + fields
+      nodes = .allocate(capacity: nodeCapacity)
     }
+    (start, end, used) = (lines, lines, 0)
+  }
+
+  /// Puts a line before all others.
+  func prepend(_ line: Line) {
+    precondition(start > 0, "there are more lines than was said")
+    start -= 1
+    (nodes + start).initialize(to: curl_slist(data: line.text, next: start + 1 == end ? nil : nodes + start + 1))
   }
 
   /// Appends a field.
-  func append(_ field: HeaderField) {
-    let start = used
+  ///
+  /// - Returns: The bytes of its name, until the list is emptied.
+  @discardableResult
+  func append(_ field: HeaderField) -> UnsafeBufferPointer<CChar> {
+    let line = text + used
     write(field.name)
+    let name = UnsafeBufferPointer(start: line, count: text + used - line)
     // In libcurl's list, a field without a value ends in a semicolon.
+    precondition(used + 3 <= textCapacity && end < nodeCapacity, "there are more header fields than was said")
     if field.value.isEmpty {
-      write(";")
+      text[used] = CChar(UInt8(ascii: ";"))
+      used += 1
     } else {
-      write(": ")
+      text[used] = CChar(UInt8(ascii: ":"))
+      text[used + 1] = CChar(UInt8(ascii: " "))
+      used += 2
       write(field.value)
     }
-    link(start)
-  }
-
-  /// Appends a whole line.
-  func append(line: String) {
-    let start = used
-    write(line)
-    link(start)
+    text[used] = 0
+    used += 1
+    (nodes + end).initialize(to: curl_slist(data: line, next: nil))
+    if end > start { nodes[end - 1].next = nodes + end }
+    end += 1
+    return name
   }
 
   private func write(_ string: String) {
@@ -70,19 +101,9 @@ final class FieldList {
   }
 
   private func write(_ bytes: UnsafeBufferPointer<UInt8>) {
-    let end = used
-    precondition(end + bytes.count < textCapacity, "a header field is longer than what it was said to be")
+    precondition(used + bytes.count < textCapacity, "a header field is longer than what it was said to be")
     guard let base = bytes.baseAddress else { return }
-    memcpy(text + end, base, bytes.count)
-    used = end + bytes.count
-  }
-
-  private func link(_ start: Int) {
-    precondition(used < textCapacity && count < nodeCapacity, "there are more header fields than was said")
-    text[used] = 0
-    used += 1
-    (nodes + count).initialize(to: curl_slist(data: text + start, next: nil))
-    if count > 0 { nodes[count - 1].next = nodes + count }
-    count += 1
+    memcpy(text + used, base, bytes.count)
+    used += bytes.count
   }
 }

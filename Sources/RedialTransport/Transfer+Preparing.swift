@@ -98,28 +98,37 @@ extension Transfer {
   ///
   /// - Parameter contentBytes: The length of the content that goes with them.
   private func setFields(_ headers: [HeaderField], contentBytes: Int) -> Bool {
-    var bytes = userAgentLine.utf8.count + 64
+    var bytes = 0
     for header in headers { bytes += header.name.utf8.count + header.value.utf8.count + 3 }
-    fields.begin(fields: headers.count + 4, bytes: bytes)
-    var (hasAccept, hasType, hasAgent, hasEncoding) = (false, false, false, false)
+    fields.begin(lines: 5, fields: headers.count, bytes: bytes)
+    var (hasAccept, hasType, hasAgent, hasCoding) = (false, false, false, false)
     for header in headers {
-      switch header.name.utf8.count {
-      case 6 where header.isNamed("accept"): hasAccept = true
-      case 12 where header.isNamed("content-type"): hasType = true
-      case 10 where header.isNamed("user-agent"): hasAgent = true
-      case 15 where header.isNamed("accept-encoding"): hasEncoding = true
+      let name = fields.append(header)
+      switch name.count {
+      case 6: hasAccept = hasAccept || Self.isNamed(name, "accept")
+      case 12: hasType = hasType || Self.isNamed(name, "content-type")
+      case 10: hasAgent = hasAgent || Self.isNamed(name, "user-agent")
+      case 15: hasCoding = hasCoding || Self.isNamed(name, "accept-encoding")
       default: break
       }
-      fields.append(header)
     }
-    if !hasAgent { fields.append(line: userAgentLine) }
-    if !hasAccept { fields.append(line: "Accept:") }
-    if !hasType { fields.append(line: "Content-Type:") }
     // Not for what libcurl never asks leave for: long lists cost it time.
-    if contentBytes >= Self.expectableBytes { fields.append(line: "Expect:") }
-    // Who asks for a coding gets what it asked for, as it came.
-    guard hasEncoding == isInflating else { return true }
+    if contentBytes >= Self.expectableBytes { fields.prepend(FieldList.Line("Expect:")) }
+    if !hasType { fields.prepend(FieldList.Line("Content-Type:")) }
+    // Who asks for a coding gets what it asked for, as it came. Libcurl takes the coding off by its option, and would print
+    // a line of it twice that is not in the list.
+    if !hasCoding { fields.prepend(FieldList.Line("Accept-Encoding: gzip, deflate")) }
+    if !hasAccept { fields.prepend(FieldList.Line("Accept:")) }
+    if !hasAgent { fields.prepend(FieldList.Line(userAgentLine)) }
+    guard hasCoding == isInflating else { return true }
     isInflating.toggle()
     return redial_curl_set_text(handle, CURLOPT_ACCEPT_ENCODING, isInflating ? "gzip, deflate" : nil) == CURLE_OK
+  }
+
+  /// Whether a name of that length is it, whatever the case of its letters.
+  private static func isNamed(_ name: UnsafeBufferPointer<CChar>, _ lowercase: StaticString) -> Bool {
+    let wanted = lowercase.utf8Start
+    for place in 0..<name.count where UInt8(bitPattern: name[place]) | 0x20 != wanted[place] { return false }
+    return true
   }
 }

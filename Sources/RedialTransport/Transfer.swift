@@ -16,7 +16,8 @@ final class Transfer {
   let fields = FieldList()
   /// The URL taken apart, which libcurl copies for each request in the place of parsing it.
   private var parsedURL: OpaquePointer?
-  let userAgentLine: String
+  /// The `User-Agent` line of requests that have none of their own; it ends in a zero.
+  let userAgentLine: UnsafeMutablePointer<CChar>
   /// What libcurl was told for the request before, and need not be told again.
   var last = Told()
   /// Content that is handed over at once, in memory that is used again.
@@ -89,7 +90,7 @@ final class Transfer {
     self.handle = handle
     self.configuration = configuration
     self.events = events
-    userAgentLine = "User-Agent: \(configuration.userAgent)"
+    userAgentLine = Self.text("User-Agent: \(configuration.userAgent)")
     dialling = Dialling(policy: configuration.egress, isProxied: configuration.proxy != nil)
     request = TransportRequest(id: 0, url: "", method: "GET", timeout: .zero, captureLimit: 0)
     message = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -101,6 +102,7 @@ final class Transfer {
     curl_easy_cleanup(handle)
     curl_url_cleanup(parsedURL)
     small.deallocate()
+    userAgentLine.deallocate()
     message.deallocate()
   }
 
@@ -123,6 +125,16 @@ final class Transfer {
 
   static func take(_ pointer: UnsafeMutableRawPointer?) -> Transfer? {
     pointer.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// A copy of a text with a zero at its end.
+  private static func text(_ text: String) -> UnsafeMutablePointer<CChar> {
+    let bytes = text.utf8CString
+    let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
+    bytes.withUnsafeBufferPointer { bytes in
+      if let base = bytes.baseAddress { copy.initialize(from: base, count: bytes.count) }
+    }
+    return copy
   }
 
   static func milliseconds(_ duration: Duration) -> Int {
