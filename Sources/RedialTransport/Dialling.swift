@@ -16,6 +16,8 @@ struct Dialling {
   /// Why this side had no socket for the last address that was allowed; 0 if it had one.
   private(set) var localError: Int32 = 0
   private var url = ""
+  /// Whether TLS is spoken with the target.
+  private(set) var isSecure = false
 
   init(policy: EgressPolicy?, isProxied: Bool = false) {
     self.policy = policy
@@ -27,6 +29,7 @@ struct Dialling {
   /// - Returns: Whether it may be, as far as can be told before its name is resolved.
   mutating func begin(_ url: String) -> Bool {
     self.url = url
+    isSecure = url.utf8.count > 5 && url.utf8[url.utf8.index(url.startIndex, offsetBy: 4)] | 0x20 == UInt8(ascii: "s")
     refusal = nil
     allowed = 0
     localError = 0
@@ -35,9 +38,6 @@ struct Dialling {
     refusal = policy.refusal(ofOrigin: origin)
     return refusal == nil
   }
-
-  /// Whether TLS is spoken with the target.
-  var isSecure: Bool { url.utf8.count > 5 && url.utf8[url.utf8.index(url.startIndex, offsetBy: 4)] | 0x20 == 0x73 }
 
   /// Opens a socket for an address, or refuses to.
   mutating func open(_ destination: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {

@@ -39,23 +39,24 @@ extension Transfer {
     let codes = [
       redial_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, message),
       redial_curl_set_sink(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, transfer in
-        Transfer.take(transfer)?.receiveHead(bytes, size * count) ?? 0
+        Transfer.with(transfer) { $0.receiveHead(bytes, size * count) } ?? 0
       },
       redial_curl_set_pointer(handle, CURLOPT_HEADERDATA, me),
       redial_curl_set_sink(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, transfer in
-        Transfer.take(transfer)?.receiveBody(bytes, size * count) ?? 0
+        Transfer.with(transfer) { $0.receiveBody(bytes, size * count) } ?? 0
       },
       redial_curl_set_pointer(handle, CURLOPT_WRITEDATA, me),
       redial_curl_set_sink(handle, CURLOPT_READFUNCTION) { room, size, count, transfer in
-        Transfer.take(transfer)?.give(room, size * count) ?? Int(CURL_READFUNC_ABORT)
+        Transfer.with(transfer) { $0.give(room, size * count) } ?? Int(CURL_READFUNC_ABORT)
       },
       redial_curl_set_pointer(handle, CURLOPT_READDATA, me),
       redial_curl_set_seeker(handle) { transfer, offset, origin in
-        Transfer.take(transfer)?.seek(to: Int(offset), from: origin) == true ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+        Transfer.with(transfer) { $0.seek(to: Int(offset), from: origin) } == true
+          ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
       },
       redial_curl_set_pointer(handle, CURLOPT_SEEKDATA, me),
       redial_curl_set_gate(handle) { transfer, _, _, _, _ in
-        Transfer.take(transfer)?.maySend() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+        Transfer.with(transfer) { $0.maySend() } == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
       },
       redial_curl_set_pointer(handle, CURLOPT_PREREQDATA, me),
       redial_curl_set_dialer(handle) { transfer, _, destination in

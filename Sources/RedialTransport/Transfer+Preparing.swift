@@ -35,6 +35,7 @@ extension Transfer {
     message.pointee = 0
     guard dialling.begin(hop.url) else { return CURLE_COULDNT_CONNECT }
     guard setFields(hop.headers, contentBytes: hop.source?.size ?? hop.body.count) else { return CURLE_OUT_OF_MEMORY }
+    received.mayInflate = isInflating && hop.method != "HEAD"
     var code = CURLE_OK
     // A handle mostly goes on with what it did last, and libcurl keeps what it was told.
     if hop.url != last.url {

@@ -30,23 +30,7 @@ extension Transfer {
   func receiveHead(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
     guard let bytes, count > 0 else { return count }
     let line = UnsafeRawBufferPointer(start: bytes, count: count)
-    received.headBytes += count
-    guard received.headBytes <= configuration.maxResponseHeaderBytes else {
-      received.hasOversizedHead = true
-      return 0
-    }
-    // A status line begins the header anew, as after 100 Continue; trailers are not part of it.
-    if count > 5, line[0] == 0x48, line[1] == 0x54, line[2] == 0x54, line[3] == 0x50, line[4] == 0x2F {
-      received.head.removeAll(keepingCapacity: true)
-      (received.isHeadWhole, received.length, received.wasInflated) = (false, nil, false)
-    } else if count <= 2 {
-      received.isHeadWhole = true
-    } else if received.bodyLength == 0 {
-      received.head.append(contentsOf: line)
-      if isInflating, Transfer.Received.isCoding(line), request.method != "HEAD" { received.wasInflated = true }
-      return received.isConsistent(line) ? count : 0
-    }
-    return count
+    return received.takeHead(line, atMost: configuration.maxResponseHeaderBytes) ? count : 0
   }
 
   func receiveBody(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
@@ -75,27 +59,55 @@ extension Transfer {
 }
 
 extension Transfer.Received {
-  /// Whether a line is a Content-Encoding field.
-  static func isCoding(_ line: UnsafeRawBufferPointer) -> Bool {
-    line.count > 17 && line[16] == UInt8(ascii: ":") && line[0] | 0x20 == UInt8(ascii: "c")
-      && starts(line, with: "content-encoding")
+  /// Takes a line of the header, or of the trailers.
+  ///
+  /// - Parameter limit: The most bytes of all lines together.
+  /// - Returns: Whether to go on.
+  mutating func takeHead(_ line: UnsafeRawBufferPointer, atMost limit: Int) -> Bool {
+    headBytes += line.count
+    guard headBytes <= limit else {
+      hasOversizedHead = true
+      return false
+    }
+    if line.count <= 2 {
+      isHeadWhole = true
+      return true
+    }
+    // A status line begins the header anew, as after 100 Continue; trailers are not part of it.
+    if line.count > 5, line[0] == 0x48, line[1] == 0x54, line[2] == 0x54, line[3] == 0x50, line[4] == 0x2F {
+      head.removeAll(keepingCapacity: true)
+      (isHeadWhole, length, wasInflated) = (false, nil, false)
+      return true
+    }
+    guard bodyLength == 0 else { return true }
+    // Of the fields that matter here, the first byte and the place of the colon tell nearly all others.
+    if line[0] | 0x20 == UInt8(ascii: "c"), line.count > 15 {
+      if line[14] == UInt8(ascii: ":"), Self.starts(line, with: "content-length") {
+        return takeLength(line)
+      }
+      if mayInflate, line.count > 16, line[16] == UInt8(ascii: ":"), Self.starts(line, with: "content-encoding") {
+        wasInflated = true
+      }
+    }
+    head.append(contentsOf: line)
+    return true
+  }
+
+  /// Takes a Content-Length field, which must say no other length than one before it.
+  private mutating func takeLength(_ line: UnsafeRawBufferPointer) -> Bool {
+    var (start, end) = (15, line.count)
+    while start < end, line[start] <= 0x20 { start += 1 }
+    while start < end, line[end - 1] <= 0x20 { end -= 1 }
+    let found = head.count + start..<head.count + end
+    head.append(contentsOf: line)
+    isContradictory = length.map { !head[$0].elementsEqual(head[found]) } ?? false
+    length = found
+    return !isContradictory
   }
 
   /// Whether a line, which is longer, begins with a name in lower case, whatever the case of its own letters.
   private static func starts(_ line: UnsafeRawBufferPointer, with name: StaticString) -> Bool {
     for place in 0..<name.utf8CodeUnitCount where line[place] | 0x20 != name.utf8Start[place] { return false }
     return true
-  }
-
-  /// Whether a field says no other length of the content than one before it.
-  mutating func isConsistent(_ line: UnsafeRawBufferPointer) -> Bool {
-    // "Content-Length:": most lines are told from it by their first byte and the place of their colon.
-    guard line.count > 15, line[0] | 0x20 == UInt8(ascii: "c"), line[14] == UInt8(ascii: ":"),
-      Self.starts(line, with: "content-length")
-    else { return true }
-    let digits = line[15...].filter { $0 > 0x20 }
-    defer { length = digits }
-    isContradictory = length.map { $0 != digits } ?? false
-    return !isContradictory
   }
 }

@@ -40,7 +40,9 @@ extension Transfer {
     guard status >= 200 else { return false }
     if status == 204 || status == 205 { return true }
     // Without a length, libcurl alone knows where the answer ends.
-    guard let digits = received.length, let length = Int(String(decoding: digits, as: UTF8.self)) else { return false }
+    guard let digits = received.length,
+      let length = Int(String(decoding: received.head[digits], as: UTF8.self))
+    else { return false }
     return Int(redial_curl_get_offset(handle, CURLINFO_SIZE_DOWNLOAD_T)) >= length
   }
 

@@ -72,13 +72,15 @@ final class Transfer {
     var head: [UInt8] = []
     var headBytes = 0
     var isHeadWhole = false
-    var length: [UInt8]?
+    /// Where in ``head`` the length of the content is told.
+    var length: Range<Int>?
     var isContradictory = false
     var body: [UInt8] = []
     var bodyLength = 0
     var hasOversizedHead = false
     var wasEnough = false
-    /// Whether libcurl takes the content out of a coding that the header tells of.
+    /// Whether libcurl takes the content out of a coding, if there is one, and whether the header tells of one.
+    var mayInflate = false
     var wasInflated = false
   }
 
@@ -125,6 +127,12 @@ final class Transfer {
 
   static func take(_ pointer: UnsafeMutableRawPointer?) -> Transfer? {
     pointer.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Has a transfer do something within a callback, without counting one more reference to it; nil for none.
+  static func with<Result>(_ pointer: UnsafeMutableRawPointer?, _ body: (Transfer) -> Result) -> Result? {
+    // Sound: whoever drives the transfer holds it meanwhile.
+    pointer.map { Unmanaged<Transfer>.fromOpaque($0)._withUnsafeGuaranteedRef(body) }
   }
 
   /// A copy of a text with a zero at its end.
