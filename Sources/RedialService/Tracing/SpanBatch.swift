@@ -80,9 +80,10 @@ enum SpanBatch {
   }
 
   private static func hex(_ id: UInt64) -> String {
-    var text: [UInt8] = []
-    text.appendHex(id)
-    return String(decoding: text, as: UTF8.self)
+    String(unsafeUninitializedCapacity: 16) { text in
+      text.setHex(id, at: 0)
+      return 16
+    }
   }
 
   private static func nanoseconds(_ time: Timestamp) -> String { "\(time.microseconds)000" }

@@ -8,8 +8,8 @@ struct TraceContext: Sendable, Hashable {
   let trace: TraceID
   /// The client's span, under which the call is; nil in a trace of the call's own.
   let parent: UInt64?
-  /// The flags as they are handed on, in two hexadecimal digits.
-  private let flags: String
+  /// Whether the trace is recorded, as far as its beginning knows: the one flag that is handed on (section 3.2.2.5).
+  let isSampled: Bool
 
   static let fieldName = "traceparent"
 
@@ -18,12 +18,12 @@ struct TraceContext: Sendable, Hashable {
   ///   - sampling: Which calls without a trace of their client's are recorded.
   init(of call: CallID, given: String?, sampling: TraceSampling = .none) {
     if let parts = given.flatMap(Parts.init) {
-      (trace, parent, flags) = (parts.trace, parts.parent, parts.flags)
+      (trace, parent, isSampled) = (parts.trace, parts.parent, parts.isSampled)
     } else {
       let id = UInt64(bitPattern: call.rawValue)
       trace = TraceID(high: Self.mixed(id), low: Self.mixed(~id))
       parent = nil
-      flags = sampling.takes(trace) ? "01" : "00"
+      isSampled = sampling.takes(trace)
     }
   }
 
@@ -32,21 +32,21 @@ struct TraceContext: Sendable, Hashable {
     self.init(of: call, given: spec.traceparent, sampling: sampling)
   }
 
-  /// Whether the trace is recorded, as far as its beginning knows.
-  var isSampled: Bool { UInt8(flags, radix: 16).map { $0 & 1 == 1 } ?? false }
-
   /// The field of an attempt: the trace, and a span for the attempt.
   static func field(of call: CallID, attempt: Int, given: String?, sampling: TraceSampling = .none) -> String {
     let context = TraceContext(of: call, given: given, sampling: sampling)
-    var text: [UInt8] = []
-    text.reserveCapacity(55)
-    text += "00-".utf8
-    context.trace.append(to: &text)
-    text.append(UInt8(ascii: "-"))
-    text.appendHex(span(of: call, attempt: attempt))
-    text.append(UInt8(ascii: "-"))
-    text += context.flags.utf8
-    return String(decoding: text, as: UTF8.self)
+    // Written in place, since every attempt has one.
+    return String(unsafeUninitializedCapacity: 55) { text in
+      _ = text.initialize(fromContentsOf: "00-".utf8)
+      text.setHex(context.trace.high, at: 3)
+      text.setHex(context.trace.low, at: 19)
+      text[35] = UInt8(ascii: "-")
+      text.setHex(span(of: call, attempt: attempt), at: 36)
+      text[52] = UInt8(ascii: "-")
+      text[53] = UInt8(ascii: "0")
+      text[54] = context.isSampled ? UInt8(ascii: "1") : UInt8(ascii: "0")
+      return 55
+    }
   }
 
   /// The span of an attempt.
@@ -63,7 +63,7 @@ struct TraceContext: Sendable, Hashable {
   private struct Parts {
     var trace: TraceID
     var parent: UInt64
-    var flags: String
+    var isSampled: Bool
 
     /// - Returns: Nil for what is no such field; then a trace of its own begins, as the standard asks.
     init?(_ text: String) {
@@ -76,7 +76,7 @@ struct TraceContext: Sendable, Hashable {
       else { return nil }
       // Flags that this version of the standard does not know are set to zero (section 3.2.2.5).
       (trace, self.parent) = (TraceID(high: high, low: low), parent)
-      flags = (UInt8(parts[3], radix: 16) ?? 0) & 1 == 1 ? "01" : "00"
+      isSampled = (UInt8(parts[3], radix: 16) ?? 0) & 1 == 1
     }
   }
 
@@ -98,14 +98,11 @@ struct TraceID: Sendable, Hashable, CustomStringConvertible {
 
   /// In 32 hexadecimal digits.
   var description: String {
-    var text: [UInt8] = []
-    append(to: &text)
-    return String(decoding: text, as: UTF8.self)
-  }
-
-  func append(to text: inout [UInt8]) {
-    text.appendHex(high)
-    text.appendHex(low)
+    String(unsafeUninitializedCapacity: 32) { text in
+      text.setHex(high, at: 0)
+      text.setHex(low, at: 16)
+      return 32
+    }
   }
 }
 
@@ -126,12 +123,12 @@ struct TraceSampling: Sendable, Hashable {
   func takes(_ trace: TraceID) -> Bool { trace.low & (1 << 63 - 1) < bound }
 }
 
-extension [UInt8] {
-  /// Appends 16 hexadecimal digits.
-  mutating func appendHex(_ value: UInt64) {
+extension UnsafeMutableBufferPointer<UInt8> {
+  /// Writes 16 hexadecimal digits.
+  func setHex(_ value: UInt64, at start: Int) {
     for place in 0..<16 {
       let digit = UInt8(truncatingIfNeeded: value >> UInt64(60 - 4 * place)) & 0xF
-      append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
+      self[start + place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
     }
   }
 }
