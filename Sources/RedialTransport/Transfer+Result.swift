@@ -55,19 +55,21 @@ extension Transfer {
     _ code: CURLcode, abortedAt limit: TransferEnd.Limit? = nil, isResolverDown: Bool = false
   ) -> TransportResult {
     let isStarved = dialling.localError != 0
+    // What only tells why something failed is not asked for when nothing has.
+    let hasFailed = code != CURLE_OK
     let end = TransferEnd(
       code: code, requestSize: sentBytes,
       systemError: isStarved
-        ? dialling.localError : Int32(clamping: redial_curl_get_long(handle, CURLINFO_OS_ERRNO)),
+        ? dialling.localError : hasFailed ? Int32(clamping: redial_curl_get_long(handle, CURLINFO_OS_ERRNO)) : 0,
       wasRepeated: sends > 1,
       wasEnough: received.wasEnough, hasOversizedHead: received.hasOversizedHead,
       isHeadWhole: received.isHeadWhole, isContradictory: received.isContradictory,
       refusal: dialling.allowed == 0 && !isStarved ? dialling.refusal : nil, limit: limit,
       hasBeenAnswered: hasBeenAnswered,
-      verification: redial_curl_get_long(handle, CURLINFO_SSL_VERIFYRESULT),
+      verification: hasFailed ? redial_curl_get_long(handle, CURLINFO_SSL_VERIFYRESULT) : 0,
       isProxied: configuration.proxy != nil,
       tunnelStatus: configuration.proxy == nil ? 0 : redial_curl_get_long(handle, CURLINFO_HTTP_CONNECTCODE),
-      isResolverDown: isResolverDown, bodyFault: bodyFault(code), detail: code == CURLE_OK ? "" : detail(code))
+      isResolverDown: isResolverDown, bodyFault: bodyFault(code), detail: hasFailed ? detail(code) : "")
     let duration = Duration.microseconds(earlier + elapsed)
     upload = Upload()
     var result = TransportResult(id: id, outcome: end.outcome, error: end.error, duration: duration)

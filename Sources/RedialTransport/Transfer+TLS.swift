@@ -5,6 +5,8 @@ internal import RedialModel
 extension Transfer {
   /// Sets what holds for the request at hand: what its target has, as long as it goes to the origin that it was meant for.
   func setTLS(for hop: Hop) -> CURLcode {
+    // Mostly there is nothing to be set, nor to be taken back.
+    if case .none = request.tls, case .none = identity { return CURLE_OK }
     var wanted = request.tls
     if wanted != nil, redirects > 0, (try? TargetURL(hop.url).origin) != (try? TargetURL(request.url).origin) {
       wanted = nil
