@@ -119,7 +119,7 @@ extension Engine {
       record.progress.state = soon ? .held : .scheduled
       writes.append(.insert(record))
       if soon {
-        hold(record, phase: .waiting)
+        hold(record, of: index, phase: .waiting)
         wait(record.id, until: record.progress.due)
       } else {
         stored(due: record.progress.due)
@@ -127,8 +127,9 @@ extension Engine {
       return record
     }
     if let permit = permitAtOnce(index) {
-      hold(record, phase: .waiting)
-      return begin(record.id, permit: permit, storing: record.content) ?? record
+      hold(record, of: index, phase: .waiting)
+      begin(record.id, permit: permit, storing: record.content)
+      return calls[record.id]?.record ?? record
     }
     record.progress.waiting = targets[index].breaker.admits(at: now) ? .concurrency : .breaker
     if mustQueue(index, record) {
@@ -138,7 +139,7 @@ extension Engine {
       queuedInStore(index, due: record.lastStart, priority: record.spec.priority)
     } else {
       writes.append(.insert(record))
-      hold(record, phase: .waiting)
+      hold(record, of: index, phase: .waiting)
       becomeReady(record.id)
     }
     return record

@@ -94,7 +94,7 @@ extension Engine {
     targets[index].readyRetries = 0
     for place in places {
       guard let call = calls[place.id], call.stamp == place.stamp else { continue }
-      enqueue(place, call)
+      enqueue(place, of: index, isRetry: call.record.progress.isRetry)
       if targets[index].budget != nil, call.record.progress.isRetry { targets[index].readyRetries += 1 }
     }
   }

@@ -84,14 +84,17 @@ extension Engine {
 
   /// A call's time has come: it goes into its target's queue, or ends where it cannot.
   mutating func becomeReady(_ id: CallID) {
-    guard var call = calls[id] else { return }
-    if now >= call.record.lastStart { return finish(id, .failed, failure: .deadlineExceeded) }
-    let index = call.target
-    let priority = call.record.spec.priority
-    if call.record.spec.policy.onTrip == .fail, !targets[index].breaker.admits(at: now) {
+    guard let place = calls.place(of: id) else { return }
+    let lastStart = calls[at: place].record.lastStart
+    if now >= lastStart { return finish(id, .failed, failure: .deadlineExceeded) }
+    let index = calls[at: place].target
+    let priority = calls[at: place].record.spec.priority
+    let isRetry = calls[at: place].record.progress.isRetry
+    let size = calls[at: place].record.content.heldSize
+    if calls[at: place].record.spec.policy.onTrip == .fail, !targets[index].breaker.admits(at: now) {
       return finish(id, .failed, failure: .tripped)
     }
-    if let budget = targets[index].budget, call.record.progress.isRetry,
+    if isRetry, let budget = targets[index].budget,
       targets[index].readyRetries >= max(1, readyBound(index) / 2),
       Double(targets[index].readyRetries) >= budget.balance(at: now)
     {
@@ -99,16 +102,18 @@ extension Engine {
     }
     // Memory is overfull when clients have had many calls fetched.
     let isFull = targets[index].ready >= readyBound(index) && !makeRoom(index, for: priority)
-    if isFull || !hasShare(index, bytes: call.record.content.heldSize) || calls.count - inFlight > settings.maxHeld {
+    if isFull || !hasShare(index, bytes: size) || calls.count - inFlight > settings.maxHeld {
       // So near its deadline it would be claimed again at once, and again.
-      if call.record.lastStart <= now + settings.claimAhead { return wait(id, until: call.record.lastStart) }
+      if lastStart <= now + settings.claimAhead { return wait(id, until: lastStart) }
       return spill(id)
     }
-    call.enter(.ready, stamp: nextStamp())
-    calls[id] = call
-    countReady(call)
-    enqueue(ReadyQueue.Place(id: id, stamp: call.stamp, priority: priority), call)
-    timers.add(.call(id, stamp: call.stamp), at: call.record.lastStart)
+    let stamp = nextStamp()
+    // Making room may have moved it.
+    guard let place = calls.place(of: id) else { return }
+    calls[at: place].enter(.ready, stamp: stamp)
+    countReady(of: index, size: size, isRetry: isRetry)
+    enqueue(ReadyQueue.Place(id: id, stamp: stamp, priority: priority), of: index, isRetry: isRetry)
+    timers.add(.call(id, stamp: stamp), at: lastStart)
     enterRotation(index)
   }
 
@@ -138,7 +143,7 @@ extension Engine {
       spill(last.id)
     } else {
       // Its time is nearly up, and it would be claimed again at once: it goes to the end of the queue.
-      enqueue(last, call)
+      enqueue(last, of: index, isRetry: call.record.progress.isRetry)
     }
     return true
   }
@@ -252,30 +257,36 @@ extension Engine {
   /// Begins an attempt of a call: counted on disk first, then made.
   ///
   /// - Parameter new: The body of a call that the store does not have yet; nil for any other.
-  @discardableResult
-  mutating func begin(_ id: CallID, permit: CircuitBreaker.Permit, storing new: RequestBody? = nil) -> CallRecord? {
-    guard var call = calls[id] else { return nil }
-    if case .ready = call.phase { uncountReady(call) }
-    call.enter(.running(permit, cancelledBy: []), stamp: nextStamp())
-    call.record.progress.state = .running
-    call.record.progress.waiting = nil
-    call.record.progress.due = now
-    call.record.progress.attempts += 1
-    charge(&call)
-    calls[id] = call
+  mutating func begin(_ id: CallID, permit: CircuitBreaker.Permit, storing new: RequestBody? = nil) {
+    guard let place = calls.place(of: id) else { return }
+    let index = calls[at: place].target
+    let size = calls[at: place].record.content.heldSize
+    var progress = calls[at: place].record.progress
+    if case .ready = calls[at: place].phase { uncountReady(of: index, size: size, isRetry: progress.isRetry) }
+    progress.state = .running
+    progress.waiting = nil
+    progress.due = now
+    progress.attempts += 1
+    calls[at: place].record.progress = progress
+    calls[at: place].enter(.running(permit, cancelledBy: []), stamp: nextStamp())
+    calls[at: place].withdrawal = charge(index, progress)
     inFlight += 1
-    runningBytes += call.record.content.heldSize
-    targets[call.target].inFlight += 1
-    namespaces[targets[call.target].namespace].inFlight += 1
-    let longest = min(call.record.spec.policy.attemptTimeout, targets[call.target].settings.attemptTimeout)
-    writes.append(new.map { .insert(call.record.with($0)) } ?? .update(id, call.record.progress, nil))
+    runningBytes += size
+    targets[index].inFlight += 1
+    namespaces[targets[index].namespace].inFlight += 1
+    let call = calls[at: place].record
+    let deadline = call.deadline
+    let longest = min(call.spec.policy.attemptTimeout, targets[index].settings.attemptTimeout)
+    if let new {
+      writes.append(.insert(call.with(new)))
+    } else {
+      writes.append(.update(id, progress, nil))
+    }
     afterCommit.append(
       .start(
         AttemptStart(
-          call: call.record, number: call.record.progress.attempts,
-          timeout: min(longest, call.record.deadline - now), tls: targets[call.target].settings.tls,
-          startBefore: leases.startBefore.map { min($0, call.record.deadline) })))
-    return call.record
+          call: call, number: progress.attempts, timeout: min(longest, deadline - now),
+          tls: targets[index].settings.tls, startBefore: leases.startBefore.map { min($0, deadline) })))
   }
 
   // MARK: Breakers

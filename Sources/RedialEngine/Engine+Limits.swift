@@ -59,17 +59,17 @@ extension Engine {
   }
 
   /// Puts a call into its target's queue: among the retries where there is a budget of them.
-  mutating func enqueue(_ place: ReadyQueue.Place, _ call: ActiveCall) {
-    if targets[call.target].budget != nil, call.record.progress.isRetry {
-      targets[call.target].retries.append(place)
+  mutating func enqueue(_ place: ReadyQueue.Place, of index: Int, isRetry: Bool) {
+    if isRetry, targets[index].budget != nil {
+      targets[index].retries.append(place)
     } else {
-      targets[call.target].queue.append(place)
+      targets[index].queue.append(place)
     }
   }
 
   /// Takes a call out of its target's queue.
   mutating func take(_ place: ReadyQueue.Place, from index: Int) {
-    if targets[index].budget != nil, calls[place.id]?.record.progress.isRetry == true {
+    if targets[index].budget != nil, let call = calls.place(of: place.id), calls[at: call].record.progress.isRetry {
       targets[index].retries.remove(place)
     } else {
       targets[index].queue.remove(place)
@@ -77,17 +77,20 @@ extension Engine {
   }
 
   /// Counts an attempt that begins against its target's rate and retry budget; the call's count has it already.
-  mutating func charge(_ call: inout ActiveCall) {
-    let index = call.target
+  ///
+  /// - Returns: What it has cost its retry budget.
+  mutating func charge(_ index: Int, _ progress: CallProgress) -> RetryBudget.Withdrawal? {
     if targets[index].rate != nil { _ = targets[index].rate?.acquire(at: now) }
-    guard targets[index].budget != nil else { return }
-    let isRetry = call.record.progress.attempts > call.record.progress.attemptsBefore + 1
+    guard targets[index].budget != nil else { return nil }
+    let isRetry = progress.attempts > progress.attemptsBefore + 1
+    var withdrawal: RetryBudget.Withdrawal?
     if isRetry {
-      call.withdrawal = targets[index].budget?.withdraw(for: .transient, at: now)
+      withdrawal = targets[index].budget?.withdraw(for: .transient, at: now)
     } else {
       targets[index].budget?.begin(at: now)
     }
     targets[index].retriesUntil = nil
+    return withdrawal
   }
 
   /// Gives back what an attempt that was never made has cost.

@@ -87,10 +87,17 @@ extension Engine {
 
   /// Keeps a call in memory.
   mutating func hold(_ record: CallRecord, phase: ActiveCall.Phase) {
-    let index = target(record.spec.target)
-    let record = record.leavingBody(above: settings.streamBodiesAbove)
-    calls[record.id] = ActiveCall(record: record, target: index, phase: phase, stamp: nextStamp())
-    let size = record.content.heldSize
+    hold(record, of: target(record.spec.target), phase: phase)
+  }
+
+  /// Keeps a call of the target at that place in memory.
+  mutating func hold(_ record: consuming CallRecord, of index: Int, phase: ActiveCall.Phase) {
+    if record.content.heldSize > settings.streamBodiesAbove {
+      record = record.leavingBody(above: settings.streamBodiesAbove)
+    }
+    let call = ActiveCall(record: record, target: index, phase: phase, stamp: nextStamp())
+    let size = call.record.content.heldSize
+    calls.insert(call)
     heldBytes += size
     usualBody += (size - usualBody) / 8
     targets[index].usualBody += (size - targets[index].usualBody) / 8
@@ -98,38 +105,40 @@ extension Engine {
     namespaces[targets[index].namespace].held += 1
   }
 
-  /// Drops a call from memory.
-  mutating func release(_ id: CallID) {
-    guard let call = calls.removeValue(forKey: id) else { return }
+  /// Drops a call from memory, and answers what it was; nil when it was not there.
+  @discardableResult
+  mutating func release(_ id: CallID) -> ActiveCall? {
+    guard let call = calls.removeValue(forKey: id) else { return nil }
     heldBytes -= call.record.content.heldSize
     targets[call.target].held -= 1
     namespaces[targets[call.target].namespace].held -= 1
-    if case .ready = call.phase { uncountReady(call) }
+    if case .ready = call.phase {
+      uncountReady(of: call.target, size: call.record.content.heldSize, isRetry: call.record.progress.isRetry)
+    }
     if let fetch = fetches[id] { fetches[id]?.stale = fetch.outstanding }
+    return call
   }
 
-  /// Counts a call among the due ones of its target.
-  mutating func countReady(_ call: ActiveCall) {
-    let index = call.target
+  /// Counts a call, whose body takes so many bytes here, among the due ones of its target.
+  mutating func countReady(of index: Int, size: Int, isRetry: Bool) {
     if targets[index].ready == 0 { busyTargets += 1 }
     targets[index].ready += 1
-    targets[index].readyBytes += call.record.content.heldSize
-    if targets[index].budget != nil, call.record.progress.isRetry { targets[index].readyRetries += 1 }
+    targets[index].readyBytes += size
+    if isRetry, targets[index].budget != nil { targets[index].readyRetries += 1 }
     readyCount += 1
-    readyBytes += call.record.content.heldSize
-    countReady(1, call.record.content.heldSize, of: index)
+    readyBytes += size
+    countReady(1, size, of: index)
   }
 
   /// No longer counts a call among the due ones of its target.
-  mutating func uncountReady(_ call: ActiveCall) {
-    let index = call.target
+  mutating func uncountReady(of index: Int, size: Int, isRetry: Bool) {
     targets[index].ready -= 1
-    targets[index].readyBytes -= call.record.content.heldSize
-    if targets[index].budget != nil, call.record.progress.isRetry { targets[index].readyRetries -= 1 }
+    targets[index].readyBytes -= size
+    if isRetry, targets[index].budget != nil { targets[index].readyRetries -= 1 }
     readyCount -= 1
-    readyBytes -= call.record.content.heldSize
+    readyBytes -= size
     if targets[index].ready == 0 { busyTargets -= 1 }
-    countReady(-1, -call.record.content.heldSize, of: index)
+    countReady(-1, -size, of: index)
   }
 
   /// Counts a due call of a target's namespace, more or fewer, behind the target itself.
@@ -145,7 +154,7 @@ extension Engine {
 
   /// Sets a call's timer.
   mutating func wait(_ id: CallID, until time: Timestamp) {
-    guard let call = calls[id] else { return }
-    timers.add(.call(id, stamp: call.stamp), at: time)
+    guard let stamp = calls.stamp(of: id) else { return }
+    timers.add(.call(id, stamp: stamp), at: time)
   }
 }

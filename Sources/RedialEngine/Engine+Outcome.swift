@@ -6,34 +6,35 @@ extension Engine {
   /// An attempt has ended.
   mutating func attemptEnded(_ result: AttemptResult) {
     if !leases.aborting.isEmpty { leases.aborting.remove(result.id) }
-    guard let call = calls[result.id], case .running(let permit, let cancelledBy) = call.phase,
-      call.record.progress.attempts == result.number
+    guard let place = calls.place(of: result.id), case .running(let permit, let cancelledBy) = calls[at: place].phase,
+      calls[at: place].record.progress.attempts == result.number
     else { return }
+    let index = calls[at: place].target
     if result.isTooLate {
       takeBack(result.id)
-      return enterRotation(call.target)
+      return enterRotation(index)
     }
+    let startedAt = calls[at: place].record.progress.due
+    let wasCut = wasCutByDeadline(place, result)
     leaveRunning(result.id)
     recordBreaker(
-      call.target,
-      wasCutByDeadline(call, result)
-        ? .ignored
-        : AttemptEnd.breakerResult(of: result.outcome, status: result.status ?? 0), permit, took: result.duration)
-    enterRotation(call.target)
+      index, wasCut ? .ignored : AttemptEnd.breakerResult(of: result.outcome, status: result.status ?? 0), permit,
+      took: result.duration)
+    enterRotation(index)
     // A transfer aborted by nobody's wish was cut off by this side, as when the service stops.
     let outcome = result.outcome == .cancelled && cancelledBy.isEmpty ? OutcomeClass.interrupted : result.outcome
     let attempt = AttemptRecord(
-      number: result.number, startedAt: call.record.progress.due, duration: result.duration, outcome: outcome,
-      status: result.status, failure: result.failure, response: result.response, figures: result.figures)
+      number: result.number, startedAt: startedAt, duration: result.duration, outcome: outcome, status: result.status, failure: result.failure, response: result.response, figures: result.figures)
     settle(result.id, attempt, cancelledBy: cancelledBy)
   }
 
   /// Whether an attempt was out of time because the call was, and would have had more of its own: that says nothing
   /// about the target.
-  private func wasCutByDeadline(_ call: ActiveCall, _ result: AttemptResult) -> Bool {
-    guard result.outcome == .maybeSent || result.outcome == .notSent, result.failure?.code == AttemptFailure.timeout,
-      now + Self.timeoutGrain >= call.record.deadline
+  private func wasCutByDeadline(_ place: Int, _ result: AttemptResult) -> Bool {
+    guard result.outcome == .maybeSent || result.outcome == .notSent, result.failure?.code == AttemptFailure.timeout
     else { return false }
+    let call = calls[at: place]
+    guard now + Self.timeoutGrain >= call.record.deadline else { return false }
     let own = min(call.record.spec.policy.attemptTimeout, targets[call.target].settings.attemptTimeout)
     return call.record.deadline - call.record.progress.due < own
   }
@@ -43,41 +44,43 @@ extension Engine {
 
   /// Takes a call out of the running ones; it is waiting until somebody says otherwise.
   mutating func leaveRunning(_ id: CallID) {
-    guard var call = calls[id], call.isRunning else { return }
-    call.enter(.waiting, stamp: nextStamp())
-    calls[id] = call
+    guard let place = calls.place(of: id), calls[at: place].isRunning else { return }
+    calls[at: place].enter(.waiting, stamp: nextStamp())
     inFlight -= 1
-    runningBytes -= call.record.content.heldSize
-    targets[call.target].inFlight -= 1
-    namespaces[targets[call.target].namespace].inFlight -= 1
+    runningBytes -= calls[at: place].record.content.heldSize
+    let index = calls[at: place].target
+    targets[index].inFlight -= 1
+    namespaces[targets[index].namespace].inFlight -= 1
   }
 
   /// Decides what follows from an attempt, and does it.
-  mutating func settle(_ id: CallID, _ ended: AttemptRecord, cancelledBy: [ReplyToken] = []) {
-    guard var call = calls[id] else { return }
-    var attempt = ended
+  mutating func settle(_ id: CallID, _ attempt: consuming AttemptRecord, cancelledBy: [ReplyToken] = []) {
+    guard let place = calls.place(of: id) else { return }
+    let spec = calls[at: place].record.spec
+    let index = calls[at: place].target
+    var progress = calls[at: place].record.progress
     let wasCutOff = attempt.outcome == .interrupted
-    if wasCutOff { call.record.progress.interruptions += 1 }
+    if wasCutOff { progress.interruptions += 1 }
     let status = attempt.status ?? 0
     // Of a success nothing about retries is asked, and its header need not be searched.
     let response = (200...299).contains(status) ? nil : attempt.response
     let end = AttemptEnd(
       outcome: attempt.outcome, status: status, retryAfter: response?.askedWait(status: status, at: now),
       directive: response?.head.first(RetryDirective.fieldName).flatMap(RetryDirective.parse),
-      attempts: call.record.progress.chargedAttempts, startedAt: call.record.progress.roundStartedAt,
-      waits: call.record.progress.waits, mayHaveLeft: attempt.figures?.mayHaveLeft ?? false)
-    var decision = call.record.spec.policy.decide(end, at: now, using: &random)
-    if wasCutOff, call.record.progress.interruptions > settings.maxInterruptions {
+      attempts: progress.chargedAttempts, startedAt: progress.roundStartedAt, waits: progress.waits,
+      mayHaveLeft: attempt.figures?.mayHaveLeft ?? false)
+    var decision = spec.policy.decide(end, at: now, using: &random)
+    if wasCutOff, progress.interruptions > settings.maxInterruptions {
       decision = RetryDecision(.stop(.attemptsExhausted), rule: .interrupted)
     }
-    holdTarget(call.target, attempt, asked: end.retryAfter, rule: call.record.spec.policy.retryAfter)
-    call.record.progress.waits = decision.waits
+    holdTarget(index, attempt, asked: end.retryAfter, rule: spec.policy.retryAfter)
+    progress.waits = decision.waits
+    calls[at: place].record.progress = progress
     // Only now: what a target says about retries counts, whoever wants to see it or not.
-    attempt.response?.redact(settings.redaction, and: call.record.spec.redactedHeaders)
+    attempt.response?.redact(settings.redaction, and: spec.redactedHeaders)
     attempt.decision = DecisionText.json(decision, for: end, failure: attempt.failure)
-    calls[id] = call
     answer(cancelledBy, id, decision)
-    tally(attempt, decision, cancelledBy, of: call.target)
+    tally(attempt, decision, cancelledBy, of: index)
     switch decision.action {
     case .succeed: finish(id, .succeeded, attempt: attempt)
     case _ where !cancelledBy.isEmpty: finish(id, .cancelled, attempt: attempt)
@@ -99,24 +102,28 @@ extension Engine {
   }
 
   /// Has a call wait for its next attempt, in memory if that is soon.
-  private mutating func retry(_ id: CallID, at due: Timestamp, _ decision: RetryDecision, _ attempt: AttemptRecord) {
-    guard var call = calls[id] else { return }
-    if call.record.spec.policy.onTrip == .fail, !targets[call.target].breaker.admits(at: now) {
+  private mutating func retry(
+    _ id: CallID, at due: Timestamp, _ decision: RetryDecision, _ attempt: consuming AttemptRecord
+  ) {
+    guard let place = calls.place(of: id) else { return }
+    let index = calls[at: place].target
+    if calls[at: place].record.spec.policy.onTrip == .fail, !targets[index].breaker.admits(at: now) {
       return finish(id, .failed, failure: .tripped, attempt: attempt)
     }
     // Calls that came in when there was room for an attempt, and none for waiting, wait in the store.
     let fits =
       calls.count - inFlight <= settings.maxHeld - settings.maxHeld / 8
-      && hasNamespaceRoom(targets[call.target].namespace)
+      && hasNamespaceRoom(targets[index].namespace)
       && heldBytes - runningBytes <= settings.maxHeldBytes - settings.maxHeldBytes / 8
     let soon = due <= now + settings.holdWindow && fits
-    call.record.progress.state = soon ? .held : .scheduled
-    call.record.progress.due = due
-    call.record.progress.waiting = decision.rule == .retryAfter ? .retryAfter : .backoff
-    Self.remember(attempt, in: &call.record)
-    call.enter(.waiting, stamp: nextStamp())
-    calls[id] = call
-    writes.append(.update(id, call.record.progress, attempt))
+    var progress = calls[at: place].record.progress
+    progress.state = soon ? .held : .scheduled
+    progress.due = due
+    progress.waiting = decision.rule == .retryAfter ? .retryAfter : .backoff
+    calls[at: place].record.progress = progress
+    Self.remember(attempt, in: &calls[at: place].record)
+    calls[at: place].enter(.waiting, stamp: nextStamp())
+    writes.append(.update(id, progress, attempt))
     if soon {
       self.wait(id, until: due)
     } else {
@@ -135,16 +142,17 @@ extension Engine {
 
   /// Ends a call, on disk first; then its callback is told.
   mutating func finish(
-    _ id: CallID, _ state: StoredState, failure: StopReason? = nil, attempt: AttemptRecord? = nil
+    _ id: CallID, _ state: StoredState, failure: StopReason? = nil, attempt: consuming AttemptRecord? = nil
   ) {
-    guard let call = calls[id] else { return }
+    guard let call = release(id) else { return }
     var record = call.record
     record.progress.state = state
     record.progress.failure = failure
     record.progress.finishedAt = now
     record.progress.waiting = nil
+    // Only a webhook tells of these.
+    if record.spec.callback != nil, let attempt { record.history.append(attempt) }
     writes.append(.update(id, record.progress, attempt))
-    release(id)
     countUnfinished(-1, at: targets[call.target].namespace)
     // Behind the webhook, which has to follow the end that it tells of.
     defer { if record.spec.orderingKey != nil { passTurn(record) } }
@@ -158,7 +166,7 @@ extension Engine {
     let behind = writes.count
     if record.kind == .call, state != .cancelled {
       let event: CallEvent = state == .succeeded ? .succeeded : failure == .tripped ? .tripped : .failed
-      insertWebhook(event, of: record, attempts: record.history + (attempt.map { [$0] } ?? []))
+      insertWebhook(event, of: record, attempts: record.history)
     }
     tellSubscribers(of: record, behind: writes.count > behind ? behind + 1 : behind)
   }

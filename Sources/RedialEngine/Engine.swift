@@ -10,7 +10,7 @@ public struct Engine: Sendable {
   var ids: CallIDSource
 
   /// Calls in memory.
-  var calls: [CallID: ActiveCall] = [:]
+  var calls = CallTable()
   /// The last stamp given to a call.
   private var lastStamp: UInt32 = 0
   /// Calls that the store was asked for, for an operation, and has not answered yet.
@@ -179,8 +179,8 @@ public struct Engine: Sendable {
         targets[index].nextLook = nil
         enterRotation(index)
       case .call(let id, let stamp):
-        guard let call = calls[id], call.stamp == stamp else { continue }
-        switch call.phase {
+        guard let place = calls.place(of: id), calls[at: place].stamp == stamp else { continue }
+        switch calls[at: place].phase {
         case .waiting: becomeReady(id)
         case .ready: finish(id, .failed, failure: .deadlineExceeded)
         case .running: break
@@ -191,7 +191,7 @@ public struct Engine: Sendable {
     if timers.count > 4 * calls.count + 4 * targets.count + 1024 {
       timers.prune { subject in
         guard case .call(let id, let stamp) = subject else { return true }
-        return calls[id]?.stamp == stamp
+        return calls.stamp(of: id) == stamp
       }
     }
   }

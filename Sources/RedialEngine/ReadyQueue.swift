@@ -31,7 +31,7 @@ struct ReadyQueue: Sendable {
   }
 
   /// The place that is next to leave, void ones dropped.
-  mutating func first(in calls: [CallID: ActiveCall]) -> Place? {
+  mutating func first(in calls: CallTable) -> Place? {
     if levels.isEmpty { return Self.first(&usual, calls) }
     var next: Place?
     for level in levels.indices.reversed() {
@@ -59,7 +59,7 @@ struct ReadyQueue: Sendable {
   }
 
   /// Takes out the newest of the lowest priority, if that is below this one.
-  mutating func removeLast(below priority: Int, in calls: [CallID: ActiveCall]) -> Place? {
+  mutating func removeLast(below priority: Int, in calls: CallTable) -> Place? {
     if levels.isEmpty {
       return priority > CallSpec.defaultPriority ? Self.popLast(&usual, calls) : nil
     }
@@ -74,17 +74,17 @@ struct ReadyQueue: Sendable {
     levels.isEmpty ? Array(usual.contents) : levels.reversed().flatMap { Array($0.contents) }
   }
 
-  private static func first(_ queue: inout Queue<Place>, _ calls: [CallID: ActiveCall]) -> Place? {
+  private static func first(_ queue: inout Queue<Place>, _ calls: CallTable) -> Place? {
     while let place = queue.first {
-      if calls[place.id]?.stamp == place.stamp { return place }
+      if calls.stamp(of: place.id) == place.stamp { return place }
       _ = queue.popFirst()
     }
     return nil
   }
 
-  private static func popLast(_ queue: inout Queue<Place>, _ calls: [CallID: ActiveCall]) -> Place? {
+  private static func popLast(_ queue: inout Queue<Place>, _ calls: CallTable) -> Place? {
     while let place = queue.popLast() {
-      if calls[place.id]?.stamp == place.stamp { return place }
+      if calls.stamp(of: place.id) == place.stamp { return place }
     }
     return nil
   }

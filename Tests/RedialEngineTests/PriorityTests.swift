@@ -90,7 +90,7 @@ struct PriorityTests {
     var random = RandomSource(seed: seed)
     var queue = ReadyQueue()
     var list: [ReadyQueue.Place] = []
-    var calls: [CallID: ActiveCall] = [:]
+    var calls = CallTable()
     let spec = CallSpec.test()
     for step in 1...2000 {
       let draw = random.unitInterval()

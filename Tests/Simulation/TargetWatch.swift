@@ -65,7 +65,7 @@ struct TargetWatch {
 
   // One turn's.
   private var before: [String: Target] = [:]
-  private var calls: [CallID: ActiveCall] = [:]
+  private var calls = CallTable()
   private var heard: [TargetControl] = []
   /// Targets of which something was heard that may change when their calls run.
   private var stirred: Set<String> = []
@@ -119,7 +119,7 @@ struct TargetWatch {
 
   // MARK: Before a turn
 
-  mutating func willHear(_ events: [EngineEvent], calls: [CallID: ActiveCall], at now: Timestamp) {
+  mutating func willHear(_ events: [EngineEvent], calls: CallTable, at now: Timestamp) {
     before = targets
     self.calls = calls
     heard = []

@@ -43,14 +43,14 @@ BUGS = [
         ENGINE + "Engine+Operations.swift", "afterCommit.append(.reply(operation.reply, .done(operation.id)))",
         "effects.actions.append(.reply(operation.reply, .done(operation.id)))")),
     bug("an attempt made before it is counted", 20, (
-        ENGINE + "Engine+Dispatch.swift", "min($0, call.record.deadline) })))\n",
-        "min($0, call.record.deadline) })))\n"
+        ENGINE + "Engine+Dispatch.swift", "min($0, deadline) })))\n",
+        "min($0, deadline) })))\n"
         "    if PLANTED, let start = afterCommit.popLast() { effects.actions.append(start) }\n")),
     # Writes that are lost.
     bug("the write of an end lost, one in eight", 50, (
-        ENGINE + "Engine+Outcome.swift", "    writes.append(.update(id, record.progress, attempt))\n    release(id)",
+        ENGINE + "Engine+Outcome.swift", "    writes.append(.update(id, record.progress, attempt))\n    countUnf",
         "    if !PLANTED || now.microseconds % 8 != 0 { writes.append(.update(id, record.progress, attempt)) }\n"
-        "    release(id)")),
+        "    countUnf")),
     bug("what was decided in a store failure lost", 200, (
         ENGINE + "Engine+StoreTrouble.swift", "dropRefused(over.stuck.writes + over.later.writes)",
         "dropRefused(over.stuck.writes + (PLANTED ? [] : over.later.writes))")),
@@ -65,8 +65,8 @@ BUGS = [
         ENGINE + "Engine+StoreTrouble.swift", "call.record.progress.attempts -= 1",
         "call.record.progress.attempts -= PLANTED ? 0 : 1")),
     bug("an attempt cut off by a crash is not counted", 200, (
-        ENGINE + "Engine+Outcome.swift", "if wasCutOff { call.record.progress.interruptions += 1 }",
-        "if wasCutOff, !PLANTED { call.record.progress.interruptions += 1 }")),
+        ENGINE + "Engine+Outcome.swift", "if wasCutOff { progress.interruptions += 1 }",
+        "if wasCutOff, !PLANTED { progress.interruptions += 1 }")),
     bug("an ended call claimed again from a stale answer", 200, (
         ENGINE + "Engine+Operations.swift", "if isHere || isStale {",
         "if isHere || (isStale && !PLANTED) {")),
@@ -77,8 +77,8 @@ BUGS = [
     bug("a retry after the deadline", 100, (
         CORE + "Policy/RetryPolicy+Decide.swift", "case .elapsed: end.startedAt + deadline - now",
         "case .elapsed: end.startedAt + deadline + (PLANTED ? .seconds(5) : .zero) - now"), (
-        ENGINE + "Engine+Dispatch.swift", "if now >= call.record.lastStart { return finish",
-        "if now >= call.record.lastStart, !PLANTED { return finish"), (
+        ENGINE + "Engine+Dispatch.swift", "if now >= lastStart { return finish",
+        "if now >= lastStart, !PLANTED { return finish"), (
         ENGINE + "Engine.swift", "case .ready: finish(id, .failed, failure: .deadlineExceeded)",
         "case .ready: if !PLANTED { finish(id, .failed, failure: .deadlineExceeded) }"), (
         ENGINE + "Engine+Dispatch.swift", "leases.startBefore.map { min(",
@@ -177,15 +177,15 @@ BUGS = [
     bug("every third call by age, not every tenth", 2000, (
         ENGINE + "ReadyQueue.swift", "static let turnOfAge = 10", "static var turnOfAge: Int { PLANTED ? 3 : 10 }")),
     bug("the turn of an ordering key passed on between attempts", 200, (
-        ENGINE + "Engine+Outcome.swift", "    writes.append(.update(id, call.record.progress, attempt))\n    if soon {",
-        "    writes.append(.update(id, call.record.progress, attempt))\n"
-        "    if PLANTED, call.record.spec.orderingKey != nil { writes.append(.passTurn(id)) }\n    if soon {")),
+        ENGINE + "Engine+Outcome.swift", "    writes.append(.update(id, progress, attempt))\n    if soon {",
+        "    writes.append(.update(id, progress, attempt))\n"
+        "    if PLANTED, calls[at: place].record.spec.orderingKey != nil { writes.append(.passTurn(id)) }\n    if soon {")),
     bug("the turn of an ordering key never passed on", 200, only_unless(
         ENGINE + "Engine+Ordering.swift", "writes.append(.passTurn(ended.id))")),
     bug("a call that waits for its target forgets its deadline", 200, (
-        ENGINE + "Engine+Dispatch.swift", "timers.add(.call(id, stamp: call.stamp), at: call.record.lastStart)",
+        ENGINE + "Engine+Dispatch.swift", "timers.add(.call(id, stamp: stamp), at: lastStart)",
         "if !PLANTED || targets[index].breaker.state == .closed {\n"
-        "      timers.add(.call(id, stamp: call.stamp), at: call.record.lastStart)\n    }")),
+        "      timers.add(.call(id, stamp: stamp), at: lastStart)\n    }")),
     # Keys and webhooks.
     bug("a key that is not written", 200, only_unless(ENGINE + "Engine+Keys.swift", "writes.append(.key(new))")),
     bug("simultaneous submissions under one key", 200, only_unless(
