@@ -25,7 +25,7 @@ LANES = [
     ("store: the transaction", "protocol witness for CallStore.commit(_:) in conformance SQLiteStore"),
     ("after the commit: answers, starts", "Runtime.storeDid(_:)|closure #2 in Runtime.init("),
     ("event loops", "EventLoop.run()"),
-    ("engine", "Engine.handle<"),
+    ("engine", "Engine.handle("),
 ]
 NAME = re.compile(r"\((\d+)\)(?: (.*))?$")
 

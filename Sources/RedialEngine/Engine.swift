@@ -125,8 +125,12 @@ public struct Engine: Sendable {
   ///
   /// An empty list is a turn for the sake of time alone, which
   /// ``Effects/wakeAt`` asks for. `now` must not go back.
-  public mutating func handle(_ events: some Sequence<EngineEvent>, at now: Timestamp) -> Effects {
+  public mutating func handle(_ events: [EngineEvent], at now: Timestamp) -> Effects {
     self.now = max(now, self.now)
+    // A call is accepted and begun, or ends and lets another begin: two of each an event. Grown step by step, the arrays
+    // would be copied once more on average, and what they hold is large.
+    writes.reserveCapacity(2 * events.count)
+    afterCommit.reserveCapacity(2 * events.count)
     checkLease()
     retryStore()
     for event in events { handle(event) }

@@ -35,7 +35,7 @@ final class EngineLane: @unchecked Sendable {
 
   /// Gives the engine what the store held, as its first event. What is posted before waits.
   func begin(with state: RecoveredState) {
-    perform(engine.handle(CollectionOfOne(.recovered(state)), at: clock.now))
+    perform(engine.handle([.recovered(state)], at: clock.now))
     hasBegun = true
     queue.activate()
     // For the time at which the engine wants its next turn.
