@@ -80,7 +80,8 @@ extension Engine {
   /// is kept on, and the barrier that was asked for tells when all of it has come back: no write was asked for behind it.
   private mutating func prolongTrouble(_ failure: StoreFailure) {
     epoch += 1
-    trouble?.until = now + settings.storeRetry
+    let until = now + settings.storeRetry
+    trouble?.until = until
     trouble?.problem = Self.problem(failure)
   }
 

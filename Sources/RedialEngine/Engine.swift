@@ -5,7 +5,7 @@ internal import RedialModel
 /// in, effects out. It does no I/O, has no clock and draws its randomness from
 /// a seed, so the same events at the same times give the same effects.
 public struct Engine: Sendable {
-  let settings: EngineSettings
+  private let shared: SharedSettings
   var random: RandomSource
   var ids: CallIDSource
 
@@ -96,11 +96,23 @@ public struct Engine: Sendable {
     var stale = 0
   }
 
+  /// The settings, which never change and are a few hundred bytes: apart from the rest, since calling a method which does
+  /// not change the engine may copy all that is in it.
+  private final class SharedSettings: Sendable {
+    let settings: EngineSettings
+
+    init(_ settings: EngineSettings) { self.settings = settings }
+  }
+
+  var settings: EngineSettings {
+    _read { yield shared.settings }
+  }
+
   /// An engine that knows of no call.
   ///
   /// - Parameter seed: Where all of its randomness comes from.
   public init(settings: EngineSettings = EngineSettings(), seed: UInt64) {
-    self.settings = settings
+    shared = SharedSettings(settings)
     random = RandomSource(seed: seed)
     ids = CallIDSource(instance: settings.instance)
     leases = LeaseTable(settings.leases)

@@ -87,7 +87,7 @@ public enum Reply: Sendable {
   /// What it wanted done to a call is done and on disk.
   case done(CallID)
   /// What it wanted done to a target is done and on disk; so it stands.
-  case controlled(TargetSnapshot)
+  indirect case controlled(TargetSnapshot)
   /// How things stand.
   case report(EngineReport)
   /// It cannot be.

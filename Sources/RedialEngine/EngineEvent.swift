@@ -21,7 +21,7 @@ public enum EngineEvent: Sendable {
   /// A client wants something done to a call.
   case operate(Operation)
   /// An operator wants something done to a target.
-  case control(TargetControl)
+  indirect case control(TargetControl)
   /// A client wants to know how things stand.
   case report(ReplyToken)
   /// A client wants to see a target, or all of them.
