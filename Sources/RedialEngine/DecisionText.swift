@@ -3,8 +3,11 @@ internal import RedialModel
 
 /// A decision as people are shown it.
 enum DecisionText {
+  /// Made once: it is what nearly all attempts come to.
+  private static let success = Array("{\"action\":\"succeed\"}".utf8)
+
   static func json(_ decision: RetryDecision, for end: AttemptEnd, failure: AttemptFailure?) -> [UInt8] {
-    if case .succeed = decision.action { return Array("{\"action\":\"succeed\"}".utf8) }
+    if case .succeed = decision.action { return success }
     var writer = JSONWriter(capacity: 160)
     writer.beginObject()
     switch decision.action {
