@@ -137,6 +137,7 @@ extension HeaderBlock {
   ///   - more: Further fields whose values are not, in lower case.
   /// - Complexity: O(*n*) in the size of the block.
   public func redacted(by redaction: Redaction, and more: [String] = []) -> HeaderBlock {
+    guard mayName(redaction.headers, more, Self.locations) else { return self }
     var result: [UInt8]?
     var start = bytes.startIndex
     while start < bytes.endIndex {
@@ -152,6 +153,27 @@ extension HeaderBlock {
       start = end
     }
     return result.map { HeaderBlock(bytes: $0) } ?? self
+  }
+
+  /// Whether there may be a line of one of these fields, told by the lengths and the first letters of names: most blocks
+  /// have none that is looked at any closer.
+  private func mayName(_ names: [String]...) -> Bool {
+    func bit(_ length: Int, _ first: UInt8) -> UInt64 { 1 << UInt64((length + 7 * Int(first | 0x20)) & 63) }
+    var wanted: UInt64 = 0
+    for names in names {
+      for name in names { wanted |= bit(name.utf8.count, name.utf8.first ?? 0) }
+    }
+    return bytes.withUnsafeBufferPointer { bytes in
+      var start = 0
+      while start < bytes.count {
+        var end = start
+        while end < bytes.count, bytes[end] != UInt8(ascii: ":"), bytes[end] != UInt8(ascii: "\n") { end += 1 }
+        if wanted & bit(end - start, bytes[start]) != 0 { return true }
+        while end < bytes.count, bytes[end] != UInt8(ascii: "\n") { end += 1 }
+        start = end + 1
+      }
+      return false
+    }
   }
 
   /// What is kept of a line; nil when that is all of it.
