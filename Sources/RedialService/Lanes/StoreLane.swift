@@ -113,18 +113,18 @@ final class StoreLane: @unchecked Sendable {
   private func serve() {
     awaitOthers()
     var group: [StoreRequest] = []
-    var writes: [StoreWrite] = []
+    var size = 0
     for request in mailbox.takeAll() {
-      if case .commit(let more, _) = request.body, !isVoid(request) {
-        if writes.count + more.count > Self.maximumWrites { commit(&group, &writes) }
+      if case .commit(let writes, _) = request.body, !isVoid(request) {
+        if size + writes.count > Self.maximumWrites { commit(&group, &size) }
         group.append(request)
-        writes += more
+        size += writes.count
       } else {
-        commit(&group, &writes)
+        commit(&group, &size)
         serve(request)
       }
     }
-    commit(&group, &writes)
+    commit(&group, &size)
   }
 
   /// Gives others the time to join, when the last commit was only just now. What keeps the lane is so short that a timer
@@ -141,29 +141,42 @@ final class StoreLane: @unchecked Sendable {
     return request.epoch <= failed.epoch
   }
 
-  private func commit(_ group: inout [StoreRequest], _ writes: inout [StoreWrite]) {
+  /// Makes one transaction of requests, which have so many writes, and forgets them.
+  private func commit(_ group: inout [StoreRequest], _ size: inout Int) {
     guard let last = group.last else { return }
     defer {
       group.removeAll(keepingCapacity: true)
-      writes.removeAll(keepingCapacity: true)
+      size = 0
     }
     // An earlier part of the same batch may have failed meanwhile.
     if isVoid(last) { return fail(group) }
     do {
+      let (writes, then) = Self.joined(group, size)
       if !writes.isEmpty {
         lastCommit = .now
         try store.commit(writes)
         owesChanges = false
-      }
-      var then: [Action] = []
-      for request in group {
-        if case .commit(_, let actions) = request.body { then += actions }
       }
       outcome(.committed(writes, then: then))
     } catch {
       failed = (last.epoch, Self.failure(error))
       fail(group)
     }
+  }
+
+  /// The writes of requests and what is to follow, in order. One that is alone, as most are, has its own arrays used:
+  /// they are large, and to copy them is to count up and down all that they refer to.
+  private static func joined(_ group: [StoreRequest], _ size: Int) -> (writes: [StoreWrite], then: [Action]) {
+    if group.count == 1, case .commit(let writes, let then) = group[0].body { return (writes, then) }
+    var writes: [StoreWrite] = []
+    var then: [Action] = []
+    writes.reserveCapacity(size)
+    then.reserveCapacity(size)
+    for case .commit(let more, let actions) in group.lazy.map(\.body) {
+      writes += more
+      then += actions
+    }
+    return (writes, then)
   }
 
   private func serve(_ request: StoreRequest) {
