@@ -47,6 +47,11 @@ final class EngineLane: @unchecked Sendable {
     if mailbox.post(events) { queue.async { self.turn() } }
   }
 
+  /// Tells the engine of events, from any thread.
+  func post(_ events: [EngineEvent]) {
+    if mailbox.post(events) { queue.async { self.turn() } }
+  }
+
   /// Leaves an event until somebody calls ``wake()``, which has to be soon: what others post meanwhile waits with it.
   ///
   /// So an event loop hands over all calls of a turn as one batch, with one wake-up; the first would otherwise have the

@@ -103,6 +103,11 @@ final class Runtime: @unchecked Sendable {
     engineLane?.post(events)
   }
 
+  /// Tells the engine of events.
+  func post(_ events: [EngineEvent]) {
+    engineLane?.post(events)
+  }
+
   /// Leaves an event for the engine, on an event loop, until ``wakeEngine()`` is called at the end of its turn.
   func leave(_ event: EngineEvent) {
     engineLane?.leave(event)
@@ -262,11 +267,11 @@ final class Runtime: @unchecked Sendable {
   }
 
   private func perform(_ actions: [Action]) {
-    var starts: [AttemptStart] = []
+    var beginnings = Beginnings(at: Clock.wallTime(), most: actions.count)
     var answers: [(HTTPResponder, HTTPResponse)] = []
     for action in actions {
       switch action {
-      case .start(let start): starts.append(start)
+      case .start(let start): prepare(start, &beginnings)
       case .reply(let token, let reply): answer(token, reply, into: &answers)
       case .abort(let id): transport?.cancel([UInt64(id.rawValue)])
       case .notice(let notice):
@@ -277,53 +282,62 @@ final class Runtime: @unchecked Sendable {
       case .drained: drained.signal()
       }
     }
-    if !starts.isEmpty { start(starts) }
+    begin(beginnings)
     if !answers.isEmpty { HTTPResponder.respond(answers) }
   }
 
-  private func start(_ all: [AttemptStart]) {
-    // By the wall clock, for that is what receivers of webhooks compare it with.
-    let now = Clock.wallTime()
-    var starts: [AttemptStart] = []
-    var fields: [[HeaderField]] = []
-    var undeliverable: [AttemptStart] = []
-    starts.reserveCapacity(all.count)
-    fields.reserveCapacity(all.count)
-    for start in inTime(all) {
-      guard let own = headers.fields(of: start, at: now) else {
-        undeliverable.append(start)
-        continue
-      }
-      starts.append(start)
-      fields.append(own)
+  /// Attempts that are to begin.
+  private struct Beginnings {
+    /// The time by the wall clock, for that is what receivers of webhooks compare it with.
+    let time: Timestamp
+    /// No more than so many can there be.
+    let most: Int
+    var requests: [TransportRequest] = []
+    /// By request, the number of the attempt that it makes.
+    var numbers: [Int] = []
+    /// The attempts, for whoever traces them; none when nobody does.
+    var traced: [AttemptStart] = []
+    /// What came of those that must not be made.
+    var ends: [EngineEvent] = []
+
+    init(at time: Timestamp, most: Int) {
+      self.time = time
+      self.most = most
     }
-    if !undeliverable.isEmpty { post(undeliverable.map { .attemptEnded(AttemptResult(endpointGone: $0)) }) }
-    if starts.isEmpty { return }
-    underWay.withLock { underWay in
-      for start in starts { underWay[UInt64(start.call.id.rawValue)] = start.number }
-    }
-    for start in starts where start.call.kind == .webhook {
-      endpoints.began(UInt64(start.call.id.rawValue), to: start.call.spec.target)
-    }
-    tracer?.starting(starts)
-    transport?.start(
-      zip(starts, fields).map { start, fields in
-        TransportRequest(
-          id: UInt64(start.call.id.rawValue), url: start.call.spec.url, method: start.call.spec.method,
-          headers: fields, body: start.call.body,
-          source: bodies.source(of: start.call), timeout: start.timeout,
-          captureLimit: start.call.spec.captureLimit, maxRedirects: start.call.spec.maxRedirects,
-          tls: start.tls)
-      })
   }
 
-  /// The attempts that may still be begun: this process may have stood still, and others have the calls of the rest.
-  private func inTime(_ starts: [AttemptStart]) -> [AttemptStart] {
-    guard starts.contains(where: { $0.startBefore != nil }) else { return starts }
-    let now = clock.now
-    let late = starts.filter { $0.startBefore ?? .distantFuture <= now }
-    post(late.map { .attemptEnded(AttemptResult(tooLate: $0)) })
-    return starts.filter { $0.startBefore ?? .distantFuture > now }
+  /// Makes the request of an attempt, unless it must not be made: this process may have stood still, and others have the
+  /// call by now, or there is nobody left who could sign it.
+  private func prepare(_ start: AttemptStart, _ beginnings: inout Beginnings) {
+    if let bound = start.startBefore, bound <= clock.now {
+      return beginnings.ends.append(.attemptEnded(AttemptResult(tooLate: start)))
+    }
+    guard let fields = headers.fields(of: start, at: beginnings.time) else {
+      return beginnings.ends.append(.attemptEnded(AttemptResult(endpointGone: start)))
+    }
+    if beginnings.requests.isEmpty {
+      beginnings.requests.reserveCapacity(beginnings.most)
+      beginnings.numbers.reserveCapacity(beginnings.most)
+    }
+    let spec = start.call.spec
+    beginnings.requests.append(
+      TransportRequest(
+        id: UInt64(start.call.id.rawValue), url: spec.url, method: spec.method, headers: fields,
+        body: start.call.body, source: bodies.source(of: start.call), timeout: start.timeout,
+        captureLimit: spec.captureLimit, maxRedirects: spec.maxRedirects, tls: start.tls))
+    beginnings.numbers.append(start.number)
+    if start.call.kind == .webhook { endpoints.began(UInt64(start.call.id.rawValue), to: spec.target) }
+    if tracer != nil { beginnings.traced.append(start) }
+  }
+
+  private func begin(_ beginnings: Beginnings) {
+    if !beginnings.ends.isEmpty { post(beginnings.ends) }
+    if beginnings.requests.isEmpty { return }
+    underWay.withLock { underWay in
+      for (request, number) in zip(beginnings.requests, beginnings.numbers) { underWay[request.id] = number }
+    }
+    tracer?.starting(beginnings.traced)
+    transport?.start(beginnings.requests)
   }
 
   private func attemptsEnded(_ results: [TransportResult]) {
@@ -335,10 +349,12 @@ final class Runtime: @unchecked Sendable {
       }
     }
     act(on: endpoints.ended(results, at: clock.now))
-    post(
-      zip(results, numbers).compactMap { result, number in
-        number.map { .attemptEnded(AttemptResult(result, number: $0)) }
-      })
+    var events: [EngineEvent] = []
+    events.reserveCapacity(results.count)
+    for (result, number) in zip(results, numbers) {
+      if let number { events.append(.attemptEnded(AttemptResult(result, number: number))) }
+    }
+    post(events)
   }
 
   // MARK: The service's own documents
