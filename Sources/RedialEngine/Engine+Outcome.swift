@@ -24,7 +24,8 @@ extension Engine {
     // A transfer aborted by nobody's wish was cut off by this side, as when the service stops.
     let outcome = result.outcome == .cancelled && cancelledBy.isEmpty ? OutcomeClass.interrupted : result.outcome
     let attempt = AttemptRecord(
-      number: result.number, startedAt: startedAt, duration: result.duration, outcome: outcome, status: result.status, failure: result.failure, response: result.response, figures: result.figures)
+      number: result.number, startedAt: startedAt, duration: result.duration, outcome: outcome, status: result.status,
+      failure: result.failure, response: result.response, figures: result.figures)
     settle(result.id, attempt, cancelledBy: cancelledBy)
   }
 
