@@ -1,5 +1,9 @@
 // Nanoseconds and allocations of reading and writing what a call is made of.
+//
+// `codec-benchmark PART COUNT` does one part so many times and measures nothing: for a profiler that counts instructions,
+// such as valgrind's callgrind. Two counts are subtracted to leave out what the start costs.
 
+import Glibc
 import Measurement
 import RedialCore
 import RedialModel
@@ -26,15 +30,33 @@ let record = CallRecord(
   id: CallID(rawValue: 1), kind: .call, spec: call.spec, body: call.body, createdAt: now,
   progress: CallProgress(state: .queued, due: now, roundStartedAt: now))
 
+let redaction = Redaction()
+let limits = CallDescriptor.Limits(egress: EgressPolicy(reachesLoopback: true))
+
+func readAsService() -> Int {
+  text.withUnsafeBufferPointer { (try? CallDescriptor.read($0, limits: limits))?.body.count ?? 0 }
+}
+
+func writeAnswer() -> Int {
+  var writer = JSONWriter(capacity: 768)
+  CallView.write(record, attempts: [], wait: .init(reason: .concurrency, until: nil), redaction: redaction, to: &writer)
+  return writer.bytes.count
+}
+
+let parts: [String: () -> Int] = [
+  "read": readAsService, "write": { call.spec.canonicalJSON.count }, "answer": writeAnswer,
+]
+if CommandLine.arguments.count == 3, let part = parts[CommandLine.arguments[1]],
+  let count = Int(CommandLine.arguments[2])
+{
+  print((0..<count).reduce(0) { sum, _ in sum + part() })
+  exit(0)
+}
+
 measure("descriptor of \(text.count) bytes, read", count: 100_000) { _ in (try? read(text))?.body.count ?? 0 }
 measure("descriptor of \(smallest.count) bytes, read", count: 100_000) { _ in (try? read(smallest))?.body.count ?? 0 }
 measure("spec of \(canonical.count) bytes, written", count: 100_000) { _ in call.spec.canonicalJSON.count }
 measure("spec of \(canonical.count) bytes, read", count: 100_000) { _ in
   canonical.withUnsafeBufferPointer { (try? CallSpec.read(canonicalJSON: $0))?.captureLimit ?? 0 }
 }
-let redaction = Redaction()
-measure("answer to a submission, written", count: 100_000) { _ in
-  var writer = JSONWriter(capacity: 768)
-  CallView.write(record, attempts: [], wait: nil, redaction: redaction, to: &writer)
-  return writer.bytes.count
-}
+measure("answer to a submission, written", count: 100_000) { _ in writeAnswer() }
