@@ -45,7 +45,7 @@ public enum QualifiedKey {
   /// The key of a namespace as everything but people sees it.
   public static func make(_ key: String, in namespace: Namespace) -> String {
     // A key of the default namespace that looks like one of another is spelled out.
-    if namespace.isDefault, !key.utf8.contains(separatorByte) { return key }
+    if namespace.isDefault, ASCIIText.withBytes(of: key, { position(in: $0, limit: $0.count) }) == nil { return key }
     var text = namespace.name
     text.unicodeScalars.append(separator)
     return text + key
@@ -64,6 +64,14 @@ public enum QualifiedKey {
   }
 
   private static func split(_ key: String) -> String.Index? {
-    key.utf8.prefix(Namespace.longestName + 1).firstIndex(of: separatorByte)
+    ASCIIText.withBytes(of: key) { position(in: $0, limit: Namespace.longestName + 1) }
+      .map { key.utf8.index(key.utf8.startIndex, offsetBy: $0) }
+  }
+
+  /// Where the first separator is among the first so many bytes.
+  private static func position(in bytes: UnsafeBufferPointer<UInt8>, limit: Int) -> Int? {
+    // Hardly any key has a control character.
+    guard ASCIIText.anyMarked(bytes, { ASCIIText.marks(of: $0, below: 0x20) }) else { return nil }
+    return bytes.prefix(limit).firstIndex(of: separatorByte)
   }
 }

@@ -10,6 +10,10 @@ public struct TargetURL: Sendable, Hashable {
   ///
   /// - Throws: What is wrong with it, as a clause for people.
   public init(_ text: String) throws(URLFault) {
+    if let origin = ASCIIText.withBytes(of: text, { Self.leadingOrigin(of: $0) }) {
+      self.origin = origin
+      return
+    }
     var text = text
     // Typed errors do not pass through the standard library's closures.
     let result: Result<String, URLFault> = text.withUTF8 { bytes in
@@ -30,6 +34,38 @@ public struct TargetURL: Sendable, Hashable {
     init(_ detail: String) {
       self.detail = detail
     }
+  }
+
+  /// The origin of a URL that begins with it, as nearly every one does: scheme and host are in lower case, and the port,
+  /// if there is one, is not the scheme's own. Nil for others, whether there is a fault in them or not.
+  private static func leadingOrigin(of bytes: UnsafeBufferPointer<UInt8>) -> String? {
+    guard bytes.count > 8, bytes.count <= maximumLength else { return nil }
+    let isVisible = !ASCIIText.anyMarked(bytes) { word in
+      word & ASCIIText.tops | ASCIIText.marks(of: word, below: 0x21) | ASCIIText.marks(of: word, equalTo: 0x7F)
+        | ASCIIText.marks(of: word, equalTo: 0x5C)
+    }
+    let isSecure = bytes[4] == UInt8(ascii: "s")
+    guard isVisible, ASCIIText.starts(bytes, with: isSecure ? "https://" : "http://") else { return nil }
+    let start = isSecure ? 8 : 7
+    var at = start
+    while at < bytes.count, isHostByte(bytes[at]) { at += 1 }
+    let host = bytes[start..<at]
+    guard !host.isEmpty, host.count <= 253, !IPAddress.endsLikeNumber(host) || IPAddress.plainDotted(host) != nil else {
+      return nil
+    }
+    if at < bytes.count, bytes[at] == UInt8(ascii: ":") {
+      let first = at + 1
+      var port = 0
+      at = first
+      while at < bytes.count, at - first < 6, bytes[at] &- 0x30 < 10 {
+        port = port * 10 + Int(bytes[at] &- 0x30)
+        at += 1
+      }
+      guard at > first, bytes[first] != 0x30, port <= 65535, port != (isSecure ? 443 : 80) else { return nil }
+    }
+    // What else could follow is for the general way to judge.
+    guard at == bytes.count || bytes[at] == UInt8(ascii: "/") || bytes[at] == UInt8(ascii: "?") else { return nil }
+    return String(decoding: UnsafeBufferPointer(rebasing: bytes[..<at]), as: UTF8.self)
   }
 
   private static func origin(of bytes: UnsafeBufferPointer<UInt8>) throws(URLFault) -> String {

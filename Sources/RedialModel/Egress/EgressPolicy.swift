@@ -75,6 +75,8 @@ public struct EgressPolicy: Sendable, Hashable {
     if let address = IPAddress(host: host) {
       return refusal(host: nil, address: address, port: port, isLocal: { address.addressClass == .loopback })
     }
+    // Of a name nobody has spoken.
+    if deny.isEmpty, reach != .listed { return nil }
     let name = Self.folded(host)
     if let rule = deny.first(where: { $0.covers(host: name, address: nil, port: port, to: .deny) }) {
       return .denied(rule)
@@ -139,16 +141,22 @@ public struct EgressPolicy: Sendable, Hashable {
   }
 
   private static func hostAndPort(_ origin: String) -> (host: String, port: Int)? {
-    let bytes = origin.utf8
-    guard let slashes = bytes.firstIndex(of: UInt8(ascii: "/")) else { return nil }
-    let authority = bytes[slashes...].dropFirst(2)
-    let afterHost =
-      authority.first == UInt8(ascii: "[") ? authority.drop { $0 != UInt8(ascii: "]") } : authority
-    guard let colon = afterHost.firstIndex(of: UInt8(ascii: ":")) else {
-      return (String(Substring(authority)), origin.hasPrefix("https") ? 443 : 80)
+    ASCIIText.withBytes(of: origin) { bytes in
+      guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")), slash + 2 <= bytes.count else { return nil }
+      let authority = bytes[(slash + 2)...]
+      let afterHost =
+        authority.first == UInt8(ascii: "[") ? authority.drop { $0 != UInt8(ascii: "]") } : authority
+      guard let colon = afterHost.firstIndex(of: UInt8(ascii: ":")) else {
+        return (text(authority), slash == 6 ? 443 : 80)
+      }
+      let digits = authority[(colon + 1)...]
+      guard (1...5).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+      return (text(authority[..<colon]), digits.reduce(0) { $0 * 10 + Int($1 - 0x30) })
     }
-    guard let port = Int(Substring(authority[authority.index(after: colon)...])) else { return nil }
-    return (String(Substring(authority[..<colon])), port)
+  }
+
+  private static func text(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
+    String(decoding: UnsafeBufferPointer(rebasing: bytes), as: UTF8.self)
   }
 }
 

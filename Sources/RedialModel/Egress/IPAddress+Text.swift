@@ -61,10 +61,17 @@ extension IPAddress {
     return UInt32(value)
   }
 
-  /// Whether the host may be meant as an IPv4 address. To most hosts their last byte tells that they are not.
+  /// Whether the host may be meant as an IPv4 address. Its last label would begin with a digit; or there is none, the
+  /// final dot being passed over.
   static func endsLikeNumber(_ host: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
     guard let last = host.last else { return false }
-    return digit(last, radix: 16) != nil || last == UInt8(ascii: ".") || last | 0x20 == UInt8(ascii: "x")
+    if last == UInt8(ascii: ".") { return true }
+    var first = last
+    for byte in host.reversed() {
+      if byte == UInt8(ascii: ".") { break }
+      first = byte
+    }
+    return (0x30...0x39).contains(first)
   }
 
   /// Four decimal numbers without leading zeros, the form that nearly every IPv4 address has, read without an allocation.

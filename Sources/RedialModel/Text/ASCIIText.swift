@@ -1,5 +1,74 @@
 /// Comparisons of names that are ASCII and whose case does not matter.
 enum ASCIIText {
+  /// Calls `body` with the bytes of a text, which nearly always lie there to be looked at.
+  @inline(__always)
+  static func withBytes<Result>(of text: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    if let result = text.utf8.withContiguousStorageIfAvailable(body) { return result }
+    var copy = text
+    return copy.withUTF8(body)
+  }
+
+  /// Whether bytes are that name, whatever the case of its letters.
+  ///
+  /// - Parameter name: In lower case.
+  static func equal(_ bytes: UnsafeBufferPointer<UInt8>, ignoringCase name: StaticString) -> Bool {
+    guard bytes.count == name.utf8CodeUnitCount else { return false }
+    // Sound: both are as long as that.
+    let wanted = name.utf8Start
+    for index in 0..<bytes.count where lowercased(bytes[index]) != wanted[index] { return false }
+    return true
+  }
+
+  /// Whether bytes begin with a text.
+  static func starts(_ bytes: UnsafeBufferPointer<UInt8>, with text: StaticString) -> Bool {
+    guard bytes.count >= text.utf8CodeUnitCount else { return false }
+    // Sound: both are at least as long as that.
+    let wanted = text.utf8Start
+    for index in 0..<text.utf8CodeUnitCount where bytes[index] != wanted[index] { return false }
+    return true
+  }
+
+  @inline(__always)
+  private static func lowercased(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
+
+  /// Marks, by the top bit of each, bytes of a word that are below `bound`, at most 128, among them every such byte that
+  /// has no marked one below it. None is marked where there is none.
+  @inline(__always)
+  static func marks(of word: UInt64, below bound: UInt64) -> UInt64 {
+    (word &- ones &* bound) & ~word & tops
+  }
+
+  /// As ``marks(of:below:)``, bytes that are `byte`.
+  @inline(__always)
+  static func marks(of word: UInt64, equalTo byte: UInt64) -> UInt64 {
+    let difference = word ^ ones &* byte
+    return (difference &- ones) & ~difference & tops
+  }
+
+  /// Eight bytes of one each.
+  static let ones: UInt64 = 0x0101_0101_0101_0101
+  /// The top bit of each of eight bytes.
+  static let tops: UInt64 = 0x8080_8080_8080_8080
+
+  /// Whether any word of the bytes is marked, which is told of eight at a time; the last of them may overlap those before.
+  ///
+  /// - Parameter marks: Of a word that repeats a byte, it must say of each what it says of the byte.
+  @inline(__always)
+  static func anyMarked(_ bytes: UnsafeBufferPointer<UInt8>, _ marks: (UInt64) -> UInt64) -> Bool {
+    // Sound: eight bytes are loaded only from places that as many follow.
+    let (raw, count) = (UnsafeRawBufferPointer(bytes), bytes.count)
+    guard count >= 8 else {
+      for byte in raw where marks(ones &* UInt64(byte)) != 0 { return true }
+      return false
+    }
+    var at = 0
+    while at + 8 <= count {
+      if marks(raw.loadUnaligned(fromByteOffset: at, as: UInt64.self)) != 0 { return true }
+      at += 8
+    }
+    return marks(raw.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self)) != 0
+  }
+
   /// Whether a text is that name, whatever the case of its letters.
   ///
   /// - Parameter name: In lower case.
@@ -8,7 +77,7 @@ enum ASCIIText {
     guard text.utf8.count == name.utf8CodeUnitCount else { return false }
     var at = name.utf8Start
     for byte in text.utf8 {
-      guard (byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte) == at.pointee else { return false }
+      guard lowercased(byte) == at.pointee else { return false }
       at += 1
     }
     return true
