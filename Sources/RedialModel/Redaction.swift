@@ -31,8 +31,12 @@ public struct Redaction: Sendable, Hashable {
   ///
   /// - Complexity: O(*n*) in the length of the URL; one without a query is returned as it is.
   public func url(_ text: String) -> String {
-    guard !parameters.isEmpty, text.utf8.contains(where: { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") })
-    else { return text }
+    let mayHaveParameters = ASCIIText.withBytes(of: text) { bytes in
+      ASCIIText.anyMarked(bytes) {
+        ASCIIText.marks(of: $0, equalTo: 0x3F) | ASCIIText.marks(of: $0, equalTo: 0x23)
+      }
+    }
+    guard !parameters.isEmpty, mayHaveParameters else { return text }
     let bytes = Array(text.utf8)
     var shown: [UInt8] = []
     shown.reserveCapacity(bytes.count)

@@ -36,20 +36,36 @@ public struct CallID: Sendable, Hashable, Comparable {
   }
 
   /// The 13 characters of the identity, without the prefix.
-  public var characters: String { text(after: "") }
+  public var characters: String { text(after: "", count: 13) }
 
-  /// The identity's characters behind a prefix, in one piece.
-  fileprivate func text(after prefix: StaticString) -> String {
+  /// The text of the identity behind a prefix, such as a path, in one piece.
+  package func description(after prefix: StaticString) -> String { text(after: prefix, count: Self.textLength) }
+
+  /// The length of the text of an identity, in bytes.
+  static let textLength = 18
+
+  /// The last `count` bytes of the text, of at most ``textLength``, behind a prefix.
+  fileprivate func text(after prefix: StaticString, count: Int) -> String {
+    let start = prefix.utf8CodeUnitCount
+    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: start + Self.textLength) { place in
+      // Sound: the identity is written to the last bytes of the room, and what is left of it moved to behind the prefix.
+      guard let base = place.baseAddress else { return "" }
+      write(to: base + start)
+      if count < Self.textLength { (base + start).update(from: base + start + Self.textLength - count, count: count) }
+      base.update(from: prefix.utf8Start, count: start)
+      return String(decoding: UnsafeBufferPointer(start: base, count: start + count), as: UTF8.self)
+    }
+  }
+
+  /// Writes the text of the identity to a place that has room for ``textLength`` bytes.
+  func write(to place: UnsafeMutablePointer<UInt8>) {
+    let prefix: StaticString = "call_"
     let alphabet: StaticString = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-    let count = prefix.utf8CodeUnitCount
-    return String(unsafeUninitializedCapacity: count + 13) { text in
-      prefix.withUTF8Buffer { for position in 0..<count { text[position] = $0[position] } }
-      alphabet.withUTF8Buffer { letters in
-        for position in 0..<13 {
-          text[count + position] = letters[Int(truncatingIfNeeded: rawValue >> Int64(60 - 5 * position)) & 31]
-        }
-      }
-      return count + 13
+    // Sound: the alphabet has 32 letters, and five bits name one.
+    let letters = alphabet.utf8Start
+    for position in 0..<5 { place[position] = prefix.utf8Start[position] }
+    for position in 0..<13 {
+      place[5 + position] = letters[Int(truncatingIfNeeded: rawValue >> Int64(60 - 5 * position)) & 31]
     }
   }
 
@@ -71,7 +87,7 @@ public struct CallID: Sendable, Hashable, Comparable {
 
 extension CallID: CustomStringConvertible {
   /// The text of the identity.
-  public var description: String { text(after: "call_") }
+  public var description: String { description(after: "") }
 }
 
 /// Gives out identities in ascending order.

@@ -34,7 +34,7 @@ public struct CallView {
     let progress = call.progress
     let state = progress.state.visible
     writer.beginObject()
-    writer.field("id", call.id.description)
+    writer.field("id", call.id)
     writer.field("kind", call.kind.name)
     writer.field("state", state.rawValue)
     writer.key("failureReason")

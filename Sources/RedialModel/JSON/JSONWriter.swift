@@ -29,17 +29,13 @@ public struct JSONWriter: ~Copyable {
 
   /// Writes a member's name, which must need no escape.
   public mutating func key(_ name: StaticString) {
-    separate()
-    text.append(name, between: UInt8(ascii: "\""), and: UInt8(ascii: "\""))
-    text.append(UInt8(ascii: ":"))
+    text.append(name: name, afterComma: needsComma)
     needsComma = false
   }
 
   /// Writes a member's name.
   public mutating func key(_ name: String) {
-    separate()
-    quoted(name)
-    text.append(UInt8(ascii: ":"))
+    quoted(name, isName: true)
     needsComma = false
   }
 
@@ -47,8 +43,8 @@ public struct JSONWriter: ~Copyable {
 
   /// Writes a string.
   public mutating func string(_ value: String) {
-    separate()
-    quoted(value)
+    quoted(value, isName: false)
+    needsComma = true
   }
 
   /// Writes a string that needs no escape.
@@ -129,6 +125,17 @@ public struct JSONWriter: ~Copyable {
     text.append(UInt8(ascii: "\""))
   }
 
+  /// Writes a member with a call's identity.
+  package mutating func field(_ name: StaticString, _ value: CallID) {
+    key(name)
+    separate()
+    text.append(CallID.textLength + 2) { place in
+      place[0] = UInt8(ascii: "\"")
+      value.write(to: place + 1)
+      place[CallID.textLength + 1] = UInt8(ascii: "\"")
+    }
+  }
+
   // MARK: Bytes
 
   private mutating func open(_ bracket: UInt8) {
@@ -148,40 +155,27 @@ public struct JSONWriter: ~Copyable {
   }
 
   private mutating func literal(_ word: StaticString) {
-    separate()
-    word.withUTF8Buffer { text.append($0) }
+    text.append(word: word, afterComma: needsComma)
+    needsComma = true
   }
 
-  private mutating func quoted(_ value: String) {
-    text.append(UInt8(ascii: "\""))
-    // Nearly always the bytes lie there, and no copy of the string has to be counted.
-    if value.utf8.withContiguousStorageIfAvailable({ content($0) }) == nil {
-      var value = value
-      value.withUTF8 { content($0) }
+  private mutating func quoted(_ value: String, isName: Bool) {
+    ASCIIText.withBytes(of: value) { bytes in
+      let at = text.append(quoted: bytes, afterComma: needsComma, isName: isName)
+      if at < bytes.count { quote(bytes, from: at, isName: isName) }
     }
-    text.append(UInt8(ascii: "\""))
   }
 
-  /// The content of a string, with escapes where they are needed.
-  private mutating func content(_ raw: UnsafeBufferPointer<UInt8>) {
-    let words = UnsafeRawBufferPointer(raw)
-    var (clean, at) = (0, 0)
-    while at < raw.count {
-      // Eight bytes at a time, up to the first that may need an escape.
-      if at + 8 <= raw.count {
-        let plain = JSONReader.plainPrefix(words.loadUnaligned(fromByteOffset: at, as: UInt64.self))
-        at += plain
-        if plain == 8 { continue }
-      }
-      let byte = raw[at]
-      if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
-        text.append(UnsafeBufferPointer(rebasing: raw[clean..<at]))
-        escape(byte)
-        clean = at + 1
-      }
+  /// The rest of a string whose next byte needs an escape, and its end.
+  private mutating func quote(_ bytes: UnsafeBufferPointer<UInt8>, from place: Int, isName: Bool) {
+    var at = place
+    while at < bytes.count {
+      escape(bytes[at])
       at += 1
+      at += text.append(unescaped: UnsafeBufferPointer(rebasing: bytes[at...]))
     }
-    text.append(UnsafeBufferPointer(rebasing: raw[clean...]))
+    text.append(UInt8(ascii: "\""))
+    if isName { text.append(UInt8(ascii: ":")) }
   }
 
   private mutating func escape(_ byte: UInt8) {

@@ -55,9 +55,89 @@ struct TextBuffer: ~Copyable {
     reserve(length + 2)
     let place = start + count
     place[0] = first
-    (place + 1).update(from: text.utf8Start, count: length)
+    Self.copy(text.utf8Start, to: place + 1, length)
     place[length + 1] = last
     count += length + 2
+  }
+
+  /// Appends a member's name, which must need no escape, with its quotation marks and its colon.
+  mutating func append(name: StaticString, afterComma: Bool) {
+    let length = name.utf8CodeUnitCount
+    reserve(length + 4)
+    var place = start + count
+    if afterComma {
+      place[0] = UInt8(ascii: ",")
+      place += 1
+    }
+    place[0] = UInt8(ascii: "\"")
+    Self.copy(name.utf8Start, to: place + 1, length)
+    place[length + 1] = UInt8(ascii: "\"")
+    place[length + 2] = UInt8(ascii: ":")
+    count = place - start + length + 3
+  }
+
+  /// Copies a few bytes: calling the library costs more than that for names of a dozen letters.
+  @inline(__always)
+  private static func copy(_ source: UnsafePointer<UInt8>, to target: UnsafeMutablePointer<UInt8>, _ length: Int) {
+    // Sound: from four bytes on, words that overlap in the middle cover all of them and nothing else.
+    let (from, to) = (UnsafeRawPointer(source), UnsafeMutableRawPointer(target))
+    switch length {
+    case 8...16:
+      let last = from.loadUnaligned(fromByteOffset: length - 8, as: UInt64.self)
+      to.storeBytes(of: from.loadUnaligned(as: UInt64.self), as: UInt64.self)
+      to.storeBytes(of: last, toByteOffset: length - 8, as: UInt64.self)
+    case 4..<8:
+      let last = from.loadUnaligned(fromByteOffset: length - 4, as: UInt32.self)
+      to.storeBytes(of: from.loadUnaligned(as: UInt32.self), as: UInt32.self)
+      to.storeBytes(of: last, toByteOffset: length - 4, as: UInt32.self)
+    default: to.copyMemory(from: from, byteCount: length)
+    }
+  }
+
+  /// Appends the bytes of a JSON string up to the first that needs an escape, as many as are answered.
+  mutating func append(unescaped bytes: UnsafeBufferPointer<UInt8>) -> Int {
+    reserve(bytes.count)
+    let copied = JSONText.copy(bytes, to: start + count)
+    count += copied
+    return copied
+  }
+
+  /// Begins a JSON string with the bytes up to the first that needs an escape, as many as are answered; if that is all of
+  /// them, the string is ended, too.
+  ///
+  /// - Parameters:
+  ///   - afterComma: Whether a comma comes before it.
+  ///   - isName: Whether a colon comes after it, once it is ended.
+  mutating func append(quoted bytes: UnsafeBufferPointer<UInt8>, afterComma: Bool, isName: Bool) -> Int {
+    reserve(bytes.count + 4)
+    var place = start + count
+    if afterComma {
+      place[0] = UInt8(ascii: ",")
+      place += 1
+    }
+    place[0] = UInt8(ascii: "\"")
+    let copied = JSONText.copy(bytes, to: place + 1)
+    place += copied + 1
+    if copied == bytes.count {
+      place[0] = UInt8(ascii: "\"")
+      place[1] = UInt8(ascii: ":")
+      place += isName ? 2 : 1
+    }
+    count = place - start
+    return copied
+  }
+
+  /// Appends a word of ASCII characters.
+  mutating func append(word: StaticString, afterComma: Bool) {
+    let length = word.utf8CodeUnitCount
+    reserve(length + 1)
+    var place = start + count
+    if afterComma {
+      place[0] = UInt8(ascii: ",")
+      place += 1
+    }
+    Self.copy(word.utf8Start, to: place, length)
+    count = place - start + length
   }
 
   /// Appends a whole number in decimal digits.
@@ -89,5 +169,13 @@ struct TextBuffer: ~Copyable {
       rest /= 10
     }
     count += width
+  }
+
+  /// Has `body` write so many bytes in place.
+  @inline(__always)
+  mutating func append(_ length: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Void) {
+    reserve(length)
+    body(start + count)
+    count += length
   }
 }

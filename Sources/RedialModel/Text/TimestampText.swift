@@ -13,24 +13,38 @@ public enum TimestampText {
   static func append(_ time: Timestamp, to text: inout TextBuffer) {
     let civil = CivilTime(time)
     if (0...9999).contains(civil.year) {
-      text.append(civil.year, width: 4)
+      text.append(4) { place in
+        put(civil.year / 100, place)
+        put(civil.year % 100, place + 2)
+      }
     } else {
       text.append(decimal: Int64(civil.year))
     }
-    text.append(UInt8(ascii: "-"))
-    text.append(civil.month, width: 2)
-    text.append(UInt8(ascii: "-"))
-    text.append(civil.day, width: 2)
-    text.append(UInt8(ascii: "T"))
-    text.append(civil.hour, width: 2)
-    text.append(UInt8(ascii: ":"))
-    text.append(civil.minute, width: 2)
-    text.append(UInt8(ascii: ":"))
-    text.append(civil.second, width: 2)
-    text.append(UInt8(ascii: "."))
     let remainder = time.microseconds % 1_000_000
-    text.append(Int((remainder < 0 ? remainder + 1_000_000 : remainder) / 1000), width: 3)
-    text.append(UInt8(ascii: "Z"))
+    let milliseconds = Int((remainder < 0 ? remainder + 1_000_000 : remainder) / 1000)
+    text.append(20) { place in
+      place[0] = UInt8(ascii: "-")
+      put(civil.month, place + 1)
+      place[3] = UInt8(ascii: "-")
+      put(civil.day, place + 4)
+      place[6] = UInt8(ascii: "T")
+      put(civil.hour, place + 7)
+      place[9] = UInt8(ascii: ":")
+      put(civil.minute, place + 10)
+      place[12] = UInt8(ascii: ":")
+      put(civil.second, place + 13)
+      place[15] = UInt8(ascii: ".")
+      place[16] = UInt8(truncatingIfNeeded: 0x30 + milliseconds / 100)
+      put(milliseconds % 100, place + 17)
+      place[19] = UInt8(ascii: "Z")
+    }
+  }
+
+  /// Writes a number from 0 to 99 as two digits.
+  @inline(__always)
+  private static func put(_ number: Int, _ place: UnsafeMutablePointer<UInt8>) {
+    place[0] = UInt8(truncatingIfNeeded: 0x30 + number / 10)
+    place[1] = UInt8(truncatingIfNeeded: 0x30 + number % 10)
   }
 
   /// Reads an RFC 3339 date-time with `Z` or a numeric offset, and any number of fraction digits, of

@@ -12,7 +12,13 @@ enum Answer {
   static func accepted(_ record: CallRecord, wait: CallView.Wait?, _ redaction: Redaction) -> HTTPResponse {
     var writer = JSONWriter(capacity: 768)
     CallView.write(record, attempts: [], wait: wait, redaction: redaction, to: &writer)
-    return json(202, writer, [HTTPHeader("location", "/v1/calls/" + record.id.description)])
+    return HTTPResponse(
+      status: 202,
+      headers: [
+        HTTPHeader("content-type", "application/json"),
+        HTTPHeader("location", record.id.description(after: "/v1/calls/")),
+      ],
+      body: writer.bytes)
   }
 
   /// 202: the call was accepted before, under the same key.
