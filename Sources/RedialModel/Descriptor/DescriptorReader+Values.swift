@@ -52,11 +52,20 @@ extension DescriptorReader {
   mutating func nextMember(
     _ members: inout Members, of what: @autoclosure () -> String, at parent: @autoclosure () -> String
   ) throws(JSONError) -> String? {
-    while let key = try json.nextKey() {
-      switch members.see(key) {
-      case .first: return key
-      case .again: fault("\(parent())/\(key)", "is given twice")
-      case .unknown: fault("\(parent())/\(Self.escaped(key))", "is not a member of \(what())")
+    guard let index = try nextIndex(&members, of: what(), at: parent()) else { return nil }
+    return members.name(at: index)
+  }
+
+  /// As ``nextMember(_:of:at:)``, by the place that the member has among those that the object may have.
+  mutating func nextIndex(
+    _ members: inout Members, of what: @autoclosure () -> String, at parent: @autoclosure () -> String
+  ) throws(JSONError) -> Int? {
+    while let name = try json.nextName() {
+      let (sighting, index) = try members.see(name, in: json)
+      switch sighting {
+      case .first: return index
+      case .again: fault("\(parent())/\(try json.text(of: name))", "is given twice")
+      case .unknown: fault("\(parent())/\(Self.escaped(try json.text(of: name)))", "is not a member of \(what())")
       }
       _ = try json.skipValue()
     }

@@ -4,7 +4,7 @@ internal import RedialCore
 ///
 /// A value of the wrong kind is passed over after it is noted, so that one
 /// answer tells the client of all its mistakes. Only text that is not JSON ends the reading.
-struct DescriptorReader {
+struct DescriptorReader: ~Copyable {
   var json: JSONReader
   var faults: [Problem.Fault] = []
   let limits: CallDescriptor.Limits
@@ -14,7 +14,7 @@ struct DescriptorReader {
   private var method: String?
   private var headers: [HeaderField] = []
   private var body: [UInt8]?
-  private var bodyMember: String?
+  private var bodyMember: StaticString?
   private var bodyIsJSON = false
   private var bodyTooLarge = false
   /// The policy that was read last.
@@ -23,7 +23,7 @@ struct DescriptorReader {
   private var contentErasedAt: Timestamp?
   private var namespace: Namespace?
   private var start: CallDescriptor.Start?
-  private var startMember: String?
+  private var startMember: StaticString?
   private var target: String?
   private var idempotent = false
   private var labels: [CallSpec.Label] = []
@@ -34,12 +34,15 @@ struct DescriptorReader {
   private var priority: Int?
   private var orderingKey: String?
 
-  private static let members = [
-    "url", "method", "headers", "body", "json", "bodyBase64", "policy", "delay", "startAt", "target", "idempotent",
-    "labels", "callback", "capture", "redirects", "orderingKey", "priority",
-  ]
-  /// What Redial has noted of a call that was accepted.
-  private static let notes = ["policyName", "contentErasedAt", "namespace"]
+  /// What a descriptor may say; from ``policyName`` on, what Redial has noted of a call that was accepted.
+  private enum Member: Int, CaseIterable {
+    case url, method, headers, body, json, bodyBase64, policy, delay, startAt, target, idempotent, labels, callback
+    case capture, redirects, orderingKey, priority
+    case policyName, contentErasedAt, namespace
+  }
+
+  private static let allMembers = Members(Member.allCases.map { "\($0)" })
+  private static let members = Members(Member.allCases.prefix(Member.policyName.rawValue).map { "\($0)" })
   private static let maximumLabels = 32
   private static let maximumLabelLength = 255
 
@@ -64,31 +67,34 @@ struct DescriptorReader {
       _ = try json.skipValue()
       return
     }
-    var members = Members(limits.isAccepted ? Self.members + Self.notes : Self.members)
+    var members = limits.isAccepted ? Self.allMembers : Self.members
     try json.beginObject()
-    while let key = try nextMember(&members, of: "a call descriptor", at: "") { try readMember(key) }
+    while let index = try nextIndex(&members, of: "a call descriptor", at: "") {
+      if let member = Member(rawValue: index) { try readMember(member) }
+    }
   }
 
-  private mutating func readMember(_ key: String) throws(JSONError) {
-    switch key {
-    case "url": try readURL()
-    case "method": try readMethod()
-    case "headers": try readHeaders()
-    case "body", "json", "bodyBase64": try readBody(key)
-    case "policy": try readPolicy()
-    case "delay", "startAt": try readStart(key)
-    case "target": try readTarget()
-    case "idempotent": idempotent = try bool("/idempotent") ?? false
-    case "labels": try readLabels()
-    case "callback": try readCallback()
-    case "capture": try readCapture()
-    case "redirects": try readRedirects()
-    case "priority": priority = try integer("/priority", in: CallSpec.priorities)
-    case "orderingKey": orderingKey = try name("/orderingKey")
-    case "policyName": policyName = try string("/policyName")
-    case "namespace": try readNamespace()
-    case "contentErasedAt": contentErasedAt = try string("/contentErasedAt").flatMap { TimestampText.parse($0) }
-    default: break
+  private mutating func readMember(_ member: Member) throws(JSONError) {
+    switch member {
+    case .url: try readURL()
+    case .method: try readMethod()
+    case .headers: try readHeaders()
+    case .body: try readBody(member, "body")
+    case .json: try readBody(member, "json")
+    case .bodyBase64: try readBody(member, "bodyBase64")
+    case .policy: try readPolicy()
+    case .delay, .startAt: try readStart(member, member == .delay ? "delay" : "startAt")
+    case .target: try readTarget()
+    case .idempotent: idempotent = try bool("/idempotent") ?? false
+    case .labels: try readLabels()
+    case .callback: try readCallback()
+    case .capture: try readCapture()
+    case .redirects: try readRedirects()
+    case .priority: priority = try integer("/priority", in: CallSpec.priorities)
+    case .orderingKey: orderingKey = try name("/orderingKey")
+    case .policyName: policyName = try string("/policyName")
+    case .namespace: try readNamespace()
+    case .contentErasedAt: contentErasedAt = try string("/contentErasedAt").flatMap { TimestampText.parse($0) }
     }
   }
 
@@ -124,6 +130,7 @@ struct DescriptorReader {
   private mutating func readHeaders() throws(JSONError) {
     guard try expect(.object, "/headers", "must be an object of strings or arrays of strings") else { return }
     try json.beginObject()
+    headers.reserveCapacity(4)
     while let name = try json.nextKey() {
       if let detail = HeaderRules.fault(inName: name) { fault("/headers/\(Self.escaped(name))", detail) }
       if headers.contains(where: { $0.name == name }) {
@@ -144,23 +151,33 @@ struct DescriptorReader {
   }
 
   private mutating func readHeaderValue(_ name: String) throws(JSONError) {
-    guard let value = try string("/headers/\(Self.escaped(name))") else { return }
+    guard try expect(.string, "/headers/\(Self.escaped(name))", "must be a string") else { return }
+    let found = try json.nextString()
+    let value = try Self.usual(found, json)
     if let detail = HeaderRules.fault(inValue: value) { fault("/headers/\(Self.escaped(name))", detail) }
     headers.append(HeaderField(name, value))
   }
 
-  private mutating func readBody(_ key: String) throws(JSONError) {
+  /// The text of a value; of the most usual one it need not be made.
+  private static func usual(_ value: JSONReader.Found, _ json: JSONReader) throws(JSONError) -> String {
+    if value.isPlain, value.range.count == 16, ASCIIText.starts(json.raw(value.range), with: "application/json") {
+      return "application/json"
+    }
+    return try json.text(of: value)
+  }
+
+  private mutating func readBody(_ member: Member, _ key: StaticString) throws(JSONError) {
     if let bodyMember {
       fault("/\(key)", "cannot be given together with \(bodyMember): a call has one body")
       _ = try json.skipValue()
       return
     }
     bodyMember = key
-    switch key {
-    case "json":
+    switch member {
+    case .json:
       body = Array(json.raw(try json.skipValue()))
       bodyIsJSON = true
-    case "bodyBase64":
+    case .bodyBase64:
       guard let text = try string("/bodyBase64") else { return }
       guard let bytes = Base64.decode(text) else {
         return fault("/bodyBase64", "is not base 64 with padding (RFC 4648)")
@@ -205,14 +222,14 @@ struct DescriptorReader {
     if faults.count == faultsBefore { policy = KnownPolicies.recent.note(draft, readFrom: text) }
   }
 
-  private mutating func readStart(_ key: String) throws(JSONError) {
+  private mutating func readStart(_ member: Member, _ key: StaticString) throws(JSONError) {
     if let startMember {
       fault("/\(key)", "cannot be given together with \(startMember)")
       _ = try json.skipValue()
       return
     }
     startMember = key
-    if key == "delay" {
+    if member == .delay {
       guard let delay = try duration("/delay", in: .zero...limits.delay) else { return }
       start = .after(delay)
     } else {
@@ -342,7 +359,7 @@ struct DescriptorReader {
 
   // MARK: The end
 
-  private mutating func finished() throws(Problem) -> CallDescriptor {
+  private consuming func finished() throws(Problem) -> CallDescriptor {
     if url == nil, !faults.contains(where: { $0.pointer == "/url" || $0.pointer.isEmpty }) {
       fault("/url", "is required")
     }
@@ -353,20 +370,24 @@ struct DescriptorReader {
     try refuseFaults(
       status: bodyTooLarge ? 413 : 422, code: bodyTooLarge ? "bodyTooLarge" : "invalidDescriptor",
       title: "The call descriptor cannot be accepted")
-    guard let url, let origin else { preconditionFailure("a descriptor without a usable URL has a fault") }
+    // Taken and not copied, for which texts that may be missing would be handled by what the run time knows of them.
+    guard let url = url.take(), let origin = origin.take() else {
+      preconditionFailure("a descriptor without a usable URL has a fault")
+    }
     if bodyIsJSON, !headers.contains(where: { $0.isNamed("content-type") }) {
       headers.append(HeaderField("content-type", "application/json"))
     }
-    let method = method ?? (body == nil ? "GET" : "POST")
+    let method = method.take() ?? (body == nil ? "GET" : "POST")
     let hasKey = idempotent || headers.contains { $0.isNamed("idempotency-key") }
     let policy = policy.finished(for: Idempotency(method: method, hasKey: hasKey))
     let spec = CallSpec(
       url: url, method: method, headers: headers,
-      target: QualifiedKey.make(target ?? origin, in: namespace ?? limits.namespace), policy: policy.policy,
-      policyJSON: policy.json, policyName: policyName, idempotent: idempotent, labels: labels, callback: callback,
+      target: QualifiedKey.make(target.take() ?? origin, in: namespace ?? limits.namespace), policy: policy.policy,
+      policyJSON: policy.json, policyName: policyName.take(), idempotent: idempotent, labels: labels,
+      callback: callback.take(),
       captureLimit: captureLimit ?? min(CallDescriptor.defaultCaptureBytes, limits.captureBytes),
       maxRedirects: maxRedirects ?? 0, redactedHeaders: redactedHeaders, priority: priority ?? CallSpec.defaultPriority,
-      orderingKey: orderingKey, contentErasedAt: contentErasedAt)
-    return CallDescriptor(spec: spec, body: body ?? [], start: start ?? .after(.zero))
+      orderingKey: orderingKey.take(), contentErasedAt: contentErasedAt)
+    return CallDescriptor(spec: spec, body: body.take() ?? [], start: start ?? .after(.zero))
   }
 }

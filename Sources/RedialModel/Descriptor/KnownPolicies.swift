@@ -107,9 +107,14 @@ final class KnownPolicy: Sendable {
   static let unsaid = KnownPolicy(PolicyDraft())
 
   /// A policy without gaps, with its canonical JSON.
-  struct Finished: Sendable {
+  final class Finished: Sendable {
     let policy: RetryPolicy
     let json: [UInt8]
+
+    init(policy: RetryPolicy, json: [UInt8]) {
+      self.policy = policy
+      self.json = json
+    }
   }
 
   private let draft: PolicyDraft

@@ -1,6 +1,12 @@
 /// The members that an object may have, and which of them have been there.
 struct Members {
-  private let names: [String]
+  /// A name, and what most others are told from it by.
+  private struct Name {
+    let text: String
+    let start: UInt64
+  }
+
+  private let names: [Name]
   /// Bit `i` is set once the member `names[i]` has been there.
   private var seen: UInt64 = 0
   /// Where the next name is looked for first: most clients give members in the order that the documents do.
@@ -14,17 +20,57 @@ struct Members {
   /// An object of at most 64 members that may have these.
   init(_ names: [String]) {
     precondition(names.count <= 64, "one bit for each name")
-    self.names = names
+    self.names = names.map { name in
+      Name(text: name, start: ASCIIText.withBytes(of: name) { Self.start(of: $0) })
+    }
   }
 
   /// Notes that a member is there.
-  mutating func see(_ name: String) -> Sighting {
-    guard let index = names[next...].firstIndex(of: name) ?? names[..<next].firstIndex(of: name) else {
-      return .unknown
-    }
+  ///
+  /// - Parameter json: What found its name.
+  /// - Returns: Which it is of those that the object may have, if it is one.
+  mutating func see(_ name: JSONReader.Found, in json: JSONReader) throws(JSONError) -> (Sighting, index: Int) {
+    guard let index = try position(of: name, in: json) else { return (.unknown, -1) }
     next = index + 1
     let bit: UInt64 = 1 << UInt64(index)
     defer { seen |= bit }
-    return seen & bit == 0 ? .first : .again
+    return (seen & bit == 0 ? .first : .again, index)
   }
+
+  private func position(of name: JSONReader.Found, in json: JSONReader) throws(JSONError) -> Int? {
+    guard name.isPlain else {
+      let text = try json.text(of: name)
+      return names.firstIndex { $0.text == text }
+    }
+    let wanted = json.raw(name.range)
+    let start = Self.start(of: wanted)
+    for index in next..<names.count where names[index].start == start {
+      if Self.equal(names[index].text, wanted) { return index }
+    }
+    for index in 0..<next where names[index].start == start {
+      if Self.equal(names[index].text, wanted) { return index }
+    }
+    return nil
+  }
+
+  /// The length of a name and the first of its bytes.
+  private static func start(of name: UnsafeBufferPointer<UInt8>) -> UInt64 {
+    var start = UInt64(truncatingIfNeeded: name.count) << 56
+    for place in 0..<min(7, name.count) { start |= UInt64(name[place]) << UInt64(8 * place) }
+    return start
+  }
+
+  @inline(__always)
+  private static func equal(_ name: String, _ wanted: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard name.utf8.count == wanted.count else { return false }
+    // What came before has been compared.
+    if wanted.count <= 7 { return true }
+    return ASCIIText.withBytes(of: name) { name in
+      for index in 7..<wanted.count where name[index] != wanted[index] { return false }
+      return true
+    }
+  }
+
+  /// The name of the member at an index.
+  func name(at index: Int) -> String { names[index].text }
 }

@@ -75,12 +75,32 @@ public struct JSONReader {
 
   /// Reads the next member's name, its value being next; nil, and the `}` read, when there is none.
   public mutating func nextKey() throws(JSONError) -> String? {
+    guard let name = try nextName() else { return nil }
+    return try text(of: name)
+  }
+
+  /// A string of the text that has been read and is sound.
+  struct Found {
+    /// Where its content stands in the text.
+    var range: Range<Int>
+    /// Whether it says just its bytes as they stand: ASCII without an escape.
+    var isPlain: Bool
+  }
+
+  /// As ``nextKey()``, without making a text of a name that nobody may want as one.
+  mutating func nextName() throws(JSONError) -> Found? {
     guard try advance(closing: UInt8(ascii: "}")) else { return nil }
-    skipSpace()
     guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { throw error("a member name was expected") }
-    let key = try string()
+    let name = try foundString()
     try skipColon()
-    return key
+    return name
+  }
+
+  /// The text of a string that was found.
+  func text(of found: Found) throws(JSONError) -> String {
+    // The common case, spared the general check: `decoding` has a quick way for ASCII.
+    if found.isPlain { return String(decoding: raw(found.range), as: UTF8.self) }
+    return try decoded(found.range)
   }
 
   /// Reads the `[` of an array; its elements follow by ``nextElement()``.
@@ -104,28 +124,51 @@ public struct JSONReader {
 
   /// Reads a string.
   public mutating func string() throws(JSONError) -> String {
-    guard try peek() == .string else { throw error("a string was expected") }
-    let (range, escaped, isASCII) = try scanString()
-    // The common case, spared the general check: `decoding` has a quick way for ASCII.
-    if isASCII, !escaped { return String(decoding: raw(range), as: UTF8.self) }
-    if !escaped {
-      guard let text = String(validating: bytes[range], as: UTF8.self) else {
-        throw JSONError(offset: range.lowerBound, reason: "the string is not valid UTF-8")
-      }
-      return text
-    }
-    return try unescape(range)
+    try expectString()
+    let (range, isPlain) = try scanString()
+    return isPlain ? String(decoding: raw(range), as: UTF8.self) : try decoded(range)
   }
 
   /// Reads a string, as the UTF-8 bytes of its text.
   public mutating func utf8String() throws(JSONError) -> [UInt8] {
-    guard try peek() == .string else { throw error("a string was expected") }
-    let before = self
-    let (range, escaped, isASCII) = try scanString()
-    if isASCII, !escaped { return Array(raw(range)) }
-    self = before
-    return Array(try string().utf8)
+    try expectString()
+    let (range, isPlain) = try scanString()
+    if isPlain { return Array(raw(range)) }
+    return try hasEscape(range) ? unescape(range) : Array(decoded(range).utf8)
   }
+
+  /// Reads a string, without making a text of it yet.
+  mutating func nextString() throws(JSONError) -> Found {
+    try expectString()
+    return try foundString()
+  }
+
+  private mutating func expectString() throws(JSONError) {
+    skipSpace()
+    if index < bytes.count, bytes[index] == UInt8(ascii: "\"") { return }
+    // What is there instead may be no value at all, which is told first.
+    _ = try peek()
+    throw error("a string was expected")
+  }
+
+  /// Reads and checks the string that begins at `index`.
+  private mutating func foundString() throws(JSONError) -> Found {
+    let (range, isPlain) = try scanString()
+    if !isPlain { _ = try decoded(range) }
+    return Found(range: range, isPlain: isPlain)
+  }
+
+  /// The text of a string that has escapes or is not ASCII, which is checked.
+  @inline(never)
+  private func decoded(_ range: Range<Int>) throws(JSONError) -> String {
+    if hasEscape(range) { return String(decoding: try unescape(range), as: UTF8.self) }
+    guard let text = String(validating: bytes[range], as: UTF8.self) else {
+      throw JSONError(offset: range.lowerBound, reason: "the string is not valid UTF-8")
+    }
+    return text
+  }
+
+  private func hasEscape(_ range: Range<Int>) -> Bool { raw(range).contains(UInt8(ascii: "\\")) }
 
   /// Reads a number.
   public mutating func double() throws(JSONError) -> Double {
@@ -183,7 +226,6 @@ public struct JSONReader {
     case .object:
       try beginObject()
       while try advance(closing: UInt8(ascii: "}")) {
-        skipSpace()
         guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { throw error("a member name was expected") }
         try skipString()
         try skipColon()
@@ -202,12 +244,15 @@ public struct JSONReader {
     JSONError(offset: index, reason: reason)
   }
 
+  @inline(__always)
   private mutating func skipSpace() {
-    while index < bytes.count {
-      switch bytes[index] {
-      case 0x20, 0x09, 0x0A, 0x0D: index += 1
-      default: return
-      }
+    while index < bytes.count, bytes[index] <= 0x20, Self.isSpace(bytes[index]) { index += 1 }
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x20, 0x09, 0x0A, 0x0D: true
+    default: false
     }
   }
 
@@ -219,12 +264,8 @@ public struct JSONReader {
 
   /// Checks a string as strictly as if it were wanted.
   private mutating func skipString() throws(JSONError) {
-    let (range, escaped, isASCII) = try scanString()
-    if escaped {
-      _ = try unescape(range)
-    } else if !isASCII, String(validating: bytes[range], as: UTF8.self) == nil {
-      throw JSONError(offset: range.lowerBound, reason: "the string is not valid UTF-8")
-    }
+    let (range, isPlain) = try scanString()
+    if !isPlain { _ = try decoded(range) }
   }
 
   private mutating func enter() throws(JSONError) {
@@ -285,59 +326,64 @@ public struct JSONReader {
   }
 
   /// Finds the end of the string at `index` and moves behind it.
-  private mutating func scanString() throws(JSONError) -> (content: Range<Int>, escaped: Bool, isASCII: Bool) {
-    index += 1
-    let start = index
-    var escaped = false
-    var bits: UInt8 = 0
-    let raw = UnsafeRawBufferPointer(bytes)
-    while index < bytes.count {
-      // Eight bytes at a time, up to the first that is anything but plain text.
-      if index + 8 <= bytes.count {
-        let plain = Self.plainPrefix(raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-        index += plain
-        if plain == 8 { continue }
+  ///
+  /// - Returns: Where its content is, and whether that is ASCII without an escape.
+  private mutating func scanString() throws(JSONError) -> (content: Range<Int>, isPlain: Bool) {
+    let start = index + 1
+    var at = start
+    var isPlain = true
+    // Sound: bytes are loaded only at `at < count`, and sixteen only where as many follow.
+    let (raw, count) = (UnsafeRawBufferPointer(bytes), bytes.count)
+    while at < count {
+      // Up to the first byte that is anything but plain text: sixteen at a time.
+      while at + 16 <= count {
+        let special = Self.special(raw.loadUnaligned(fromByteOffset: at, as: SIMD16<Int8>.self))
+        at += special ?? 16
+        if special != nil { break }
       }
-      let byte = bytes[index]
+      guard at < count else { break }
+      let byte = raw[at]
       if byte == UInt8(ascii: "\"") {
-        index += 1
-        return (start..<(index - 1), escaped, bits < 0x80)
+        index = at + 1
+        return (start..<at, isPlain)
       }
-      bits |= byte
-      guard byte >= 0x20 else { throw error("a control character in a string must be escaped") }
+      guard byte >= 0x20 else {
+        index = at
+        throw error("a control character in a string must be escaped")
+      }
       if byte == UInt8(ascii: "\\") {
-        escaped = true
-        index += 1
+        isPlain = false
+        at += 1
       }
-      index += 1
+      at += 1
+      if byte >= 0x80 {
+        isPlain = false
+        while at < count, raw[at] >= 0x80 { at += 1 }
+      }
     }
-    index = bytes.count
+    index = count
     throw error("the text ends inside a string")
   }
 
-  /// How many of the first of eight bytes are ASCII, without a quotation mark, a backslash or a control character.
-  static func plainPrefix(_ word: UInt64) -> Int {
-    let word = UInt64(littleEndian: word)
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    let tops: UInt64 = 0x8080_8080_8080_8080
-    let quotes = word ^ ones &* 0x22
-    let backslashes = word ^ ones &* 0x5C
-    // The top bit of a byte is set if the byte is below 0x20, a quotation mark, a backslash, or not ASCII. A borrow from
-    // such a byte may set it in those above, but the lowest that is set is true.
-    let special = ((word &- ones &* 0x20) | (quotes &- ones) | (backslashes &- ones) | word) & tops
-    return special.trailingZeroBitCount / 8
+  /// The first of sixteen bytes that is not ASCII, or is a quotation mark, a backslash or a control character.
+  @inline(__always)
+  private static func special(_ bytes: SIMD16<Int8>) -> Int? {
+    // As signed numbers, bytes beyond ASCII are below the control characters.
+    JSONText.first(
+      in: (bytes .< SIMD16(repeating: 0x20))
+        .| (bytes .== SIMD16(repeating: 0x22)) .| (bytes .== SIMD16(repeating: 0x5C)))
   }
 
-  private func unescape(_ range: Range<Int>) throws(JSONError) -> String {
+  /// The UTF-8 bytes of a string with escapes, which are checked.
+  private func unescape(_ range: Range<Int>) throws(JSONError) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(range.count)
     var at = range.lowerBound
     while at < range.upperBound {
-      guard bytes[at] == UInt8(ascii: "\\") else {
-        text.append(bytes[at])
-        at += 1
-        continue
-      }
+      let end = bytes[at..<range.upperBound].firstIndex(of: UInt8(ascii: "\\")) ?? range.upperBound
+      text.append(contentsOf: raw(at..<end))
+      at = end
+      guard at < range.upperBound else { break }
       switch bytes[at + 1] {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(bytes[at + 1])
       case UInt8(ascii: "b"): text.append(0x08)
@@ -347,17 +393,17 @@ public struct JSONReader {
       case UInt8(ascii: "t"): text.append(0x09)
       case UInt8(ascii: "u"):
         let (scalar, length) = try unicodeEscape(at, limit: range.upperBound)
-        text.append(contentsOf: String(Character(scalar)).utf8)
+        text.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
         at += length
         continue
       default: throw JSONError(offset: at, reason: "the escape is unknown")
       }
       at += 2
     }
-    guard let string = String(validating: text, as: UTF8.self) else {
+    guard text.withUnsafeBufferPointer({ (try? UTF8Span(validating: $0.span)) != nil }) else {
       throw JSONError(offset: range.lowerBound, reason: "the string is not valid UTF-8")
     }
-    return string
+    return text
   }
 
   /// Reads `\uXXXX`, or the two of a surrogate pair.
