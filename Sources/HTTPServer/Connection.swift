@@ -24,11 +24,12 @@ final class Connection {
   let generation: UInt32
 
   var phase = Phase.reading
-  var parser = RequestParser(announcesBodies: true)
+  // No two accesses to one of these can overlap, for the reason that is given for the loop's own buffers.
+  @exclusivity(unchecked) var parser = RequestParser(announcesBodies: true)
   /// What arrived and is not yet used. Empty, and without memory, while whole requests arrive.
-  var input = ByteBuffer()
+  @exclusivity(unchecked) var input = ByteBuffer()
   /// What the socket did not take at once.
-  var output = ByteBuffer()
+  @exclusivity(unchecked) var output = ByteBuffer()
   /// Bytes that the kernel held for the peer when the write deadline was last set.
   var unacknowledged: Int32 = 0
 

@@ -46,16 +46,22 @@ final class EventLoop: @unchecked Sendable {
   private let events: UnsafeMutablePointer<epoll_event>
   /// Where bytes are received; only what is not used at once goes to a connection's own buffer.
   let scratch: UnsafeMutablePointer<UInt8>
+
+  // Of what is marked so, no two accesses can overlap, which would otherwise be looked for at run time with each, at some
+  // eighty instructions: they are made by the loop's thread alone, and each lasts as long as one method of the buffer,
+  // the table or the lists, or one call of the parser or the writer that fills them. These are plain code on bytes, which
+  // call neither the handler nor anything else that could come back to the loop.
+
   /// Answers of the connection at hand that are not yet sent. Empty between connections.
-  var out = ByteBuffer()
-  var table: FieldTable
+  @exclusivity(unchecked) var out = ByteBuffer()
+  @exclusivity(unchecked) var table: FieldTable
   /// The body at hand, if it came coded. Empty unless the handler is looking at it.
-  var inflated = ByteBuffer()
+  @exclusivity(unchecked) var inflated = ByteBuffer()
   var decoder: ContentDecoder
   /// The answer at hand, compressed. Empty unless it is being written.
-  var gzipped = ByteBuffer()
+  @exclusivity(unchecked) var gzipped = ByteBuffer()
   var encoder: GzipEncoder
-  var dateText = DateText()
+  @exclusivity(unchecked) var dateText = DateText()
 
   var connections: [Connection?] = []
   var freeSlots: [Int] = []
@@ -69,7 +75,7 @@ final class EventLoop: @unchecked Sendable {
 
   /// Milliseconds of the monotonic clock when the loop last woke.
   var now: UInt64 = 0
-  var deadlines: DeadlineLists
+  @exclusivity(unchecked) var deadlines: DeadlineLists
   var isAccepting = true
   /// When accepting is tried again after descriptors ran out.
   var acceptsAgainAt: UInt64?

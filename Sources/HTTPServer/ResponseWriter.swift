@@ -139,13 +139,19 @@ struct ResponseWriter {
   }
 
   private mutating func writeDecimal(_ number: Int) {
-    var divisor = 1
-    while number / divisor >= 10 { divisor *= 10 }
-    while divisor > 0 {
-      cursor.pointee = UInt8(truncatingIfNeeded: 0x30 + number / divisor % 10)
-      cursor += 1
-      divisor /= 10
+    var length = 1
+    var bound = 10
+    while length < 19, number >= bound {
+      length += 1
+      bound &*= 10
     }
+    // Sound: the last digit goes where the number ends, and there are as many as were counted.
+    var rest = UInt(bitPattern: number)
+    for place in stride(from: length - 1, through: 0, by: -1) {
+      cursor[place] = UInt8(truncatingIfNeeded: 0x30 + rest % 10)
+      rest /= 10
+    }
+    cursor += length
   }
 
   private mutating func writeHexadecimal(_ number: Int) {
