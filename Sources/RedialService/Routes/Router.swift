@@ -44,6 +44,11 @@ enum Route: Sendable {
   ///
   /// - Parameter query: What follows the `?`; it belongs to the URL of a forwarded request, and to nobody else here.
   init(_ method: HTTPMethod, _ path: String, query: String? = nil) {
+    // What nearly every request is for, before any list is made.
+    if path == "/v1/calls", method == .post {
+      self = .submit
+      return
+    }
     if path.hasPrefix(Self.forwardPrefix) {
       self = .forward(Self.forwarded(path.dropFirst(Self.forwardPrefix.count)) + (query.map { "?" + $0 } ?? ""))
       return
