@@ -140,7 +140,7 @@ struct JSONTests {
   @Test("a string with one character that needs an escape, at any place, is read back as it was written")
   func escapedAnywhere() throws {
     for special in ["\"", "\\", "\n", "\u{0}", "\u{1F}", "\u{7F}", "é", "\u{1F600}"] {
-      for length in 0...20 {
+      for length in 0...40 {
         for place in 0...length {
           let text =
             String(repeating: "a", count: place) + special + String(repeating: "z", count: length - place)
@@ -242,13 +242,16 @@ struct JSONTests {
 
   @Test("a special byte ends plain text at every place, however the text lies to the words that are looked at")
   func specialBytes() {
-    for length in 0...20 {
+    for length in 0...40 {
       for place in 0...length {
         for special in ["\\\"", "\\\\", "\u{1}", "é", "\"", "\u{1F}", "\u{7F}", "~", "#", "!"] {
           var text = String(repeating: "a", count: length)
           text.insert(contentsOf: special, at: text.index(text.startIndex, offsetBy: place))
-          let bytes = Array("[\"\(text)\"]".utf8)
-          #expect((try? Value.read(bytes)) == Value.foundation(bytes), "\(text)")
+          // With nothing behind it and with enough, so that the end of the text is in the word that is looked at or not.
+          for space in ["", String(repeating: " ", count: 20)] {
+            let bytes = Array("[\"\(text)\"]\(space)".utf8)
+            #expect((try? Value.read(bytes)) == Value.foundation(bytes), "\(text)")
+          }
         }
       }
     }

@@ -32,4 +32,42 @@ struct TargetURLTests {
   func refused(text: String) {
     #expect(throws: TargetURL.URLFault.self) { try TargetURL(text) }
   }
+
+  @Test("a URL has the same origin, or is as faulty, whatever the case of its scheme")
+  func cases() {
+    let hosts = [
+      "", "x", "example.com", "example.com.", "example.de", "1.2.3.4", "1.2.3", "1.2.3.4.", "256.1.1.1", "0x7f.1",
+      "x.0x",
+      "x.9", "9.x", "[::1]", "[::g]", "a_b", "a b", "a%62", "é", "EXAMPLE.com", "\u{7F}", "user@x", "x\\y",
+      String(repeating: "a", count: 253), String(repeating: "a", count: 254),
+    ]
+    let ports = [
+      "", ":", ":0", ":1", ":80", ":080", ":443", ":8080", ":65535", ":65536", ":99999", ":123456", ":8a", ":-1",
+    ]
+    let rests = [
+      "", "/", "/a?b=c#d", "?q", "#f", "/a b", "/\\", "/\u{7F}", "/é", "/" + String(repeating: "a", count: 8000),
+    ]
+    var (good, bad) = (0, 0)
+    for scheme in ["http", "https"] {
+      for host in hosts {
+        for port in ports {
+          for rest in rests {
+            let text = "://\(host)\(port)\(rest)"
+            let one = Self.origin(of: scheme + text)
+            #expect(one == Self.origin(of: scheme.uppercased() + text), "\(scheme)\(text)")
+            if case .success = one { good += 1 } else { bad += 1 }
+          }
+        }
+      }
+    }
+    #expect(good > 500 && bad > 500)
+  }
+
+  private static func origin(of text: String) -> Result<String, TargetURL.URLFault> {
+    do throws(TargetURL.URLFault) {
+      return .success(try TargetURL(text).origin)
+    } catch {
+      return .failure(error)
+    }
+  }
 }
