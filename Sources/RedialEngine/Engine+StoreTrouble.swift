@@ -1,7 +1,8 @@
 internal import RedialCore
 internal import RedialModel
 
-/// A store that has just failed: new calls are refused, what was accepted is kept and written again.
+/// A store that has just failed: new calls are refused, what was accepted is kept and written again, and only once that
+/// is on disk is the trouble over.
 struct StoreTrouble: Sendable {
   /// When the store is tried again.
   var until: Timestamp
@@ -9,6 +10,8 @@ struct StoreTrouble: Sendable {
   var problem: Problem
   /// Whether everything that was asked for before the failure was known has come back.
   var isComplete = false
+  /// Whether what was kept has been asked for again, and nobody knows yet whether it can be written.
+  var isRetrying = false
   /// What came back unwritten, in order.
   var stuck = Backlog()
   /// What has been decided since, which stands on it.
@@ -66,26 +69,24 @@ extension Engine {
     effects.store.append(StoreRequest(.barrier, epoch: epoch))
     epoch += 1
     forgetAcceptedKeys()
-    // A lookup that was asked for in the turn of the failure fails by itself: what is kept stays.
-    var again = trouble ?? StoreTrouble(until: now, problem: Self.problem(failure))
     // Nothing has to become better: without the call that was one too many, the rest can be written at once.
-    again.until = failure.isKeyTaken ? now : now + settings.storeRetry
-    again.problem = Self.problem(failure)
-    again.isComplete = false
-    trouble = again
+    trouble = StoreTrouble(
+      until: failure.isKeyTaken ? now : now + settings.storeRetry, problem: Self.problem(failure))
     effects.actions.append(.notice(.storeFailed(message: failure.message)))
   }
 
-  /// A lookup or a claim that the turn which learnt of the trouble still asked for has failed as well. What is kept since
-  /// is kept on, and the barrier that was asked for tells when all of it has come back: no write was asked for behind it.
+  /// What was written again has failed again, or a lookup or a claim that the turn which learnt of the trouble still asked
+  /// for. What is kept since is kept on; and the barrier that was asked for behind it tells when all of it has come back.
   private mutating func prolongTrouble(_ failure: StoreFailure) {
     epoch += 1
     let until = now + settings.storeRetry
     trouble?.until = until
     trouble?.problem = Self.problem(failure)
+    trouble?.isRetrying = false
   }
 
-  /// Tries the store again once its time has come.
+  /// Tries the store again once its time has come. Until something is on disk nothing has become better: what is decided
+  /// meanwhile waits, and new calls are refused.
   mutating func retryStore() {
     guard let over = trouble, over.isComplete, now >= over.until else { return }
     // Whatever this turn adds stands on these, so they go first, as one.
@@ -94,12 +95,25 @@ extension Engine {
     let refused = trouble?.refused ?? []
     let again = refused.sorted().map(StoreWrite.discard) + kept
     let then = over.stuck.then + over.later.then
-    trouble = nil
+    trouble = StoreTrouble(until: over.until, problem: over.problem, isRetrying: true)
     // What was refused may have had a turn, which is another's now.
     if !refused.isEmpty { stored(due: now) }
     if !again.isEmpty || !then.isEmpty {
       effects.store.append(StoreRequest(.commit(again, then: then), epoch: epoch))
       effects.actions.append(.notice(.storeRetried(writes: again.count)))
+    }
+    // Where nothing was kept, as when a claim failed, this is what proves that the store can be written.
+    effects.store.append(StoreRequest(.barrier, epoch: epoch))
+  }
+
+  /// The store has written what it was asked for up to a barrier.
+  mutating func storeWritten(_ asked: UInt64) {
+    guard let over = trouble, over.isRetrying, asked == epoch else { return }
+    trouble = nil
+    let (writes, then) = (over.later.writes, over.later.then)
+    if !writes.isEmpty || !then.isEmpty {
+      // Ahead of what this turn has decided, which stands on it.
+      effects.store.append(StoreRequest(.commit(writes, then: then), epoch: epoch))
     }
     for index in knownTargets { enterRotation(index) }
   }

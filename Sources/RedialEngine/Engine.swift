@@ -179,6 +179,7 @@ public struct Engine: Sendable {
     case .leased(let grant, let ask): leased(grant, ask)
     case .changed: leases.nextAsk = now
     case .storeFailed(let request, let failure): storeFailed(request, failure)
+    case .storeWritten(let asked): storeWritten(asked)
     case .subscriptions(let all): subscriptions = all
     case .announce(let announcement): announce(announcement)
     case .drain: isDraining = true

@@ -34,7 +34,8 @@ public struct StoreRequest: Sendable {
     case findKey(KeyedSubmission, at: Timestamp)
     /// Renew the lease, or join those who share the store.
     case lease(LeaseAsk)
-    /// Nothing; it is only ever made to fail, behind everything older.
+    /// Write something, whatever it is, behind everything older: it tells whether the store can be written, or fails with
+    /// what has failed, behind all of it.
     case barrier
   }
 

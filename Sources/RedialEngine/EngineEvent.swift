@@ -50,6 +50,8 @@ public enum EngineEvent: Sendable {
   case changed
   /// The store could not do this.
   case storeFailed(StoreRequest, StoreFailure)
+  /// The store has come to a ``StoreRequest/Body/barrier`` of this epoch, and has written something for it.
+  case storeWritten(epoch: UInt64)
   /// Who is told of events from now on, by webhooks.
   case subscriptions([WebhookSubscription])
   /// Something to tell subscribers.

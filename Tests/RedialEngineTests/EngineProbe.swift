@@ -37,14 +37,27 @@ struct EngineProbe {
     wakeAt = effects.wakeAt
   }
 
-  /// The store does all commits that it was asked for; other requests stay.
+  /// The store does all commits that it was asked for, and comes to what is to tell that it has; other requests stay.
   mutating func commit() {
+    var barriers: [EngineEvent] = []
     for request in requests {
-      guard case .commit(let writes, let then) = request.body else { continue }
-      written += writes
-      actions += then
+      switch request.body {
+      case .commit(let writes, let then):
+        written += writes
+        actions += then
+      case .barrier: barriers.append(.storeWritten(epoch: request.epoch))
+      default: break
+      }
     }
-    requests.removeAll { if case .commit = $0.body { true } else { false } }
+    requests.removeAll {
+      switch $0.body {
+      case .commit, .barrier: true
+      default: false
+      }
+    }
+    guard !barriers.isEmpty else { return }
+    hear(barriers)
+    commit()
   }
 
   /// The store fails in everything that it was asked and is asked meanwhile.

@@ -36,6 +36,65 @@ struct StoreTroubleTests {
     #expect(probe.submit().rawValue > 0)
   }
 
+  @Test("the store is failing until what was kept has been written, and nothing is accepted while that is tried")
+  func failsUntilWritten() {
+    var probe = EngineProbe()
+    let id = probe.submit()
+    probe.end(id, status: 200, thenCommit: false)
+    probe.fail()
+    for _ in 0..<3 {
+      probe.now = probe.now + .seconds(1)
+      probe.hear()
+      #expect(!probe.requests.isEmpty)
+      #expect(probe.report()?.storeFailing == true)
+      let reply = probe.submitOnly()
+      #expect(probe.refusal(of: reply)?.code == "storageUnavailable")
+      probe.fail()
+      #expect(probe.report()?.storeFailing == true)
+      #expect(probe.state(id) == .running)
+    }
+    probe.advance(.seconds(1))
+    #expect(probe.report()?.storeFailing == false)
+    #expect(probe.state(id) == .succeeded)
+  }
+
+  @Test("what is decided while the store is tried again is written behind what was kept")
+  func writesInOrder() {
+    var probe = EngineProbe()
+    let ids = [probe.submit(), probe.submit()]
+    probe.end(ids[0], status: 200, thenCommit: false)
+    probe.fail()
+    probe.now = probe.now + .seconds(1)
+    probe.hear()
+    let before = probe.written.count
+    probe.end(ids[1], status: 200, thenCommit: false)
+    probe.commit()
+    let updated = probe.written[before...].compactMap { if case .update(let id, _, _) = $0 { id } else { nil } }
+    #expect(updated == ids)
+    #expect(probe.report()?.storeFailing == false)
+  }
+
+  @Test("a claim that failed is over when something has been written, though nothing was kept")
+  func provesByWriting() {
+    var probe = EngineProbe()
+    probe.submit(after: .seconds(60))
+    probe.advance(.seconds(59))
+    probe.fail()
+    probe.now = probe.now + .seconds(1)
+    probe.hear()
+    #expect(probe.report()?.storeFailing == true)
+    guard case .barrier = probe.requests.first?.body, probe.requests.count == 1 else {
+      Issue.record("the store was not asked to write something, or for more")
+      return
+    }
+    probe.commit()
+    #expect(probe.report()?.storeFailing == false)
+    guard case .claimDue = probe.requests.first?.body else {
+      Issue.record("what is due was not asked for again")
+      return
+    }
+  }
+
   @Test("an attempt's end that could not be written is written when the store works again, and only then told")
   func keeps() {
     var probe = EngineProbe()

@@ -53,7 +53,9 @@ final class NotedStore: CallStore, @unchecked Sendable {
     return TidyStep(removed: 1, isDone: left == 0)
   }
   func setting(_ name: String) -> String? { nil }
-  func setSetting(_ name: String, to value: String) {}
+  func setSetting(_ name: String, to value: String) throws(StoreError) {
+    if state.withLock({ $0.failing }) { throw StoreError(kind: .full, message: "no space") }
+  }
   func close() {}
 }
 
@@ -93,6 +95,7 @@ struct StoreLaneTests {
     case .fetched: "fetched"
     case .fetchedDamaged(_, let hasEnded, let message): "\(message) \(hasEnded)"
     case .storeFailed(let request, let failure): "failed \(request.epoch) \(failure.isFull ? "full" : "")"
+    case .storeWritten(let epoch): "written \(epoch)"
     default: "?"
     }
   }
@@ -208,6 +211,21 @@ struct StoreLaneTests {
       lane.post([StoreRequest(.fetch(operation), epoch: 0), Self.commit(1)])
     }
     #expect(outcomes == ["damaged true", "1 committed, 1 told"])
+  }
+
+  @Test("a barrier is told of once something has been written for it, and fails while nothing can be")
+  func barrier() {
+    let store = NotedStore()
+    let outcomes = outcomes(store) { lane in
+      store.setFailing(true)
+      lane.post([StoreRequest(.barrier, epoch: 0)])
+      let failed = DispatchSemaphore(value: 0)
+      lane.afterwards { _ in failed.signal() }
+      failed.wait()
+      store.setFailing(false)
+      lane.post([Self.commit(1, epoch: 1), StoreRequest(.barrier, epoch: 1)])
+    }
+    #expect(outcomes == ["failed 0 full", "1 committed, 1 told", "written 1"])
   }
 
   @Test("after a failure nothing of its epoch is served, in order, until the engine begins another")

@@ -109,7 +109,6 @@ struct SimulatedStoreLane {
     case .other(let request):
       switch request.body {
       case .lease(let ask): return ask.session != nil && (ask.session != session || !store.stands(session))
-      case .barrier: return false
       default: return session == nil || !store.stands(session)
       }
     }
@@ -135,7 +134,8 @@ struct SimulatedStoreLane {
 
   private func answer(_ request: StoreRequest, store: inout SimulatedStore) -> [EngineEvent] {
     switch request.body {
-    case .commit, .barrier, .lease: return []
+    case .commit, .lease: return []
+    case .barrier: return [.storeWritten(epoch: request.epoch)]
     case .claimDue(let time, let limit):
       return [.claimedDue(store.claimDue(before: time, limit: limit, by: session))]
     case .claimQueued(let target, let limit):

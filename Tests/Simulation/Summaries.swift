@@ -28,6 +28,7 @@ extension EngineEvent {
     case .setAside(let count, let namespace): "\(count) of \(namespace) set aside"
     case .namespaces(let all): "there are \(all)"
     case .storeFailed(let request, _): "failure of \(request.summary)"
+    case .storeWritten(let epoch): "written/\(epoch)"
     case .subscriptions(let all): "subscriptions \(all.map(\.id))"
     case .announce(let announcement): "announce \(announcement.type)"
     case .leased(let grant, _):

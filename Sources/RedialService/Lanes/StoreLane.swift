@@ -183,7 +183,11 @@ final class StoreLane: @unchecked Sendable {
     guard !isVoid(request) else { return fail([request]) }
     do throws(StoreError) {
       switch request.body {
-      case .commit, .barrier: break
+      case .commit: break
+      case .barrier:
+        // Another value each time: what does not change is not written.
+        try store.setSetting("writtenAgainAt", to: "\(Clock.wallTime().microseconds)")
+        outcome(.events([.storeWritten(epoch: request.epoch)]))
       case .claimDue(let time, let limit):
         outcome(.events([.claimedDue(try store.claimDue(before: time, limit: limit))]))
       case .claimQueued(let target, let limit):
