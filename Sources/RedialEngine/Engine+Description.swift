@@ -64,6 +64,6 @@ extension Engine {
         snapshot.backlog = backlogs[place]
         return snapshot
       }, inFlight: inFlight, unfinished: max(0, unfinished), held: calls.count,
-      storeFailing: trouble != nil || !leases.canWork)
+      storeFailing: isStoreFailing)
   }
 }

@@ -22,6 +22,7 @@ extension Engine {
     let accepted = endLookup(submission.key)
     // What was accepted under the key since it was asked for is not known any more; whoever asks again will hear of it.
     if isStale || !leases.canWork { return refuse(submission.reply, Self.leaseLost) }
+    if putOff(.submit(submission.descriptor, submission.reply)) { return }
     if let trouble { return refuse(submission.reply, trouble.problem) }
     if let earlier = record ?? accepted {
       let isSame = earlier.key.fingerprint == submission.key.fingerprint
@@ -43,6 +44,12 @@ extension Engine {
     refuse(submission.reply, problem)
   }
 
+  /// The store has not looked, and will.
+  mutating func lookUpAgain(_ submission: KeyedSubmission) {
+    endLookup(submission.key)
+    _ = putOff(.submit(submission.descriptor, submission.reply))
+  }
+
   /// Counts an answer about a key; answers what was accepted under it meanwhile.
   @discardableResult
   mutating func endLookup(_ key: IdempotencyKey) -> KeyRecord? {
@@ -58,7 +65,7 @@ extension Engine {
     for key in keys.keys { keys[key]?.accepted = nil }
   }
 
-  private static func keyReused(_ key: IdempotencyKey) -> Problem {
+  static func keyReused(_ key: IdempotencyKey) -> Problem {
     Problem(
       status: 422, code: "idempotencyKeyReused", title: "The Idempotency-Key was used for another call",
       detail:

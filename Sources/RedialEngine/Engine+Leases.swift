@@ -88,8 +88,10 @@ extension Engine {
       refuse(submission.reply, Self.leaseLost)
     }
     effects.actions.append(.notice(.leaseLost))
+    let waiting = trouble?.deferred ?? []
     startOver()
     leases.lose(at: now, epoch: epoch)
+    for event in waiting { handle(event) }
   }
 
   /// What was asked for under a lease that was lost has failed: nobody is left to see to it.

@@ -51,6 +51,7 @@ extension Engine {
     if let trouble {
       // The store has handed it over all the same.
       if !record.progress.state.isFinal { adopt(record) }
+      if putOff(.operate(operation)) { return }
       return refuse(operation, trouble.problem)
     }
     if !record.progress.state.isFinal {

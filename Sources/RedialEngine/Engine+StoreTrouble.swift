@@ -21,6 +21,13 @@ struct StoreTrouble: Sendable {
   var refused: Set<CallID> = []
   /// The places of their namespaces.
   var places: [CallID: Int] = [:]
+  /// Calls that cannot be accepted, since other instances were first with their keys.
+  var taken: [CallID: TakenKey] = [:]
+  /// Whether nothing is wrong but that: the store is well, the other calls are accepted, and whoever comes meanwhile
+  /// waits for the moment that writing them again takes.
+  var isContended = false
+  /// What has come meanwhile.
+  var deferred: [EngineEvent] = []
 
   /// Writes, and what is to follow once they are on disk.
   struct Backlog: Sendable {
@@ -35,6 +42,16 @@ struct StoreTrouble: Sendable {
 }
 
 extension Engine {
+  /// Whether new calls are refused, since the store fails or is nobody's to use.
+  var isStoreFailing: Bool { trouble.map { !$0.isContended } ?? false || !leases.canWork }
+
+  /// Keeps what clients want for later, if it has to wait only for a moment.
+  mutating func putOff(_ event: EngineEvent) -> Bool {
+    guard trouble?.isContended == true else { return false }
+    trouble?.deferred.append(event)
+    return true
+  }
+
   /// The store could not do something.
   mutating func storeFailed(_ request: StoreRequest, _ failure: StoreFailure) {
     if request.epoch < leases.lostBelow { return drop(request) }
@@ -50,10 +67,12 @@ extension Engine {
     case .claimQueued(let key, _):
       guard let index = targetIndex[key] else { break }
       _ = endRefill(index)
-      lookAgain(index, at: now + settings.storeRetry)
+      if trouble?.isContended != true { lookAgain(index, at: now + settings.storeRetry) }
     case .fetch(let operation):
       _ = endFetch(of: operation.id)
+      if putOff(.operate(operation)) { break }
       refuse(operation, trouble?.problem ?? Self.problem(failure))
+    case .findKey(let submission, _) where trouble?.isContended == true: lookUpAgain(submission)
     case .findKey(let submission, _):
       lookupFailed(submission, trouble?.problem ?? Self.problem(failure))
     case .lease(let ask): leaseNotAnswered(ask)
@@ -69,20 +88,37 @@ extension Engine {
     effects.store.append(StoreRequest(.barrier, epoch: epoch))
     epoch += 1
     forgetAcceptedKeys()
-    // Nothing has to become better: without the call that was one too many, the rest can be written at once.
-    trouble = StoreTrouble(
-      until: failure.isKeyTaken ? now : now + settings.storeRetry, problem: Self.problem(failure))
-    effects.actions.append(.notice(.storeFailed(message: failure.message)))
+    var new = StoreTrouble(until: now + settings.storeRetry, problem: Self.problem(failure))
+    if !failure.taken.isEmpty {
+      // Nothing has to become better: without the calls that were too many, the rest can be written at once.
+      new.until = now
+      new.isContended = true
+    }
+    trouble = new
+    note(failure.taken)
+    if !new.isContended { effects.actions.append(.notice(.storeFailed(message: failure.message))) }
   }
 
   /// What was written again has failed again, or a lookup or a claim that the turn which learnt of the trouble still asked
   /// for. What is kept since is kept on; and the barrier that was asked for behind it tells when all of it has come back.
   private mutating func prolongTrouble(_ failure: StoreFailure) {
     epoch += 1
+    trouble?.isRetrying = false
+    note(failure.taken)
+    guard failure.taken.isEmpty else { return }
     let until = now + settings.storeRetry
     trouble?.until = until
     trouble?.problem = Self.problem(failure)
-    trouble?.isRetrying = false
+    guard let waiting = trouble?.deferred, trouble?.isContended == true else { return }
+    // More is wrong than that somebody else was first.
+    trouble?.isContended = false
+    trouble?.deferred = []
+    effects.actions.append(.notice(.storeFailed(message: failure.message)))
+    for event in waiting { handle(event) }
+  }
+
+  private mutating func note(_ taken: [TakenKey]) {
+    for key in taken { trouble?.taken[key.submitted.call] = key }
   }
 
   /// Tries the store again once its time has come. Until something is on disk nothing has become better: what is decided
@@ -95,12 +131,14 @@ extension Engine {
     let refused = trouble?.refused ?? []
     let again = refused.sorted().map(StoreWrite.discard) + kept
     let then = over.stuck.then + over.later.then
-    trouble = StoreTrouble(until: over.until, problem: over.problem, isRetrying: true)
+    trouble = StoreTrouble(
+      until: over.until, problem: over.problem, isRetrying: true, isContended: over.isContended,
+      deferred: over.deferred)
     // What was refused may have had a turn, which is another's now.
     if !refused.isEmpty { stored(due: now) }
     if !again.isEmpty || !then.isEmpty {
       effects.store.append(StoreRequest(.commit(again, then: then), epoch: epoch))
-      effects.actions.append(.notice(.storeRetried(writes: again.count)))
+      if !over.isContended { effects.actions.append(.notice(.storeRetried(writes: again.count))) }
     }
     // Where nothing was kept, as when a claim failed, this is what proves that the store can be written.
     effects.store.append(StoreRequest(.barrier, epoch: epoch))
@@ -116,28 +154,49 @@ extension Engine {
       effects.store.append(StoreRequest(.commit(writes, then: then), epoch: epoch))
     }
     for index in knownTargets { enterRotation(index) }
+    for event in over.deferred { handle(event) }
   }
 
   /// Keeps what failed to be written, but for calls that had not been accepted yet, which are refused, and attempts
-  /// that had not been made yet, which are taken back.
+  /// that had not been made yet, which are taken back. Where all that is wrong is that other instances were first with some
+  /// keys, only the calls under these are not accepted, and their clients are told of those that were.
   private mutating func keep(_ writes: [StoreWrite], _ then: [Action]) {
-    guard let problem = trouble?.problem else { return }
+    guard let trouble else { return }
+    let (problem, isContended) = (trouble.problem, trouble.isContended)
     for case .reply(let reply, .accepted(let record)) in then {
-      refuse(reply, problem)
+      if let taken = trouble.taken[record.id], isContended {
+        answer(reply, taken)
+      } else if isContended {
+        continue
+      } else {
+        refuse(reply, problem)
+      }
       refuse(record)
     }
     let actions = then.filter { action in
       switch action {
+      case .reply(let reply, .replayed(let id)) where isContended:
+        guard let taken = trouble.taken[id] else { return true }
+        answer(reply, taken)
+        return false
       // The submission that these repeat may have been refused just now.
       case .reply(let reply, .replayed), .reply(let reply, .refused):
         refuse(reply, problem)
         return false
-      case .reply(_, .accepted), .start: return false
+      case .reply(_, .accepted(let record)): return isContended && trouble.taken[record.id] == nil
+      case .start: return false
       default: return true
       }
     }
-    trouble?.stuck.append(actions, writes)
+    self.trouble?.stuck.append(actions, writes)
     for case .start(let start) in then { takeBack(start.call.id) }
+  }
+
+  /// Tells who submitted what somebody else has accepted of that.
+  private mutating func answer(_ reply: ReplyToken, _ taken: TakenKey) {
+    let isSame = taken.isRepetition
+    effects.actions.append(
+      .reply(reply, isSame ? .replayed(taken.earlier.call) : .refused(Self.keyReused(taken.submitted.key))))
   }
 
   /// Undoes the start of an attempt that has not been made. By the time that the store works again its deadline may

@@ -159,9 +159,10 @@ public struct Engine: Sendable {
     return effects
   }
 
-  private mutating func handle(_ event: EngineEvent) {
+  mutating func handle(_ event: EngineEvent) {
     switch event {
     case .recovered(let state): recover(state)
+    case .submit where putOff(event), .operate where putOff(event), .control where putOff(event): break
     case .submit(let descriptor, let reply): submit(descriptor, reply: reply)
     case .operate(let operation): operate(operation)
     case .control(let control): self.control(control)
@@ -266,6 +267,6 @@ public struct Engine: Sendable {
   private func report() -> EngineReport {
     EngineReport(
       targets: knownTargets.map { targets[$0].snapshot(at: now) }, inFlight: inFlight, unfinished: max(0, unfinished),
-      held: calls.count, storeFailing: trouble != nil || !leases.canWork)
+      held: calls.count, storeFailing: isStoreFailing)
   }
 }

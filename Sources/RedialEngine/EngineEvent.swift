@@ -199,16 +199,16 @@ public struct StoreFailure: Sendable, Hashable {
   public var isFull: Bool
   /// Whether it is since others have taken the store, or this instance's part of it, over.
   public var isLeaseLost: Bool
-  /// Whether it is since another instance has just accepted a call under a key of this commit.
-  public var isKeyTaken: Bool
+  /// The keys of this commit under which another instance has just accepted calls; when there are any, the store is well.
+  public var taken: [TakenKey]
   /// What went wrong, for people.
   public var message: String
 
   /// Creates a failure.
-  public init(isFull: Bool, isLeaseLost: Bool = false, isKeyTaken: Bool = false, message: String) {
+  public init(isFull: Bool, isLeaseLost: Bool = false, taken: [TakenKey] = [], message: String) {
     self.isFull = isFull
     self.isLeaseLost = isLeaseLost
-    self.isKeyTaken = isKeyTaken
+    self.taken = taken
     self.message = message
   }
 }

@@ -131,7 +131,7 @@ public struct StoreError: Error, Sendable, Hashable {
     case inUse
     /// Others may have what this instance had of the store.
     case leaseLost
-    /// Another instance has just accepted a call under the same idempotency key.
+    /// Another instance has just accepted calls under some of the same idempotency keys, see ``StoreError/taken``.
     case keyTaken
   }
 
@@ -141,6 +141,8 @@ public struct StoreError: Error, Sendable, Hashable {
   public var message: String
   /// The one call that cannot be understood, when that is all: nothing else in the store is the worse for it.
   public var damaged: Damage?
+  /// The keys that others were first with, when that is all.
+  public var taken: [TakenKey] = []
 
   /// A call that cannot be understood.
   public struct Damage: Sendable, Hashable {

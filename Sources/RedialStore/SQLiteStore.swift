@@ -96,6 +96,7 @@ public final class SQLiteStore: CallStore {
   public func commit(_ writes: [StoreWrite]) throws(StoreError) {
     if writes.isEmpty { return }
     try transaction { () throws(StoreError) in
+      if sharing == .shared { try checkKeys(writes) }
       guard writes.allSatisfy(allowsBatches) else {
         for write in writes { try apply(write) }
         return
@@ -156,7 +157,6 @@ public final class SQLiteStore: CallStore {
       try changes.update(id, progress)
       if let attempt { try attemptChanges.insert(attempt, of: id) }
     case .key(let record):
-      if sharing == .shared { try checkKey(record) }
       try keys.insert(record)
     case .discard(let id):
       if sharing == .shared, try isElsewhere(id) { return }

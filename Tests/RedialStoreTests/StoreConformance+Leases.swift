@@ -135,11 +135,20 @@ struct LeaseConformance {
     func record(_ number: Int) -> KeyRecord {
       KeyRecord(key: key, call: Sample.id(number), createdAt: Sample.time(1), expiresAt: Sample.time(100))
     }
-    try one.commit([.insert(Sample.call(1)), .key(record(1))])
+    var next = record(3)
+    next.key.text = "l"
+    try one.commit([.insert(Sample.call(1)), .key(record(1)), .insert(Sample.call(3)), .key(next)])
+    var last = next
+    last.call = Sample.id(4)
     do {
-      try two.commit([.insert(Sample.call(2)), .key(record(2))])
+      try two.commit([.insert(Sample.call(2)), .key(record(2)), .insert(Sample.call(4)), .key(last)])
       Issue.record("the second was accepted, too")
-    } catch { #expect(error.kind == .keyTaken) }
+    } catch {
+      #expect(error.kind == .keyTaken)
+      #expect(
+        error.taken
+          == [TakenKey(submitted: record(2), earlier: record(1)), TakenKey(submitted: last, earlier: next)])
+    }
     #expect(try two.find(key: "k", at: Sample.time(2))?.call == Sample.id(1))
     #expect(try two.claim(Sample.id(2)) == nil)
   }

@@ -61,11 +61,12 @@ extension SimulatedStore {
     for shard in owners.indices where owners[shard] == session { owners[shard] = nil }
   }
 
-  /// Whether another instance has come first with a key.
-  func isTaken(_ writes: [StoreWrite]) -> Bool {
-    writes.contains { write in
-      guard case .key(let record) = write, let found = keys[record.key.text] else { return false }
-      return found.call != record.call && found.expiresAt > record.createdAt
+  /// The keys that other instances have come first with.
+  func taken(_ writes: [StoreWrite]) -> [TakenKey] {
+    writes.compactMap { write in
+      guard case .key(let record) = write, let found = keys[record.key.text] else { return nil }
+      guard found.call != record.call, found.expiresAt > record.createdAt else { return nil }
+      return TakenKey(submitted: record, earlier: found)
     }
   }
 

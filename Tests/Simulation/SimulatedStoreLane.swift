@@ -73,7 +73,10 @@ struct SimulatedStoreLane {
     switch job {
     case .commit(let group):
       let writes = Self.writes(group)
-      if isShared, fault != .before, store.isTaken(writes) { return fail(group, isFull: false, isKeyTaken: true) }
+      if isShared, fault != .before {
+        let taken = store.taken(writes)
+        if !taken.isEmpty { return fail(group, isFull: false, taken: taken) }
+      }
       if let fault, !writes.isEmpty {
         switch fault {
         case .before: break
@@ -117,7 +120,7 @@ struct SimulatedStoreLane {
   /// Whether the store refuses a job, however well it is.
   func isRefused(_ job: Job, _ store: SimulatedStore) -> Bool {
     guard isShared, !isVoid(job) else { return false }
-    if case .commit(let group) = job, store.isTaken(Self.writes(group)) { return true }
+    if case .commit(let group) = job, !store.taken(Self.writes(group)).isEmpty { return true }
     return isFenced(job, store)
   }
 
@@ -149,7 +152,7 @@ struct SimulatedStoreLane {
   }
 
   private mutating func fail(
-    _ requests: [StoreRequest], isFull: Bool, isLeaseLost: Bool = false, isKeyTaken: Bool = false
+    _ requests: [StoreRequest], isFull: Bool, isLeaseLost: Bool = false, taken: [TakenKey] = []
   )
     -> Outcome
   {
@@ -157,7 +160,7 @@ struct SimulatedStoreLane {
     failed = (
       last.epoch,
       StoreFailure(
-        isFull: isFull, isLeaseLost: isLeaseLost, isKeyTaken: isKeyTaken, message: "the simulated disk failed")
+        isFull: isFull, isLeaseLost: isLeaseLost, taken: taken, message: "the simulated disk failed")
     )
     return .events(void(requests))
   }

@@ -60,3 +60,20 @@ public struct KeyRecord: Sendable, Hashable {
     self.expiresAt = expiresAt
   }
 }
+
+/// A call that cannot be accepted, since another instance was first with its key.
+public struct TakenKey: Sendable, Hashable {
+  /// What was to be accepted.
+  public var submitted: KeyRecord
+  /// What was accepted before, and is on disk.
+  public var earlier: KeyRecord
+
+  /// Creates it.
+  public init(submitted: KeyRecord, earlier: KeyRecord) {
+    self.submitted = submitted
+    self.earlier = earlier
+  }
+
+  /// Whether both submissions say the same.
+  public var isRepetition: Bool { submitted.key.fingerprint == earlier.key.fingerprint }
+}

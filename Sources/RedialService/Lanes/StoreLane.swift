@@ -221,7 +221,7 @@ final class StoreLane: @unchecked Sendable {
 
   private static func failure(_ error: StoreError) -> StoreFailure {
     StoreFailure(
-      isFull: error.kind == .full, isLeaseLost: error.kind == .leaseLost, isKeyTaken: error.kind == .keyTaken,
+      isFull: error.kind == .full, isLeaseLost: error.kind == .leaseLost, taken: error.taken,
       message: error.message)
   }
 }

@@ -79,13 +79,23 @@ extension SQLiteStore {
     self.session = nil
   }
 
-  /// Two instances may look for a key at one time and find nothing; one of them comes first.
-  func checkKey(_ record: KeyRecord) throws(StoreError) {
-    guard let found = try keys.find(record.key.text, at: record.createdAt), found.call != record.call else { return }
-    throw StoreError(
+  /// Two instances may look for a key at one time and find nothing; one of them comes first. Finds all that others came
+  /// first with, so that whoever writes the rest again is not told of them one by one.
+  func checkKeys(_ writes: [StoreWrite]) throws(StoreError) {
+    var taken: [TakenKey] = []
+    for case .key(let record) in writes {
+      guard let found = try keys.find(record.key.text, at: record.createdAt), found.call != record.call else {
+        continue
+      }
+      taken.append(TakenKey(submitted: record, earlier: found))
+    }
+    guard let first = taken.first else { return }
+    var error = StoreError(
       kind: .keyTaken,
-      message: "Could not accept \(record.call) in \(connection.path): \(found.call) was just accepted under its key. "
-        + "Nothing of it was kept; whoever asks again is told of that call.")
+      message: "Could not accept \(first.submitted.call) in \(connection.path): \(first.earlier.call) was just "
+        + "accepted under its key. Nothing was kept of it, nor of what was to be written with it.")
+    error.taken = taken
+    throw error
   }
 
   /// Whether a call is in the memory of another instance, or has been.

@@ -1,0 +1,154 @@
+@testable import RedialCore
+@testable import RedialEngine
+@testable import RedialModel
+import Testing
+
+@Suite("A key that another instance was first with")
+struct TakenKeyTests {
+  private static let key = IdempotencyKey(text: "k", fingerprint: [1])
+  /// What the other instance has accepted.
+  private static let earlier = CallID(rawValue: 1 << 40)
+
+  /// What the store says of a commit that has the call under the key.
+  private func failure(of requests: [StoreRequest], fingerprint: [UInt8] = [1]) -> StoreFailure {
+    var taken: [TakenKey] = []
+    for case .commit(let writes, _) in requests.map(\.body) {
+      for case .key(let record) in writes {
+        var earlier = record
+        earlier.call = Self.earlier
+        earlier.key.fingerprint = fingerprint
+        taken.append(TakenKey(submitted: record, earlier: earlier))
+      }
+    }
+    return StoreFailure(isFull: false, taken: taken, message: "somebody was first")
+  }
+
+  /// An engine that has accepted a call under the key, and whose store has not been told yet.
+  private func contending(_ probe: inout EngineProbe, key: IdempotencyKey = Self.key) -> ReplyToken {
+    var descriptor = EngineProbe.descriptor()
+    descriptor.key = key
+    let reply = probe.token()
+    probe.hear(.submit(descriptor, reply))
+    answerLookups(&probe)
+    return reply
+  }
+
+  private func answerLookups(_ probe: inout EngineProbe) {
+    let asked = probe.requests
+    probe.requests.removeAll { if case .findKey = $0.body { true } else { false } }
+    for case .findKey(let submission, _) in asked.map(\.body) { probe.hear(.foundKey(submission, nil)) }
+  }
+
+  /// The store fails in all that it was asked, since somebody was first with the keys of it.
+  private func fail(_ probe: inout EngineProbe, fingerprint: [UInt8] = [1]) {
+    let failed = probe.requests
+    let failure = failure(of: failed, fingerprint: fingerprint)
+    probe.requests = []
+    probe.hear(failed.map { .storeFailed($0, failure) })
+    // What was asked for before the engine knew comes back behind it.
+    let more = probe.requests
+    probe.requests = []
+    probe.hear(more.map { .storeFailed($0, failure) })
+  }
+
+  private func accepted(_ probe: EngineProbe, _ reply: ReplyToken) -> CallID? {
+    guard case .accepted(let record) = probe.reply(to: reply) else { return nil }
+    return record.id
+  }
+
+  @Test("only its submission is not accepted, and is told of the other's call; all others are, at once and once")
+  func others() {
+    var probe = EngineProbe()
+    let before = probe.submitOnly(after: .seconds(60))
+    let keyed = contending(&probe)
+    let running = probe.submitOnly()
+    fail(&probe)
+    #expect(probe.wakeAt == probe.now)
+    #expect(probe.report()?.storeFailing == false, "the store is well")
+    probe.commit()
+    guard case .replayed(Self.earlier) = probe.reply(to: keyed) else {
+      Issue.record("the repetition was answered with \(String(describing: probe.reply(to: keyed)))")
+      return
+    }
+    #expect(accepted(probe, before) != nil)
+    let id = accepted(probe, running)
+    #expect(id != nil)
+    #expect(probe.starts.map(\.call.id) == [id])
+    #expect(probe.starts.map(\.number) == [1])
+    #expect(probe.report()?.unfinished == 2)
+    #expect(!probe.notices.contains { if case .storeFailed = $0 { true } else { false } })
+    #expect(!probe.written.contains { if case .key = $0 { true } else { false } })
+  }
+
+  @Test("another payload under it is refused as such")
+  func otherPayload() {
+    var probe = EngineProbe()
+    let keyed = contending(&probe)
+    fail(&probe, fingerprint: [2])
+    #expect(probe.refusal(of: keyed)?.code == "idempotencyKeyReused")
+  }
+
+  @Test("its repetitions here are told of the other's call, too")
+  func repetitions() {
+    var probe = EngineProbe()
+    var descriptor = EngineProbe.descriptor()
+    descriptor.key = Self.key
+    let replies = [probe.token(), probe.token()]
+    for reply in replies { probe.hear(.submit(descriptor, reply)) }
+    answerLookups(&probe)
+    fail(&probe)
+    for reply in replies {
+      guard case .replayed(Self.earlier) = probe.reply(to: reply) else {
+        Issue.record("it was answered with \(String(describing: probe.reply(to: reply)))")
+        continue
+      }
+    }
+  }
+
+  @Test("what comes while the others are written again waits for that, and is then done")
+  func meanwhile() {
+    var probe = EngineProbe()
+    let id = probe.submit(after: .seconds(4))
+    _ = contending(&probe)
+    // Asked for behind the commit, and not served.
+    var descriptor = EngineProbe.descriptor()
+    descriptor.key = IdempotencyKey(text: "other", fingerprint: [1])
+    let lookup = probe.token()
+    probe.hear(.submit(descriptor, lookup))
+    fail(&probe)
+    let submission = probe.submitOnly()
+    let cancel = probe.token()
+    probe.hear(.operate(Operation(.cancel, id, reply: cancel)))
+    let pause = probe.token()
+    probe.hear(.control(TargetControl(.pause, "http://other.example", reply: pause)))
+    for reply in [lookup, submission, cancel, pause] { #expect(probe.reply(to: reply) == nil) }
+    probe.hear()
+    probe.commit()
+    answerLookups(&probe)
+    probe.commit()
+    #expect(accepted(probe, submission) != nil && accepted(probe, lookup) != nil)
+    #expect(probe.isDone(cancel))
+    guard case .controlled = probe.reply(to: pause) else {
+      Issue.record("the target was not paused")
+      return
+    }
+  }
+
+  @Test("should the store fail when the others are written again, they are refused, and so is what waited")
+  func thenFails() {
+    var probe = EngineProbe()
+    let other = probe.submitOnly()
+    let keyed = contending(&probe)
+    fail(&probe)
+    let waiting = probe.submitOnly()
+    probe.hear()
+    probe.fail(isFull: true)
+    #expect(probe.refusal(of: other)?.status == 507)
+    #expect(probe.refusal(of: waiting)?.status == 507)
+    #expect(probe.refusal(of: keyed) == nil)
+    #expect(probe.report()?.storeFailing == true)
+    probe.advance(.seconds(1))
+    #expect(probe.report()?.storeFailing == false && probe.report()?.unfinished == 0)
+    #expect(probe.starts.isEmpty)
+  }
+}
