@@ -78,6 +78,22 @@ extension World {
     }
   }
 
+  /// Nobody takes a shard from another whose lease has not run out, whoever would have noticed.
+  func checkTakeover(since before: SimulatedStore, by asking: Int64?) {
+    guard isShared else { return }
+    for (id, session) in before.sessions.sorted(by: { $0.key < $1.key }) where id != asking {
+      guard session.expiresAt > now else { continue }
+      invariants.require(
+        store.sessions[id] != nil,
+        "session \(id) was ended \(session.expiresAt - now) before its lease was over")
+      for shard in before.owners.indices where before.owners[shard] == id {
+        invariants.require(
+          store.owners[shard] == id,
+          "shard \(shard) was taken \(session.expiresAt - now) before the lease of session \(id) was over")
+      }
+    }
+  }
+
   /// In the end every shard is somebody's, and nobody has more than its share.
   func checkBalance() {
     guard isShared, isOver else { return }

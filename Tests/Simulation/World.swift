@@ -291,6 +291,7 @@ final class World {
     } catch {
       return invariants.require(false, error.message)
     }
+    checkTakeover(since: before, by: session)
     if case .commit(let group) = job {
       note(instance, "store \(isFenced ? "refuses" : fault.map { "fails (\($0))" } ?? "commits") \(group.count)")
       if fault == .unnoticed, !isFenced { instance.hadUnnoticedFault = true }

@@ -54,6 +54,10 @@ BUGS = [
     bug("what was decided in a store failure lost", 200, (
         ENGINE + "Engine+StoreTrouble.swift", "dropRefused(over.stuck.writes + over.later.writes)",
         "dropRefused(over.stuck.writes + (PLANTED ? [] : over.later.writes))")),
+    bug("a second store failure forgets the first", 200, (
+        ENGINE + "Engine+StoreTrouble.swift", "    trouble?.isRetrying = false\n",
+        "    trouble?.isRetrying = false\n"
+        "    if PLANTED {\n      trouble?.stuck = StoreTrouble.Backlog()\n      trouble?.later = StoreTrouble.Backlog()\n    }\n")),
     bug("a refused call left on disk", 200, (
         ENGINE + "Engine+StoreTrouble.swift", "refused.sorted().map(StoreWrite.discard)",
         "(PLANTED ? [] : refused.sorted()).map(StoreWrite.discard)")),
@@ -218,6 +222,9 @@ BUGS = [
     bug("surplus shards kept", 200, (
         ENGINE + "Engine+Leases.swift", "if surplus > 0 { leave(", "if surplus > 0, !PLANTED { leave(")),
     # The store's part, in the simulated one.
+    bug("a takeover before the lease expired", 200, (
+        STORE, "sessions where session.expiresAt <= now {",
+        "sessions where session.expiresAt <= now + (PLANTED ? .seconds(1) : .zero) {")),
     bug("a commit without fencing", 500, (
         STORE, "  func stands(_ session: Int64?) -> Bool { ", "  func stands(_ session: Int64?) -> Bool { PLANTED || ")),
     bug("a key that two instances give to two calls", 500, (
