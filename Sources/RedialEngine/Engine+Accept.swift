@@ -95,7 +95,8 @@ extension Engine {
   /// Why no call can be accepted now; nil when one can.
   func refusal() -> Problem? {
     if let problem = standstill() { return problem }
-    if unfinished >= settings.maxUnfinished {
+    // Of the whole store, whoever runs them.
+    if unfinished + elsewhere >= settings.maxUnfinished {
       return Problem(
         status: 503, code: "backlogFull", title: "The backlog is full",
         detail:

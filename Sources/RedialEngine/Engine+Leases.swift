@@ -37,7 +37,7 @@ extension Engine {
     leases.returning = idle
     leases.isAsking = true
     leases.nextAsk = now + settings.pause
-    for place in namespaces.indices { namespaces[place].drift = 0 }
+    for place in namespaces.indices { (namespaces[place].drift, namespaces[place].driftElsewhere) = (0, 0) }
     let request = LeaseRequest(duration: settings.duration, giveBack: idle, takesShards: !isDraining)
     let ask = LeaseAsk(request: request, session: session, at: now, round: leases.round)
     effects.store.append(StoreRequest(.lease(ask), epoch: epoch))
@@ -55,6 +55,7 @@ extension Engine {
     leases.standing = .member(grant.session)
     leases.held = leases.held.union(grant.gained)
     recount(grant.state.namespaces)
+    recountElsewhere(grant.elsewhere)
     if let due = grant.state.nextDue { storeNextDue = min(storeNextDue ?? due, due) }
     if !grant.gained.isEmpty {
       effects.actions.append(.tookOver(grant.gained, grant.state))
@@ -173,6 +174,7 @@ extension Engine {
   /// Puts a new call into the store for the engine that its target is of, which finds it there when it is due.
   mutating func insertElsewhere(_ new: CallRecord) -> CallRecord {
     var record = new
+    countElsewhere(1, at: place(of: record.spec.namespace))
     if let key = record.spec.orderingKey { return insertOrdered(record, key) }
     record.progress.state = .scheduled
     record.progress.waiting = .startTime

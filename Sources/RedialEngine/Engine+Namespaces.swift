@@ -64,6 +64,20 @@ extension Engine {
     for place in namespaces.indices { noteSharing(place) }
   }
 
+  /// Counts calls in the shards of others, more or fewer.
+  mutating func countElsewhere(_ change: Int, at place: Int) {
+    elsewhere += change
+    namespaces[place].elsewhere += change
+    namespaces[place].driftElsewhere += change
+  }
+
+  /// Takes over how many calls in the shards of others have not ended, as the store counted them when it was asked.
+  mutating func recountElsewhere(_ known: [(namespace: Namespace, unfinished: Int)]) {
+    for place in namespaces.indices { namespaces[place].elsewhere = namespaces[place].driftElsewhere }
+    for (namespace, count) in known { namespaces[place(of: namespace)].elsewhere += count }
+    elsewhere = namespaces.reduce(0) { $0 + $1.elsewhere }
+  }
+
   /// The identity of a new call. Where there is more than one namespace, none can count by its own identities how many
   /// calls the others hand over.
   mutating func nextID() -> CallID {
@@ -126,10 +140,12 @@ extension Engine {
   mutating func refusal(in namespace: Namespace) -> Problem? {
     if let problem = standstill() { return problem }
     guard isShared else { return refusal() }
-    let isGuaranteed = namespaces[place(of: namespace)].unfinished < settings.maxUnfinished / (1 + sharing)
+    let place = place(of: namespace)
+    let own = namespaces[place].unfinished + namespaces[place].elsewhere
+    let isGuaranteed = own < settings.maxUnfinished / (1 + sharing)
     if !isGuaranteed, let problem = refusal() { return problem }
     let bound = namespaceShare(of: settings.maxUnfinished)
-    guard namespaces[place(of: namespace)].unfinished >= bound else { return nil }
+    guard own >= bound else { return nil }
     return Problem(
       status: 503, code: "namespaceBacklogFull", title: "The backlog of the namespace is full",
       detail: "\(bound) calls of this namespace have not ended yet, which is the most that one may have "

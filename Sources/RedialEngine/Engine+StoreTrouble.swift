@@ -249,7 +249,7 @@ extension Engine {
     trouble?.places[id] = place
     // A call that is not in memory was put into the store, or has ended since, which dropping its end makes good.
     // The count of what waits in a target's queue corrects itself with the next refill.
-    if owns(record.spec.target) { countUnfinished(-1, at: place) }
+    if owns(record.spec.target) { countUnfinished(-1, at: place) } else { countElsewhere(-1, at: place) }
     guard let call = calls[id] else { return }
     if case .running(let permit, let cancelledBy) = call.phase {
       leaveRunning(id)

@@ -29,6 +29,8 @@ public struct Engine: Sendable {
   /// Calls that have not ended, here and in the store; of the shards that are this engine's. What other instances put
   /// there counts from the next renewal of the lease on, so that until then this may be too small, and even below 0.
   var unfinished = 0
+  /// Those of the shards of others, as of the last renewal, with those that this engine has put there since.
+  var elsewhere = 0
   /// Attempts under way.
   var inFlight = 0
 

@@ -7,6 +7,9 @@ struct NamespaceState: Sendable {
   var unfinished = 0
   /// By how much that has changed since the store was last asked for it.
   var drift = 0
+  /// Its calls in the shards of others that have not ended, and by how much that has changed since.
+  var elsewhere = 0
+  var driftElsewhere = 0
   /// Its attempts under way.
   var inFlight = 0
   /// Its calls in memory, those of attempts under way among them.

@@ -9,6 +9,7 @@ struct CallChanges {
   private let requests: RowInsertion
   private let counts: FinishedCounts
   private let updateInMemory: SQLiteStatement
+  private let unfinished: UnfinishedCounts?
   private let updateUnfinished: SQLiteStatement
   private let updateCall: SQLiteStatement
   private let standing: SQLiteStatement
@@ -32,11 +33,13 @@ struct CallChanges {
   /// - Parameters:
   ///   - compressMinBytes: The smallest body that is compressed.
   ///   - counts: Told of every call that becomes finished, or no longer is.
+  ///   - unfinished: Told of the others, where the store is shared.
   init(
-    on connection: SQLiteConnection, compressMinBytes: Int, counts: FinishedCounts
+    on connection: SQLiteConnection, compressMinBytes: Int, counts: FinishedCounts, unfinished: UnfinishedCounts?
   ) throws(StoreError) {
     self.connection = connection
     self.counts = counts
+    self.unfinished = unfinished
     self.compressMinBytes = compressMinBytes
     calls = try RowInsertion(
       on: connection, "store a call", into: "calls",
@@ -91,8 +94,9 @@ struct CallChanges {
   func remove(_ id: CallID) throws(StoreError) -> RemovedLabels {
     leaving.bind(1, id.rawValue)
     let left = try leaving.first { row throws(StoreError) in
-      let kind = row.integer(0)
-      counts.note(kind: kind, state: row.integer(1), -1)
+      let (kind, state) = (row.integer(0), row.integer(1))
+      counts.note(kind: kind, state: state, -1)
+      try noteChange(of: id, from: state, to: StateColumns.firstFinished)
       // A webhook's label is nobody's to be found by, and not in the table.
       return kind == Int64(CallKind.webhook.rawValue) ? .none : row.withBytes(2) { RemovedLabels(spec: $0) }
     }
@@ -141,6 +145,9 @@ struct CallChanges {
       statement.bind(16, Int64(new.call.spec.priority))
       statement.bind(17, new.namespace)
       counts.note(kind: Int64(new.call.kind.rawValue), state: StateColumns.state(new.call.progress.state), 1)
+      if !new.call.progress.state.isFinal {
+        unfinished?.note(target: new.call.spec.target, namespace: new.namespace, 1)
+      }
     }
     let large = new.filter { $0.body.count > Self.mostCopied }
     try requests.insert(large.isEmpty ? new : new.filter { $0.body.count <= Self.mostCopied }) { new, statement in
@@ -182,7 +189,10 @@ struct CallChanges {
     bind(progress, to: updateUnfinished)
     updateUnfinished.bind(12, id.rawValue)
     try updateUnfinished.run()
-    if connection.changes == 1 { return counts.note(kind: Int64(CallKind.call.rawValue), state: state, 1) }
+    if connection.changes == 1 {
+      if unfinished != nil, state >= StateColumns.firstFinished { try unfinished?.note(id, -1) }
+      return counts.note(kind: Int64(CallKind.call.rawValue), state: state, 1)
+    }
     guard let (kind, before) = try stands(id) else {
       throw StoreError(
         kind: .corrupt,
@@ -194,6 +204,14 @@ struct CallChanges {
     try updateCall.run()
     counts.note(kind: kind, state: before, -1)
     counts.note(kind: kind, state: state, 1)
+    try noteChange(of: id, from: before, to: state)
+  }
+
+  /// Notes whether a call that is in the store has ended, or no longer has.
+  private func noteChange(of id: CallID, from before: Int64, to state: Int64) throws(StoreError) {
+    guard let unfinished else { return }
+    let (was, isNow) = (before < StateColumns.firstFinished, state < StateColumns.firstFinished)
+    if was != isNow { try unfinished.note(id, isNow ? 1 : -1) }
   }
 
   /// A call's kind and state as they are stored, which may be damaged; nil when there is no such call.
@@ -220,6 +238,7 @@ struct CallChanges {
     if let (kind, state) = try stands(id) {
       counts.note(kind: kind, state: state, -1)
       counts.note(kind: kind, state: Int64(StoredState.failed.rawValue), 1)
+      try noteChange(of: id, from: state, to: Int64(StoredState.failed.rawValue))
     }
     failCall.bind(1, id.rawValue)
     failCall.bind(2, time?.microseconds)

@@ -23,6 +23,8 @@ public final class SQLiteStore: CallStore {
   let finished: FinishedCalls
   let usage: UsageQueries
   private let counts: FinishedCounts
+  /// Nil where this process has the store to itself.
+  let unfinished: UnfinishedCounts?
   /// Whether the file can become smaller a few pages at a time: one made by this version or later.
   let canRelease: Bool
   /// Ended calls that a claim has lately answered, and when: retention leaves them alone for a while.
@@ -64,7 +66,9 @@ public final class SQLiteStore: CallStore {
     self.connection = connection
     queries = try ClaimQueries(on: connection)
     counts = try FinishedCounts(on: connection)
-    changes = try CallChanges(on: connection, compressMinBytes: payloads.compressMinBytes, counts: counts)
+    unfinished = sharing == .shared ? try UnfinishedCounts(on: connection) : nil
+    changes = try CallChanges(
+      on: connection, compressMinBytes: payloads.compressMinBytes, counts: counts, unfinished: unfinished)
     targets = try TargetTable(on: connection)
     namespaces = try NamespaceTable(on: connection)
     finished = try FinishedCalls(on: connection)
@@ -220,6 +224,7 @@ public final class SQLiteStore: CallStore {
         if isFenced { try checkLease() }
         let result = try body()
         try counts.write()
+        try unfinished?.write()
         return result
       }
       targets.didCommit()
@@ -230,6 +235,7 @@ public final class SQLiteStore: CallStore {
       targets.didRollBack()
       namespaces.didRollBack()
       counts.forget()
+      unfinished?.forget()
       throw error
     }
   }

@@ -9,7 +9,7 @@ enum Schema {
   static let migrations: [String] = [
     tables, waits, keys, ordering, figures, retention, compression, counting, policies, retries, labels, operations,
     documents, namespaces, leases, dueByNamespace, turnNamespaces, callLabels,
-    attemptsUnderWay, firstAttempts, labelsByName,
+    attemptsUnderWay, firstAttempts, labelsByName, unfinishedCounts,
   ]
 
   /// What changes in a call's life is apart from what never does: an update rewrites its whole row, and 60
@@ -239,6 +239,13 @@ enum Schema {
   /// used again or given back (measured: a second for a million labels, and 18 MB of log).
   private static let labelsByName = """
     DROP INDEX labels_by_call;
+    """
+
+  /// How many calls have not ended, kept where several instances share the store; see `UnfinishedCounts`.
+  private static let unfinishedCounts = """
+    CREATE TABLE unfinished_counts (
+      shard INTEGER NOT NULL, namespace INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (shard, namespace)
+    ) STRICT, WITHOUT ROWID;
     """
 
   /// What a file says of itself.

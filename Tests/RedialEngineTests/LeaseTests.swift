@@ -303,6 +303,47 @@ struct LeaseTests {
     #expect(probe.written.contains { if case .awaitTurn(ordered, _, "a") = $0 { true } else { false } })
   }
 
+  @Test("the bound on calls that have not ended holds for those in the shards of others, too")
+  func boundsElsewhere() {
+    var settings = Self.settings
+    settings.maxUnfinished = 3
+    var probe = EngineProbe(settings)
+    probe.grant(everythingElse)
+    let mine = target(otherThan: EngineProbe.target)
+    probe.submit(to: mine)
+    probe.submit()
+    probe.submit(orderingKey: "a")
+    #expect(probe.refusalOfSubmission()?.code == "backlogFull")
+    #expect(probe.refusalOfSubmission(to: mine)?.code == "backlogFull")
+    // Others may have put more there, or may have ended some, as the next renewal tells.
+    probe.advance(.seconds(1))
+    probe.grant(.none, elsewhere: [(.default, 1)])
+    #expect(probe.refusalOfSubmission() == nil)
+    #expect(probe.refusalOfSubmission()?.code == "backlogFull")
+    probe.commit()
+    // What could not be written counts no more.
+    probe.advance(.seconds(1))
+    probe.grant(.none, elsewhere: [(.default, 1)])
+    _ = probe.submitOnly()
+    probe.fail()
+    probe.advance(.seconds(1))
+    #expect(probe.refusalOfSubmission() == nil)
+  }
+
+  @Test("what a namespace may have of that is what it has in all shards")
+  func boundsNamespacesElsewhere() throws {
+    var settings = Self.settings
+    settings.maxUnfinished = 8
+    var probe = EngineProbe(settings)
+    let other = try #require(Namespace("other"))
+    probe.grant(everythingElse, elsewhere: [(.default, 4), (other, 0)])
+    probe.hear(.namespaces([.default, other]))
+    #expect(probe.refusalOfSubmission()?.code == "namespaceBacklogFull")
+    probe.advance(.seconds(1))
+    probe.grant(.none, elsewhere: [(.default, 3), (other, 0)])
+    #expect(probe.refusalOfSubmission() == nil)
+  }
+
   @Test("the webhook of an end goes into the store with it, whoever has the receiver's target")
   func webhooksElsewhere() throws {
     var probe = member(.all.subtracting(shard("webhook:http://receiver.example")))
@@ -392,13 +433,18 @@ extension EngineProbe {
 
   /// The store commits what it was asked for before, and grants all that it was asked for a lease.
   fileprivate mutating func grant(
-    _ gained: ShardSet = .none, _ state: RecoveredState? = nil, share: Int = ShardSet.count
+    _ gained: ShardSet = .none, _ state: RecoveredState? = nil, share: Int = ShardSet.count,
+    elsewhere: [(namespace: Namespace, unfinished: Int)] = []
   ) {
     commit()
     let asks = leaseAsks
     requests.removeAll { if case .lease = $0.body { true } else { false } }
     let found = state ?? RecoveredState(namespaces: [(.default, engine.unfinished)])
-    for ask in asks { hear(.leased(grantOf(gained, found, share: share), ask)) }
+    for ask in asks {
+      var grant = grantOf(gained, found, share: share)
+      grant.elsewhere = elsewhere
+      hear(.leased(grant, ask))
+    }
   }
 
   fileprivate mutating func grant(state: RecoveredState) {

@@ -1,7 +1,8 @@
 import RedialCore
 import RedialModel
-import RedialStore
 import Testing
+
+@testable import RedialStore
 
 /// What a store has to do that several instances share.
 struct LeaseConformance {
@@ -125,6 +126,52 @@ struct LeaseConformance {
     #expect(try one.claimDue(before: Sample.time(5), limit: 9).calls.map(\.id) == [held.id])
   }
 
+  /// Everybody is told how many calls have not ended, in its shards and in those of others, whoever put them there.
+  func counts() throws {
+    let (one, two) = (try openStore(), try openStore())
+    defer { for store in [one, two] { store.close() } }
+    let first = try lease(one, at: 0).session.id
+    let second = try lease(two, at: 0).session.id
+    let back = ShardSet(0..<32)
+    _ = try lease(one, first, at: 1, giveBack: back)
+    _ = try lease(two, second, at: 1)
+    let (mine, foreign) = (try target(in: .all.subtracting(back)), try target(in: back))
+    try one.commit([
+      .insert(Sample.call(1, .held, due: Sample.time(3), target: mine)),
+      .insert(Sample.call(2, .held, due: Sample.time(3), target: mine)),
+      .insert(Sample.call(3, .scheduled, due: Sample.time(90), target: foreign)),
+      .insert(Sample.call(4, .scheduled, due: Sample.time(90), target: foreign)),
+    ])
+    func check(_ own: Int, _ elsewhere: Int, at second: Int) throws {
+      let grant = try lease(one, first, at: second)
+      #expect(grant.state.unfinished == own && grant.state.namespaces.reduce(0) { $0 + $1.unfinished } == own)
+      #expect(grant.elsewhere.reduce(0) { $0 + $1.unfinished } == elsewhere)
+      #expect(grant.elsewhere.map(\.namespace) == [.default])
+    }
+    try check(2, 2, at: 2)
+    let ended = CallProgress(
+      state: .succeeded, due: Sample.time(3), roundStartedAt: Sample.time(3), finishedAt: Sample.time(3))
+    try one.commit([.update(Sample.id(1), ended, nil)])
+    try check(1, 2, at: 3)
+    // Run again, and discarded.
+    try one.commit([
+      .update(
+        Sample.id(1), CallProgress(state: .held, due: Sample.time(4), roundStartedAt: Sample.time(4)), nil)
+    ])
+    try check(2, 2, at: 4)
+    try one.commit([.discard(Sample.id(1)), .discard(Sample.id(3))])
+    try check(1, 1, at: 5)
+    // A commit that fails as a whole counts nothing.
+    #expect(throws: StoreError.self) {
+      try one.commit([
+        .insert(Sample.call(5, .held, due: Sample.time(3), target: mine)), .update(Sample.id(99), ended, nil),
+      ])
+    }
+    try check(1, 1, at: 6)
+    let other = try lease(two, second, at: 6)
+    #expect(other.state.unfinished == 1 && other.elsewhere.map(\.unfinished) == [1])
+  }
+
   /// Of two who accept calls under one key at one time, one comes first.
   func keys() throws {
     let (one, two) = (try openStore(), try openStore())
@@ -185,6 +232,43 @@ struct SQLiteLeaseConformanceTests {
 
   @Test("who takes over finds what was under way and what was held")
   func takeover() throws { try conformance.takeover() }
+
+  @Test("everybody is told how many calls have not ended, in its shards and elsewhere")
+  func counts() throws { try conformance.counts() }
+
+  @Test("what was accepted while one process had the store is counted by the first that shares it, and only then")
+  func countsAnew() throws {
+    let path = folder.file("calls.db")
+    func shared(_ body: (SQLiteStore, LeaseGrant) throws -> Void) throws {
+      let store = try SQLiteStore(path: path, sharing: .shared)
+      defer { store.close() }
+      try body(store, try store.lease(LeaseRequest(duration: .seconds(10)), renewing: nil, at: Sample.start))
+      try store.leave()
+    }
+    let ended = CallProgress(
+      state: .succeeded, due: Sample.time(3), roundStartedAt: Sample.time(3), finishedAt: Sample.time(3))
+    try shared { store, _ in
+      try store.commit([.insert(Sample.call(1, .held, due: Sample.time(3)))])
+    }
+    let alone = try SQLiteStore(path: path)
+    _ = try alone.recover(at: Sample.start)
+    try alone.commit([.insert(Sample.call(2, .held, due: Sample.time(3))), .update(Sample.id(1), ended, nil)])
+    try alone.commit([.insert(Sample.call(3, .held, due: Sample.time(3)))])
+    try alone.leave()
+    alone.close()
+    try shared { _, grant in #expect(grant.state.unfinished + grant.elsewhere.reduce(0) { $0 + $1.unfinished } == 2) }
+    // A count that is wrong is found.
+    func miscounted() throws -> [String] {
+      let inspection = try StoreInspection(path: path)
+      defer { inspection.close() }
+      return try inspection.report(at: Sample.time(1)).findings.filter { $0.check == .keptCounts }.flatMap(\.examples)
+    }
+    #expect(try miscounted().isEmpty)
+    let connection = try SQLiteConnection(path: path, role: .writer)
+    try connection.execute("miscount", "UPDATE unfinished_counts SET count = count + 1 WHERE shard >= 0")
+    connection.close()
+    #expect(try miscounted().count == 1)
+  }
 
   @Test("of two calls under one key at one time one is accepted")
   func keys() throws { try conformance.keys() }

@@ -50,8 +50,14 @@ extension SimulatedStore {
     for shard in gained.shards { owners[shard] = session }
     let state = recover(gained, for: session)
     let shards = ShardSet(owners.indices.filter { owners[$0] == session })
+    var elsewhere: [Namespace: Int] = [:]
+    for row in rows.values where !row.record.progress.state.isFinal && !owns(row.record.spec.target, session) {
+      elsewhere[row.record.spec.namespace, default: 0] += 1
+    }
     return sessions[session].map {
-      LeaseGrant(session: $0.lease, shards: shards, gained: gained, share: share, state: state)
+      LeaseGrant(
+        session: $0.lease, shards: shards, gained: gained, share: share, state: state,
+        elsewhere: elsewhere.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     }
   }
 

@@ -47,9 +47,15 @@ public struct LeaseGrant: Sendable {
   /// What was found of the shards gained. Its `nextDue` and `unfinished` are those of all shards of the session, also of
   /// what other instances have put there; its `lastID` is the highest of the store.
   public var state: RecoveredState
+  /// How many calls in the shards of others, or of nobody, have not ended, by namespace.
+  public var elsewhere: [(namespace: Namespace, unfinished: Int)]
 
   /// Creates a grant.
-  public init(session: LeaseSession, shards: ShardSet, gained: ShardSet, share: Int, state: RecoveredState) {
+  public init(
+    session: LeaseSession, shards: ShardSet, gained: ShardSet, share: Int, state: RecoveredState,
+    elsewhere: [(namespace: Namespace, unfinished: Int)] = []
+  ) {
+    self.elsewhere = elsewhere
     self.session = session
     self.shards = shards
     self.gained = gained

@@ -8,6 +8,7 @@ struct LeaseFindings {
   private let targets: SQLiteStatement
   private let expired: SQLiteStatement
   private let unowned: SQLiteStatement
+  private let miscounted: SQLiteStatement
 
   /// Prepares the queries.
   init(on connection: SQLiteConnection) throws(StoreError) {
@@ -28,6 +29,25 @@ struct LeaseFindings {
       WHERE \(Conditions.anyKind) AND c.state = \(StateColumns.inMemory)
         AND l.owner IS NULL
       """)
+    miscounted = try connection.prepare(
+      "compare the counts of unfinished calls",
+      """
+      SELECT shard, namespace, sum(kept), sum(found) FROM (
+        SELECT shard, namespace, count AS kept, 0 AS found FROM unfinished_counts WHERE shard <> \(UnfinishedCounts.mark)
+        UNION ALL SELECT t.shard, c.namespace, 0, count(*) FROM calls c JOIN targets t ON t.id = c.target_id
+          WHERE \(Conditions.anyKind) AND c.state < \(StateColumns.firstFinished)
+            AND EXISTS (SELECT 1 FROM unfinished_counts WHERE shard = \(UnfinishedCounts.mark))
+          GROUP BY t.shard, c.namespace)
+      GROUP BY shard, namespace HAVING sum(kept) <> sum(found)
+      """)
+  }
+
+  /// The counts of calls that have not ended which are kept for those who share the store, and are not so.
+  func miscounts() throws(StoreError) -> [String] {
+    try miscounted.rows { row throws(StoreError) in
+      "\(row.integer(2)) kept as not ended in shard \(row.integer(0)) of namespace \(row.integer(1)), "
+        + "\(row.integer(3)) found"
+    }
   }
 
   /// The findings of the three checks; what is over is looked for only at a time.

@@ -171,7 +171,7 @@ public final class StoreInspection {
         let state = row.code(1, as: StoredState.self)?.visible.rawValue ?? "\(row.integer(1))"
         return "\(row.integer(2)) kept of kind \(kind) and state \(state), \(row.integer(3)) found"
       }
-      for line in lines { finding.add(line) }
+      for line in try lines + leases.miscounts() { finding.add(line) }
     }
     return finding
   }

@@ -15,13 +15,14 @@ extension SQLiteStore {
   public func lease(
     _ request: LeaseRequest, renewing session: Int64?, at now: Timestamp
   ) throws(StoreError) -> LeaseGrant {
-    guard let shardQueries else {
+    guard let shardQueries, let unfinished else {
       throw StoreError(
         kind: .unavailable, message: "\(connection.path) is not shared: nobody else can have a lease on it.")
     }
     // Not through the fence: who has no session yet is to get one.
     var joined: LeaseSession?
     let grant = try recovering { damaged throws(StoreError) in
+      try unfinished.begin()
       try sessions.endExpired(at: now)
       let until = now + request.duration
       let own: LeaseSession
@@ -50,16 +51,18 @@ extension SQLiteStore {
       try shardQueries.releaseHeld(in: gained)
       if !gained.isEmpty { try turns.grantFree() }
       // Before damaged calls are set aside: whoever counts is told of those apart.
-      let unfinished = try shardQueries.unfinished(of: own.id)
+      let counts = try unfinished.counts(of: own.id)
       let running = try take(try shardQueries.running(in: gained), at: now, &damaged) { _ in }
       let state = RecoveredState(
         running: running, nextDue: try shardQueries.due.next(of: own.id),
         queued: try shardQueries.queueLengths(in: gained),
         breakers: try targets.breakers().filter { gained.contains(target: $0.target) },
         controls: try targets.controls().filter { gained.contains(target: $0.target) },
-        unfinished: unfinished.reduce(0) { $0 + $1.unfinished }, namespaces: unfinished, lastID: try queries.lastID())
+        unfinished: counts.reduce(0) { $0 + $1.own }, namespaces: counts.map { ($0.namespace, $0.own) },
+        lastID: try queries.lastID())
       return LeaseGrant(
-        session: own, shards: shards.union(gained), gained: gained, share: share, state: state)
+        session: own, shards: shards.union(gained), gained: gained, share: share, state: state,
+        elsewhere: counts.map { ($0.namespace, $0.elsewhere) })
     }
     self.session = joined
     return grant

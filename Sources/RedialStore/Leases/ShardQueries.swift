@@ -10,7 +10,6 @@ struct ShardQueries {
   let due: DueCalls
   private let running: SQLiteStatement
   private let queueCounts: SQLiteStatement
-  private let unfinished: SQLiteStatement
   private let release: SQLiteStatement
 
   /// Prepares the queries.
@@ -26,12 +25,6 @@ struct ShardQueries {
       """
       SELECT t.key, (SELECT count(*) FROM calls WHERE \(Conditions.queued) AND target_id = t.id) AS queued
       FROM targets t WHERE t.shard = ?1 AND queued > 0
-      """)
-    unfinished = try connection.prepare(
-      "count unfinished calls of own shards by namespace",
-      """
-      SELECT n.name, (SELECT count(*) FROM calls WHERE namespace = n.id AND kind IN (\(Conditions.kinds))
-        AND state <= \(StateColumns.lastUnfinished) AND \(owner) = ?1) FROM namespaces n
       """)
     release = try connection.prepare(
       "give held calls of a shard back",
@@ -59,12 +52,6 @@ struct ShardQueries {
       all += try queueCounts.rows { row throws(StoreError) in (row.text(0), Int(row.integer(1))) }
     }
     return all
-  }
-
-  /// Every namespace that has had a call, and how many calls of it in a session's shards have not ended.
-  func unfinished(of session: Int64) throws(StoreError) -> [(namespace: Namespace, unfinished: Int)] {
-    unfinished.bind(1, session)
-    return try unfinished.rows { row throws(StoreError) in try NamespaceTable.counted(row) }
   }
 
   /// Puts every held call of these shards back where it was claimed from.

@@ -1,0 +1,103 @@
+internal import RedialCore
+internal import RedialModel
+
+/// Keeps the counts of calls that have not ended, by shard and namespace, in a store that several instances share: each
+/// asks for them with every heartbeat, which is far too often to count a million calls.
+///
+/// What a transaction changes of them is gathered here, and written at its end. A process that has the store to itself
+/// counts for itself and keeps nothing; the first that shares the store after it counts all calls once.
+final class UnfinishedCounts {
+  private struct Place: Hashable {
+    var shard: Int64
+    var namespace: Int64
+  }
+
+  /// The shard, and the namespace, of the row that says that the counts are kept.
+  static let mark: Int64 = -1
+
+  private let connection: SQLiteConnection
+  private let add: SQLiteStatement
+  private let placeOfCall: SQLiteStatement
+  private let isMarked: SQLiteStatement
+  private let counts: SQLiteStatement
+  private var changes: [Place: Int64] = [:]
+
+  /// Prepares the statements.
+  init(on connection: SQLiteConnection) throws(StoreError) {
+    self.connection = connection
+    add = try connection.prepare(
+      "count unfinished calls",
+      """
+      INSERT INTO unfinished_counts (shard, namespace, count) VALUES (?1, ?2, ?3)
+        ON CONFLICT (shard, namespace) DO UPDATE SET count = count + excluded.count
+      """)
+    placeOfCall = try connection.prepare(
+      "find a call's shard",
+      "SELECT t.shard, c.namespace FROM calls c JOIN targets t ON t.id = c.target_id WHERE c.id = ?1")
+    isMarked = try connection.prepare(
+      "see whether unfinished calls are counted",
+      "SELECT 1 FROM unfinished_counts WHERE shard = \(Self.mark) AND namespace = \(Self.mark)")
+    counts = try connection.prepare(
+      "read the counts of unfinished calls by namespace",
+      """
+      SELECT n.name, coalesce(sum(CASE WHEN l.owner = ?1 THEN u.count ELSE 0 END), 0),
+        coalesce(sum(CASE WHEN l.owner = ?1 THEN 0 ELSE u.count END), 0)
+      FROM namespaces n LEFT JOIN unfinished_counts u ON u.namespace = n.id LEFT JOIN leases l ON l.shard = u.shard
+      GROUP BY n.id
+      """)
+  }
+
+  /// Notes that there is one call more that has not ended, or one less.
+  func note(target: String, namespace: Int64, _ change: Int64) {
+    changes[Place(shard: Int64(ShardSet.shard(of: target)), namespace: namespace), default: 0] += change
+  }
+
+  /// Notes the same of a call that is in the store.
+  func note(_ id: CallID, _ change: Int64) throws(StoreError) {
+    placeOfCall.bind(1, id.rawValue)
+    let place = try placeOfCall.first { row throws(StoreError) in
+      Place(shard: row.integer(0), namespace: row.integer(1))
+    }
+    if let place { changes[place, default: 0] += change }
+  }
+
+  /// Writes what has been noted, at the end of the transaction.
+  func write() throws(StoreError) {
+    for (place, count) in changes where count != 0 {
+      add.bind(1, place.shard)
+      add.bind(2, place.namespace)
+      add.bind(3, count)
+      try add.run()
+    }
+    changes.removeAll(keepingCapacity: true)
+  }
+
+  /// Forgets what has been noted: the transaction is rolled back.
+  func forget() {
+    changes.removeAll(keepingCapacity: true)
+  }
+
+  /// Counts all calls, if nobody has since a process had the store to itself. Only within a transaction.
+  func begin() throws(StoreError) {
+    guard try isMarked.first({ row throws(StoreError) in row.integer(0) }) == nil else { return }
+    try connection.execute(
+      "count all unfinished calls",
+      """
+      DELETE FROM unfinished_counts;
+      INSERT INTO unfinished_counts
+        SELECT t.shard, c.namespace, count(*) FROM calls c JOIN targets t ON t.id = c.target_id
+        WHERE \(Conditions.anyKind) AND c.state < \(StateColumns.firstFinished) GROUP BY t.shard, c.namespace;
+      INSERT INTO unfinished_counts VALUES (\(Self.mark), \(Self.mark), 1);
+      """)
+  }
+
+  /// Every namespace that has had a call, how many calls of it in a session's shards have not ended, and how many in
+  /// those of others, or of nobody.
+  func counts(of session: Int64) throws(StoreError) -> [(namespace: Namespace, own: Int, elsewhere: Int)] {
+    counts.bind(1, session)
+    return try counts.rows { row throws(StoreError) in
+      let (namespace, own) = try NamespaceTable.counted(row)
+      return (namespace, own, Int(row.integer(2)))
+    }
+  }
+}
