@@ -182,9 +182,12 @@ extension Engine {
     return record
   }
 
+  /// The code of the problem that something is another instance's to do.
+  public static let ownedElsewhereCode = "ownedElsewhere"
+
   static func ownedElsewhere(_ target: String) -> Problem {
     Problem(
-      status: 503, code: "ownedElsewhere", title: "Another instance has this target",
+      status: 503, code: ownedElsewhereCode, title: "Another instance has this target",
       detail: "The calls to \(QualifiedKey.bare(target)) are run by another instance of the service, or by none for "
         + "the moment. Send the request to that instance, or try again.", retryAfter: 1)
   }

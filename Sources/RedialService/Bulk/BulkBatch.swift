@@ -12,8 +12,10 @@ final class BulkBatch: Sendable {
     var skipped = 0
     /// Calls that nothing is known of: the service cannot do anything for now.
     var unavailable = 0
+    /// Calls that another instance runs, and nobody else can do anything to.
+    var elsewhere = 0
 
-    var count: Int { done + skipped + unavailable }
+    var count: Int { done + skipped + unavailable + elsewhere }
   }
 
   private let tally = Mutex(Tally())
@@ -30,6 +32,7 @@ final class BulkBatch: Sendable {
   func note(_ reply: Reply) {
     let all = tally.withLock { tally -> Tally? in
       switch reply {
+      case .refused(let problem) where problem.code == Engine.ownedElsewhereCode: tally.elsewhere += 1
       case .refused(let problem) where problem.status >= 500: tally.unavailable += 1
       case .refused: tally.skipped += 1
       case .accepted, .replayed, .done, .controlled, .report: tally.done += 1

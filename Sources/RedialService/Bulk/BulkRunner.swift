@@ -29,6 +29,8 @@ final class BulkRunner: Sendable {
 
   private struct Table: Sendable {
     var operations: [BulkOperationID: BulkOperation] = [:]
+    /// How often an operation has come upon calls that other instances run.
+    var metOthers: [BulkOperationID: Int] = [:]
     var isStopping = false
   }
 
@@ -41,16 +43,21 @@ final class BulkRunner: Sendable {
   /// Calls that are counted at a time.
   private static let countSize = 1000
   /// How long it waits when the service cannot do anything.
-  private static let pause = Duration.seconds(1)
+  static let pause = Duration.seconds(1)
+  /// How often an operation looks again for calls that other instances run to become this one's: for longer than a target
+  /// is nobody's after an instance has died. Then they are skipped; whoever sees that can ask their instances.
+  static let looksForOthers = 30
   /// Operations that have ended and are remembered.
   static let maximumEnded = 1000
 
   private let table = Mutex(Table())
   private let queue = DispatchQueue(label: "redial.bulk", qos: .utility)
   private let surroundings: Surroundings
+  private let pause: Duration
 
-  init(_ surroundings: Surroundings) {
+  init(_ surroundings: Surroundings, pause: Duration = BulkRunner.pause) {
     self.surroundings = surroundings
+    self.pause = pause
   }
 
   // MARK: What is asked of it
@@ -115,7 +122,7 @@ final class BulkRunner: Sendable {
     do throws(StoreError) {
       if operation.state == .counting { try count(operation) } else { try work(operation) }
     } catch {
-      go(on: id, after: Self.pause)
+      go(on: id, after: pause)
     }
   }
 
@@ -149,26 +156,38 @@ final class BulkRunner: Sendable {
 
   private func note(_ tally: BulkBatch.Tally, _ page: CallPage<CallID>, of id: BulkOperationID, since: Timestamp) {
     var rate = BulkOperation.rates.lowerBound
+    let isPassed = tally.unavailable == 0 && (tally.elsewhere == 0 || !waitsForOthers(id))
     change(id) { current in
       rate = current.request.ratePerSecond
       current.done += tally.done
       // Of a page that is looked at again, those that are known fit no more; the others are tried again.
-      guard tally.unavailable == 0 else { return }
-      current.skipped += tally.skipped
+      guard isPassed else { return }
+      current.skipped += tally.skipped + tally.elsewhere
       current.cursor = page.next
       guard page.next == nil, !current.state.isFinal else { return }
       current.state = .completed
       current.finishedAt = surroundings.now()
     }
     let due = Duration.microseconds(Int64(tally.count) * 1_000_000 / Int64(rate)) - (surroundings.now() - since)
-    keep(id, after: tally.unavailable > 0 ? Self.pause : max(.zero, due))
+    keep(id, after: isPassed ? max(.zero, due) : pause)
+  }
+
+  /// Whether it is worth while to wait for calls that other instances run; counts how often that was asked.
+  private func waitsForOthers(_ id: BulkOperationID) -> Bool {
+    table.withLock { table in
+      table.metOthers[id, default: 0] += 1
+      return table.metOthers[id, default: 0] <= Self.looksForOthers
+    }
   }
 
   /// Stores how far it is, and goes on once that is on disk.
   private func keep(_ id: BulkOperationID, after wait: Duration = .zero) {
     surroundings.store({ [weak self] in self?.operation(id) }) { [weak self] isStored in
       guard let self, let operation = operation(id) else { return }
-      if operation.state.isFinal, isStored { return surroundings.log("bulkOperationEnded", operation) }
+      if operation.state.isFinal, isStored {
+        table.withLock { $0.metOthers[id] = nil }
+        return surroundings.log("bulkOperationEnded", operation)
+      }
       if isStored { return go(on: id, after: wait) }
       // An end that is not on disk is no end: it is written again.
       guard !table.withLock({ $0.isStopping }) else { return }
