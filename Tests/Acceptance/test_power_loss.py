@@ -5,7 +5,11 @@ the machine dies, and no later sync that succeeds brings it back. SQLite writes 
 so does not fall for it; this holds it to that.
 """
 
+import base64
 import json
+import os
+import pathlib
+import sqlite3
 import time
 
 import pytest
@@ -48,6 +52,35 @@ def test_what_was_answered_with_202_outlives_power_cuts_and_failing_syncs(redial
     assert figures["refused"] > 0, "no sync failed while a call was submitted"
     assert {"lost", "torn"} <= set(cuts)
     loop.check_store()
+
+
+def submit_much(service, url, megabytes):
+    """Calls whose bodies, which cannot be compressed, take so much."""
+    body = base64.b64encode(os.urandom(90 << 10)).decode()
+    return [service.submit(url=f"{url}/{number}", body=body, delay="1h") for number in range(megabytes * 8)]
+
+
+def test_a_checkpoint_whose_sync_fails_loses_nothing_that_the_log_had(redial, target, tmp_path):
+    faults = Faults(tmp_path, tmp_path / "redial.db")
+    service = redial(env=faults.env)
+    file, log = pathlib.Path(service.store), pathlib.Path(f"{service.store}-wal")
+    answered = submit_much(service, target.url, 2)
+    before = file.stat().st_size
+    faults.on("fail-file-sync")
+    # The log is synced, so calls are accepted; what is moved into the file is dropped by the disk, and is not taken for moved.
+    answered += submit_much(service, target.url, 20)
+    assert file.stat().st_size > before, "no checkpoint was tried"
+    assert log.stat().st_size > 20 << 20, "the log was begun again, and what it had is not in the file"
+    assert service("GET", "/readyz").status == 200
+    faults.off("fail-file-sync")
+    answered += submit_much(service, target.url, 1)
+    service.kill()
+    faults.cut_power("lost")
+    service.start()
+    assert [service("GET", f"/v1/calls/{identity}").status for identity in answered] == [200] * len(answered)
+    assert service.terminate() == 0
+    with sqlite3.connect(service.store) as database:
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
 def test_a_disk_that_lies_about_its_syncs_is_found_out_by_these_tests(redial, target, tmp_path):

@@ -3,6 +3,7 @@
 //
 //   fail-sync      fsync and fdatasync fail with EIO, and what they were to sync is dropped: it stays readable until the machine
 //                  dies, and no later fsync brings it to the disk (so Linux does it; the lesson of PostgreSQL's "fsyncgate")
+//   fail-file-sync the same for the store's file alone, which a checkpoint syncs, and not for its log
 //   lying-sync     syncs say that they are done, and nothing is durable
 //   fail-write     writes fail with EIO        full-disk      writes fail with ENOSPC
 //   clock          eight bytes: nanoseconds by which CLOCK_REALTIME is ahead
@@ -209,7 +210,9 @@ int ftruncate(int file, off_t length) { return ftruncate64(file, length); }
 static int sync_with(int (*real)(int), int descriptor) {
   struct tracked *file = tracked_by(descriptor);
   if (!file) return real(descriptor);
-  if (is_on("fail-sync")) {
+  size_t length = strlen(file->name);
+  int is_log = length > 4 && strcmp(file->name + length - 4, "-wal") == 0;
+  if (is_on("fail-sync") || (!is_log && is_on("fail-file-sync"))) {
     settle(file, 0);
     errno = EIO;
     return -1;
