@@ -160,7 +160,7 @@ BUGS = [
     # Limits.
     bug("a rate that is never charged", 200, (
         ENGINE + "Engine+Limits.swift", "if targets[index].rate != nil { _", "if targets[index].rate != nil, !PLANTED { _")),
-    bug("a retry that its budget does not pay for", 2000, (
+    bug("a retry that its budget does not pay for", 8000, (
         ENGINE + "Engine+Limits.swift", "    if isRetry {\n", "    if isRetry, PLANTED {\n    } else if isRetry {\n")),
     bug("a hold that Retry-After asked for forgotten", 200, only_unless(
         ENGINE + "Engine+Limits.swift", "targets[index].heldUntil = until")),
