@@ -17,27 +17,18 @@ struct AttemptRows {
 
   private let select: SQLiteStatement
 
-  /// Prepares the query: the first attempt is in a table of its own, unless an older version stored it among the others.
+  /// Prepares the query. A response that is not asked for is not read from disk: CASE evaluates only what it picks.
   init(on connection: SQLiteConnection) throws(StoreError) {
-    let first = Self.columns("1", isLast: "NOT EXISTS (SELECT 1 FROM attempts WHERE call_id = ?1)")
-    let later = Self.columns("number", isLast: "number = (SELECT max(number) FROM attempts WHERE call_id = ?1)")
+    let shown = "?2 >= 2 OR (?2 = 1 AND number = (SELECT max(number) FROM attempts WHERE call_id = ?1))"
+    let wanted = "?2 <> 3 AND (\(shown))"
     select = try connection.prepare(
       "read a call's attempts",
       """
-      SELECT \(first) FROM first_attempts WHERE id = ?1
-      UNION ALL SELECT \(later) FROM attempts WHERE call_id = ?1 ORDER BY 1
-      """)
-  }
-
-  /// A response that is not asked for is not read from disk: CASE evaluates only what it picks.
-  private static func columns(_ number: String, isLast: String) -> String {
-    let shown = "?2 >= 2 OR (?2 = 1 AND \(isLast))"
-    let wanted = "?2 <> 3 AND (\(shown))"
-    return """
-      \(number), started_at, duration, outcome, status, failure_code, failure_message, decision,
+      SELECT number, started_at, duration, outcome, status, failure_code, failure_message, decision,
         CASE WHEN \(shown) THEN truncated END, CASE WHEN \(shown) THEN response_head END,
         CASE WHEN \(wanted) THEN response_body END, figures, CASE WHEN \(wanted) THEN response_body_size END
-      """
+      FROM attempts WHERE call_id = ?1 ORDER BY number
+      """)
   }
 
   /// The attempts of a call, the newest last, or what of them cannot be understood.

@@ -8,16 +8,15 @@ struct CallMatching {
 
   /// Prepares the queries.
   init(on connection: SQLiteConnection) throws(StoreError) {
-    // The last attempt is the first where there is none among the later ones.
     matches = try connection.prepare(
       "judge a call",
       """
-      SELECT 1 FROM calls c LEFT JOIN first_attempts f ON f.id = c.id LEFT JOIN attempts a ON a.call_id = c.id
+      SELECT 1 FROM calls c LEFT JOIN attempts a ON a.call_id = c.id
         AND a.number = (SELECT max(number) FROM attempts WHERE call_id = ?1)
       WHERE c.id = ?1 AND c.kind = ?2 AND c.state BETWEEN ?3 AND ?4
         AND (?11 IS NULL OR (c.waiting IS \(StateColumns.underWay)) = ?11) AND (?5 IS NULL OR c.target_id = ?5)
-        AND (?6 IS NULL OR c.failure = ?6) AND (?7 IS NULL OR coalesce(a.outcome, f.outcome) = ?7)
-        AND (?8 IS NULL OR CASE WHEN a.id IS NULL THEN f.status ELSE a.status END BETWEEN ?8 AND ?9) AND (?10 IS NULL OR c.finished_at <= ?10)
+        AND (?6 IS NULL OR c.failure = ?6) AND (?7 IS NULL OR a.outcome = ?7)
+        AND (?8 IS NULL OR a.status BETWEEN ?8 AND ?9) AND (?10 IS NULL OR c.finished_at <= ?10)
       """)
     hasLabel = try connection.prepare(
       "judge a call's labels", "SELECT 1 FROM labels WHERE name = ?1 AND value = ?2 AND call_id = ?3")

@@ -109,11 +109,11 @@ public final class SQLiteStore: CallStore {
     }
   }
 
-  /// Whether it makes no difference to a change that calls are inserted before it which are inserted behind it, and first
-  /// attempts after it which are stored before it.
+  /// Whether it makes no difference to a change that calls are inserted before it which are inserted behind it, and attempts
+  /// after it which are stored before it.
   private func allowsBatches(_ write: StoreWrite) -> Bool {
     switch write {
-    case .update(_, _, let attempt?): attempt.number == 1 || !attemptChanges.forgets(attempt)
+    case .update(_, _, let attempt?): !attemptChanges.forgets(attempt)
     case .discard, .erase: false
     default: true
     }
@@ -121,7 +121,7 @@ public final class SQLiteStore: CallStore {
 
   /// Makes changes that allow it, those of one kind together.
   private func applyInBatches(_ writes: [StoreWrite]) throws(StoreError) {
-    var (new, first): ([CallChanges.NewCall], [(id: CallID, attempt: AttemptRecord)]) = ([], [])
+    var (new, attempts): ([CallChanges.NewCall], [(id: CallID, attempt: AttemptRecord)]) = ([], [])
     for case .insert(let call) in writes {
       if let call = try prepared(call) { new.append(call) }
     }
@@ -129,13 +129,13 @@ public final class SQLiteStore: CallStore {
     for write in writes {
       switch write {
       case .insert: break
-      case .update(let id, let progress, let attempt?) where attemptChanges.isIndependent(attempt):
+      case .update(let id, let progress, let attempt?) where attemptChanges.canWait(attempt):
         try changes.update(id, progress)
-        first.append((id, attempt))
+        attempts.append((id, attempt))
       default: try apply(write)
       }
     }
-    try attemptChanges.insert(first)
+    try attemptChanges.insert(attempts)
   }
 
   /// A call that is to be inserted; nil for one that somebody else has already.
@@ -248,12 +248,10 @@ public final class SQLiteStore: CallStore {
     try retries.remove(of: id)
   }
 
-  /// Erases a call's payloads: from the tables, and with the next checkpoint from the file, for SQLite overwrites
-  /// with zeros what is deleted under this setting.
+  /// Erases a call's payloads: from the tables, and with the next checkpoint from the file, for SQLite overwrites with zeros
+  /// what is deleted. Rows of payloads are always appended, so that no page is split and leaves a copy of them; where calls
+  /// in between are removed, pages may be merged, and then it can (see the README).
   private func erase(_ id: CallID, leaving spec: CallSpec) throws(StoreError) {
-    try connection.execute("erase a call's content", "PRAGMA secure_delete = ON")
-    // A failure to set it back costs later deletions time, and nothing else.
-    defer { try? connection.execute("erase a call's content", "PRAGMA secure_delete = OFF") }
     try changes.erase(id, leaving: spec)
     try attemptChanges.erase(of: id)
   }

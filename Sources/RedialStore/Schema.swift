@@ -9,7 +9,7 @@ enum Schema {
   static let migrations: [String] = [
     tables, waits, keys, ordering, figures, retention, compression, counting, policies, retries, labels, operations,
     documents, namespaces, leases, dueByNamespace, turnNamespaces, callLabels,
-    attemptsUnderWay, firstAttempts, labelsByName, unfinishedCounts,
+    attemptsUnderWay, labelsByName, unfinishedCounts,
   ]
 
   /// What changes in a call's life is apart from what never does: an update rewrites its whole row, and 60
@@ -222,19 +222,6 @@ enum Schema {
       WHERE namespace IN (SELECT id FROM namespaces) AND kind IN (0, 1) AND state = 3;
     """
 
-  /// The first attempts of calls, which are most of all attempts, found by their calls' own identities: one b-tree in the
-  /// place of two (measured: a third less for the row). Rows with large bodies stay out of interior pages.
-  ///
-  /// Later attempts are in `attempts`, and so are the first ones that older versions stored there: nothing is copied, so that
-  /// a file of a million attempts is brought to this version at once.
-  private static let firstAttempts = """
-    CREATE TABLE first_attempts (
-      id INTEGER PRIMARY KEY, started_at INTEGER NOT NULL, duration INTEGER NOT NULL, outcome INTEGER NOT NULL,
-      status INTEGER, failure_code TEXT, failure_message TEXT, decision BLOB, truncated INTEGER, response_head BLOB,
-      response_body BLOB, figures BLOB, response_body_size INTEGER
-    ) STRICT;
-    """
-
   /// Which labels a removed call had is told by its spec (see `LabelTable`). The pages of the index are free from then on, to be
   /// used again or given back (measured: a second for a million labels, and 18 MB of log).
   private static let labelsByName = """
@@ -256,6 +243,8 @@ enum Schema {
 
   /// Prepares the writer's connection: refuses what is not ours before anything is written, then sets the
   /// connection up and brings the tables to this version.
+  ///
+  /// What is deleted is overwritten with zeros (`secure_delete`), as the erasure of content promises.
   static func open(_ connection: SQLiteConnection) throws(StoreError) {
     let found = try identity(of: connection)
     // Only a file without tables takes this up, and before anything is written to it: the pages that removed calls leave
@@ -276,6 +265,7 @@ enum Schema {
       PRAGMA journal_size_limit = \(SQLiteConnection.logBytes);
       PRAGMA cache_size = -\(SQLiteConnection.writerCacheKibibytes);
       PRAGMA temp_store = MEMORY;
+      PRAGMA secure_delete = ON;
       """)
     switch found {
     case .empty: try migrate(connection, from: 0)

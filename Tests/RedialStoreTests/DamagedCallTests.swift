@@ -25,7 +25,7 @@ struct DamagedCallTests {
   static let damage = [
     "UPDATE requests SET spec = x'7b00' WHERE id", "DELETE FROM requests WHERE id",
     "UPDATE calls SET waiting = 77 WHERE id", "UPDATE calls SET failure = -1 WHERE id",
-    "UPDATE first_attempts SET outcome = 99 WHERE id", "UPDATE requests SET body_size = 9 WHERE id",
+    "UPDATE attempts SET outcome = 99 WHERE call_id", "UPDATE requests SET body_size = 9 WHERE id",
   ]
 
   @Test("stops no other due call, is told of once, and is not claimed again", arguments: damage)

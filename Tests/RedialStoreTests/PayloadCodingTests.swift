@@ -81,7 +81,7 @@ struct PayloadCodingTests {
     }
     let sizes = [
       try stored("SELECT length(body) FROM requests WHERE id"),
-      try stored("SELECT length(response_body) FROM first_attempts WHERE id"),
+      try stored("SELECT length(response_body) FROM attempts WHERE call_id"),
     ]
     for size in sizes {
       #expect(threshold == .max ? size == Self.text.count : size < Self.text.count / 10)

@@ -78,7 +78,7 @@ struct StoreInspectionTests {
 
   static let faults: [(String, StoreCheck)] = [
     ("UPDATE requests SET spec = x'7b00' WHERE id = ID", .damaged),
-    ("UPDATE first_attempts SET outcome = 99 WHERE id = ID", .damaged),
+    ("UPDATE attempts SET outcome = 99 WHERE call_id = ID", .damaged),
     ("DELETE FROM calls WHERE id = ID", .orphaned),
     ("DELETE FROM requests WHERE id = ID", .orphaned),
     (
@@ -88,7 +88,7 @@ struct StoreInspectionTests {
     ("UPDATE calls SET attempts = 1 WHERE id = ID", .miscounted),
     ("UPDATE calls SET attempts = 3 WHERE id = ID", .miscounted),
     ("UPDATE calls SET attempts_before = -1000 WHERE id = ID", .miscounted),
-    ("UPDATE first_attempts SET duration = 2000000 WHERE id = ID", .doublyLeased),
+    ("UPDATE attempts SET duration = 2000000 WHERE number = 1 AND call_id = ID", .doublyLeased),
     ("UPDATE leases SET owner = 4711 WHERE shard = 7", .leases),
     ("INSERT INTO sessions (instance, expires_at) VALUES (5, 1)", .leases),
     ("UPDATE targets SET shard = 63 - shard", .leases),

@@ -155,7 +155,7 @@ struct UpgradeTests {
     try store.commit([.insert(call), .update(call.id, call.progress, Sample.attempt(1))])
     #expect(throws: StoreError.self) { try store.commit([.update(call.id, call.progress, Sample.attempt(1))]) }
     #expect(try reader.call(call.id, allResponses: true)?.attempts == [Sample.attempt(1)])
-    // Judged by their last attempts, wherever those are.
+    // Judged by their last attempts.
     #expect(try ids(CallFilter(statuses: 503...503)) == [call.id.rawValue, 7, 6, 5, 4, 2])
     store.close()
     let inspection = try StoreInspection(path: path)
@@ -170,7 +170,7 @@ struct UpgradeTests {
     let store = try SQLiteStore(path: path)
     defer { store.close() }
     try store.commit(Self.callsWithRunning.map { .discard(CallID(rawValue: Int64($0.number))) })
-    for table in ["calls", "requests", "attempts", "first_attempts", "labels"] {
+    for table in ["calls", "requests", "attempts", "labels"] {
       #expect(try store.connection.value("check", "SELECT count(*) FROM \(table)") { $0.integer(0) } == 0, "\(table)")
     }
   }

@@ -112,7 +112,6 @@ public final class StoreInspection {
   private func orphaned() throws(StoreError) -> StoreFinding {
     var finding = StoreFinding(check: .orphaned)
     let missing = [
-      ("an attempt", "SELECT a.id FROM first_attempts a LEFT JOIN calls c ON c.id = a.id WHERE c.id IS NULL"),
       ("an attempt", "SELECT a.call_id FROM attempts a LEFT JOIN calls c ON c.id = a.call_id WHERE c.id IS NULL"),
       ("a request", "SELECT r.id FROM requests r LEFT JOIN calls c ON c.id = r.id WHERE c.id IS NULL"),
       ("a key", "SELECT k.call_id FROM idempotency_keys k LEFT JOIN calls c ON c.id = k.call_id WHERE c.id IS NULL"),

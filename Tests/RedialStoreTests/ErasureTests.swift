@@ -1,0 +1,83 @@
+import Foundation
+import RedialCore
+import RedialModel
+import Testing
+
+@testable import RedialStore
+
+@Suite("What is erased")
+struct ErasureTests {
+  let folder = TemporaryFolder()
+  private static let count = 600
+  private static let parts = ["request", "first", "second"]
+
+  /// Text of a call that nothing else in the file looks like.
+  private func secret(_ number: Int, _ part: String) -> [UInt8] {
+    Array("<\(part)-\(number &* 2_654_435_761 % 1_000_003)>".utf8)
+  }
+
+  /// A store of calls that ended in any order, of contents of several sizes, so that pages fill in all ways, some content has
+  /// pages of its own, and freed ones are used again.
+  private func fill(_ store: SQLiteStore, _ random: inout RandomSource) throws {
+    func content(_ number: Int, _ part: String) -> [UInt8] {
+      var filling = [UInt8](repeating: 0, count: [10, 90, 400, 5000][number % 4])
+      for place in filling.indices { filling[place] = UInt8.random(in: 0...255, using: &random) }
+      return secret(number, part) + filling + secret(number, part)
+    }
+    for number in 0..<Self.count {
+      try store.commit([.insert(Sample.call(number, .held, body: content(number, "request")))])
+    }
+    for number in (0..<Self.count).shuffled(using: &random) {
+      var progress = Sample.call(number, .succeeded).progress
+      progress.attempts = 2
+      try store.commit([
+        .update(Sample.id(number), progress, Sample.attempt(1, body: content(number, "first"))),
+        .update(Sample.id(number), progress, Sample.attempt(2, body: content(number, "second"))),
+      ])
+    }
+  }
+
+  private func erase(_ numbers: [Int], in store: SQLiteStore) throws {
+    for number in numbers {
+      try store.commit([.erase(Sample.id(number), Sample.call(number).spec.erased(at: Sample.start))])
+    }
+  }
+
+  private func expectGone(_ erased: [Int], kept: [Int], from path: String) throws {
+    let file = try Data(contentsOf: URL(fileURLWithPath: path))
+    for part in Self.parts {
+      func isThere(_ number: Int) -> Bool { file.range(of: Data(secret(number, part))) != nil }
+      #expect(erased.filter(isThere).isEmpty, "what can still be read of \(part) bodies")
+      #expect(kept.allSatisfy(isThere), "\(part) bodies that were not erased")
+    }
+  }
+
+  @Test("no byte of it stays in the file, in whatever order calls ended and were erased", arguments: 1...3)
+  func nothingStays(seed: UInt64) throws {
+    let path = folder.file("calls.db")
+    let store = try SQLiteStore(path: path)
+    var random = RandomSource(seed: seed)
+    try fill(store, &random)
+    let erased = (0..<Self.count).filter { $0 % 3 != 0 }.shuffled(using: &random)
+    try erase(erased, in: store)
+    store.checkpoints.moveAll()
+    store.close()
+    try expectGone(erased, kept: (0..<Self.count).filter { $0 % 3 == 0 }, from: path)
+  }
+
+  @Test("no byte of it is in a compact backup, whatever was removed before", arguments: 1...3)
+  func noBackupHasIt(seed: UInt64) throws {
+    let path = folder.file("calls.db")
+    let store = try SQLiteStore(path: path)
+    defer { store.close() }
+    var random = RandomSource(seed: seed)
+    try fill(store, &random)
+    // Calls that go in between have pages merged, in whose unused parts something may stay.
+    for number in 0..<Self.count where number % 5 < 3 { try store.commit([.discard(Sample.id(number))]) }
+    let left = (0..<Self.count).filter { $0 % 5 >= 3 }
+    try erase(left.filter { $0 % 3 != 0 }.shuffled(using: &random), in: store)
+    let copy = folder.file("copy.db")
+    _ = try StoreBackup.copy(from: path, to: copy, compact: true)
+    try expectGone((0..<Self.count).filter { $0 % 3 != 0 || $0 % 5 < 3 }, kept: left.filter { $0 % 3 == 0 }, from: copy)
+  }
+}
