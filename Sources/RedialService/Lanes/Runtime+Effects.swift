@@ -1,0 +1,150 @@
+internal import Dispatch
+internal import HTTPServer
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+internal import RedialStore
+internal import RedialTransport
+internal import Synchronization
+
+/// How what the engine decides is done, and what came of it told.
+extension Runtime {
+  /// Does what the engine has decided.
+  func perform(_ effects: Effects) {
+    if !effects.store.isEmpty { storeLane?.post(effects.store) }
+    if !effects.actions.isEmpty { perform(effects.actions) }
+  }
+
+  /// Tells everybody that the store has ended calls by itself; that is on disk.
+  func didSetAside(_ calls: [(id: CallID, namespace: Namespace)]) {
+    metrics.countSetAside(calls.count)
+    post(calls.map { .setAside(1, in: $0.namespace) })
+    ends.ended(calls.map(\.id))
+  }
+
+  /// Goes on with what came of what the store was asked.
+  func storeDid(_ outcome: StoreLane.Outcome) {
+    switch outcome {
+    case .events(let events): post(events)
+    case .committed(let writes, let then):
+      metrics.countCommit(writes)
+      perform(then)
+      // Behind the replies: a client that waits for the end of the call that it has just submitted is in the table now.
+      ends.committed(writes)
+      events.committed(writes)
+      tracer?.committed(writes)
+    }
+  }
+
+  /// Notes what a step of tidying did.
+  func didTidy(_ result: Result<TidyStep, StoreError>) {
+    switch result {
+    case .success(let step): metrics.count { $0.removed += step.removed }
+    case .failure(let error): log.write(.error, "tidyFailed", [("error", error.message)])
+    }
+  }
+
+  private func perform(_ actions: [Action]) {
+    var beginnings = Beginnings(at: Clock.wallTime(), most: actions.count)
+    var answers: [(HTTPResponder, HTTPResponse)] = []
+    for action in actions {
+      switch action {
+      case .start(let start): prepare(start, &beginnings)
+      case .reply(let token, let reply): answer(token, reply, into: &answers)
+      case .abort(let id): transport?.cancel([UInt64(id.rawValue)])
+      case .notice(let notice):
+        standings.note(notice, at: clock.now)
+        log.write(notice)
+        events.note(notice, at: clock.now)
+      case .tookOver(_, let state): standings.note(state)
+      case .drained: drained.signal()
+      }
+    }
+    begin(beginnings)
+    if !answers.isEmpty { HTTPResponder.respond(answers) }
+  }
+
+  /// Attempts that are to begin.
+  private struct Beginnings {
+    /// The time by the wall clock, for that is what receivers of webhooks compare it with.
+    let time: Timestamp
+    /// No more than so many can there be.
+    let most: Int
+    var requests: [TransportRequest] = []
+    /// By request, the number of the attempt that it makes.
+    var numbers: [Int] = []
+    /// The attempts, for whoever traces them; none when nobody does.
+    var traced: [AttemptStart] = []
+    /// What came of those that must not be made.
+    var ends: [EngineEvent] = []
+
+    init(at time: Timestamp, most: Int) {
+      self.time = time
+      self.most = most
+    }
+  }
+
+  /// Makes the request of an attempt, unless it must not be made: this process may have stood still, and others have the
+  /// call by now, or there is nobody left who could sign it.
+  private func prepare(_ start: AttemptStart, _ beginnings: inout Beginnings) {
+    if let bound = start.startBefore, bound <= clock.now {
+      return beginnings.ends.append(.attemptEnded(AttemptResult(tooLate: start)))
+    }
+    guard let fields = headers.fields(of: start, at: beginnings.time) else {
+      return beginnings.ends.append(.attemptEnded(AttemptResult(endpointGone: start)))
+    }
+    if beginnings.requests.isEmpty {
+      beginnings.requests.reserveCapacity(beginnings.most)
+      beginnings.numbers.reserveCapacity(beginnings.most)
+    }
+    let spec = start.call.spec
+    beginnings.requests.append(
+      TransportRequest(
+        id: UInt64(start.call.id.rawValue), url: spec.url, method: spec.method, headers: fields,
+        body: start.call.body, source: bodies.source(of: start.call), timeout: start.timeout,
+        captureLimit: spec.captureLimit, maxRedirects: spec.maxRedirects, tls: start.tls))
+    beginnings.numbers.append(start.number)
+    if start.call.kind == .webhook { endpoints.began(UInt64(start.call.id.rawValue), to: spec.target) }
+    if tracer != nil { beginnings.traced.append(start) }
+  }
+
+  private func begin(_ beginnings: Beginnings) {
+    if !beginnings.ends.isEmpty { post(beginnings.ends) }
+    if beginnings.requests.isEmpty { return }
+    underWay.withLock { underWay in
+      for (request, number) in zip(beginnings.requests, beginnings.numbers) { underWay[request.id] = number }
+    }
+    tracer?.starting(beginnings.traced)
+    transport?.start(beginnings.requests)
+  }
+
+  /// Tells the engine of attempts that the transport has made.
+  func attemptsEnded(_ results: [TransportResult]) {
+    let numbers = underWay.withLock { underWay in results.map { underWay.removeValue(forKey: $0.id) } }
+    metrics.count { counts in
+      for result in results {
+        counts.attempts[Int(result.outcome.rawValue)] += 1
+        counts.attempt.record(seconds: result.duration.inSeconds)
+      }
+    }
+    act(on: endpoints.ended(results, at: clock.now))
+    var events: [EngineEvent] = []
+    events.reserveCapacity(results.count)
+    for (result, number) in zip(results, numbers) {
+      if let number { events.append(.attemptEnded(AttemptResult(result, number: number))) }
+    }
+    post(events)
+  }
+}
+
+extension AttemptResult {
+  /// What the transport saw, in the engine's words.
+  init(_ result: TransportResult, number: Int) {
+    let answered = result.outcome == .answered
+    self.init(
+      id: CallID(rawValue: Int64(result.id)), number: number, outcome: result.outcome, status: result.status,
+      failure: result.error.map { AttemptFailure(code: $0.code, message: $0.message) },
+      response: answered ? CapturedResponse(head: result.head, body: result.body, truncated: result.truncated) : nil,
+      duration: result.duration, figures: result.figures)
+  }
+}

@@ -1,0 +1,57 @@
+internal import HTTPServer
+internal import RedialModel
+internal import RedialStore
+
+/// How the store is asked on behalf of clients.
+extension Runtime {
+  /// Answers with what a query gives, on a query lane.
+  ///
+  /// - Parameters:
+  ///   - isOwed: Whether it is run however many wait: for somebody whose call was accepted.
+  ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one; nil if the answer comes another way.
+  func query(
+    _ responder: HTTPResponder, isOwed: Bool = false, _ body: @escaping @Sendable () throws -> HTTPResponse?
+  ) {
+    query(isOwed: isOwed) { [unowned self] in
+      if let response = try body() { respond(responder, response) }
+    } failure: { [unowned self] problem in
+      respond(responder, Answer.problem(problem))
+    }
+  }
+
+  /// Runs a query on a query lane.
+  ///
+  /// - Parameters:
+  ///   - isOwed: Whether it is run however many wait: for somebody whose call was accepted.
+  ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one.
+  ///   - failure: Called with the problem; at once, if too many queries wait.
+  func query(
+    isOwed: Bool = false, _ body: @escaping @Sendable () throws -> Void,
+    failure: @escaping @Sendable (Problem) -> Void
+  ) {
+    let query = { @Sendable [unowned self] in
+      do {
+        try body()
+      } catch {
+        failure(problem(of: error))
+      }
+    }
+    if isOwed { return queries.runOwed(query) }
+    if !queries.run(query) {
+      failure(
+        Problem(
+          status: 503, code: "tooManyQueries", title: "Too many queries are waiting",
+          detail: "The service reads as fast as it can. Try again in a moment.", retryAfter: 1))
+    }
+  }
+
+  /// What a client is told of a query that failed; what went wrong in the store is in the log.
+  func problem(of error: any Error) -> Problem {
+    if let problem = error as? Problem { return problem }
+    let message = (error as? StoreError)?.message ?? "\(error)"
+    // Of a call that cannot be read the message begins with its identity.
+    let call = CallID(message.prefix { $0 != " " }).map { [("callId" as StaticString, $0.description)] } ?? []
+    log.write(.error, "queryFailed", call + [("error", message)])
+    return Answer.storeUnreadable
+  }
+}

@@ -1,0 +1,149 @@
+internal import HTTPServer
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+internal import RedialStore
+
+/// How clients are answered who wait for the engine, or for a call.
+extension Runtime {
+  /// Makes the answer that a client gets of an engine's reply, for all of a batch to be sent together.
+  func answer(_ token: ReplyToken, _ reply: Reply, into answers: inout [(HTTPResponder, HTTPResponse)]) {
+    guard let waiting = replies.take(token) else {
+      replies.takeBatch(token)?.note(reply)
+      return
+    }
+    let now = clock.now
+    switch reply {
+    case .accepted(let record):
+      metrics.count { counts in
+        counts.accepted += 1
+        counts.accept.record(seconds: (now - waiting.since).inSeconds)
+      }
+      let wait = standings.wait(of: record, at: now)
+      switch waiting.purpose {
+      case .batch(let batch, let index):
+        batch.answer(index, id: record.id, status: 202, replayed: false) {
+          CallView.write(record, attempts: [], wait: wait, redaction: redaction, to: &$0)
+        }
+      case .submitAndWait(let bound):
+        answerWhenEnded(record.id, in: record.spec.namespace, waiting.responder, within: bound, applied: bound) {
+          [redaction] in
+          Answer.accepted(record, wait: wait, redaction)
+        }
+      default:
+        metrics.count { $0.requests[2] += 1 }
+        answers.append((waiting.responder, Answer.accepted(record, wait: wait, redaction)))
+      }
+    case .refused(let problem):
+      metrics.count { counts in if waiting.purpose.isSubmission { counts.refused += 1 } }
+      if case .batch(let batch, let index) = waiting.purpose { return batch.answer(index, problem) }
+      metrics.count { $0.requests[problem.status / 100] += 1 }
+      answers.append((waiting.responder, Answer.problem(problem)))
+    case .replayed(let id): answerWithReplay(id, waiting)
+    case .controlled(let target):
+      answer(waiting.responder, with: target)
+    case .done(let id):
+      // Of the namespace that asked for it, or the engine would have refused.
+      answerWithCall(id, in: nil, waiting.responder)
+    case .report(let report) where waiting.purpose.isAboutTargets: answerWithTargets(report, waiting)
+    case .report(let report):
+      let response = self.response(to: waiting.purpose, report)
+      metrics.count { $0.requests[response.status / 100] += 1 }
+      answers.append((waiting.responder, response))
+    }
+  }
+
+  /// Answers a repeated submission with the call that was accepted the first time, as it stands now.
+  private func answerWithReplay(_ id: CallID, _ waiting: ReplyTable.Waiting) {
+    if case .batch(let batch, let index) = waiting.purpose {
+      if batch.replays.add(.init(index: index, id: id)) { readReplays(of: batch) }
+      return
+    }
+    let replay = { @Sendable [unowned self] () throws in
+      let stored = try storedCall(id, in: nil)
+      return Answer.replayed(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction)
+    }
+    guard case .submitAndWait(let bound) = waiting.purpose else {
+      return query(waiting.responder, isOwed: true, replay)
+    }
+    answerWhenEnded(id, in: nil, waiting.responder, within: bound, applied: bound, orElse: replay)
+  }
+
+  /// - Parameter namespace: The only one that it may be of; nil where that is known.
+  private func storedCall(_ id: CallID, in namespace: Namespace?) throws -> StoredCall {
+    guard let stored = try reader.call(id, in: namespace, allResponses: false) else { throw Answer.noSuchCall(id) }
+    return stored
+  }
+
+  /// Answers with a call once it has ended, or when time is up with something else.
+  ///
+  /// - Parameters:
+  ///   - namespace: The only one that it may be of; nil where that is known.
+  ///   - applied: The client's preference that an answer in time honours; nil when there was none.
+  ///   - orElse: What is answered when the call has not ended in time; the call as it stands, if nothing is given.
+  func answerWhenEnded(
+    _ id: CallID, in namespace: Namespace?, _ responder: HTTPResponder, within bound: Duration,
+    applied: Duration? = nil,
+    orElse: (@Sendable () throws -> HTTPResponse)? = nil
+  ) {
+    let show = { @Sendable [unowned self] (stored: StoredCall) in
+      Answer.call(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction, applied: applied)
+    }
+    // There is something else for one whose call was accepted, who is not told otherwise because many queries wait.
+    let isOwed = orElse != nil
+    let finish = { @Sendable [unowned self] (outcome: EndTable.Outcome) in
+      query(responder, isOwed: isOwed) { [unowned self] in
+        if outcome == .timedOut, let orElse { return try orElse() }
+        return show(try storedCall(id, in: namespace))
+      }
+    }
+    let ticket = ends.wait(for: id, until: clock.now + bound, finish)
+    guard let ticket else {
+      return query(responder, isOwed: isOwed) { [unowned self] in
+        try orElse?() ?? show(try storedCall(id, in: namespace))
+      }
+    }
+    // A client that goes holds its place no longer. One that has only ended its side is answered as if its time were up.
+    responder.onCancel { [weak self] in
+      guard let self, ends.giveUp(ticket) else { return }
+      finish(.timedOut)
+    }
+    // It may have ended before anybody waited.
+    query(responder, isOwed: isOwed) { [unowned self] () -> HTTPResponse? in
+      do {
+        let stored = try storedCall(id, in: namespace)
+        guard stored.record.progress.state.isFinal, ends.giveUp(ticket) else { return nil }
+        return show(stored)
+      } catch {
+        guard ends.giveUp(ticket) else { return nil }
+        throw error
+      }
+    }
+  }
+
+  /// Answers with a call as the store has it.
+  func answerWithCall(_ id: CallID, in namespace: Namespace?, _ responder: HTTPResponder) {
+    query(responder) { [unowned self] in
+      let stored = try storedCall(id, in: namespace)
+      return Answer.call(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction)
+    }
+  }
+
+  /// Answers at once.
+  func respond(_ responder: HTTPResponder, _ response: HTTPResponse) {
+    metrics.count { $0.requests[min(5, max(1, response.status / 100))] += 1 }
+    responder.respond(response)
+  }
+
+  private func response(to purpose: ReplyTable.Purpose, _ report: EngineReport) -> HTTPResponse {
+    switch purpose {
+
+    case .readiness:
+      return report.storeFailing ? Answer.problem(Answer.notReady) : Answer.text(200, "ready\n")
+    case .metrics, .submit, .submitAndWait, .batch, .operation, .control, .targets, .target:
+      return Answer.metrics(
+        metrics.exposition(report, version: redialVersion, clockOffset: clock.offset, waits: ends.waiting)
+          + watch.exposition() + (spans?.exposition() ?? ""))
+    }
+  }
+}
