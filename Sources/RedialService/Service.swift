@@ -122,6 +122,14 @@ public final class Service: Sendable {
       metrics.count { $0.damaged += 1 }
       log.write(.error, "callDamaged", [("callId", id.description), ("error", error.message)])
     }
+    store.onCheckpointFailure = { [log, metrics = runtime.metrics] error in
+      metrics.count { $0.isCheckpointFailing = error != nil }
+      if let error {
+        log.write(.error, "checkpointFailed", [("error", error.message)])
+      } else {
+        log.write(.info, "checkpointSucceeded")
+      }
+    }
     // Only now, so that a service that cannot listen makes no attempt either; requests wait as long.
     do throws(StoreError) {
       var state = try store.recover(at: runtime.clock.now)

@@ -18,10 +18,12 @@ final class Checkpoints {
   private enum Phase {
     /// The log is short. Leads to `moving`.
     case idle
-    /// The other connection is at work. Leads to `moved`.
+    /// The other connection is at work. Leads to `moved`, or to `failed`.
     case moving(round: Int)
-    /// It is done: this many pages of the log are in the file. Leads to `idle`, or to `moving` again.
+    /// It is done: this many pages of the log are in the file. Leads to `idle`, to `moving` again, or to `failed`.
     case moved(pages: Int, round: Int)
+    /// The disk refused, and may have lost what was moved before: first of all that is moved once more. Leads to `moving`.
+    case failed(StoreError)
   }
 
   private let connection: SQLiteConnection
@@ -29,6 +31,10 @@ final class Checkpoints {
   private let phase = PhaseBox()
   /// Pages in the log when it was last moved as a whole; a reader may have kept it from starting again.
   private var movedPages = 0
+  /// Why the last checkpoint failed; nil when it did not.
+  private var failure: StoreError?
+  /// Told on the writer's lane when a checkpoint fails and the one before did not, and with nil when one succeeds again.
+  var onFailure: ((StoreError?) -> Void)?
 
   /// The phase, which both threads look at.
   private final class PhaseBox: Sendable {
@@ -55,12 +61,37 @@ final class Checkpoints {
 
   /// Moves what there is, however little, as after space was given back: the file is only then smaller.
   func moveAll() {
-    _ = connection.checkpoint()
+    switch phase.value.withLock({ $0 }) {
+    case .idle, .moved: moveRest()
+    case .moving, .failed: break
+    }
   }
 
-  /// Waits for the other connection, and closes it. The writer's must be open until then.
+  /// Moves pages on the writer's own connection. That it fails is no failure of a commit, which is on disk: the log stays,
+  /// and is moved another time.
+  private func moveRest() {
+    do throws(StoreError) {
+      _ = try connection.checkpoint()
+      movedPages = connection.logPages
+      phase.value.withLock { $0 = .idle }
+      note(nil)
+    } catch {
+      phase.value.withLock { $0 = .failed(error) }
+      note(error)
+    }
+  }
+
+  private func note(_ failure: StoreError?) {
+    let hasChanged = (failure == nil) != (self.failure == nil)
+    self.failure = failure
+    if hasChanged { onFailure?(failure) }
+  }
+
+  /// Waits for the other connection, and closes it. The writer's must be open until then; when the disk refused the last
+  /// time, it leaves the log as it is.
   func close() {
     other.close()
+    if case .failed = phase.value.withLock({ $0 }) { connection.keepLogOnClose() }
   }
 
   private func advance() {
@@ -68,19 +99,28 @@ final class Checkpoints {
     switch now {
     case .moving: break
     case .idle: move(round: 1)
+    case .failed(let error):
+      note(error)
+      move(round: 1, behind: error)
     case .moved(let pages, let round):
+      note(nil)
       if connection.logPages - pages > Self.shortRest, round < Self.maximumRounds { return move(round: round + 1) }
-      // That it fails is no failure of the commit, which is on disk: the log stays, and is moved another time.
-      _ = connection.checkpoint()
-      movedPages = connection.logPages
-      phase.value.withLock { $0 = .idle }
+      moveRest()
     }
   }
 
-  private func move(round: Int) {
+  /// - Parameter failure: Why the last checkpoint failed, if it did.
+  private func move(round: Int, behind failure: StoreError? = nil) {
     phase.value.withLock { $0 = .moving(round: round) }
-    other.checkpoint { [phase] pages in
-      phase.value.withLock { $0 = pages.map { .moved(pages: $0, round: round) } ?? .idle }
+    other.checkpoint(replaying: failure != nil) { [phase] result in
+      phase.value.withLock {
+        switch result {
+        case .success(let pages?): $0 = .moved(pages: pages, round: round)
+        // Somebody else is at it.
+        case .success(nil): $0 = failure.map { .failed($0) } ?? .idle
+        case .failure(let error): $0 = .failed(error)
+        }
+      }
     }
   }
 }
@@ -98,9 +138,19 @@ private final class CheckpointConnection: @unchecked Sendable {
     try connection.execute("set up the connection", "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;")
   }
 
-  /// Moves what the log holds now; answers, on another thread, how many of its pages are then in the file.
-  func checkpoint(_ done: @escaping @Sendable (Int?) -> Void) {
-    queue.async { done(self.connection.checkpoint()) }
+  /// Moves what the log holds now; answers, on another thread, how many of its pages are then in the file, or nil when
+  /// somebody else is at it.
+  ///
+  /// - Parameter replaying: First moves once more what counts as moved.
+  func checkpoint(replaying: Bool, _ done: @escaping @Sendable (Result<Int?, StoreError>) -> Void) {
+    queue.async {
+      do throws(StoreError) {
+        let isReady = replaying ? try self.connection.replayLog() : true
+        done(.success(isReady ? try self.connection.checkpoint() : nil))
+      } catch {
+        done(.failure(error))
+      }
+    }
   }
 
   func close() {

@@ -113,13 +113,36 @@ final class SQLiteConnection {
 
   /// Moves as many pages of the log into the file as can be moved without waiting for anybody, and syncs the file.
   ///
-  /// - Returns: How many of the log's pages are in the file; nil when nothing could be moved.
-  func checkpoint() -> Int? {
+  /// - Returns: How many of the log's pages are in the file; nil when somebody else is at it.
+  /// - Throws: When the disk refuses. The log stays as it is then, and what it holds is as safe as before.
+  func checkpoint() throws(StoreError) -> Int? {
     var (logged, moved) = (Int32(0), Int32(0))
-    guard sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, &logged, &moved) == SQLITE_OK else {
-      return nil
+    let result = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, &logged, &moved)
+    return try isDone(result) ? Int(moved) : nil
+  }
+
+  /// Moves what counts as moved once more, from the log, behind a checkpoint that failed: the disk may have lost it.
+  ///
+  /// - Returns: False when somebody writes; it is to be tried again then.
+  /// - Throws: When the disk refuses again.
+  func replayLog() throws(StoreError) -> Bool {
+    try isDone(redial_replay_log(handle))
+  }
+
+  /// Has the log stay as it is when this connection is closed, for whoever opens the file next to move all of it.
+  func keepLogOnClose() {
+    if handle != nil { _ = redial_keep_log_on_close(handle) }
+  }
+
+  private func isDone(_ result: Int32) throws(StoreError) -> Bool {
+    switch result & 0xFF {
+    case SQLITE_OK: return true
+    case SQLITE_BUSY, SQLITE_LOCKED: return false
+    default:
+      throw StoreError.sqlite(
+        handle, code: result, purpose: "move the write-ahead log into the file", path: path,
+        advice: "The log keeps what it holds, and grows until this succeeds; check the disk.")
     }
-    return Int(moved)
   }
 
   /// Rows changed by the last statement.

@@ -14,6 +14,13 @@ public final class SQLiteStore: CallStore {
   /// Told of the same calls, those of a claim together, and whose they are.
   public var onSetAside: (([(id: CallID, namespace: Namespace)]) -> Void)?
 
+  /// Told when the log could not be moved into the file, and the time before it could; with nil when it can again. What the
+  /// log holds is safe, but it grows. Its lane is the store's.
+  public var onCheckpointFailure: ((StoreError?) -> Void)? {
+    get { checkpoints.onFailure }
+    set { checkpoints.onFailure = newValue }
+  }
+
   let file: StoreFile
   let connection: SQLiteConnection
   let queries: ClaimQueries

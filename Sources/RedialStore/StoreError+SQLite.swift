@@ -7,7 +7,10 @@ extension StoreError {
   /// - Parameters:
   ///   - code: The result code of that call; SQLite's extended code says more, where it has one.
   ///   - purpose: What was attempted, as in "could not …".
-  static func sqlite(_ database: OpaquePointer?, code: Int32, purpose: String, path: String) -> StoreError {
+  ///   - advice: What that means and what to do, where it is not the usual.
+  static func sqlite(
+    _ database: OpaquePointer?, code: Int32, purpose: String, path: String, advice: String? = nil
+  ) -> StoreError {
     guard let database else {
       return StoreError(kind: .unavailable, message: "Could not \(purpose) in \(path): the store is closed.")
     }
@@ -20,7 +23,8 @@ extension StoreError {
     let kind = kind(of: primary, systemError: system)
     let cause = system == 0 ? text : "\(text), \(String(cString: strerror(system)))"
     return StoreError(
-      kind: kind, message: "Could not \(purpose) in \(path): \(cause) (SQLite \(detail)). \(advice(for: kind))")
+      kind: kind,
+      message: "Could not \(purpose) in \(path): \(cause) (SQLite \(detail)). \(advice ?? Self.advice(for: kind))")
   }
 
   private static func kind(of code: Int32, systemError: Int32) -> Kind {

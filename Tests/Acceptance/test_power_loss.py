@@ -16,6 +16,7 @@ import pytest
 
 from crashes import CrashLoop, FLAGS, Target, assert_nothing_lost, rounds_wanted
 from faults import Faults
+from processes import wait_until
 
 
 @pytest.fixture
@@ -72,8 +73,17 @@ def test_a_checkpoint_whose_sync_fails_loses_nothing_that_the_log_had(redial, ta
     assert file.stat().st_size > before, "no checkpoint was tried"
     assert log.stat().st_size > 20 << 20, "the log was begun again, and what it had is not in the file"
     assert service("GET", "/readyz").status == 200
+    assert service.metrics()["redial_store_checkpoint_failing"] == 1
+    assert service.log.read_text().count("checkpointFailed") == 1, "once, and not with every commit"
     faults.off("fail-file-sync")
-    answered += submit_much(service, target.url, 1)
+
+    def is_moved():
+        # The log is looked at with each commit.
+        answered.extend(submit_much(service, target.url, 1))
+        return service.metrics()["redial_store_checkpoint_failing"] == 0
+
+    wait_until(is_moved, "the log is moved again")
+    assert "checkpointSucceeded" in service.log.read_text()
     service.kill()
     faults.cut_power("lost")
     service.start()

@@ -1,6 +1,8 @@
 #ifndef REDIAL_CLOGBUFFER_H
 #define REDIAL_CLOGBUFFER_H
 
+#include "CLogReplay.h"
+
 // A VFS for SQLite's writers: the system's own, but that what is appended to a write-ahead log is gathered, and reaches
 // the kernel in a few long writes in place of two short ones a page.
 //

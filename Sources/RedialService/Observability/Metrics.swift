@@ -15,6 +15,7 @@ final class Metrics: Sendable {
     var writes = 0
     var removed = 0
     var damaged = 0
+    var isCheckpointFailing = false
     var accept = Histogram()
     var attempt = Histogram()
   }
@@ -89,6 +90,10 @@ final class Metrics: Sendable {
       "redial_clock_offset_seconds", "gauge",
       "How far the wall clock was set ahead of the service's time, which takes it over when it starts.",
       [" \(clockOffset.inSeconds)"])
+    family(
+      "redial_store_checkpoint_failing", "gauge",
+      "Whether the store's log could not be moved into its file the last time, and grows.",
+      [" \(counts.isCheckpointFailing ? 1 : 0)"])
     family("redial_store_commits_total", "counter", "Transactions committed.", [" \(counts.commits)"])
     family("redial_store_writes_total", "counter", "Changes committed.", [" \(counts.writes)"])
     family(
