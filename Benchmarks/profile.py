@@ -23,7 +23,7 @@ import service
 LANES = [
     ("transport", "TransferLoop.run()"),
     ("store: the transaction", "protocol witness for CallStore.commit(_:) in conformance SQLiteStore"),
-    ("after the commit: answers, starts", "Runtime.storeDid(_:)|closure #2 in Runtime.init("),
+    ("after the commit: answers, starts", "Runtime.storeDid("),
     ("event loops", "EventLoop.run()"),
     ("engine", "Engine.handle("),
 ]
@@ -148,7 +148,9 @@ def main():
     words = demangled([name for name, _ in below.most_common(3000)])
     left = total
     for lane, wanted in LANES:
-        cost = max((below[name] for name, word in words.items() if any(w in word for w in wanted.split("|"))), default=0)
+        cost = max((below[name] for name, word in words.items() if wanted in word), default=None)
+        if cost is None:
+            sys.exit(f"no function that ran is named {wanted!r}, below which the lane {lane!r} would be")
         left -= cost
         print(f"  {lane:<36} {cost / done / 1000:7.1f} thousand  {100 * cost / total:3.0f} %")
     print(f"  {'rest':<36} {left / done / 1000:7.1f} thousand  {100 * left / total:3.0f} %")

@@ -23,6 +23,8 @@ extension Runtime {
   }
 
   /// Goes on with what came of what the store was asked.
+  // A function of its own in every build, since the profile tells by its name what follows a commit.
+  @inline(never)
   func storeDid(_ outcome: StoreLane.Outcome) {
     switch outcome {
     case .events(let events): post(events)
