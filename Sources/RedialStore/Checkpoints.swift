@@ -87,6 +87,11 @@ final class Checkpoints {
     if hasChanged { onFailure?(failure) }
   }
 
+  /// Waits until the other connection has moved what it was asked to.
+  func settle() {
+    other.settle()
+  }
+
   /// Waits for the other connection, and closes it. The writer's must be open until then; when the disk refused the last
   /// time, it leaves the log as it is.
   func close() {
@@ -151,6 +156,11 @@ private final class CheckpointConnection: @unchecked Sendable {
         done(.failure(error))
       }
     }
+  }
+
+  /// Waits until it has answered whatever was asked.
+  func settle() {
+    queue.sync {}
   }
 
   func close() {
