@@ -62,7 +62,8 @@ final class SQLiteStatement {
       })
   }
 
-  /// Binds bytes without a copy: they have to stay where they are until the statement has run. None are NULL.
+  /// Binds bytes without a copy: they have to stay where they are until the statement has run. None are NULL, if they have
+  /// no address, or else an empty value; who reads a column takes the two for the same.
   func bind(_ index: Int32, bytes: UnsafeBufferPointer<UInt8>) {
     holdsBytes = true
     note(redial_bind_blob_static(handle, firstParameter + index, bytes.baseAddress, sqlite3_uint64(bytes.count)))
