@@ -65,9 +65,12 @@ extension Engine {
     for key in keys.keys { keys[key]?.accepted = nil }
   }
 
+  /// The code of the problem that a key was used for something else.
+  static let keyReusedCode = "idempotencyKeyReused"
+
   static func keyReused(_ key: IdempotencyKey) -> Problem {
     Problem(
-      status: 422, code: "idempotencyKeyReused", title: "The Idempotency-Key was used for another call",
+      status: 422, code: keyReusedCode, title: "The Idempotency-Key was used for another call",
       detail:
         "Another descriptor was submitted under the key \"\(QualifiedKey.bare(key.text))\". A new call needs a new key."
     )

@@ -179,6 +179,7 @@ extension Engine {
         guard let taken = trouble.taken[id] else { return true }
         answer(reply, taken)
         return false
+      case .reply(_, .refused(let problem)) where isContended && problem.code != Self.keyReusedCode: return true
       // The submission that these repeat may have been refused just now.
       case .reply(let reply, .replayed), .reply(let reply, .refused):
         refuse(reply, problem)

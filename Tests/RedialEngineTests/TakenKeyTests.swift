@@ -134,6 +134,19 @@ struct TakenKeyTests {
     }
   }
 
+  @Test("whoever was told at the same time that something is too late is told just that")
+  func tooLate() {
+    var probe = EngineProbe()
+    let id = probe.submit()
+    let cancel = probe.operate(.cancel, id)
+    probe.end(id, status: 200, thenCommit: false)
+    _ = contending(&probe)
+    fail(&probe)
+    probe.hear()
+    probe.commit()
+    #expect(probe.refusal(of: cancel)?.code == "callEnded")
+  }
+
   @Test("should the store fail when the others are written again, they are refused, and so is what waited")
   func thenFails() {
     var probe = EngineProbe()
