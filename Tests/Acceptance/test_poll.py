@@ -1,6 +1,9 @@
 """Polling, listing, cancelling and retrying."""
 
 import re
+import sqlite3
+import threading
+import time
 
 from processes import wait_until
 
@@ -88,6 +91,42 @@ def test_cancelling_ends_a_call_in_any_state_but_the_last(redial, flaky):
     answer = service("POST", f"/v1/calls/{done}/cancel")
     assert answer.status == 409 and answer.headers["content-type"] == "application/problem+json"
     assert service.get(done)["state"] == "succeeded"
+
+
+def test_cancelling_aborts_an_attempt_whose_start_was_written_with_it(redial, receiver):
+    over = threading.Event()
+
+    def answer(request):
+        if request.path == "/slow":
+            over.wait(20)
+        return 200, {}, b""
+
+    service, target = redial(), receiver(answer)
+    service.ended(service.submit(url=target.url))
+    slow = service.submit(url=f"{target.url}/slow", delay="700ms")
+    answers = {}
+
+    def ask(path, body=None):
+        answers[path] = service("POST", path, body)
+
+    asked = [threading.Thread(target=ask, args=("/v1/calls", {"url": target.url})),
+             threading.Thread(target=ask, args=(f"/v1/calls/{slow}/cancel",))]
+    with sqlite3.connect(service.store, isolation_level=None) as other:
+        # The next commit waits for this, and what is to be written meanwhile is written behind it, all at once.
+        other.execute("BEGIN IMMEDIATE")
+        asked[0].start()
+        time.sleep(1.2)
+        asked[1].start()
+        time.sleep(0.3)
+        assert not answers
+        other.execute("ROLLBACK")
+    asked[1].join(5)
+    was_aborted = not asked[1].is_alive()
+    over.set()
+    for thread in asked:
+        thread.join()
+    assert was_aborted, "the attempt went on until its target answered"
+    assert service.get(slow)["state"] == "cancelled"
 
 
 def test_retrying_runs_a_call_now_or_again(redial, receiver):

@@ -53,7 +53,11 @@ extension Runtime {
       switch action {
       case .start(let start): prepare(start, &beginnings)
       case .reply(let token, let reply): answer(token, reply, into: &answers)
-      case .abort(let id): transport?.cancel([UInt64(id.rawValue)])
+      case .abort(let id):
+        // The start of what it is to abort may be among these: an abort that came first would find nothing.
+        begin(beginnings)
+        beginnings.removeAll()
+        transport?.cancel([UInt64(id.rawValue)])
       case .notice(let notice):
         standings.note(notice, at: clock.now)
         log.write(notice)
@@ -83,6 +87,11 @@ extension Runtime {
     init(at time: Timestamp, most: Int) {
       self.time = time
       self.most = most
+    }
+
+    /// Forgets all of them, for they have begun.
+    mutating func removeAll() {
+      self = Beginnings(at: time, most: most)
     }
   }
 
