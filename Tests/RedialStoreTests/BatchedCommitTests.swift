@@ -36,6 +36,7 @@ struct BatchedCommitTests {
       #expect(rows[table]?.isEmpty == false, "nothing is in \(table)")
     }
     #expect(rows["unfinished_counts"]?.isEmpty == (sharing == .alone))
+    #expect(try LeaseFindings(on: whole.connection).miscounts() == [])
   }
 
   private func open(_ name: String, _ sharing: StoreSharing, _ payloads: PayloadRule) throws -> SQLiteStore {
