@@ -6,31 +6,21 @@ internal import RedialModel
 ///
 /// What a transaction changes of them is gathered here, and written at its end. A process that has the store to itself
 /// counts for itself and keeps nothing; the first that shares the store after it counts all calls once.
-final class UnfinishedCounts {
-  private struct Place: Hashable {
-    var shard: Int64
-    var namespace: Int64
-  }
-
+struct UnfinishedCounts {
   /// The shard, and the namespace, of the row that says that the counts are kept.
   static let mark: Int64 = -1
 
   private let connection: SQLiteConnection
-  private let add: SQLiteStatement
+  private let changes: GatheredCounts
   private let placeOfCall: SQLiteStatement
   private let isMarked: SQLiteStatement
   private let counts: SQLiteStatement
-  private var changes: [Place: Int64] = [:]
 
   /// Prepares the statements.
   init(on connection: SQLiteConnection) throws(StoreError) {
     self.connection = connection
-    add = try connection.prepare(
-      "count unfinished calls",
-      """
-      INSERT INTO unfinished_counts (shard, namespace, count) VALUES (?1, ?2, ?3)
-        ON CONFLICT (shard, namespace) DO UPDATE SET count = count + excluded.count
-      """)
+    changes = try GatheredCounts(
+      on: connection, "count unfinished calls", in: "unfinished_counts", by: "shard", "namespace")
     placeOfCall = try connection.prepare(
       "find a call's shard",
       "SELECT t.shard, c.namespace FROM calls c JOIN targets t ON t.id = c.target_id WHERE c.id = ?1")
@@ -49,33 +39,21 @@ final class UnfinishedCounts {
 
   /// Notes that there is one call more that has not ended, or one less.
   func note(target: String, namespace: Int64, _ change: Int64) {
-    changes[Place(shard: Int64(ShardSet.shard(of: target)), namespace: namespace), default: 0] += change
+    changes.note(Int64(ShardSet.shard(of: target)), namespace, change)
   }
 
   /// Notes the same of a call that is in the store.
   func note(_ id: CallID, _ change: Int64) throws(StoreError) {
     placeOfCall.bind(1, id.rawValue)
-    let place = try placeOfCall.first { row throws(StoreError) in
-      Place(shard: row.integer(0), namespace: row.integer(1))
-    }
-    if let place { changes[place, default: 0] += change }
+    let place = try placeOfCall.first { row throws(StoreError) in (shard: row.integer(0), namespace: row.integer(1)) }
+    if let place { changes.note(place.shard, place.namespace, change) }
   }
 
   /// Writes what has been noted, at the end of the transaction.
-  func write() throws(StoreError) {
-    for (place, count) in changes where count != 0 {
-      add.bind(1, place.shard)
-      add.bind(2, place.namespace)
-      add.bind(3, count)
-      try add.run()
-    }
-    changes.removeAll(keepingCapacity: true)
-  }
+  func write() throws(StoreError) { try changes.write() }
 
   /// Forgets what has been noted: the transaction is rolled back.
-  func forget() {
-    changes.removeAll(keepingCapacity: true)
-  }
+  func forget() { changes.forget() }
 
   /// Counts all calls, if nobody has since a process had the store to itself. Only within a transaction.
   func begin() throws(StoreError) {
