@@ -42,12 +42,13 @@ public final class Service: Sendable {
     let policies: [StoredPolicy]
     let operations: [BulkOperation]
     let keys = KeyRing(adminKey: settings.adminKey)
+    let redaction = settings.engine.redaction
     do {
       let path = try Self.storePath(settings)
       store = try Self.startError { () throws(StoreError) in
         try SQLiteStore(path: path, payloads: settings.storedPayloads)
       }
-      let reader = try Self.startError { () throws(StoreError) in try SQLiteReader(path: path) }
+      let reader = try Self.startError { () throws(StoreError) in try SQLiteReader(path: path, redaction: redaction) }
       let bodies = try Self.startError { () throws(StoreError) in try StoredBodies(path: path) }
       dataPath = Self.absolute(path)
       policies = try Self.startError { () throws(StoreError) in try reader.policies() }

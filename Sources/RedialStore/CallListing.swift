@@ -6,8 +6,9 @@ internal import RedialModel
 /// are merged by SQLite, which reads of each no more than it needs (`MERGE (UNION ALL)` in the query plan).
 final class CallListing {
   private enum Shape: Hashable {
-    case states(CallState?, hasTarget: Bool)
+    case states(Set<CallState>, hasTarget: Bool)
     case label
+    case idempotencyKey
   }
 
   /// Candidates that are read at a time when not all of them may fit.
@@ -18,9 +19,11 @@ final class CallListing {
   private var prepared: [Shape: SQLiteStatement] = [:]
 
   /// A listing on a connection; each kind of query is prepared when it is first asked for.
-  init(on connection: SQLiteConnection) throws(StoreError) {
+  ///
+  /// - Parameter redaction: What is not shown of URLs, and so is not found in them.
+  init(on connection: SQLiteConnection, redaction: Redaction) throws(StoreError) {
     self.connection = connection
-    matches = try CallMatching(on: connection)
+    matches = try CallMatching(on: connection, redaction: redaction)
   }
 
   /// The identities of the calls that a query asks for.
@@ -59,13 +62,18 @@ final class CallListing {
   private func candidates(
     _ filter: CallFilter, before: CallID, namespace: Int64, targetID: Int64?, limit: Int
   ) throws(StoreError) -> [CallID] {
-    let label = filter.labels.first
-    let statement = try statement(label == nil ? .states(filter.state, hasTarget: targetID != nil) : .label)
+    let label = filter.idempotencyKey == nil ? filter.labels.first : nil
+    let shape: Shape =
+      filter.idempotencyKey != nil
+      ? .idempotencyKey : label != nil ? .label : .states(filter.states, hasTarget: targetID != nil)
+    let statement = try statement(shape)
     statement.bind(1, Int64(filter.kind.rawValue))
     statement.bind(2, before.rawValue)
     statement.bind(3, Int64(limit))
     statement.bind(4, filter.firstID.rawValue)
-    if let label {
+    if let key = filter.idempotencyKey {
+      statement.bind(5, text: QualifiedKey.make(key, in: filter.namespace))
+    } else if let label {
       statement.bind(5, text: QualifiedKey.make(label.name, in: filter.namespace))
       statement.bind(6, text: label.value)
     } else {
@@ -83,12 +91,16 @@ final class CallListing {
   }
 
   private static func sql(_ shape: Shape) -> String {
-    guard case .states(let state, let hasTarget) = shape else {
+    if case .idempotencyKey = shape {
+      return "SELECT call_id FROM idempotency_keys WHERE key = ?5 AND call_id < ?2 AND call_id >= ?4 "
+        + "AND ?1 >= 0 ORDER BY call_id DESC LIMIT ?3"
+    }
+    guard case .states(let wanted, let hasTarget) = shape else {
       // Only calls that clients handed over have labels: the kind needs no condition, and its parameter only a place.
       return "SELECT call_id FROM labels WHERE name = ?5 AND value = ?6 AND call_id < ?2 AND call_id >= ?4 "
         + "AND ?1 >= 0 ORDER BY call_id DESC LIMIT ?3"
     }
-    let states = StoredState.allCases.filter { state == nil || $0.visible == state }
+    let states = StoredState.allCases.filter { wanted.isEmpty || wanted.contains($0.visible) }
     let ranges = states.map { state in
       let range = "SELECT id FROM calls WHERE kind = ?1 AND \(StateColumns.condition(state)) AND id < ?2 AND id >= ?4"
       let isInMemory = state == .held || state == .running

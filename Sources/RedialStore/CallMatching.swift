@@ -3,20 +3,27 @@ internal import RedialModel
 
 /// Judges one call at a time by the conditions of a filter that no index tells.
 struct CallMatching {
+  private let redaction: Redaction
   private let matches: SQLiteStatement
   private let hasLabel: SQLiteStatement
+  private let spec: SQLiteStatement
 
   /// Prepares the queries.
-  init(on connection: SQLiteConnection) throws(StoreError) {
+  ///
+  /// - Parameter redaction: What is not shown of URLs. It is not found either: who may not see a secret must not be able
+  ///   to guess it letter by letter.
+  init(on connection: SQLiteConnection, redaction: Redaction) throws(StoreError) {
+    self.redaction = redaction
+    spec = try connection.prepare("judge a call's URL", "SELECT spec FROM requests WHERE id = ?1")
     matches = try connection.prepare(
       "judge a call",
       """
       SELECT 1 FROM calls c LEFT JOIN attempts a ON a.call_id = c.id
         AND a.number = (SELECT max(number) FROM attempts WHERE call_id = ?1)
-      WHERE c.id = ?1 AND c.kind = ?2 AND c.state BETWEEN ?3 AND ?4
-        AND (?11 IS NULL OR (c.waiting IS \(StateColumns.underWay)) = ?11) AND (?5 IS NULL OR c.target_id = ?5)
+      WHERE c.id = ?1 AND c.kind = ?2 AND (?3 >> \(StateColumns.storedState("c"))) & 1
+        AND (?4 IS NULL OR c.target_id = ?4) AND (?5 IS NULL OR c.finished_at <= ?5)
         AND (?6 IS NULL OR c.failure = ?6) AND (?7 IS NULL OR a.outcome = ?7)
-        AND (?8 IS NULL OR a.status BETWEEN ?8 AND ?9) AND (?10 IS NULL OR c.finished_at <= ?10)
+        AND (?8 IS NULL OR a.status BETWEEN ?8 AND ?9)
       """)
     hasLabel = try connection.prepare(
       "judge a call's labels", "SELECT 1 FROM labels WHERE name = ?1 AND value = ?2 AND call_id = ?3")
@@ -30,20 +37,39 @@ struct CallMatching {
       hasLabel.bind(3, id.rawValue)
       guard try hasLabel.first({ row throws(StoreError) in row.integer(0) }) != nil else { return false }
     }
-    // The stored states of a visible one follow each other; what is under way is told from what is held by the reason.
-    let states = StoredState.allCases.filter { filter.state == nil || $0.visible == filter.state }
-    let numbers = states.map(StateColumns.state)
+    // One bit for each stored state that is wanted.
+    let wanted = StoredState.allCases.filter { filter.states.isEmpty || filter.states.contains($0.visible) }
     matches.bind(1, id.rawValue)
     matches.bind(2, Int64(filter.kind.rawValue))
-    matches.bind(3, numbers.min() ?? 0)
-    matches.bind(4, numbers.max() ?? 0)
-    matches.bind(5, targetID)
+    matches.bind(3, wanted.reduce(Int64(0)) { $0 | 1 << Int64($1.rawValue) })
+    matches.bind(4, targetID)
+    matches.bind(5, filter.endedBy?.microseconds)
     matches.bind(6, filter.failure.map { Int64($0.rawValue) })
     matches.bind(7, filter.outcome.map { Int64($0.rawValue) })
     matches.bind(8, filter.statuses.map { Int64($0.lowerBound) })
     matches.bind(9, filter.statuses.map { Int64($0.upperBound) })
-    matches.bind(10, filter.endedBy?.microseconds)
-    matches.bind(11, filter.state == nil ? nil : states == [.running] ? 1 : 0)
-    return try matches.first { row throws(StoreError) in row.integer(0) } != nil
+    guard try matches.first({ row throws(StoreError) in row.integer(0) }) != nil else { return false }
+    return try filter.urlPart.map { part throws(StoreError) in try hasURL(id, containing: part) } ?? true
   }
+
+  /// Whether the URL of a call, as it is shown, contains a text.
+  private func hasURL(_ id: CallID, containing part: String) throws(StoreError) -> Bool {
+    spec.bind(1, id.rawValue)
+    let url = try spec.first { row throws(StoreError) in row.withBytes(0) { CallSpec.url(inCanonicalJSON: $0) } }
+    guard let url = url ?? nil else { return false }
+    return redaction.url(url).containsIgnoringCase(part)
+  }
+}
+
+extension String {
+  /// Whether a text occurs in this one; ASCII letters are equal in either case.
+  fileprivate func containsIgnoringCase(_ part: String) -> Bool {
+    let (bytes, wanted) = (Array(utf8.map(Self.lowercased)), Array(part.utf8.map(Self.lowercased)))
+    guard let first = wanted.first, bytes.count >= wanted.count else { return wanted.isEmpty }
+    return (0...(bytes.count - wanted.count)).contains { start in
+      bytes[start] == first && bytes[start..<(start + wanted.count)].elementsEqual(wanted)
+    }
+  }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
 }

@@ -11,9 +11,15 @@ public final class SQLiteReader: CallReader {
 
   /// Opens connections to a store that is open.
   ///
-  /// - Parameter connections: How many threads are served at a time, 1 or more; others wait their turn.
-  public init(path: String, connections: Int = SQLiteReader.defaultConnections) throws(StoreError) {
-    pool = try ConnectionPool(connections) { () throws(StoreError) in try ReadConnection(path: path) }
+  /// - Parameters:
+  ///   - connections: How many threads are served at a time, 1 or more; others wait their turn.
+  ///   - redaction: What is not shown of URLs; a list by a part of the URL does not find it.
+  public init(
+    path: String, connections: Int = SQLiteReader.defaultConnections, redaction: Redaction = Redaction()
+  ) throws(StoreError) {
+    pool = try ConnectionPool(connections) { () throws(StoreError) in
+      try ReadConnection(path: path, redaction: redaction)
+    }
   }
 
   /// A call with all its attempts; the responses of all of them, or of the last only.
@@ -120,7 +126,7 @@ private final class ReadConnection: @unchecked Sendable {
   private let pingStatement: SQLiteStatement
   private let inTransaction: Transaction
 
-  init(path: String) throws(StoreError) {
+  init(path: String, redaction: Redaction) throws(StoreError) {
     let connection = try SQLiteConnection(path: path, role: .reader)
     try Schema.openForReading(connection)
     self.connection = connection
@@ -134,7 +140,7 @@ private final class ReadConnection: @unchecked Sendable {
     rowsWithoutBodies = try CallRows(on: connection, bodies: false)
     attempts = try AttemptRows(on: connection)
     retries = try RetryTable(on: connection)
-    listing = try CallListing(on: connection)
+    listing = try CallListing(on: connection, redaction: redaction)
     namespaces = try NamespaceTable(on: connection)
     findTarget = try connection.prepare("find a target", "SELECT id FROM targets WHERE key = ?1")
     pingStatement = try connection.prepare("reach the store", "SELECT max(id) FROM calls")
@@ -234,7 +240,8 @@ extension DamagedCall {
   /// What a list shows in the place of a call that it cannot read, so that the others can be listed and this one is
   /// not hidden: its identity, an empty URL, and the state that it was asked for in.
   fileprivate func standIn(for filter: CallFilter) -> CallRecord {
-    let state = filter.state.flatMap { wanted in StoredState.allCases.first { $0.visible == wanted } } ?? .failed
+    let state =
+      filter.states.isEmpty ? .failed : StoredState.allCases.first { filter.states.contains($0.visible) } ?? .failed
     return CallRecord(
       id: id, kind: filter.kind,
       spec: CallSpec(

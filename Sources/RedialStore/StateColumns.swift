@@ -38,6 +38,16 @@ struct StateColumns: Equatable {
     state == .running ? inMemory : Int64(state.rawValue)
   }
 
+  /// The raw value of the `StoredState` of a row of `calls`.
+  ///
+  /// - Parameter calls: The name that the statement has for the table.
+  static func storedState(_ calls: String) -> String {
+    """
+    (CASE WHEN \(calls).state = \(inMemory) AND \(calls).waiting IS \(underWay)
+      THEN \(StoredState.running.rawValue) ELSE \(calls).state END)
+    """
+  }
+
   /// Where the call is and why it waits; or why that cannot be understood, as a clause.
   var progress: Result<(state: StoredState, waiting: WaitReason?), Unintelligible> {
     if state == Self.inMemory, waiting == Self.underWay { return .success((.running, nil)) }

@@ -3,6 +3,8 @@
 import time
 from urllib.parse import quote
 
+from processes import run
+
 FAST = {"maxAttempts": 2, "backoff": {"strategy": "constant", "initial": "10ms", "jitter": "none"},
         "retryOn": {"statuses": ["500"]}}
 
@@ -87,3 +89,51 @@ def test_a_condition_without_an_index_costs_a_bounded_look_a_page(redial):
         pages += 1
     assert [call["id"] for call in found] == [wanted] and 5 <= pages <= 7
 
+
+
+def test_several_states_a_part_of_the_url_and_the_idempotency_key_find_calls(redial, receiver):
+    target = receiver(lambda request: (404 if "lost" in request.path else 200, {}, b""))
+    service = redial()
+    good = service.submit(url=f"{target.url}/Charges/1?token=s3cret&page=2")
+    lost = service.submit(url=f"{target.url}/lost")
+    waiting = service.submit(url=f"{target.url}/charges/2", delay="1h")
+    gone = service.submit(url=f"{target.url}/refunds", delay="1h")
+    service("POST", f"/v1/calls/{gone}/cancel")
+    keyed = service("POST", "/v1/calls", {"url": f"{target.url}/keyed"}, {"idempotency-key": '"order 7"'}).json["id"]
+    for identity in (good, lost, keyed):
+        service.ended(identity)
+    service.kill()
+    service.start()
+    for query, expected in (
+        ("state=failed,cancelled", [gone, lost]), ("state=failed&state=cancelled", [gone, lost]),
+        ("state=scheduled%2Csucceeded", [keyed, waiting, good]), ("state=failed,cancelled&status=404", [lost]),
+        ("url=charges", [waiting, good]), ("url=CHARGES%2F1&state=succeeded,failed", [good]), ("url=page=2", [good]),
+        # What is redacted cannot be guessed letter by letter.
+        ("url=s3c", []), ("url=token=s", []), ("url=token=R", [good]),
+        ("idempotencyKey=order%207", [keyed]), ("idempotencyKey=order", []),
+        ("idempotencyKey=order%207&state=failed", []), ("idempotencyKey=order%207&url=keyed&kind=call", [keyed]),
+        ("idempotencyKey=order%207&kind=webhook", [])):
+        assert listed(service, query) == expected, query
+    for query in ("state=failed,done", "state=", "state=,", "url=", "idempotencyKey="):
+        assert service("GET", f"/v1/calls?{query}").status == 400, query
+    # Another namespace has neither the call nor its key.
+    for query in ("idempotencyKey=order%207", "url=charges"):
+        assert service("GET", f"/v1/calls?{query}", headers={"redial-namespace": "acme"}).json["data"] == []
+    filters = {"state": ["failed", "cancelled"], "url": "lost"}
+    counted = service("POST", "/v1/operations", {"action": "purge", "dryRun": True, "filter": filters}).json
+    assert counted["matched"] == 1 and counted["filter"] == filters
+    assert service("POST", "/v1/operations", {"action": "purge", "filter": {"state": []}}).status == 422
+    shown = run("list", "--url", service.url, "--state", "failed,cancelled", "--in-url", "lost").stdout
+    assert lost in shown and gone not in shown
+    shown = run("list", "--url", service.url, "--idempotency-key", "order 7").stdout
+    assert keyed in shown and shown.count("call_") == 1
+
+
+def test_a_part_of_the_url_costs_a_bounded_look_a_page(redial):
+    service = redial("--max-scan", "100")
+    wanted = service.submit(url="http://127.0.0.1:1/wanted", delay="1h")
+    for _ in range(3):
+        service("POST", "/v1/calls/batch", [{"url": "http://127.0.0.1:1/", "delay": "1h"}] * 99)
+    page = service("GET", "/v1/calls?url=wanted").json
+    assert page["data"] == [] and page["nextCursor"]
+    assert listed(service, "url=wanted") == [wanted]

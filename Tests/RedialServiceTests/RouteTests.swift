@@ -61,7 +61,7 @@ struct RouteTests {
   @Test("a list takes state, target, kind, limit and cursor")
   func query() throws {
     let query = try CallQuery(parameters: "state=failed&target=http%3A%2F%2Fa&kind=webhook&limit=7&cursor=\(Self.id)")
-    #expect(query.filter.state == .failed)
+    #expect(query.filter.states == [.failed])
     #expect(query.filter.target == "http://a")
     #expect(query.filter.kind == .webhook)
     #expect(query.limit == 7)
@@ -77,13 +77,19 @@ struct RouteTests {
     #expect(Set(filter.labels) == [.init(name: "team", value: "a:b"), .init(name: "x", value: "")])
     #expect(filter.createdAfter == TimestampText.parse("2026-12-01T09:00:00Z"))
     #expect(filter.createdBefore == TimestampText.parse("2026-12-02T09:00:00Z"))
+    for query in ["state=failed,cancelled", "state=failed&state=cancelled", "state=cancelled%2Cfailed"] {
+      #expect(try CallQuery(parameters: query).filter.states == [.failed, .cancelled])
+    }
+    let other = try CallQuery(parameters: "url=charges%3Fa&idempotencyKey=order-7").filter
+    #expect(other.urlPart == "charges?a" && other.idempotencyKey == "order-7" && !other.isIndexed)
     #expect(filter.statuses == 500...599 && filter.outcome == .answered && filter.failure == .tripped)
   }
 
   @Test(
     "a parameter that is unknown, repeated or out of range is a problem that names it",
     arguments: [
-      ("state=done", "state"), ("limit=0", "limit"), ("limit=251", "limit"), ("limit=x", "limit"),
+      ("state=done", "state"), ("state=failed,", "state"), ("url=", "url"), ("idempotencyKey=", "idempotencyKey"),
+      ("limit=0", "limit"), ("limit=251", "limit"), ("limit=x", "limit"),
       ("cursor=abc", "cursor"), ("stat=failed", "stat"), ("limit=1&limit=2", "limit"), ("kind=x", "kind"),
       ("a=%", "a=%"), ("limit", "limit"),
       ("status=99", "status"), ("outcome=good", "outcome"), ("failureReason=no", "failureReason"), ("label=a", "label"),

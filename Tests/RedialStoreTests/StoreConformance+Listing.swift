@@ -74,7 +74,9 @@ extension StoreConformance {
     for _ in 0..<150 {
       var filter = CallFilter()
       func chance() -> Bool { Int.random(in: 0..<3, using: &random) == 0 }
-      if chance() { filter.state = CallState.allCases.randomElement(using: &random) }
+      if chance() {
+        filter.states = Set(CallState.allCases.shuffled(using: &random).prefix(Int.random(in: 1...2, using: &random)))
+      }
       if chance() { filter.target = "t0" }
       if chance() { filter.labels.append(.init(name: "team", value: "1")) }
       if chance() { filter.labels.append(.init(name: "region", value: "2")) }
@@ -85,7 +87,7 @@ extension StoreConformance {
       if chance() { filter.failure = .tripped }
       let expected = calls.reversed().filter { call in
         let attempt = last[call.id]
-        return (filter.state == nil || call.progress.state.visible == filter.state)
+        return (filter.states.isEmpty || filter.states.contains(call.progress.state.visible))
           && (filter.target == nil || call.spec.target == filter.target)
           && filter.labels.allSatisfy(call.spec.labels.contains)
           && (filter.createdAfter.map { call.id.createdAt >= $0 } ?? true)

@@ -9,12 +9,25 @@ extension CallFilter {
     while let key = try reader.nextMember(&members, of: "a filter", at: pointer) {
       if key == "labels" {
         try readLabels("\(pointer)/labels", &reader)
+      } else if key == "state", try reader.json.peek() == .array {
+        try readStates("\(pointer)/state", &reader)
       } else if key == "status", try reader.json.peek() == .number {
         note(try reader.json.integer().description, "status", "\(pointer)/status", &reader)
       } else if let text = try reader.string("\(pointer)/\(key)") {
         note(text, key, "\(pointer)/\(key)", &reader)
       }
     }
+  }
+
+  private mutating func readStates(_ pointer: String, _ reader: inout DescriptorReader) throws(JSONError) {
+    try reader.json.beginArray()
+    var position = 0
+    while try reader.json.nextElement() {
+      let place = "\(pointer)/\(position)"
+      position += 1
+      if let text = try reader.string(place) { note(text, "state", place, &reader) }
+    }
+    if position == 0 { reader.fault(pointer, "names no state") }
   }
 
   private mutating func readLabels(_ pointer: String, _ reader: inout DescriptorReader) throws(JSONError) {
@@ -34,7 +47,7 @@ extension CallFilter {
   public func write(to writer: inout JSONWriter) {
     writer.beginObject()
     if kind != .call { writer.field("kind", kind.name) }
-    if let state { writer.field("state", state.rawValue) }
+    writeStates(to: &writer)
     if let target { writer.field("target", target) }
     if !labels.isEmpty { labels.write(to: &writer) }
     if let createdAfter { writer.field("createdAfter", createdAfter) }
@@ -48,6 +61,18 @@ extension CallFilter {
       writer.key("failureReason")
       writer.string(failure.name)
     }
+    if let urlPart { writer.field("url", urlPart) }
+    if let idempotencyKey { writer.field("idempotencyKey", idempotencyKey) }
     writer.endObject()
+  }
+
+  /// One state as a string, several as an array.
+  private func writeStates(to writer: inout JSONWriter) {
+    guard let first = states.first else { return }
+    if states.count == 1 { return writer.field("state", first.rawValue) }
+    writer.key("state")
+    writer.beginArray()
+    for state in CallState.allCases where states.contains(state) { writer.string(state.rawValue) }
+    writer.endArray()
   }
 }

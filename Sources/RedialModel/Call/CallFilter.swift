@@ -6,8 +6,8 @@ public struct CallFilter: Sendable, Hashable {
   public var namespace = Namespace.default
   /// Only those of this kind.
   public var kind: CallKind
-  /// Only those in this state.
-  public var state: CallState?
+  /// Only those in one of these states; all of them when it is empty.
+  public var states: Set<CallState>
   /// Only those of this target of the namespace, as people know it.
   public var target: String?
   /// Only those that have all of these labels.
@@ -22,11 +22,17 @@ public struct CallFilter: Sendable, Hashable {
   public var outcome: OutcomeClass?
   /// Only those that failed for this reason.
   public var failure: StopReason?
+  /// Only those whose URL, as it is shown, contains this text; ASCII letters match in either case.
+  public var urlPart: String?
+  /// Only the call that was accepted under this idempotency key, as its client sent it.
+  public var idempotencyKey: String?
   /// Only those that had ended by then; nobody asks for it but an operation in bulk.
   public var endedBy: Timestamp?
 
   /// The most labels that a filter may name.
   public static let maximumLabels = 8
+  /// The longest part of a URL that a filter may give, in bytes.
+  public static let longestURLPart = 2048
 
   /// Creates a filter; without arguments, of all calls that clients handed over.
   public init(
@@ -35,7 +41,7 @@ public struct CallFilter: Sendable, Hashable {
     outcome: OutcomeClass? = nil, failure: StopReason? = nil, endedBy: Timestamp? = nil
   ) {
     self.kind = kind
-    self.state = state
+    states = state.map { [$0] } ?? []
     self.target = target
     self.labels = labels
     self.createdAfter = createdAfter
@@ -48,8 +54,8 @@ public struct CallFilter: Sendable, Hashable {
 
   /// Whether an index tells all of it. Otherwise calls are looked at one by one, and left out if they do not fit.
   public var isIndexed: Bool {
-    statuses == nil && outcome == nil && failure == nil && endedBy == nil
-      && (labels.isEmpty || labels.count == 1 && state == nil && target == nil && kind == .call)
+    statuses == nil && outcome == nil && failure == nil && endedBy == nil && urlPart == nil && idempotencyKey == nil
+      && (labels.isEmpty || labels.count == 1 && states.isEmpty && target == nil && kind == .call)
   }
 
   /// The lowest identity of a call that was accepted late enough.
@@ -68,8 +74,12 @@ public struct CallFilter: Sendable, Hashable {
       guard let kind = CallKind.allCases.first(where: { $0.name == text }) else { return "must be call or webhook" }
       self.kind = kind
     case "state":
-      guard let state = CallState(rawValue: text) else { return Self.oneOf(CallState.allCases.map(\.rawValue)) }
-      self.state = state
+      for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+        guard let state = CallState(rawValue: String(word)) else {
+          return Self.oneOf(CallState.allCases.map(\.rawValue)) + ", or several, separated by commas"
+        }
+        states.insert(state)
+      }
     case "target": target = text
     case "createdAfter", "createdBefore":
       guard let time = TimestampText.parse(text) else { return "must be an RFC 3339 time such as 2026-12-01T09:00:00Z" }
@@ -89,6 +99,16 @@ public struct CallFilter: Sendable, Hashable {
         return Self.oneOf(StopReason.allCases.map { "\($0.name)" })
       }
       self.failure = failure
+    case "url":
+      guard (1...Self.longestURLPart).contains(text.utf8.count) else {
+        return "must be a part of a URL, of 1 to \(Self.longestURLPart) bytes"
+      }
+      urlPart = text
+    case "idempotencyKey":
+      guard (1...IdempotencyKey.longest).contains(text.utf8.count) else {
+        return "must be an idempotency key, of 1 to \(IdempotencyKey.longest) bytes"
+      }
+      idempotencyKey = text
     case "label":
       guard let colon = text.firstIndex(of: ":") else { return "must be NAME:VALUE" }
       return add(String(text[..<colon]), String(text[text.index(after: colon)...]))
@@ -101,7 +121,8 @@ public struct CallFilter: Sendable, Hashable {
 
   /// The conditions that are told by a word each; a label's is apart.
   public static let names = [
-    "kind", "state", "target", "createdAfter", "createdBefore", "status", "outcome", "failureReason",
+    "kind", "state", "target", "createdAfter", "createdBefore", "status", "outcome", "failureReason", "url",
+    "idempotencyKey",
   ]
 
   private mutating func add(_ name: String, _ value: String) -> String? {

@@ -28,6 +28,18 @@ extension CallSpec {
     }
   }
 
+  /// The URL of a spec that ``canonicalJSON`` wrote, without reading the rest; nil when the text is not such a spec.
+  public static func url(inCanonicalJSON bytes: UnsafeBufferPointer<UInt8>) -> String? {
+    var reader = JSONReader(bytes)
+    do throws(JSONError) {
+      try reader.beginObject()
+      // It is always the first member.
+      return try reader.nextKey() == "url" ? try reader.string() : nil
+    } catch {
+      return nil
+    }
+  }
+
   /// Writes the members of the spec into an open object.
   ///
   /// - Parameter redaction: What is left out; nil for a spec that calls are made from.

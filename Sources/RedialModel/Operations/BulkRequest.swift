@@ -39,8 +39,8 @@ public struct BulkRequest: Sendable, Hashable {
     }
     if let action {
       let states = action.states
-      filter.state = filter.state ?? states.unsaid
-      if filter.state.map(states.allowed.contains) != true {
+      if filter.states.isEmpty, let unsaid = states.unsaid { filter.states = [unsaid] }
+      if filter.states.isEmpty || !filter.states.isSubset(of: states.allowed) {
         let words = states.allowed.map(\.rawValue).joined(separator: " or ")
         reader.fault("/filter/state", "must be \(words) to \(action.name) calls")
       }

@@ -3,6 +3,9 @@ internal import RedialStore
 
 /// A request's query, taken apart; each parameter is to be taken out by somebody.
 struct QueryParameters {
+  /// Parameters that may be given more than once: their values form one list, separated by commas.
+  private static let lists = ["state"]
+
   private var values: [String: String] = [:]
 
   /// - Throws: A problem for a query that is malformed or names a parameter twice.
@@ -13,7 +16,11 @@ struct QueryParameters {
       guard let name = PercentEncoding.decode(parts[0]),
         let value = parts.count > 1 ? PercentEncoding.decode(parts[1]) : ""
       else { throw Self.problem(String(pair), "is not percent-encoded UTF-8") }
-      guard values.updateValue(value, forKey: name) == nil else { throw Self.problem(name, "is given twice") }
+      if Self.lists.contains(name), let earlier = values[name] {
+        values[name] = "\(earlier),\(value)"
+      } else {
+        guard values.updateValue(value, forKey: name) == nil else { throw Self.problem(name, "is given twice") }
+      }
     }
   }
 

@@ -60,7 +60,9 @@ extension Command {
   static let list = Command(
     name: "list", summary: "List calls, newest first.",
     options: [
-      Option(name: "--state", form: "STATE", summary: "Only scheduled, running, succeeded, failed or cancelled ones."),
+      Option(
+        name: "--state", form: "STATE",
+        summary: "Only scheduled, running, succeeded, failed or cancelled ones; or several, as failed,cancelled."),
       Option(name: "--target", form: "KEY", summary: "Only those of this target."),
       Option(name: "--label", form: "NAME:VALUE", summary: "Only those with this label."),
       Option(name: "--created-after", form: "TIME", summary: "Only those accepted then or later."),
@@ -68,6 +70,8 @@ extension Command {
       Option(name: "--status", form: "STATUS", summary: "Only those whose last answer was this, or such as 500-599."),
       Option(name: "--outcome", form: "OUTCOME", summary: "Only those whose last attempt came out so."),
       Option(name: "--failure-reason", form: "REASON", summary: "Only those that failed for this reason."),
+      Option(name: "--in-url", form: "TEXT", summary: "Only those whose URL contains this."),
+      Option(name: "--idempotency-key", form: "KEY", summary: "Only the call that was accepted under this key."),
       Option(name: "--kind", form: "KIND", summary: "call or webhook [call]."),
       Option(name: "--limit", form: "COUNT", summary: "How many, from 1 to 250 [50]."),
       Option(name: "--cursor", form: "CURSOR", summary: "Where to go on; the end of a list shows it."), asJSON,
@@ -76,7 +80,8 @@ extension Command {
     let query = arguments.query([
       "--state": "state", "--target": "target", "--label": "label", "--created-after": "createdAfter",
       "--created-before": "createdBefore", "--status": "status", "--outcome": "outcome",
-      "--failure-reason": "failureReason", "--kind": "kind", "--limit": "limit", "--cursor": "cursor",
+      "--failure-reason": "failureReason", "--in-url": "url", "--idempotency-key": "idempotencyKey", "--kind": "kind",
+      "--limit": "limit", "--cursor": "cursor",
     ])
     arguments.show(try APIClient(arguments).request("GET", "/v1/calls" + query), CallText.list)
     return .success

@@ -14,7 +14,9 @@ extension Command {
       Option(
         name: "--yes", short: "-y", summary: "Of create: do not ask, on a terminal, whether that is what is wanted."),
       Option(name: "--no-wait", summary: "Of create: show the operation's id as soon as it is accepted, and exit."),
-      Option(name: "--state", form: "STATE", summary: "Only calls in this state; purge has to be told it."),
+      Option(
+        name: "--state", form: "STATE",
+        summary: "Only calls in this state, or these, as failed,cancelled; purge has to be told."),
       Option(name: "--target", form: "KEY", summary: "Only those of this target."),
       Option(name: "--label", form: "NAME=VALUE", summary: "Only those with this label.", repeats: true),
       Option(name: "--created-after", form: "TIME", summary: "Only those accepted then or later."),
@@ -22,6 +24,7 @@ extension Command {
       Option(name: "--status", form: "STATUS", summary: "Only those whose last answer was this, or such as 500-599."),
       Option(name: "--outcome", form: "OUTCOME", summary: "Only those whose last attempt came out so."),
       Option(name: "--failure-reason", form: "REASON", summary: "Only those that failed for this reason."),
+      Option(name: "--in-url", form: "TEXT", summary: "Only those whose URL contains this."),
       Option(name: "--kind", form: "KIND", summary: "call or webhook [call]."),
       Option(name: "--rate", form: "COUNT", summary: "Calls a second at most [as the service is set]."),
       Option(name: "--by", form: "NAME", summary: "Who wants it."),
@@ -110,6 +113,7 @@ struct OperationsCommand {
       "--kind": "kind", "--state": "state", "--target": "target", "--created-after": "createdAfter",
       "--created-before": "createdBefore", "--status": "status", "--outcome": "outcome",
       "--failure-reason": "failureReason",
+      "--in-url": "url",
     ]
     for (option, name) in conditions {
       if let value = arguments.value(option) { writer.field(name, value) }
