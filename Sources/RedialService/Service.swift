@@ -143,7 +143,8 @@ public final class Service: Sendable {
           ])
       }
       // What was set aside until now is not among the unfinished calls of that state.
-      store.onSetAside = { [unowned runtime] in runtime.didSetAside($0) }
+      // Weak: the store's lane may be busy for longer than the service is there.
+      store.onSetAside = { [weak runtime] in runtime?.didSetAside($0) }
       runtime.begin(with: state)
       runtime.post(CollectionOfOne(.namespaces(keys.namespaces)))
     } catch {

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from processes import wait_until
+from processes import free_port, wait_until
 
 
 def submit_slow(service, target, seconds):
@@ -87,6 +87,26 @@ def test_an_idle_connection_does_not_hold_up_a_stop(redial):
     began = time.monotonic()
     assert service.terminate() == 0
     assert time.monotonic() - began < 12
+
+
+@pytest.mark.parametrize("kind, calls", [("dead targets", 5000), ("delayed", 12000)])
+def test_a_stop_with_thousands_of_calls_exits_0_each_time(redial, kind, calls):
+    # A timer that goes off while the calls are being freed must find nothing, and not abort the process.
+    service = redial("--drain-timeout", "1s")
+    dead = free_port()
+    for first in range(0, calls, 1000):
+        numbers = range(first, first + 1000)
+        if kind == "delayed":
+            batch = [{"url": f"http://127.0.0.1:{dead}/", "delay": f"{2000 + n // 2}ms"} for n in numbers]
+        else:
+            batch = [{"url": f"http://127.0.0.1:{dead}/", "target": f"dead-{n}"} for n in numbers]
+        answer = service("POST", "/v1/calls/batch", batch)
+        assert answer.status in (200, 207), answer.body[:300]
+    for stop in range(1, 6):
+        time.sleep(0.5)
+        assert service.terminate() == 0, f"stop {stop}"
+        service.start()
+    assert "Fatal error" not in service.log.read_text()
 
 
 def test_two_services_cannot_share_a_store(redial, made, tmp_path):

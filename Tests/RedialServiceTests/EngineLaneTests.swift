@@ -9,6 +9,28 @@ import Testing
 
 @Suite("The engine's lane")
 struct EngineLaneTests {
+  // Found by stopping a service with thousands of calls: its timer went off while they were being freed.
+  @Test("a timer that goes off while the engine is being freed finds nothing, and does no harm")
+  func freedUnderItsTimer() {
+    let spec = CallSpec(
+      url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 100)
+    for round in 1...10 {
+      let turned = DispatchSemaphore(value: 0)
+      var lane: EngineLane? = EngineLane(engine: Engine(seed: 1), clock: Clock()) { _ in turned.signal() }
+      lane?.begin(with: RecoveredState())
+      // One after the other falls due, so that the timer is always about to go off.
+      lane?.post(
+        (1...2000).map { number in
+          let descriptor = CallDescriptor(spec: spec, body: [], start: .after(.microseconds(20_000 + 50 * number)))
+          return .submit(descriptor, ReplyToken(rawValue: UInt64(number)))
+        })
+      for _ in 0..<3 { #expect(turned.wait(timeout: .now() + 10) == .success) }
+      let wait = Duration.milliseconds(20 + 2 * round)
+      _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .microseconds(Int(wait.wholeMicroseconds)))
+      lane = nil
+    }
+  }
+
   @Test("what an event loop leaves for the engine in one turn is one batch, taken when it says so")
   func leftEvents() {
     let batches = Mutex<[Int]>([])

@@ -29,6 +29,7 @@ final class EngineLane: @unchecked Sendable {
   }
 
   deinit {
+    timer?.cancel()
     // Dispatch does not let go of a queue that was never active.
     if !hasBegun { queue.activate() }
   }
@@ -92,7 +93,9 @@ final class EngineLane: @unchecked Sendable {
 
   private func makeTimer() -> any DispatchSourceTimer {
     let timer = DispatchSource.makeTimerSource(queue: queue)
-    timer.setEventHandler { [unowned self] in
+    // Weak: the timer's queue outlives the lane, and the timer may go off while the lane's calls are being freed.
+    timer.setEventHandler { [weak self] in
+      guard let self else { return }
       armedFor = nil
       turn()
     }

@@ -3,6 +3,8 @@ internal import RedialModel
 internal import RedialStore
 
 /// Changes that are no call's, made on the store's lane.
+///
+/// A change holds the runtime until it has run, which is once, so that one behind a slow commit finds it there.
 extension Runtime {
   /// Makes a change that is no call's, on the store's lane behind everything that was asked of it before, and answers
   /// with what comes of it.
@@ -14,7 +16,7 @@ extension Runtime {
     _ responder: HTTPResponder, noting event: StaticString = "changeFailed",
     _ body: @escaping @Sendable (any CallStore) throws -> HTTPResponse
   ) {
-    storeLane?.afterwards { [unowned self] store in
+    storeLane?.afterwards { [self] store in
       do {
         respond(responder, try body(store))
       } catch let problem as Problem {

@@ -3,6 +3,9 @@ internal import RedialModel
 internal import RedialStore
 
 /// How the store is asked on behalf of clients.
+///
+/// A query holds the runtime until it has run, which is once: one that still waits when the service stops reads a store
+/// that is there. Nothing that lasts holds a query.
 extension Runtime {
   /// Answers with what a query gives, on a query lane.
   ///
@@ -12,9 +15,9 @@ extension Runtime {
   func query(
     _ responder: HTTPResponder, isOwed: Bool = false, _ body: @escaping @Sendable () throws -> HTTPResponse?
   ) {
-    query(isOwed: isOwed) { [unowned self] in
+    query(isOwed: isOwed) { [self] in
       if let response = try body() { respond(responder, response) }
-    } failure: { [unowned self] problem in
+    } failure: { [self] problem in
       respond(responder, Answer.problem(problem))
     }
   }
@@ -29,7 +32,7 @@ extension Runtime {
     isOwed: Bool = false, _ body: @escaping @Sendable () throws -> Void,
     failure: @escaping @Sendable (Problem) -> Void
   ) {
-    let query = { @Sendable [unowned self] in
+    let query = { @Sendable [self] in
       do {
         try body()
       } catch {

@@ -8,7 +8,7 @@ extension Runtime {
   ///
   /// The calls are accepted, so that it is not refused for the queries that wait; after each page it is the others' turn.
   func readReplays(of batch: any BatchAnswering) {
-    queries.runOwed { [unowned self] in
+    queries.runOwed { [self] in
       let page = batch.replays.next()
       if page.isEmpty { return }
       do {

@@ -59,7 +59,7 @@ extension Runtime {
       if batch.replays.add(.init(index: index, id: id)) { readReplays(of: batch) }
       return
     }
-    let replay = { @Sendable [unowned self] () throws in
+    let replay = { @Sendable [self] () throws in
       let stored = try storedCall(id, in: nil)
       return Answer.replayed(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction)
     }
@@ -86,20 +86,21 @@ extension Runtime {
     applied: Duration? = nil,
     orElse: (@Sendable () throws -> HTTPResponse)? = nil
   ) {
-    let show = { @Sendable [unowned self] (stored: StoredCall) in
+    let show = { @Sendable [self] (stored: StoredCall) in
       Answer.call(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction, applied: applied)
     }
     // There is something else for one whose call was accepted, who is not told otherwise because many queries wait.
     let isOwed = orElse != nil
-    let finish = { @Sendable [unowned self] (outcome: EndTable.Outcome) in
-      query(responder, isOwed: isOwed) { [unowned self] in
+    // The table of waits, which is the runtime's own, holds this until the call ends, its time is up or the service stops.
+    let finish = { @Sendable [self] (outcome: EndTable.Outcome) in
+      query(responder, isOwed: isOwed) { [self] in
         if outcome == .timedOut, let orElse { return try orElse() }
         return show(try storedCall(id, in: namespace))
       }
     }
     let ticket = ends.wait(for: id, until: clock.now + bound, finish)
     guard let ticket else {
-      return query(responder, isOwed: isOwed) { [unowned self] in
+      return query(responder, isOwed: isOwed) { [self] in
         try orElse?() ?? show(try storedCall(id, in: namespace))
       }
     }
@@ -109,7 +110,7 @@ extension Runtime {
       finish(.timedOut)
     }
     // It may have ended before anybody waited.
-    query(responder, isOwed: isOwed) { [unowned self] () -> HTTPResponse? in
+    query(responder, isOwed: isOwed) { [self] () -> HTTPResponse? in
       do {
         let stored = try storedCall(id, in: namespace)
         guard stored.record.progress.state.isFinal, ends.giveUp(ticket) else { return nil }
@@ -123,7 +124,7 @@ extension Runtime {
 
   /// Answers with a call as the store has it.
   func answerWithCall(_ id: CallID, in namespace: Namespace?, _ responder: HTTPResponder) {
-    query(responder) { [unowned self] in
+    query(responder) { [self] in
       let stored = try storedCall(id, in: namespace)
       return Answer.call(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction)
     }

@@ -67,13 +67,15 @@ final class Runtime: @unchecked Sendable {
     watch = StoreWatch(reader: reader)
     watchInterval = settings.storeWatchInterval
     queries = QueryLanes(count: SQLiteReader.defaultConnections)
-    engineLane = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock) { [unowned self] in
-      perform($0)
+    // Weak: each lane's queue, and the transport's thread, may still be busy when this object is freed. Then nobody is
+    // left for what they have to say; the store has it, or the next start finds the attempt cut off.
+    engineLane = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock) { [weak self] in
+      self?.perform($0)
     }
-    storeLane = StoreLane(store: store) { [unowned self] in storeDid($0) }
+    storeLane = StoreLane(store: store) { [weak self] in self?.storeDid($0) }
     var configuration = settings.transport
     configuration.egress = settings.egress
-    transport = try Transport(configuration: configuration) { [unowned self] in attemptsEnded($0) }
+    transport = try Transport(configuration: configuration) { [weak self] in self?.attemptsEnded($0) }
   }
 
   /// Puts the egress policy in force, before the first attempt.
@@ -86,7 +88,7 @@ final class Runtime: @unchecked Sendable {
     standings.note(state)
     engineLane?.begin(with: state)
     if !endpoints.subscriptions.isEmpty { post(CollectionOfOne(.subscriptions(endpoints.subscriptions))) }
-    storeLane?.tidy(retention, now: { [clock] in clock.now }) { [unowned self] in didTidy($0) }
+    storeLane?.tidy(retention, now: { [clock] in clock.now }) { [weak self] in self?.didTidy($0) }
     watch.start(every: watchInterval, now: { [clock] in clock.now }) { [log] result in
       switch result {
       case .success(let finding):

@@ -11,7 +11,7 @@ extension Runtime {
 
   /// Adds an endpoint, with a secret that is shown this once.
   func addEndpoint(_ draft: WebhookEndpointDraft, in namespace: Namespace, _ responder: HTTPResponder) {
-    keep(responder) { [unowned self] (store: any DocumentStore) throws in
+    keep(responder) { [self] (store: any DocumentStore) throws in
       guard !endpoints.isFull(namespace) else {
         throw Problem(
           status: 409, code: "tooManyWebhookEndpoints", title: "There are too many webhook endpoints",
@@ -30,7 +30,7 @@ extension Runtime {
     _ id: String, in namespace: Namespace, _ responder: HTTPResponder,
     _ change: @escaping @Sendable (inout WebhookEndpoint, Timestamp) -> Void
   ) {
-    keep(responder) { [unowned self] (store: any DocumentStore) throws in
+    keep(responder) { [self] (store: any DocumentStore) throws in
       var endpoint = try Self.require(endpoints[id, in: namespace], id)
       change(&endpoint, clock.now)
       try store.putDocument(.webhookEndpoint, id: id, endpoint.document)
@@ -43,7 +43,7 @@ extension Runtime {
   func rotateSecret(
     of id: String, in namespace: Namespace, overlap: Duration, _ responder: HTTPResponder
   ) {
-    keep(responder) { [unowned self] (store: any DocumentStore) throws in
+    keep(responder) { [self] (store: any DocumentStore) throws in
       var endpoint = try Self.require(endpoints[id, in: namespace], id)
       let secret = try Self.newSecret()
       endpoint.rotate(to: secret, overlap: overlap, at: clock.now)
@@ -55,7 +55,7 @@ extension Runtime {
 
   /// Removes an endpoint. What is still on its way there is held back, and ends at its deadline.
   func removeEndpoint(_ id: String, in namespace: Namespace, _ responder: HTTPResponder) {
-    keep(responder) { [unowned self] (store: any DocumentStore) throws in
+    keep(responder) { [self] (store: any DocumentStore) throws in
       let endpoint = try Self.require(endpoints[id, in: namespace], id)
       try store.removeDocument(.webhookEndpoint, id: id)
       endpoints.remove(id)
@@ -113,7 +113,7 @@ extension Runtime {
       case .recovered(let id): note(id) { endpoint, _ in endpoint.failingSince = nil }
       case .failing(let id): note(id) { endpoint, now in endpoint.failingSince = endpoint.failingSince ?? now }
       case .unfit(let id, let why):
-        note(id) { [unowned self] endpoint, now in
+        note(id) { [self] endpoint, now in
           guard endpoint.disabled == nil else { return }
           endpoint.disabled = (now, why)
           log.write(
@@ -131,7 +131,7 @@ extension Runtime {
   }
 
   private func note(_ id: String, _ change: @escaping @Sendable (inout WebhookEndpoint, Timestamp) -> Void) {
-    onStore { [unowned self] store in
+    onStore { [self] store in
       guard var endpoint = endpoints[id] else { return }
       change(&endpoint, clock.now)
       do throws(StoreError) {
