@@ -23,7 +23,7 @@ enum DecisionText {
       writer.key("reason")
       writer.string(reason.name)
     }
-    writer.field("because", because(decision.rule, end, failure))
+    writer.field("because", because(decision, end, failure))
     if let computed = decision.computed { writer.field("computed", computed) }
     if let jitter = decision.jitter { writer.field("jitter", (jitter * 1000).rounded() / 1000) }
     if !decision.clamps.isEmpty { clamps(decision.clamps, to: &writer) }
@@ -40,12 +40,12 @@ enum DecisionText {
     writer.endArray()
   }
 
-  private static func because(_ rule: RetryDecision.Rule, _ end: AttemptEnd, _ failure: AttemptFailure?) -> String {
+  private static func because(_ decision: RetryDecision, _ end: AttemptEnd, _ failure: AttemptFailure?) -> String {
     let what = failure?.code ?? "the attempt failed"
     let asked = end.retryAfter.map(DurationText.format) ?? "a while"
-    return switch rule {
+    return switch decision.rule {
     case .success: "status \(end.status)"
-    case .retryableStatus: "status \(end.status) is retryable"
+    case .retryableStatus: "status \(end.status) is retryable" + shorter(decision, end)
     case .retryableFailure: "\(what) is retryable"
     case .retryAfter: "status \(end.status) with Retry-After of \(asked)"
     case .interrupted: "the attempt was cut off by Redial, not by the target"
@@ -58,8 +58,14 @@ enum DecisionText {
     case .attemptsSpent: "all attempts of the policy are spent"
     case .deadlineNear: "the next attempt would start after the deadline, or could not finish before it"
     case .targetStops: "status \(end.status) with a field that says not to retry"
-    case .targetRetries: "status \(end.status) with a field that says to retry"
+    case .targetRetries: "status \(end.status) with a field that says to retry" + shorter(decision, end)
     case .scheduleEnded: "the policy's schedule has no further wait"
     }
+  }
+
+  /// Tells that the target asked for a shorter wait than the backoff gave; nothing if it did not.
+  private static func shorter(_ decision: RetryDecision, _ end: AttemptEnd) -> String {
+    guard case .retry(let wait) = decision.action, let asked = end.retryAfter, asked < wait else { return "" }
+    return "; the backoff is longer than its Retry-After of \(DurationText.format(asked))"
   }
 }

@@ -45,6 +45,24 @@ struct RetryTests {
     #expect(probe.starts(of: id) == 2)
   }
 
+  @Test("a target that asks for no wait, or names a date that has passed, gets the backoff, and the decision says so")
+  func passedRetryAfter() throws {
+    for field in ["0", "Sun, 06 Nov 1994 08:49:37 GMT"] {
+      var probe = EngineProbe()
+      let id = probe.submit()
+      probe.end(id, status: 503, head: "Retry-After: \(field)\r\n")
+      #expect(probe.progress(id)?.waiting == .backoff)
+      let decisions = probe.written.compactMap { write -> [UInt8]? in
+        if case .update(id, _, let attempt) = write { attempt?.decision } else { nil }
+      }
+      let decision = try #require(decisions.last)
+      let text = String(decoding: decision, as: UTF8.self)
+      #expect(text.contains("status 503 is retryable; the backoff is longer than its Retry-After of 0"), "\(text)")
+      probe.advance(.milliseconds(100))
+      #expect(probe.starts(of: id) == 1)
+    }
+  }
+
   @Test("an exhausted quota that the target tells of is waited for, where it says that it has had too much")
   func rateLimit() {
     var probe = EngineProbe()

@@ -198,7 +198,7 @@ struct Invariants {
     let policy = call.spec.policy
     var wait = policy.backoff.range(beforeRetry: 0)?.lowerBound ?? .zero
     if let field = result.response?.head.first("retry-after") {
-      wait = RetryAfter.parse(field, at: now) ?? wait
+      wait = max(wait, RetryAfter.parse(field, at: now) ?? .zero)
     }
     stories[result.id]?.notBefore = now + wait
     if now + wait >= call.deadline { stories[result.id]?.wasSentAwayForGood = true }

@@ -94,8 +94,8 @@ BUGS = [
         ENGINE + "Engine.swift", "if let trouble, trouble.isComplete {",
         "if let trouble, trouble.isComplete, !PLANTED {")),
     bug("Retry-After not heeded", 50, (
-        CORE + "Policy/RetryPolicy+Decide.swift", "if retryAfter.isRespected, end.outcome == .answered,",
-        "if retryAfter.isRespected, !PLANTED, end.outcome == .answered,")),
+        CORE + "Policy/RetryPolicy+Decide.swift", "guard retryAfter.isRespected, end.outcome == .answered,",
+        "guard retryAfter.isRespected, !PLANTED, end.outcome == .answered,")),
     # Breakers and limits.
     bug("a probe too many", 100, (
         CORE + "Breaker/CircuitBreakerSettings.swift", "min(max(1, halfOpenProbes), Self.mostProbes)",

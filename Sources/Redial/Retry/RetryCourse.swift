@@ -163,8 +163,10 @@ struct RetryCourse {
       withdrawal = budget.withdraw(for: cause)
       guard withdrawal != nil else { throw self.error(.budgetExhausted) }
     }
-    let isAsked = decision.rule == .retryAfter
-    retrier.tell(.waiting(name: retrier.name, reason: isAsked ? .retryAfter : .backoff, duration: wait))
+    let reason: RetryEvent.WaitReason = decision.rule == .retryAfter ? .retryAfter : .backoff
+    retrier.tell(.waiting(name: retrier.name, reason: reason, duration: wait))
+    // Another's success ends no wait that the target asked for, also where the backoff is longer.
+    let isAsked = policy.retryAfter.isRespected && (end.retryAfter ?? .zero) > .zero
     let since = retrier.clock.now
     if let successes = retrier.successes, !isAsked {
       try await sleep(for: wait) { await successes.next() }

@@ -7,7 +7,8 @@ public struct AttemptEnd: Sendable, Hashable {
   public var mayHaveLeft: Bool
   /// The status, when answered.
   public var status: Int
-  /// The wait that the target asked for, already parsed; nil when it asked for none.
+  /// The wait that the target asked for, already parsed; nil when it asked for none. A wait
+  /// shorter than the backoff changes nothing.
   public var retryAfter: Duration?
   /// What the target said about retries in a field of its own.
   public var directive: RetryDirective?

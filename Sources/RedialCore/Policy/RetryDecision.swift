@@ -21,7 +21,7 @@ public struct RetryDecision: Sendable, Hashable {
     case retryableStatus = 1
     /// A transport failure worth a retry.
     case retryableFailure = 2
-    /// The target said when to come back.
+    /// The target said when to come back, which is no earlier than the backoff would.
     case retryAfter = 3
     /// The attempt was cut off by this side, or failed on it; that is not held against the target.
     case interrupted = 4

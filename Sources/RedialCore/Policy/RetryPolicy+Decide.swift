@@ -45,7 +45,8 @@ extension RetryPolicy {
   /// Decides what follows from an attempt, with the policy's own backoff.
   ///
   /// A retry is never placed past the deadline, and never earlier than the
-  /// target asked for. The same arguments and the same state of `random` give
+  /// target asked for, nor earlier than the backoff gives: the longer of the
+  /// two waits counts. The same arguments and the same state of `random` give
   /// the same decision; nothing is allocated.
   public func decide(
     _ end: AttemptEnd, at now: Timestamp, using random: inout some RandomNumberGenerator
@@ -84,14 +85,20 @@ extension RetryPolicy {
     guard let drawn = backoff.wait(beforeRetry: retry, after: end.waits, using: &random) else {
       return RetryDecision(.stop(.attemptsExhausted), rule: .scheduleEnded, waits: end.waits)
     }
-    // The target's word takes the place of the wait, not of the number of retries that the schedule has.
-    if retryAfter.isRespected, end.outcome == .answered, let asked = end.retryAfter {
-      return placedByTarget(asked, end, at: now)
+    // What the target asks for changes the wait, not the number of retries that the schedule has.
+    guard retryAfter.isRespected, end.outcome == .answered, let asked = end.retryAfter else {
+      return placed(drawn, end, rule, atLeast: shortestWait, at: now)
     }
-    return placed(drawn, end, rule, at: now)
+    // The longer of the two waits. A target that asks for less than the backoff, such as one whose clock is slow and
+    // whose date has therefore passed, would be asked again and again without a pause.
+    let isStopped = asked > retryAfter.maximum && retryAfter.beyond == .stop
+    guard isStopped || asked >= drawn.duration else {
+      return placed(drawn, end, rule, atLeast: max(asked, shortestWait), at: now)
+    }
+    return placedByTarget(asked, end, at: now)
   }
 
-  /// The target has said when to come back: then, or never.
+  /// The target has said when to come back, which is no earlier than the backoff would: then, or never.
   private func placedByTarget(_ asked: Duration, _ end: AttemptEnd, at now: Timestamp) -> RetryDecision {
     let isLong = asked > retryAfter.maximum
     if isLong, retryAfter.beyond == .stop {
@@ -110,20 +117,22 @@ extension RetryPolicy {
   }
 
   /// The backoff has drawn a wait: that one, a shorter one before the deadline, or none.
+  ///
+  /// - Parameter least: No wait is shorter, also one that is cut to end before the deadline.
   private func placed(
-    _ drawn: BackoffWait, _ end: AttemptEnd, _ rule: RetryDecision.Rule, at now: Timestamp
+    _ drawn: BackoffWait, _ end: AttemptEnd, _ rule: RetryDecision.Rule, atLeast least: Duration, at now: Timestamp
   ) -> RetryDecision {
     var decision = RetryDecision(
       .succeed, rule: rule, computed: drawn.base, jitter: drawn.scale, clamps: drawn.clamps, waits: end.waits)
     var wait = max(.zero, drawn.duration)
-    if wait < shortestWait {
-      wait = shortestWait
+    if wait < least {
+      wait = least
       decision.clamps.insert(.minimum)
     }
     let room = room(for: end, at: now)
     if wait >= room {
       let latest = Duration.microseconds(max(1, room.wholeMicroseconds) - 1)
-      guard deadlineRule.lastAttempt == .pullForward, room > .zero, latest >= shortestWait else {
+      guard deadlineRule.lastAttempt == .pullForward, room > .zero, latest >= least else {
         decision.action = .stop(.deadlineExceeded)
         decision.rule = .deadlineNear
         return decision

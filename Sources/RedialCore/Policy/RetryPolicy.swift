@@ -118,7 +118,7 @@ public struct RetryAfterRule: Sendable, Hashable {
     case park
   }
 
-  /// Whether it takes the place of the computed backoff.
+  /// Whether it counts. If so, the wait is the longer of the two: the computed backoff, and what the target asks for.
   public var isRespected: Bool
   /// The longest that is waited for as a matter of course.
   public var maximum: Duration

@@ -91,11 +91,10 @@ struct RetryDecisionTests {
     #expect(decide(status: 503, after: .seconds(901)).action == .stop(.deadlineExceeded))
   }
 
-  @Test("Retry-After takes the place of the backoff, up to its maximum and the deadline")
+  @Test("Retry-After lengthens the backoff, up to its maximum and the deadline")
   func retryAfter() {
     #expect(
       decide(status: 503, retryAfter: .seconds(7)) == RetryDecision(.retry(after: .seconds(7)), rule: .retryAfter))
-    #expect(decide(status: 429, retryAfter: .zero).action == .retry(after: .zero))
     #expect(
       decide(status: 503, retryAfter: .seconds(3601)) == RetryDecision(.stop(.notRetryable), rule: .retryAfterTooLong))
     #expect(decide(status: 503, retryAfter: .seconds(3600)).action == .stop(.deadlineExceeded))
@@ -104,6 +103,42 @@ struct RetryDecisionTests {
     #expect(decide(deaf, status: 503, retryAfter: .longest).rule == .retryableStatus)
     // It makes nothing retryable that is not.
     #expect(decide(status: 404, retryAfter: .seconds(1)).action == .stop(.notRetryable))
+  }
+
+  @Test("a Retry-After that is shorter than the backoff, or has passed, leaves the backoff as it is")
+  func shortRetryAfter() {
+    for status in [429, 503] {
+      let alone = decide(status: status)
+      for asked in [Duration.zero, .milliseconds(1)] { #expect(decide(status: status, retryAfter: asked) == alone) }
+    }
+    var policy = RetryPolicy(deadline: .seconds(10), backoff: .constant(.seconds(20)))
+    #expect(decide(policy, status: 503, retryAfter: .seconds(4)).action == .stop(.deadlineExceeded))
+    // One that is pulled forward before the deadline comes no earlier than the target asked for.
+    policy.deadlineRule.lastAttempt = .pullForward
+    #expect(decide(policy, status: 503, retryAfter: .seconds(4)).action == .retry(after: .microseconds(9_999_999)))
+    #expect(decide(policy, status: 503, retryAfter: .seconds(11)).action == .stop(.deadlineExceeded))
+    // One beyond the maximum ends the call, or parks it until the later of the two.
+    policy = RetryPolicy(backoff: .constant(.seconds(20)), retryAfter: RetryAfterRule(maximum: .seconds(5)))
+    #expect(decide(policy, status: 503, retryAfter: .seconds(6)).rule == .retryAfterTooLong)
+    policy.retryAfter.beyond = .park
+    #expect(decide(policy, status: 503, retryAfter: .seconds(6)).action == .retry(after: .seconds(20)))
+    #expect(decide(policy, status: 503, retryAfter: .seconds(21)).rule == .retryAfter)
+  }
+
+  @Test("waits are never shorter than either the backoff or Retry-After")
+  func longerOfBoth() {
+    let policy = RetryPolicy(deadline: .seconds(86_400))
+    for attempt in 1...20 {
+      for asked in [Duration.zero, .milliseconds(300), .seconds(1), .seconds(10), .seconds(100)] {
+        guard case .retry(let alone) = decide(policy, status: 503, attempts: attempt).action,
+          case .retry(let both) = decide(policy, status: 503, retryAfter: asked, attempts: attempt).action
+        else {
+          Issue.record("attempt \(attempt) is not followed by a retry")
+          continue
+        }
+        #expect(both == max(alone, asked))
+      }
+    }
   }
 
   @Test("a decision explains itself: the base and the jitter multiply to the wait")
