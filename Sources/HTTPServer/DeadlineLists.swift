@@ -1,6 +1,12 @@
 /// What a connection waits for, each with one duration for all connections.
 enum DeadlineKind: UInt8, CaseIterable {
   case idle, header, body, piece, write, linger
+  /// The first byte of a new connection.
+  case first
+  /// The request of a connection beyond the bound.
+  case surplus
+  /// The end of a connection beyond the bound that has been refused.
+  case surplusLinger
 }
 
 /// When each connection's wait ends. As all waits of a kind last equally long, a list a kind, appended at its end, is
@@ -52,6 +58,12 @@ struct DeadlineLists {
   func first(_ kind: DeadlineKind) -> Int? {
     let head = heads[Int(kind.rawValue)]
     return head < 0 ? nil : Int(head)
+  }
+
+  /// How long a slot has waited, in milliseconds; nil when it does not wait.
+  func waited(_ slot: Int, now: UInt64) -> UInt64? {
+    guard slot < links.count, let kind = links[slot].kind else { return nil }
+    return now &+ milliseconds[Int(kind.rawValue)] &- links[slot].deadline
   }
 
   /// A slot whose wait has ended, still in its list.

@@ -8,6 +8,14 @@ extension EventLoop {
   /// again at once would spin.
   private static let acceptPause: UInt64 = 100
 
+  /// How long a new connection that sends nothing is spared while others could give way, in milliseconds: its request may
+  /// be on its way.
+  private static let silentGrace: UInt64 = 500
+
+  /// How many times a drain takes connections, ``acceptsATurn`` at a time, before it closes the listeners: as many as a
+  /// full backlog holds. Clients that connect without end do not keep it from ending.
+  private static let acceptsOfDrain = 64
+
   /// How long a drain waits for the first request of a connection, in milliseconds: its client was let in, and may
   /// have it on its way.
   private static let firstRequestGrace: UInt64 = 500
@@ -22,8 +30,8 @@ extension EventLoop {
     case rests
   }
 
-  /// Takes new connections. At the bound, and with none that is idle, some are taken to be refused; then accepting rests
-  /// until that changes.
+  /// Takes new connections. At the bound, one that is idle or has sent nothing yet gives way. With none of those, some are
+  /// taken to be refused, and of these the oldest is refused at once when there are too many.
   ///
   /// - Returns: Whether there may be more.
   @discardableResult
@@ -43,10 +51,11 @@ extension EventLoop {
 
   private func takeConnections(from listener: Int32) -> Taking {
     for _ in 0..<Self.acceptsATurn {
-      guard hasRoom || takesSurplus || longestIdle() != nil else { return .rests }
+      guard hasRoom || takesSurplus || yielding() != nil || oldestSurplus() != nil else { return .rests }
       let descriptor = redial_accept_nonblocking(listener)
       if descriptor >= 0 {
         makeRoom()
+        if !hasRoom, !takesSurplus { refuseOldestSurplus() }
         open(descriptor)
         continue
       }
@@ -69,22 +78,48 @@ extension EventLoop {
   /// may have room for.
   private var takesSurplus: Bool { surplusCount < maxSurplus && sharers.isEmpty }
 
-  /// Brings the new connection, which has come for sure, within the bound: the one that is idle longest gives way.
+  /// Brings the new connection, which has come for sure, within the bound, if one gives way.
   private func makeRoom() {
-    guard !hasRoom, let idle = longestIdle() else { return }
-    close(idle)
+    guard !hasRoom, let connection = yielding() else { return }
+    close(connection)
   }
 
-  /// The connection that is idle longest, of which nothing has arrived either: closing one whose next request lies in the
-  /// kernel would reset it, and leave its client to guess whether the request was performed.
-  private func longestIdle() -> Connection? {
-    while let slot = deadlines.first(.idle), let idle = connections[slot] {
+  /// The connection that gives way to a new one: of those that have sent nothing since they came the oldest, unless it is
+  /// new itself; else the one that is idle longest; else the oldest that has sent nothing.
+  private func yielding() -> Connection? {
+    let silent = longest(.first)
+    if let silent, deadlines.waited(silent.slot, now: now) ?? 0 >= Self.silentGrace { return silent }
+    return longest(.idle) ?? silent
+  }
+
+  /// The connection that is in that list longest, of which nothing has arrived either: closing one whose next request lies
+  /// in the kernel would reset it, and leave its client to guess whether the request was performed.
+  private func longest(_ kind: DeadlineKind) -> Connection? {
+    while let slot = deadlines.first(kind), let connection = connections[slot] {
       var byte: UInt8 = 0
-      if recv(idle.descriptor, &byte, 1, Int32(MSG_PEEK)) <= 0 { return idle }
-      // Not idle any more; the right deadline is set when its request is read, which is about to be.
+      if recv(connection.descriptor, &byte, 1, Int32(MSG_PEEK)) <= 0 { return connection }
+      // It does not wait any more; the right deadline is set when its request is read, which is about to be.
       deadlines.set(slot, .header, now: now)
     }
     return nil
+  }
+
+  /// Of the connections beyond the bound, the one that ends first: the oldest that has been refused, else the oldest that
+  /// has sent no whole request. Nil when none is beyond the bound.
+  private func oldestSurplus() -> Connection? {
+    guard let slot = deadlines.first(.surplusLinger) ?? deadlines.first(.surplus) else { return nil }
+    return connections[slot]
+  }
+
+  /// Makes room among the connections beyond the bound. One that has not been refused yet is told so, without having been
+  /// heard: all places are taken by those that are busy.
+  private func refuseOldestSurplus() {
+    guard let connection = oldestSurplus() else { return }
+    if connection.phase == .reading {
+      fail(connection, .tooManyConnections)
+      settle(connection)
+    }
+    close(connection)
   }
 
   /// Lets a request in, unless its connection is one too many.
@@ -116,7 +151,7 @@ extension EventLoop {
     connections[slot] = connection
     connectionCount += 1
     if connection.isSurplus { surplusCount += 1 }
-    deadlines.set(slot, .header, now: now)
+    deadlines.set(slot, connection.isSurplus ? .surplus : .first, now: now)
   }
 
   /// Accepts again after the bound of connections was reached; after descriptors ran out, time decides.
@@ -163,7 +198,11 @@ extension EventLoop {
   func drain(_ milliseconds: UInt64) {
     guard drainsUntil == nil else { return }
     // Those that the kernel has accepted would be reset with the listener.
-    if !leavesBacklog { while acceptConnections() {} }
+    if !leavesBacklog {
+      for _ in 0..<Self.acceptsOfDrain {
+        guard acceptConnections() else { break }
+      }
+    }
     closeListeners()
     drainsUntil = now + milliseconds
     awaitsFirstUntil = now + Self.firstRequestGrace

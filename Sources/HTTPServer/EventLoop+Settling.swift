@@ -98,13 +98,13 @@ extension EventLoop {
         deadlines.set(slot, .piece, now: now)
       }
     case .reading where connection.isIdle:
-      // A new connection has the time for a header section to send its first byte.
+      // A new connection has as much time to send its first byte as its header section has then.
       guard connection.answeredCount > 0 else { return }
       deadlines.set(slot, .idle, now: now)
       // It can give way to one that waits in the backlog.
       resumeAccepting()
     case .reading:
-      let kind: DeadlineKind = connection.parser.isInBody ? .body : .header
+      let kind: DeadlineKind = connection.parser.isInBody ? .body : connection.isSurplus ? .surplus : .header
       if deadlines.kind(slot) == kind, connection.timedRequest == connection.answeredCount { return }
       connection.timedRequest = connection.answeredCount
       deadlines.set(slot, kind, now: now)
@@ -149,10 +149,11 @@ extension EventLoop {
         continue
       }
       switch kind {
-      case .header where !connection.input.isEmpty: timeOut(connection, .headTimeout)
+      case .header where !connection.input.isEmpty, .surplus where !connection.input.isEmpty:
+        timeOut(connection, .headTimeout)
       case .body, .piece: timeOut(connection, .bodyTimeout)
       case .write: expireWrite(connection)
-      case .idle, .header, .linger: close(connection)
+      case .idle, .header, .linger, .first, .surplus, .surplusLinger: close(connection)
       }
     }
   }
@@ -171,7 +172,7 @@ extension EventLoop {
     }
     connection.phase = .lingering
     connection.input.removeAll(keepingAtMost: 0)
-    deadlines.set(connection.slot, .linger, now: now)
+    deadlines.set(connection.slot, connection.isSurplus ? .surplusLinger : .linger, now: now)
     setInterest(connection)
   }
 

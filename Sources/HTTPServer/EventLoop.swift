@@ -114,6 +114,7 @@ final class EventLoop: @unchecked Sendable {
       milliseconds: [
         configuration.idleTimeout, configuration.headerTimeout, configuration.bodyTimeout,
         configuration.bodyPieceTimeout, configuration.writeTimeout, configuration.lingerTimeout,
+        configuration.headerTimeout, configuration.headerTimeout, configuration.lingerTimeout,
       ].map(Self.milliseconds))
     events = .allocate(capacity: Self.eventCount)
     scratch = .allocate(capacity: Self.scratchBytes)

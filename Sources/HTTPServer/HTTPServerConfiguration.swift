@@ -8,12 +8,13 @@ public struct HTTPServerConfiguration: Sendable {
   /// How many event loops, each with a thread of its own, and with a listener of its own for a TCP address; at least 1.
   /// Default 1.
   public var loops = 1
-  /// How many connections at once, over all loops. At the bound the connection that has been idle longest gives way to a
-  /// new one; when none is idle, see ``maxSurplusConnections``. Default 10,000.
+  /// How many connections at once, over all loops. At the bound one gives way to a new one: the oldest that has sent
+  /// nothing since it came, or the one that has been idle longest. When there is none of these, see
+  /// ``maxSurplusConnections``. Default 10,000.
   public var maxConnections = 10_000
   /// How many connections beyond ``maxConnections`` are taken, over all loops, so that somebody tells them: their first
-  /// request is answered with 503, unless there is room by then. What comes beyond these waits in the kernel's backlog; 0
-  /// lets all of it wait. Default 64.
+  /// request is answered with 503, unless there is room by then. When still more come, the oldest of these that has sent no
+  /// whole request is answered with 503 at once. With 0, new connections wait in the kernel's backlog. Default 64.
   public var maxSurplusConnections = 64
   /// The kernel's queue of connections not yet accepted. Default 1024 (the kernel caps it at net.core.somaxconn).
   public var backlog = 1024
@@ -35,7 +36,8 @@ public struct HTTPServerConfiguration: Sendable {
   /// From how many bytes on that a client has not taken no more answers are made for it: pipelined requests wait, and the
   /// writer of a stream is told to. One answer, or one piece of a stream, may exceed it. Default 64 KiB.
   public var maxOutputBacklogBytes = 64 * 1024
-  /// How long a header section may take, from its first byte, or from the connection's start for the first; then 408.
+  /// How long a header section may take, from its first byte on; then 408. A new connection has as long to send its first
+  /// byte; then it is closed silently.
   /// Default 10 s.
   public var headerTimeout = Duration.seconds(10)
   /// How long a whole body may take, from the end of its header section; then 408. Default 30 s.

@@ -17,7 +17,7 @@ struct DeadlineListsTests {
   @Test("behave like a table that is searched", arguments: 0..<20 as Range<UInt64>)
   func behaveLikeTable(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
-    let milliseconds: [UInt64] = [70, 10, 30, 20, 30, 2]
+    let milliseconds: [UInt64] = [70, 10, 30, 20, 30, 2, 10, 15, 3]
     var lists = DeadlineLists(milliseconds: milliseconds)
     var model = Model()
     var now: UInt64 = 0

@@ -276,6 +276,52 @@ struct PressureTests {
     #expect(try patient.response().text == "GET /again ")
   }
 
+  @Test("at its bound, has connections that have sent nothing give way to new ones, the oldest first")
+  func replacesSilent() throws {
+    let server = try TestServer({
+      $0.maxConnections = 4
+      $0.maxSurplusConnections = 1
+    }) { request, responder in responder.respond(TestServer.echo(request)) }
+    var silent: [RawConnection] = []
+    for round in 0..<50 {
+      silent.append(try server.connect())
+      let client = try server.connect()
+      try client.get("/\(round)")
+      #expect(try client.response().text == "GET /\(round) ")
+    }
+    #expect(try silent[0].endsHere())
+    // One that came last is still there.
+    let last = try server.connect()
+    try last.get("/last")
+    #expect(try last.response().text == "GET /last ")
+  }
+
+  @Test("at its bound, with all of them busy, tells each new connection so at once, however many send nothing")
+  func refusesBesideSilentSurplus() throws {
+    let held = Inbox<HTTPResponder>()
+    let server = try TestServer({
+      $0.maxConnections = 1
+      $0.maxSurplusConnections = 2
+    }) { request, responder in
+      if request.path == "/held" { held.put(responder) } else { responder.respond(TestServer.echo(request)) }
+    }
+    let first = try server.connect()
+    try first.get("/held")
+    let responder = try held.take()
+    let silent = try (0..<10).map { _ in try server.connect() }
+    // Half a request is no better than none.
+    let half = try server.connect()
+    try half.send("GET / HTTP/1.1\r\nHost:")
+    for _ in 0..<3 {
+      let refused = try server.connect()
+      try refused.get("/refused")
+      #expect(try refused.response().status == 503)
+    }
+    #expect(try silent[0].response().status == 503)
+    responder.respond(HTTPResponse(status: 200, text: "first"))
+    #expect(try first.response().text == "first")
+  }
+
   @Test("at its bound, with none idle, takes a new connection as soon as one falls idle")
   func waitsForIdle() throws {
     let held = Inbox<HTTPResponder>()

@@ -1,0 +1,51 @@
+"""More connections than the service has places for."""
+
+import http.client
+import resource
+import socket
+import time
+
+import pytest
+
+from processes import wait_until
+
+
+def descriptors(count):
+    """Raises this process's limit of open files, for so many sockets."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < count:
+        pytest.skip(f"only {hard} descriptors may be open")
+    if soft != resource.RLIM_INFINITY and soft < count:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
+
+
+def health(port):
+    """How long /healthz took on a new connection, and its status."""
+    began = time.monotonic()
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection.request("GET", "/healthz")
+    status = connection.getresponse().status
+    connection.close()
+    return time.monotonic() - began, status
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /healthz HTTP/1.1\r\nHost:"], ids=["silent", "half a request"])
+def test_at_the_bound_of_connections_a_new_one_is_served_or_told_503_at_once(redial, sent):
+    descriptors(4000)
+    service = redial("--max-connections", "2000")
+    open_ones = []
+    try:
+        for _ in range(2500):
+            open_ones.append(socket.create_connection(("127.0.0.1", service.port), 20))
+            if sent:
+                try:
+                    open_ones[-1].sendall(sent)
+                except OSError:
+                    pass  # It has given way already.
+        took = [health(service.port) for _ in range(20)]
+        assert {status for _, status in took} <= ({200} if not sent else {200, 503}), took
+        assert max(seconds for seconds, _ in took) < 2, took
+    finally:
+        for one in open_ones:
+            one.close()
+    wait_until(lambda: health(service.port)[1] == 200, "there is room again")
