@@ -86,10 +86,10 @@ public struct OutageForecast: Sendable, Hashable {
 extension OutageScenario {
   /// Thinks the scenario through.
   ///
-  /// - Complexity: O(*n* log *n*) in the number of attempts, of which there are at most two million; more end the
-  ///   forecast early (``OutageForecast/isCutShort``).
-  public func forecast() -> OutageForecast {
-    var simulation = OutageSimulation(self)
+  /// - Parameter mostAttempts: How many attempts end the forecast early (``OutageForecast/isCutShort``).
+  /// - Complexity: O(*n* log *n*) in the number of attempts; two million are a second of one core's time or two.
+  public func forecast(mostAttempts: Int = 2_000_000) -> OutageForecast {
+    var simulation = OutageSimulation(self, mostAttempts: mostAttempts)
     return simulation.run()
   }
 }

@@ -1,9 +1,12 @@
 """What a policy would do: previews and simulations, by the API and by the command."""
 
+import http.client
 import json
+import threading
+import time
 import xml.etree.ElementTree as ElementTree
 
-from processes import run as command
+from processes import Client, run as command
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -82,3 +85,59 @@ def test_the_command_previews_and_simulates_without_a_service(tmp_path):
     for arguments in (["simulate", "--outage", "1m"], ["simulate", "--rate", "x"], ["preview", "--policy", "{"]):
         run = command(*arguments)
         assert run.returncode == 2 and run.stderr and not run.stdout, arguments
+
+
+def test_a_forecast_that_costs_too_much_is_refused_with_the_number_to_lower(redial):
+    service = redial("--max-preview-draws", "40960", "--max-simulation-attempts", "1000")
+    for path, body, code, pointer, words in [
+        ("/v1/policies/preview", {"limit": 50}, "previewTooLarge", "/limit", "lower it to 10 or less"),
+        ("/v1/simulations", {"rate": 10, "duration": "10m"}, "simulationTooLarge", "/rate", "lower rate or duration"),
+        ("/v1/simulations", {"rate": 2, "duration": "3m", "breaker": False, "outage": {"from": "0s", "to": "3m"},
+                             "policy": {"backoff": {"strategy": "constant", "initial": "1s"}, "deadline": "1h"}},
+         "simulationTooLarge", "/rate", "shorten the outage"),
+    ]:
+        answer = service("POST", path, body)
+        assert answer.status == 422 and answer.json["code"] == code, (path, body, answer.body)
+        [error] = answer.json["errors"]
+        assert error["pointer"] == pointer and words in error["detail"], error
+    assert service("POST", "/v1/policies/preview", {"limit": 10}).status == 200
+    plan = service("POST", "/v1/calls?dryRun=true", {"url": "http://127.0.0.1:1/"}).json["plan"]
+    assert 1 <= len(plan["attempts"]) <= 10 and not plan["isComplete"]
+
+
+def test_lists_and_long_polls_stay_fast_beside_many_previews(redial, flaky):
+    service, target = redial("--max-forecasts-per-key", "20"), flaky()
+    policy = {"backoff": {"jitter": "full", "initial": "1s"}, "deadline": "7d"}
+    preview = {"policy": policy, "limit": 30}
+    began = time.monotonic()
+    assert service("POST", "/v1/policies/preview", preview).status == 200
+    alone = time.monotonic() - began
+    identity = service.submit(url=f"{target.url}/slow?delay=1s")
+    answers = []
+
+    def ask():
+        client = Client(service.port)
+        # Those that wait their turn may wait for long on a busy machine.
+        client.connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=120)
+        answers.append(client("POST", "/v1/policies/preview", preview))
+    askers = [threading.Thread(target=ask, daemon=True) for _ in range(50)]
+    for asker in askers:
+        asker.start()
+    took = []
+    while any(asker.is_alive() for asker in askers) and len(took) < 20:
+        began = time.monotonic()
+        assert service("GET", "/v1/calls").status == 200
+        took.append(time.monotonic() - began)
+        time.sleep(0.05)
+    began = time.monotonic()
+    assert service("GET", f"/v1/calls/{identity}?wait=30s").json["state"] == "succeeded"
+    polled = time.monotonic() - began
+    for asker in askers:
+        asker.join(120)
+    # Each list waits for a processor at most, and never behind a queue of previews.
+    assert sorted(took)[len(took) // 2] < max(0.2, alone), (alone, took)
+    assert max(took) < max(1, 3 * alone) and polled < max(3, 3 * alone), (alone, took, polled)
+    assert {a.status for a in answers} <= {200, 503} and len(answers) == 50
+    assert sum(a.status == 200 for a in answers) >= 20
+    refused = next(a for a in answers if a.status == 503)
+    assert refused.json["code"] == "tooManyForecasts" and int(refused.headers["retry-after"]) > 0

@@ -6,6 +6,9 @@
 /// plan.warnings  // → []; nothing that a reader of the policy should think about
 /// ```
 public struct RetryPlan: Sendable, Hashable {
+  /// How many runs of a policy are sampled where its waits have no closed form.
+  public static let sampledRuns = 4096
+
   /// One attempt, given that all before it failed and that the target asked for no waits of its own.
   public struct Attempt: Sendable, Hashable {
     /// Its number, from 1.

@@ -32,7 +32,7 @@ struct Timeline {
     }
   }
 
-  private static let runs = 4096
+  private static let runs = RetryPlan.sampledRuns
 
   private let policy: RetryPolicy
   private let step: Double

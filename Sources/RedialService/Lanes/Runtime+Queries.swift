@@ -48,6 +48,14 @@ extension Runtime {
     }
   }
 
+  /// Answers with what is computed without the store, on the lane for that.
+  func forecast(
+    _ responder: HTTPResponder, for caller: Caller, _ body: @escaping @Sendable () -> HTTPResponse
+  ) {
+    let refusal = forecasts.run(for: caller.admission) { [weak self] in self?.respond(responder, body()) }
+    if let refusal { respond(responder, Answer.problem(refusal.problem)) }
+  }
+
   /// What a client is told of a query that failed; what went wrong in the store is in the log.
   func problem(of error: any Error) -> Problem {
     if let problem = error as? Problem { return problem }

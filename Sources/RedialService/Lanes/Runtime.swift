@@ -22,6 +22,8 @@ final class Runtime: @unchecked Sendable {
   let events: EventFeed
   let endpoints: WebhookEndpoints
   let queries: QueryLanes
+  let forecasts: ForecastLane
+  let forecastLimits: ForecastLimits
   let reader: any CallReader
   let bodies: BodyReading
   let log: Log
@@ -67,6 +69,9 @@ final class Runtime: @unchecked Sendable {
     watch = StoreWatch(reader: reader)
     watchInterval = settings.storeWatchInterval
     queries = QueryLanes(count: SQLiteReader.defaultConnections)
+    forecastLimits = settings.forecasts
+    forecasts = ForecastLane(
+      maxPerKey: settings.forecasts.maxForecastsPerKey, maxWaiting: settings.forecasts.maxForecasts)
     // Weak: each lane's queue, and the transport's thread, may still be busy when this object is freed. Then nobody is
     // left for what they have to say; the store has it, or the next start finds the attempt cut off.
     engineLane = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock) { [weak self] in

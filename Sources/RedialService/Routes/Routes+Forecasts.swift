@@ -13,8 +13,9 @@ extension Routes {
     try checkContentType(request.header("content-type"))
     let wanted = try PlanRequest.read(
       request.body.bindMemory(to: UInt8.self), policies: limits.policies, in: caller.namespace)
+    try wanted.check(mostDraws: runtime.forecastLimits.maxPreviewDraws)
     let asPicture = Self.wantsPicture(request.header("accept"))
-    runtime.query(responder) {
+    runtime.forecast(responder, for: caller) {
       let plan = wanted.plan()
       if asPicture { return Answer.picture(plan.chart) }
       return Answer.json(capacity: 4096) { PlanView.write(plan, of: wanted.policy, to: &$0) }
@@ -22,11 +23,12 @@ extension Routes {
   }
 
   /// What a call would do if it were handed over: its spec with every default, and its plan.
-  func showPlan(of descriptor: CallDescriptor, _ responder: HTTPResponder) {
+  func showPlan(of descriptor: CallDescriptor, _ responder: HTTPResponder, _ caller: Caller) {
     let verdict = (limits.egress ?? EgressPolicy()).verdict(
       ofOrigin: (try? TargetURL(descriptor.spec.url).origin) ?? "")
-    runtime.query(responder) { [runtime] in
-      let plan = descriptor.spec.policy.plan()
+    let attempts = min(100, max(1, runtime.forecastLimits.maxPreviewDraws / RetryPlan.sampledRuns))
+    runtime.forecast(responder, for: caller) { [runtime] in
+      let plan = descriptor.spec.policy.plan(limit: attempts)
       return Answer.json(capacity: 4096) { writer in
         writer.beginObject()
         writer.field("startsAt", descriptor.start.instant(acceptedAt: runtime.clock.now))
@@ -49,9 +51,11 @@ extension Routes {
     try checkContentType(request.header("content-type"))
     let scenario = try OutageScenario.read(
       request.body.bindMemory(to: UInt8.self), policies: limits.policies, in: caller.namespace)
+    let mostAttempts = runtime.forecastLimits.maxSimulationAttempts
+    try scenario.check(mostAttempts: mostAttempts)
     let asPicture = Self.wantsPicture(request.header("accept"))
-    runtime.query(responder) {
-      let forecast = scenario.forecast()
+    runtime.forecast(responder, for: caller) {
+      let forecast = scenario.forecast(mostAttempts: mostAttempts)
       if asPicture { return Answer.picture(forecast.chart) }
       return Answer.json(capacity: 16 * 1024) { forecast.write(to: &$0) }
     }

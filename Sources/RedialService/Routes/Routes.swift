@@ -180,7 +180,7 @@ struct Routes: HTTPHandler {
     var descriptor =
       caller.namespace.isDefault
       ? try CallDescriptor.read(body, limits: limits) : try CallDescriptor.read(body, limits: limits(for: caller))
-    if isDryRun { return showPlan(of: descriptor, responder) }
+    if isDryRun { return showPlan(of: descriptor, responder, caller) }
     descriptor.key = key.map {
       IdempotencyKey(text: caller.qualified($0), fingerprint: SHA256Digest.of(request.body))
     }

@@ -45,6 +45,8 @@ public struct ServiceSettings: Sendable {
   public var maxBatch = 1000
   /// The most calls that are looked at, and left out if they do not fit, for one page of a list.
   public var maxScan = CallQuery.defaultScanLimit
+  /// The bounds of previews, simulations and dry runs.
+  public var forecasts = ForecastLimits()
   /// The most operations on many calls that are under way at a time.
   public var maxOperations = 16
   /// How many calls a second an operation on many calls is done to, when its client does not say.

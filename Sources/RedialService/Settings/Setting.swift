@@ -163,6 +163,18 @@ extension Setting {
     whole(
       "operationRate", \.operationRate, BulkOperation.rates,
       "Calls a second that such an operation is done to, when its client does not say."),
+    whole(
+      "maxPreviewDraws", \.forecasts.maxPreviewDraws, 4096...4_096_000,
+      "Waits that one preview of a policy draws, 4096 for each attempt listed; larger previews are refused."),
+    whole(
+      "maxSimulationAttempts", \.forecasts.maxSimulationAttempts, 1000...100_000_000,
+      "Attempts that one simulation of an outage makes; larger ones are refused or end early."),
+    whole(
+      "maxForecastsPerKey", \.forecasts.maxForecastsPerKey, 1...10_000,
+      "Previews, simulations and dry runs that may wait for one API key, or without keys for all clients."),
+    whole(
+      "maxForecasts", \.forecasts.maxForecasts, 1...100_000,
+      "Previews, simulations and dry runs that may wait in all."),
     whole("maxPolicies", \.maxPolicies, 1...10_000, "Policies that are stored under names."),
     whole("maxPolicyVersions", \.maxPolicyVersions, 1...1000, "Versions that are kept of a stored policy."),
     whole(

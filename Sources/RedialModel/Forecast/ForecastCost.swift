@@ -1,0 +1,71 @@
+internal import RedialCore
+
+extension PlanRequest {
+  /// How many waits are drawn for the plan at most: one for each attempt listed, in each of the runs that are sampled.
+  public var draws: Int { min(max(1, policy.maxAttempts), limit) * RetryPlan.sampledRuns }
+
+  /// Refuses a plan that costs too much.
+  ///
+  /// - Parameter mostDraws: The setting `maxPreviewDraws`.
+  /// - Throws: A problem of status 422 that says which number to lower.
+  public func check(mostDraws: Int) throws(Problem) {
+    guard draws > mostDraws else { return }
+    let most = max(1, mostDraws / RetryPlan.sampledRuns)
+    let fault = "lists too many attempts; lower it to \(most) or less"
+    throw Problem(
+      status: 422, code: "previewTooLarge", title: "The preview costs too much",
+      detail:
+        "It would draw \(draws) waits, and no more than \(mostDraws) are drawn (maxPreviewDraws). The limit \(fault).",
+      errors: [.init(pointer: "/limit", detail: fault)])
+  }
+}
+
+extension OutageScenario {
+  /// About how many attempts the calls make when no breaker holds them back: one each, and those that arrive during the
+  /// outage as many as fit into it. Without a capacity the target fails at no other time; with one, its retries may keep
+  /// it down for as long as the forecast looks.
+  public var expectedAttempts: Double {
+    let calls = rate * duration.inSeconds
+    let failing = target.capacity == nil ? outage.to - outage.from : duration
+    let fitting = Double(policy.attemptsWithin(min(policy.deadline, failing)))
+    let untilSuccess = outage.errorRate < 1 ? 1 / (1 - outage.errorRate) : .infinity
+    let each = target.capacity == nil ? min(fitting, untilSuccess) : fitting
+    return calls + min(calls, rate * failing.inSeconds) * max(0, each - 1)
+  }
+
+  /// Refuses a simulation that costs too much. One with a breaker is not judged beforehand, since the breaker holds
+  /// attempts back; it ends early at the same bound.
+  ///
+  /// - Parameter mostAttempts: The setting `maxSimulationAttempts`.
+  /// - Throws: A problem of status 422 that says which number to lower.
+  public func check(mostAttempts: Int) throws(Problem) {
+    let calls = rate * duration.inSeconds
+    let attempts = breaker == nil ? expectedAttempts : calls
+    guard attempts > Double(mostAttempts) else { return }
+    let rounded = Int(min(attempts, 1e15).rounded())
+    let fault = "makes too many attempts: lower rate or duration, or shorten the outage"
+    throw Problem(
+      status: 422, code: "simulationTooLarge", title: "The simulation costs too much",
+      detail:
+        "Its \(Int(calls.rounded())) calls would make about \(rounded) attempts, and no more than \(mostAttempts) are "
+        + "simulated (maxSimulationAttempts). Lower rate or duration, shorten the outage, or let the policy make fewer "
+        + "attempts or the breaker hold them back.",
+      errors: [.init(pointer: "/rate", detail: fault)])
+  }
+}
+
+extension RetryPolicy {
+  /// The most attempts that are counted.
+  private static let mostCounted = 100_000
+
+  /// How many attempts that fail at once fit into a time, with waits of their mean length.
+  fileprivate func attemptsWithin(_ span: Duration) -> Int {
+    var (count, time) = (1, 0.0)
+    while count < min(maxAttempts, Self.mostCounted), let wait = backoff.range(beforeRetry: count - 1) {
+      time += (wait.lowerBound.inSeconds + wait.upperBound.inSeconds) / 2
+      if time > span.inSeconds { break }
+      count += 1
+    }
+    return count
+  }
+}

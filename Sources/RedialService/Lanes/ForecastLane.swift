@@ -1,0 +1,97 @@
+internal import Dispatch
+internal import RedialModel
+internal import Synchronization
+
+/// The thread for work that only computes: previews, simulations and dry runs. They read nothing from the store, and may
+/// take a second each, so that they wait here and not on the query lanes, where lists and long polls would wait behind
+/// them.
+///
+/// Each API key has a queue of its own, and the queues take turns. So a key that asks for much delays itself first.
+final class ForecastLane: Sendable {
+  /// Why a forecast is not made.
+  enum Refusal: Sendable {
+    /// The key has as many waiting as it may.
+    case keyIsFull
+    /// All keys together have.
+    case isFull
+  }
+
+  private struct State: Sendable {
+    var waiting: [Caller.Admission: [@Sendable () -> Void]] = [:]
+    /// The keys that have something waiting, the next one first.
+    var turns: [Caller.Admission] = []
+    var count = 0
+    var isRunning = false
+  }
+
+  private let state = Mutex(State())
+  private let queue = DispatchQueue(label: "redial.forecast", qos: .utility)
+  private let maxPerKey: Int
+  private let maxWaiting: Int
+
+  /// - Parameters:
+  ///   - maxPerKey: How many forecasts of one key may wait, 1 or more. Without API keys there is one queue for all.
+  ///   - maxWaiting: How many may wait in all, 1 or more.
+  init(maxPerKey: Int, maxWaiting: Int) {
+    self.maxPerKey = maxPerKey
+    self.maxWaiting = maxWaiting
+  }
+
+  /// Runs a forecast when it is its turn.
+  ///
+  /// - Returns: Nil, or why it is never run.
+  func run(for key: Caller.Admission, _ forecast: @escaping @Sendable () -> Void) -> Refusal? {
+    let (refusal, starts) = state.withLock { state -> (Refusal?, Bool) in
+      guard state.waiting[key]?.count ?? 0 < maxPerKey else { return (.keyIsFull, false) }
+      guard state.count < maxWaiting else { return (.isFull, false) }
+      if state.waiting[key] == nil { state.turns.append(key) }
+      state.waiting[key, default: []].append(forecast)
+      state.count += 1
+      defer { state.isRunning = true }
+      return (nil, !state.isRunning)
+    }
+    if starts { queue.async { self.work() } }
+    return refusal
+  }
+
+  private func work() {
+    while let forecast = next() { forecast() }
+  }
+
+  /// The next forecast, and the turn of the next key; nil when none waits.
+  private func next() -> (@Sendable () -> Void)? {
+    state.withLock { state in
+      guard !state.turns.isEmpty else {
+        state.isRunning = false
+        return nil
+      }
+      let key = state.turns.removeFirst()
+      guard var jobs = state.waiting.removeValue(forKey: key), !jobs.isEmpty else { return nil }
+      let forecast = jobs.removeFirst()
+      state.count -= 1
+      if !jobs.isEmpty {
+        state.waiting[key] = jobs
+        state.turns.append(key)
+      }
+      return forecast
+    }
+  }
+}
+
+extension ForecastLane.Refusal {
+  /// What the client is told.
+  var problem: Problem {
+    switch self {
+    case .keyIsFull:
+      Problem(
+        status: 503, code: "tooManyForecasts", title: "Too many previews and simulations are waiting",
+        detail: "As many previews, simulations and dry runs wait as one API key may have (maxForecastsPerKey). "
+          + "Wait for their answers first.", retryAfter: 1)
+    case .isFull:
+      Problem(
+        status: 503, code: "forecastsFull", title: "Too many previews and simulations are waiting",
+        detail: "As many previews, simulations and dry runs wait as the service lets wait (maxForecasts). Try again "
+          + "in a moment.", retryAfter: 2)
+    }
+  }
+}
