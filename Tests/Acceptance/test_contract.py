@@ -171,8 +171,8 @@ def test_every_operation_answers_as_documented(redial, flaky):
         if "id" in begun:
             wait_until(lambda: ask("get", one, id=begun["id"])["state"] == "completed", "it is completed")
             ask("post", stop, id=begun["id"])
-    slow = ask("post", operations, {"action": "cancel", "ratePerSecond": 1})
-    ask("post", operations, {"action": "cancel"})
+    slow = ask("post", operations, {"action": "cancel", "ratePerSecond": 1, "all": True})
+    ask("post", operations, {"action": "cancel", "all": True})
     ask("get", operations)
     ask("post", stop, id=slow["id"])
     ask("post", operations, "{", json)

@@ -244,7 +244,7 @@ def test_every_view_can_be_reached_by_keyboard_and_fits_every_width(chromium, re
     service.ended(service.submit(url=target.url))
     for _ in range(5):
         service.submit(url=target.url, delay="1h")
-    service("POST", "/v1/operations", {"action": "cancel", "ratePerSecond": 1, "by": "ada", "reason": "A test."})
+    service("POST", "/v1/operations", {"action": "cancel", "all": True, "ratePerSecond": 1, "by": "ada", "reason": "A test."})
     service("POST", "/v1/operations", {"action": "retry", "filter": {"state": "succeeded"}})
     for scheme in ("light", "dark"):
         for width in (1280, 390):

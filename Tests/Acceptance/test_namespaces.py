@@ -109,7 +109,7 @@ def fill(tenant, url, hook):
     assert tenant("POST", f"/v1/targets/{escaped(url)}/pause").status == 200
     waiting = tenant.submit(url=url, policy="fast", labels={"team": "a"})
     endpoint = tenant("POST", "/v1/webhook-endpoints", {"url": hook}).json["id"]
-    operation = tenant("POST", "/v1/operations", {"action": "retry"}).json["id"]
+    operation = tenant("POST", "/v1/operations", {"action": "retry", "all": True}).json["id"]
     wait_until(lambda: tenant("GET", f"/v1/operations/{operation}").json["state"] == "completed", "it is over")
     return {"/calls/": waiting, "/webhook-endpoints/": endpoint, "/operations/": operation, "/keys/": tenant.id,
             "/targets/": escaped(url), "/policies/": "fast"}
@@ -158,7 +158,7 @@ def test_what_is_anothers_is_answered_as_what_is_not_there(operated, flaky, rece
             assert stranger.data("/v1/calls?label.team=a") == []
             assert stranger.data(f"/v1/calls?target={target.url}") == []
             assert stranger.data(f"/v1/calls?target=a%1F{target.url}") == []
-            counted = stranger("POST", "/v1/operations", {"action": "cancel", "dryRun": True})
+            counted = stranger("POST", "/v1/operations", {"action": "cancel", "all": True, "dryRun": True})
             assert counted.json["matched"] == 0 and counted.json["isComplete"]
             assert stranger("POST", "/v1/calls", {"url": target.url, "policy": "fast"}).status == 422
             assert stranger("POST", "/v1/policies/preview", {"policy": "fast"}).status == 422
@@ -225,7 +225,7 @@ def test_bulk_operations_touch_their_own_calls_only(operated, flaky):
     service, target = operated(), flaky()
     tenants = [Tenant(service, name) for name in ("a", "b")]
     calls = {t: [t.submit(url=target.url, delay="1h", labels={"team": "x"}) for _ in range(5)] for t in tenants}
-    for request in ({"action": "cancel"}, {"action": "cancel", "filter": {"labels": {"team": "x"}}}):
+    for request in ({"action": "cancel", "all": True}, {"action": "cancel", "filter": {"labels": {"team": "x"}}}):
         operation = tenants[0]("POST", "/v1/operations", request).json["id"]
         done = wait_until(
             lambda: (o := tenants[0]("GET", f"/v1/operations/{operation}").json)["state"] == "completed" and o, "done")

@@ -2,14 +2,15 @@
 
 import time
 
-from processes import wait_until
+from processes import run, wait_until
 
 ONCE = {"maxAttempts": 1}
 JSON = {"content-type": "application/json"}
 
 
 def begin(service, **request):
-    answer = service("POST", "/v1/operations", request)
+    """Begins an operation; without a filter on every call."""
+    answer = service("POST", "/v1/operations", request if "filter" in request else request | {"all": True})
     assert answer.status == 202, answer.body
     assert answer.headers["location"] == f"/v1/operations/{answer.json['id']}"
     return answer.json
@@ -150,12 +151,13 @@ def test_what_cannot_be_meant_is_refused_and_operations_are_bounded(redial, rece
         ({"action": "retry", "filter": {"state": "running"}}, "/filter/state"),
         ({"action": "retry", "filter": {"stat": "failed"}}, "/filter/stat"),
         ({"action": "cancel", "filter": {"labels": {"a": 1}}}, "/filter/labels/a"),
-        ({"action": "cancel", "ratePerSecond": 0}, "/ratePerSecond"), ({"action": "cancel", "by": ""}, "/by")):
+        ({"action": "cancel", "all": True, "ratePerSecond": 0}, "/ratePerSecond"),
+        ({"action": "cancel", "all": True, "by": ""}, "/by"), ({"action": "cancel", "all": 1}, "/all")):
         answer = service("POST", "/v1/operations", request)
         assert answer.status == 422 and pointer in [e["pointer"] for e in answer.json["errors"]], request
     submit(service, 50, url=receiver().url, delay="1h")
     both = [begin(service, action="cancel", ratePerSecond=1) for _ in range(2)]
-    refused = service("POST", "/v1/operations", {"action": "cancel"})
+    refused = service("POST", "/v1/operations", {"action": "cancel", "all": True})
     assert refused.status == 409 and refused.json["code"] == "tooManyOperations"
     assert service("POST", f"/v1/operations/{both[0]['id']}/cancel").status == 200
     third = begin(service, action="cancel", ratePerSecond=10000)
@@ -163,6 +165,25 @@ def test_what_cannot_be_meant_is_refused_and_operations_are_bounded(redial, rece
     answer = service("POST", f"/v1/operations/{third['id']}/cancel")
     assert answer.status == 409 and answer.json["code"] == "operationEnded"
     assert service("GET", "/v1/operations/op_0000000000000").status == service("GET", "/v1/operations/x").status == 404
+
+
+def test_an_operation_without_a_filter_has_to_say_that_it_means_all(redial, receiver):
+    service = redial()
+    submit(service, 3, url=receiver().url, delay="1h")
+    for request in ({"action": "cancel"}, {"action": "cancel", "filter": {}}, {"action": "cancel", "dryRun": True},
+                    {"action": "cancel", "filter": {"kind": "call"}}, {"action": "cancel", "all": False},
+                    {"action": "cancel", "filter": {"labels": {}}}):
+        refused = service("POST", "/v1/operations", request)
+        assert refused.status == 422 and refused.json["code"] == "invalidOperation", request
+        error = refused.json["errors"][0]
+        assert error["pointer"] == "/filter" and '"all": true' in error["detail"], error
+        assert "cancel every scheduled call" in error["detail"]
+    assert service("GET", "/v1/operations").json["data"] == []
+    assert service("POST", "/v1/operations", {"action": "cancel", "all": True, "dryRun": True}).json["matched"] == 3
+    refused = run("ops", "create", "cancel", "--url", service.url)
+    assert refused.returncode == 4 and "--all" in refused.stderr, refused
+    done = run("ops", "create", "cancel", "--all", "--rate", "1000", "--url", service.url)
+    assert done.returncode == 0 and "3 of 3 calls done" in done.stdout, done
 
 
 def test_clients_are_served_while_an_operation_runs(redial, receiver):

@@ -54,7 +54,7 @@ struct BulkRunnerTests {
         log: { _, _ in over.signal() },
         now: { Timestamp(microseconds: 0) }),
       pause: .milliseconds(1))
-    let request = try Array("{\"action\": \"cancel\"}".utf8).withUnsafeBufferPointer { bytes in
+    let request = try Array("{\"action\": \"cancel\", \"all\": true}".utf8).withUnsafeBufferPointer { bytes in
       try BulkRequest.read(bytes, rate: BulkOperation.rates.upperBound)
     }
     let operation = BulkOperation(

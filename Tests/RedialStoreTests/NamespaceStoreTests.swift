@@ -109,7 +109,9 @@ struct NamespaceStoreTests {
     let policies = [Namespace.default, acme].map {
       StoredPolicy(name: "fast", version: 1, createdAt: Sample.start, json: Array("{}".utf8), in: $0)
     }
-    var request = try Array(#"{"action": "cancel"}"#.utf8).withUnsafeBufferPointer { try BulkRequest.read($0, rate: 5) }
+    var request = try Array(#"{"action": "cancel", "all": true}"#.utf8).withUnsafeBufferPointer {
+      try BulkRequest.read($0, rate: 5)
+    }
     request.filter.namespace = acme
     let operation = BulkOperation(id: BulkOperationID(rawValue: 7), request: request, createdAt: Sample.start)
     try store.commit(policies.map { .policy($0, keeping: 3) } + [.operation(operation)])

@@ -29,6 +29,13 @@ public struct CallFilter: Sendable, Hashable {
   /// Only those that had ended by then; nobody asks for it but an operation in bulk.
   public var endedBy: Timestamp?
 
+  /// Whether it names anything that selects among the calls of its kind and namespace.
+  var hasConditions: Bool {
+    var unconditional = CallFilter(kind: kind)
+    unconditional.namespace = namespace
+    return self != unconditional
+  }
+
   /// The most labels that a filter may name.
   public static let maximumLabels = 8
   /// The longest part of a URL that a filter may give, in bytes.

@@ -15,15 +15,16 @@ public struct BulkRequest: Sendable, Hashable {
   ///
   /// - Parameter rate: Calls a second when the client does not say.
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each member at
-  ///   fault.
+  ///   fault. A filter without a condition is a fault unless `all` is true: it is more often forgotten than meant.
   public static func read(_ bytes: UnsafeBufferPointer<UInt8>, rate: Int) throws(Problem) -> BulkRequest {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: .unlimited)
     var action: BulkOperation.Action?
     var (filter, rate, attribution, isDryRun) = (CallFilter(), rate, Attribution(), false)
+    var meansAll = false
     try reader.readWhole { reader throws(JSONError) in
       guard try reader.expect(.object, "", "must be a JSON object such as {\"action\": \"retry\"}") else { return }
       try reader.json.beginObject()
-      var members = Members(["action", "filter", "ratePerSecond", "by", "reason", "dryRun"])
+      var members = Members(["action", "filter", "ratePerSecond", "by", "reason", "dryRun", "all"])
       while let key = try reader.nextMember(&members, of: "an operation", at: "") {
         switch key {
         case "action":
@@ -33,16 +34,24 @@ public struct BulkRequest: Sendable, Hashable {
         case "filter": try filter.read("/filter", from: &reader)
         case "ratePerSecond": rate = try reader.integer("/ratePerSecond", in: BulkOperation.rates) ?? rate
         case "dryRun": isDryRun = try reader.bool("/dryRun") ?? false
+        case "all": meansAll = try reader.bool("/all") ?? false
         default: try attribution.read(key, "/\(key)", from: &reader)
         }
       }
     }
     if let action {
       let states = action.states
+      let isUnfiltered = !filter.hasConditions && !meansAll
       if filter.states.isEmpty, let unsaid = states.unsaid { filter.states = [unsaid] }
       if filter.states.isEmpty || !filter.states.isSubset(of: states.allowed) {
         let words = states.allowed.map(\.rawValue).joined(separator: " or ")
         reader.fault("/filter/state", "must be \(words) to \(action.name) calls")
+      } else if isUnfiltered, !reader.faults.contains(where: { $0.pointer.hasPrefix("/filter") }) {
+        let state = filter.states.map { "\($0.rawValue) " }.joined()
+        reader.fault(
+          "/filter",
+          "has no condition, so that this would \(action.name) every \(state)call; name a condition such as target, "
+            + "or set \"all\": true (redial ops: --all)")
       }
     } else if !reader.faults.contains(where: { $0.pointer == "/action" || $0.pointer.isEmpty }) {
       reader.fault("/action", "is required")

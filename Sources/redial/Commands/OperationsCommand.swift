@@ -26,6 +26,7 @@ extension Command {
       Option(name: "--failure-reason", form: "REASON", summary: "Only those that failed for this reason."),
       Option(name: "--in-url", form: "TEXT", summary: "Only those whose URL contains this."),
       Option(name: "--kind", form: "KIND", summary: "call or webhook [call]."),
+      Option(name: "--all", summary: "Every call that the action is for; needed when no condition is given."),
       Option(name: "--rate", form: "COUNT", summary: "Calls a second at most [as the service is set]."),
       Option(name: "--by", form: "NAME", summary: "Who wants it."),
       Option(name: "--reason", form: "TEXT", summary: "Why."),
@@ -135,6 +136,7 @@ struct OperationsCommand {
     if let by = arguments.value("--by") { writer.field("by", by) }
     if let reason = arguments.value("--reason") { writer.field("reason", reason) }
     if isDryRun { writer.field("dryRun", true) }
+    if arguments.has("--all") { writer.field("all", true) }
     writer.endObject()
     return writer.bytes
   }
