@@ -47,6 +47,43 @@ def test_the_lists_hold_for_calls_and_for_webhooks(redial, receiver):
     assert inner.next().path == "/hook"
 
 
+@pytest.mark.parametrize("listen", ["127.0.0.1", "unix"])
+@pytest.mark.parametrize("reach, rule", [("public", "egressLoopback"), ("listed", "egressNotListed")])
+def test_a_service_behind_a_proxy_on_its_machine_is_no_way_to_loopback(redial, receiver, tmp_path, listen, reach, rule):
+    """A proxy in front of a service on loopback is the usual installation: anybody may reach the service then."""
+    inner = receiver()
+    more = ["--egress-allow", f"localhost:{inner.port + 1}"] if reach == "listed" else []
+    if listen == "unix":
+        path = tmp_path / "redial.sock"
+        flags = [*more, "--egress", reach, "--store", f"sqlite:{tmp_path}/unix.db", "--listen", f"unix:{path}"]
+        process = subprocess.Popen([processes.BINARY, "serve", *flags], env=processes.environment(),
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            processes.wait_until(path.exists, "it listens")
+            refused = processes.run("call", "--url", f"unix:{path}", inner.url)
+            assert refused.returncode == 4 and "egress policy" in refused.stderr, refused
+        finally:
+            process.terminate()
+            assert process.wait(processes.BOUND) == 0
+    else:
+        service = redial(*more, "--egress", reach)
+        for host in ["127.0.0.1", "[::1]", "127.9.9.9", "2130706433"]:
+            answer = service("POST", "/v1/calls", {"url": f"http://{host}:{inner.port}/"})
+            assert answer.status == 422 and answer.json["errors"][0]["pointer"] == "/url", host
+        if reach == "public":
+            # A name is judged by the address that is about to be dialled.
+            call = service.ended(service.submit(url=f"http://localhost:{inner.port}/"))
+            assert (call["failureReason"], call["attempts"][0]["error"]["code"]) == ("blocked", rule)
+    assert inner.requests == []
+
+
+@pytest.mark.parametrize("reach", ["private", "public", "listed"])
+def test_loopback_that_is_named_is_allowed_under_every_reach(redial, receiver, reach):
+    inner = receiver()
+    service = redial("--egress", reach, "--egress-allow", f"127.0.0.1:{inner.port}")
+    assert service.ended(service.submit(url=inner.url))["state"] == "succeeded"
+
+
 def in_a_network_of_its_own(name, tmp_path):
     """What a script of this folder says that it has seen."""
     space = ["unshare", "--net", "--mount"]

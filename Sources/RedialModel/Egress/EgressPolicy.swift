@@ -8,9 +8,11 @@
 public struct EgressPolicy: Sendable, Hashable {
   /// What is allowed that no list speaks of.
   public enum Reach: String, Sendable, Hashable, CaseIterable {
-    /// Public and private networks: Redial runs beside the services that it calls.
+    /// Public and private networks: Redial runs beside the services that it calls. Loopback, too, while nobody beyond this
+    /// machine can reach Redial; see ``EgressPolicy/reachesLoopback``.
     case `private`
-    /// Public addresses only.
+    /// Public addresses only. Loopback is refused wherever Redial listens: behind a proxy on the same machine, which is how
+    /// it is usually installed, it listens on loopback and is reached from everywhere.
     case `public`
     /// Nothing.
     case listed
@@ -50,7 +52,7 @@ public struct EgressPolicy: Sendable, Hashable {
   public var allow: [EgressRule]
   /// What is refused besides.
   public var deny: [EgressRule]
-  /// Whether loopback addresses are within reach, as when nothing but this machine can reach the service itself.
+  /// Whether the reach `private` includes loopback addresses, as when nothing but this machine can connect to the service.
   public var reachesLoopback: Bool
   /// Where the service itself listens.
   public var own: [Endpoint]
@@ -113,7 +115,7 @@ public struct EgressPolicy: Sendable, Hashable {
     if isAllowed { return nil }
     if reach == .listed { return .notListed }
     switch found {
-    case .loopback: return reachesLoopback ? nil : Refusal(of: found)
+    case .loopback: return reach == .private && reachesLoopback ? nil : Refusal(of: found)
     case .private, .reserved: return reach == .public ? Refusal(of: found) : nil
     default: return nil
     }

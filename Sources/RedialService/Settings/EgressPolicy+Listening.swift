@@ -1,8 +1,8 @@
 internal import HTTPServer
 internal import RedialModel
 
-/// What follows for calls from where the service listens: none goes to the service itself, and loopback addresses are
-/// within reach only when nobody beyond this machine can ask for a call.
+/// What follows for calls from where the service listens: none goes to the service itself, and with `egress=private`
+/// loopback addresses are within reach while nobody beyond this machine can connect to it.
 extension EgressPolicy {
   /// The policy of a service that will listen there, as far as that is known before it does.
   func knowing(_ listen: ListenAddress) -> EgressPolicy {
