@@ -68,6 +68,48 @@ struct SettingsTests {
     #expect(message == "\(key): \"\(value)\" (flag \(setting.flag)) is not valid; expected \(setting.form)")
   }
 
+  @Test("capitals in a row are one word of a flag and a variable")
+  func acronyms() throws {
+    for (name, words) in [
+      ("minTLS", "min tls"), ("maxTLSVersion", "max tls version"), ("caFile", "ca file"), ("loops", "loops"),
+      ("otlpEndpoint", "otlp endpoint"), ("maxInFlightPerTarget", "max in flight per target"), ("aURL", "a url"),
+    ] {
+      #expect(CamelCaseWords(name).words.joined(separator: " ") == words)
+    }
+    let setting = try #require(Setting.all.first { $0.key == "minTLS" })
+    #expect(setting.flag == "--min-tls" && setting.variable == "REDIAL_MIN_TLS")
+    for setting in Setting.all { #expect(!setting.flag.contains(/-[a-z](-|$)/), "\(setting.flag)") }
+    let fault = #expect(throws: LoadedSettings.Fault.self) { try load(environment: ["REDIAL_MIN_T_L_S": "1.3"]) }
+    #expect(fault?.message.contains("did you mean REDIAL_MIN_TLS?") == true)
+  }
+
+  @Test(
+    "the variables that a Kubernetes Service puts into every container are passed over",
+    arguments: [
+      ("REDIAL_PORT", "tcp://10.96.0.7:8080"), ("REDIAL_SERVICE_HOST", "10.96.0.7"), ("REDIAL_SERVICE_PORT", "8080"),
+      ("REDIAL_SERVICE_PORT_HTTP_API", "8080"), ("REDIAL_PORT_8080_TCP", "tcp://10.96.0.7:8080"),
+      ("REDIAL_PORT_8080_TCP_PROTO", "tcp"), ("REDIAL_PORT_8080_TCP_PORT", "8080"),
+      ("REDIAL_PORT_8080_TCP_ADDR", "fd00::7"), ("REDIAL_POSTGRES_PORT", "tcp://10.96.0.8:5432"),
+      ("REDIAL_POSTGRES_SERVICE_PORT_HTTP", "80"), ("REDIAL_DNS_PORT_53_UDP_PROTO", "udp"),
+      ("REDIAL_MAX_PORT", "sctp://[fd00::7]:1"),
+    ])
+  func serviceLinks(name: String, value: String) throws {
+    #expect(throws: Never.self) { try load(environment: [name: value]) }
+  }
+
+  @Test(
+    "what only looks like a service link is a typing error",
+    arguments: [
+      ("REDIAL_PORT", "8080"), ("REDIAL_SERVICE_PORT", "http"), ("REDIAL_SERVICE_HOST", ""), ("REDIAL_HOST", "10.0.0.1"),
+      ("REDIAL_SERVICE_HOST_NAME", "10.0.0.1"), ("REDIAL_PORT_HTTP_TCP", "tcp://10.0.0.1:80"),
+      ("REDIAL_PORT_80_TCP_PROTO", "yes"), ("REDIAL_LISTEN_PORT", "80"), ("REDIAL_SERVICE", "10.0.0.1"),
+      ("REDIAL_PORT_99999_TCP", "tcp://10.0.0.1:99999"),
+    ])
+  func lookalikes(name: String, value: String) throws {
+    let fault = #expect(throws: LoadedSettings.Fault.self) { try load(environment: [name: value]) }
+    #expect(fault?.message.contains(name) == true)
+  }
+
   @Test("a mistyped variable or key is an error, and not a default left in force")
   func mistyped() throws {
     #expect(throws: LoadedSettings.Fault.self) { try load(environment: ["REDIAL_LISTN": "127.0.0.1:1"]) }

@@ -31,14 +31,7 @@ public struct Setting: Sendable {
   /// The value that it has when nobody sets it.
   public var defaultText: String { read(ServiceSettings()) }
 
-  private var words: [String] {
-    var words = [""]
-    for character in key {
-      if character.isUppercase { words.append("") }
-      words[words.count - 1].append(character.lowercased())
-    }
-    return words
-  }
+  private var words: [String] { CamelCaseWords(key).words }
 }
 
 extension Setting {

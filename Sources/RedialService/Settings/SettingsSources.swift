@@ -51,7 +51,9 @@ public struct LoadedSettings: Sendable {
   }
 
   /// Variables that Redial reads besides its settings.
-  public static let otherVariables: Set<String> = ["REDIAL_CONFIG", "REDIAL_URL", "REDIAL_API_KEY"]
+  public static let otherVariables: Set<String> = [
+    "REDIAL_CONFIG", "REDIAL_SERVER", "REDIAL_URL", "REDIAL_API_KEY", "REDIAL_NAMESPACE",
+  ]
 
   /// One line a setting: its value and where it came from.
   public var description: String {
@@ -79,8 +81,13 @@ public struct LoadedSettings: Sendable {
   /// A mistyped variable would silently leave a default in force.
   private static func checkVariables(_ environment: [String: String]) throws(Fault) {
     let known = Set(Setting.all.map(\.variable)).union(otherVariables)
-    for name in environment.keys.sorted() where name.hasPrefix("REDIAL_") && !known.contains(name) {
-      throw Fault("environment: \(name) is not a variable of Redial; `redial serve --help` lists them")
+    for (name, value) in environment.sorted(by: { $0.key < $1.key })
+    where name.hasPrefix("REDIAL_") && !known.contains(name) && !ServiceLink.isOne(name, value) {
+      let bare = name.filter { $0 != "_" }
+      let meant = known.first { $0.filter { $0 != "_" } == bare }.map { "; did you mean \($0)?" } ?? ""
+      throw Fault(
+        "environment: \(name) is not a variable of Redial\(meant.isEmpty ? "; " : meant + " ")"
+          + "`redial serve --help-all` lists them")
     }
   }
 
