@@ -178,17 +178,23 @@ public final class Service: Sendable {
     log.write(.info, "stopped")
   }
 
-  /// The secret that webhooks are signed with: as set, else as the store keeps it, where it is made when there is none.
+  /// The secret that webhooks are signed with: as set, else as the store keeps it. It changes nothing.
   ///
-  /// - Throws: When the store cannot be opened.
+  /// - Throws: When there is no store, it cannot be read, or no service has made a secret in it yet.
   public static func webhookSecret(_ settings: ServiceSettings) throws(StartError) -> String {
     if let text = settings.webhookSecret { return text }
     let path = try storePath(settings)
-    // A running service holds the store; then it has made the secret, and a reader can see it.
-    if let kept = try? SQLiteReader(path: path).setting(secretName) { return kept }
-    let store = try startError { () throws(StoreError) in try SQLiteStore(path: path) }
-    defer { store.close() }
-    return try webhookSecret(settings, store).text
+    guard access(path, F_OK) == 0 else {
+      throw StartError(message: "There is no store at \(path); name it with --store, or ask a service with --server.")
+    }
+    let kept = try startError { () throws(StoreError) in
+      try SQLiteReader(path: path, connections: 1).setting(secretName)
+    }
+    guard let kept else {
+      throw StartError(
+        message: "The store at \(path) has no webhook secret yet: the service makes it when it first starts there.")
+    }
+    return kept
   }
 
   /// Without keys, everybody who can reach the service may make it send requests: nobody beyond this machine is to reach

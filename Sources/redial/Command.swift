@@ -20,6 +20,11 @@ struct Command: Sendable {
     var form: String?
     let summary: String
     var repeats = false
+    /// What it was called before; still understood, and shown nowhere.
+    var oldName: String?
+
+    /// Whether a word of the command line is this option.
+    func isCalled(_ word: String) -> Bool { word == name || word == short || word == oldName }
   }
 
   var help: String {
@@ -74,7 +79,7 @@ struct Arguments: Sendable {
     _ argument: String, _ rest: inout ArraySlice<String>, of command: Command
   ) throws(CommandError) {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-    guard let option = command.options.first(where: { $0.name == parts[0] || $0.short == parts[0] }) else {
+    guard let option = command.options.first(where: { $0.isCalled(parts[0]) }) else {
       throw CommandError(code: .usage, message: "there is no option \(parts[0]); see --help")
     }
     if option.form == nil {

@@ -4,7 +4,7 @@ import json
 import re
 import socket
 
-from processes import run
+from processes import run, wait_until
 
 COMMANDS = ["serve", "call", "get", "list", "cancel", "retry", "flaky", "webhook-secret", "health", "version"]
 
@@ -62,8 +62,80 @@ def test_get_list_cancel_and_retry(redial, flaky):
     assert service.ended(identity)["state"] in ("succeeded", "cancelled")
     unknown = run("get", *url, "call_0000000000000")
     assert unknown.returncode == 4 and "call_0000000000000" in unknown.stderr
-    # The environment says where the service is, too.
-    assert run("list", env={"REDIAL_URL": service.url}).returncode == 0
+    # The environment says where the service is, too; the flags and the variable have older names.
+    for name in ("REDIAL_SERVER", "REDIAL_URL"):
+        assert run("list", env={name: service.url}).returncode == 0, name
+    assert run("list", "--server", service.url, env={"REDIAL_SERVER": "http://127.0.0.1:1"}).returncode == 0
+    both = run("list", "--server", service.url, "--url", service.url)
+    assert both.returncode == 2 and "--server is given twice" in both.stderr
+
+
+def test_the_service_and_the_key_have_one_name_each_in_the_help(redial):
+    for command in ("call", "get", "list", "ops", "keys", "health", "webhook-secret"):
+        text = run(command, "--help").stdout
+        assert "--server URL" in text and "--api-key KEY" in text, command
+        assert not re.search(r"--url\b|--key\b|REDIAL_URL", text), command
+    assert not re.search(r"--url\b|--key\b", "".join(run("completion", shell).stdout for shell in ("bash", "zsh", "fish")))
+    key = "0123456789abcdef"
+    service = redial("--admin-key", key)
+    for flag in ("--api-key", "--key"):
+        assert run("list", "--server", service.url, flag, key).returncode == 0, flag
+    refused = run("list", "--server", service.url)
+    assert refused.returncode == 4 and "redial --api-key" in refused.stderr
+
+
+def test_data_that_is_json_is_sent_as_json(redial, receiver, tmp_path):
+    service, target = redial(), receiver()
+    file = tmp_path / "order.json"
+    file.write_text('{"amount": 1.50, "items": [1,  2]}')
+    for data, more, body, kind in (
+        ('{"a":  1}', [], b'{"a":  1}', "application/json"), ("[]", [], b"[]", "application/json"),
+        (f"@{file}", [], b'{"amount": 1.50, "items": [1,  2]}', "application/json"),
+        ("a=1&b=2", [], b"a=1&b=2", None), ("{a: 1}", [], b"{a: 1}", None),
+        ('{"a": 1}', ["-H", "content-type: application/vnd.x+json"], b'{"a": 1}', "application/vnd.x+json")):
+        sent = run("call", "--server", service.url, "-d", data, *more, target.url)
+        assert sent.returncode == 0, sent
+        request = target.next()
+        assert (request.method, request.body) == ("POST", body), data
+        assert request.headers.get("content-type") == kind, data
+
+
+def test_a_cancelled_call_does_not_announce_an_attempt(redial, receiver):
+    service, target = redial(), receiver(lambda request: (503, {}, b""))
+    call = service.submit(url=target.url, policy={"backoff": {"strategy": "constant", "initial": "1h", "max": "1h"},
+                                                  "deadline": "5h"})
+    wait_until(lambda: service.get(call)["attempts"], "it was attempted")
+    url = ["--server", service.url]
+    assert "next in" in run("get", call, *url).stdout and "next in" in run("attempts", call, *url).stdout
+    cancelled = run("cancel", call, *url).stdout
+    for text in (cancelled, run("get", call, *url).stdout, run("attempts", call, *url).stdout):
+        assert "next in" not in text and "attempt 1: status 503 in " in text and ", no more (cancelled)" in text, text
+
+
+def test_the_webhook_secret_is_read_or_asked_for_and_no_store_is_made(redial, tmp_path):
+    missing = tmp_path / "nowhere" / "redial.db"
+    for path in (missing, tmp_path / "redial.db"):
+        answer = run("webhook-secret", "--store", f"sqlite:{path}")
+        assert answer.returncode == 3 and f"no store at {path}" in answer.stderr and not answer.stdout, answer
+    assert list(tmp_path.iterdir()) == []
+    key = "0123456789abcdef"
+    service = redial("--admin-key", key)
+    kept = run("webhook-secret", "--store", f"sqlite:{service.store}").stdout
+    assert kept.startswith("whsec_")
+    asked = ["webhook-secret", "--server", service.url]
+    assert run(*asked, "--api-key", key).stdout == kept
+    assert run(*asked, env={"REDIAL_API_KEY": key}).stdout == kept
+    other = run("webhook-secret", "--store", f"sqlite:{service.store}", "--namespace", "acme").stdout
+    assert run(*asked, "--api-key", key, "--namespace", "acme").stdout == other != kept
+    reader = run("keys", "create", "--name", "r", "--scope", "read", "--server", service.url, "--api-key", key)
+    assert run(*asked, "--api-key", reader.stdout.strip()).returncode == 4
+    assert run(*asked, "--store", f"sqlite:{service.store}").returncode == 2
+    # A store that nobody has served yet has no secret, and gets none from being asked.
+    fresh = tmp_path / "fresh.db"
+    assert run("keys", "create", "--name", "a", "--store", f"sqlite:{fresh}").returncode == 0
+    for _ in range(2):
+        answer = run("webhook-secret", "--store", f"sqlite:{fresh}")
+        assert answer.returncode == 3 and "no webhook secret yet" in answer.stderr, answer
 
 
 def test_a_service_that_is_not_there_is_told(redial):

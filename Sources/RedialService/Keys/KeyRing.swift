@@ -188,7 +188,8 @@ final class KeyRing: Sendable {
         status: 401, code: isKnown ? "invalidAPIKey" : "missingAPIKey",
         title: isKnown ? "The API key is not valid" : "An API key is needed",
         detail: isKnown
-          ? "There is no such key, or it was revoked." : "Send one: Authorization: Bearer rdl_… (redial --key does)."),
+          ? "There is no such key, or it was revoked."
+          : "Send one: Authorization: Bearer rdl_… (redial --api-key does)."),
       [HTTPHeader("www-authenticate", "Bearer realm=\"redial\"" + (isKnown ? ", error=\"invalid_token\"" : ""))])
   }
 

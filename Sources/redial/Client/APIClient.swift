@@ -22,16 +22,27 @@ struct APIClient: Sendable {
   /// Options that every command has which talks to the service.
   static let options = [
     Command.Option(
-      name: "--url", form: "URL", summary: "Where the service is; unix:PATH too [REDIAL_URL, or \(defaultURL)]."),
-    Command.Option(name: "--key", form: "KEY", summary: "The API key to show; better in [REDIAL_API_KEY]."),
+      name: "--server", form: "URL",
+      summary: "URL of the Redial service, or unix:PATH of its socket [REDIAL_SERVER; \(defaultURL)].",
+      oldName: "--url"),
     Command.Option(
-      name: "--namespace", form: "NAME", summary: "The namespace to act in, if not the key's [REDIAL_NAMESPACE]."),
+      name: "--api-key", form: "KEY",
+      summary: "API key. Other users of this machine can see it; REDIAL_API_KEY is safer [REDIAL_API_KEY].",
+      oldName: "--key"),
+    Command.Option(
+      name: "--namespace", form: "NAME",
+      summary: "Namespace to act in, for a key that may choose one [REDIAL_NAMESPACE; the key's own]."),
   ]
+
+  /// Where the service is, as the environment says; `REDIAL_URL` is the older name.
+  static var serverOfEnvironment: String? {
+    ["REDIAL_SERVER", "REDIAL_URL"].lazy.compactMap(Environment.value).first { !$0.isEmpty }
+  }
 
   /// - Parameter actsInNamespace: Whether the option says where the request acts, and not what it is about.
   init(_ arguments: Arguments, actsInNamespace: Bool = true) {
-    let url = arguments.value("--url") ?? Environment.value("REDIAL_URL") ?? Self.defaultURL
-    let key = arguments.value("--key") ?? Environment.value("REDIAL_API_KEY")
+    let url = arguments.value("--server") ?? Self.serverOfEnvironment ?? Self.defaultURL
+    let key = arguments.value("--api-key") ?? Environment.value("REDIAL_API_KEY")
     self.init(
       base: url, key: key,
       namespace: actsInNamespace ? arguments.value("--namespace") ?? Environment.value("REDIAL_NAMESPACE") : nil)

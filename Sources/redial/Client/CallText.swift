@@ -1,7 +1,9 @@
 /// Calls and attempts as lines for people.
 enum CallText {
-  /// One attempt: number, what came of it, how long it took, what follows.
-  static func line(_ attempt: JSONValue) -> String {
+  /// One attempt: number, result, how long it took, what follows.
+  ///
+  /// - Parameter call: The call, of its last attempt. When it has ended, as by a cancel, no next attempt is announced.
+  static func line(_ attempt: JSONValue, lastOf call: JSONValue = .null) -> String {
     let number = attempt["number"].integer.map(String.init) ?? "?"
     let outcome =
       attempt["status"].integer.map { "status \($0)" } ?? attempt["error"]["code"].shown ?? attempt["outcome"].shown
@@ -10,6 +12,8 @@ enum CallText {
       decision["action"].shown == "succeed" ? .good : decision["action"].shown == "stop" ? .bad : .warning
     var line = "attempt \(number): \(Terminal.styled(outcome ?? "?", style)) in \(attempt["duration"].shown ?? "?")"
     switch decision["action"].shown {
+    case "retry" where hasEnded(call), "park" where hasEnded(call):
+      line += ", no more (\(call["failureReason"].shown ?? call["state"].shown ?? ""))"
     case "retry": line += ", next in \(decision["after"].shown ?? "?") (\(decision["because"].shown ?? ""))"
     case "park": line += ", next at \(decision["until"].shown ?? "?") (\(decision["because"].shown ?? ""))"
     case "stop": line += ", no more (\(decision["because"].shown ?? ""))"
@@ -19,8 +23,8 @@ enum CallText {
   }
 
   /// One attempt with everything that is known of it.
-  static func everything(of attempt: JSONValue) -> String {
-    var text = line(attempt)
+  static func everything(of attempt: JSONValue, lastOf call: JSONValue = .null) -> String {
+    var text = line(attempt, lastOf: call)
     func add(_ name: String, _ value: String?) {
       if let value, !value.isEmpty { text += "  \(Terminal.styled(RedialTool.padded(name, 11), .soft))\(value)\n" }
     }
@@ -69,7 +73,9 @@ enum CallText {
   /// A call with its attempts.
   static func full(_ call: JSONValue) -> String {
     var text = "\(call["id"].shown ?? "") \(call["method"].shown ?? "") \(call["url"].shown ?? "")\n"
-    for attempt in call["attempts"].elements { text += line(attempt) }
+    let attempts = call["attempts"].elements
+    for attempt in attempts.dropLast() { text += line(attempt) }
+    if let last = attempts.last { text += line(last, lastOf: call) }
     for retry in call["retries"].elements {
       let by = retry["by"].shown.map { " by \($0)" } ?? ""
       let reason = retry["reason"].shown.map { ": \($0)" } ?? ""

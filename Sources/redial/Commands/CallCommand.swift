@@ -10,7 +10,9 @@ extension Command {
       Option(name: "--method", short: "-X", form: "METHOD", summary: "Method [GET, or POST with a body]."),
       Option(
         name: "--header", short: "-H", form: "'NAME: VALUE'", summary: "A header field of the request.", repeats: true),
-      Option(name: "--data", short: "-d", form: "TEXT", summary: "The request body; @FILE takes it from a file."),
+      Option(
+        name: "--data", short: "-d", form: "TEXT",
+        summary: "Request body; @FILE reads it from a file. If it is JSON, it is sent as application/json."),
       Option(name: "--idempotent", summary: "Say that the request may be executed more than once."),
       Option(name: "--policy", form: "JSON", summary: "The policy, as in a call descriptor."),
       Option(name: "--delay", form: "DURATION", summary: "Start only after this."),
@@ -68,7 +70,10 @@ struct CallCommand {
       let answer = try client.request("GET", "/v1/calls/\(id)")
       let call = answer.json
       if !arguments.has("--json") {
-        for attempt in call["attempts"].elements.dropFirst(shown) { Terminal.write(CallText.line(attempt)) }
+        let attempts = call["attempts"].elements
+        for (index, attempt) in attempts.enumerated().dropFirst(shown) {
+          Terminal.write(CallText.line(attempt, lastOf: index == attempts.count - 1 ? call : .null))
+        }
         shown = call["attempts"].elements.count
       }
       if CallText.hasEnded(call) {
@@ -92,7 +97,11 @@ struct CallCommand {
     try writeHeaders(&writer)
     if let data = arguments.value("--data") {
       let bytes = try body(data)
-      if let text = String(validating: bytes, as: UTF8.self) {
+      if (try? JSONValue(parsing: bytes)) != nil {
+        // Sent byte for byte, as application/json unless a header says otherwise.
+        writer.key("json")
+        writer.raw(bytes)
+      } else if let text = String(validating: bytes, as: UTF8.self) {
         writer.field("body", text)
       } else {
         writer.field("bodyBase64", Base64.encode(bytes))

@@ -51,8 +51,15 @@ extension Command {
     ] + APIClient.options
   ) { arguments throws(CommandError) in
     let query = arguments.has("--body") ? "?include=body" : ""
-    let answer = try APIClient(arguments).request("GET", "/v1/calls/\(try id(arguments))/attempts\(query)")
-    arguments.show(answer) { $0["data"].elements.map(CallText.everything(of:)).joined() }
+    let (client, path) = (APIClient(arguments), "/v1/calls/\(try id(arguments))")
+    let answer = try client.request("GET", "\(path)/attempts\(query)")
+    // Whether the last attempt is followed by another is known of the call alone.
+    let call = arguments.has("--json") ? .null : try client.request("GET", path).json
+    arguments.show(answer) { answer in
+      let attempts = answer["data"].elements
+      let last = attempts.last.map { CallText.everything(of: $0, lastOf: call) } ?? ""
+      return attempts.dropLast().map { CallText.everything(of: $0) }.joined() + last
+    }
     return .success
   }
 

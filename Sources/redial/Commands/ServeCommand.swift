@@ -32,19 +32,31 @@ extension Command {
   /// `redial webhook-secret`
   static let webhookSecret = Command(
     name: "webhook-secret", summary: "Show the secret that the callbacks of calls are signed with.",
-    options: [
-      Option(
-        name: "--namespace", form: "NAME",
-        summary: "The namespace of the calls; each has a secret of its own [REDIAL_NAMESPACE; default].")
-    ] + serve.options
+    options: StoreOption.options + APIClient.options,
+    notes: """
+      With --server it asks a running service, which takes an admin key once there are keys. Otherwise it reads the store,
+      whether a service is running on it or not, and never makes one. Each namespace has its own secret.
+      """
   ) { arguments throws(CommandError) in
-    let loaded = try ServeCommand.load(arguments)
+    if arguments.has("--server") {
+      guard !arguments.has("--store"), !arguments.has("--config") else {
+        throw CommandError(
+          code: .usage, message: "--server asks a service, --store and --config read a store; give one of them")
+      }
+      let answer = try APIClient(arguments).request("GET", "/v1/webhook-secret")
+      guard let secret = answer.json["secret"].shown else {
+        throw CommandError(code: .unreachable, message: "the service does not answer like Redial")
+      }
+      Terminal.write(secret + "\n")
+      return .success
+    }
+    let settings = try StoreOption.settings(arguments)
     let name = arguments.value("--namespace") ?? Environment.value("REDIAL_NAMESPACE") ?? ""
     guard let namespace = name.isEmpty ? .default : Namespace(name) else {
       throw CommandError(code: .usage, message: "--namespace \(Namespace.rule), and is \"\(name)\"")
     }
     do throws(Service.StartError) {
-      Terminal.write(try Service.webhookSecret(loaded.settings, of: namespace) + "\n")
+      Terminal.write(try Service.webhookSecret(settings, of: namespace) + "\n")
     } catch {
       throw CommandError(code: .unreachable, message: error.message)
     }
@@ -55,11 +67,11 @@ extension Command {
   static let health = Command(
     name: "health", summary: "Ask the service whether it is alive; for container health checks.",
     options: APIClient.options,
-    notes: "Without --url and REDIAL_URL it asks at the address of REDIAL_LISTEN."
+    notes: "Without --server and REDIAL_SERVER it asks at the address in REDIAL_LISTEN."
   ) { arguments throws(CommandError) in
     var client = APIClient(arguments)
-    if !arguments.has("--url"), Environment.value("REDIAL_URL") == nil, let listen = Environment.value("REDIAL_LISTEN"),
-      let address = ListenAddress(listen)
+    if !arguments.has("--server"), APIClient.serverOfEnvironment == nil,
+      let listen = Environment.value("REDIAL_LISTEN"), let address = ListenAddress(listen)
     {
       client = APIClient(listening: address)
     }
@@ -117,7 +129,7 @@ enum ServeCommand {
     if case .unix(let path) = ListenAddress(url) { curl = "--unix-socket \(path) http://localhost/v1/calls" }
     let isHere = redial.contains("/") && !redial.hasPrefix("/")
     let dashboard = curl.hasPrefix("--unix") ? "" : "The dashboard is at \(url)/\n"
-    let option = url == APIClient.defaultURL ? "" : " --url \(url)"
+    let option = url == APIClient.defaultURL ? "" : " --server \(url)"
     return """
       Redial \(redialVersion) listens on \(urls.joined(separator: ", "))
       Data is in \(dataPath)
