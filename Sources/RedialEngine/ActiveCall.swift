@@ -28,6 +28,9 @@ struct ActiveCall: Sendable {
     self.stamp = stamp
   }
 
+  /// Whether it is a client's call in a lane of webhooks.
+  var isStrangerInLane: Bool { record.kind == .call && record.spec.isInWebhookLane }
+
   var isRunning: Bool {
     if case .running = phase { true } else { false }
   }

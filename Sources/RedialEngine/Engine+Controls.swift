@@ -52,6 +52,7 @@ extension Engine {
     let new = controls.overrides.applied(to: settings.target(by: settings.rule(for: targets[index].key)))
     targets[index].controls = controls
     targets[index].settings = new
+    originTLS.set(controls.overrides.tls, of: targets[index].key)
     targets[index].maxInFlight = min(new.maxInFlight, settings.mostPerTarget)
     useNewBreakerSettings(index)
     // A limit that stays keeps what it has counted.

@@ -87,6 +87,8 @@ extension Engine {
     guard let place = calls.place(of: id) else { return }
     let lastStart = calls[at: place].record.lastStart
     if now >= lastStart { return finish(id, .failed, failure: .deadlineExceeded) }
+    // An older version let a client name such a lane. The call may not disturb the webhooks there.
+    if calls[at: place].isStrangerInLane { return finish(id, .failed, failure: .blocked) }
     let index = calls[at: place].target
     let priority = calls[at: place].record.spec.priority
     let isRetry = calls[at: place].record.progress.isRetry
@@ -286,7 +288,8 @@ extension Engine {
       .start(
         AttemptStart(
           call: call, number: progress.attempts, timeout: min(longest, deadline - now),
-          tls: targets[index].settings.tls, startBefore: leases.startBefore.map { min($0, deadline) })))
+          tls: originTLS.isEmpty ? nil : CallTLS(originTLS, target: call.spec.target),
+          startBefore: leases.startBefore.map { min($0, deadline) })))
   }
 
   // MARK: Breakers

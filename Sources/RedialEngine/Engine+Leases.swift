@@ -148,6 +148,7 @@ extension Engine {
       targets[index] = TargetState(
         key: targets[index].key, namespace: place, settings: settings.target, most: settings.mostPerTarget)
       targets[index].isForgotten = true
+      originTLS.set(nil, of: targets[index].key)
       freeTargets.append(index)
     }
     // Their places may be those of targets of other namespaces soon.

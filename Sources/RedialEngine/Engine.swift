@@ -36,6 +36,8 @@ public struct Engine: Sendable {
 
   var targets: [TargetState] = []
   var targetIndex: [String: Int] = [:]
+  /// What operators have set about TLS, for whichever target.
+  var originTLS: OriginTLS
   /// When targets are next looked through for those that can be forgotten, at the soonest.
   var nextForgetting = Timestamp.epoch
   /// Places in `targets` that are free.
@@ -115,6 +117,7 @@ public struct Engine: Sendable {
   /// - Parameter seed: Where all of its randomness comes from.
   public init(settings: EngineSettings = EngineSettings(), seed: UInt64) {
     shared = SharedSettings(settings)
+    originTLS = OriginTLS(rules: settings.targetRules)
     random = RandomSource(seed: seed)
     ids = CallIDSource(instance: settings.instance)
     leases = LeaseTable(settings.leases)

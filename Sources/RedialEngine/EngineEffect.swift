@@ -103,8 +103,8 @@ public struct AttemptStart: Sendable {
   public var number: Int
   /// The most time it may take.
   public var timeout: Duration
-  /// What is set for the target about TLS.
-  public var tls: TargetTLS?
+  /// What is set about TLS; nil when nothing is, for any target.
+  public var tls: CallTLS?
   /// The attempt must not be begun at or after that time, by the clock that the engine goes by, for others may have the
   /// call then, or its deadline has passed; nil when nobody shares the store. One that comes too late is to be said to have
   /// ended as ``AttemptResult/init(tooLate:)``.

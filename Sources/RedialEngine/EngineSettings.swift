@@ -110,20 +110,8 @@ public struct EngineSettings: Sendable, Hashable {
   /// What holds for a target for which nothing is set by itself.
   func target(by rule: TargetRule?) -> TargetSettings { rule?.settings.applied(to: target) ?? target }
 
-  /// The first rule that matches a target, whatever its namespace.
-  ///
-  /// The certificate of a rule says who the operator is. Whoever else could have Redial show it, by calling such a target,
-  /// would be taken for the operator there, so it is left out in other namespaces than the default one.
-  func rule(for key: String) -> TargetRule? {
-    if targetRules.isEmpty { return nil }
-    let bare = QualifiedKey.bare(key)
-    guard var rule = targetRules.first(where: { $0.matches(bare) }) else { return nil }
-    if rule.settings.tls != nil, !QualifiedKey.namespace(of: key).isDefault {
-      rule.settings.tls?.certificate = nil
-      rule.settings.tls?.key = nil
-    }
-    return rule
-  }
+  /// The first rule that matches a target; see ``TargetRule/first(of:for:)``.
+  func rule(for key: String) -> TargetRule? { TargetRule.first(of: targetRules, for: key) }
 
   /// Webhooks are patient: from 5 s to an hour apart, for three days. Any answer but 2xx and 410 is worth a
   /// retry, since a receiver knows the message by its id (Standard Webhooks).

@@ -95,7 +95,7 @@ public final class Service: Sendable {
         maxScan: settings.maxScan,
         policies: shelf,
         operations: BulkShelf(runner: bulk, limit: settings.maxOperations, rate: settings.operationRate), keys: keys,
-        tlsDirectory: settings.tlsDirectory),
+        tlsDirectory: settings.tlsDirectory, targetNaming: settings.targetNaming),
       errorResponse: { Answer.refusal($0, $1) })
     do throws(HTTPServerError) {
       try server.start()
@@ -140,6 +140,13 @@ public final class Service: Sendable {
           Log.fields(of: target) + [
             ("members", members.joined(separator: " ")),
             ("meaning", "they name files outside tlsDirectory; set it, or set the target anew"),
+          ])
+      }
+      for target in state.targetsWithoutOrigins {
+        log.write(
+          .warning, "tlsNotApplied",
+          Log.fields(of: target) + [
+            ("meaning", "the TLS settings of this target name no origins; set the target anew with tls.origins")
           ])
       }
       // What was set aside until now is not among the unfinished calls of that state.

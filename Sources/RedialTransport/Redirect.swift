@@ -8,6 +8,8 @@ struct Hop {
   var body: [UInt8]
   /// Where the content comes from in the place of ``body``.
   var source: (any BodySource)?
+  /// Whether a redirect has led to another origin on the way here, so that a server has chosen where this goes.
+  var hasChangedOrigin = false
 
   /// What follows from a redirect (RFC 9110 §15.4).
   ///
@@ -27,6 +29,7 @@ struct Hop {
     let origin = try? TargetURL(url).origin
     if origin != next.origin {
       hop.headers.removeAll { Self.isPersonal($0.name) }
+      hop.hasChangedOrigin = true
     }
     return hop
   }

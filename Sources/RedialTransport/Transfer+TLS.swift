@@ -3,14 +3,11 @@ internal import RedialModel
 
 /// How the two ends of a connection prove who they are.
 extension Transfer {
-  /// Sets what holds for the request at hand: what its target has, as long as it goes to the origin that it was meant for.
+  /// Sets what holds for the request at hand.
   func setTLS(for hop: Hop) -> CURLcode {
     // Mostly there is nothing to be set, nor to be taken back.
-    if case .none = request.tls, case .none = identity { return CURLE_OK }
-    var wanted = request.tls
-    if wanted != nil, redirects > 0, (try? TargetURL(hop.url).origin) != (try? TargetURL(request.url).origin) {
-      wanted = nil
-    }
+    if request.tls == nil, identity == nil { return CURLE_OK }
+    let wanted = request.tls?.settings(for: hop.url, isRedirected: hop.hasChangedOrigin)
     return wanted == identity ? CURLE_OK : setTLS(wanted)
   }
 

@@ -22,13 +22,13 @@ public struct TransportRequest: Sendable {
   /// How many redirects are followed; 0 for none. Each is a request of its own, with what is left of the time.
   public var maxRedirects: Int
 
-  /// What is set for the target about TLS; it holds for the URL's origin, and not where a redirect leads elsewhere.
-  public var tls: TargetTLS?
+  /// What is set about TLS, for the origins that the attempt's requests go to; nil when nothing is.
+  public var tls: CallTLS?
 
   /// Creates a request.
   public init(
     id: UInt64, url: String, method: String, headers: [HeaderField] = [], body: [UInt8] = [],
-    source: (any BodySource)? = nil, timeout: Duration, captureLimit: Int, maxRedirects: Int = 0, tls: TargetTLS? = nil
+    source: (any BodySource)? = nil, timeout: Duration, captureLimit: Int, maxRedirects: Int = 0, tls: CallTLS? = nil
   ) {
     self.id = id
     self.url = url

@@ -2,6 +2,8 @@
 
 import base64
 import hashlib
+import json
+import sqlite3
 import ssl
 import subprocess
 import threading
@@ -9,6 +11,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote
 
 import pytest
+
+ORIGINS = ["https://api.example.com"]
 
 
 def openssl(folder, *arguments, stdin=None):
@@ -103,8 +107,8 @@ def test_a_target_has_its_own_certificate_issuers_pins_and_version(redial, secur
     stored = b"".join(f.read_bytes() for f in tmp_path.glob("redial.db*"))
     assert b"client.key" in shown and b"client.key" in stored
     assert secret not in shown and secret not in stored
-    # Another target with the same address has none of it.
-    assert code(call(target="other")) == "certificateSelfSigned"
+    # It is the origin's, whatever target a call to it names.
+    assert call(target="other")["response"]["body"] == "client"
 
     key = openssl(tmp_path, "x509", "-in", "server.pem", "-noout", "-pubkey")
     digest = hashlib.sha256(openssl(tmp_path, "pkey", "-pubin", "-outform", "der", stdin=key)).digest()
@@ -135,7 +139,7 @@ def test_no_file_outside_the_directory_can_be_asked_for(redial, tmp_path):
     service = redial(f"--tls-directory={folder}/")
 
     def put(path, member="caFile"):
-        answer = service("PUT", "/v1/targets/t", {"tls": {member: str(path)}})
+        answer = service("PUT", "/v1/targets/t", {"tls": {member: str(path), "origins": ORIGINS}})
         return answer.status, answer.json.get("errors")
 
     for path in ["inside.pem", "more/inside.pem", "missing.pem", "/more//inside.pem"]:
@@ -152,10 +156,10 @@ def test_no_file_outside_the_directory_can_be_asked_for(redial, tmp_path):
 def test_without_a_directory_no_file_can_be_named(redial, tmp_path):
     (tmp_path / "ca.pem").write_text("x")
     service = redial()
-    answers = [service("PUT", "/v1/targets/t", {"tls": {"caFile": str(path)}}) for path in [tmp_path / "ca.pem", "/no/such"]]
+    answers = [service("PUT", "/v1/targets/t", {"tls": {"caFile": str(path), "origins": ORIGINS}}) for path in [tmp_path / "ca.pem", "/no/such"]]
     assert [answer.status for answer in answers] == [422, 422]
     assert answers[0].json["errors"] == answers[1].json["errors"] and "tlsDirectory" in answers[0].json["detail"]
-    assert service("PUT", "/v1/targets/t", {"tls": {"minVersion": "1.3"}}).status == 200
+    assert service("PUT", "/v1/targets/t", {"tls": {"minVersion": "1.3", "origins": ORIGINS}}).status == 200
 
 
 def test_a_namespace_names_files_of_its_own_directory_only(redial, tmp_path):
@@ -163,7 +167,7 @@ def test_a_namespace_names_files_of_its_own_directory_only(redial, tmp_path):
     service = redial(f"--tls-directory={folder}")
 
     def put(namespace, path):
-        return service("PUT", "/v1/targets/t", {"tls": {"certificate": f"{folder}/{path}"}}, {
+        return service("PUT", "/v1/targets/t", {"tls": {"certificate": f"{folder}/{path}", "origins": ORIGINS}}, {
             "content-type": "application/json", "redial-namespace": namespace}).status
 
     assert put("acme", "acme/client.pem") == 200 and put("acme", "acme/more/client.pem") == 200
@@ -175,15 +179,124 @@ def test_a_namespace_names_files_of_its_own_directory_only(redial, tmp_path):
 
 def test_files_that_were_set_before_there_was_a_directory_are_not_applied(redial, tmp_path):
     service = redial(f"--tls-directory={tmp_path}/old")
-    tls = {"caFile": f"{tmp_path}/old/ca.pem", "minVersion": "1.3"}
+    tls = {"caFile": f"{tmp_path}/old/ca.pem", "minVersion": "1.3", "origins": ORIGINS}
     assert service("PUT", "/v1/targets/t", {"tls": tls}).status == 200
     service.terminate()
     flag = service.arguments.index(f"--tls-directory={tmp_path}/old")
     service.arguments[flag] = f"--tls-directory={tmp_path}/new"
     service.start()
-    assert service.target("t")["settings"]["tls"] == {"minVersion": "1.3"}
+    assert service.target("t")["settings"]["tls"] == {"minVersion": "1.3", "origins": ORIGINS}
     assert "warning tlsFilesNotApplied" in service.log.read_text()
     service.terminate()
     service.arguments[flag] = f"--tls-directory={tmp_path}/old"
     service.start()
     assert service.target("t")["settings"]["tls"] == tls
+
+
+def pin(folder, name):
+    key = openssl(folder, "x509", "-in", f"{name}.pem", "-noout", "-pubkey")
+    return base64.b64encode(hashlib.sha256(openssl(folder, "pkey", "-pubin", "-outform", "der", stdin=key)).digest()).decode()
+
+
+class Calls:
+    """One attempt each, by a service that trusts the tests' servers only where it is told to."""
+
+    def __init__(self, service):
+        self.service = service
+
+    def put(self, key, tls):
+        return self.service("PUT", f"/v1/targets/{quote(key, safe='')}", {"tls": tls})
+
+    def __call__(self, url, **more):
+        """The name on the certificate that was shown, or what went wrong."""
+        call = self.service.ended(self.service.submit(url=url, policy={"maxAttempts": 1}, **more))
+        return call["response"]["body"] if call["state"] == "succeeded" else call["attempts"][0]["error"]["code"]
+
+
+@pytest.fixture
+def two(secure, made, tmp_path):
+    """Two origins with one certificate, and what shows Redial's and trusts theirs."""
+    other = SecureTarget(tmp_path)
+    made.append(other)
+    tls = {"certificate": str(tmp_path / "client.pem"), "key": str(tmp_path / "client.key")}
+    return secure, other, tls
+
+
+def test_a_certificate_is_shown_to_the_origins_only_that_it_was_set_for(redial, two, tmp_path):
+    one, other, tls = two
+    calls = Calls(redial(f"--tls-directory={tmp_path}", f"--ca-file={tmp_path}/server.pem"))
+    refused = calls.put("billing", tls)
+    assert (refused.status, refused.json["errors"][0]["pointer"]) == (422, "/tls/origins")
+    assert calls.put("billing", tls | {"origins": [one.url + "/"]}).status == 200
+    assert calls.service.target("billing")["settings"]["tls"]["origins"] == [one.url]
+    assert calls(one.url, target="billing") == "client"
+    # Named by a call to another origin, it does not go there; nor to the origin without the name.
+    assert calls(other.url, target="billing") == "nobody"
+    assert calls(one.url) == "nobody"
+    # A target that is an origin has its settings for that origin.
+    assert calls.put(other.url, tls).status == 200
+    assert calls(one.url, target=other.url) == "nobody"
+    assert calls(other.url) == "client"
+    for wrong in (["x"], ["ftp://x"], [one.url + "/path"], [one.url + "?q"], [""], "x", [1], [one.url] * 65):
+        refused = calls.put("billing", tls | {"origins": wrong})
+        assert refused.status == 422 and refused.json["errors"][0]["pointer"].startswith("/tls/origins"), wrong
+
+
+def test_pins_and_issuers_of_an_origin_hold_whatever_target_a_call_names(redial, two, tmp_path):
+    one, other, _ = two
+    calls = Calls(redial(f"--tls-directory={tmp_path}", f"--ca-file={tmp_path}/server.pem"))
+    wrong = [pin(tmp_path, "other")]
+    assert calls.put(one.url, {"pins": wrong}).status == 200
+    for more in ({}, {"target": "billing"}, {"target": other.url}):
+        assert calls(one.url, **more) == "certificateNotPinned", more
+        assert calls(other.url, **more) == "nobody", more
+    # Nor does what is set for the name loosen them.
+    assert calls.put("billing", {"origins": [one.url], "pins": [pin(tmp_path, "server")]}).status == 200
+    assert calls(one.url, target="billing") == "certificateNotPinned"
+    assert calls.put(one.url, {"caFile": str(tmp_path / "other.pem")}).status == 200
+    assert calls(one.url, target="billing") == "certificateSelfSigned"
+    # And pins that were set with a name hold for calls that leave the name out.
+    assert calls.put("billing", {"origins": [one.url], "pins": wrong}).status == 200
+    assert calls.put(one.url, {"minVersion": "1.2"}).status == 200
+    assert calls(one.url) == "certificateNotPinned"
+
+
+def test_a_rules_certificate_is_shown_to_the_targets_own_origin_only(redial, two, tmp_path):
+    one, other, tls = two
+    rules = [{"match": "bill*", "settings": {"tls": tls | {"origins": [one.url]}}}, {"match": one.url, "settings": {}},
+             {"match": "*", "settings": {"tls": tls}}]
+    calls = Calls(redial(f"--ca-file={tmp_path}/server.pem", f"--target-rules={json.dumps(rules)}"))
+    assert calls(other.url) == "client"
+    assert calls(other.url, target="any") == "client", "it is the origin's"
+    assert calls(one.url) == "nobody" and calls(one.url, target="any") == "nobody"
+    assert calls(one.url, target="billing") == "client"
+    assert calls(one.url, target=other.url) == "nobody"
+
+
+def test_a_redirect_carries_no_certificate_and_meets_the_pins_of_where_it_leads(redial, two, receiver, tmp_path):
+    one, other, tls = two
+    calls = Calls(redial(f"--tls-directory={tmp_path}", f"--ca-file={tmp_path}/server.pem"))
+    leads = receiver(lambda request: (302, {"location": one.url}, b""))
+    assert calls.put(one.url, tls).status == 200
+    # Whoever answers is not to have Redial ask another in its own name.
+    assert calls(one.url) == "client"
+    assert calls(leads.url, redirects={"max": 1}) == "nobody"
+    assert calls.put(one.url, tls | {"pins": [pin(tmp_path, "other")]}).status == 200
+    assert calls(leads.url, redirects={"max": 1}) == "certificateNotPinned"
+
+
+def test_tls_that_was_set_before_for_a_name_holds_nowhere_until_it_names_origins(redial, two, tmp_path):
+    one, _, tls = two
+    service = redial(f"--tls-directory={tmp_path}", f"--ca-file={tmp_path}/server.pem")
+    calls = Calls(service)
+    assert calls.put("billing", tls | {"origins": [one.url]}).status == 200
+    service.terminate()
+    # As versions before have it.
+    with sqlite3.connect(service.store) as store:
+        store.execute("UPDATE targets SET overrides = ? WHERE key = 'billing'", (json.dumps({"tls": tls}).encode(),))
+    store.close()
+    service.start()
+    assert "warning tlsNotApplied" in service.log.read_text() and "billing" in service.log.read_text()
+    assert calls(one.url, target="billing") == "nobody"
+    assert calls.put("billing", tls | {"origins": [one.url]}).status == 200
+    assert calls(one.url, target="billing") == "client"

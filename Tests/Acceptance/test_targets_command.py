@@ -24,3 +24,8 @@ def test_targets_are_listed_shown_set_and_controlled(redial, flaky):
         ((target.url, "--set", '{"maxInFlite": 1}'), 4)):
         answer = ask(*arguments)
         assert answer.returncode == code and answer.stderr and not answer.stdout, (arguments, answer)
+    tls = {"pins": ["A" * 43 + "="], "minVersion": "1.3", "origins": ["https://api.example.com"]}
+    answer = ask("billing", "--set", json.dumps({"tls": tls}))
+    assert "TLS: 1 pin, version 1.3 or newer; for https://api.example.com\n" in answer.stdout, answer
+    refused = ask("billing", "--set", json.dumps({"tls": {"minVersion": "1.3"}}))
+    assert refused.returncode == 4 and "/tls/origins" in refused.stderr, refused

@@ -17,7 +17,8 @@ struct TargetOverridesTests {
     "maxOpenInterval":"20s","probes":2},"maxInFlight":8,"rate":{"perSecond":2.5,"burst":4},\
     "retryBudget":{"share":0.1,"minPerSecond":3},"slowStart":"45s","attemptTimeout":"5s",\
     "tls":{"certificate":"/c.pem","key":"/c.key","caFile":"/ca.pem",\
-    "pins":["ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs="],"minVersion":"1.3"}}
+    "pins":["ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs="],"minVersion":"1.3",\
+    "origins":["https://a.example","http://b.example:81"]}}
     """
 
   @Test("what is written is what was read, and all of it takes effect")

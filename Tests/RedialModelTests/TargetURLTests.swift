@@ -13,6 +13,11 @@ struct TargetURLTests {
       ("http://127.0.0.1:8080/a", "http://127.0.0.1:8080"), ("http://[::1]:9/", "http://[::1]:9"),
       ("http://[2001:DB8::1]", "http://[2001:db8::1]"), ("http://a_b.c-d/?x=http://y", "http://a_b.c-d"),
       ("http://x?y", "http://x"), ("http://x#y", "http://x"),
+      // Every spelling of a host is one origin.
+      ("https://Example.com.:443/", "https://example.com"), ("http://127.1/", "http://127.0.0.1"),
+      ("http://0x7F000001:80/", "http://127.0.0.1"), ("http://127.0.0.1.:81/", "http://127.0.0.1:81"),
+      ("http://[0:0::1]/", "http://[::1]"), ("http://[::FFFF:127.0.0.1]:8/", "http://127.0.0.1:8"),
+      ("http://[2001:db8:0:0:1:0:0:1]/", "http://[2001:db8::1:0:0:1]"),
     ])
   func origins(text: String, origin: String) throws {
     #expect(try TargetURL(text).origin == origin)

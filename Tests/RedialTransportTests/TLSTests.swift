@@ -102,7 +102,7 @@ struct TLSTests {
       probe.perform(
         TransportRequest(
           id: 1, url: "\(servers.url(from))/to/\(servers.url(to).drop { $0 != "1" })", method: "GET",
-          timeout: .seconds(10), captureLimit: 99, maxRedirects: 1, tls: own))
+          timeout: .seconds(10), captureLimit: 99, maxRedirects: 1, tls: .only(own, for: servers.url(from))))
     }
     func body(_ result: TransportResult?) -> String? { result.map { String(decoding: $0.body, as: UTF8.self) } }
     let elsewhere = result("good", "client")

@@ -44,7 +44,7 @@ final class TransportProbe: Sendable {
     perform(
       TransportRequest(
         id: 1, url: url, method: method, headers: headers, body: Array(body.utf8), timeout: timeout,
-        captureLimit: captureLimit, tls: tls))
+        captureLimit: captureLimit, tls: tls.map { .only($0, for: url) }))
   }
 
   /// Waits for that many more results and answers all that have come; fewer, when they do not come in a minute: machines that run tests are
@@ -52,5 +52,15 @@ final class TransportProbe: Sendable {
   func wait(count: Int) -> [UInt64: [TransportResult]] {
     for _ in 0..<count where results.signal.wait(timeout: .now() + .seconds(60)) == .timedOut { break }
     return results.arrived.withLock { $0 }
+  }
+}
+
+extension CallTLS {
+  /// Settings of the URL's origin, and of no other.
+  static func only(_ tls: TargetTLS, for url: String) -> CallTLS {
+    let origin = (try? TargetURL(url).origin) ?? url
+    var settings = OriginTLS()
+    settings.set(tls, of: origin)
+    return CallTLS(settings, target: origin)
   }
 }

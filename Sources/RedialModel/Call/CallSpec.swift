@@ -106,6 +106,9 @@ public final class CallSpec: Sendable {
   /// The target's key as people see it.
   public var targetName: String { namespace.isDefault ? target : QualifiedKey.bare(target) }
 
+  /// Whether its target is a lane of webhooks, which no client may name.
+  public var isInWebhookLane: Bool { targetName.hasPrefix(WebhookSubscription.targetPrefix) }
+
   /// What is left of it once the call's content is erased: everything but its header fields, which may hold secrets.
   public func erased(at time: Timestamp) -> CallSpec {
     CallSpec(

@@ -22,7 +22,7 @@ public struct WebhookSubscription: Sendable, Hashable {
     self.targets = targets
   }
 
-  /// What the targets of webhooks begin with. Nobody is told of what becomes of them, for that would be a webhook again.
+  /// What the targets of webhooks begin with. No client may name such a target. Nobody is told of what becomes of them, for that would be a webhook again.
   public static let targetPrefix = "webhook:"
   /// The target of its webhooks: its own, so that a bad receiver delays nobody else.
   public var target: String { QualifiedKey.make(Self.targetPrefix + id, in: namespace) }

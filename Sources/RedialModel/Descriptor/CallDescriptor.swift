@@ -42,6 +42,9 @@ public struct CallDescriptor: Sendable {
     /// The namespace that the client acts in.
     public var namespace = Namespace.default
 
+    /// Whether the client may name a target other than the URL's origin.
+    public var mayNameTargets = true
+
     /// The longest target that a client may name, in bytes. One that follows from a URL may be longer.
     var targetBytes = 255
 

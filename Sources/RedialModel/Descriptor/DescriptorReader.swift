@@ -249,6 +249,10 @@ struct DescriptorReader: ~Copyable {
 
   private mutating func readTarget() throws(JSONError) {
     target = try name("/target")
+    // Stored calls may have been accepted by a version that let clients say so; the engine ends those.
+    if !limits.isAccepted, let target, target.hasPrefix(WebhookSubscription.targetPrefix) {
+      fault("/target", "must not begin with \(WebhookSubscription.targetPrefix), which is for the lanes of webhooks")
+    }
   }
 
   /// A name that the client chooses for what calls share.
@@ -366,6 +370,12 @@ struct DescriptorReader: ~Copyable {
     // RFC 9110 §9.3.8 forbids it for TRACE; for HEAD, libcurl has no way to send one.
     if let bodyMember, let method, method == "HEAD" || method == "TRACE" {
       fault("/\(bodyMember)", "cannot be given with the method \(method)")
+    }
+    if !limits.mayNameTargets, let target, let origin, target != origin {
+      fault(
+        "/target",
+        "may not be named with this key, by the setting targetNaming: leave it out for the URL's origin, \(origin), or use a "
+          + "key that the setting allows")
     }
     try refuseFaults(
       status: bodyTooLarge ? 413 : 422, code: bodyTooLarge ? "bodyTooLarge" : "invalidDescriptor",

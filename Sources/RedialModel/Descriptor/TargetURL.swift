@@ -4,6 +4,9 @@ public struct TargetURL: Sendable, Hashable {
   public static let maximumLength = 8192
 
   /// The origin: scheme, host in lower case, and the port unless it is the scheme's own (RFC 6454 §6.2).
+  ///
+  /// All spellings of one host have one origin, so that none is a way around what is set for another: the final dot of a
+  /// name is left out, an IPv4 address, mapped or not, is four decimal numbers, and an IPv6 address is written by RFC 5952.
   public var origin: String
 
   /// Reads a URL.
@@ -50,7 +53,9 @@ public struct TargetURL: Sendable, Hashable {
     var at = start
     while at < bytes.count, isHostByte(bytes[at]) { at += 1 }
     let host = bytes[start..<at]
-    guard !host.isEmpty, host.count <= 253, !IPAddress.endsLikeNumber(host) || IPAddress.plainDotted(host) != nil else {
+    guard !host.isEmpty, host.count <= 253, host.last != UInt8(ascii: "."),
+      !IPAddress.endsLikeNumber(host) || IPAddress.plainDotted(host) != nil
+    else {
       return nil
     }
     if at < bytes.count, bytes[at] == UInt8(ascii: ":") {
@@ -93,12 +98,22 @@ public struct TargetURL: Sendable, Hashable {
     origin.reserveCapacity(scheme.utf8CodeUnitCount + 3 + host.count + 6)
     scheme.withUTF8Buffer { origin += $0 }
     origin += "://".utf8
-    for byte in host { origin.append(lowercased(byte)) }
+    append(host, to: &origin)
     if let port, !isDefault {
       origin.append(UInt8(ascii: ":"))
       origin.appendDecimal(Int64(port))
     }
     return String(decoding: origin, as: UTF8.self)
+  }
+
+  /// Appends a host in the one form that stands for all its spellings.
+  private static func append(_ host: Bytes, to origin: inout [UInt8]) {
+    if let address = IPAddress(host: String(decoding: host, as: UTF8.self)) {
+      // An IPv4-mapped address is dialled as the IPv4 address that it is.
+      origin += (address.v4 == nil ? "[\(address)]" : "\(address)").utf8
+    } else {
+      for byte in host.last == UInt8(ascii: ".") ? host.dropLast() : host { origin.append(lowercased(byte)) }
+    }
   }
 
   /// Whether the bytes start with a text in lower case, whatever their own case.

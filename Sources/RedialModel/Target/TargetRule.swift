@@ -19,6 +19,23 @@ public struct TargetRule: Sendable, Hashable {
     self.settings = settings
   }
 
+  /// The first rule that matches a target, whatever its namespace.
+  ///
+  /// The certificate of a rule says who the operator is. Whoever else could have Redial show it, by calling such a target,
+  /// would be taken for the operator there, so it is left out in other namespaces than the default one.
+  ///
+  /// - Parameter key: The target's qualified key.
+  public static func first(of rules: [TargetRule], for key: String) -> TargetRule? {
+    if rules.isEmpty { return nil }
+    let bare = QualifiedKey.bare(key)
+    guard var rule = rules.first(where: { $0.matches(bare) }) else { return nil }
+    if rule.settings.tls != nil, !QualifiedKey.namespace(of: key).isDefault {
+      rule.settings.tls?.certificate = nil
+      rule.settings.tls?.key = nil
+    }
+    return rule
+  }
+
   /// Whether it is about a target.
   public func matches(_ key: String) -> Bool {
     if match == "*" { return true }

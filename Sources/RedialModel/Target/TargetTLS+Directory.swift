@@ -33,7 +33,24 @@ extension TargetOverrides {
   ///
   /// - Throws: A problem of status 422 that names each member at fault.
   public func checkFiles(in directory: String?) throws(Problem) {
-    let faults = tls?.faults(outside: directory) ?? []
+    try Self.refuse(tls?.faults(outside: directory) ?? [])
+  }
+
+  /// Refuses TLS settings that would hold for no origin.
+  ///
+  /// - Parameter key: The key of the target that the settings are for.
+  /// - Throws: A problem of status 422.
+  public func checkOrigins(of key: String) throws(Problem) {
+    guard let tls, tls.origins(of: key).isEmpty else { return }
+    try Self.refuse([
+      .init(
+        pointer: "/tls/origins",
+        detail: "is required, since this target's key is not an origin: list those that the settings hold for, such as "
+          + "[\"https://api.example.com\"]")
+    ])
+  }
+
+  private static func refuse(_ faults: [Problem.Fault]) throws(Problem) {
     guard let first = faults.first else { return }
     throw Problem(
       status: 422, code: "invalidTargetSettings", title: "The target's settings cannot be accepted",

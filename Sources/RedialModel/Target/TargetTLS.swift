@@ -6,7 +6,7 @@ public enum TLSVersion: String, Sendable, Hashable, CaseIterable {
   case tls13 = "1.3"
 }
 
-/// How one target proves who it is, and how Redial does to it. Certificates and keys are named by their files, which are
+/// How one target proves who it is, and how Redial does to it, at the origins that it is set for. Certificates and keys are named by their files, which are
 /// read when a connection is made; what is in them is neither stored nor shown.
 public struct TargetTLS: Sendable, Hashable {
   /// The path of Redial's certificate for the target, in PEM, with those of its issuers behind it.
@@ -20,19 +20,43 @@ public struct TargetTLS: Sendable, Hashable {
   /// The oldest version of TLS that is spoken with the target.
   public var minVersion: TLSVersion?
 
+  /// The origins that all of it holds for, each as ``TargetURL/origin`` writes it; when empty, see ``origins(of:)``.
+  public var origins: [String]
+
   /// The most pins that a target may have.
   public static let mostPins = 16
+  /// The most origins that a target may list.
+  public static let mostOrigins = 64
 
   /// Creates what holds for a target; what is left out is as for any other.
   public init(
     certificate: String? = nil, key: String? = nil, caFile: String? = nil, pins: [String] = [],
-    minVersion: TLSVersion? = nil
+    minVersion: TLSVersion? = nil, origins: [String] = []
   ) {
     self.certificate = certificate
     self.key = key
     self.caFile = caFile
     self.pins = pins
     self.minVersion = minVersion
+    self.origins = origins
+  }
+
+  /// Whether it sets nothing for any origin.
+  public var setsNothing: Bool {
+    certificate == nil && key == nil && caFile == nil && pins.isEmpty && minVersion == nil
+  }
+
+  /// The origins that it holds for as settings of a target: those that it lists; when it lists none, the target's own, if
+  /// its key is an origin or that of the lane of callbacks to one.
+  ///
+  /// - Parameter key: The target's qualified key.
+  public func origins(of key: String) -> [String] {
+    guard origins.isEmpty else { return origins }
+    var name = QualifiedKey.bare(key)
+    if name.hasPrefix(WebhookSubscription.targetPrefix) {
+      name.removeFirst(WebhookSubscription.targetPrefix.count)
+    }
+    return (try? TargetURL(name).origin) == name ? [name] : []
   }
 
   /// Reads the object at `/tls`, noting its faults; nil when it is not one.
@@ -40,13 +64,14 @@ public struct TargetTLS: Sendable, Hashable {
     self.init()
     guard try reader.expect(.object, "/tls", "must be an object") else { return nil }
     try reader.json.beginObject()
-    var members = Members(["certificate", "key", "caFile", "pins", "minVersion"])
+    var members = Members(["certificate", "key", "caFile", "pins", "minVersion", "origins"])
     while let name = try reader.nextMember(&members, of: "tls", at: "/tls") {
       switch name {
       case "certificate": certificate = try Self.path("/tls/certificate", &reader)
       case "key": key = try Self.path("/tls/key", &reader)
       case "caFile": caFile = try Self.path("/tls/caFile", &reader)
       case "pins": try readPins(&reader)
+      case "origins": try readOrigins(&reader)
       default:
         guard let text = try reader.string("/tls/minVersion") else { continue }
         minVersion = TLSVersion(rawValue: text)
@@ -82,6 +107,31 @@ public struct TargetTLS: Sendable, Hashable {
     if position > Self.mostPins { reader.fault("/tls/pins", "has more than \(Self.mostPins) digests") }
   }
 
+  private mutating func readOrigins(_ reader: inout DescriptorReader) throws(JSONError) {
+    guard try reader.expect(.array, "/tls/origins", "must be an array of origins") else { return }
+    try reader.json.beginArray()
+    var position = 0
+    while try reader.json.nextElement() {
+      let pointer = "/tls/origins/\(position)"
+      position += 1
+      guard let text = try reader.string(pointer) else { continue }
+      if let origin = Self.origin(text) {
+        if !origins.contains(origin) { origins.append(origin) }
+      } else {
+        reader.fault(pointer, "must be an origin such as https://api.example.com")
+      }
+    }
+    if position > Self.mostOrigins { reader.fault("/tls/origins", "has more than \(Self.mostOrigins) origins") }
+  }
+
+  /// The origin that a URL without a path is; nil for any other text.
+  private static func origin(_ text: String) -> String? {
+    guard let origin = try? TargetURL(text).origin else { return nil }
+    let rest = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).last ?? ""
+    let authority = rest.hasSuffix("/") ? rest.dropLast() : rest
+    return authority.contains { $0 == "/" || $0 == "?" || $0 == "#" } ? nil : origin
+  }
+
   /// Writes what is set as one object.
   func write(to writer: inout JSONWriter) {
     writer.beginObject()
@@ -95,6 +145,12 @@ public struct TargetTLS: Sendable, Hashable {
       writer.endArray()
     }
     if let minVersion { writer.field("minVersion", minVersion.rawValue) }
+    if !origins.isEmpty {
+      writer.key("origins")
+      writer.beginArray()
+      for origin in origins { writer.string(origin) }
+      writer.endArray()
+    }
     writer.endObject()
   }
 }

@@ -22,6 +22,9 @@ struct Caller: Sendable {
   /// the scope admin, and everybody where no key is asked for.
   var isOperator = true
 
+  /// Whether it may do what takes the scope ``APIScope/operate``.
+  var mayOperate = true
+
   /// The header field by which who may act in any namespace names one.
   static let namespaceField: StaticString = "redial-namespace"
 

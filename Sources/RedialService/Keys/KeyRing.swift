@@ -153,7 +153,7 @@ final class KeyRing: Sendable {
   private func use(_ key: APIKey, at now: Timestamp) -> Verdict {
     let caller = Caller(
       admission: .key(key.id), namespace: key.namespace,
-      isOperator: key.namespace.isDefault && key.scopes.contains(.admin))
+      isOperator: key.namespace.isDefault && key.scopes.contains(.admin), mayOperate: key.grants(.operate))
     guard let quota = key.requestsPerMinute else { return .admitted([], caller) }
     let (count, left) = keys.withLock { keys in
       var used = keys.used[key.id] ?? (now, 0)

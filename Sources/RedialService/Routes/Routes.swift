@@ -17,6 +17,8 @@ struct Routes: HTTPHandler {
   let keys: KeyRing
   /// Where the files are that a target's TLS may name; nil where none may be named.
   var tlsDirectory: String?
+  /// Who may name a call's target.
+  var targetNaming = TargetNaming.operators
 
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) {
     let route = Route(request.method, request.path, query: request.query)
@@ -108,6 +110,7 @@ struct Routes: HTTPHandler {
       try checkContentType(request.header("content-type"))
       try checkTargetKey(key)
       let overrides = try TargetOverrides.read(request.body.bindMemory(to: UInt8.self))
+      try overrides.checkOrigins(of: key)
       try overrides.checkFiles(in: caller.namespace.tlsDirectory(in: tlsDirectory))
       let target = caller.qualified(key)
       runtime.ask(responder, for: .control) { .control(TargetControl(.configure(overrides), target, reply: $0)) }
@@ -161,9 +164,12 @@ struct Routes: HTTPHandler {
 
   /// What a caller may ask for.
   func limits(for caller: Caller) -> CallDescriptor.Limits {
-    if caller.namespace.isDefault { return limits }
+    let mayNameTargets = targetNaming.allows(caller)
+    // As it is for nearly everybody.
+    if caller.namespace.isDefault, mayNameTargets { return limits }
     var limits = limits
     limits.namespace = caller.namespace
+    limits.mayNameTargets = mayNameTargets
     return limits
   }
 
@@ -177,9 +183,7 @@ struct Routes: HTTPHandler {
     }
     let key = try keyText(of: request)
     let body = request.body.bindMemory(to: UInt8.self)
-    var descriptor =
-      caller.namespace.isDefault
-      ? try CallDescriptor.read(body, limits: limits) : try CallDescriptor.read(body, limits: limits(for: caller))
+    var descriptor = try CallDescriptor.read(body, limits: limits(for: caller))
     if isDryRun { return showPlan(of: descriptor, responder, caller) }
     descriptor.key = key.map {
       IdempotencyKey(text: caller.qualified($0), fingerprint: SHA256Digest.of(request.body))

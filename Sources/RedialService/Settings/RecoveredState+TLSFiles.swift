@@ -1,6 +1,11 @@
 internal import RedialModel
 
 extension RecoveredState {
+  /// The targets whose TLS settings hold nowhere: they were set for a name while such settings needed no origins.
+  var targetsWithoutOrigins: [String] {
+    controls.filter { $0.controls.overrides.tls?.origins(of: $0.target).isEmpty == true }.map(\.target)
+  }
+
   /// Has no target use files that could not be named for it today: they were set before there was a directory for such
   /// files, or while it was another.
   ///
@@ -22,7 +27,7 @@ extension RecoveredState {
         tls.key = nil
       }
       if members.contains("/tls/caFile") { tls.caFile = nil }
-      controls[place].controls.overrides.tls = tls == TargetTLS() ? nil : tls
+      controls[place].controls.overrides.tls = tls.setsNothing ? nil : tls
       found.append((target, members))
     }
     return found

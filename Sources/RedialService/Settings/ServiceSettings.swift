@@ -57,6 +57,8 @@ public struct ServiceSettings: Sendable {
   public var maxPolicyVersions = 20
   /// The directory of the files that a target's TLS settings may name; nil for none.
   public var tlsDirectory: String?
+  /// Who may name a call's target.
+  public var targetNaming = TargetNaming.operators
   /// How calls are made, but for the egress policy.
   public var transport = TransportConfiguration(userAgent: "redial/\(redialVersion)")
   /// Where calls and webhooks may go; what follows from where the service listens is added when it does.

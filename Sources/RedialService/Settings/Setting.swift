@@ -210,6 +210,9 @@ extension Setting {
         settings.tlsDirectory = text.isEmpty ? nil : text
         return text.isEmpty || text.hasPrefix("/") && !text.split(separator: "/").contains { $0 == "." || $0 == ".." }
       }),
+    choice(
+      "targetNaming", \.targetNaming,
+      "Who may name a call's target: those who may submit calls, those with the scope operate, or no client."),
     choice("minTLS", \.transport.tls.minimumVersion, "Oldest version of TLS that is spoken."),
     names(
       "redactHeaders", \.engine.redaction.headers,

@@ -68,7 +68,21 @@ extension Command {
     }
     if let drain = target["drainEstimate"].shown { text += "what is due is drained in about \(drain)\n" }
     if let pattern = target["pattern"].shown { text += "rule: \(pattern)\n" }
-    return text
+    return text + tls(target["settings"]["tls"])
+  }
+
+  /// What is set about TLS, and for which origins.
+  private static func tls(_ settings: JSONValue) -> String {
+    var parts: [String] = []
+    if let path = settings["certificate"].shown { parts.append("certificate \(path)") }
+    if let path = settings["caFile"].shown { parts.append("issuers \(path)") }
+    let pins = settings["pins"].elements.count
+    if pins > 0 { parts.append("\(pins) \(pins == 1 ? "pin" : "pins")") }
+    if let version = settings["minVersion"].shown { parts.append("version \(version) or newer") }
+    guard !parts.isEmpty else { return "" }
+    let origins = settings["origins"].elements.compactMap(\.shown)
+    return "TLS: \(parts.joined(separator: ", "))"
+      + (origins.isEmpty ? "\n" : "; for \(origins.joined(separator: ", "))\n")
   }
 
   private static func table(_ targets: [JSONValue]) -> String {

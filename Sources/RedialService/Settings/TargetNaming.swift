@@ -1,0 +1,22 @@
+/// Who may name a target that is not the origin of the call's URL.
+///
+/// A target's name decides which breaker, pause, limits and ordering hold for a call. Who may name it can therefore avoid
+/// those of the URL's origin, or use up those of others. Operators may do so by other means, too; a key that is good for
+/// submitting calls alone should not. TLS settings do not depend on the name (see `OriginTLS`).
+public enum TargetNaming: String, Sendable, Hashable, CaseIterable {
+  /// Everybody who may submit calls.
+  case anyone
+  /// Callers with the scope `operate`; where no key is asked for, that is everybody.
+  case operators
+  /// No caller: every target is an origin.
+  case nobody
+
+  /// Whether a caller may.
+  func allows(_ caller: Caller) -> Bool {
+    switch self {
+    case .anyone: true
+    case .operators: caller.mayOperate
+    case .nobody: false
+    }
+  }
+}
