@@ -95,6 +95,7 @@ bench:
 	@python3 Benchmarks/profile.py
 	@python3 Benchmarks/backlog.py
 	@python3 Benchmarks/retention.py
+	@python3 Benchmarks/starvation.py
 	@"$$(swift build -c release --show-bin-path)/policy-benchmark"
 	@"$$(swift build -c release --show-bin-path)/transport-benchmark" </dev/null
 	@"$$(swift build -c release --show-bin-path)/codec-benchmark"

@@ -55,6 +55,19 @@ static inline CURLcode redial_curl_set_dialer(CURL *_Nonnull h, redial_curl_dial
   return curl_easy_setopt(h, CURLOPT_OPENSOCKETFUNCTION, f);
 }
 
+// For CURLOPT_RESOLVER_START_FUNCTION.
+typedef int (*redial_curl_resolver)(void *_Nullable, void *_Nullable, void *_Nullable);
+
+static inline CURLcode redial_curl_set_resolver(CURL *_Nonnull h, redial_curl_resolver _Nonnull f, void *_Nonnull p) {
+  CURLcode code = curl_easy_setopt(h, CURLOPT_RESOLVER_START_FUNCTION, f);
+  return code == CURLE_OK ? curl_easy_setopt(h, CURLOPT_RESOLVER_START_DATA, p) : code;
+}
+
+// For CURLOPT_RESOLVE.
+static inline CURLcode redial_curl_set_addresses(CURL *_Nonnull h, struct curl_slist *_Nullable v) {
+  return curl_easy_setopt(h, CURLOPT_RESOLVE, v);
+}
+
 // For CURLOPT_CLOSESOCKETFUNCTION.
 typedef int (*redial_curl_closer)(void *_Nullable, curl_socket_t);
 

@@ -9,6 +9,8 @@ internal import RedialTransport
 struct DescriptorLimit {
   /// What the process needs for itself: the store and its log, readers, epoll, wake-ups, the standard streams.
   static let reserve = 64
+  /// What the lookup of a name needs: a socket to a name server, and a second one or a file of the name service.
+  static let lookup = 2
 
   /// How many descriptors there may be.
   let count: Int
@@ -26,8 +28,8 @@ struct DescriptorLimit {
     return DescriptorLimit(count: Int(clamping: limit.rlim_cur))
   }
 
-  /// Brings settings within the limit, clients having half of it at most, and attempts half of the rest before idle
-  /// connections have any.
+  /// Brings settings within the limit. Lookups of names get an eighth of it at most, clients half of what is left, attempts
+  /// half of the rest, and idle connections what then remains.
   ///
   /// - Returns: What was lowered, and to what.
   func bound(_ settings: inout ServiceSettings) -> [(setting: StaticString, to: Int)] {
@@ -37,9 +39,11 @@ struct DescriptorLimit {
       value = max(1, most)
       lowered.append((name, value))
     }
-    let free = max(4, count - Self.reserve)
+    let all = max(4, count - Self.reserve)
     let wanted = settings.maxConnections + settings.engine.maxInFlight + settings.transport.maxIdleConnections
-    guard wanted > free else { return [] }
+    guard wanted + Self.lookup * settings.transport.maxLookups > all else { return [] }
+    lower(&settings.transport.maxLookups, "maxLookups", to: all / 8 / Self.lookup)
+    let free = max(4, all - Self.lookup * settings.transport.maxLookups)
     lower(&settings.maxConnections, "maxConnections", to: max(free / 2, free - (wanted - settings.maxConnections)))
     let left = max(2, free - settings.maxConnections)
     lower(&settings.engine.maxInFlight, "maxInFlight", to: left / 2)

@@ -8,8 +8,10 @@ extension Transfer {
 
   private func setHabits() -> Bool {
     let codes = [
-      // Signals would reach any thread; names are resolved on a thread of their own.
+      // Signals would reach any thread.
       redial_curl_set_long(handle, CURLOPT_NOSIGNAL, 1),
+      // Where libcurl looks up a name itself, on a thread of its own, the end of the attempt does not wait for it.
+      redial_curl_set_long(handle, CURLOPT_QUICK_EXIT, 1),
       redial_curl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
       // Redirects are followed here, where each is checked.
       redial_curl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
@@ -22,7 +24,6 @@ extension Transfer {
       redial_curl_set_long(handle, CURLOPT_HTTP09_ALLOWED, 0),
       redial_curl_set_long(handle, CURLOPT_PATH_AS_IS, 1),
       redial_curl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1),
-      redial_curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(configuration.connectTimeout)),
       redial_curl_set_long(
         handle, CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, Self.milliseconds(configuration.happyEyeballsDelay)),
       redial_curl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, Self.seconds(configuration.nameCacheTime)),
@@ -68,6 +69,11 @@ extension Transfer {
       redial_curl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, me),
       redial_curl_set_pointer(handle, CURLOPT_PRIVATE, me),
     ]
+    if events != nil {
+      let code = redial_curl_set_resolver(
+        handle, { _, _, transfer in Transfer.with(transfer) { $0.mayResolve() } == false ? 1 : 0 }, me)
+      guard code == CURLE_OK else { return false }
+    }
     // Connections outlive the transfers that made them, and the transfers' loop closes the last before its events go.
     if let events, events.closes(of: handle) != CURLE_OK { return false }
     return codes.allSatisfy { $0 == CURLE_OK }

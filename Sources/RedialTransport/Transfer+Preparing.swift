@@ -32,6 +32,8 @@ extension Transfer {
     (received.hasOversizedHead, received.wasEnough, received.isHeadWhole) = (false, false, false)
     (received.isContradictory, received.length, isReused) = (false, nil, false)
     (received.wasInflated, uploaded) = (false, 0)
+    naming.begin()
+    timeLimit = timeout
     message.pointee = 0
     guard dialling.begin(hop.url) else { return CURLE_COULDNT_CONNECT }
     guard setFields(hop.headers, contentBytes: hop.source?.size ?? hop.body.count) else { return CURLE_OUT_OF_MEMORY }
@@ -44,12 +46,26 @@ extension Transfer {
     }
     if code == CURLE_OK { code = setMethod(hop.method, hop.body, hop.source) }
     if code == CURLE_OK { code = redial_curl_set_headers(handle, fields.first) }
-    let milliseconds = Self.milliseconds(timeout)
-    if code == CURLE_OK, milliseconds != last.timeout {
+    if code == CURLE_OK { code = setTimeouts(after: .zero) }
+    if code == CURLE_OK { code = setTLS(for: hop) }
+    return code
+  }
+
+  /// Sets what is left of the request's time, and of the time to connect.
+  ///
+  /// - Parameter spent: How much of both has passed already.
+  func setTimeouts(after spent: Duration) -> CURLcode {
+    var code = CURLE_OK
+    let milliseconds = Self.milliseconds(timeLimit - spent)
+    if milliseconds != last.timeout {
       code = redial_curl_set_long(handle, CURLOPT_TIMEOUT_MS, milliseconds)
       last.timeout = code == CURLE_OK ? milliseconds : -1
     }
-    if code == CURLE_OK { code = setTLS(for: hop) }
+    let toConnect = Self.milliseconds(configuration.connectTimeout - spent)
+    if code == CURLE_OK, toConnect != last.connectTimeout {
+      code = redial_curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, toConnect)
+      last.connectTimeout = code == CURLE_OK ? toConnect : -1
+    }
     return code
   }
 

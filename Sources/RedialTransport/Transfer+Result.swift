@@ -46,7 +46,11 @@ extension Transfer {
     return Int(redial_curl_get_offset(handle, CURLINFO_SIZE_DOWNLOAD_T)) >= length
   }
 
-  private var elapsed: Int { Int(redial_curl_get_offset(handle, CURLINFO_TOTAL_TIME_T)) }
+  /// How long the request has taken, in microseconds.
+  var elapsed: Int {
+    Int(clamping: naming.spent.wholeMicroseconds)
+      + (naming.isSuspended ? 0 : Int(redial_curl_get_offset(handle, CURLINFO_TOTAL_TIME_T)))
+  }
 
   /// What came of the attempt, now that libcurl is done with it.
   ///
@@ -103,11 +107,16 @@ extension Transfer {
 
   private func figures(isSetUp: Bool) -> ExchangeFigures {
     func time(_ info: CURLINFO) -> Int { Int(redial_curl_get_offset(handle, info)) }
+    // libcurl's time of the request begins anew when its name was looked up here.
+    func moment(_ info: CURLINFO) -> Int {
+      let time = time(info)
+      return time == 0 ? 0 : time + Int(clamping: naming.spent.wholeMicroseconds)
+    }
     var figures = ExchangeFigures(phase: .setup)
-    figures.resolved = time(CURLINFO_NAMELOOKUP_TIME_T)
-    figures.connected = time(CURLINFO_CONNECT_TIME_T)
-    figures.secured = time(CURLINFO_APPCONNECT_TIME_T)
-    figures.firstByte = received.headBytes > 0 ? time(CURLINFO_STARTTRANSFER_TIME_T) : 0
+    figures.resolved = moment(CURLINFO_NAMELOOKUP_TIME_T)
+    figures.connected = moment(CURLINFO_CONNECT_TIME_T)
+    figures.secured = moment(CURLINFO_APPCONNECT_TIME_T)
+    figures.firstByte = received.headBytes > 0 ? moment(CURLINFO_STARTTRANSFER_TIME_T) : 0
     if received.headBytes > 0 {
       figures.phase = .response
     } else if sends > 0 {
@@ -144,6 +153,13 @@ extension Transfer {
     guard let address = IPAddress(canonical: String(cString: text)) else { return nil }
     lastAddress = (Array(UnsafeBufferPointer(start: text, count: strlen(text) + 1)), address)
     return address
+  }
+
+  /// Says why the transfer fails, in libcurl's place.
+  func say(_ text: String) {
+    let bytes = text.utf8CString
+    for (place, byte) in bytes.enumerated() where place < Int(CURL_ERROR_SIZE) { message[place] = byte }
+    message[Int(CURL_ERROR_SIZE) - 1] = 0
   }
 
   private func detail(_ code: CURLcode) -> String {

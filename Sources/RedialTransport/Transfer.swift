@@ -15,7 +15,7 @@ final class Transfer {
   var dialling: Dialling
   let fields = FieldList()
   /// The URL taken apart, which libcurl copies for each request in the place of parsing it.
-  private var parsedURL: OpaquePointer?
+  private(set) var parsedURL: OpaquePointer?
   /// The `User-Agent` line of requests that have none of their own; it ends in a zero.
   let userAgentLine: UnsafeMutablePointer<CChar>
   /// What libcurl was told for the request before, and need not be told again.
@@ -49,12 +49,17 @@ final class Transfer {
   var lastAddress: (text: [CChar], address: IPAddress)?
   /// Whether the request went out on a connection that had served before.
   var isReused = false
+  /// How the address of the request's name is found.
+  var naming = Naming()
+  /// How much time the request had when it was prepared.
+  var timeLimit = Duration.zero
 
   struct Told {
     var url = ""
     var method = ""
     var hasContent = false
     var timeout = -1
+    var connectTimeout = -1
   }
 
   /// Content that libcurl is given as it needs it, so that it makes no copy.
@@ -102,6 +107,7 @@ final class Transfer {
 
   deinit {
     curl_easy_cleanup(handle)
+    curl_slist_free_all(naming.addresses)
     curl_url_cleanup(parsedURL)
     small.deallocate()
     userAgentLine.deallocate()

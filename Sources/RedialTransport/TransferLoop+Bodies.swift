@@ -85,6 +85,8 @@ extension TransferLoop {
   /// Ends what has not begun in the time that its attempt may take.
   func failLate() {
     let now = ContinuousClock.now
+    guard now >= nextLateCheck else { return }
+    nextLateCheck = now + .milliseconds(Int(Self.awaitingSleep))
     for (id, since) in awaiting {
       guard let transfer = transfers[id], now - since >= transfer.request.timeout else { continue }
       fail(transfer, .late)

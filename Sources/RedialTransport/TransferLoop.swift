@@ -15,6 +15,8 @@ final class TransferLoop: @unchecked Sendable {
     case piece(BodyPiece)
     /// Whether names can be resolved.
     case resolver(isUp: Bool)
+    /// What the lookup of a name has given.
+    case name(NameAnswer)
     case stop
   }
 
@@ -27,7 +29,7 @@ final class TransferLoop: @unchecked Sendable {
 
   let multi: UnsafeMutableRawPointer
   private let events: SocketEvents
-  private var configuration: TransportConfiguration
+  private(set) var configuration: TransportConfiguration
   private let completions: @Sendable ([TransportResult]) -> Void
   private let mail = Mutex(Mail())
 
@@ -40,13 +42,22 @@ final class TransferLoop: @unchecked Sendable {
   private var hops: [UInt64: Hop] = [:]
   /// How many transfers libcurl was last told of.
   private var counted = 0
-  private var firstBytes = FirstByteTimers()
-  private var uploads = FirstByteTimers()
+  var firstBytes = TransferTimers()
+  var uploads = TransferTimers()
+  /// The names that are looked up, and those that wait for it.
+  var lookups: LookupQueue
+  /// Asks the system for the addresses of a name; it may block.
+  let resolve: @Sendable (String) -> NameLookup.Result
+  /// The requests that wait for each name, and until when.
+  var named: [String: Set<UInt64>] = [:]
+  var nameTimers = TransferTimers()
   private var idle: [Transfer] = []
   var results: [TransportResult] = []
   let bodies = BodyLanes()
   /// What has not begun, since there is nothing yet of its content: when it was asked for.
   var awaiting: [UInt64: ContinuousClock.Instant] = [:]
+  /// When it is looked for what has waited for its content too long.
+  var nextLateCheck = ContinuousClock.now
   /// Tells the contents apart that are read.
   var bodyTicket: UInt64 = 0
   private var isStopping = false
@@ -54,18 +65,22 @@ final class TransferLoop: @unchecked Sendable {
   /// Handles without a request that are kept.
   private static let maximumIdle = 256
   /// How often it is looked whether a target takes content that it has answered before it was there.
-  private static let uploadPause = Duration.seconds(1)
+  static let uploadPause = Duration.seconds(1)
   /// How long the thread sleeps when libcurl has no timer of its own, in milliseconds; a message wakes it.
   static let longestSleep: Int32 = 60_000
 
   init(
     multi: UnsafeMutableRawPointer, events: SocketEvents, configuration: TransportConfiguration,
-    resolver: ResolverProbe = ResolverProbe(), completions: @escaping @Sendable ([TransportResult]) -> Void
+    resolver: ResolverProbe = ResolverProbe(),
+    resolve: @escaping @Sendable (String) -> NameLookup.Result = NameLookup.resolve,
+    completions: @escaping @Sendable ([TransportResult]) -> Void
   ) {
     self.multi = multi
     self.events = events
     self.configuration = configuration
     self.resolver = resolver
+    self.resolve = resolve
+    lookups = LookupQueue(limit: configuration.maxLookups)
     self.completions = completions
   }
 
@@ -100,11 +115,14 @@ final class TransferLoop: @unchecked Sendable {
       keepIdle()
       events.beginDue()
       takeEnded()
+      startLookups()
       tell()
-      events.turn(atMost: maySleep() ? uploads.sleep(atMost: firstBytes.sleep(atMost: longestSleep)) : 0)
+      let sleep = lookupSleep(atMost: uploads.sleep(atMost: firstBytes.sleep(atMost: longestSleep)))
+      events.turn(atMost: maySleep() ? sleep : 0)
       takeEnded()
       abortSilent()
       endUploads()
+      endWaiting()
       if !awaiting.isEmpty { failLate() }
       tell()
     }
@@ -153,6 +171,7 @@ final class TransferLoop: @unchecked Sendable {
     case .cancel(let id): cancel(id)
     case .piece(let piece): take(piece)
     case .resolver(let isUp): settleUnresolved(isUp)
+    case .name(let answer): take(answer)
     case .restrict(let policy):
       configuration.egress = policy
       idle = []
@@ -180,7 +199,7 @@ final class TransferLoop: @unchecked Sendable {
     }
     transfers[request.id] = transfer
     if let bound = configuration.firstByteTimeout {
-      firstBytes.add(FirstByteTimers.Entry(transfer: transfer, generation: transfer.generation), after: bound)
+      firstBytes.add(TransferTimers.Entry(transfer: transfer, generation: transfer.generation), after: bound)
     }
   }
 
@@ -191,7 +210,7 @@ final class TransferLoop: @unchecked Sendable {
     transfer.isUnderWay = true
     // HTTP/2, over which a server gives room even for little content, is spoken within TLS only.
     if transfer.hasContent, transfer.dialling.isSecure || transfer.upload.isPiecewise {
-      let entry = FirstByteTimers.Entry(transfer: transfer, generation: transfer.generation)
+      let entry = TransferTimers.Entry(transfer: transfer, generation: transfer.generation)
       uploads.add(entry, after: Self.uploadPause)
     }
     return CURLE_OK
@@ -218,36 +237,6 @@ final class TransferLoop: @unchecked Sendable {
     return true
   }
 
-  /// Aborts what has not begun to answer in time.
-  private func abortSilent() {
-    while let entry = firstBytes.popExpired() {
-      let transfer = entry.transfer
-      guard transfer.isUnderWay, transfer.generation == entry.generation, transfer.received.headBytes == 0 else {
-        continue
-      }
-      remove(transfer)
-      results.append(transfer.result(CURLE_OPERATION_TIMEDOUT, abortedAt: .firstByte))
-      keep(transfer)
-    }
-  }
-
-  /// Ends what was answered before its content had left, and of whose content the target takes no more: over HTTP/2, a
-  /// server may say that it wants none (RFC 9113 §8.1), over HTTP/1.1 it may read no further; libcurl goes on waiting for
-  /// room to send it, unless the status is one of an error.
-  private func endUploads() {
-    while let entry = uploads.popExpired() {
-      let transfer = entry.transfer
-      guard transfer.isUnderWay, transfer.generation == entry.generation else { continue }
-      if transfer.isStuckBehindAnswer() {
-        remove(transfer)
-        results.append(transfer.result(CURLE_OK))
-        keep(transfer)
-      } else {
-        uploads.add(entry, after: Self.uploadPause)
-      }
-    }
-  }
-
   private func cancel(_ id: UInt64) {
     if let transfer = transfers[id] { return abort(transfer) }
     guard let place = unresolved.firstIndex(where: { $0.transfer.id == id }) else { return }
@@ -270,15 +259,23 @@ final class TransferLoop: @unchecked Sendable {
     var code = CURLE_OK
     while let handle = redial_curl_multi_next_done(multi, &code) {
       guard let transfer = Transfer.take(redial_curl_get_private(handle)), transfer.isUnderWay else { continue }
-      if follow(transfer, code) { continue }
-      remove(transfer)
-      if transfer.lacksAddress(code) {
-        unresolved.append((transfer, code))
-        resolver.ask { [weak self] isUp in self?.post([.resolver(isUp: isUp)]) }
-      } else {
-        results.append(transfer.result(code))
-        keep(transfer)
+      if transfer.naming.isWanted {
+        awaitName(transfer)
+      } else if !follow(transfer, code) {
+        end(transfer, code)
       }
+    }
+  }
+
+  /// Ends what libcurl is done with, or cannot begin.
+  func end(_ transfer: Transfer, _ code: CURLcode) {
+    remove(transfer)
+    if transfer.lacksAddress(code) {
+      unresolved.append((transfer, code))
+      resolver.ask { [weak self] isUp in self?.post([.resolver(isUp: isUp)]) }
+    } else {
+      results.append(transfer.result(code))
+      keep(transfer)
     }
   }
 
@@ -291,9 +288,10 @@ final class TransferLoop: @unchecked Sendable {
     unresolved = []
   }
 
-  private func remove(_ transfer: Transfer) {
+  func remove(_ transfer: Transfer) {
     forget(transfer)
-    curl_multi_remove_handle(multi, transfer.handle)
+    stopWaiting(transfer)
+    if transfer.isUnderWay { curl_multi_remove_handle(multi, transfer.handle) }
     transfer.isUnderWay = false
   }
 

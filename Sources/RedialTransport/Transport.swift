@@ -15,8 +15,18 @@ public final class Transport: Sendable {
   /// - Parameter completions: Told the results, in batches, on the transport's thread; it must not block. Each request
   ///   has exactly one result.
   /// - Throws: When libcurl cannot be started.
-  public init(
+  public convenience init(
     configuration: TransportConfiguration, completions: @escaping @Sendable ([TransportResult]) -> Void
+  ) throws(TransportStartError) {
+    try self.init(configuration: configuration, resolve: NameLookup.resolve, completions: completions)
+  }
+
+  /// Starts a transport.
+  ///
+  /// - Parameter resolve: Finds the addresses of a name; it may block.
+  init(
+    configuration: TransportConfiguration, resolve: @escaping @Sendable (String) -> NameLookup.Result,
+    completions: @escaping @Sendable ([TransportResult]) -> Void
   ) throws(TransportStartError) {
     guard LibCurl.isUsable, let multi = curl_multi_init() else {
       throw TransportStartError(message: "libcurl could not be started: there is not enough memory.")
@@ -28,7 +38,8 @@ public final class Transport: Sendable {
     _ = redial_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maxIdleConnections))
     _ = redial_curl_multi_set_long(
       multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(1, configuration.maxConnectionsPerTarget))
-    let loop = TransferLoop(multi: multi, events: events, configuration: configuration, completions: completions)
+    let loop = TransferLoop(
+      multi: multi, events: events, configuration: configuration, resolve: resolve, completions: completions)
     self.loop = loop
     DispatchQueue(label: "redial.transport", qos: .userInitiated).async { loop.run() }
   }

@@ -13,6 +13,10 @@ public struct TransportConfiguration: Sendable {
   public var maxConnectionAge = Duration.seconds(30)
   /// How long the address of a name is remembered, in whole seconds. Default 60 s.
   public var nameCacheTime = Duration.seconds(60)
+  /// How many names are looked up at a time, each on a thread of its own, which blocks as long as the system's resolver
+  /// takes; what is beyond waits. See `LookupQueue` for how they are shared. With a proxy, which resolves names itself,
+  /// the one name of the proxy is libcurl's to look up. Default 128.
+  public var maxLookups = 128
   /// How long the way to the first byte of a request may take: name, connection, TLS. Default 10 s.
   public var connectTimeout = Duration.seconds(10)
   /// How long an IPv6 address is tried alone before an IPv4 address is tried as well (RFC 8305). Default 200 ms.

@@ -19,7 +19,9 @@ struct DescriptorLimitTests {
     let lowered = DescriptorLimit(count: count).bound(&settings)
     #expect(lowered.contains { $0.setting.description == "maxConnections" && $0.to == settings.maxConnections })
     let sum = settings.maxConnections + settings.engine.maxInFlight + settings.transport.maxIdleConnections
-    #expect(sum <= max(4, count - DescriptorLimit.reserve))
+    let lookups = DescriptorLimit.lookup * settings.transport.maxLookups
+    #expect(sum <= max(4, count - DescriptorLimit.reserve - lookups))
+    #expect(lookups <= max(DescriptorLimit.lookup, (count - DescriptorLimit.reserve) / 8))
     #expect(min(settings.maxConnections, settings.engine.maxInFlight, settings.transport.maxIdleConnections) >= 1)
   }
 

@@ -15,17 +15,25 @@ final class TransportProbe: Sendable {
     let signal = DispatchSemaphore(value: 0)
   }
 
-  init(_ adjust: (inout TransportConfiguration) -> Void = { _ in }) throws {
+  /// - Parameter resolve: Finds the addresses of names.
+  init(
+    resolve: @escaping @Sendable (String) -> NameLookup.Result,
+    _ adjust: (inout TransportConfiguration) -> Void = { _ in }
+  ) throws {
     var configuration = TransportConfiguration(userAgent: "redial/test")
     adjust(&configuration)
     let results = Results()
     self.results = results
-    transport = try Transport(configuration: configuration) { batch in
+    transport = try Transport(configuration: configuration, resolve: resolve) { batch in
       results.arrived.withLock { arrived in
         for result in batch { arrived[result.id, default: []].append(result) }
       }
       for _ in batch { results.signal.signal() }
     }
+  }
+
+  convenience init(_ adjust: (inout TransportConfiguration) -> Void = { _ in }) throws {
+    try self.init(resolve: NameLookup.resolve, adjust)
   }
 
   deinit { transport.shutdown() }
@@ -46,6 +54,9 @@ final class TransportProbe: Sendable {
         id: 1, url: url, method: method, headers: headers, body: Array(body.utf8), timeout: timeout,
         captureLimit: captureLimit, tls: tls.map { .only($0, for: url) }))
   }
+
+  /// What has come of a request so far.
+  func results(of id: UInt64) -> [TransportResult] { results.arrived.withLock { $0[id] ?? [] } }
 
   /// Waits for that many more results and answers all that have come; fewer, when they do not come in a minute: machines that run tests are
   /// loaded, and what takes too long fails by the requests' own timeouts.

@@ -178,6 +178,9 @@ extension Setting {
       "Connections to one host and port; what is beyond waits for one."),
     span("maxConnectionAge", \.transport.maxConnectionAge, "How long a connection may be idle before its next use."),
     span("nameCacheTime", \.transport.nameCacheTime, "How long a name's address is remembered, in whole seconds."),
+    whole(
+      "maxLookups", \.transport.maxLookups, 1...10_000,
+      "Names that are looked up at a time, each on a thread; those that were slow last time have a quarter of them."),
     span("connectTimeout", \.transport.connectTimeout, "Longest that connecting to a target may take."),
     span(
       "happyEyeballsDelay", \.transport.happyEyeballsDelay,

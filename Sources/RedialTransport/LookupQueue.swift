@@ -1,0 +1,113 @@
+/// Decides which names are looked up, and when, so that names that never get an answer leave room for those that do.
+///
+/// A lookup cannot be ended from here: its thread blocks until the system's resolver gives up, 10 s in most
+/// installations. So threads are bounded, and shared by what is known of a name:
+/// - A name that was answered quickly last time starts as long as a thread is free.
+/// - A name of which nothing is known leaves a quarter of the threads to those. Of what is left besides lookups that are
+///   slow already, such names have at most a quarter at a time: however many dead names come at once, the next
+///   second has room again.
+/// - A name whose last lookup was slow may have a quarter of the threads, together with all others like it.
+///
+/// Among names that wait, the newest is first: those who asked for the others are the nearest to giving up.
+struct LookupQueue {
+  /// How many lookups may run at a time.
+  let limit: Int
+  /// From when on a lookup is slow. Resolvers answer within tens of milliseconds, or from their cache; glibc repeats a
+  /// question after 5 s.
+  static let slowness = Duration.seconds(1)
+  /// How many names are remembered, as answered quickly or slowly, before the older half is forgotten.
+  static let remembered = 16_384
+
+  /// What is known of a name.
+  private enum Standing: Int, CaseIterable {
+    case quick, unknown, slow
+  }
+
+  private struct Running {
+    var since: ContinuousClock.Instant
+    var standing: Standing
+  }
+
+  private var running: [String: Running] = [:]
+  private var runningSlow = 0
+  /// Names that wait, with the number of their waiting, by standing, the newest last. Those that no longer wait are
+  /// skipped.
+  private var waiting = [[(name: String, number: UInt64)]](repeating: [], count: Standing.allCases.count)
+  private var numbers: [String: UInt64] = [:]
+  private var lastNumber: UInt64 = 0
+  /// Whether names were slow, in two generations, the newer first.
+  private var memory: (newer: [String: Bool], older: [String: Bool]) = ([:], [:])
+
+  /// - Parameter limit: How many lookups may run at a time, 1 or more.
+  init(limit: Int) {
+    self.limit = max(1, limit)
+  }
+
+  /// Whether names wait to be looked up.
+  var hasWaiting: Bool { !numbers.isEmpty }
+  /// Of how many names it is known whether they were slow.
+  var rememberedCount: Int { memory.newer.count + memory.older.count }
+  /// How many lookups are running.
+  var runningCount: Int { running.count }
+
+  /// Asks for a name. It does nothing if the name is being looked up, or waits for it.
+  mutating func ask(_ name: String) {
+    guard running[name] == nil, numbers[name] == nil else { return }
+    lastNumber += 1
+    numbers[name] = lastNumber
+    let standing = standing(of: name).rawValue
+    waiting[standing].append((name, lastNumber))
+    // What no longer waits goes before there is more of it than of what does.
+    if waiting[standing].count > 2 * numbers.count + 64 {
+      waiting[standing].removeAll { numbers[$0.name] != $0.number }
+    }
+  }
+
+  /// Drops a name that nobody waits for any more, unless its lookup is running.
+  mutating func forget(_ name: String) {
+    numbers[name] = nil
+  }
+
+  /// Takes the next name to look up, and counts it as running; nil for none at present.
+  mutating func next(at now: ContinuousClock.Instant) -> String? {
+    for standing in Standing.allCases {
+      while let last = waiting[standing.rawValue].last {
+        guard numbers[last.name] == last.number else {
+          waiting[standing.rawValue].removeLast()
+          continue
+        }
+        guard hasRoom(for: standing, at: now) else { break }
+        waiting[standing.rawValue].removeLast()
+        numbers[last.name] = nil
+        running[last.name] = Running(since: now, standing: standing)
+        if standing == .slow { runningSlow += 1 }
+        return last.name
+      }
+    }
+    return nil
+  }
+
+  /// Notes that the lookup of a name has ended.
+  mutating func end(_ name: String, at now: ContinuousClock.Instant) {
+    guard let ended = running.removeValue(forKey: name) else { return }
+    if ended.standing == .slow { runningSlow -= 1 }
+    if memory.newer.count >= Self.remembered / 2 { memory = ([:], memory.newer) }
+    memory.newer[name] = now - ended.since >= Self.slowness
+  }
+
+  private func standing(of name: String) -> Standing {
+    guard let wasSlow = memory.newer[name] ?? memory.older[name] else { return .unknown }
+    return wasSlow ? .slow : .quick
+  }
+
+  private func hasRoom(for standing: Standing, at now: ContinuousClock.Instant) -> Bool {
+    guard running.count < limit else { return false }
+    if standing == .quick { return true }
+    let most = max(1, limit - limit / 4)
+    guard running.count < most else { return false }
+    if standing == .slow { return runningSlow < max(1, limit / 4) }
+    var young = 0
+    for lookup in running.values where lookup.standing == .unknown && now - lookup.since < Self.slowness { young += 1 }
+    return young < max(1, (most - (running.count - young)) / 4)
+  }
+}

@@ -1,0 +1,97 @@
+internal import CCurl
+internal import Glibc
+
+/// How a transfer comes to the address of its name.
+///
+/// libcurl is asked first: it may have a connection that can serve once more, or remember the address. Only if it would
+/// look the name up, the transfer ends and waits for a lookup here, and then begins again with the addresses.
+extension Transfer {
+  /// Where the address of the request at hand comes from.
+  struct Naming {
+    /// Whether libcurl wanted to look up a name, and was refused.
+    var isWanted = false
+    /// Since when the transfer waits for a lookup; nil if it does not.
+    var since: ContinuousClock.Instant?
+    var isWaiting: Bool { since != nil }
+    /// The name that it waits for.
+    var name = ""
+    var port = 0
+    /// Whether libcurl was stopped for a lookup and has not begun again.
+    var isSuspended = false
+    /// How much of the request's time had passed when libcurl began with it for the last time.
+    var spent = Duration.zero
+    /// How many lookups there were for this request.
+    var lookups = 0
+    /// The addresses that libcurl was given; it reads them when the transfer begins.
+    var addresses: UnsafeMutablePointer<curl_slist>?
+
+    /// Forgets the request before.
+    mutating func begin() {
+      (isWanted, since, isSuspended, spent, lookups) = (false, nil, false, .zero, 0)
+    }
+  }
+
+  /// Lookups for one request. An address can be forgotten while the transfer waits for room among its target's connections,
+  /// and is looked up again; but a name that libcurl never finds must not go round for ever.
+  private static let maximumLookups = 8
+
+  /// Whether libcurl may resolve the request's name itself: what is an address already, or never asks a resolver.
+  func mayResolve() -> Bool {
+    guard configuration.proxy == nil, naming.lookups < Self.maximumLookups, let (name, port) = host else { return true }
+    naming.isWanted = true
+    (naming.name, naming.port) = (name, port)
+    return false
+  }
+
+  /// The name that must be looked up; nil for an address, `localhost` and what is not a name of the DNS, which libcurl
+  /// can tell by itself.
+  private var host: (name: String, port: Int)? {
+    guard let parsedURL, let name = part(CURLUPART_HOST, of: parsedURL),
+      let port = part(CURLUPART_PORT, of: parsedURL).flatMap({ Int($0) })
+    else { return nil }
+    let isName = name.utf8.allSatisfy { byte in
+      (byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z"))
+        || (byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9"))
+        || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
+    }
+    let lowercase = name.lowercased()
+    var address = in_addr()
+    guard isName, !name.isEmpty, name.utf8.count <= 255, inet_pton(AF_INET, name, &address) != 1,
+      lowercase != "localhost", !lowercase.hasSuffix(".localhost")
+    else { return nil }
+    return (lowercase, port)
+  }
+
+  private func part(_ part: CURLUPart, of url: OpaquePointer) -> String? {
+    var text: UnsafeMutablePointer<CChar>?
+    guard curl_url_get(url, part, &text, UInt32(CURLU_DEFAULT_PORT)) == CURLUE_OK, let text else { return nil }
+    defer { curl_free(text) }
+    return String(cString: text)
+  }
+
+  /// Begins to wait for a lookup.
+  func beginWaiting(at now: ContinuousClock.Instant) {
+    naming.spent = .microseconds(elapsed)
+    (naming.isWanted, naming.isSuspended) = (false, true)
+    naming.since = now
+    naming.lookups += 1
+  }
+
+  /// Ends the wait, with what has passed of the request's time.
+  func endWaiting(at now: ContinuousClock.Instant) {
+    guard let since = naming.since else { return }
+    naming.spent += now - since
+    naming.since = nil
+  }
+
+  /// Gives libcurl the addresses of the request's name, which it remembers as long as if it had found them, and sets what
+  /// is left of the request's time.
+  func setAddresses(_ found: [String]) -> CURLcode {
+    let line = "+\(naming.name):\(naming.port):" + found.joined(separator: ",")
+    guard let list = curl_slist_append(nil, line) else { return CURLE_OUT_OF_MEMORY }
+    let code = redial_curl_set_addresses(handle, list)
+    curl_slist_free_all(naming.addresses)
+    naming.addresses = list
+    return code == CURLE_OK ? setTimeouts(after: naming.spent) : code
+  }
+}

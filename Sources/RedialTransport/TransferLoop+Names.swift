@@ -1,0 +1,93 @@
+internal import CCurl
+internal import RedialCore
+
+/// What a lookup has given.
+struct NameAnswer: Sendable {
+  var name: String
+  var result: NameLookup.Result
+}
+
+/// Transfers that wait for the address of a name. All that wait for one name share one lookup.
+extension TransferLoop {
+  /// How often names that wait get another chance, in milliseconds, as running lookups become slow.
+  private static let lookupPause: Int32 = 100
+
+  /// How long the thread sleeps when nothing happens, in milliseconds.
+  func lookupSleep(atMost longest: Int32) -> Int32 {
+    let longest = nameTimers.sleep(atMost: longest)
+    return lookups.hasWaiting ? min(longest, Self.lookupPause) : longest
+  }
+
+  /// Has a transfer wait for its name, which libcurl does not know.
+  func awaitName(_ transfer: Transfer) {
+    curl_multi_remove_handle(multi, transfer.handle)
+    transfer.isUnderWay = false
+    let now = ContinuousClock.now
+    transfer.beginWaiting(at: now)
+    named[transfer.naming.name, default: []].insert(transfer.id)
+    lookups.ask(transfer.naming.name)
+    let left = min(transfer.timeLimit, configuration.connectTimeout) - transfer.naming.spent
+    nameTimers.add(TransferTimers.Entry(transfer: transfer, generation: transfer.generation), after: left)
+  }
+
+  /// Starts the lookups that there is room for.
+  func startLookups() {
+    guard lookups.hasWaiting else { return }
+    let now = ContinuousClock.now
+    while let name = lookups.next(at: now) {
+      NameLookup.start(name, by: resolve) { [weak self] result in
+        self?.post([.name(NameAnswer(name: name, result: result))])
+      }
+    }
+  }
+
+  /// Goes on with what waits for a name.
+  func take(_ answer: NameAnswer) {
+    let now = ContinuousClock.now
+    lookups.end(answer.name, at: now)
+    for id in named.removeValue(forKey: answer.name) ?? [] {
+      guard let transfer = transfers[id], transfer.naming.isWaiting else { continue }
+      transfer.endWaiting(at: now)
+      switch answer.result {
+      case .found(let addresses):
+        var code = transfer.setAddresses(addresses)
+        if code == CURLE_OK, curl_multi_add_handle(multi, transfer.handle) != CURLM_OK { code = CURLE_OUT_OF_MEMORY }
+        transfer.isUnderWay = code == CURLE_OK
+        transfer.naming.isSuspended = code != CURLE_OK
+        if code != CURLE_OK { end(transfer, code) }
+      case .none: end(transfer, CURLE_COULDNT_RESOLVE_HOST)
+      case .noThread: end(transfer, CURLE_OUT_OF_MEMORY)
+      }
+    }
+  }
+
+  /// Ends what has waited for its name as long as connecting may take.
+  func endWaiting() {
+    while let entry = nameTimers.popExpired() {
+      let transfer = entry.transfer
+      guard transfer.generation == entry.generation, let since = transfer.naming.since else { continue }
+      let now = ContinuousClock.now
+      // It may wait for another lookup than when this was noted.
+      let left = min(transfer.timeLimit, configuration.connectTimeout) - transfer.naming.spent - (now - since)
+      guard left <= .zero else {
+        nameTimers.add(entry, after: left)
+        continue
+      }
+      stopWaiting(transfer)
+      transfer.say("The name was not resolved in time")
+      end(transfer, CURLE_OPERATION_TIMEDOUT)
+    }
+  }
+
+  /// Takes a transfer off its name; nothing for one that waits for none.
+  func stopWaiting(_ transfer: Transfer) {
+    guard transfer.naming.isWaiting else { return }
+    transfer.endWaiting(at: ContinuousClock.now)
+    let name = transfer.naming.name
+    named[name]?.remove(transfer.id)
+    if named[name]?.isEmpty == true {
+      named[name] = nil
+      lookups.forget(name)
+    }
+  }
+}

@@ -1,0 +1,158 @@
+"""A network of its own with a DNS server of its own: run by `unshare --net --mount`, it writes what happened as JSON.
+
+A healthy target is called one call after another: alone, and then beside hundreds of targets that take a connection and
+never answer, names whose questions are never answered, and webhook endpoints of both kinds.
+"""
+
+import json
+import pathlib
+import resource
+import selectors
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+import rebinding
+
+SILENT, DEAD, HOOKS = 300, 100, 100
+# Less than the 10 s that the system's resolver takes for a dead name.
+CONNECT_TIMEOUT = 2
+
+
+def serve_names():
+    """Answers every name but those that begin with "dead"."""
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+    s.bind(("127.0.0.1", 53))
+    while True:
+        query, client = s.recvfrom(512)
+        labels, at = [], 12
+        while query[at]:
+            labels.append(query[at + 1:at + 1 + query[at]].decode().lower())
+            at += 1 + query[at]
+        question, kind = query[12:at + 5], struct.unpack("!H", query[at + 1:at + 3])[0]
+        if labels[0].startswith("dead"):
+            continue
+        known = kind == 1 and labels[-1] == "example"
+        answer = struct.pack("!HHHIH", 0xC00C, 1, 1, 0, 4) + socket.inet_aton("127.0.0.1") if known else b""
+        code = 0x8180 if labels[-1] == "example" else 0x8183
+        s.sendto(query[:2] + struct.pack("!HHHHH", code, 1, 1 if answer else 0, 0, 0) + question + answer, client)
+
+
+def serve_healthy(listener, arrived):
+    """Answers at once, each connection in a thread, and notes when each call came, by its path."""
+    def serve(connection):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        held = b""
+        while piece := connection.recv(65536):
+            held += piece
+            while b"\r\n\r\n" in held:
+                head, held = held.split(b"\r\n\r\n", 1)
+                arrived[head.split(b" ", 2)[1].decode()] = time.monotonic()
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+    while True:
+        connection, _ = listener.accept()
+        threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+
+def stay_silent(listener):
+    """Takes connections, reads from them and never answers."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(listener, selectors.EVENT_READ)
+        while True:
+            for key, _ in selector.select():
+                if key.fileobj is listener:
+                    selector.register(listener.accept()[0], selectors.EVENT_READ)
+                    continue
+                try:
+                    held = key.fileobj.recv(65536)
+                except OSError:
+                    held = b""
+                if not held:
+                    selector.unregister(key.fileobj)
+                    key.fileobj.close()
+
+
+def submit(descriptors):
+    for at in range(0, len(descriptors), 100):
+        status, answer = rebinding.ask("POST", "/v1/calls/batch", json.dumps(descriptors[at:at + 100]))
+        assert status == 200 and all(item["status"] == 202 for item in answer["data"]), answer
+
+
+def measure(port, arrived, seconds, prefix):
+    """Milliseconds from the submission of each call to its arrival, one call after another, by a name that is looked up
+    anew each second; a call that does not arrive counts for as long as it was waited for."""
+    times, end, number = [], time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        number += 1
+        path = f"/{prefix}{number}"
+        began = time.monotonic()
+        status, answer = rebinding.ask("POST", "/v1/calls", json.dumps(
+            {"url": f"http://healthy.example:{port}{path}"}))
+        assert status == 202, answer
+        while path not in arrived and time.monotonic() < began + 5:
+            time.sleep(0.001)
+        times.append((arrived.get(path, time.monotonic()) - began) * 1000)
+        time.sleep(0.01)
+    return times
+
+
+def main(binary, folder):
+    folder = pathlib.Path(folder)
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    rebinding.configure(b"lo", None)
+    for name, text in [("resolv.conf", "nameserver 127.0.0.1\n"), ("nsswitch.conf", "hosts: dns\n")]:
+        (folder / name).write_text(text)
+        subprocess.run(["mount", "--bind", str(folder / name), f"/etc/{name}"], check=True)
+    arrived = {}
+    threading.Thread(target=serve_names, daemon=True).start()
+    healthy = socket.create_server(("127.0.0.1", 0), backlog=100)
+    port = healthy.getsockname()[1]
+    threading.Thread(target=serve_healthy, args=(healthy, arrived), daemon=True).start()
+    # One listener, reached at many addresses, each of which is a target of its own.
+    silent = socket.create_server(("0.0.0.0", 0), backlog=4096)
+    silence = silent.getsockname()[1]
+    threading.Thread(target=stay_silent, args=(silent,), daemon=True).start()
+    with open(folder / "redial.log", "wb") as log:
+        service = subprocess.Popen(
+            [binary, "serve", "--listen", "127.0.0.1:8098", "--store", f"sqlite:{folder}/redial.db",
+             "--max-in-flight", "4096", "--connect-timeout", f"{CONNECT_TIMEOUT}s", "--name-cache-time", "1s", "--max-connection-age", "1s"],
+            stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 20
+        while True:
+            try:
+                rebinding.ask("GET", "/v1/calls")
+                break
+            except OSError:
+                assert time.monotonic() < deadline, "the service does not start"
+                time.sleep(0.05)
+        measure(port, arrived, 1, "first")
+        alone = measure(port, arrived, 4, "alone")
+        # Four calls to each: with deadlines below the attempt's timeout, and without.
+        calls = []
+        for n in range(SILENT):
+            url = f"http://127.1.{n // 250}.{n % 250 + 1}:{silence}/"
+            calls += [{"url": url}, {"url": url, "policy": {"deadline": "3s"}}] * 2
+        calls += [{"url": f"http://dead{n}.example/", "policy": {"backoff": {"initial": "100ms", "max": "1s"}}}
+                  for n in range(DEAD)]
+        for n in range(HOOKS):
+            hook = f"http://127.2.0.{n + 1}:{silence}/" if n % 2 else f"http://deadhook{n}.example/"
+            calls.append({"url": f"http://127.0.0.1:{port}/hooked{n}",
+                          "callback": {"url": hook, "events": ["call.succeeded"]}})
+        submit(calls)
+        beside = measure(port, arrived, 12, "beside")
+        hooked = len([path for path in arrived if path.startswith("/hooked")])
+        print(json.dumps({"alone": alone, "beside": beside, "hooked": hooked, "hooks": HOOKS}))
+    finally:
+        service.kill()
+        service.wait()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
