@@ -26,7 +26,6 @@ extension Transfer {
       redial_curl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1),
       redial_curl_set_long(
         handle, CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, Self.milliseconds(configuration.happyEyeballsDelay)),
-      redial_curl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, Self.seconds(configuration.nameCacheTime)),
       redial_curl_set_long(handle, CURLOPT_MAXAGE_CONN, Self.seconds(configuration.maxConnectionAge)),
       redial_curl_set_long(handle, CURLOPT_LOW_SPEED_LIMIT, max(0, configuration.lowSpeedLimit)),
       redial_curl_set_long(handle, CURLOPT_LOW_SPEED_TIME, Self.seconds(configuration.lowSpeedTime)),
@@ -62,6 +61,7 @@ extension Transfer {
       redial_curl_set_pointer(handle, CURLOPT_PREREQDATA, me),
       redial_curl_set_dialer(handle) { transfer, _, destination in
         guard let transfer = Transfer.take(transfer), let destination else { return CURL_SOCKET_BAD }
+        transfer.skipPruning()
         let socket = transfer.dialling.open(destination)
         if socket != CURL_SOCKET_BAD { transfer.events?.opened(socket) }
         return socket

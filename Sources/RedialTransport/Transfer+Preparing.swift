@@ -47,6 +47,11 @@ extension Transfer {
     if code == CURLE_OK { code = setMethod(hop.method, hop.body, hop.source) }
     if code == CURLE_OK { code = redial_curl_set_headers(handle, fields.first) }
     if code == CURLE_OK { code = setTimeouts(after: .zero) }
+    let seconds = Self.seconds(configuration.nameCacheTime)
+    if code == CURLE_OK, last.addressTime != seconds {
+      code = redial_curl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, seconds)
+      last.addressTime = seconds
+    }
     if code == CURLE_OK { code = setTLS(for: hop) }
     return code
   }

@@ -10,6 +10,7 @@ extension Transfer {
   /// again on a fresh one, whatever its method; but whether that is safe is for the policy to say.
   func maySend() -> Bool {
     sends += 1
+    skipPruning()
     if sends == 1 { isReused = dialling.allowed == 0 }
     return sends == 1
   }

@@ -24,6 +24,8 @@ final class Transfer {
   var small = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 1)
   /// What is told where sockets are opened and closed; nil where nobody waits for them.
   let events: SocketEvents?
+  /// Says when libcurl is to look through the addresses that it remembers; nil for a transfer by itself.
+  let pruning: AddressPruning?
   /// How much of the content had left when it was last looked at.
   var uploaded = 0
   /// Whether the transfer is libcurl's.
@@ -60,6 +62,7 @@ final class Transfer {
     var hasContent = false
     var timeout = -1
     var connectTimeout = -1
+    var addressTime = 0
   }
 
   /// Content that libcurl is given as it needs it, so that it makes no copy.
@@ -92,11 +95,14 @@ final class Transfer {
   var id: UInt64 { request.id }
 
   /// - Returns: Nil when libcurl has no memory for it.
-  init?(configuration: TransportConfiguration, events: SocketEvents? = nil) {
+  init?(
+    configuration: TransportConfiguration, events: SocketEvents? = nil, pruning: AddressPruning? = nil
+  ) {
     guard let handle = curl_easy_init() else { return nil }
     self.handle = handle
     self.configuration = configuration
     self.events = events
+    self.pruning = pruning
     userAgentLine = Self.text("User-Agent: \(configuration.userAgent)")
     dialling = Dialling(policy: configuration.egress, isProxied: configuration.proxy != nil)
     request = TransportRequest(id: 0, url: "", method: "GET", timeout: .zero, captureLimit: 0)

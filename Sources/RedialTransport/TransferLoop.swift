@@ -52,6 +52,7 @@ final class TransferLoop: @unchecked Sendable {
   var named: [String: Set<UInt64>] = [:]
   var nameTimers = TransferTimers()
   private var idle: [Transfer] = []
+  private let pruning = AddressPruning()
   var results: [TransportResult] = []
   let bodies = BodyLanes()
   /// What has not begun, since there is nothing yet of its content: when it was asked for.
@@ -183,7 +184,9 @@ final class TransferLoop: @unchecked Sendable {
 
   private func begin(_ request: TransportRequest) {
     guard !isStopping else { return results.append(.cancelled(request.id)) }
-    guard let transfer = idle.popLast() ?? Transfer(configuration: configuration, events: events) else {
+    guard
+      let transfer = idle.popLast() ?? Transfer(configuration: configuration, events: events, pruning: pruning)
+    else {
       return results.append(.outOfMemory(request.id))
     }
     if request.source != nil { return beginReading(request, with: transfer) }

@@ -46,28 +46,29 @@ struct NameTests {
     defer { names.letGo() }
     let target = ScriptedTarget.answering(ok)
     defer { target.stop() }
-    let probe = try TransportProbe(resolve: names.resolve) { $0.connectTimeout = .milliseconds(700) }
+    let probe = try TransportProbe(resolve: names.resolve) { $0.connectTimeout = .seconds(2) }
     probe.transport.start((1...300).map { request($0, "dead\($0).test", target.port) })
-    let began = ContinuousClock.now
     var worst = Duration.zero
+    var good: UInt64 = 1000
     // Through the time at which all of them end.
-    for id in 1001...1060 {
+    while probe.results(of: 1).isEmpty || good < 1020 {
+      good += 1
       let asked = ContinuousClock.now
-      probe.transport.start([request(UInt64(id), "good.test", target.port)])
-      while probe.results(of: UInt64(id)).isEmpty { usleep(1000) }
-      #expect(probe.results(of: UInt64(id)).first?.status == 200)
+      probe.transport.start([request(good, "good.test", target.port)])
+      while probe.results(of: good).isEmpty { usleep(1000) }
+      #expect(probe.results(of: good).first?.status == 200)
       worst = max(worst, ContinuousClock.now - asked)
       usleep(20_000)
     }
-    #expect(ContinuousClock.now - began > .milliseconds(1200))
-    #expect(worst < .seconds(1), "\(worst)")
-    let results = probe.wait(count: 360)
+    // The machine may be busy; but a transport that waits for a dead name waits until the end of this test.
+    #expect(worst < .seconds(5), "\(worst)")
+    let results = probe.wait(count: 300 + Int(good - 1000))
     for id in UInt64(1)...300 {
       let result = try #require(results[id]?.first)
       // Whether the machine that runs the tests resolves names at all is not known.
       #expect(["connectTimeout", "resolverUnavailable"].contains(result.error?.code))
       #expect(result.error?.code == "resolverUnavailable" ? result.outcome == .localFault : result.outcome == .notSent)
-      #expect(result.duration >= .milliseconds(690))
+      #expect(result.duration >= .milliseconds(1990))
       #expect(result.figures?.phase == .resolve)
     }
     #expect(names.asked.withLock { $0.count } <= 1 + 96)
@@ -169,6 +170,38 @@ struct NameTests {
     #expect(names.asked.withLock { $0 } == [])
     let code = probe.perform(request(2, "nobody.test", target.port))?.error?.code
     #expect(["unknownHost", "resolverUnavailable"].contains(code))
+  }
+
+  @Test("an address is forgotten in its time beside transfers that look through all addresses only now and then")
+  func forgotten() throws {
+    let names = Names()
+    let target = ScriptedTarget.answering("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok")
+    defer { target.stop() }
+    let probe = try TransportProbe(resolve: names.resolve) {
+      $0.nameCacheTime = .seconds(1)
+    }
+    let began = ContinuousClock.now
+    for id in 1...40 {
+      #expect(probe.perform(request(UInt64(id), "good.test", target.port))?.status == 200)
+      #expect(probe.perform(request(UInt64(id), "127.0.0.1", target.port))?.status == 200)
+      usleep(100_000)
+    }
+    let seconds = Int((ContinuousClock.now - began).components.seconds)
+    // libcurl counts whole seconds.
+    #expect(names.count("good.test") >= 3 && names.count("good.test") <= seconds + 2, "\(names.count("good.test"))")
+  }
+
+  @Test("addresses are looked through once a second at most")
+  func pruning() {
+    let pruning = AddressPruning()
+    let began = ContinuousClock.now
+    var due = 0
+    while ContinuousClock.now - began < .milliseconds(1500) {
+      if pruning.isDue() { due += 1 }
+      usleep(10_000)
+    }
+    let seconds = Int((ContinuousClock.now - began).components.seconds)
+    #expect(due >= 2 && due <= seconds + 1)
   }
 
   @Test("the system's resolver gives the addresses of this machine's own name for itself")
