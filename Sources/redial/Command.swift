@@ -20,6 +20,10 @@ struct Command: Sendable {
     var form: String?
     let summary: String
     var repeats = false
+    /// Only shown by `--help-all`.
+    var isRare = false
+    /// Under which heading `--help-all` shows it; nil for the first.
+    var heading: String?
     /// What it was called before; still understood, and shown nowhere.
     var oldName: String?
 
@@ -27,15 +31,23 @@ struct Command: Sendable {
     func isCalled(_ word: String) -> Bool { word == name || word == short || word == oldName }
   }
 
-  var help: String {
+  /// What it takes.
+  ///
+  /// - Parameter whole: With the options that few people need, under their headings.
+  func help(whole: Bool) -> String {
     var text = "\(summary)\n\nUsage: redial \(name) [OPTIONS]\(operands.isEmpty ? "" : " " + operands)\n"
-    if !options.isEmpty {
-      text += "\nOptions:\n"
-      for option in options {
-        let names = (option.short.map { "\($0), " } ?? "") + option.name + (option.form.map { " " + $0 } ?? "")
-        text += "  \(names)\n      \(option.summary)\(option.repeats ? " May be given again." : "")\n"
+    var heading: String?
+    var hasBegun = false
+    for option in options where whole || !option.isRare {
+      if !hasBegun || whole && option.heading != heading {
+        heading = option.heading
+        text += "\n\(whole ? heading ?? "Options" : "Options"):\n"
+        hasBegun = true
       }
+      let names = (option.short.map { "\($0), " } ?? "") + option.name + (option.form.map { " " + $0 } ?? "")
+      text += "  \(names)\n      \(option.summary)\(option.repeats ? " Can be given more than once." : "")\n"
     }
+    if !whole, options.contains(where: \.isRare) { text += "\n--help-all shows all options, in groups.\n" }
     if !notes.isEmpty { text += "\n\(notes)\n" }
     return text + "\n" + RedialTool.exitCodes
   }
@@ -45,6 +57,8 @@ struct Command: Sendable {
 struct Arguments: Sendable {
   private(set) var operands: [String] = []
   private(set) var wantsHelp = false
+  /// Whether the help is to show every option.
+  private(set) var wantsWholeHelp = false
   private var values: [String: [String]] = [:]
 
   /// - Throws: A usage error that names what was not understood.
@@ -53,6 +67,8 @@ struct Arguments: Sendable {
     while let argument = rest.popFirst() {
       if argument == "--help" || argument == "-h" {
         wantsHelp = true
+      } else if argument == "--help-all" {
+        (wantsHelp, wantsWholeHelp) = (true, true)
       } else if argument == "--" {
         operands += rest
         rest = []

@@ -47,7 +47,7 @@ enum RedialTool {
     do throws(CommandError) {
       let parsed = try Arguments(Array(arguments.dropFirst()), of: command)
       if parsed.wantsHelp {
-        Terminal.write(command.help)
+        Terminal.write(command.help(whole: parsed.wantsWholeHelp))
         return .success
       }
       return try command.run(parsed)

@@ -4,7 +4,7 @@ import json
 import re
 import socket
 
-from processes import run, wait_until
+from processes import ROOT, run, wait_until
 
 COMMANDS = ["serve", "call", "get", "list", "cancel", "retry", "flaky", "webhook-secret", "health", "version"]
 
@@ -75,7 +75,7 @@ def test_the_service_and_the_key_have_one_name_each_in_the_help(redial):
         text = run(command, "--help").stdout
         assert "--server URL" in text and "--api-key KEY" in text, command
         assert not re.search(r"--url\b|--key\b|REDIAL_URL", text), command
-    assert not re.search(r"--url\b|--key\b", "".join(run("completion", shell).stdout for shell in ("bash", "zsh", "fish")))
+    assert not re.search(r"(--|-l )(url|key)\b", "".join(run("completion", shell).stdout for shell in ("bash", "zsh", "fish")))
     key = "0123456789abcdef"
     service = redial("--admin-key", key)
     for flag in ("--api-key", "--key"):
@@ -152,16 +152,100 @@ def test_a_service_that_is_not_there_is_told(redial):
 
 def test_print_config_shows_each_value_and_where_it_came_from(tmp_path):
     config = tmp_path / "redial.json"
-    config.write_text('{"maxHeld": 30, "drainTimeout": "9s", "logFormat": "json"}')
+    config.write_text('{"maxHeld": 30, "drainTimeout": "9s", "log": {"format": "json"}, "breaker": {"window": "30s"}}')
     answer = run(
         "serve", "--print-config", "--max-in-flight", "7", "--config", config,
         env={"REDIAL_DRAIN_TIMEOUT": "3s", "REDIAL_MAX_IN_FLIGHT": "8"})
     assert answer.returncode == 0
     lines = answer.stdout.splitlines()
     for line in (
-        "maxInFlight = 7  # flag --max-in-flight", "drainTimeout = 3s  # environment REDIAL_DRAIN_TIMEOUT",
-        f"maxHeld = 30  # file {config}", f"logFormat = json  # file {config}", "loops = 1  # default"):
+        "calls.maxInFlight = 7  # flag --max-in-flight", "server.drainTimeout = 3s  # environment REDIAL_DRAIN_TIMEOUT",
+        f"calls.maxHeld = 30  # file {config}", f"log.format = json  # file {config}", "server.loops = 1  # default",
+        f"breaker.window = 30s  # file {config}"):
         assert line in lines
+    groups = [line.partition(".")[0] for line in lines]
+    assert len(set(groups)) == sum(a != b for a, b in zip(groups, [None] + groups)), "each group in one place"
+    config.write_text('{"breakerWindow": "30s", "breaker": {"window": "40s"}}')
+    answer = run("serve", "--print-config", "--config", config)
+    assert answer.returncode == 2 and "breakerWindow and breaker.window" in answer.stderr, answer
+
+
+def documented_settings():
+    """What the help shows of each setting: flag, form, variable, default."""
+    found = re.findall(r"^  (--\S+) (.+)\n      .* \[(REDIAL_\w+); (.*)\]$", run("serve", "--help-all").stdout, re.M)
+    return [(flag, form, variable, "" if default == "none" else default) for flag, form, variable, default in found]
+
+
+def test_the_help_of_serve_is_short_and_all_of_it_is_grouped():
+    short, whole = run("serve", "--help").stdout, run("serve", "--help-all").stdout
+    assert len(re.findall(r"\[REDIAL_\w+;", short)) == 15
+    assert "--help-all" in short and "--listen" in short and "--gzip-level" not in short
+    headings = re.findall(r'^.* \("(\w+)" in the config file\):$', whole, re.M)
+    assert len(headings) == len(set(headings)) and {"server", "store", "breaker", "egress", "log"} <= set(headings)
+    assert len(documented_settings()) == len(run("serve", "--print-config").stdout.splitlines()) > 90
+    # Those that have one help show it for both.
+    assert run("list", "--help").stdout == run("list", "--help-all").stdout
+
+
+# Of the variables that the help and the README tell of, those that are not settings, with a value.
+OTHER_VARIABLES = {"REDIAL_CONFIG": "", "REDIAL_SERVER": "http://127.0.0.1:1", "REDIAL_URL": "http://127.0.0.1:1",
+                   "REDIAL_API_KEY": "rdl_0123456789abcdef", "REDIAL_NAMESPACE": "default"}
+
+
+def test_every_documented_flag_and_variable_is_taken(tmp_path):
+    values = {"--admin-key": "0123456789abcdef", "--webhook-secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+              "--otlp-headers": "a=b", "--target-rules": "[]"}
+    settings = documented_settings()
+    for flag, form, variable, default in settings:
+        value = values.get(flag, default)
+        for arguments, env, origin in (([flag, value], {}, f"flag {flag}"), ([], {variable: value}, f"environment {variable}")):
+            answer = run("serve", "--print-config", *arguments, env=env)
+            assert answer.returncode == 0, answer
+            assert [line for line in answer.stdout.splitlines() if line.endswith(f"  # {origin}")], (flag, origin)
+    # All of them at once, and those that are not settings, are in nobody's way.
+    config = tmp_path / "redial.json"
+    config.write_text("{}")
+    everything = {variable: values.get(flag, default) for flag, _, variable, default in settings}
+    everything |= OTHER_VARIABLES | {"REDIAL_CONFIG": str(config)}
+    told = set()
+    for command in re.findall(r"^  ([a-z-]+)  ", run("--help").stdout, re.M):
+        answer = run(command, "--help-all", env=everything)
+        assert answer.returncode == 0, answer
+        told |= set(re.findall(r"REDIAL_[A-Z_]+[A-Z]", answer.stdout))
+        # Each flag with a value where it is shown with one; those of serve have been tried above.
+        for flag, form in re.findall(r"^  (?:-\w, )?(--[a-z-]+)( \S+)?", answer.stdout.partition("Exit codes")[0], re.M):
+            if command == "serve":
+                continue
+            taken = run(command, flag, *(["1"] if form else []), "--help")
+            assert taken.returncode == 0, (command, flag, taken.stderr)
+    readme = set(re.findall(r"`(REDIAL_[A-Z_]+[A-Z])", (ROOT / "README.md").read_text())) - {"REDIAL_PORT"}
+    assert told | readme <= set(everything), (told | readme) - set(everything)
+    store = f"sqlite:{tmp_path}/redial.db"
+    for arguments in (["serve", "--print-config"], ["keys", "create", "--name", "a", "--store", store],
+                      ["keys", "list", "--store", store], ["doctor", "--store", store],
+                      ["export", "--store", store], ["backup", "--store", store, f"{tmp_path}/copy.db"],
+                      ["webhook-secret", "--store", store]):
+        answer = run(*arguments, env=everything)
+        assert answer.returncode == 0, answer
+
+
+def test_a_kubernetes_service_of_the_same_name_is_in_nobodys_way(redial, tmp_path):
+    links = {}
+    for name in ("REDIAL", "REDIAL_POSTGRES", "REDIAL_MAX"):
+        links |= {
+            f"{name}_SERVICE_HOST": "10.96.0.7", f"{name}_SERVICE_PORT": "8080", f"{name}_SERVICE_PORT_HTTP": "8080",
+            f"{name}_PORT": "tcp://10.96.0.7:8080", f"{name}_PORT_8080_TCP": "tcp://10.96.0.7:8080",
+            f"{name}_PORT_8080_TCP_PROTO": "tcp", f"{name}_PORT_8080_TCP_PORT": "8080",
+            f"{name}_PORT_8080_TCP_ADDR": "10.96.0.7"}
+    store = f"sqlite:{tmp_path}/redial.db"
+    for arguments in (["serve", "--print-config"], ["keys", "create", "--name", "a", "--store", store],
+                      ["doctor", "--store", store]):
+        answer = run(*arguments, env=links)
+        assert answer.returncode == 0, answer
+    for wrong in ({"REDIAL_PORT": "8080"}, {"REDIAL_LISTEN_PORT": "8080"}, {"REDIAL_MIN_T_L_S": "1.3"},
+                  {"REDIAL_SERVICE_HSOT": "10.96.0.7"}):
+        answer = run("serve", "--print-config", env=links | wrong)
+        assert answer.returncode == 2 and next(iter(wrong)) in answer.stderr, answer
 
 
 def test_settings_that_cannot_be_are_told(tmp_path, redial):

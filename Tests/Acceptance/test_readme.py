@@ -88,8 +88,19 @@ def test_every_path_and_target_that_the_readme_names_is_there():
         assert (ROOT / path).exists(), path
 
 
+def test_the_config_files_that_it_shows_can_be_used(tmp_path):
+    examples = [block for block in blocks("json") if '"store": {"url"' in block or '"rules": [' in block]
+    assert len(examples) == 2
+    for example in examples:
+        file = tmp_path / "redial.json"
+        file.write_text(example)
+        answer = subprocess.run(
+            [BINARY, "serve", "--print-config", "--config", file], capture_output=True, text=True, env=environment())
+        assert answer.returncode == 0 and f"# file {file}" in answer.stdout, answer
+
+
 @pytest.mark.parametrize("file", ["docker/Dockerfile", "docker/compose.yaml"])
 def test_what_the_container_sets_are_settings(file):
-    known = subprocess.run([BINARY, "serve", "--help"], capture_output=True, text=True, env=environment()).stdout
+    known = subprocess.run([BINARY, "serve", "--help-all"], capture_output=True, text=True, env=environment()).stdout
     names = set(re.findall(r"REDIAL_[A-Z_]+", (ROOT / file).read_text()))
     assert names and all(name in known for name in names)

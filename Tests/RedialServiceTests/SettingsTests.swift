@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServer
+import RedialCore
 import RedialEngine
 import RedialModel
 import Testing
@@ -32,10 +33,10 @@ struct SettingsTests {
       #expect(loaded.settings.loops == 2)
       #expect(loaded.settings.listen == .tcp(host: "127.0.0.1", port: 8080))
       let lines = loaded.description.split(separator: "\n").map(String.init)
-      #expect(lines.contains("maxInFlight = 1  # flag --max-in-flight"))
-      #expect(lines.contains("maxHeld = 20  # environment REDIAL_MAX_HELD"))
-      #expect(lines.contains("loops = 2  # file \(file)"))
-      #expect(lines.contains("listen = 127.0.0.1:8080  # default"))
+      #expect(lines.contains("calls.maxInFlight = 1  # flag --max-in-flight"))
+      #expect(lines.contains("calls.maxHeld = 20  # environment REDIAL_MAX_HELD"))
+      #expect(lines.contains("server.loops = 2  # file \(file)"))
+      #expect(lines.first == "server.listen = 127.0.0.1:8080  # default")
       #expect(lines.count == Setting.all.count)
     }
   }
@@ -100,7 +101,8 @@ struct SettingsTests {
   @Test(
     "what only looks like a service link is a typing error",
     arguments: [
-      ("REDIAL_PORT", "8080"), ("REDIAL_SERVICE_PORT", "http"), ("REDIAL_SERVICE_HOST", ""), ("REDIAL_HOST", "10.0.0.1"),
+      ("REDIAL_PORT", "8080"), ("REDIAL_SERVICE_PORT", "http"), ("REDIAL_SERVICE_HOST", ""),
+      ("REDIAL_HOST", "10.0.0.1"),
       ("REDIAL_SERVICE_HOST_NAME", "10.0.0.1"), ("REDIAL_PORT_HTTP_TCP", "tcp://10.0.0.1:80"),
       ("REDIAL_PORT_80_TCP_PROTO", "yes"), ("REDIAL_LISTEN_PORT", "80"), ("REDIAL_SERVICE", "10.0.0.1"),
       ("REDIAL_PORT_99999_TCP", "tcp://10.0.0.1:99999"),
@@ -122,7 +124,10 @@ struct SettingsTests {
 
   @Test(
     "a config file that cannot be read is an error that names it",
-    arguments: ["", "[]", "{\"loops\": {}}", "{\"loops\": 1", "{\"loops\": 1} x", "{\"loops\": null}"])
+    arguments: [
+      "{\"server\": {\"loops\": {}}}", "{\"breakers\": {}}", "{\"server\": \"x\"}", "", "[]", "{\"loops\": {}}",
+      "{\"loops\": 1", "{\"loops\": 1} x", "{\"loops\": null}",
+    ])
   func brokenFile(content: String) throws {
     try withFile(content) { file in
       let fault = #expect(throws: LoadedSettings.Fault.self) { try load(file: file) }
@@ -137,20 +142,71 @@ struct SettingsTests {
     let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     let loaded = try load(environment: ["REDIAL_WEBHOOK_SECRET": secret])
     #expect(loaded.settings.webhookSecret == secret)
-    #expect(loaded.description.contains("webhookSecret = (hidden)  # environment REDIAL_WEBHOOK_SECRET"))
+    #expect(loaded.description.contains("webhooks.secret = (hidden)  # environment REDIAL_WEBHOOK_SECRET"))
     let fault = #expect(throws: LoadedSettings.Fault.self) { try load(flags: ["webhookSecret": "hunter2"]) }
     #expect(fault?.message.contains("hunter2") == false)
   }
 
-  @Test("the README's table of settings is the settings")
+  @Test("every setting is in exactly one group, under a name of its own")
+  func groups() {
+    #expect(SettingGroup.allCases.flatMap(\.keys).sorted() == Setting.all.map(\.key).sorted())
+    #expect(Set(Setting.all.map(\.path)).count == Setting.all.count)
+    for setting in Setting.all {
+      let name = String(setting.path.drop { $0 != "." }.dropFirst())
+      #expect(setting.group.setting(name)?.key == setting.key, "\(setting.path)")
+    }
+    #expect(Setting.all.filter(\.isCommon).count == 15)
+  }
+
+  @Test("the config file takes settings in groups, by their keys, and both, but none of them twice")
+  func groupedFile() throws {
+    let grouped = #"""
+      {"breaker": {"window": "30s", "failureRate": 0.25}, "store": {"url": "sqlite:x.db"}, "loops": 2,
+       "egress": "listed", "targets": {"maxInFlightPerTarget": 3, "rules": [{"match": "a*", "settings": {}}]}}
+      """#
+    try withFile(grouped) { file in
+      let settings = try load(file: file).settings
+      #expect(settings.engine.breaker.failureRate == 0.25 && settings.engine.breaker.window == .time(.seconds(30)))
+      #expect(settings.store == "sqlite:x.db" && settings.loops == 2 && settings.egress.reach == .listed)
+      #expect(settings.engine.maxInFlightPerTarget == 3 && settings.engine.targetRules.count == 1)
+    }
+    for (content, words) in [
+      (
+        "{\"breakerWindow\": \"1m\",\n \"breaker\": {\"window\": \"1m\"}}",
+        ["breakerWindow", "breaker.window", "1 and 2"]
+      ),
+      (#"{"store": {"url": "sqlite:a"}, "store": "sqlite:b"}"#, ["store.url and store are", "given twice"]),
+      (#"{"loops": 1, "loops": 2}"#, ["loops is given twice"]),
+      (#"{"breaker": {"window": "1m"}, "breaker": {"window": "1m"}}"#, ["breaker.window is given twice"]),
+      (#"{"breaker": {"breakerWindow": "1m"}}"#, ["breaker.breakerWindow", "did you mean breaker.window?"]),
+      (#"{"server": {"window": "1m"}}"#, ["server.window is not a setting"]),
+      (#"{"breaker.window": "1m"}"#, ["breaker.window is not a setting"]),
+      (#"{"breaker": {"window": "soon"}}"#, ["breakerWindow", "soon"]),
+    ] {
+      try withFile(content) { file in
+        let fault = #expect(throws: LoadedSettings.Fault.self) { try load(file: file) }
+        for word in words {
+          #expect(fault?.message.contains(word) == true, "\(content): \(fault?.message ?? "")")
+        }
+      }
+    }
+  }
+
+  @Test("the README's table of settings is the settings, in their groups")
   func readme() throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
-    for setting in Setting.all {
-      let byDefault = setting.defaultText.isEmpty ? "" : "`\(setting.defaultText)`"
-      let row = "| `\(setting.key)` | `\(setting.form)` | \(byDefault) | \(setting.summary) |"
-      #expect(readme.contains(row), "README.md lacks the row: \(row)")
+    for group in SettingGroup.allCases {
+      let heading = "| **`\(group.rawValue)`** | | | **\(group.title)** |\n"
+      let start = try #require(readme.range(of: heading), "README.md lacks the row: \(heading)")
+      let rows = readme[start.upperBound...].split(separator: "\n", omittingEmptySubsequences: false)
+        .prefix { $0.hasPrefix("| `") }
+      let expected = group.settings.map { setting in
+        let byDefault = setting.defaultText.isEmpty ? "" : "`\(setting.defaultText)`"
+        return "| `\(setting.key)` | `\(setting.form)` | \(byDefault) | \(setting.summary) |"
+      }
+      #expect(rows.map(String.init) == expected, "README.md, \(group.rawValue)")
     }
   }
 }

@@ -25,16 +25,13 @@ public struct LoadedSettings: Sendable {
   /// - Parameters:
   ///   - flags: Values by key, from the command line.
   ///   - environment: The environment's variables.
-  ///   - file: The path of a config file: one JSON object of keys and values.
+  ///   - file: The path of a config file; see ``ConfigFile``.
   /// - Throws: What is wrong with the first value, file or variable that is.
   public static func load(
     flags: [String: String], environment: [String: String], file: String?
   ) throws(Fault) -> LoadedSettings {
     var loaded = LoadedSettings()
-    let inFile = try file.map { path throws(Fault) in try Self.read(path) } ?? [:]
-    for key in inFile.keys.sorted() where !Setting.all.contains(where: { $0.key == key }) {
-      throw Fault("\(file ?? ""): \(key) is not a setting; `redial serve --help` lists them")
-    }
+    let inFile = try file.map { path throws(Fault) in try ConfigFile(path).entries } ?? [:]
     try checkVariables(environment)
     for setting in Setting.all {
       if let value = flags[setting.key] {
@@ -55,12 +52,12 @@ public struct LoadedSettings: Sendable {
     "REDIAL_CONFIG", "REDIAL_SERVER", "REDIAL_URL", "REDIAL_API_KEY", "REDIAL_NAMESPACE",
   ]
 
-  /// One line a setting: its value and where it came from.
+  /// One line a setting, in the order of the groups: its place in the config file, its value and where it came from.
   public var description: String {
-    Setting.all.map { setting in
+    SettingGroup.allCases.flatMap(\.settings).map { setting in
       let value = setting.read(settings)
       let shown = setting.isSecret && !value.isEmpty ? "(hidden)" : value
-      return "\(setting.key) = \(shown)  # \(origins[setting.key] ?? "default")\n"
+      return "\(setting.path) = \(shown)  # \(origins[setting.key] ?? "default")\n"
     }.joined()
   }
 
@@ -89,42 +86,6 @@ public struct LoadedSettings: Sendable {
         "environment: \(name) is not a variable of Redial\(meant.isEmpty ? "; " : meant + " ")"
           + "`redial serve --help-all` lists them")
     }
-  }
-
-  /// A value in the file, and the line that it begins in.
-  private struct Entry {
-    var text: String
-    var line: Int
-  }
-
-  private static func read(_ path: String) throws(Fault) -> [String: Entry] {
-    guard let bytes = FileContents.read(path) else {
-      throw Fault("cannot read the config file \(path): \(String(cString: strerror(errno)))")
-    }
-    do {
-      return try bytes.withUnsafeBufferPointer { buffer throws(JSONError) in try parse(buffer) }
-    } catch {
-      throw Fault("\(path): at byte \(error.offset): \(error.reason)")
-    }
-  }
-
-  private static func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> [String: Entry] {
-    var reader = JSONReader(bytes)
-    var values: [String: Entry] = [:]
-    try reader.beginObject()
-    while let key = try reader.nextKey() {
-      let kind = try reader.peek()
-      let line = 1 + bytes[..<reader.offset].count { $0 == UInt8(ascii: "\n") }
-      switch kind {
-      case .string: values[key] = Entry(text: try reader.string(), line: line)
-      // What is said there is for the setting itself to read.
-      case .array where key == "targetRules", .number, .bool:
-        values[key] = Entry(text: String(decoding: reader.raw(try reader.skipValue()), as: UTF8.self), line: line)
-      default: throw JSONError(offset: reader.offset, reason: "\(key) must be a string or a number")
-      }
-    }
-    try reader.finish()
-    return values
   }
 }
 

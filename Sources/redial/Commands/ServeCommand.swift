@@ -7,19 +7,23 @@ extension Command {
   static let serve = Command(
     name: "serve", summary: "Run the service.",
     options: [
-      Option(name: "--config", form: "FILE", summary: "Config file: a JSON object of settings [REDIAL_CONFIG]."),
-      Option(name: "--print-config", summary: "Show every setting and where its value came from, and exit."),
+      Option(name: "--config", form: "FILE", summary: "Config file: settings in a JSON object [REDIAL_CONFIG]."),
+      Option(name: "--print-config", summary: "Show each setting, its value and where that came from, and exit."),
     ]
-      + Setting.all.map { setting in
-        let byDefault = setting.defaultText.isEmpty ? "none" : setting.defaultText
-        return Option(
-          name: setting.flag, form: setting.form,
-          summary: "\(setting.summary) [\(setting.variable); \(byDefault)]")
+      + SettingGroup.allCases.flatMap { group in
+        group.settings.map { setting in
+          let byDefault = setting.defaultText.isEmpty ? "none" : setting.defaultText
+          return Option(
+            name: setting.flag, form: setting.form,
+            summary: "\(setting.summary) [\(setting.variable); \(byDefault)]", isRare: !setting.isCommon,
+            heading: "\(group.title) (\"\(group.rawValue)\" in the config file)")
+        }
       },
-    notes: "A flag comes before the environment, and that before the config file.\n"
-      + "The other commands show a service the API key in REDIAL_API_KEY.\n"
-      + "Given listening sockets by the service manager (LISTEN_FDS), it takes them and binds no address.\n"
-      + "SIGTERM or SIGINT stops the service once running attempts have ended; a second one stops it at once."
+    notes: "A flag comes before the environment variable, and that before the config file. After each option stand its\n"
+      + "environment variable and its default. In the config file settings are in groups:\n"
+      + "{\"store\": {\"retentionTime\": \"3d\"}, \"breaker\": {\"window\": \"30s\"}}\n"
+      + "If the service manager passes listening sockets (LISTEN_FDS), the service uses them in place of --listen.\n"
+      + "SIGTERM or SIGINT stops the service when the attempts in flight have ended; a second one stops it at once."
   ) { arguments throws(CommandError) in
     let loaded = try ServeCommand.load(arguments)
     if arguments.has("--print-config") {

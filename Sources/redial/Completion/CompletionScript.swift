@@ -32,7 +32,7 @@ struct CompletionScript {
 
       """
     for command in commands {
-      let options = command.options.flatMap { [$0.name] + ($0.short.map { [$0] } ?? []) } + ["--help"]
+      let options = command.options.flatMap { [$0.name] + ($0.short.map { [$0] } ?? []) } + helps(command)
       let valued = command.options.filter { $0.form != nil }.flatMap { [$0.name] + ($0.short.map { [$0] } ?? []) }
       text += "    \(command.name))\n"
       // Behind an option that takes a value, a file may be meant: the shell's own completion follows.
@@ -51,6 +51,11 @@ struct CompletionScript {
       complete -o default -F _redial redial
 
       """
+  }
+
+  /// The options that show what a command takes.
+  private func helps(_ command: Command) -> [String] {
+    ["--help"] + (command.options.contains(where: \.isRare) ? ["--help-all"] : [])
   }
 
   // MARK: zsh
@@ -94,7 +99,8 @@ struct CompletionScript {
       for (place, words) in command.words.enumerated() {
         text += " \\\n        " + Self.quoted("\(place + 1): :(\(words.joined(separator: " ")))")
       }
-      text += " \\\n        '--help[Show what it takes.]' '*: :_default' ;;\n"
+      for help in helps(command) { text += " \\\n        '\(help)[Show what it takes.]'" }
+      text += " '*: :_default' ;;\n"
     }
     return text
       + "  esac\n}\nif [ \"$funcstack[1]\" = _redial ]; then _redial \"$@\"; else compdef _redial redial; fi\n"
@@ -119,7 +125,9 @@ struct CompletionScript {
         text += "complete -c redial -n '__fish_seen_subcommand_from \(command.name); and \(place)' -f -a"
         text += " \(Self.fishQuoted(words.joined(separator: " ")))\n"
       }
-      text += "complete -c redial -n \(condition) -l help -d 'Show what it takes.'\n"
+      for help in helps(command) {
+        text += "complete -c redial -n \(condition) -l \(help.dropFirst(2)) -d 'Show what it takes.'\n"
+      }
     }
     return text
   }

@@ -1,0 +1,125 @@
+/// The settings that belong together, as the help, the config file and the README show them.
+///
+/// In the config file a group is an object, and a setting of it goes without the group's name: `breakerWindow` is
+/// `{"breaker": {"window": "1m"}}`. Its key alone, `{"breakerWindow": "1m"}`, says the same.
+public enum SettingGroup: String, Sendable, CaseIterable {
+  case server, access, store, calls, forecasts, targets, breaker, egress, transport, tls, webhooks, events, tracing,
+    metrics, log
+
+  /// What the settings are about.
+  public var title: String {
+    switch self {
+    case .server: "Listening and HTTP"
+    case .access: "Access, and what is not shown"
+    case .store: "The store, and how long it keeps calls"
+    case .calls: "Calls and requests of clients"
+    case .forecasts: "Previews and simulations"
+    case .targets: "Targets: limits and retry budgets"
+    case .breaker: "Circuit breakers"
+    case .egress: "Where calls may go"
+    case .transport: "Requests to targets"
+    case .tls: "TLS to targets"
+    case .webhooks: "Webhooks"
+    case .events: "The event stream"
+    case .tracing: "Traces"
+    case .metrics: "Metrics"
+    case .log: "The log"
+    }
+  }
+
+  /// The keys of its settings, in the order in which people are shown them.
+  var keys: [String] {
+    switch self {
+    case .server:
+      [
+        "listen", "socketPermissions", "loops", "maxConnections", "maxBodyBytes", "maxInflationRatio", "gzipLevel",
+        "gzipMinBytes", "maxHeaderBytes", "maxHeaderCount", "maxTargetLength", "maxRequestsPerConnection",
+        "maxPipelinedBytes", "maxOutputBacklogBytes", "headerTimeout", "bodyTimeout", "idleTimeout", "writeTimeout",
+        "drainTimeout",
+      ]
+    case .access: ["adminKey", "allowUnauthenticated", "redactHeaders", "redactParameters"]
+    case .store:
+      [
+        "store", "retentionTime", "retentionBytes", "retentionMinimumTime", "compressMinBytes", "keptResponses",
+        "idempotencyTime",
+      ]
+    case .calls:
+      [
+        "maxInFlight", "maxHeld", "maxHeldBytes", "streamBodiesAbove", "maxUnfinished", "namespaceShare", "maxWaiting",
+        "maxWaitTime", "maxBatch", "maxScan", "maxOperations", "operationRate", "maxPolicies", "maxPolicyVersions",
+      ]
+    case .forecasts: ["maxPreviewDraws", "maxSimulationAttempts", "maxForecastsPerKey", "maxForecasts"]
+    case .targets:
+      [
+        "maxInFlightPerTarget", "targetShare", "targetRate", "targetBurst", "retryBudgetShare",
+        "retryBudgetMinPerSecond", "slowStart", "maxTargetHold", "maxAttemptTimeout", "targetNaming",
+        "targetRules",
+      ]
+    case .breaker:
+      [
+        "breakerConsecutiveFailures", "breakerFailureRate", "breakerWindow", "breakerMinimumCalls",
+        "breakerOpenInterval", "breakerMaxOpenInterval", "breakerProbes",
+      ]
+    case .egress: ["egress", "egressAllow", "egressDeny", "proxy"]
+    case .transport:
+      [
+        "connectTimeout", "firstByteTimeout", "happyEyeballsDelay", "lowSpeedLimit", "lowSpeedTime",
+        "maxConnectionsPerTarget", "maxIdleConnections", "maxConnectionAge", "nameCacheTime", "maxLookups",
+        "maxResponseBytes",
+        "maxResponseHeaderBytes", "maxResponseInflationRatio",
+      ]
+    case .tls: ["minTLS", "caFile", "tlsDirectory"]
+    case .webhooks: ["webhookSecret", "maxWebhookEndpoints", "webhookDisableAfter"]
+    case .events: ["maxEventListeners", "maxEvents", "maxEventBytes", "eventHeartbeat", "eventLinger"]
+    case .tracing:
+      ["otlpEndpoint", "otlpHeaders", "otlpService", "traceShare", "otlpInterval", "otlpTimeout", "maxSpans"]
+    case .metrics: ["namedTargets", "storeWatchInterval"]
+    case .log: ["logFormat", "logLevel"]
+    }
+  }
+
+  /// The settings, in the order in which people are shown them.
+  public var settings: [Setting] { keys.compactMap { key in Setting.all.first { $0.key == key } } }
+
+  /// What a key of the group may begin with and goes without in the config file.
+  private var prefix: String {
+    switch self {
+    case .targets, .webhooks, .events: String(rawValue.dropLast())
+    default: rawValue
+    }
+  }
+
+  /// The setting's name in the group.
+  func name(of key: String) -> String {
+    switch key {
+    case "store": "url"
+    case "egress": "reach"
+    default:
+      if key.hasPrefix(prefix), let first = key.dropFirst(prefix.count).first, first.isUppercase {
+        first.lowercased() + key.dropFirst(prefix.count + 1)
+      } else {
+        key
+      }
+    }
+  }
+
+  /// The setting of this name in the group.
+  func setting(_ name: String) -> Setting? { settings.first { self.name(of: $0.key) == name } }
+}
+
+extension Setting {
+  /// The group that it belongs to; a test sees to it that there is exactly one.
+  public var group: SettingGroup { SettingGroup.allCases.first { $0.keys.contains(key) } ?? .server }
+
+  /// Its place in the config file, such as `breaker.window`.
+  public var path: String { "\(group.rawValue).\(group.name(of: key))" }
+
+  /// Whether it is one of the few that people set; the help shows the others on request.
+  public var isCommon: Bool {
+    [
+      "listen", "adminKey", "allowUnauthenticated", "store", "retentionTime", "retentionBytes", "maxBodyBytes",
+      "maxInFlight", "maxInFlightPerTarget", "egress", "egressAllow", "webhookSecret", "otlpEndpoint", "logFormat",
+      "logLevel",
+    ].contains(key)
+  }
+}
