@@ -59,17 +59,17 @@ enum RedialTool {
 
   private static var overview: String {
     var text =
-      "Redial: hand over an HTTP call, and it is retried until it gets through.\n\nUsage: redial COMMAND [OPTIONS]\n\n"
+      "Redial: submit an HTTP call, and it is retried until it succeeds.\n\nUsage: redial COMMAND [OPTIONS]\n\n"
     for command in commands { text += "  \(padded(command.name, 16))\(command.summary)\n" }
-    text += "\n`redial COMMAND --help` says more.\n\n\(exitCodes)"
+    text += "\n`redial COMMAND --help` shows the options of a command.\n\n\(exitCodes)"
     return text
   }
 
   static let exitCodes = """
-    Exit codes: 0 done, 1 the call ended without success or the service is not well,
-    2 the command line or a setting was not understood, 3 the service cannot be reached
-    or started, 4 the service refused, 5 the time allowed ran out; 141 nobody reads the output
-    any more. Output that cannot be written, as on a full disk, is a 1.
+    Exit codes: 0 success; 1 the call failed, the service is not healthy, or the output
+    could not be written; 2 the command line or a setting is wrong; 3 the service cannot be
+    reached or started; 4 the service refused; 5 --timeout ran out; 141 the reader of the
+    output is gone.
 
     """
 

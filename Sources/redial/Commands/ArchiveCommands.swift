@@ -6,15 +6,15 @@ import RedialStore
 extension Command {
   /// `redial export`
   static let export = Command(
-    name: "export", summary: "Write the calls of a store as lines of JSON.",
+    name: "export", summary: "Write the calls of a store as JSON, one per line.",
     options: StoreOption.options + [
       Option(
         name: "--state", form: "STATE", summary: "Only scheduled, running, succeeded, failed or cancelled ones."),
-      Option(name: "--output", short: "-o", form: "FILE", summary: "A new file to write to [standard output]."),
+      Option(name: "--output", short: "-o", form: "FILE", summary: "Write to this new file [standard output]."),
     ],
     notes: """
-      A service may be running on the store. Each call is as of one moment, but not all as of the same one; `redial backup`
-      makes such a copy. Bodies are base 64, times and spans microseconds.
+      A service can be running on the store. Each call is exported as it is at one moment, but calls differ in that moment;
+      `redial backup` copies all of them as of one moment. Bodies are in base 64, times and durations in microseconds.
       """
   ) { arguments throws(CommandError) in
     var state: CallState?
@@ -28,11 +28,11 @@ extension Command {
 
   /// `redial import`
   static let importing = Command(
-    name: "import", summary: "Put the calls that `redial export` wrote into a store.",
+    name: "import", summary: "Import calls that `redial export` wrote into a store.",
     operands: "[FILE]", operandCount: 0...1, options: StoreOption.options,
     notes: """
-      Without FILE it reads standard input. No service may be running on the store. A call that is there already is left as
-      it is, so an import that was cut off can be done again. A line that is no call is told of, and the others are taken.
+      Without FILE it reads standard input. No service may be running on the store. A call that the store already has is not
+      changed, so you can repeat an import that was interrupted. An invalid line is reported, and the others are imported.
       """
   ) { arguments throws(CommandError) in
     let settings = try StoreOption.settings(arguments)

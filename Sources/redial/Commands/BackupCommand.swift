@@ -3,14 +3,14 @@ import RedialStore
 extension Command {
   /// `redial backup`
   static let backup = Command(
-    name: "backup", summary: "Copy a store, of a running service or at rest, into a new file.",
+    name: "backup", summary: "Copy a store into a new file; a service can be running on it.",
     operands: "FILE", operandCount: 1...1,
     options: StoreOption.options + [
-      Option(name: "--compact", summary: "Write it anew, without the space that removed calls left.")
+      Option(name: "--compact", summary: "Leave out the free space of removed calls.")
     ],
     notes: """
-      The copy is the store as of one moment, and is a store itself: to restore it, stop the service, move its file and
-      those beside it (-wal, -shm) away, and put the copy in their place. It holds the webhook secret and all payloads.
+      The copy is the whole store as of one moment. To restore it, stop the service, move the store's file and the files
+      beside it (-wal, -shm) away, and put the copy in its place. The copy holds the webhook secret and all payloads.
       """
   ) { arguments throws(CommandError) in
     let (source, target) = (try StoreOption.path(arguments), arguments.operands[0])

@@ -3,21 +3,22 @@ import RedialModel
 extension Command {
   /// `redial batch`
   static let batch = Command(
-    name: "batch", summary: "Submit many calls, a descriptor a line.", operands: "[FILE]", operandCount: 0...1,
+    name: "batch", summary: "Submit many calls: a file with one call descriptor per line.", operands: "[FILE]",
+    operandCount: 0...1,
     options: [
       Option(
         name: "--size", form: "COUNT",
-        summary: "Descriptors a request, from 1 to 1000 [500]; not with --idempotency-key, where it is always 500."),
+        summary: "Descriptors per request, 1 to 1000 [500]. Not with --idempotency-key, which needs 500."),
       Option(
         name: "--idempotency-key", form: "KEY",
-        summary: "The same file again, whole, under the same key submits nothing twice, for a day."),
-      Option(name: "--json", summary: "Show the service's answers, a line a call."),
+        summary: "For a day, sending the same whole file under the same key submits no call twice."),
+      Option(name: "--json", summary: "Show the answers of the service, one line per call."),
     ] + APIClient.options,
     notes: """
-      Without FILE it reads standard input. Shows the id of each call that is accepted; what is wrong with a line is told on
-      standard error, and the others are taken: then it exits with 1. When the service cannot go on it stops, and says which
-      line is the first without an answer. Under a key a descriptor is known by its place in the file, among those that are
-      not blank: send the whole file again, with more behind it if you like, and not only what is left of it.
+      Without FILE it reads standard input. It shows the id of each accepted call. An invalid line is reported on standard
+      error, the other lines are submitted, and the exit code is 1. If the service fails, the command stops and names the
+      first line without an answer. With --idempotency-key, a descriptor is recognized by its position in the file, not
+      counting blank lines. So send the whole file again, not only the rest; you can add lines at the end.
       """
   ) { arguments throws(CommandError) in
     try BatchCommand(arguments).run()

@@ -13,15 +13,17 @@ extension Command {
       Option(
         name: "--data", short: "-d", form: "TEXT",
         summary: "Request body; @FILE reads it from a file. If it is JSON, it is sent as application/json."),
-      Option(name: "--idempotent", summary: "Say that the request may be executed more than once."),
+      Option(name: "--idempotent", summary: "The target may execute the request more than once."),
       Option(name: "--policy", form: "JSON", summary: "The policy, as in a call descriptor."),
-      Option(name: "--delay", form: "DURATION", summary: "Start only after this."),
-      Option(name: "--target", form: "KEY", summary: "The target whose breaker and limits the call shares."),
+      Option(name: "--delay", form: "DURATION", summary: "Wait this long before the first attempt."),
+      Option(
+        name: "--target", form: "KEY", summary: "Target whose breaker and limits the call shares [the URL's origin]."),
       Option(name: "--label", form: "NAME=VALUE", summary: "A label of the call.", repeats: true),
-      Option(name: "--callback", form: "URL", summary: "Where the webhook goes."),
-      Option(name: "--no-wait", summary: "Show the call's id as soon as it is accepted, and exit."),
-      Option(name: "--timeout", form: "DURATION", summary: "Wait no longer than this; the call goes on [no limit]."),
-      Option(name: "--json", summary: "Show the call as JSON at its end, and nothing else."),
+      Option(name: "--callback", form: "URL", summary: "URL that gets a webhook when the call ends."),
+      Option(name: "--no-wait", summary: "Show the id of the accepted call and exit."),
+      Option(
+        name: "--timeout", form: "DURATION", summary: "Stop waiting after this time; the call goes on [no limit]."),
+      Option(name: "--json", summary: "Show only the ended call, as JSON."),
     ] + APIClient.options
   ) { arguments throws(CommandError) in
     try CallCommand(arguments).run()

@@ -21,8 +21,8 @@ extension Command {
   static let retry = Command(
     name: "retry", summary: "Run a call now, or again if it has ended.", operands: "ID", operandCount: 1...1,
     options: [
-      Option(name: "--by", form: "NAME", summary: "Who wants it; it stays with the call."),
-      Option(name: "--reason", form: "TEXT", summary: "Why; it stays with the call."), asJSON,
+      Option(name: "--by", form: "NAME", summary: "Your name; it is kept with the call."),
+      Option(name: "--reason", form: "TEXT", summary: "Why; it is kept with the call."), asJSON,
     ] + APIClient.options
   ) { arguments throws(CommandError) in
     var writer = JSONWriter()
@@ -37,17 +37,17 @@ extension Command {
   static let erase = Command(
     name: "erase", summary: "Erase the payloads of a call that has ended.", operands: "ID", operandCount: 1...1,
     options: [asJSON] + APIClient.options,
-    notes: "What remains is how the call went. It cannot be undone, and the call cannot be run again."
+    notes: "The history of the attempts stays. This cannot be undone, and the call cannot be retried afterwards."
   ) { arguments throws(CommandError) in
     try show("DELETE", "/content", arguments)
   }
 
   /// `redial attempts`
   static let attempts = Command(
-    name: "attempts", summary: "Show each attempt of a call: when, what came of it, what was decided and why.",
+    name: "attempts", summary: "Show each attempt of a call: its time, result, decision and reason.",
     operands: "ID", operandCount: 1...1,
     options: [
-      Option(name: "--body", summary: "Show the responses' bodies too, as far as they were kept."), asJSON,
+      Option(name: "--body", summary: "Show the stored response bodies, too."), asJSON,
     ] + APIClient.options
   ) { arguments throws(CommandError) in
     let query = arguments.has("--body") ? "?include=body" : ""
@@ -75,13 +75,14 @@ extension Command {
       Option(name: "--created-after", form: "TIME", summary: "Only those accepted then or later."),
       Option(name: "--created-before", form: "TIME", summary: "Only those accepted earlier."),
       Option(name: "--status", form: "STATUS", summary: "Only those whose last answer was this, or such as 500-599."),
-      Option(name: "--outcome", form: "OUTCOME", summary: "Only those whose last attempt came out so."),
+      Option(name: "--outcome", form: "OUTCOME", summary: "Only those whose last attempt had this outcome."),
       Option(name: "--failure-reason", form: "REASON", summary: "Only those that failed for this reason."),
       Option(name: "--in-url", form: "TEXT", summary: "Only those whose URL contains this."),
       Option(name: "--idempotency-key", form: "KEY", summary: "Only the call that was accepted under this key."),
       Option(name: "--kind", form: "KIND", summary: "call or webhook [call]."),
       Option(name: "--limit", form: "COUNT", summary: "How many, from 1 to 250 [50]."),
-      Option(name: "--cursor", form: "CURSOR", summary: "Where to go on; the end of a list shows it."), asJSON,
+      Option(name: "--cursor", form: "CURSOR", summary: "Show the next page; the end of a page shows its cursor."),
+      asJSON,
     ] + APIClient.options
   ) { arguments throws(CommandError) in
     let query = arguments.query([

@@ -1,7 +1,7 @@
 extension Command {
   /// `redial completion`
   static let completion = Command(
-    name: "completion", summary: "Show a script by which a shell completes this command.", operands: "bash|zsh|fish",
+    name: "completion", summary: "Show a completion script for a shell.", operands: "bash|zsh|fish",
     operandCount: 1...1, words: [CompletionScript.Shell.allCases.map(\.rawValue)],
     notes: """
       bash: source <(redial completion bash)

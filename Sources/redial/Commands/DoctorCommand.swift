@@ -6,14 +6,14 @@ import RedialStore
 extension Command {
   /// `redial doctor`
   static let doctor = Command(
-    name: "doctor", summary: "Check a store, of a running service or at rest.",
+    name: "doctor", summary: "Check a store for errors; a service can be running on it.",
     options: StoreOption.options + [
-      Option(name: "--quick", summary: "Do not compare indexes with their tables, which takes longest."),
+      Option(name: "--quick", summary: "Do not compare indexes with tables, which takes longest."),
       Option(name: "--json", summary: "Show the report as JSON."),
     ],
     notes: """
-      It only reads, and holds nobody up. Each number must be 0; overdue and stuck are looked for while a service runs.
-      For this command: 0 every number is 0, 1 one is not, 2 the store could not be checked.
+      It only reads and does not block the service. Each number must be 0. overdue and stuck are checked only while a service
+      is running. Exit codes of this command: 0 every number is 0; 1 one is not; 2 the store could not be checked.
       """
   ) { arguments throws(CommandError) in
     let path = try StoreOption.path(arguments)

@@ -4,21 +4,21 @@ import RedialModel
 extension Command {
   /// `redial events`
   static let events = Command(
-    name: "events", summary: "Show what happens, as it happens.",
+    name: "events", summary: "Show events as they happen.",
     options: [
-      Option(name: "--follow", short: "-f", summary: "Connect again when the connection ends, without a gap."),
+      Option(name: "--follow", short: "-f", summary: "Reconnect when the connection ends, without missing events."),
       Option(name: "--type", form: "TYPE,...", summary: "Only these, such as call.failed,target.opened."),
       Option(name: "--target", form: "KEY", summary: "Only those of this target."),
       Option(name: "--call", form: "ID", summary: "Only those of this call."),
       Option(name: "--label", form: "NAME:VALUE", summary: "Only those of calls with this label."),
-      Option(name: "--kind", form: "KIND", summary: "Those of calls of this kind: call or webhook [call]."),
-      Option(name: "--after", form: "ID", summary: "Begin behind the event of this id, as far as it is remembered."),
-      Option(name: "--count", form: "COUNT", summary: "End after so many events."),
+      Option(name: "--kind", form: "KIND", summary: "Only those of calls of this kind: call or webhook [call]."),
+      Option(name: "--after", form: "ID", summary: "Start after the event with this id, if the service still has it."),
+      Option(name: "--count", form: "COUNT", summary: "Exit after this many events."),
       Option(name: "--json", summary: "Show each event as one line of JSON."),
     ] + APIClient.options,
     notes: """
-      A line "reset" says that events were missed, and why. With --follow it goes on through a restart of the service, once
-      it was connected.
+      A line "reset" says that events were missed, and why. With --follow the command also survives a restart of the
+      service, after it has connected once.
       """
   ) { arguments throws(CommandError) in
     var left = Int.max

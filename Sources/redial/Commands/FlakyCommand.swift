@@ -4,15 +4,15 @@ import HTTPServer
 extension Command {
   /// `redial flaky`
   static let flaky = Command(
-    name: "flaky", summary: "Run an HTTP server that misbehaves on purpose, to rehearse against.",
+    name: "flaky", summary: "Run an HTTP server that fails on purpose, to test retries against.",
     options: [
       Option(name: "--listen", form: "HOST:PORT", summary: "Address to listen on; unix:PATH too [127.0.0.1:9090]."),
       Option(name: "--quiet", summary: "Do not show requests."),
     ] + FlakyBehaviour.names.map { Option(name: "--\($0.name)", form: $0.form, summary: $0.summary) },
     notes: """
-      A request's query sets the same for that request alone: /orders?fail=2&status=500&delay=50ms.
-      Requests are counted by their Idempotency-Key, which Redial gives each call, or else by their path;
-      GET /_flaky/hits shows the counts as JSON, POST /_flaky/reset forgets them.
+      The query of a request sets the same options for that request: /orders?fail=2&status=500&delay=50ms.
+      Requests are counted by their Idempotency-Key, which Redial adds to each call, or by their path without one.
+      GET /_flaky/hits shows the counts as JSON. POST /_flaky/reset sets them to zero.
       """
   ) { arguments throws(CommandError) in
     var behaviour = FlakyBehaviour()

@@ -6,17 +6,17 @@ extension Command {
   private static let json = Option(name: "--json", summary: "Show the answer as JSON.")
   private static let svg = Option(name: "--svg", form: "FILE", summary: "Write a chart to a file.")
   private static let policy = Option(
-    name: "--policy", form: "JSON", summary: "The policy, as in a call; the default one without.")
+    name: "--policy", form: "JSON", summary: "The policy, as in a call descriptor [the default policy].")
   private static let method = Option(
-    name: "--method", form: "METHOD", summary: "The calls' method, from which follows what is retried [GET].")
+    name: "--method", form: "METHOD", summary: "Method of the calls; what is retried depends on it [GET].")
 
   /// `redial preview`
   static let preview = Command(
-    name: "preview", summary: "Show when the attempts of a policy come. No service is needed.",
+    name: "preview", summary: "Show when a policy makes its attempts. Needs no service.",
     options: [
       policy, method,
-      Option(name: "--attempt-duration", form: "DURATION", summary: "How long each attempt is taken to last [0s]."),
-      Option(name: "--limit", form: "COUNT", summary: "The most attempts to list, from 1 to 1000 [20]."), json, svg,
+      Option(name: "--attempt-duration", form: "DURATION", summary: "Assumed duration of each attempt [0s]."),
+      Option(name: "--limit", form: "COUNT", summary: "Maximum number of attempts to list, 1 to 1000 [20]."), json, svg,
     ]
   ) { arguments throws(CommandError) in
     var writer = JSONWriter()
@@ -41,24 +41,27 @@ extension Command {
 
   /// `redial simulate`
   static let simulate = Command(
-    name: "simulate", summary: "Think an outage of a target through. No service is needed.",
+    name: "simulate", summary: "Simulate an outage of a target. Needs no service.",
     options: [
       policy, method,
-      Option(name: "--rate", form: "CALLS", summary: "New calls a second [10]."),
-      Option(name: "--duration", form: "DURATION", summary: "How long to look [five minutes beyond the outage]."),
-      Option(name: "--capacity", form: "REQUESTS", summary: "Requests a second that the target answers [any number]."),
-      Option(name: "--latency", form: "DURATION", summary: "How long an answer takes on average [50ms]."),
-      Option(name: "--outage", form: "FROM-TO", summary: "When the outage is [1m-3m]."),
-      Option(name: "--error-rate", form: "SHARE", summary: "The share of requests that fail meanwhile [1]."),
-      Option(name: "--failure", form: "HOW", summary: "refused, unanswered, or a status [refused]."),
-      Option(name: "--slow", form: "DURATION", summary: "How long an answer takes meanwhile [as long as ever]."),
-      Option(name: "--no-breaker", summary: "Without a circuit breaker."),
-      Option(name: "--concurrency", form: "COUNT", summary: "Attempts under way at a time [64]."),
+      Option(name: "--rate", form: "CALLS", summary: "New calls per second [10]."),
       Option(
-        name: "--slow-start", form: "DURATION", summary: "How long a target that recovers gets a growing share [10s]."),
-      Option(name: "--seed", form: "NUMBER", summary: "Decides what is left to chance [1]."),
+        name: "--duration", form: "DURATION", summary: "How long to simulate [until five minutes after the outage]."),
       Option(
-        name: "--scenario", form: "JSON", summary: "All of this as JSON, as the API takes it; options come after it."),
+        name: "--capacity", form: "REQUESTS", summary: "Requests per second that the target can answer [no limit]."),
+      Option(name: "--latency", form: "DURATION", summary: "Mean time of an answer [50ms]."),
+      Option(name: "--outage", form: "FROM-TO", summary: "Start and end of the outage [1m-3m]."),
+      Option(name: "--error-rate", form: "SHARE", summary: "Share of requests that fail during the outage [1]."),
+      Option(name: "--failure", form: "HOW", summary: "How they fail: refused, unanswered, or a status [refused]."),
+      Option(name: "--slow", form: "DURATION", summary: "Mean time of an answer during the outage [as before]."),
+      Option(name: "--no-breaker", summary: "Simulate without a circuit breaker."),
+      Option(name: "--concurrency", form: "COUNT", summary: "Maximum number of attempts in flight [64]."),
+      Option(
+        name: "--slow-start", form: "DURATION",
+        summary: "How long the load on a recovered target grows step by step [10s]."),
+      Option(name: "--seed", form: "NUMBER", summary: "Seed of the random numbers [1]."),
+      Option(
+        name: "--scenario", form: "JSON", summary: "The scenario as JSON, as in the API; other options override it."),
       json, svg,
     ]
   ) { arguments throws(CommandError) in

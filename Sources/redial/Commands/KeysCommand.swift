@@ -4,20 +4,20 @@ import RedialService
 extension Command {
   /// `redial keys`
   static let keys = Command(
-    name: "keys", summary: "Make, list or revoke API keys.", operands: "create|list|revoke [ID]", operandCount: 1...2,
+    name: "keys", summary: "Create, list or revoke API keys.", operands: "create|list|revoke [ID]", operandCount: 1...2,
     words: [["create", "list", "revoke"]],
     options: [
-      Option(name: "--name", form: "NAME", summary: "What people call the key."),
-      Option(name: "--scope", form: "SCOPE,...", summary: "What it is good for: \(APIScope.names) [admin]."),
-      Option(name: "--quota", form: "COUNT", summary: "Requests a minute that it is good for [no bound]."),
-      Option(name: "--json", summary: "Show the answer as it is."),
+      Option(name: "--name", form: "NAME", summary: "A name for the key."),
+      Option(name: "--scope", form: "SCOPE,...", summary: "What the key allows: \(APIScope.names) [admin]."),
+      Option(name: "--quota", form: "COUNT", summary: "Maximum number of requests per minute [no limit]."),
+      Option(name: "--json", summary: "Show the answer as JSON."),
       Option(
         name: "--store", form: "sqlite:PATH",
-        summary: "Work on the store itself, of a service that does not run, and not through the service."),
+        summary: "Work on the store directly, while no service is running on it."),
     ] + APIClient.options,
     notes: """
-      A key is shown when it is made, and never again. From the first one on everything but /healthz takes a key;
-      a service without any listens on this machine only.
+      A key is shown once, when it is created. As soon as there is a key, every request except /healthz needs one. A service
+      without keys listens only on this machine.
       """
   ) { arguments throws(CommandError) in
     let action = arguments.operands[0]

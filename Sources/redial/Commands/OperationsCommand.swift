@@ -6,14 +6,14 @@ extension Command {
 
   /// `redial ops`
   static let operations = Command(
-    name: "ops", summary: "Do the same thing to many calls: retry, cancel, release or purge them.",
+    name: "ops", summary: "Retry, cancel, release or purge many calls at once.",
     operands: "create retry|cancel|release|purge | list | show ID | watch ID | cancel ID", operandCount: 1...2,
     words: [actions, BulkOperation.Action.allCases.map(\.name)],
     options: [
-      Option(name: "--dry-run", summary: "Of create: only count the calls that are meant."),
+      Option(name: "--dry-run", summary: "create: only count the matching calls."),
       Option(
-        name: "--yes", short: "-y", summary: "Of create: do not ask, on a terminal, whether that is what is wanted."),
-      Option(name: "--no-wait", summary: "Of create: show the operation's id as soon as it is accepted, and exit."),
+        name: "--yes", short: "-y", summary: "create: do not ask for confirmation on a terminal."),
+      Option(name: "--no-wait", summary: "create: show the id of the accepted operation and exit."),
       Option(
         name: "--state", form: "STATE",
         summary: "Only calls in this state, or these, as failed,cancelled; purge has to be told."),
@@ -22,19 +22,21 @@ extension Command {
       Option(name: "--created-after", form: "TIME", summary: "Only those accepted then or later."),
       Option(name: "--created-before", form: "TIME", summary: "Only those accepted earlier."),
       Option(name: "--status", form: "STATUS", summary: "Only those whose last answer was this, or such as 500-599."),
-      Option(name: "--outcome", form: "OUTCOME", summary: "Only those whose last attempt came out so."),
+      Option(name: "--outcome", form: "OUTCOME", summary: "Only those whose last attempt had this outcome."),
       Option(name: "--failure-reason", form: "REASON", summary: "Only those that failed for this reason."),
       Option(name: "--in-url", form: "TEXT", summary: "Only those whose URL contains this."),
       Option(name: "--kind", form: "KIND", summary: "call or webhook [call]."),
       Option(name: "--all", summary: "Every call that the action is for; needed when no condition is given."),
-      Option(name: "--rate", form: "COUNT", summary: "Calls a second at most [as the service is set]."),
-      Option(name: "--by", form: "NAME", summary: "Who wants it."),
-      Option(name: "--reason", form: "TEXT", summary: "Why."),
-      Option(name: "--timeout", form: "DURATION", summary: "Watch no longer than this; it goes on [no limit]."), asJSON,
+      Option(name: "--rate", form: "COUNT", summary: "Maximum number of calls per second [the setting operationRate]."),
+      Option(name: "--by", form: "NAME", summary: "Your name; it is kept with the operation."),
+      Option(name: "--reason", form: "TEXT", summary: "Why; it is kept with the operation."),
+      Option(
+        name: "--timeout", form: "DURATION", summary: "Stop watching after this time; the operation goes on [no limit]."
+      ), asJSON,
     ] + APIClient.options,
     notes: """
-      create and watch show how far it is, on a terminal, and end with it: 0 when it is completed, 1 when somebody cancelled
-      it. It goes on when the command is ended, and after a restart of the service.
+      create and watch show the progress on a terminal and exit when the operation ends: 0 if it completed, 1 if it was
+      cancelled. If you stop the command or the service restarts, the operation goes on.
       """
   ) { arguments throws(CommandError) in
     try OperationsCommand(arguments).run()

@@ -5,20 +5,20 @@ extension Command {
 
   /// `redial policies`
   static let policies = Command(
-    name: "policies", summary: "List, show, store or delete policies with a name.",
+    name: "policies", summary: "List, show, store or delete named policies.",
     operands: "list | show NAME | put NAME JSON | versions NAME | delete NAME", operandCount: 1...3, words: [actions],
     options: [
       Option(name: "--version", form: "NUMBER", summary: "The version to show [the current one]."),
       Option(
         name: "--if-version", form: "NUMBER",
         summary:
-          "Change it only while this is its version, so that two authors do not overwrite each other; 0: only if "
-          + "there is none."),
+          "Change the policy only if this is its current version, so that two authors do not overwrite each other; "
+          + "0: only if there is none."),
       asJSON,
     ] + APIClient.options,
     notes: """
-      JSON is the policy as a call has it; @FILE takes it from a file, - from standard input. Each change makes a version,
-      and a call keeps the one that it was accepted with. `redial preview --policy JSON` shows what a policy does.
+      JSON is the policy as in a call descriptor; @FILE reads it from a file, - from standard input. Each change makes a new
+      version. A call keeps the version that it was accepted with. `redial preview --policy JSON` shows what a policy does.
       """
   ) { arguments throws(CommandError) in
     try PoliciesCommand(arguments).run()

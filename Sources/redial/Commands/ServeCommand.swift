@@ -19,9 +19,11 @@ extension Command {
             heading: "\(group.title) (\"\(group.rawValue)\" in the config file)")
         }
       },
-    notes: "A flag comes before the environment variable, and that before the config file. After each option stand its\n"
+    notes:
+      "A flag comes before the environment variable, and that before the config file. After each option stand its\n"
       + "environment variable and its default. In the config file settings are in groups:\n"
       + "{\"store\": {\"retentionTime\": \"3d\"}, \"breaker\": {\"window\": \"30s\"}}\n"
+      + "The other commands send the API key in REDIAL_API_KEY.\n"
       + "If the service manager passes listening sockets (LISTEN_FDS), the service uses them in place of --listen.\n"
       + "SIGTERM or SIGINT stops the service when the attempts in flight have ended; a second one stops it at once."
   ) { arguments throws(CommandError) in
@@ -69,9 +71,9 @@ extension Command {
 
   /// `redial health`
   static let health = Command(
-    name: "health", summary: "Ask the service whether it is alive; for container health checks.",
+    name: "health", summary: "Check that the service is alive; for health checks of containers.",
     options: APIClient.options,
-    notes: "Without --server and REDIAL_SERVER it asks at the address in REDIAL_LISTEN."
+    notes: "Without --server and REDIAL_SERVER it uses the address in REDIAL_LISTEN, if that is set."
   ) { arguments throws(CommandError) in
     var client = APIClient(arguments)
     if !arguments.has("--server"), APIClient.serverOfEnvironment == nil,

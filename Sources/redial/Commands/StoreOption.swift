@@ -5,8 +5,9 @@ import RedialStore
 enum StoreOption {
   static let options = [
     Command.Option(
-      name: "--store", form: "sqlite:PATH", summary: "The store [REDIAL_STORE, else as the config file says]."),
-    Command.Option(name: "--config", form: "FILE", summary: "Config file of the service [REDIAL_CONFIG]."),
+      name: "--store", form: "sqlite:PATH",
+      summary: "The store [REDIAL_STORE, or as in the config file; sqlite:data/redial.db]."),
+    Command.Option(name: "--config", form: "FILE", summary: "The config file of the service [REDIAL_CONFIG]."),
   ]
 
   /// The settings of the service whose store it is.

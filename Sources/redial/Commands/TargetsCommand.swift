@@ -5,16 +5,16 @@ extension Command {
 
   /// `redial targets`
   static let targets = Command(
-    name: "targets", summary: "List targets with their breakers, show one, or control it.",
+    name: "targets", summary: "List targets with their breakers, show one, or control one.",
     operands: "[KEY [\(controls.joined(separator: "|"))]]", operandCount: 0...2, words: [[], controls],
     options: [
       Option(
-        name: "--set", form: "JSON", summary: "Settings of the target's own, as the API takes them; {} for none."),
+        name: "--set", form: "JSON", summary: "Settings for this target, as in the API; {} removes them."),
       asJSON,
     ] + APIClient.options,
     notes: """
-      pause: no attempt begins until resume. trip: its breaker is held open; reset: it closes, and what held it open is
-      forgotten. release: what waits for it is tried now. All of it outlasts a restart.
+      pause: start no attempt until resume. trip: hold the breaker open. reset: close the breaker. release: close the breaker
+      and start the waiting calls now. All of these outlast a restart.
       """
   ) { arguments throws(CommandError) in
     let client = APIClient(arguments)

@@ -7,21 +7,25 @@ extension Command {
 
   /// `redial webhooks`
   static let webhooks = Command(
-    name: "webhooks", summary: "Register endpoints that are told of events, try them out, and see their deliveries.",
+    name: "webhooks", summary: "Register webhook endpoints, test them, and see their deliveries.",
     operands: "list | create URL | show|rotate|test|deliveries|enable|disable|delete ID | redeliver CALL",
     operandCount: 1...2, words: [actions],
     options: [
-      Option(name: "--event", form: "EVENT,...", summary: "Of create: what it is told of [everything].", repeats: true),
-      Option(name: "--target", form: "KEY", summary: "Of create: only of this target.", repeats: true),
-      Option(name: "--description", form: "TEXT", summary: "Of create: what people call it."),
-      Option(name: "--overlap", form: "DURATION", summary: "Of rotate: how long the old secret signs along [1d]."),
-      Option(name: "--state", form: "STATE", summary: "Of deliveries: only those in this state."),
-      Option(name: "--limit", form: "COUNT", summary: "Of deliveries: how many, from 1 to 250 [50]."),
-      Option(name: "--cursor", form: "CURSOR", summary: "Of deliveries: where to go on."), asJSON,
+      Option(name: "--event", form: "EVENT,...", summary: "create: send only these events [all].", repeats: true),
+      Option(name: "--target", form: "KEY", summary: "create: send only events of this target.", repeats: true),
+      Option(name: "--description", form: "TEXT", summary: "create: a description of the endpoint."),
+      Option(
+        name: "--overlap", form: "DURATION",
+        summary: "rotate: how long webhooks are signed with the old secret, too [1d]."),
+      Option(name: "--state", form: "STATE", summary: "deliveries: only those in this state."),
+      Option(name: "--limit", form: "COUNT", summary: "deliveries: how many, 1 to 250 [50]."),
+      Option(
+        name: "--cursor", form: "CURSOR", summary: "deliveries: show the next page; the end of a page shows its cursor."
+      ), asJSON,
     ] + APIClient.options,
     notes: """
-      create and rotate show the secret that webhooks are signed with, and it is not shown again. A delivery is a call of its
-      own: `redial get CALL` shows its attempts, redeliver makes it again; all that failed, of an endpoint:
+      create and rotate show the secret that webhooks are signed with. It is shown only once. A delivery is a call itself:
+      `redial get CALL` shows its attempts, and redeliver sends it again. To send all failed deliveries of an endpoint again:
       redial ops create retry --kind webhook --target webhook:ID
       """
   ) { arguments throws(CommandError) in

@@ -29,14 +29,14 @@ struct FlakyBehaviour: Sendable {
 
   /// The names that ``set(_:_:)`` knows, with what their values look like.
   static let names: [(name: String, form: String, summary: String)] = [
-    ("fail", "COUNT", "Requests of a key that fail before they succeed."),
-    ("fail-rate", "0...1", "How likely a request fails."),
-    ("sequence", "STATUS,STATUS,…", "Statuses of a key's requests in turn; the last goes on."),
-    ("status", "STATUS", "Status of a failure [503]."),
+    ("fail", "COUNT", "How many requests with one key fail before the first success."),
+    ("fail-rate", "0...1", "Probability that a request fails."),
+    ("sequence", "STATUS,STATUS,…", "Statuses for the requests with one key, in order; the last one repeats."),
+    ("status", "STATUS", "Status of a failed request [503]."),
     ("delay", "DURATION", "How long an answer takes."),
-    ("reset-rate", "0...1", "How likely the connection is reset instead of an answer."),
-    ("retry-after", "VALUE", "Retry-After field of a failure."),
-    ("seed", "NUMBER", "What all chance follows from [1]."),
+    ("reset-rate", "0...1", "Probability that the connection is reset instead of answered."),
+    ("retry-after", "VALUE", "Value of Retry-After in a failed answer."),
+    ("seed", "NUMBER", "Seed of the random numbers; the same seed gives the same failures [1]."),
   ]
 
   /// Sets one value; false when there is no such name or the value is not of its form.

@@ -2,7 +2,7 @@ import RedialModel
 
 extension Command {
   /// What commands have that show an answer of the service.
-  static let asJSON = Option(name: "--json", summary: "Show the service's answer as it is.")
+  static let asJSON = Option(name: "--json", summary: "Show the JSON that the service answered.")
 }
 
 extension Arguments {
