@@ -36,7 +36,6 @@ let package = Package(
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "CLinux"),
-    .target(name: "CLogBuffer", dependencies: ["CSQLite"]),
 
     // Pure: values and time in, decisions out.
     // Rounding and square roots become calls of libm, which a program that imports no C library would not be linked to.
@@ -49,7 +48,7 @@ let package = Package(
     module("Redial", ["RedialCore"]),
 
     // The shells around them.
-    module("RedialStore", ["RedialModel", "RedialCore", "CLogBuffer", "CSQLite", "CZlib"]),
+    module("RedialStore", ["RedialModel", "RedialCore", "CSQLite", "CZlib"]),
     module("RedialTransport", ["RedialModel", "RedialCore", "CCurl", "CLinux"]),
     module("HTTPServer", ["CLinux", "CZlib"]),
 

@@ -29,4 +29,10 @@ static inline void redial_disable_memory_statistics(void) {
   (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
+// Keeps the write-ahead log when the last connection is closed, in place of moving it into the file. Swift cannot call
+// sqlite3_db_config, whose arguments vary.
+static inline int redial_keep_log_on_close(sqlite3 *_Nullable database) {
+  return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+}
+
 #endif

@@ -18,6 +18,10 @@ public final class Service: Sendable {
   /// The log that the service writes.
   public let log: Log
 
+  /// What the process ends with when an fsync of the store has failed: whoever looks after it starts it again, and it begins
+  /// with what it can make durable.
+  public static let syncFailedExitCode: Int32 = 6
+
   /// Why the service cannot start.
   public struct StartError: Error, Sendable {
     /// What failed, on what, and what to do.
@@ -47,6 +51,11 @@ public final class Service: Sendable {
       let path = try Self.storePath(settings)
       store = try Self.startError { () throws(StoreError) in
         try SQLiteStore(path: path, payloads: settings.storedPayloads)
+      }
+      store.onSyncFailure = { [log] error in
+        log.write(.error, "syncFailed", [("error", error.message), ("exitCode", "\(Self.syncFailedExitCode)")])
+        // Not `exit`: what runs at an orderly end would write.
+        _exit(Self.syncFailedExitCode)
       }
       let reader = try Self.startError { () throws(StoreError) in try SQLiteReader(path: path, redaction: redaction) }
       let bodies = try Self.startError { () throws(StoreError) in try StoredBodies(path: path) }

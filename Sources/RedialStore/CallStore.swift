@@ -123,8 +123,11 @@ public struct StoreError: Error, Sendable, Hashable {
   public enum Kind: Sendable, Hashable {
     /// The disk is full.
     case full
-    /// It may work later: a failed write or fsync, a busy database.
+    /// It may work later: a failed write, a busy database.
     case unavailable
+    /// An fsync failed: nothing that was written since the last one that succeeded can be trusted, so this process must
+    /// not write any more. The next one that opens the store begins with what it can make durable.
+    case syncFailed
     /// The data is damaged, or of a newer version: somebody has to look.
     case corrupt
     /// The store is in use by another process.

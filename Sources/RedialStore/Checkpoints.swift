@@ -22,18 +22,20 @@ final class Checkpoints {
     case moving(round: Int)
     /// It is done: this many pages of the log are in the file. Leads to `idle`, to `moving` again, or to `failed`.
     case moved(pages: Int, round: Int)
-    /// The disk refused, and may have lost what was moved before: first of all that is moved once more. Leads to `moving`.
+    /// The disk refused a write. Leads to `moving`.
     case failed(StoreError)
   }
 
   private let connection: SQLiteConnection
   private let other: CheckpointConnection
+  private let syncs: SyncWatch
   private let phase = PhaseBox()
   /// Pages in the log when it was last moved as a whole; a reader may have kept it from starting again.
   private var movedPages = 0
-  /// Why the last checkpoint failed; nil when it did not.
+  /// Why a checkpoint failed, until one has moved the whole log and synced the file.
   private var failure: StoreError?
-  /// Told on the writer's lane when a checkpoint fails and the one before did not, and with nil when one succeeds again.
+  /// Called on the writer's lane when a checkpoint fails and the one before did not. Called with nil once the whole log is
+  /// moved and the file is synced: a part that could be moved, which SQLite does not sync, proves nothing.
   var onFailure: ((StoreError?) -> Void)?
 
   /// The phase, which both threads look at.
@@ -42,8 +44,9 @@ final class Checkpoints {
   }
 
   /// Takes the checkpoints of a writer's connection over from SQLite.
-  init(of connection: SQLiteConnection) throws(StoreError) {
+  init(of connection: SQLiteConnection, syncs: SyncWatch) throws(StoreError) {
     self.connection = connection
+    self.syncs = syncs
     other = try CheckpointConnection(path: connection.path)
     connection.watchLog()
   }
@@ -60,22 +63,26 @@ final class Checkpoints {
   }
 
   /// Moves what there is, however little, as after space was given back: the file is only then smaller.
-  func moveAll() {
+  ///
+  /// - Parameter cuttingLog: Also cuts the log to nothing, if nobody reads.
+  func moveAll(cuttingLog: Bool = false) {
+    guard syncs.failure == nil else { return }
     switch phase.value.withLock({ $0 }) {
-    case .idle, .moved: moveRest()
-    case .moving, .failed: break
+    case .idle, .moved, .failed: moveRest(cuttingLog: cuttingLog)
+    case .moving: break
     }
   }
 
-  /// Moves pages on the writer's own connection. That it fails is no failure of a commit, which is on disk: the log stays,
-  /// and is moved another time.
-  private func moveRest() {
+  /// Moves pages on the writer's own connection. That a write of it fails is no failure of a commit, which is on disk: the
+  /// log stays, and is moved another time.
+  private func moveRest(cuttingLog: Bool = false) {
     do throws(StoreError) {
-      _ = try connection.checkpoint()
+      let moved = try cuttingLog ? connection.checkpointAndCut() : connection.checkpoint()
       movedPages = connection.logPages
       phase.value.withLock { $0 = .idle }
-      note(nil)
+      if moved?.isComplete == true { note(nil) }
     } catch {
+      syncs.note(error)
       phase.value.withLock { $0 = .failed(error) }
       note(error)
     }
@@ -92,11 +99,11 @@ final class Checkpoints {
     other.settle()
   }
 
-  /// Waits for the other connection, and closes it. The writer's must be open until then; when the disk refused the last
-  /// time, it leaves the log as it is.
+  /// Waits for the other connection, and closes it. The writer's must be open until then. After an fsync that failed the log
+  /// stays as it is: it has what the file may lack.
   func close() {
-    other.close()
-    if case .failed = phase.value.withLock({ $0 }) { connection.keepLogOnClose() }
+    other.close(keepingLog: syncs.failure != nil)
+    if syncs.failure != nil { connection.keepLogOnClose() }
   }
 
   private func advance() {
@@ -106,23 +113,22 @@ final class Checkpoints {
     case .idle: move(round: 1)
     case .failed(let error):
       note(error)
-      move(round: 1, behind: error)
+      move(round: 1)
     case .moved(let pages, let round):
-      note(nil)
       if connection.logPages - pages > Self.shortRest, round < Self.maximumRounds { return move(round: round + 1) }
       moveRest()
     }
   }
 
-  /// - Parameter failure: Why the last checkpoint failed, if it did.
-  private func move(round: Int, behind failure: StoreError? = nil) {
+  private func move(round: Int) {
     phase.value.withLock { $0 = .moving(round: round) }
-    other.checkpoint(replaying: failure != nil) { [phase] result in
+    other.checkpoint { [phase, syncs] result in
+      if case .failure(let error) = result { syncs.note(error) }
       phase.value.withLock {
         switch result {
-        case .success(let pages?): $0 = .moved(pages: pages, round: round)
+        case .success(let moved?): $0 = .moved(pages: moved.pages, round: round)
         // Somebody else is at it.
-        case .success(nil): $0 = failure.map { .failed($0) } ?? .idle
+        case .success(nil): $0 = .idle
         case .failure(let error): $0 = .failed(error)
         }
       }
@@ -143,15 +149,11 @@ private final class CheckpointConnection: @unchecked Sendable {
     try connection.execute("set up the connection", "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;")
   }
 
-  /// Moves what the log holds now; answers, on another thread, how many of its pages are then in the file, or nil when
-  /// somebody else is at it.
-  ///
-  /// - Parameter replaying: First moves once more what counts as moved.
-  func checkpoint(replaying: Bool, _ done: @escaping @Sendable (Result<Int?, StoreError>) -> Void) {
+  /// Moves what the log holds now; answers, on another thread, how far it came, or nil when somebody else is at it.
+  func checkpoint(_ done: @escaping @Sendable (Result<SQLiteConnection.Moved?, StoreError>) -> Void) {
     queue.async {
       do throws(StoreError) {
-        let isReady = replaying ? try self.connection.replayLog() : true
-        done(.success(isReady ? try self.connection.checkpoint() : nil))
+        done(.success(try self.connection.checkpoint()))
       } catch {
         done(.failure(error))
       }
@@ -163,7 +165,10 @@ private final class CheckpointConnection: @unchecked Sendable {
     queue.sync {}
   }
 
-  func close() {
-    queue.sync { connection.close() }
+  func close(keepingLog: Bool) {
+    queue.sync {
+      if keepingLog { connection.keepLogOnClose() }
+      connection.close()
+    }
   }
 }

@@ -1,4 +1,3 @@
-internal import CLogBuffer
 internal import CSQLite
 
 /// One connection to a store's file, with the statements prepared on it.
@@ -8,10 +7,8 @@ internal import CSQLite
 final class SQLiteConnection {
   /// Who opens the file, and so what may be done with it.
   enum Role: Sendable {
-    /// The one connection that writes; it creates the file.
+    /// One that writes; it creates the file.
     case writer
-    /// One of several that write, each of another instance.
-    case sharedWriter
     /// One of those that only read.
     case reader
   }
@@ -35,16 +32,12 @@ final class SQLiteConnection {
   /// twelfth of the instructions of a commit). Done once a process.
   private static let withoutMemoryStatistics: Void = redial_disable_memory_statistics()
 
-  /// What writers open their files by; nil, and everything is written as SQLite does it by itself, where the system's own
-  /// files are not such as it can stand before. Done once a process.
-  private static let logBuffer: String? = redial_register_log_buffer() == SQLITE_OK ? REDIAL_LOG_BUFFER_VFS : nil
-
   /// Opens the file. Nothing is read or written yet.
   init(path: String, role: Role) throws(StoreError) {
     self.path = path
     Self.withoutMemoryStatistics
-    let access = role != .reader ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
-    let result = sqlite3_open_v2(path, &handle, access | SQLITE_OPEN_NOMUTEX, role == .writer ? Self.logBuffer : nil)
+    let access = role == .writer ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
+    let result = sqlite3_open_v2(path, &handle, access | SQLITE_OPEN_NOMUTEX, nil)
     guard result == SQLITE_OK else {
       let error = StoreError.sqlite(handle, code: result, purpose: "open the store", path: path)
       sqlite3_close_v2(handle)
@@ -111,38 +104,47 @@ final class SQLiteConnection {
       }, Unmanaged.passUnretained(log).toOpaque())
   }
 
-  /// Moves as many pages of the log into the file as can be moved without waiting for anybody, and syncs the file.
+  /// How far a checkpoint came.
+  struct Moved {
+    /// Pages of the log that are in the file.
+    var pages: Int
+    /// Whether those are all that the log has. SQLite syncs the file then, and only then: pages of a checkpoint that
+    /// did not come to the log's end may still be lost with the power, and the log keeps them.
+    var isComplete: Bool
+  }
+
+  /// Moves as many pages of the log into the file as can be moved without waiting for anybody.
   ///
-  /// - Returns: How many of the log's pages are in the file; nil when somebody else is at it.
-  /// - Throws: When the disk refuses. The log stays as it is then, and what it holds is as safe as before.
-  func checkpoint() throws(StoreError) -> Int? {
+  /// - Returns: How far it came; nil when somebody else is at it.
+  /// - Throws: When the disk refuses. What the log holds is as safe as before, unless it is a sync that failed.
+  func checkpoint() throws(StoreError) -> Moved? {
+    try checkpoint(SQLITE_CHECKPOINT_PASSIVE)
+  }
+
+  /// The same, and cuts the log to nothing, so that its room is free for others. When somebody reads, nothing is cut.
+  func checkpointAndCut() throws(StoreError) -> Moved? {
+    // A reader is not worth waiting for.
+    sqlite3_busy_timeout(handle, 0)
+    defer { sqlite3_busy_timeout(handle, Self.busyMilliseconds) }
+    return try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
+  }
+
+  private func checkpoint(_ mode: Int32) throws(StoreError) -> Moved? {
     var (logged, moved) = (Int32(0), Int32(0))
-    let result = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, &logged, &moved)
-    return try isDone(result) ? Int(moved) : nil
-  }
-
-  /// Moves what counts as moved once more, from the log, behind a checkpoint that failed: the disk may have lost it.
-  ///
-  /// - Returns: False when somebody writes; it is to be tried again then.
-  /// - Throws: When the disk refuses again.
-  func replayLog() throws(StoreError) -> Bool {
-    try isDone(redial_replay_log(handle))
-  }
-
-  /// Has the log stay as it is when this connection is closed, for whoever opens the file next to move all of it.
-  func keepLogOnClose() {
-    if handle != nil { _ = redial_keep_log_on_close(handle) }
-  }
-
-  private func isDone(_ result: Int32) throws(StoreError) -> Bool {
+    let result = sqlite3_wal_checkpoint_v2(handle, nil, mode, &logged, &moved)
     switch result & 0xFF {
-    case SQLITE_OK: return true
-    case SQLITE_BUSY, SQLITE_LOCKED: return false
+    case SQLITE_OK: return Moved(pages: Int(moved), isComplete: moved == logged)
+    case SQLITE_BUSY, SQLITE_LOCKED: return nil
     default:
       throw StoreError.sqlite(
         handle, code: result, purpose: "move the write-ahead log into the file", path: path,
         advice: "The log keeps what it holds, and grows until this succeeds; check the disk.")
     }
+  }
+
+  /// Leaves the log as it is when this connection is closed.
+  func keepLogOnClose() {
+    if handle != nil { _ = redial_keep_log_on_close(handle) }
   }
 
   /// Rows changed by the last statement.

@@ -14,13 +14,21 @@ public final class SQLiteStore: CallStore {
   /// Told of the same calls, those of a claim together, and whose they are.
   public var onSetAside: (([(id: CallID, namespace: Namespace)]) -> Void)?
 
-  /// Told when the log could not be moved into the file, and the time before it could; with nil when it can again. What the
-  /// log holds is safe, but it grows. Its lane is the store's.
+  /// Called when the log could not be moved into the file, and the time before it could; with nil once all of it has been
+  /// moved and the file is synced. What the log holds is safe, but it grows. Its lane is the store's.
   public var onCheckpointFailure: ((StoreError?) -> Void)? {
     get { checkpoints.onFailure }
     set { checkpoints.onFailure = newValue }
   }
 
+  /// Called, on any thread, with the first fsync that failed. From then on the store refuses everything: the process has to end
+  /// at once, by `_exit`, and to be started again. See ``StoreError/Kind/syncFailed``.
+  public var onSyncFailure: (@Sendable (StoreError) -> Void)? {
+    get { syncs.onFailure }
+    set { syncs.onFailure = newValue }
+  }
+
+  let syncs = SyncWatch()
   let file: StoreFile
   let connection: SQLiteConnection
   let queries: ClaimQueries
@@ -62,12 +70,13 @@ public final class SQLiteStore: CallStore {
   ///   - payloads: Which payloads are kept, and how.
   ///   - sharing: Whether this process has the store to itself.
   /// - Throws: `inUse` when another process, or this one, has it open; `corrupt` when the file is no store, or
-  ///   one of a newer version. It is not touched then.
+  ///   one of a newer version, which are left as they are; `syncFailed` when what the files hold cannot be made durable.
   public init(
     path: String, payloads: PayloadRule = PayloadRule(), sharing: StoreSharing = .alone
   ) throws(StoreError) {
     let file = try StoreFile(path: path, isShared: sharing == .shared)
-    let connection = try SQLiteConnection(path: file.path, role: sharing == .shared ? .sharedWriter : .writer)
+    try DurableStart.prepare(path: file.path)
+    let connection = try SQLiteConnection(path: file.path, role: .writer)
     try Schema.open(connection)
     self.file = file
     self.connection = connection
@@ -92,8 +101,8 @@ public final class SQLiteStore: CallStore {
     labels = try LabelTable(on: connection)
     bulk = try BulkTable(on: connection)
     documentTable = try DocumentTable(on: connection)
-    inTransaction = try Transaction(on: connection, role: sharing == .shared ? .sharedWriter : .writer)
-    checkpoints = try Checkpoints(of: connection)
+    inTransaction = try Transaction(on: connection, role: .writer)
+    checkpoints = try Checkpoints(of: connection, syncs: syncs)
     self.sharing = sharing
     sessions = try SessionTable(on: connection)
     shardQueries = sharing == .shared ? try ShardQueries(on: connection) : nil
@@ -101,6 +110,8 @@ public final class SQLiteStore: CallStore {
       try targets.completeShards()
       return sharing == .alone ? try sessions.takeAll() : nil
     }
+    // SQLite has synced the folder for the log that it has made, and does not tell when that fails.
+    try file.syncFolder()
   }
 
   /// Makes all of the changes, in order, or none of them.
@@ -227,6 +238,7 @@ public final class SQLiteStore: CallStore {
   func transaction<Result>(isFenced: Bool = true, _ body: () throws(StoreError) -> Result) throws(StoreError) -> Result
   {
     do {
+      try syncs.check()
       let result = try inTransaction { () throws(StoreError) in
         if isFenced { try checkLease() }
         let result = try body()
@@ -234,11 +246,15 @@ public final class SQLiteStore: CallStore {
         try unfinished?.write()
         return result
       }
+      // Another thread's sync of the log may have failed and dropped what this commit's own did not find any more. (Since
+      // Linux 4.13 each descriptor reports that itself.)
+      try syncs.check()
       targets.didCommit()
       namespaces.didCommit()
       checkpoints.didCommit()
       return result
     } catch {
+      syncs.note(error)
       targets.didRollBack()
       namespaces.didRollBack()
       counts.forget()

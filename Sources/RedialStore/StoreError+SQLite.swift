@@ -20,11 +20,16 @@ extension StoreError {
     let primary = code & 0xFF
     // The system's error stays from one failure to the next, so it is asked for only where it was just set.
     let system = primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN ? sqlite3_system_errno(database) : 0
-    let kind = kind(of: primary, systemError: system)
+    let kind = isFailedSync(detail) ? Kind.syncFailed : kind(of: primary, systemError: system)
     let cause = system == 0 ? text : "\(text), \(String(cString: strerror(system)))"
+    let meaning = kind == .syncFailed ? Self.advice(for: kind) : advice ?? Self.advice(for: kind)
     return StoreError(
-      kind: kind,
-      message: "Could not \(purpose) in \(path): \(cause) (SQLite \(detail)). \(advice ?? Self.advice(for: kind))")
+      kind: kind, message: "Could not \(purpose) in \(path): \(cause) (SQLite \(detail)). \(meaning)")
+  }
+
+  /// Whether an extended code says that an fsync failed, of a file or of its folder. (The macros are no constants in Swift.)
+  private static func isFailedSync(_ code: Int32) -> Bool {
+    code == SQLITE_IOERR | 4 << 8 || code == SQLITE_IOERR | 5 << 8
   }
 
   private static func kind(of code: Int32, systemError: Int32) -> Kind {
@@ -37,10 +42,14 @@ extension StoreError {
     }
   }
 
-  private static func advice(for kind: Kind) -> String {
+  /// What an error of a kind means, and what to do.
+  static func advice(for kind: Kind) -> String {
     switch kind {
     case .full: "Nothing of it was kept. Free some space on that file system; no restart is needed."
     case .unavailable: "Nothing of it was kept. It may be tried again; check the disk, its mount and its permissions."
+    case .syncFailed:
+      "What was written since the last fsync may be lost, although it can still be read, so nothing is written on top of "
+        + "it. Start Redial again, which begins with what it can make durable. Check the disk if this happens again."
     case .corrupt: "Keep a copy of the file and its -wal beside it before anything else, then restore a backup."
     case .inUse, .leaseLost, .keyTaken: "Stop the other process first, or give this one a store of its own."
     }

@@ -96,11 +96,30 @@ final class StoreFile {
 
   private static func makeOneFolder(_ path: String, in parent: String) throws(StoreError) {
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("make the folder", path) }
-    // SQLite syncs the folder that its files are in; that this folder exists has to last as well.
-    let folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard folder >= 0 else { return }
-    fsync(folder)
-    Glibc.close(folder)
+    // That this folder exists has to last as the files in it do.
+    try sync(folder: parent)
+  }
+
+  /// Makes it last that the store's files are there.
+  func syncFolder() throws(StoreError) {
+    let slash = path.lastIndex(of: "/")
+    try Self.sync(folder: slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".")
+  }
+
+  private static func sync(folder: String) throws(StoreError) {
+    let opened = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    // One that may be searched and not read; its names last as long as its file system cares for.
+    guard opened >= 0 else { return }
+    defer { Glibc.close(opened) }
+    // File systems that have no fsync for folders say so with these.
+    guard fsync(opened) == 0 || errno == EINVAL || errno == EBADF else {
+      let code = errno
+      throw StoreError(
+        kind: .syncFailed,
+        message:
+          "Could not sync the folder \(folder): \(String(cString: strerror(code))). \(StoreError.advice(for: .syncFailed))"
+      )
+    }
   }
 
   private static func realPath(_ path: String) -> String? {

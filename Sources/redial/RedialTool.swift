@@ -68,8 +68,8 @@ enum RedialTool {
   static let exitCodes = """
     Exit codes: 0 success; 1 the call failed, the service is not healthy, or the output
     could not be written; 2 the command line or a setting is wrong; 3 the service cannot be
-    reached or started; 4 the service refused; 5 --timeout ran out; 141 the reader of the
-    output is gone.
+    reached or started; 4 the service refused; 5 --timeout ran out; 6 an fsync of the store
+    failed: start the service again; 141 the reader of the output is gone.
 
     """
 

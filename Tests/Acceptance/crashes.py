@@ -74,6 +74,8 @@ class Load:
                     answer = connection("POST", "/v1/calls", descriptor, {"idempotency-key": f"\"load-{number}\""})
                 except (OSError, http.client.HTTPException):
                     connection = None
+                    if self.stopped.is_set():
+                        return
                     time.sleep(0.005)
                     continue
                 if answer.status in (503, 507):

@@ -1,5 +1,6 @@
 """A store that cannot be written: new calls are refused, accepted ones are kept, and the service recovers by itself."""
 
+import http.client
 import pathlib
 import sqlite3
 import threading
@@ -8,7 +9,7 @@ import time
 import pytest
 
 from faults import Faults, SmallDisk
-from processes import run, wait_until
+from processes import BOUND, run, wait_until
 
 QUICK = {"backoff": {"initial": "20ms", "max": "200ms"}}
 
@@ -75,7 +76,6 @@ def live_through(service, receiver, begin, end, status, code):
 
 
 @pytest.mark.parametrize("fault, status, code", [
-    ("fail-sync", 503, "storageUnavailable"),
     ("fail-write", 503, "storageUnavailable"),
     ("full-disk", 507, "storageFull"),
 ])
@@ -83,6 +83,36 @@ def test_a_fault_of_the_disk_costs_nothing_that_was_accepted(redial, receiver, t
     faults = Faults(tmp_path, tmp_path / "redial.db")
     service = redial(env=faults.env)
     live_through(service, receiver, lambda: faults.on(fault), lambda: faults.off(fault), status, code)
+
+
+@pytest.mark.parametrize("fault", ["fail-sync", "fail-log-sync"])
+def test_a_failed_sync_ends_the_service_and_the_next_start_makes_it_good(redial, receiver, tmp_path, fault):
+    faults = Faults(tmp_path, tmp_path / "redial.db")
+    service = redial(env=faults.env)
+    target = receiver(lambda request: (time.sleep(0.3), (200, {}, b"done"))[1])
+    accepted = [service.submit(url=f"{target.url}/{number}", policy=QUICK) for number in range(3)]
+    key = {"idempotency-key": '"once"'}
+    faults.on(fault)
+    # It may have been answered with a refusal, or not at all: never with a 202.
+    try:
+        assert service("POST", "/v1/calls", {"url": f"{target.url}/late"}, key).status == 503
+    except (OSError, http.client.HTTPException):
+        pass
+    assert service.process.wait(BOUND) == 6
+    text = service.log.read_text()
+    assert text.count("syncFailed") == 1 and "redial.db" in text and "Start Redial again" in text, text
+    # What the service begins with has to be durable as well.
+    service.spawn()
+    assert service.process.wait(BOUND) == 3
+    assert "what it can make durable" in service.log.read_text()[len(text):]
+    faults.off(fault)
+    service.start()
+    # Whether it was written is for the key to tell: it is accepted once.
+    again = service("POST", "/v1/calls", {"url": f"{target.url}/late"}, key)
+    assert again.status in (200, 202), again.body
+    for identity in [*accepted, again.json["id"]]:
+        assert service.ended(identity)["state"] == "succeeded"
+    assert service.terminate() == 0
 
 
 @pytest.fixture

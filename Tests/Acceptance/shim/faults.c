@@ -4,13 +4,17 @@
 //   fail-sync      fsync and fdatasync fail with EIO, and what they were to sync is dropped: it stays readable until the machine
 //                  dies, and no later fsync brings it to the disk (so Linux does it; the lesson of PostgreSQL's "fsyncgate")
 //   fail-file-sync the same for the store's file alone, which a checkpoint syncs, and not for its log
+//   fail-log-sync  the same for the log alone, which each commit syncs
 //   lying-sync     syncs say that they are done, and nothing is durable
 //   fail-write     writes fail with EIO        full-disk      writes fail with ENOSPC
+//   fail-file-write  writes to the store's file alone fail with EIO, not those to its log
+//   record         if it is there when the process starts: each write, cut, sync and removal is appended to it, by all processes,
+//                  in the order in which they happened (see Recording in recording.py)
 //   clock          eight bytes: nanoseconds by which CLOCK_REALTIME is ahead
 //   suspended      eight bytes: nanoseconds by which CLOCK_BOOTTIME, and CLOCK_REALTIME, are ahead of CLOCK_MONOTONIC
 //   durable/       for each file of the store, an image of what a disk would have after a power cut now: what was synced
 //
-// Only files whose path begins with FAULTS_STORE are touched, and of those not the shared memory and the lock.
+// Only files whose path begins with FAULTS_STORE are touched, and of those not the shared memory, the lock and the reserve.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,6 +30,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -48,6 +53,7 @@ static signed char file_of[4096];  // by descriptor: 1 + its place in files
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *folder, *store;
 static const volatile int64_t *clock_ahead, *suspended;
+static int record_file = -1;
 
 static int (*real_open)(const char *, int, ...);
 static int (*real_close)(int);
@@ -84,6 +90,36 @@ __attribute__((constructor)) static void begin(void) {
   if (!folder) return;
   clock_ahead = shared("clock");
   suspended = shared("suspended");
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s/record", folder);
+  record_file = real_open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+}
+
+// One operation in the record, in front of the bytes that were written. The kind is w (write), t (cut), s (sync), f (a sync that
+// failed) or u (removal); the file is m (the store's file), w (its log) or j (its journal).
+struct entry {
+  int64_t time;  // by CLOCK_MONOTONIC, in nanoseconds
+  int64_t offset;
+  int32_t length;
+  char kind, file, spare[2];
+};
+
+static char kind_of(const char *name) {
+  size_t length = strlen(name), base = strlen(store);
+  return length <= base ? 'm' : name[base + 1];
+}
+
+// Called under the lock, so that the record has the order of what happened.
+static void record(char kind, const char *name, const void *bytes, size_t length, off_t offset) {
+  if (record_file < 0) return;
+  struct timespec now;
+  real_clock(CLOCK_MONOTONIC, &now);
+  struct entry entry = {
+      .time = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec, .offset = offset, .length = (int32_t)length, .kind = kind,
+      .file = kind_of(name)};
+  struct iovec parts[2] = {{&entry, sizeof entry}, {(void *)bytes, length}};
+  // One call, so that a process that is killed leaves whole entries.
+  if (writev(record_file, parts, length ? 2 : 1) < 0) abort();
 }
 
 static int is_on(const char *fault) {
@@ -96,7 +132,8 @@ static int is_on(const char *fault) {
 }
 
 static int is_tracked(const char *path) {
-  return folder && store && strncmp(path, store, strlen(store)) == 0 && !strstr(path, "-shm") && !strstr(path, ".lock");
+  return folder && store && strncmp(path, store, strlen(store)) == 0 && !strstr(path, "-shm") && !strstr(path, ".lock") &&
+         !strstr(path, "-reserve");
 }
 
 static void image_path(char *path, const char *name) {
@@ -125,19 +162,20 @@ static struct tracked *tracked_by(int descriptor) {
   return &files[file_of[descriptor] - 1];
 }
 
+// Notes a change that was just made; under the lock.
 static void note(struct tracked *file, const void *bytes, size_t length, off_t offset) {
   struct change *change = malloc(sizeof *change + length);
   *change = (struct change){.offset = offset, .length = length};
   if (length) memcpy(change->bytes, bytes, length);
-  pthread_mutex_lock(&lock);
   *file->last = change;
   file->last = &change->next;
-  pthread_mutex_unlock(&lock);
+  record(length ? 'w' : 't', file->name, bytes, length, offset);
 }
 
 // Everything that was written becomes durable, or is dropped.
 static void settle(struct tracked *file, int is_durable) {
   pthread_mutex_lock(&lock);
+  record(is_durable ? 's' : 'f', file->name, NULL, 0, 0);
   for (struct change *change = file->first, *next; change; change = next) {
     next = change->next;
     if (is_durable && change->length) real_pwrite(file->image, change->bytes, change->length, change->offset);
@@ -149,10 +187,16 @@ static void settle(struct tracked *file, int is_durable) {
   pthread_mutex_unlock(&lock);
 }
 
+static int is_log(struct tracked *file) {
+  size_t length = strlen(file->name);
+  return length > 4 && strcmp(file->name + length - 4, "-wal") == 0;
+}
+
 static int write_fails(struct tracked *file) {
   if (!file) return 0;
   if (is_on("full-disk")) return errno = ENOSPC;
   if (is_on("fail-write")) return errno = EIO;
+  if (!is_log(file) && is_on("fail-file-write")) return errno = EIO;
   return 0;
 }
 
@@ -181,9 +225,12 @@ int close(int file) {
 
 ssize_t pwrite64(int descriptor, const void *bytes, size_t length, off_t offset) {
   struct tracked *file = tracked_by(descriptor);
+  if (!file) return real_pwrite(descriptor, bytes, length, offset);
   if (write_fails(file)) return -1;
+  pthread_mutex_lock(&lock);
   ssize_t written = real_pwrite(descriptor, bytes, length, offset);
-  if (file && written > 0) note(file, bytes, written, offset);
+  if (written > 0) note(file, bytes, written, offset);
+  pthread_mutex_unlock(&lock);
   return written;
 }
 
@@ -191,17 +238,23 @@ ssize_t pwrite(int file, const void *bytes, size_t length, off_t offset) { retur
 
 ssize_t write(int descriptor, const void *bytes, size_t length) {
   struct tracked *file = tracked_by(descriptor);
+  if (!file) return real_write(descriptor, bytes, length);
   if (write_fails(file)) return -1;
-  off_t offset = file ? lseek(descriptor, 0, SEEK_CUR) : 0;
+  pthread_mutex_lock(&lock);
+  off_t offset = lseek(descriptor, 0, SEEK_CUR);
   ssize_t written = real_write(descriptor, bytes, length);
-  if (file && written > 0) note(file, bytes, written, offset);
+  if (written > 0) note(file, bytes, written, offset);
+  pthread_mutex_unlock(&lock);
   return written;
 }
 
 int ftruncate64(int descriptor, off_t length) {
   struct tracked *file = tracked_by(descriptor);
+  if (!file) return real_ftruncate(descriptor, length);
+  pthread_mutex_lock(&lock);
   int result = real_ftruncate(descriptor, length);
-  if (file && result == 0) note(file, NULL, 0, length);
+  if (result == 0) note(file, NULL, 0, length);
+  pthread_mutex_unlock(&lock);
   return result;
 }
 
@@ -210,9 +263,7 @@ int ftruncate(int file, off_t length) { return ftruncate64(file, length); }
 static int sync_with(int (*real)(int), int descriptor) {
   struct tracked *file = tracked_by(descriptor);
   if (!file) return real(descriptor);
-  size_t length = strlen(file->name);
-  int is_log = length > 4 && strcmp(file->name + length - 4, "-wal") == 0;
-  if (is_on("fail-sync") || (!is_log && is_on("fail-file-sync"))) {
+  if (is_on("fail-sync") || is_on(is_log(file) ? "fail-log-sync" : "fail-file-sync")) {
     settle(file, 0);
     errno = EIO;
     return -1;
@@ -229,6 +280,7 @@ int unlink(const char *name) {
   int result = real_unlink(name);
   if (result == 0 && is_tracked(name)) {
     pthread_mutex_lock(&lock);
+    record('u', name, NULL, 0, 0);
     for (int place = 0; place < file_count; place++) {
       // One that is made anew under this name is another file.
       if (strcmp(files[place].name, name) == 0) files[place].name[0] = 0;

@@ -1,0 +1,37 @@
+internal import Synchronization
+
+/// Knows whether an fsync has failed since the store was opened. From then on nothing more may be written, and nothing that
+/// has been written may be acknowledged: see ``DurableStart`` for why, and for what makes it good.
+final class SyncWatch: Sendable {
+  private struct State {
+    var failure: StoreError?
+    var onFailure: (@Sendable (StoreError) -> Void)?
+  }
+
+  private let state = Mutex(State())
+
+  /// Called at once with the first fsync that fails, on the thread that found it.
+  var onFailure: (@Sendable (StoreError) -> Void)? {
+    get { state.withLock { $0.onFailure } }
+    set { state.withLock { $0.onFailure = newValue } }
+  }
+
+  /// The fsync that failed, if one has.
+  var failure: StoreError? { state.withLock { $0.failure } }
+
+  /// Notes an error, if it is that an fsync failed.
+  func note(_ error: StoreError) {
+    guard error.kind == .syncFailed else { return }
+    let onFailure = state.withLock { state -> (@Sendable (StoreError) -> Void)? in
+      guard state.failure == nil else { return nil }
+      state.failure = error
+      return state.onFailure
+    }
+    onFailure?(error)
+  }
+
+  /// Refuses what comes after an fsync that failed.
+  func check() throws(StoreError) {
+    if let failure { throw failure }
+  }
+}
