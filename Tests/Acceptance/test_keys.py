@@ -12,6 +12,7 @@ from test_contract import CONTRACT, check
 from test_events import Stream
 
 PATH = "/v1/keys"
+ADMIN = "the-admin-key-of-this-test"
 OPERATIONS = [
     (method, path) for path, item in CONTRACT["paths"].items() for method in ("get", "post", "put", "delete")
     if method in item]
@@ -28,8 +29,9 @@ SCOPES = {
         ("get", "/v1/webhook-secret")},
     None: {("get", "/healthz"), ("get", "/"), ("get", "/openapi.yaml")},
 }
-# The dashboard is a page that holds no data: it asks for a key, and for everything it shows by that key.
-OPEN = {"/healthz", "/"}
+# The dashboard is a page that holds no data: it asks for a key, and for everything it shows by that key. The contract is
+# the same for everybody.
+OPEN = {"/healthz", "/", "/openapi.yaml"}
 SCOPES["read"] = set(OPERATIONS) - set().union(*SCOPES.values())
 
 
@@ -55,7 +57,7 @@ def path_of(template):
         "{key}", "nobody").replace("{name}", "nobody").replace("{url}", "http://127.0.0.1:9/")
 
 
-def test_with_a_key_everything_but_healthz_and_the_dashboard_takes_one(redial):
+def test_with_a_key_everything_takes_one_but_health_the_contract_and_the_dashboard(redial):
     service = redial()
     assert service("GET", "/v1/calls").status == 200
     locked(service)
@@ -67,6 +69,9 @@ def test_with_a_key_everything_but_healthz_and_the_dashboard_takes_one(redial):
             if path in OPEN:
                 assert answer.status == 200
                 continue
+            if path == "/readyz" and not headers:
+                assert (answer.status, answer.body) == (200, b"")
+                continue
             assert (answer.status, answer.json["code"]) == (401, code), (method, path)
             check(answer, method, path)
             assert answer.headers["www-authenticate"].startswith('Bearer realm="redial"')
@@ -74,6 +79,38 @@ def test_with_a_key_everything_but_healthz_and_the_dashboard_takes_one(redial):
         assert anonymous("GET", path).status == 401
     for path in OPEN:
         assert anonymous("PUT", path).status == 401
+
+
+def test_readiness_is_a_bare_status_without_a_key_and_says_why_with_one(redial, tmp_path):
+    """A process whose store another has taken over is not ready; both ways to ask agree before and after."""
+    service = redial(env={"REDIAL_ADMIN_KEY": ADMIN})
+    admin = bearer(ADMIN)
+    submitter = bearer(service("POST", PATH, {"name": "s", "scopes": ["submit"]}, admin).json["key"])
+    reader = bearer(service("POST", PATH, {"name": "r", "scopes": ["read"]}, admin).json["key"])
+    bare = service("GET", "/readyz")
+    assert (bare.status, bare.body, bare.headers["content-type"]) == (200, b"", None)
+    assert service("HEAD", "/readyz").status == 200
+    # What names a namespace is of no namespace here.
+    assert service("GET", "/readyz", headers={"redial-namespace": "acme"}).status == 200
+    for key in (admin, reader):
+        answer = service("GET", "/readyz", headers=key)
+        assert (answer.status, check(answer, "get", "/readyz")) == (200, "ready\n")
+    refused = service("GET", "/readyz", headers=submitter)
+    assert refused.status == 403 and check(refused, "get", "/readyz")["code"] == "insufficientScope"
+    (tmp_path / "redial.db.lock").unlink()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "redial.db").symlink_to(service.store)
+    redial(folder=other, env={"REDIAL_ADMIN_KEY": ADMIN})
+    # It notices when it writes.
+    assert service("POST", "/v1/calls", {"url": "http://127.0.0.1:9/"}, admin).json["code"] == "leaseLost"
+    bare = service("GET", "/readyz")
+    assert (bare.status, bare.body, bare.headers["content-type"]) == (503, b"", None)
+    assert int(bare.headers["retry-after"]) > 0
+    answer = service("GET", "/readyz", headers=reader)
+    assert answer.status == 503 and check(answer, "get", "/readyz")["code"] == "notReady"
+    assert service("GET", "/readyz", headers=submitter).status == 403
+    assert service("GET", "/healthz").body == b"ok\n"
 
 
 @pytest.mark.parametrize("scope", ["submit", "read", "operate", "metrics", "admin"])

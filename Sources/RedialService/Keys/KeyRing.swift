@@ -207,12 +207,16 @@ final class KeyRing: Sendable {
 
 extension Route {
   /// What it takes to be served.
-  var access: KeyRing.Access {
+  ///
+  /// - Parameter hasKey: Whether the request shows a key, good or not.
+  func access(withKey hasKey: Bool) -> KeyRing.Access {
     switch self {
-    // The page holds no data; what it shows it asks for, by a key.
-    case .health, .dashboard: .open
+    // The page holds no data; what it shows it asks for, by a key. The contract is the same for everybody.
+    case .health, .dashboard, .contract: .open
+    // A load balancer has no key, and gets the status alone.
+    case .readiness: hasKey ? .scope(.read) : .open
     case .submit, .submitBatch, .forward: .scope(.submit)
-    case .list, .call, .attempts, .targets, .target, .events, .preview, .simulate, .readiness: .scope(.read)
+    case .list, .call, .attempts, .targets, .target, .events, .preview, .simulate: .scope(.read)
     case .policies, .policy, .operations, .operation: .scope(.read)
     case .operate, .configure, .control, .putPolicy, .removePolicy, .beginOperation, .cancelOperation: .scope(.operate)
     case .keys, .webhookSecret: .scope(.admin)
@@ -223,7 +227,7 @@ extension Route {
       case .list, .show, .deliveries: .scope(.read)
       case .create, .replace, .delete, .rotate, .test: .scope(.admin)
       }
-    case .contract, .wrongMethod, .notFound: .anyKey
+    case .wrongMethod, .notFound: .anyKey
     }
   }
 }

@@ -31,8 +31,8 @@ final class ReplyTable: Sendable {
     case target(String)
     /// The metrics.
     case metrics
-    /// Whether the service is ready.
-    case readiness
+    /// Whether the service is ready; bare, by the status alone.
+    case readiness(isBare: Bool)
 
     /// Whether targets are to be shown.
     var isAboutTargets: Bool {

@@ -138,9 +138,7 @@ extension Runtime {
 
   private func response(to purpose: ReplyTable.Purpose, _ report: EngineReport) -> HTTPResponse {
     switch purpose {
-
-    case .readiness:
-      return report.storeFailing ? Answer.problem(Answer.notReady) : Answer.text(200, "ready\n")
+    case .readiness(let isBare): return Answer.readiness(isReady: !report.storeFailing, isBare: isBare)
     case .metrics, .submit, .submitAndWait, .batch, .operation, .control, .targets, .target:
       return Answer.metrics(
         metrics.exposition(report, version: redialVersion, clockOffset: clock.offset, waits: ends.waiting)

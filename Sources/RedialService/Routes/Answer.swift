@@ -114,6 +114,16 @@ enum Answer {
       status: status, headers: [HTTPHeader("content-type", "text/plain; charset=utf-8")], body: Array(text.utf8))
   }
 
+  /// 200 or 503: whether calls are accepted; bare, for those who show no key where one is asked for, without a body.
+  static func readiness(isReady: Bool, isBare: Bool) -> HTTPResponse {
+    var response = isReady ? text(200, "ready\n") : problem(notReady)
+    if isBare {
+      response.headers.removeAll { $0.name == "content-type" }
+      response.body = []
+    }
+    return response
+  }
+
   /// 200: one JSON value.
   static func json(capacity: Int, _ write: (inout JSONWriter) -> Void) -> HTTPResponse {
     var writer = JSONWriter(capacity: capacity)

@@ -22,7 +22,8 @@ struct Routes: HTTPHandler {
 
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) {
     let route = Route(request.method, request.path, query: request.query)
-    guard let (responder, caller) = admit(request, responder, for: route.access) else { return }
+    let access = route.access(withKey: request.header("authorization") != nil)
+    guard let (responder, caller) = admit(request, responder, for: access) else { return }
     do throws(Problem) {
       try serve(route, request, responder, caller)
     } catch {
@@ -122,7 +123,10 @@ struct Routes: HTTPHandler {
     case .health:
       runtime.respond(responder, Answer.text(200, "ok\n"))
     case .readiness:
-      runtime.ask(responder, for: .readiness) { .report($0) }
+      // Nobody's business but that of those with a key is why.
+      let isBare = keys.isRequired && caller.admission == .nobody
+      // Of no target: anybody may ask as often as he likes, so that the engine should not go through them all.
+      runtime.ask(responder, for: .readiness(isBare: isBare)) { .describe("", $0) }
     case .metrics:
       try caller.requireDefaultNamespace()
       runtime.ask(responder, for: .metrics) { .report($0) }

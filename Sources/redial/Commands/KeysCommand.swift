@@ -16,8 +16,8 @@ extension Command {
         summary: "Work on the store directly, while no service is running on it."),
     ] + APIClient.options,
     notes: """
-      A key is shown once, when it is created. As soon as there is a key, every request except /healthz needs one. A service
-      without keys listens only on this machine.
+      A key is shown once, when it is created. As soon as there is a key, every request needs one, except /healthz,
+      /readyz, /openapi.yaml and the dashboard's page. A service without keys listens only on this machine.
       """
   ) { arguments throws(CommandError) in
     let action = arguments.operands[0]
