@@ -89,6 +89,7 @@ extension Engine {
         retryAfter: 5)
     }
     if let trouble { return trouble.problem }
+    if isShortOfRoom { return Self.noRoom }
     return leases.canWork ? nil : Self.leaseLost
   }
 

@@ -43,7 +43,14 @@ struct StoreTrouble: Sendable {
 
 extension Engine {
   /// Whether new calls are refused, since the store fails or is nobody's to use.
-  var isStoreFailing: Bool { trouble.map { !$0.isContended } ?? false || !leases.canWork }
+  var isStoreFailing: Bool { trouble.map { !$0.isContended } ?? false || isShortOfRoom || !leases.canWork }
+
+  /// Why no call is accepted while the disk has no more than its reserve.
+  static let noRoom = Problem(
+    status: 507, code: "storageFull", title: "The store has no room",
+    detail:
+      "The call was not accepted: the disk is full. What is left is for accepted calls, and for removing old ones. "
+      + "Try again later.", retryAfter: 10)
 
   /// Keeps what clients want for later, if it has to wait only for a moment.
   mutating func putOff(_ event: EngineEvent) -> Bool {

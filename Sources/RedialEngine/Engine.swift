@@ -60,6 +60,8 @@ public struct Engine: Sendable {
   /// The most calls that may come from the store for what it has been asked; their place in memory is taken.
   var expected = 0
   var trouble: StoreTrouble?
+  /// Whether the disk is full but for what is kept for accepted calls: new ones are refused.
+  var isShortOfRoom = false
   var epoch: UInt64 = 0
   /// What of the store is this engine's.
   var leases: LeaseTable
@@ -186,6 +188,7 @@ public struct Engine: Sendable {
     case .changed: leases.nextAsk = now
     case .storeFailed(let request, let failure): storeFailed(request, failure)
     case .storeWritten(let asked): storeWritten(asked)
+    case .room(let isShort): isShortOfRoom = isShort
     case .subscriptions(let all): subscriptions = all
     case .announce(let announcement): announce(announcement)
     case .drain: isDraining = true

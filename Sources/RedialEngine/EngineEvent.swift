@@ -52,6 +52,8 @@ public enum EngineEvent: Sendable {
   case storeFailed(StoreRequest, StoreFailure)
   /// The store has come to a ``StoreRequest/Body/barrier`` of this epoch, and has written something for it.
   case storeWritten(epoch: UInt64)
+  /// The disk is full but for what is kept for accepted calls, or has room again.
+  case room(isShort: Bool)
   /// Who is told of events from now on, by webhooks.
   case subscriptions([WebhookSubscription])
   /// Something to tell subscribers.

@@ -50,7 +50,7 @@ public final class Service: Sendable {
     do {
       let path = try Self.storePath(settings)
       store = try Self.startError { () throws(StoreError) in
-        try SQLiteStore(path: path, payloads: settings.storedPayloads)
+        try SQLiteStore(path: path, payloads: settings.storedPayloads, reserveBytes: settings.reserveBytes)
       }
       store.onSyncFailure = { [log] error in
         log.write(.error, "syncFailed", [("error", error.message), ("exitCode", "\(Self.syncFailedExitCode)")])
@@ -132,6 +132,20 @@ public final class Service: Sendable {
       metrics.count { $0.damaged += 1 }
       log.write(.error, "callDamaged", [("callId", id.description), ("error", error.message)])
     }
+    store.onShortage = { [log, unowned runtime] isShort in
+      runtime.post(CollectionOfOne(.room(isShort: isShort)))
+      if isShort {
+        log.write(
+          .error, "reserveReleased",
+          [
+            ("bytes", "\(settings.reserveBytes)"),
+            ("meaning", "the disk is full; new calls are refused until it has room"),
+          ])
+      } else {
+        log.write(.info, "reserveTaken", [("bytes", "\(settings.reserveBytes)")])
+      }
+    }
+    if store.isShortOfRoom { store.onShortage?(true) }
     store.onCheckpointFailure = { [log, metrics = runtime.metrics] error in
       metrics.count { $0.isCheckpointFailing = error != nil }
       if let error {

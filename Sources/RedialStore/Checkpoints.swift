@@ -15,6 +15,14 @@ final class Checkpoints {
   /// Rounds after which the writer moves the rest however much it is, so that the log stays bounded.
   static let maximumRounds = 4
 
+  /// The same for one store: where room is set aside, the log must find room in the file with no more than that, and it may
+  /// have grown to three times what makes it due.
+  let dueAfter: Int
+  /// The share of the reserve that the log may take before it is due.
+  private static let reserveShare = 4
+  private static let minimumDue = 100
+  private static let pageBytes = 4096
+
   private enum Phase {
     /// The log is short. Leads to `moving`.
     case idle
@@ -38,13 +46,20 @@ final class Checkpoints {
   /// moved and the file is synced: a part that could be moved, which SQLite does not sync, proves nothing.
   var onFailure: ((StoreError?) -> Void)?
 
+  /// Called on the writer's lane when there is no room to move pages to.
+  var onFull: (() -> Void)?
+
   /// The phase, which both threads look at.
   private final class PhaseBox: Sendable {
     let value = Mutex(Phase.idle)
   }
 
   /// Takes the checkpoints of a writer's connection over from SQLite.
-  init(of connection: SQLiteConnection, syncs: SyncWatch) throws(StoreError) {
+  ///
+  /// - Parameter reserveBytes: The room that is set aside on the disk; 0 for none.
+  init(of connection: SQLiteConnection, syncs: SyncWatch, reserveBytes: Int = 0) throws(StoreError) {
+    let share = reserveBytes / Self.reserveShare / Self.pageBytes
+    dueAfter = reserveBytes == 0 ? Self.dueAfter : min(Self.dueAfter, max(Self.minimumDue, share))
     self.connection = connection
     self.syncs = syncs
     other = try CheckpointConnection(path: connection.path)
@@ -58,7 +73,7 @@ final class Checkpoints {
   /// A commit may have made the log longer.
   func didCommit() {
     if connection.logPages < movedPages { movedPages = 0 }
-    guard connection.logPages - movedPages >= Self.dueAfter else { return }
+    guard connection.logPages - movedPages >= dueAfter else { return }
     advance()
   }
 
@@ -92,6 +107,7 @@ final class Checkpoints {
     let hasChanged = (failure == nil) != (self.failure == nil)
     self.failure = failure
     if hasChanged { onFailure?(failure) }
+    if failure?.kind == .full { onFull?() }
   }
 
   /// Waits until the other connection has moved what it was asked to.

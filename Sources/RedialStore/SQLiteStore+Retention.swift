@@ -31,7 +31,11 @@ extension SQLiteStore {
     let limit = Self.removalBatch + shown.count
     let calls = try finished.ended(by: retention.horizon(at: now, bytes: usedBytes), limit: limit)
       .filter { shown[$0.id] == nil }.prefix(Self.removalBatch)
-    if calls.isEmpty { return try releasePages(until: end) }
+    if calls.isEmpty {
+      let step = try releasePages(until: end)
+      if step.isDone { takeReserve() }
+      return step
+    }
     return try transaction { () throws(StoreError) in
       var removed = 0
       for call in calls {
@@ -57,15 +61,17 @@ extension SQLiteStore {
     // A file that an older version made gives nothing back (see the README): its pages are used again only.
     guard canRelease else { return TidyStep() }
     let free = try usage.free()
-    guard free > Self.sparePages else { return TidyStep() }
+    // Where room is short, none is spared.
+    let spare = isShortOfRoom ? 0 : Self.sparePages
+    guard free > spare else { return TidyStep() }
     let step = try transaction { () throws(StoreError) in
       var released = 0
-      while released < free - Self.sparePages, ContinuousClock.now < end {
-        let batch = min(Self.releaseBatch, free - Self.sparePages - released)
+      while released < free - spare, ContinuousClock.now < end {
+        let batch = min(Self.releaseBatch, free - spare - released)
         try connection.execute("give space back", "PRAGMA incremental_vacuum(\(batch))")
         released += batch
       }
-      return TidyStep(releasedPages: released, isDone: released >= free - Self.sparePages)
+      return TidyStep(releasedPages: released, isDone: released >= free - spare)
     }
     if step.isDone { checkpoints.moveAll() }
     return step

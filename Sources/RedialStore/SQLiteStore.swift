@@ -28,6 +28,14 @@ public final class SQLiteStore: CallStore {
     set { syncs.onFailure = newValue }
   }
 
+  /// Called with true when the disk is full and the reserve is released, or could not be taken: new calls are to be refused, and
+  /// all else goes on. With false when it is taken again. Its lane is the store's.
+  public var onShortage: ((Bool) -> Void)?
+
+  /// Whether only the reserve is left, or less.
+  public var isShortOfRoom: Bool { reserve.isMissing }
+
+  let reserve: Reserve
   let syncs = SyncWatch()
   let file: StoreFile
   let connection: SQLiteConnection
@@ -69,15 +77,22 @@ public final class SQLiteStore: CallStore {
   /// - Parameters:
   ///   - payloads: Which payloads are kept, and how.
   ///   - sharing: Whether this process has the store to itself.
+  ///   - reserveBytes: The room that is set aside on the disk, see ``isShortOfRoom``; nil to leave it as it is.
   /// - Throws: `inUse` when another process, or this one, has it open; `corrupt` when the file is no store, or
   ///   one of a newer version, which are left as they are; `syncFailed` when what the files hold cannot be made durable.
   public init(
-    path: String, payloads: PayloadRule = PayloadRule(), sharing: StoreSharing = .alone
+    path: String, payloads: PayloadRule = PayloadRule(), sharing: StoreSharing = .alone,
+    reserveBytes: Int? = nil
   ) throws(StoreError) {
     let file = try StoreFile(path: path, isShared: sharing == .shared)
-    try DurableStart.prepare(path: file.path)
-    let connection = try SQLiteConnection(path: file.path, role: .writer)
-    try Schema.open(connection)
+    let reserve = Reserve(path: file.path + "-reserve", bytes: reserveBytes)
+    let connection = try reserve.lending { () throws(StoreError) in
+      try DurableStart.prepare(path: file.path)
+      let connection = try SQLiteConnection(path: file.path, role: .writer)
+      try Schema.open(connection)
+      return connection
+    }
+    self.reserve = reserve
     self.file = file
     self.connection = connection
     queries = try ClaimQueries(on: connection)
@@ -102,14 +117,17 @@ public final class SQLiteStore: CallStore {
     bulk = try BulkTable(on: connection)
     documentTable = try DocumentTable(on: connection)
     inTransaction = try Transaction(on: connection, role: .writer)
-    checkpoints = try Checkpoints(of: connection, syncs: syncs)
+    checkpoints = try Checkpoints(of: connection, syncs: syncs, reserveBytes: reserve.bytes)
     self.sharing = sharing
     sessions = try SessionTable(on: connection)
     shardQueries = sharing == .shared ? try ShardQueries(on: connection) : nil
-    session = try inTransaction { [sessions, targets] () throws(StoreError) in
-      try targets.completeShards()
-      return sharing == .alone ? try sessions.takeAll() : nil
+    session = try reserve.lending { [inTransaction, sessions, targets] () throws(StoreError) in
+      try inTransaction { () throws(StoreError) in
+        try targets.completeShards()
+        return sharing == .alone ? try sessions.takeAll() : nil
+      }
     }
+    checkpoints.onFull = { [unowned self] in releaseReserve() }
     // SQLite has synced the folder for the log that it has made, and does not tell when that fails.
     try file.syncFolder()
   }
@@ -259,8 +277,24 @@ public final class SQLiteStore: CallStore {
       namespaces.didRollBack()
       counts.forget()
       unfinished?.forget()
+      if error.kind == .full { releaseReserve() }
       throw error
     }
+  }
+
+  /// Gives the room of the reserve to what has been accepted and to retention.
+  private func releaseReserve() {
+    guard reserve.release() else { return }
+    onShortage?(true)
+    // The log can then begin anew, in the room that it has.
+    checkpoints.moveAll()
+  }
+
+  /// Takes the reserve again if there is room, once nothing is left to remove and to give back.
+  func takeReserve() {
+    guard reserve.isMissing else { return }
+    checkpoints.moveAll(cuttingLog: true)
+    if reserve.take() { onShortage?(false) }
   }
 
   /// Removes a call with all that belongs to it, if there is one.

@@ -37,7 +37,8 @@ def wait_until(condition, what, seconds=BOUND):
 
 def environment(more=None):
     clean = {k: v for k, v in os.environ.items() if not k.startswith("REDIAL_")}
-    return clean | (more or {})
+    # The default would take 64 MiB of each test's folder.
+    return clean | {"REDIAL_RESERVE_BYTES": str(1 << 20)} | (more or {})
 
 
 def run(*arguments, env=None, seconds=BOUND, stdin=None):

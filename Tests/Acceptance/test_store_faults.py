@@ -1,6 +1,8 @@
 """A store that cannot be written: new calls are refused, accepted ones are kept, and the service recovers by itself."""
 
+import base64
 import http.client
+import os
 import pathlib
 import sqlite3
 import threading
@@ -123,16 +125,98 @@ def small_disk(made, tmp_path):
 
 
 def test_a_full_disk_costs_nothing_that_was_accepted(redial, receiver, small_disk):
-    service = redial(folder=small_disk.path)
+    # As if all of the reserve were used up, too.
+    service = redial("--reserve-bytes", "0", folder=small_disk.path)
     # The log has spare room, which the first calls use up.
     live_through(service, receiver, small_disk.fill, small_disk.free, 507, "storageFull")
+
+
+def fill_by_calls(service, url):
+    """Submits until a call is refused; the ids of those that were accepted."""
+    accepted = []
+    for number in range(2000):
+        body = base64.b64encode(os.urandom(60 << 10)).decode()
+        answer = service("POST", "/v1/calls", {"url": f"{url}/{number}", "body": body, "policy": QUICK})
+        if answer.status != 202:
+            check_refusal(answer, 507, "storageFull")
+            return accepted
+        accepted.append(answer.json["id"])
+    pytest.fail("the disk was never full")
+
+
+def test_a_disk_that_the_store_itself_has_filled_gets_room_by_retention(redial, receiver, made, tmp_path):
+    disk = SmallDisk(tmp_path / "disk", 24)
+    made.append(disk)
+    reserve = 6 << 20
+    service = redial(
+        "--reserve-bytes", reserve, "--retention-time", "20s", "--idempotency-time", "20s", folder=disk.path)
+    file = disk.path / "redial.db-reserve"
+    assert file.stat().st_blocks * 512 >= reserve
+    go = threading.Event()
+
+    def answer(request):
+        if request.path == "/slow":
+            go.wait(60)
+        return 200, {}, b"done"
+
+    target = receiver(answer)
+    slow = service.submit(url=f"{target.url}/slow", policy=QUICK)
+    accepted = []
+    while True:
+        accepted += fill_by_calls(service, target.url)
+        # At first it is the log that has the room, and gives it back once it is moved into the file.
+        until = time.monotonic() + 4
+        while service("GET", "/readyz").status == 503 and time.monotonic() < until:
+            time.sleep(0.1)
+        if time.monotonic() >= until:
+            break
+    assert len(accepted) > 50 and file.stat().st_blocks == 0
+    # It is the reserve that the outcomes of accepted calls are written to.
+    go.set()
+    assert service.ended(slow, 20)["state"] == "succeeded"
+    check_refusal(service("POST", "/v1/calls", {"url": target.url}), 507, "storageFull")
+    assert service("GET", f"/v1/calls/{accepted[0]}").status == 200
+    # Nobody helps.
+    wait_until(lambda: service("GET", "/readyz").status == 200, "there is room again", 60)
+    assert service("GET", f"/v1/calls/{accepted[0]}").status == 404, "retention has removed it"
+    assert file.stat().st_blocks * 512 >= reserve
+    more = [service.submit(url=f"{target.url}/after", body="x" * 1000, policy=QUICK) for _ in range(20)]
+    assert [service.ended(identity, 20)["state"] for identity in more] == ["succeeded"] * 20
+    text = service.log.read_text()
+    assert text.count("reserveReleased") == text.count("reserveTaken") > 0, text
+    assert service.terminate() == 0
+    with sqlite3.connect(service.store) as database:
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def test_a_service_that_is_killed_on_a_full_disk_starts_and_gets_room(redial, receiver, made, tmp_path):
+    disk = SmallDisk(tmp_path / "disk", 24)
+    made.append(disk)
+    service = redial(
+        "--reserve-bytes", 6 << 20, "--retention-time", "5s", "--idempotency-time", "5s", folder=disk.path)
+    target = receiver()
+    accepted = fill_by_calls(service, target.url)
+    service.kill()
+    # Somebody else took what the reserve left.
+    disk.fill()
+    file = disk.path / "redial.db-reserve"
+    had_reserve = file.stat().st_blocks > 0
+    if not had_reserve:
+        disk.free()
+    service.start()
+    assert service("GET", f"/v1/calls/{accepted[0]}").status in (200, 404)
+    if had_reserve:
+        disk.free()
+    wait_until(lambda: service("GET", "/readyz").status == 200, "there is room again", 60)
+    assert service.ended(service.submit(url=f"{target.url}/after"), 20)["state"] == "succeeded"
+    assert service.terminate() == 0
 
 
 def check_start_fails(folder, *words):
     """It does not start, says why, and leaves the file as it is."""
     file = folder / "redial.db"
     before = file.read_bytes()
-    done = run("serve", "--listen", "127.0.0.1:0", "--store", f"sqlite:{file}")
+    done = run("serve", "--listen", "127.0.0.1:0", "--store", f"sqlite:{file}", "--reserve-bytes", "0")
     assert done.returncode == 3, done.stderr
     for word in words:
         assert word in done.stderr, done.stderr
@@ -141,7 +225,7 @@ def check_start_fails(folder, *words):
 
 def stopped_store(redial, receiver, folder):
     """A store with some calls, of a service that has stopped."""
-    service = redial(folder=folder)
+    service = redial("--reserve-bytes", "0", folder=folder)
     target = receiver()
     for number in range(20):
         service.submit(url=f"{target.url}/{number}", body="x" * 3000)

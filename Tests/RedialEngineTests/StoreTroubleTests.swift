@@ -36,6 +36,25 @@ struct StoreTroubleTests {
     #expect(probe.submit().rawValue > 0)
   }
 
+  @Test("while the disk has no more than its reserve, new calls are refused and accepted ones go on")
+  func shortOfRoom() {
+    var probe = EngineProbe()
+    let running = probe.submit()
+    let waiting = probe.submit(after: .seconds(4))
+    probe.hear(.room(isShort: true))
+    let reply = probe.submitOnly()
+    #expect(probe.refusal(of: reply)?.status == 507)
+    #expect(probe.refusal(of: reply)?.code == "storageFull")
+    #expect(probe.report()?.storeFailing == true)
+    probe.end(running, status: 200)
+    #expect(probe.state(running) == .succeeded)
+    probe.advance(.seconds(5))
+    #expect(probe.starts(of: waiting) == 1)
+    probe.hear(.room(isShort: false))
+    #expect(probe.report()?.storeFailing == false)
+    #expect(probe.submit().rawValue > 0)
+  }
+
   @Test("the store is failing until what was kept has been written, and nothing is accepted while that is tried")
   func failsUntilWritten() {
     var probe = EngineProbe()

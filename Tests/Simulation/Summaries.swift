@@ -29,6 +29,7 @@ extension EngineEvent {
     case .namespaces(let all): "there are \(all)"
     case .storeFailed(let request, _): "failure of \(request.summary)"
     case .storeWritten(let epoch): "written/\(epoch)"
+    case .room(let isShort): isShort ? "short of room" : "room"
     case .subscriptions(let all): "subscriptions \(all.map(\.id))"
     case .announce(let announcement): "announce \(announcement.type)"
     case .leased(let grant, _):

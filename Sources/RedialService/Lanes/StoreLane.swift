@@ -102,7 +102,8 @@ final class StoreLane: @unchecked Sendable {
         if step.removed > 0 || step.releasedPages > 0 { report(.success(step)) }
       }
     } catch {
-      pause = Self.tidyRetry
+      // At a full disk the reserve has been released, and this is what it is for.
+      pause = error.kind == .full ? Self.tidyInterval : Self.tidyRetry
       report(.failure(error))
     }
     queue.asyncAfter(deadline: .now() + .microseconds(Int(pause.wholeMicroseconds))) { [weak self] in

@@ -69,6 +69,8 @@ public struct ServiceSettings: Sendable {
   public var payloads = PayloadRule()
   /// How long finished calls are kept.
   public var retention = Retention()
+  /// Room on the disk that is set aside beside the store, in bytes, for accepted calls and retention when the disk is full.
+  public var reserveBytes = 64 << 20
   /// How often the store is looked at for the metrics.
   public var storeWatchInterval = Duration.seconds(10)
   /// How many targets have gauges of their own in the metrics; the rest are summed.

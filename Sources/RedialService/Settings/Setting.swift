@@ -138,6 +138,9 @@ extension Setting {
       "retentionMinimumTime", \.retention.minimumTime,
       "How long a call is kept after its end however large the store is."),
     whole(
+      "reserveBytes", \.reserveBytes, 0...Int.max,
+      "Room set aside on the store's disk, in bytes, for accepted calls and retention when the disk is full."),
+    whole(
       "compressMinBytes", \.payloads.compressMinBytes, 0...Int.max,
       "Smallest request body or captured response that the store compresses, in bytes."),
     whole(

@@ -40,8 +40,8 @@ public enum SettingGroup: String, Sendable, CaseIterable {
     case .access: ["adminKey", "allowUnauthenticated", "redactHeaders", "redactParameters"]
     case .store:
       [
-        "store", "retentionTime", "retentionBytes", "retentionMinimumTime", "compressMinBytes", "keptResponses",
-        "idempotencyTime",
+        "store", "retentionTime", "retentionBytes", "retentionMinimumTime", "reserveBytes", "compressMinBytes",
+        "keptResponses", "idempotencyTime",
       ]
     case .calls:
       [

@@ -1,0 +1,74 @@
+internal import Glibc
+
+/// Room on the disk that is set aside for the time when it is full: a file beside the store's, which nothing is written to.
+///
+/// On a disk that the store itself has filled nothing could be removed: a removal is a commit, which needs room in the log, and
+/// the log needs room in the file before it can begin anew. So at the first write that finds no room the reserve is released. It
+/// then serves the outcomes of accepted calls, retention, and the checkpoint that makes the file smaller. New calls are refused
+/// until there is room for the reserve once more, or they would use it up.
+final class Reserve {
+  /// The file.
+  let path: String
+  /// How much is to be set aside, in bytes; 0 for nothing.
+  let bytes: Int
+  /// Whether it was released, or could not be taken yet.
+  private(set) var isMissing = false
+  /// It is taken again only where this part of it would be free besides, so that it is not released at once.
+  private static let freePart = 8
+
+  /// Takes it where there is room, and removes the file where nothing is to be set aside.
+  ///
+  /// - Parameter bytes: How much; nil to leave alone what is there.
+  init(path: String, bytes: Int?) {
+    self.path = path
+    self.bytes = bytes ?? 0
+    if bytes == 0 { unlink(path) }
+    if let bytes, bytes > 0 { isMissing = !allocate(andFree: 0) }
+  }
+
+  /// Gives its room to others; false when there is none to give.
+  func release() -> Bool {
+    guard bytes > 0, !isMissing else { return false }
+    isMissing = true
+    truncate(path, 0)
+    return true
+  }
+
+  /// Takes it again if there is room; answers whether it is there.
+  func take() -> Bool {
+    if isMissing, allocate(andFree: bytes / Self.freePart) { isMissing = false }
+    return !isMissing
+  }
+
+  /// Does something that may find no room, and once more with the room of the reserve if it does.
+  func lending<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    do throws(StoreError) {
+      return try body()
+    } catch {
+      guard error.kind == .full, release() else { throw error }
+      return try body()
+    }
+  }
+
+  private func allocate(andFree more: Int) -> Bool {
+    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0 else { return false }
+    // The room that it has in blocks of 512 bytes, by stat(2).
+    let has = Int(status.st_blocks) * 512
+    if has < bytes {
+      var system = statvfs()
+      guard fstatvfs(file, &system) == 0 else { return false }
+      // Asked first: an attempt that fails takes for a moment what others need.
+      let free = UInt(system.f_bavail).multipliedReportingOverflow(by: UInt(system.f_frsize))
+      guard free.overflow || free.partialValue >= UInt(bytes - has + more) else { return false }
+    }
+    guard posix_fallocate(file, 0, bytes) == 0, ftruncate(file, bytes) == 0 else {
+      ftruncate(file, 0)
+      return false
+    }
+    return true
+  }
+}

@@ -1,0 +1,61 @@
+import Glibc
+import Testing
+
+@testable import RedialStore
+
+@Suite("The reserve of a store's disk")
+struct ReserveTests {
+  private let folder = TemporaryFolder()
+  private var path: String { folder.file("calls.db-reserve") }
+
+  private func allocated() -> Int? {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_blocks) * 512 : nil
+  }
+
+  @Test("is taken, released once, and taken again")
+  func cycle() throws {
+    let reserve = Reserve(path: path, bytes: 1 << 20)
+    #expect(!reserve.isMissing)
+    #expect(try #require(allocated()) >= 1 << 20)
+    #expect(reserve.release())
+    #expect(!reserve.release())
+    #expect(reserve.isMissing && allocated() == 0)
+    #expect(reserve.take() && !reserve.isMissing)
+    #expect(try #require(allocated()) >= 1 << 20)
+    #expect(!Reserve(path: path, bytes: 1 << 20).isMissing)
+  }
+
+  @Test("is missing where the disk has no room for it, and nothing is left of the attempt")
+  func tooLarge() {
+    let reserve = Reserve(path: path, bytes: 1 << 60)
+    #expect(reserve.isMissing && !reserve.take() && !reserve.release())
+    #expect(allocated() == 0)
+  }
+
+  @Test("is removed when none is wanted, and left alone by who does not care")
+  func none() {
+    _ = Reserve(path: path, bytes: 1 << 16)
+    #expect(!Reserve(path: path, bytes: nil).isMissing)
+    #expect(allocated() != nil)
+    #expect(!Reserve(path: path, bytes: 0).isMissing)
+    #expect(allocated() == nil)
+  }
+
+  @Test("lends its room to what found none, once")
+  func lends() {
+    let reserve = Reserve(path: path, bytes: 1 << 16)
+    let full = StoreError(kind: .full, message: "no room")
+    var tries = 0
+    let result = try? reserve.lending { () throws(StoreError) -> Int in
+      tries += 1
+      if tries == 1 { throw full }
+      return tries
+    }
+    #expect(result == 2 && reserve.isMissing)
+    #expect(throws: full) { try reserve.lending { () throws(StoreError) in throw full } }
+    #expect(throws: StoreError(kind: .unavailable, message: "")) {
+      try reserve.lending { () throws(StoreError) in throw StoreError(kind: .unavailable, message: "") }
+    }
+  }
+}
