@@ -27,10 +27,32 @@ extension Engine {
     describe(key.map { targetIndex[$0].map { [$0] } ?? [] } ?? knownTargets)
   }
 
-  /// The targets of a namespace.
-  func describe(in namespace: Namespace) -> EngineReport {
-    guard let place = namespace.isDefault ? 0 : namespaceIndex[namespace] else { return describe([]) }
-    return describe(knownTargets.filter { targets[$0].namespace == place })
+  /// A page of the targets of a namespace, by key.
+  ///
+  /// - Complexity: O(*n*) in all targets, of which no more than a page are held at a time.
+  func describe(_ query: TargetQuery) -> EngineReport {
+    guard let place = query.namespace.isDefault ? 0 : namespaceIndex[query.namespace] else { return describe([]) }
+    let limit = max(1, query.limit)
+    // The smallest keys, one more than a page has: it tells whether there is another page.
+    var page: [Int] = []
+    page.reserveCapacity(limit + 2)
+    for index in targets.indices where targets[index].namespace == place && !targets[index].isForgotten {
+      let key = targets[index].key
+      if let after = query.after, key <= after { continue }
+      if page.count > limit, let last = page.last, targets[last].key < key { continue }
+      if query.isActive, !targets[index].isActive(at: now) { continue }
+      var (low, high) = (0, page.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if targets[page[middle]].key < key { low = middle + 1 } else { high = middle }
+      }
+      page.insert(index, at: low)
+      if page.count > limit + 1 { page.removeLast() }
+    }
+    let isMore = page.count > limit
+    var report = describe(Array(page.prefix(limit)))
+    report.next = isMore ? report.targets.last?.key : nil
+    return report
   }
 
   /// Some targets, with the due calls and those in memory counted by what they wait for. Nothing is looked at but these,

@@ -174,7 +174,7 @@ public struct Engine: Sendable {
     case .operate(let operation): operate(operation)
     case .control(let control): self.control(control)
     case .describe(let key, let reply): effects.actions.append(.reply(reply, .report(describe(key))))
-    case .describeAll(let namespace, let reply): effects.actions.append(.reply(reply, .report(describe(in: namespace))))
+    case .describePage(let query, let reply): effects.actions.append(.reply(reply, .report(describe(query))))
     case .report(let reply): effects.actions.append(.reply(reply, .report(report())))
     case .attemptEnded(let result): attemptEnded(result)
     case .claimedDue(let claim): claimedDue(claim)

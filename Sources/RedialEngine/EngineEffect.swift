@@ -113,8 +113,10 @@ public struct AttemptStart: Sendable {
 
 /// How things stand.
 public struct EngineReport: Sendable, Hashable {
-  /// Every target that is remembered.
+  /// The targets that were asked for; every one that is remembered in a report on all.
   public var targets: [TargetSnapshot]
+  /// The qualified key of the last target of a page, when there are more behind it.
+  public var next: String?
   /// Attempts under way.
   public var inFlight: Int
   /// Calls that have not ended.

@@ -26,8 +26,8 @@ public enum EngineEvent: Sendable {
   case report(ReplyToken)
   /// A client wants to see a target, or all of them.
   case describe(String?, ReplyToken)
-  /// A client wants to see the targets of a namespace.
-  case describeAll(in: Namespace, ReplyToken)
+  /// A client wants to see a page of the targets of a namespace.
+  indirect case describePage(TargetQuery, ReplyToken)
   /// An attempt has ended.
   case attemptEnded(AttemptResult)
   /// Due calls, taken from the store.

@@ -133,6 +133,14 @@ struct TargetState: Sendable {
       retriesUntil: retriesUntil)
   }
 
+  /// Whether something is going on: calls wait or run, an operator holds the target, or its breaker is not closed.
+  func isActive(at now: Timestamp) -> Bool {
+    if inFlight > 0 || held > 0 || stored > 0 || controls.isPaused || controls.isTripped { return true }
+    var breaker = breaker
+    breaker.advance(to: now)
+    return breaker.state != .closed && breaker.state != .forced(.closed)
+  }
+
   func snapshot(at now: Timestamp) -> TargetSnapshot {
     var breaker = breaker
     breaker.advance(to: now)

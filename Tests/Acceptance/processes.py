@@ -173,7 +173,7 @@ class Redial(Server):
         return wait_until(ended, f"{identity} ends", seconds)
 
     def target(self, key):
-        return next((t for t in self("GET", "/v1/targets").json["data"] if t["key"] == key), None)
+        return next((t for t in self("GET", "/v1/targets?limit=250").json["data"] if t["key"] == key), None)
 
     def metrics(self):
         text = self("GET", "/metrics").body.decode()

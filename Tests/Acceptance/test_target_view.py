@@ -78,3 +78,27 @@ def test_a_rule_that_is_wrong_stops_the_start_and_is_named(tmp_path):
         assert result.returncode != 0
         for word in words:
             assert word in result.stderr, result.stderr
+
+
+def test_targets_are_listed_in_pages(redial, flaky):
+    service, target = redial(), flaky()
+    keys = sorted(f"t{n}" for n in range(300))
+    answer = service("POST", "/v1/calls/batch", [{"url": f"{target.url}/{k}", "target": k} for k in keys])
+    assert answer.status in (200, 207)
+    wait_until(lambda: service.metrics().get('redial_calls_finished_total{state="succeeded",reason=""}') == 300, "all end")
+    found, path = [], "/v1/targets"
+    while path:
+        page = service("GET", path).json
+        found += [t["key"] for t in page["data"]]
+        assert len(page["data"]) <= 100
+        path = page["nextCursor"] and "/v1/targets?cursor=" + page["nextCursor"]
+    assert found == keys
+    assert service("GET", "/v1/targets?active=true").json == {"data": [], "nextCursor": None}
+    service("POST", "/v1/targets/t7/pause")
+    assert [t["key"] for t in service("GET", "/v1/targets?active=true").json["data"]] == ["t7"]
+    for query in ("limit=0", "limit=251", "active=maybe", "x=1"):
+        assert service("GET", "/v1/targets?" + query).status == 400, query
+    listed = run("targets", "--limit", "3", "--cursor", keys[5], "--url", service.url)
+    assert keys[6] in listed.stdout and keys[8] in listed.stdout and keys[9] not in listed.stdout
+    assert f"more: --cursor {keys[8]}" in listed.stdout
+    assert "t7" in run("targets", "--active", "--url", service.url).stdout

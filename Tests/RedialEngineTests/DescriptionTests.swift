@@ -37,6 +37,39 @@ struct DescriptionTests {
     #expect(describe(&probe, "nobody").isEmpty)
   }
 
+  @Test("targets are listed in pages by key, however they came, all of them or those in which something goes on")
+  func pages() {
+    var probe = EngineProbe()
+    var expected: [String] = []
+    for number in (0..<23).map({ ($0 * 7) % 23 }) {
+      let key = "http://t\(number).example"
+      let id = probe.submit(to: key)
+      if number % 2 == 0 { probe.end(id, status: 200) }
+      expected.append(key)
+    }
+    func list(limit: Int, isActive: Bool) -> [[String]] {
+      var pages: [[String]] = []
+      var after: String?
+      repeat {
+        let token = probe.token()
+        probe.hear(
+          .describePage(TargetQuery(namespace: .default, after: after, limit: limit, isActive: isActive), token))
+        guard case .report(let report) = probe.reply(to: token) else { return [] }
+        pages.append(report.targets.map(\.key))
+        after = report.next
+      } while after != nil && pages.count < 100
+      return pages
+    }
+    expected.sort()
+    for limit in [1, 5, 22, 23, 24, 250] {
+      let pages = list(limit: limit, isActive: false)
+      #expect(pages.flatMap { $0 } == expected, "\(limit)")
+      #expect(pages.allSatisfy { $0.count <= limit } && pages.count == (23 + limit - 1) / limit, "\(limit)")
+    }
+    let active = expected.filter { key in (0..<23).contains { $0 % 2 == 1 && key == "http://t\($0).example" } }
+    #expect(list(limit: 4, isActive: true).flatMap { $0 } == active)
+  }
+
   @Test("a namespace's targets are described with what waits for them, and nobody else's")
   func ofNamespace() {
     let acme = Namespace("acme") ?? .default
@@ -46,7 +79,7 @@ struct DescriptionTests {
     for _ in 0..<4 { probe.submit() }
     func targets(_ namespace: Namespace) -> [TargetSnapshot] {
       let token = probe.token()
-      probe.hear(.describeAll(in: namespace, token))
+      probe.hear(.describePage(TargetQuery(namespace: namespace), token))
       guard case .report(let report) = probe.reply(to: token) else { return [] }
       return report.targets
     }

@@ -13,7 +13,7 @@ extension EngineEvent {
     case .control(let control): "\(control.kind) \(control.target)"
     case .operate(let operation): "\(operation.kind) \(operation.id)"
     case .report: "report"
-    case .describeAll(let namespace, _): "describe the targets of \(namespace)"
+    case .describePage(let query, _): "describe targets of \(query.namespace)"
     case .describe(let target, _): "describe \(target ?? "all targets")"
     case .attemptEnded(let result):
       "end of \(result.id) #\(result.number): \(result.outcome) \(result.status.map { "\($0)" } ?? "")"

@@ -25,7 +25,7 @@ final class ReplyTable: Sendable {
     case operation
     /// An operation on a target.
     case control
-    /// The list of a namespace's targets.
+    /// A page of a namespace's targets.
     case targets(Namespace)
     /// One target, by its qualified key.
     case target(String)

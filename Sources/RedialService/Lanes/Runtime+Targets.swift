@@ -18,10 +18,9 @@ extension Runtime {
       return answer(waiting.responder, with: target)
     }
     guard case .targets(let namespace) = waiting.purpose else { return }
-    let targets = report.targets.filter { QualifiedKey.namespace(of: $0.key) == namespace }
     query(waiting.responder) { [reader] in
       let stored = try reader.backlog(of: nil, in: namespace, limit: Self.mostCounted)
-      return Answer.targets(Self.targets(targets, with: stored))
+      return Answer.targets(Self.targets(report.targets, with: stored), next: report.next.map(QualifiedKey.bare))
     }
   }
 

@@ -88,13 +88,15 @@ enum Answer {
   // MARK: Targets
 
   /// 200: every target that the service remembers, by key.
-  static func targets(_ targets: [TargetSnapshot]) -> HTTPResponse {
+  static func targets(_ targets: [TargetSnapshot], next: String?) -> HTTPResponse {
     var writer = JSONWriter(capacity: 4096)
     writer.beginObject()
     writer.key("data")
     writer.beginArray()
-    for target in targets.sorted(by: { $0.key < $1.key }) { target.write(to: &writer) }
+    for target in targets { target.write(to: &writer) }
     writer.endArray()
+    writer.key("nextCursor")
+    if let next { writer.string(next) } else { writer.null() }
     writer.endObject()
     return json(200, writer)
   }

@@ -44,6 +44,17 @@ struct QueryParameters {
 }
 
 extension QueryParameters {
+  /// Takes out how long a page is; nil when nobody says.
+  ///
+  /// - Throws: A problem that names the parameter.
+  mutating func takeLimit(upTo most: Int) throws(Problem) -> Int? {
+    guard let text = take("limit") else { return nil }
+    guard let limit = Int(text), (1...most).contains(limit) else {
+      throw Self.problem("limit", "must be a whole number from 1 to \(most)")
+    }
+    return limit
+  }
+
   /// Takes out what says which calls are meant.
   ///
   /// - Throws: A problem that names the parameter at fault.
@@ -66,17 +77,31 @@ extension CallQuery {
     self.init()
     var parameters = try QueryParameters(query)
     try parameters.takeConditions(of: &filter)
-    if let text = parameters.take("limit") {
-      guard let limit = Int(text), (1...Self.maximumLimit).contains(limit) else {
-        throw QueryParameters.problem("limit", "must be a whole number from 1 to \(Self.maximumLimit)")
-      }
-      self.limit = limit
-    }
+    limit = try parameters.takeLimit(upTo: Self.maximumLimit) ?? limit
     if let text = parameters.take("cursor") {
       guard let before = CallID(text) else {
         throw QueryParameters.problem("cursor", "must be the nextCursor of an earlier page")
       }
       self.before = before
+    }
+    try parameters.finish()
+  }
+}
+
+extension TargetQuery {
+  /// Reads which targets to list.
+  ///
+  /// - Throws: A problem that names the parameter at fault.
+  init(parameters query: String?, in namespace: Namespace) throws(Problem) {
+    self.init(namespace: namespace)
+    guard let query else { return }
+    var parameters = try QueryParameters(query)
+    limit = try parameters.takeLimit(upTo: Self.maximumLimit) ?? limit
+    after = parameters.take("cursor").map { QualifiedKey.make($0, in: namespace) }
+    switch parameters.take("active") {
+    case nil, "false": break
+    case "true", "": isActive = true
+    default: throw QueryParameters.problem("active", "must be true or false")
     }
     try parameters.finish()
   }

@@ -78,8 +78,8 @@ struct Routes: HTTPHandler {
         .operate(Operation(kind, id, in: caller.namespace, reply: $0, attribution: attribution))
       }
     case .targets:
-      try noParameters(request.query)
-      runtime.ask(responder, for: .targets(caller.namespace)) { .describeAll(in: caller.namespace, $0) }
+      let wanted = try TargetQuery(parameters: request.query, in: caller.namespace)
+      runtime.ask(responder, for: .targets(caller.namespace)) { .describePage(wanted, $0) }
     case .target(let key):
       try noParameters(request.query)
       let target = caller.qualified(key)

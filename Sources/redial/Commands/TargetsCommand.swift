@@ -10,7 +10,9 @@ extension Command {
     options: [
       Option(
         name: "--set", form: "JSON", summary: "Settings for this target, as in the API; {} removes them."),
-      asJSON,
+      Option(name: "--active", summary: "List only targets with waiting or running calls, paused or not closed."),
+      Option(name: "--limit", form: "COUNT", summary: "How many targets to list, from 1 to 250 [100]."),
+      Option(name: "--cursor", form: "CURSOR", summary: "Where the list goes on; the end of a list shows it."), asJSON,
     ] + APIClient.options,
     notes: """
       pause: start no attempt until resume. trip: hold the breaker open. reset: close the breaker. release: close the breaker
@@ -23,6 +25,7 @@ extension Command {
       Terminal.write(String(decoding: answer.body, as: UTF8.self) + "\n")
     } else if arguments.operands.isEmpty {
       Terminal.write(table(answer.json["data"].elements))
+      if let next = answer.json["nextCursor"].shown { Terminal.write("more: --cursor \(PlainText.escaped(next))\n") }
     } else {
       Terminal.write(table([answer.json]) + details(answer.json))
     }
@@ -32,7 +35,9 @@ extension Command {
   private static func ask(_ client: APIClient, _ arguments: Arguments) throws(CommandError) -> APIClient.Answer {
     guard let key = arguments.operands.first else {
       guard !arguments.has("--set") else { throw CommandError(code: .usage, message: "--set needs the target's key") }
-      return try client.request("GET", "/v1/targets")
+      let query = arguments.query(["--limit": "limit", "--cursor": "cursor"])
+      let active = arguments.has("--active") ? (query.isEmpty ? "?" : "&") + "active=true" : ""
+      return try client.request("GET", "/v1/targets" + query + active)
     }
     let path = "/v1/targets/\(URLText.encoded(key))"
     if arguments.operands.count > 1 {
