@@ -57,7 +57,7 @@ let package = Package(
       name: "RedialService",
       dependencies: [
         "HTTPServer", "RedialEngine", "RedialForecast", "RedialStore", "RedialTransport", "RedialModel", "RedialCore",
-        "CCrypto",
+        "CCrypto", "CLinux",
       ],
       resources: [.embedInCode("openapi.yaml"), .embedInCode("Dashboard/dashboard.html")],
       swiftSettings: strict),

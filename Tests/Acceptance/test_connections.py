@@ -49,3 +49,22 @@ def test_at_the_bound_of_connections_a_new_one_is_served_or_told_503_at_once(red
         for one in open_ones:
             one.close()
     wait_until(lambda: health(service.port)[1] == 200, "there is room again")
+
+
+def test_memory_of_half_sent_bodies_is_given_back_when_they_have_gone(redial):
+    descriptors(4000)
+    service = redial("--max-connections", "3000")
+
+    def resident():
+        return service.metrics()["process_resident_memory_bytes"]
+    before = resident()
+    head = b"POST /v1/calls HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n"
+    open_ones = []
+    for _ in range(2000):
+        open_ones.append(socket.create_connection(("127.0.0.1", service.port), 20))
+        open_ones[-1].sendall(head + b" " * 30000)
+    wait_until(lambda: resident() > before + (40 << 20), "the bodies are held")
+    for one in open_ones:
+        one.close()
+    # 16 MiB are kept, and some is used by the connections that were.
+    wait_until(lambda: resident() < before + (28 << 20), "the memory is given back", 15)

@@ -39,6 +39,7 @@ extension Runtime {
   /// Closes the store behind everything that was asked of it; false when it does not come to that in its time.
   private func closeStore(isDrained: Bool) -> Bool {
     watch.stop()
+    heap.stop()
     storeLane?.stopTidying()
     let closed = DispatchSemaphore(value: 0)
     storeLane?.afterwards { [log] store in

@@ -32,6 +32,7 @@ final class Runtime: @unchecked Sendable {
   let spans: SpanExporter?
   let tracer: CallTracer?
   let watchInterval: Duration
+  let heap: HeapTrimming
   let headers: AttemptHeaders
   private let retention: Retention
   private(set) var engineLane: EngineLane?
@@ -68,6 +69,7 @@ final class Runtime: @unchecked Sendable {
     redaction = settings.engine.redaction
     watch = StoreWatch(reader: reader)
     watchInterval = settings.storeWatchInterval
+    heap = HeapTrimming(keptBytes: settings.keptFreeBytes)
     queries = QueryLanes(count: SQLiteReader.defaultConnections)
     forecastLimits = settings.forecasts
     forecasts = ForecastLane(
@@ -94,6 +96,7 @@ final class Runtime: @unchecked Sendable {
     engineLane?.begin(with: state)
     if !endpoints.subscriptions.isEmpty { post(CollectionOfOne(.subscriptions(endpoints.subscriptions))) }
     storeLane?.tidy(retention, now: { [clock] in clock.now }) { [weak self] in self?.didTidy($0) }
+    heap.start()
     watch.start(every: watchInterval, now: { [clock] in clock.now }) { [log] result in
       switch result {
       case .success(let finding):

@@ -11,10 +11,10 @@ enum ProcessFigures {
       text += "# HELP process_cpu_seconds_total User and system CPU time.\n"
       text += "# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total \(seconds)\n"
     }
-    if let pages = residentPages() {
+    if let bytes = residentBytes() {
       text += "# HELP process_resident_memory_bytes Resident memory.\n"
       text += "# TYPE process_resident_memory_bytes gauge\n"
-      text += "process_resident_memory_bytes \(pages * Int(sysconf(Int32(_SC_PAGESIZE))))\n"
+      text += "process_resident_memory_bytes \(bytes)\n"
     }
     if let descriptors = openDescriptors() {
       text += "# HELP process_open_fds Open file descriptors.\n"
@@ -27,10 +27,12 @@ enum ProcessFigures {
     Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000
   }
 
-  private static func residentPages() -> Int? {
+  /// Resident memory in bytes; nil when it cannot be had.
+  static func residentBytes() -> Int? {
     guard let bytes = FileContents.read("/proc/self/statm") else { return nil }
     let fields = String(decoding: bytes, as: UTF8.self).split(separator: " ")
-    return fields.count > 1 ? Int(fields[1]) : nil
+    guard fields.count > 1, let pages = Int(fields[1]) else { return nil }
+    return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
   }
 
   private static func openDescriptors() -> Int? {

@@ -73,6 +73,8 @@ public struct ServiceSettings: Sendable {
   public var reserveBytes = 64 << 20
   /// How often the store is looked at for the metrics.
   public var storeWatchInterval = Duration.seconds(10)
+  /// How much freed memory the process keeps for what comes next, in bytes; what is beyond goes back to the system.
+  public var keptFreeBytes = 16 << 20
   /// How many targets have gauges of their own in the metrics; the rest are summed.
   public var namedTargets = 20
   /// Where spans of calls and attempts go.

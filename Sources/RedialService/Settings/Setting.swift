@@ -92,6 +92,9 @@ extension Setting {
       "maxConnections", \.maxConnections, 1...1_000_000,
       "Connections that clients may have open at a time; at the bound those that have sent nothing and those that are "
         + "idle give way, and if all are busy new ones are told 503."),
+    whole(
+      "keptFreeBytes", \.keptFreeBytes, 0...(1 << 40),
+      "Freed memory that the process keeps for what comes next, in bytes; more goes back to the system within seconds."),
     whole("loops", \.loops, 1...64, "Event loops of the HTTP server."),
     whole("maxHeaderBytes", \.http.maxHeaderBytes, 64...(1 << 20), "Longest header section of a request, in bytes."),
     whole("maxHeaderCount", \.http.maxHeaderCount, 1...65_536, "Most header fields of a request."),

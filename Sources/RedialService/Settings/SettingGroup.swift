@@ -32,8 +32,8 @@ public enum SettingGroup: String, Sendable, CaseIterable {
     switch self {
     case .server:
       [
-        "listen", "socketPermissions", "loops", "maxConnections", "maxBodyBytes", "maxInflationRatio", "gzipLevel",
-        "gzipMinBytes", "maxHeaderBytes", "maxHeaderCount", "maxTargetLength", "maxRequestsPerConnection",
+        "listen", "socketPermissions", "loops", "maxConnections", "keptFreeBytes", "maxBodyBytes", "maxInflationRatio",
+        "gzipLevel", "gzipMinBytes", "maxHeaderBytes", "maxHeaderCount", "maxTargetLength", "maxRequestsPerConnection",
         "maxPipelinedBytes", "maxOutputBacklogBytes", "headerTimeout", "bodyTimeout", "idleTimeout", "writeTimeout",
         "drainTimeout",
       ]
