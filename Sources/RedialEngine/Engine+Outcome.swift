@@ -16,10 +16,12 @@ extension Engine {
     }
     let startedAt = calls[at: place].record.progress.due
     let wasCut = wasCutByDeadline(place, result)
+    let sign = TargetSign(
+      result, wasCut: wasCut, isCancelled: !cancelledBy.isEmpty,
+      long: targets[index].responseTime.longSilence(atLeast: settings.longSilence))
+    if case .answer = sign { targets[index].responseTime.record(result.duration) }
     leaveRunning(result.id)
-    recordBreaker(
-      index, wasCut ? .ignored : AttemptEnd.breakerResult(of: result.outcome, status: result.status ?? 0), permit,
-      took: result.duration)
+    recordBreaker(index, Self.verdict(on: result, sign, wasCut: wasCut), permit, took: result.duration)
     enterRotation(index)
     // A transfer aborted by nobody's wish was cut off by this side, as when the service stops.
     let outcome = result.outcome == .cancelled && cancelledBy.isEmpty ? OutcomeClass.interrupted : result.outcome
@@ -29,8 +31,17 @@ extension Engine {
     settle(result.id, attempt, cancelledBy: cancelledBy)
   }
 
-  /// Whether an attempt was out of time because the call was, and would have had more of its own: that says nothing
-  /// about the target.
+  /// What an attempt's end means for the target's breaker: one that this side ended early counts as a failure if the
+  /// target had been silent for long, and as nothing otherwise.
+  private static func verdict(
+    on result: AttemptResult, _ sign: TargetSign, wasCut: Bool
+  ) -> CircuitBreaker.Result {
+    if case .silence = sign { return .failure }
+    return wasCut ? .ignored : AttemptEnd.breakerResult(of: result.outcome, status: result.status ?? 0)
+  }
+
+  /// Whether an attempt was out of time because the call was, and would have had more of its own: unless the target had
+  /// been silent for long, that says nothing about it.
   private func wasCutByDeadline(_ place: Int, _ result: AttemptResult) -> Bool {
     guard result.outcome == .maybeSent || result.outcome == .notSent, result.failure?.code == AttemptFailure.timeout
     else { return false }

@@ -43,6 +43,9 @@ public struct EngineSettings: Sendable, Hashable {
   public var targetShare = 0.75
   /// What one namespace may have of what all share, 0...1, as soon as there is more than one; see Engine+Namespaces.
   public var namespaceShare = 0.5
+  /// A target that has not answered for this long, and for longer than a few times its usual response time, is silent:
+  /// an attempt that ends then counts as a failure, even if the call's deadline or a client ended it.
+  public var longSilence = Duration.seconds(1)
   /// Attempts begun a second to one target, where nothing else is set for it; 0 for no bound.
   public var ratePerSecond = 0.0
   /// Attempts that may begin at once after a pause, where there is a rate.

@@ -50,6 +50,8 @@ struct TargetState: Sendable {
   var storedSinceRefill: Int?
   /// How many calls were asked for with the refill that is under way.
   var expected = 0
+  /// How long it takes to answer.
+  var responseTime = ResponseTime()
   /// When its breaker was last told of the end of an attempt.
   var lastEnd = Timestamp.epoch
   /// When a timer will have it looked at again.

@@ -157,10 +157,12 @@ struct EngineProbe {
   /// The last attempt of a call that was started ends.
   mutating func end(
     _ id: CallID, _ outcome: OutcomeClass = .answered, status: Int? = nil, head: String = "",
-    code: String = "connectionRefused", thenCommit commits: Bool = true
+    code: String = "connectionRefused", took: Duration = .seconds(1), phase: ExchangeFigures.Phase? = nil,
+    thenCommit commits: Bool = true
   ) {
     guard let start = starts.last(where: { $0.call.id == id }) else { return }
-    var result = AttemptResult(id: id, number: start.number, outcome: outcome, status: status, duration: .seconds(1))
+    var result = AttemptResult(id: id, number: start.number, outcome: outcome, status: status, duration: took)
+    result.figures = phase.map(ExchangeFigures.init(phase:))
     if outcome == .answered {
       result.response = CapturedResponse(head: HeaderBlock(bytes: Array(head.utf8)), body: [], truncated: false)
     } else {

@@ -265,28 +265,6 @@ struct LimitTests {
     #expect(probe.starts.last?.timeout == .seconds(2))
   }
 
-  @Test("an attempt that is cut short by its call's deadline says nothing about the target")
-  func cutByDeadline() {
-    var probe = EngineProbe(.tripsAfterTwo())
-    var policy = RetryPolicy.test
-    policy.deadline = .seconds(4)
-    for _ in 0..<3 {
-      let id = probe.submit(policy)
-      #expect(probe.starts.last?.timeout == .seconds(4))
-      probe.advance(.seconds(4))
-      probe.end(id, .maybeSent, code: AttemptFailure.timeout)
-      #expect(probe.progress(id)?.failure == .deadlineExceeded)
-    }
-    #expect(probe.report()?.targets.first?.breaker == .closed)
-    // By its own timeout it does.
-    for _ in 0..<2 {
-      let id = probe.submit()
-      probe.advance(.seconds(10))
-      probe.end(id, .maybeSent, code: AttemptFailure.timeout)
-    }
-    #expect(probe.report()?.targets.first?.breaker == .open)
-  }
-
   @Test("a call that has waited until its deadline ends there, to the microsecond")
   func endsAtDeadline() {
     var probe = EngineProbe(EngineSettings(maxInFlightPerTarget: 1))

@@ -242,6 +242,10 @@ extension Setting {
       summary: "Failure rate over the window that opens a target's breaker; 0 switches this rule off.", isSecret: false,
       read: { $0.engine.breaker.failureRate > 1 ? "0" : "\($0.engine.breaker.failureRate)" }, assign: setFailureRate),
     span("breakerWindow", \.engine.breaker.windowLength, "How far back the failure rate looks."),
+    span(
+      "longSilence", \.engine.longSilence,
+      "How long a target must be silent, at least, for an attempt to count as failed that the call's deadline or a client "
+        + "has ended."),
     whole(
       "breakerMinimumCalls", \.engine.breaker.minimumCalls, 1...1_000_000,
       "Outcomes that the window must hold before the rate is judged."),

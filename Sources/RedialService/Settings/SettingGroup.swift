@@ -57,7 +57,7 @@ public enum SettingGroup: String, Sendable, CaseIterable {
       ]
     case .breaker:
       [
-        "breakerConsecutiveFailures", "breakerFailureRate", "breakerWindow", "breakerMinimumCalls",
+        "breakerConsecutiveFailures", "breakerFailureRate", "breakerWindow", "longSilence", "breakerMinimumCalls",
         "breakerOpenInterval", "breakerMaxOpenInterval", "breakerProbes",
       ]
     case .egress: ["egress", "egressAllow", "egressDeny", "proxy"]

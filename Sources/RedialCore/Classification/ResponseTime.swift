@@ -1,0 +1,48 @@
+/// How long a target usually takes to answer, and from when on its silence is long.
+///
+/// An attempt that this side ends before its own timeout, since the call's deadline passed or a client cancelled it, says
+/// nothing about the target if the target had no time to answer. After a long silence it says as much as a timeout. Long
+/// is ``few`` times the usual time, and never less than a bound of the caller's.
+///
+/// The usual time is the retransmission timeout of TCP (RFC 6298, section 2): the smoothed mean of the times plus four
+/// times their smoothed deviation, so that a target whose times vary a lot is given more time.
+public struct ResponseTime: Sendable, Hashable {
+  /// How many times its usual time a target must be silent.
+  public static let few: Int64 = 3
+
+  /// In microseconds; negative before the first answer.
+  private var mean: Int64 = -1
+  private var deviation: Int64 = 0
+
+  /// The response times of a target that has not answered yet.
+  public init() {}
+
+  /// The usual time; nil before the first answer.
+  public var usual: Duration? { mean < 0 ? nil : .microseconds(mean + 4 * deviation) }
+
+  /// Counts an answer.
+  ///
+  /// - Parameter time: How long it took; what is negative counts as zero.
+  public mutating func record(_ time: Duration) {
+    // Sums of some of these stay far below 2^63.
+    let sample = min(max(0, time.wholeMicroseconds), Self.longest)
+    if mean < 0 {
+      mean = sample
+      deviation = sample / 2
+    } else {
+      deviation += (abs(sample - mean) - deviation) / 4
+      mean += (sample - mean) / 8
+    }
+  }
+
+  /// How long the target must be silent until it counts against it.
+  ///
+  /// - Parameter least: The least that is long, whatever is usual.
+  public func longSilence(atLeast least: Duration) -> Duration {
+    guard mean >= 0 else { return least }
+    return max(least, .microseconds(Self.few * (mean + 4 * deviation)))
+  }
+
+  /// A thousand days.
+  private static let longest: Int64 = 86_400_000_000_000
+}
