@@ -200,6 +200,7 @@ extension Engine {
   /// Starts what may be started.
   mutating func dispatch() {
     guard !isDraining, trouble == nil, leases.canWork else { return }
+    lookAtCrowded()
     while inFlight < settings.maxInFlight, let index = nextInRotation() {
       targets[index].inRotation = false
       if startNext(of: index) { enterRotation(index) }
@@ -209,7 +210,12 @@ extension Engine {
   /// Starts one call of a target; false when it has none or may not, in which case something else, a timer, an
   /// attempt's end or a refill, brings the target back into rotation.
   private mutating func startNext(of index: Int) -> Bool {
+    let isNext = takeAdmission(index)
     guard hasLeave(index) else { return false }
+    guard isNext, hasSlot(index) else {
+      waitForSlot(index)
+      return false
+    }
     refill(index)
     guard let place = firstReady(of: index) else {
       lookForStored(index)
@@ -237,7 +243,7 @@ extension Engine {
   mutating func permitAtOnce(_ index: Int) -> CircuitBreaker.Permit? {
     guard !isDraining, trouble == nil, turns.isEmpty, inFlight < settings.maxInFlight,
       mayBegin(targets[index].namespace),
-      targets[index].ready == 0, targets[index].stored == 0, hasLeave(index)
+      targets[index].ready == 0, targets[index].stored == 0, hasLeave(index), hasSlot(index)
     else { return nil }
     return permit(index)
   }
@@ -272,10 +278,8 @@ extension Engine {
     calls[at: place].record.progress = progress
     calls[at: place].enter(.running(permit, cancelledBy: []), stamp: nextStamp())
     calls[at: place].withdrawal = charge(index, progress)
-    inFlight += 1
     runningBytes += size
-    targets[index].inFlight += 1
-    namespaces[targets[index].namespace].inFlight += 1
+    countInFlight(1, of: index)
     let call = calls[at: place].record
     let deadline = call.deadline
     let longest = min(call.spec.policy.attemptTimeout, targets[index].settings.attemptTimeout)

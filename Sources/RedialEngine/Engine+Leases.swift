@@ -152,7 +152,11 @@ extension Engine {
       freeTargets.append(index)
     }
     // Their places may be those of targets of other namespaces soon.
-    for place in namespaces.indices { namespaces[place].rotation.removeAll { targets[$0].isForgotten } }
+    for place in namespaces.indices {
+      namespaces[place].rotation.removeAll { targets[$0].isForgotten }
+      namespaces[place].newcomers.removeAll { targets[$0].isForgotten }
+      namespaces[place].admitted = namespaces[place].rotation.contents.count { targets[$0].isAdmitted }
+    }
     effects.actions.append(.notice(.shardsReleased(shards)))
   }
 

@@ -90,13 +90,18 @@ extension Engine {
   mutating func appendToRotation(_ index: Int) {
     let place = targets[index].namespace
     namespaces[place].rotation.append(index)
+    takeTurn(place)
+  }
+
+  /// Puts a namespace, if it was not there, behind the others.
+  mutating func takeTurn(_ place: Int) {
     guard !namespaces[place].isInTurn else { return }
     namespaces[place].isInTurn = true
     turns.append(place)
   }
 
-  /// Takes out the target that is next to be looked at. A namespace that has its share of the attempts under way keeps
-  /// its place in the turn.
+  /// Takes out the target that is next to be looked at. A namespace that has its share of the attempts under way, or
+  /// whose targets all wait for the pool, keeps its place in the turn.
   mutating func nextInRotation() -> Int? {
     for _ in 0..<turns.count {
       guard let place = turns.popFirst() else { return nil }
@@ -105,12 +110,10 @@ extension Engine {
         continue
       }
       namespaces[place].isInTurn = false
-      guard let index = namespaces[place].rotation.popFirst() else { continue }
-      if !namespaces[place].rotation.isEmpty {
-        namespaces[place].isInTurn = true
-        turns.append(place)
-      }
-      return index
+      admitNewcomer(at: place)
+      let index = namespaces[place].rotation.popFirst()
+      if !namespaces[place].rotation.isEmpty || !namespaces[place].newcomers.isEmpty { takeTurn(place) }
+      if let index { return index }
     }
     return nil
   }

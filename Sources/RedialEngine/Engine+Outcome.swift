@@ -19,8 +19,10 @@ extension Engine {
     let sign = TargetSign(
       result, wasCut: wasCut, isCancelled: !cancelledBy.isEmpty,
       long: targets[index].responseTime.longSilence(atLeast: settings.longSilence))
-    if case .answer = sign { targets[index].responseTime.record(result.duration) }
+    hear(sign, of: index, took: result.duration)
+    let silentSince = targets[index].silentSince
     leaveRunning(result.id)
+    targets[index].silentSince = silentSince
     recordBreaker(index, Self.verdict(on: result, sign, wasCut: wasCut), permit, took: result.duration)
     enterRotation(index)
     // A transfer aborted by nobody's wish was cut off by this side, as when the service stops.
@@ -58,11 +60,11 @@ extension Engine {
   mutating func leaveRunning(_ id: CallID) {
     guard let place = calls.place(of: id), calls[at: place].isRunning else { return }
     calls[at: place].enter(.waiting, stamp: nextStamp())
-    inFlight -= 1
     runningBytes -= calls[at: place].record.content.heldSize
     let index = calls[at: place].target
-    targets[index].inFlight -= 1
-    namespaces[targets[index].namespace].inFlight -= 1
+    countInFlight(-1, of: index)
+    // Nobody was asked; who was, see `attemptEnded`.
+    if targets[index].inFlight == 0 { targets[index].silentSince = .distantFuture }
   }
 
   /// Decides what follows from an attempt, and does it.

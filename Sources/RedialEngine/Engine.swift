@@ -33,6 +33,14 @@ public struct Engine: Sendable {
   var elsewhere = 0
   /// Attempts under way.
   var inFlight = 0
+  /// Those that targets have borrowed; see Engine+Slots.
+  var borrowed = 0
+  /// Attempts that have ended since the targets that want more than they have were looked at.
+  var freed = 0
+  /// Those targets, in turn.
+  var crowded = Queue<Int>()
+  /// ``EngineSettings/longSilence`` in microseconds.
+  let leastSilence: Int64
 
   var targets: [TargetState] = []
   var targetIndex: [String: Int] = [:]
@@ -120,6 +128,7 @@ public struct Engine: Sendable {
   public init(settings: EngineSettings = EngineSettings(), seed: UInt64) {
     shared = SharedSettings(settings)
     originTLS = OriginTLS(rules: settings.targetRules)
+    leastSilence = settings.longSilence.wholeMicroseconds
     random = RandomSource(seed: seed)
     ids = CallIDSource(instance: settings.instance)
     leases = LeaseTable(settings.leases)

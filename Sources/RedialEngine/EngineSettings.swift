@@ -38,9 +38,11 @@ public struct EngineSettings: Sendable, Hashable {
   public var idempotencyTime: Duration
   /// A target's breaker, where nothing else is set for it.
   public var breaker: CircuitBreakerSettings
-  /// What one target may have of `maxInFlight`, 0...1, whatever is set for it: the rest is for the others, since one that
-  /// is slow keeps what it has.
+  /// What one target may have of `maxInFlight` beside what is free, 0...1, whatever is set for it: the rest is for the
+  /// others, since one that is slow keeps what it has. See Engine+Slots.
   public var targetShare = 0.75
+  /// What all targets that have not proven to answer may have of `maxInFlight` together, 0...1; with 1 none needs to.
+  public var unprovenShare = 0.5
   /// What one namespace may have of what all share, 0...1, as soon as there is more than one; see Engine+Namespaces.
   public var namespaceShare = 0.5
   /// A target that has not answered for this long, and for longer than a few times its usual response time, is silent:
@@ -73,7 +75,7 @@ public struct EngineSettings: Sendable, Hashable {
 
   /// Creates settings; every argument left out has Redial's default.
   public init(
-    maxInFlight: Int = 256, maxInFlightPerTarget: Int = 64, maxHeld: Int = 20_000, maxHeldBytes: Int = 128 << 20,
+    maxInFlight: Int = 4096, maxInFlightPerTarget: Int = 64, maxHeld: Int = 20_000, maxHeldBytes: Int = 128 << 20,
     maxReadyPerTarget: Int = 10_000, maxParkedPerTarget: Int = 100, maxUnfinished: Int = 10_000_000,
     maxTargets: Int = 10_000,
     holdWindow: Duration = .seconds(5), claimAhead: Duration = .seconds(1), claimBatch: Int = 256,
@@ -109,6 +111,9 @@ public struct EngineSettings: Sendable, Hashable {
 
   /// The most attempts that any target may have under way, at least one.
   var mostPerTarget: Int { max(1, Int(Double(maxInFlight) * targetShare)) }
+
+  /// The most attempts that all targets may borrow together, at least one.
+  var mostUnproven: Int { max(1, Int(Double(maxInFlight) * unprovenShare)) }
 
   /// What holds for a target for which nothing is set by itself.
   func target(by rule: TargetRule?) -> TargetSettings { rule?.settings.applied(to: target) ?? target }

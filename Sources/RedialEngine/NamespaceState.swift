@@ -12,6 +12,8 @@ struct NamespaceState: Sendable {
   var driftElsewhere = 0
   /// Its attempts under way.
   var inFlight = 0
+  /// Those that its targets have borrowed; see Engine+Slots.
+  var borrowed = 0
   /// Its calls in memory, those of attempts under way among them.
   var held = 0
   /// Its due calls in memory, the bytes of their bodies, and how many of its targets have one.
@@ -22,6 +24,10 @@ struct NamespaceState: Sendable {
   var targets = 0
   /// Its targets that may have a call to start, each at most once, in turn.
   var rotation = Queue<Int>()
+  /// Its targets that have nothing under way and wait for a slot of the pool, in turn.
+  var newcomers = Queue<Int>()
+  /// How many of them are in the rotation, since the pool had a slot for them.
+  var admitted = 0
   /// Whether there is a key for it that is valid.
   var hasKey = false
   /// Whether it is counted among those that share the engine.

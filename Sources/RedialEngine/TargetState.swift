@@ -42,6 +42,10 @@ struct TargetState: Sendable {
   var held = 0
   /// Attempts under way.
   var inFlight = 0
+  /// How many of these it may have since it has proven to answer; see Engine+Slots.
+  var proven = 0
+  /// When the first attempt began after its last answer; ``Timestamp/distantFuture`` when none has.
+  var silentSince = Timestamp.distantFuture
   /// Due calls in the store.
   var stored = 0
   /// No due call in the store has a higher priority.
@@ -58,6 +62,11 @@ struct TargetState: Sendable {
   var nextLook: Timestamp?
   /// Whether it is in the engine's rotation.
   var inRotation = false
+  /// Whether it waits in line for more slots than it has, and for its first.
+  var isCrowded = false
+  var isNewcomer = false
+  /// Whether it is in the rotation since the pool had a slot for it.
+  var isAdmitted = false
   /// Whether it is about to be another instance's, so that nothing begins any more.
   var isLeaving = false
   /// Whether its place is free.
@@ -74,6 +83,9 @@ struct TargetState: Sendable {
     budget = settings.retryBudget
     isLimited = rate != nil
   }
+
+  /// Attempts under way beyond what it has proven to answer.
+  var borrowed: Int { max(0, inFlight - proven) }
 
   /// Whether nothing would be lost by forgetting it: what it failed at is as good as forgotten with its window.
   func isForgettable(at now: Timestamp) -> Bool {
@@ -94,7 +106,7 @@ struct TargetState: Sendable {
 
   /// Whether nothing of it waits or is under way, and operators have made nothing of it.
   private var isIdle: Bool {
-    held == 0 && stored == 0 && inFlight == 0 && storedSinceRefill == nil && !inRotation
+    held == 0 && stored == 0 && inFlight == 0 && storedSinceRefill == nil && !inRotation && !isNewcomer
       && controls == TargetControls()
   }
 

@@ -64,7 +64,10 @@ struct AcceptTests {
 
   @Test("no more attempts are under way to a target than it may have, and other targets are not held up by it")
   func limitPerTarget() {
-    var probe = EngineProbe(EngineSettings(maxInFlight: 4, maxInFlightPerTarget: 2))
+    var settings = EngineSettings(maxInFlight: 4, maxInFlightPerTarget: 2)
+    // None of them has answered yet.
+    settings.unprovenShare = 1
+    var probe = EngineProbe(settings)
     let ids = (0..<3).map { _ in probe.submit() }
     let other = probe.submit(to: "http://other.example")
     #expect(probe.starts.map(\.call.id) == [ids[0], ids[1], other])

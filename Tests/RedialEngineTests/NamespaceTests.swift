@@ -28,9 +28,16 @@ struct NamespaceTests {
     return policy
   }
 
+  /// Settings by which no target has to prove anything: none of these tests' targets answers.
+  private static func settings(maxInFlight: Int, perTarget: Int = 64) -> EngineSettings {
+    var settings = EngineSettings(maxInFlight: maxInFlight, maxInFlightPerTarget: perTarget)
+    settings.unprovenShare = 1
+    return settings
+  }
+
   @Test("attempts begin in turn between namespaces, however many targets each has")
   func turns() {
-    var probe = EngineProbe(EngineSettings(maxInFlight: 2))
+    var probe = EngineProbe(Self.settings(maxInFlight: 2))
     for number in 0..<30 { probe.submit(patient, to: Self.target("t\(number)", of: Self.acme)) }
     for _ in 0..<6 { probe.submit(patient, to: Self.target("single", of: Self.other)) }
     var ended = 0
@@ -41,7 +48,7 @@ struct NamespaceTests {
 
   @Test("within a namespace its targets take turns, and the default one is like any other")
   func turnsWithin() {
-    var probe = EngineProbe(EngineSettings(maxInFlight: 1))
+    var probe = EngineProbe(Self.settings(maxInFlight: 1))
     probe.submit(patient, to: "http://first.example")
     for name in ["a", "b", "c"] {
       for _ in 0..<3 { probe.submit(patient, to: "http://\(name).example") }
@@ -56,7 +63,7 @@ struct NamespaceTests {
 
   @Test("one namespace leaves free what it may not have, as soon as there is another")
   func inFlight() {
-    let settings = EngineSettings(maxInFlight: 12, maxInFlightPerTarget: 12)
+    let settings = Self.settings(maxInFlight: 12, perTarget: 12)
     func begun(_ others: [Namespace], _ share: Double = 0.5) -> Int {
       var settings = settings
       settings.namespaceShare = share
@@ -74,7 +81,7 @@ struct NamespaceTests {
 
   @Test("two that want everything leave room for a third, which finds it at once")
   func thirdFindsRoom() {
-    var probe = EngineProbe(EngineSettings(maxInFlight: 12))
+    var probe = EngineProbe(Self.settings(maxInFlight: 12))
     probe.hear(.namespaces([Self.acme, Self.other]))
     for number in 0..<20 {
       probe.submit(patient, to: "http://t\(number).example")
@@ -88,7 +95,7 @@ struct NamespaceTests {
 
   @Test("what a namespace at its share waits with begins when an attempt of it ends, with nobody's word besides")
   func goesOn() {
-    var probe = EngineProbe(EngineSettings(maxInFlight: 4))
+    var probe = EngineProbe(Self.settings(maxInFlight: 4))
     probe.hear(.namespaces([Self.acme]))
     for number in 0..<10 { probe.submit(patient, to: "http://t\(number).example") }
     #expect(probe.starts.count == 2)
@@ -99,7 +106,7 @@ struct NamespaceTests {
 
   @Test("a target never has all attempts under way, whatever is set for it")
   func targetShare() {
-    var probe = EngineProbe(EngineSettings(maxInFlight: 8, maxInFlightPerTarget: 100))
+    var probe = EngineProbe(Self.settings(maxInFlight: 8, perTarget: 100))
     var overrides = TargetOverrides()
     overrides.maxInFlight = 100
     probe.control(.configure(overrides))
@@ -134,7 +141,7 @@ struct NamespaceTests {
 
   @Test("the service is shared as long as others have calls that have not ended, or a key, and no longer")
   func sharing() {
-    var probe = EngineProbe(EngineSettings(maxInFlight: 12, maxInFlightPerTarget: 12))
+    var probe = EngineProbe(Self.settings(maxInFlight: 12, perTarget: 12))
     func bound() -> Bool { probe.engine.isShared }
     #expect(!bound())
     let mistyped = probe.submit(patient, to: Self.target("t", of: Self.acme))

@@ -41,11 +41,17 @@ struct BreakerWatch {
   /// Targets that have failed as often as they may.
   private var due: Set<String> = []
   private var breakers: [String: Breaker] = [:]
-  /// Attempts that have less time than is their own, for their deadline is near: a timeout of theirs says nothing.
+  /// Attempts that have less time than is their own, for their deadline is near: a timeout of theirs says nothing,
+  /// unless the silence was long.
   private var hurried: Set<Attempt> = []
+  /// The targets of attempts under way, and those that have answered.
+  private var targets: [Attempt: String] = [:]
+  private var answered: Set<String> = []
+  private let longSilence: Duration
 
   init(settings: EngineSettings, recovered: RecoveredState) {
     defaults = settings.target
+    longSilence = settings.longSilence
     for (target, open) in recovered.breakers {
       breakers[target] = Breaker(state: .open(until: open.until), defaults.breaker)
     }
@@ -99,14 +105,22 @@ struct BreakerWatch {
         if case .configure(let overrides) = control.kind { configured[control.reply] = (control.target, overrides) }
       case .attemptEnded(let result):
         let attempt = Attempt(id: result.id, number: result.number)
-        if hurried.remove(attempt) != nil, result.failure?.code == AttemptFailure.timeout {
-          giveBack(attempt)
+        let target = targets.removeValue(forKey: attempt)
+        let wasHurried = hurried.remove(attempt) != nil && result.failure?.code == AttemptFailure.timeout
+        if wasHurried || result.outcome == .cancelled {
+          // A long silence counts; of a target that has answered it is not certain from here what is long.
+          if wasHurried, let target, !answered.contains(target), result.duration >= longSilence {
+            judge(attempt, isFailure: true)
+          } else {
+            giveBack(attempt)
+          }
           continue
         }
         switch result.outcome {
         case .cancelled, .localFault, .interrupted, .unusable, .blocked: giveBack(attempt)
         case .notSent, .maybeSent: judge(attempt, isFailure: true)
         case .answered:
+          if let target { answered.insert(target) }
           let status = result.status ?? 0
           judge(attempt, isFailure: status >= 500 || status == 429)
         }
@@ -200,6 +214,7 @@ struct BreakerWatch {
     for start in Self.starts(effects.store) {
       let target = start.call.spec.target
       let attempt = Attempt(id: start.call.id, number: start.number)
+      targets[attempt] = target
       if start.timeout < start.call.spec.policy.attemptTimeout { hurried.insert(attempt) }
       if wasClosed.contains(target) { continue }
       switch state(target) {

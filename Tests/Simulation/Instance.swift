@@ -21,6 +21,8 @@ final class Instance {
   var breakers: BreakerWatch
   var watch: TargetWatch
   var namespaces = NamespaceWatch()
+  var slots: SlotWatch
+  let well: String?
   var waiting: [ReplyToken: World.Asked] = [:]
   var report: EngineReport?
   var hadUnnoticedFault = false
@@ -36,7 +38,9 @@ final class Instance {
   var cuts: [Range<Timestamp>] = []
   var cutsHang = false
 
-  init(number: Int, settings: EngineSettings, clock: SimulatedClock) {
+  init(number: Int, settings: EngineSettings, clock: SimulatedClock, well: String?) {
+    self.well = well
+    slots = SlotWatch(well: well)
     self.number = number
     self.settings = settings
     self.clock = clock
@@ -51,6 +55,7 @@ final class Instance {
     breakers = BreakerWatch(settings: settings, recovered: state)
     watch = TargetWatch(settings: settings, recovered: state)
     namespaces = NamespaceWatch()
+    slots = SlotWatch(well: well)
     engine = Engine(settings: settings, seed: seed)
     isUp = true
     isDraining = false

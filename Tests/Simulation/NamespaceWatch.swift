@@ -46,6 +46,11 @@ struct NamespaceWatch {
       if case .ready = call.phase { held[place].ready += 1 }
     }
     for (place, space) in spaces.enumerated() {
+      let borrowed = engine.knownTargets.reduce(0) { sum, index in
+        let target = engine.targets[index]
+        return target.namespace == place ? sum + max(0, target.inFlight - target.proven) : sum
+      }
+      if borrowed != space.borrowed { return "\(space.namespace) has borrowed \(borrowed), not \(space.borrowed)" }
       let counted = (calls: space.held, running: space.inFlight, ready: space.ready)
       if counted != held[place] { return "the engine has \(held[place]) of \(space.namespace) and counts \(counted)" }
       let busy = engine.knownTargets.count { engine.targets[$0].namespace == place && engine.targets[$0].ready > 0 }
@@ -56,6 +61,7 @@ struct NamespaceWatch {
         return "\(space.namespace) has \(space.unfinished) calls that have not ended"
       }
     }
+    if spaces.reduce(0, { $0 + $1.borrowed }) != engine.borrowed { return "not \(engine.borrowed) are borrowed" }
     let unfinished = spaces.reduce(0) { $0 + $1.unfinished }
     if unfinished != engine.unfinished { return "of \(engine.unfinished) calls, \(unfinished) are of namespaces" }
     return nil
@@ -99,8 +105,12 @@ struct NamespaceWatch {
     // By the share that it will have when the first attempt of another ends.
     guard Double(space.inFlight) * (1 - share) < share else { return nil }
     var copy = engine
+    // Whichever ends first, this much is free then.
+    copy.inFlight -= 1
     for (ahead, index) in space.rotation.contents.enumerated()
-    where copy.targets[index].breaker.state == .closed && copy.hasLeave(index) && copy.firstReady(of: index) != nil {
+    where copy.targets[index].breaker.state == .closed && copy.hasLeave(index) && copy.hasSlot(index)
+      && copy.firstReady(of: index) != nil
+    {
       return Waiting(target: index, ahead: ahead)
     }
     return nil

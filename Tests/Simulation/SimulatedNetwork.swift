@@ -18,6 +18,8 @@ struct SimulatedNetwork {
     /// How often it fails when it is up.
     var failureRate: Double
     var outages: [Range<Timestamp>]
+    /// It never answers.
+    var hangs = false
 
     var url: String { QualifiedKey.bare(key) }
   }
@@ -37,6 +39,7 @@ struct SimulatedNetwork {
     let fails = !isHealed && (isDown ? random.chance(0.95) : random.chance(target?.failureRate ?? 0))
     result.duration = random.span(target?.latency ?? 1...50)
     if fails { Self.fail(&result, &random) } else { result.status = random.pick([200, 201, 204]) }
+    if target?.hangs == true, !isHealed { result.duration = .longest }
     if result.duration >= start.timeout {
       result.duration = start.timeout
       Self.set(&result, .maybeSent, "timeout")
@@ -82,6 +85,7 @@ struct SimulatedNetwork {
     result.status = nil
     result.response = nil
     result.failure = AttemptFailure(code: code, message: "simulated")
+    if code == "timeout" || code == "cancelled" { result.figures = ExchangeFigures(phase: .request) }
   }
 
   /// Aborts a call's exchange; answers whether it had one.

@@ -11,6 +11,7 @@ extension World {
     func anyTime() -> Timestamp { World.start + .microseconds(Int64(random.unitInterval() * length.inSeconds * 1e6)) }
     targets = Workload.targets(from: World.start, for: length, &random)
     for instance in instances { for target in targets { instance.network.targets[target.url] = target } }
+    planCrowd(for: length)
     if random.chance(0.6) { faultRate = random.pick([0.001, 0.01, 0.05]) }
     unnoticedFaults = random.chance(0.3)
     if random.chance(0.5) {
@@ -69,6 +70,27 @@ extension World {
       let reply = token(.submit(descriptor.key, number: submissions), of: instance)
       post(.submit(descriptor, reply), to: instance)
     }
+  }
+
+  /// The namespaces that there are keys of.
+  var knownNamespaces: [Namespace] {
+    Set((targets + (crowd?.targets ?? [])).map { QualifiedKey.namespace(of: $0.key) }).sorted()
+  }
+
+  private func planCrowd(for length: Duration) {
+    crowd?.plan(from: World.start, for: length)
+    guard let crowd else { return }
+    for instance in instances { for target in crowd.targets { instance.network.targets[target.url] = target } }
+    for (number, submission) in crowd.submissions.enumerated() { agenda.add(.join(number), at: submission.at) }
+  }
+
+  func joinCrowd(_ number: Int) {
+    guard let instance = anyInstance(), let submission = crowd?.submissions[number],
+      var descriptor = crowd?.descriptor(submission)
+    else { return }
+    submissions += 1
+    descriptor.body = Array("\(submissions) ".utf8)
+    post(.submit(descriptor, token(.submit(nil, number: submissions), of: instance)), to: instance)
   }
 
   func operate(_ kind: Operation.Kind, _ id: CallID) {
@@ -172,7 +194,7 @@ extension World {
       note("restart with \(state.unfinished) calls, \(state.running.count) of them running")
       instance.start(seed: random.next(), state)
       post(.recovered(state), to: instance)
-      post(.namespaces(Set(targets.map { QualifiedKey.namespace(of: $0.key) }).sorted()), to: instance)
+      post(.namespaces(knownNamespaces), to: instance)
     } catch {
       invariants.require(false, error.message)
     }

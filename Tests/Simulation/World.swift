@@ -16,6 +16,7 @@ final class World {
     case storeEnds(Int, life: Int)
     case attemptEnds(Int, life: Int, CallID, number: Int)
     case submit
+    case join(Int)
     case operate(Operation.Kind, CallID)
     case control(TargetControl.Kind, String)
     case tidy
@@ -66,6 +67,7 @@ final class World {
   var unnoticedFaults = false
   var isHealed = false
   var targets: [SimulatedNetwork.Target] = []
+  var crowd: Crowd?
 
   /// Says what happens, when somebody wants to know.
   var trace: ((String) -> Void)?
@@ -75,12 +77,15 @@ final class World {
     sharedRandom = RandomSource(seed: seed ^ 0x6c65_6173_6573)
     var settings = Workload.settings(&random)
     let count = Workload.share(&settings, &sharedRandom)
+    crowd = Crowd(seed: seed, &settings)
     self.settings = settings
     invariants = Invariants(settings: settings)
     invariants.isShared = settings.leases != nil
     for number in 0..<count {
       instances.append(
-        Instance(number: number, settings: settings, clock: Workload.clock(of: settings, &sharedRandom)))
+        Instance(
+          number: number, settings: settings, clock: Workload.clock(of: settings, &sharedRandom),
+          well: crowd?.well.key))
     }
     plan()
     if isShared { planInstances() }
@@ -141,6 +146,7 @@ final class World {
       guard let instance = awake(number, life, happening) else { return }
       attemptEnds(instance, id, attempt)
     case .submit: submit()
+    case .join(let number): joinCrowd(number)
     case .operate(let kind, let id): operate(kind, id)
     case .control(let kind, let target): control(kind, target)
     case .tidy: tidy()
@@ -186,6 +192,7 @@ final class World {
     invariants.require(instance.turnsAtOnce < 500, "the engine asks for turn after turn at one instant")
     let now = instance.clock.reading(at: now)
     instance.breakers.willHear(events)
+    instance.slots.willHear(events, instance.engine)
     instance.watch.willHear(events, calls: instance.engine.calls, at: now)
     for event in events { note(instance, "  hears \(event.summary)") }
     for case .leased(let grant, _) in events { invariants.recovered(grant.state) }
@@ -199,6 +206,7 @@ final class World {
     let fault =
       instance.breakers.turn(effects, at: now) ?? instance.watch.turn(effects, instance.engine, at: now)
       ?? instance.namespaces.turn(BreakerWatch.starts(effects.store), instance.engine)
+      ?? instance.slots.turn(effects, instance.engine, at: now)
     invariants.require(fault == nil, fault ?? "")
     instance.breakers.remember(only: instance.engine.targetIndex)
     for request in effects.store { note(instance, "  asks for \(request.summary)") }

@@ -114,8 +114,8 @@ BUGS = [
     bug("round robin by target only", 500, (
         ENGINE + "Engine+Namespaces.swift", "guard !namespaces[place].isInTurn else { return }",
         "guard !namespaces[place].isInTurn || PLANTED else { return }"), (
-        ENGINE + "Engine+Namespaces.swift", "if !namespaces[place].rotation.isEmpty {",
-        "if !namespaces[place].rotation.isEmpty, !PLANTED {")),
+        ENGINE + "Engine+Namespaces.swift", "if !namespaces[place].rotation.isEmpty ||",
+        "if !PLANTED && !namespaces[place].rotation.isEmpty ||")),
     bug("a namespace that may have everything", 100, (
         ENGINE + "Engine+Namespaces.swift", "guard isShared, settings.namespaceShare < 1 else { return true }",
         "guard isShared, !PLANTED else { return true }")),
@@ -140,6 +140,27 @@ BUGS = [
     bug("memory that targets which are down may fill", 1000, (
         ENGINE + "Engine+Memory.swift", "shareLeft(index) > 0 && byteShareLeft(index) >= bytes",
         "PLANTED || shareLeft(index) > 0 && byteShareLeft(index) >= bytes")),
+    # Slots beside targets that hang.
+    bug("a pool that lends whatever it has left", 200, (
+        ENGINE + "Engine+Slots.swift", "guard left > 0 else { return false }", "guard left > 0 || PLANTED else { return false }")),
+    bug("webhooks exempt from the pool", 200, (
+        ENGINE + "Engine+Slots.swift", "if beyond < 0 { return true }",
+        "if beyond < 0 || PLANTED && targets[index].key.contains(\"webhook:\") { return true }")),
+    bug("a fast path that skips the pool", 200, (
+        ENGINE + "Engine+Dispatch.swift", "hasLeave(index), hasSlot(index)\n",
+        "hasLeave(index), PLANTED || hasSlot(index)\n")),
+    bug("a target that is never proven", 200, (
+        ENGINE + "Engine+Slots.swift", "proven < targets[index].maxInFlight {",
+        "proven < targets[index].maxInFlight, !PLANTED {")),
+    bug("a silence that a deadline ends ignored", 200, (
+        ENGINE + "Engine+Outcome.swift", "if case .silence = sign { return .failure }",
+        "if case .silence = sign, !(PLANTED && wasCut) { return .failure }")),
+    bug("a target that waits for the pool forgotten", 200, (
+        ENGINE + "Engine+Slots.swift", "namespaces[place].newcomers.append(index)",
+        "if !PLANTED { namespaces[place].newcomers.append(index) }")),
+    bug("an attempt that was never made taken for silence", 500, (
+        ENGINE + "Engine+Outcome.swift", "if targets[index].inFlight == 0 { targets[index].silentSince",
+        "if targets[index].inFlight == 0, !PLANTED { targets[index].silentSince")),
     # Operators.
     bug("a paused target that is asked", 200, (
         ENGINE + "Engine+Limits.swift", "if targets[index].controls.isPaused {",

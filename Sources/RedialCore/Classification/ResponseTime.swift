@@ -11,8 +11,8 @@ public struct ResponseTime: Sendable, Hashable {
   public static let few: Int64 = 3
 
   /// In microseconds; negative before the first answer.
-  private var mean: Int64 = -1
-  private var deviation: Int64 = 0
+  @usableFromInline var mean: Int64 = -1
+  @usableFromInline var deviation: Int64 = 0
 
   /// The response times of a target that has not answered yet.
   public init() {}
@@ -39,8 +39,13 @@ public struct ResponseTime: Sendable, Hashable {
   ///
   /// - Parameter least: The least that is long, whatever is usual.
   public func longSilence(atLeast least: Duration) -> Duration {
-    guard mean >= 0 else { return least }
-    return max(least, .microseconds(Self.few * (mean + 4 * deviation)))
+    .microseconds(longSilence(atLeastMicroseconds: least.wholeMicroseconds))
+  }
+
+  /// The same in microseconds.
+  @inlinable
+  public func longSilence(atLeastMicroseconds least: Int64) -> Int64 {
+    mean < 0 ? least : max(least, Self.few * (mean + 4 * deviation))
   }
 
   /// A thousand days.

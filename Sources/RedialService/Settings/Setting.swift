@@ -116,7 +116,11 @@ extension Setting {
     whole(
       "maxInFlightPerTarget", \.engine.maxInFlightPerTarget, 1...100_000, "Attempts under way at a time to one target."),
     share(
-      "targetShare", \.engine.targetShare, "What one target may have of maxInFlight, whatever is set for it."),
+      "targetShare", \.engine.targetShare,
+      "What one target may have of maxInFlight beside what is free, whatever is set for it."),
+    share(
+      "unprovenShare", \.engine.unprovenShare,
+      "What targets that have not proven to answer may have of maxInFlight together; 1 for no bound."),
     share(
       "namespaceShare", \.engine.namespaceShare,
       "What one namespace may have of maxInFlight, maxHeld, maxUnfinished and all targets, as soon as there is another; "

@@ -51,7 +51,7 @@ public enum SettingGroup: String, Sendable, CaseIterable {
     case .forecasts: ["maxPreviewDraws", "maxSimulationAttempts", "maxForecastsPerKey", "maxForecasts"]
     case .targets:
       [
-        "maxInFlightPerTarget", "targetShare", "targetRate", "targetBurst", "retryBudgetShare",
+        "maxInFlightPerTarget", "targetShare", "unprovenShare", "targetRate", "targetBurst", "retryBudgetShare",
         "retryBudgetMinPerSecond", "slowStart", "maxTargetHold", "maxAttemptTimeout", "targetNaming",
         "targetRules",
       ]
