@@ -1,9 +1,20 @@
 import Glibc
 
-/// The `Date` field line (RFC 9110 section 6.6.1), made anew once a second.
+/// The `Date` field line (RFC 9110 section 6.6.1), made anew once a second, and behind it the lines that every answer has.
 struct DateText {
   private(set) var line: [UInt8] = []
   private var second = Int.min
+  private let commonLines: [UInt8]
+
+  /// - Parameter commonHeaders: Fields that every answer has. One whose name or value cannot be sent is left out.
+  init(commonHeaders: [HTTPHeader] = []) {
+    commonLines = commonHeaders.flatMap { header -> [UInt8] in
+      let isSendable =
+        !header.name.isEmpty && header.name.utf8.allSatisfy { ASCII.isToken($0) }
+        && header.value.utf8.allSatisfy { ASCII.isFieldValue($0) }
+      return isSendable ? Array("\(header.name): \(header.value)\r\n".utf8) : []
+    }
+  }
 
   /// Brings the line up to the wall clock.
   mutating func refresh() {
@@ -18,7 +29,7 @@ struct DateText {
     var text = Array("Date: ".utf8)
     Self.append(secondsSinceEpoch, to: &text)
     text += [ASCII.carriageReturn, ASCII.lineFeed]
-    line = text
+    line = text + commonLines
   }
 
   /// Appends an IMF-fixdate, such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 section 5.6.7).

@@ -61,7 +61,7 @@ final class EventLoop: @unchecked Sendable {
   /// The answer at hand, compressed. Empty unless it is being written.
   @exclusivity(unchecked) var gzipped = ByteBuffer()
   var encoder: GzipEncoder
-  @exclusivity(unchecked) var dateText = DateText()
+  @exclusivity(unchecked) var dateText: DateText
 
   var connections: [Connection?] = []
   var freeSlots: [Int] = []
@@ -107,6 +107,7 @@ final class EventLoop: @unchecked Sendable {
     gzipLevel = min(max(0, configuration.gzipLevel), 9)
     gzipMinBytes = configuration.gzipMinBytes
     gzipMaxBytes = configuration.gzipMaxBytes
+    dateText = DateText(commonHeaders: configuration.commonHeaders)
     table = FieldTable(limits: limits)
     decoder = ContentDecoder(limits: configuration.contentLimits)
     encoder = GzipEncoder(level: gzipLevel)

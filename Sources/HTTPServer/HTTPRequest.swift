@@ -45,6 +45,10 @@ public struct HTTPRequest: ~Copyable {
     return text(query)
   }
 
+  /// The host and port that the request is for, as they were sent: of an absolute-form target, else of the Host field
+  /// (RFC 9112 section 3.3). Nil without either, which HTTP/1.0 allows.
+  public var authority: String? { head.authority.map { text($0) } ?? header("host") }
+
   /// The x of HTTP/1.x.
   public var minorVersion: Int { Int(head.minorVersion) }
 
@@ -54,6 +58,9 @@ public struct HTTPRequest: ~Copyable {
   /// The address of the peer, without its port; empty if the peer has gone, or came by a Unix domain socket. One system
   /// call each time.
   public var peer: String { SocketAddress.peerText(descriptor) }
+
+  /// Whether the request came by a Unix domain socket. It stays true when the peer has gone. One system call each time.
+  public var cameByUnixSocket: Bool { SocketAddress.isUnix(descriptor) }
 
   /// The value of the first field line of that name, without the blanks around it; nil when there is none. Bytes that
   /// are not UTF-8 are replaced. Linear in the number of fields.

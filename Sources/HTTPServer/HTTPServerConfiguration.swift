@@ -51,6 +51,9 @@ public struct HTTPServerConfiguration: Sendable {
   /// How long a connection that the server closes is kept, so that the peer reads the last answer and not a reset
   /// (RFC 9112 section 9.6). Default 2 s.
   public var lingerTimeout = Duration.seconds(2)
+  /// Header fields that every answer has, the server's own refusals among them. A field of the same name in an answer is
+  /// sent beside it.
+  public var commonHeaders: [HTTPHeader] = []
   /// How many requests a connection may carry; the last is answered with `Connection: close`. Default 1,000,000.
   public var maxRequestsPerConnection = 1_000_000
 

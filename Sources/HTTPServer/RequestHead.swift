@@ -10,6 +10,8 @@ struct RequestHead: Equatable {
   var method = Slice()
   var path = Slice()
   var query: Slice?
+  /// The host and port of an absolute-form target, which stands in the place of the Host field (RFC 9112 section 3.2.2).
+  var authority: Slice?
   var minorVersion: UInt8 = 1
   /// The method is HEAD, so the answer carries no body.
   var isHead = false
@@ -111,7 +113,7 @@ extension RequestHead {
   }
 
   /// Where the path of an absolute-form target starts.
-  private func authorityEnd(
+  private mutating func authorityEnd(
     _ bytes: UnsafePointer<UInt8>, from start: Int, to end: Int
   ) throws(ProtocolError) -> Int {
     var authority = start
@@ -127,6 +129,7 @@ extension RequestHead {
     guard index > authority, Self.isHostAndPort(bytes + authority, index - authority) else {
       throw .badRequest("The request target names no valid host.")
     }
+    self.authority = Slice(offset: UInt32(authority), count: UInt32(index - authority))
     return index
   }
 

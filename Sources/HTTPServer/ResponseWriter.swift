@@ -20,7 +20,7 @@ struct ResponseWriter {
     case endOfConnection
   }
 
-  /// Bytes of a response beyond its own fields and body: status line, Date, Content-Encoding, Vary, Content-Length,
+  /// Bytes of a response beyond its own fields and body and `dateLine`: status line, Content-Encoding, Vary, Content-Length,
   /// Connection, with room.
   private static let overhead = 256
 
@@ -30,7 +30,7 @@ struct ResponseWriter {
   /// Appends a response to `output`.
   ///
   /// - Parameters:
-  ///   - dateLine: The `Date` field line with its CRLF.
+  ///   - dateLine: The `Date` field line with its CRLF, and the lines that every answer has.
   ///   - isHead: The request was HEAD.
   ///   - gzipped: The content in the coding gzip, to be sent in place of the plain one.
   ///   - varies: Whether `Vary` has to say that the coding was negotiated.
@@ -39,7 +39,7 @@ struct ResponseWriter {
     gzipped: UnsafeBufferPointer<UInt8>? = nil, varies: Bool = false
   ) {
     // Sound: `reserve` gives room for all that is written below, which is bounded by the sum computed here.
-    var total = overhead + (gzipped?.count ?? response.body.count)
+    var total = overhead + dateLine.count + (gzipped?.count ?? response.body.count)
     for header in response.headers { total += header.name.utf8.count + header.value.utf8.count + fieldOverhead }
     let start = output.reserve(total)
     var writer = ResponseWriter(cursor: start)
@@ -57,7 +57,7 @@ struct ResponseWriter {
     _ response: HTTPResponse, to output: inout ByteBuffer, dateLine: [UInt8], isChunked: Bool, persistence: Persistence
   ) {
     // Sound: as above.
-    var total = overhead
+    var total = overhead + dateLine.count
     for header in response.headers { total += header.name.utf8.count + header.value.utf8.count + fieldOverhead }
     let start = output.reserve(total)
     var writer = ResponseWriter(cursor: start)

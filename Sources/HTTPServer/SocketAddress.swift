@@ -66,6 +66,14 @@ struct SocketAddress {
     return address.text
   }
 
+  /// Whether a connection is one of a Unix domain socket. Unlike the peer's address, this is known for as long as the
+  /// descriptor is open.
+  static func isUnix(_ descriptor: Int32) -> Bool {
+    var domain: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    return getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &domain, &length) == 0 && domain == AF_UNIX
+  }
+
   var port: Int {
     withUnsafeBytes(of: storage) { bytes in
       Int(UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self)))

@@ -96,6 +96,10 @@ public final class Service: Sendable {
     configuration.maxInflationRatio = settings.maxInflationRatio
     configuration.gzipLevel = settings.gzipLevel
     configuration.gzipMinBytes = settings.gzipMinBytes
+    // A page of another origin can neither read an answer as a script or picture of its own, nor have its type guessed.
+    configuration.commonHeaders = [
+      HTTPHeader("X-Content-Type-Options", "nosniff"), HTTPHeader("Cross-Origin-Resource-Policy", "same-origin"),
+    ]
     server = HTTPServer(
       configuration: configuration,
       handler: Routes(
@@ -104,7 +108,8 @@ public final class Service: Sendable {
         maxScan: settings.maxScan,
         policies: shelf,
         operations: BulkShelf(runner: bulk, limit: settings.maxOperations, rate: settings.operationRate), keys: keys,
-        tlsDirectory: settings.tlsDirectory, targetNaming: settings.targetNaming),
+        pages: PageGuard(hosts: settings.allowedHosts), tlsDirectory: settings.tlsDirectory,
+        targetNaming: settings.targetNaming),
       errorResponse: { Answer.refusal($0, $1) })
     do throws(HTTPServerError) {
       try server.start()

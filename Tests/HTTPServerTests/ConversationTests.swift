@@ -34,6 +34,38 @@ struct ConversationTests {
     #expect(response["x-peer"] == "127.0.0.1")
   }
 
+  @Test("gets the common fields with every answer, the server's own refusals among them, but none that cannot be sent")
+  func writesCommonFields() throws {
+    let server = try TestServer {
+      $0.commonHeaders = [
+        HTTPHeader("X-Content-Type-Options", "nosniff"), HTTPHeader("bad name", "x"), HTTPHeader("X-Bad", "a\r\nb: c"),
+      ]
+    }
+    let client = try server.connect()
+    try client.get("/")
+    #expect(
+      try client.response().fields.map(\.name) == ["date", "x-content-type-options", "content-type", "content-length"])
+    try client.send("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n")
+    let refusal = try client.response()
+    #expect(refusal.status == 400 && refusal["x-content-type-options"] == "nosniff")
+  }
+
+  @Test(
+    "tells which host a request is for: that of an absolute target, else the Host field's",
+    arguments: [
+      ("GET / HTTP/1.1\r\nHost: a.example:81\r\n", "a.example:81"), ("GET / HTTP/1.0\r\n", "none"),
+      ("GET http://b.example:82/x HTTP/1.1\r\nHost: a.example\r\n", "b.example:82"),
+      ("GET http://b.example?x HTTP/1.0\r\n", "b.example"), ("GET / HTTP/1.1\r\nHost:\r\n", ""),
+    ])
+  func tellsAuthority(head: String, authority: String) throws {
+    let server = try TestServer { request, responder in
+      responder.respond(HTTPResponse(status: 200, text: request.authority ?? "none"))
+    }
+    let client = try server.connect()
+    try client.send(head + "\r\n")
+    #expect(try client.response().text == authority)
+  }
+
   @Test("shows the handler the fields by name, in any case")
   func findsFields() throws {
     let server = try TestServer { request, responder in

@@ -14,12 +14,12 @@ struct ListeningTests {
       $0.address = .unix(path: folder.socket)
       $0.loops = loops
     }) { request, responder in
-      responder.respond(HTTPResponse(status: 200, text: "[\(request.peer)]"))
+      responder.respond(HTTPResponse(status: 200, text: "[\(request.peer)] \(request.cameByUnixSocket)"))
     }
     #expect(server.server.urls == ["unix:" + folder.socket] && server.server.port == 0)
     let clients = try (0..<20).map { _ in try folder.connect() }
     for client in clients { try client.get("/") }
-    for client in clients { #expect(try client.response().text == "[]") }
+    for client in clients { #expect(try client.response().text == "[] true") }
     let ends = Inbox<Void>()
     server.server.drain(within: .seconds(30)) { ends.put(()) }
     #expect(!folder.hasSocket)

@@ -16,7 +16,8 @@ enum Dashboard {
           "default-src 'none'; script-src \(digest(of: page, between: "<script>", and: "</script>")); "
             + "style-src \(digest(of: page, between: "<style>", and: "</style>")); connect-src 'self'; "
             + "img-src blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
-        HTTPHeader("x-content-type-options", "nosniff"), HTTPHeader("referrer-policy", "no-referrer"),
+        // Others get no referrer; to this service browsers would send the origin `null` without one.
+        HTTPHeader("referrer-policy", "same-origin"),
         HTTPHeader("cache-control", "no-cache"),
       ], body: page)
   }()

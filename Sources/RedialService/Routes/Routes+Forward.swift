@@ -5,7 +5,8 @@ internal import RedialModel
 ///
 /// A client adopts Redial by a prefix to its URLs. Method, header and body go on; fields whose names start with
 /// `Redial-` say what a descriptor would. What the client shows to Redial as its `Authorization` is no business of the
-/// target's; what it is to show there comes as `Redial-Authorization`.
+/// target's; what it is to show there comes as `Redial-Authorization`. A browser adds its cookies for Redial's host, those of
+/// other programs on it too, to each request: they stay behind, and `Redial-Cookie` is what the target gets.
 extension Routes {
   /// Accepts a request to be forwarded.
   func forward(
@@ -37,10 +38,11 @@ extension Routes {
     return (writer.bytes + Array(request.body)).withUnsafeBytes { SHA256Digest.of($0) }
   }
 
-  /// Fields that belong to the connection with the client (RFC 9110 §7.6.1), to the message's framing, or to Redial.
+  /// Fields that belong to the connection with the client (RFC 9110 §7.6.1), to the message's framing, or to Redial, and
+  /// cookies, which a browser sends without being asked.
   private static let kept: Set<String> = [
     "connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "trailer", "transfer-encoding",
-    "upgrade", "host", "content-length", "expect", "prefer",
+    "upgrade", "host", "content-length", "expect", "prefer", "cookie",
   ]
 
   /// The descriptor that the request amounts to, as JSON: what is checked is then the same as for any other.
@@ -52,7 +54,7 @@ extension Routes {
     defer { options = said }
     var named: Set<String> = []
     var problem: Problem?
-    var authorization: String?
+    var deliberate: [(name: String, value: String)] = []
     request.forEachHeader { name, value in
       let name = String(decoding: name, as: UTF8.self).lowercased()
       let value = String(decoding: value, as: UTF8.self)
@@ -65,9 +67,10 @@ extension Routes {
         // It says where the request acts, and not what the call is.
       } else if name == "authorization", keys.isCredential(value) {
         // It is for Redial: the target would learn the key, and so would who reads the store.
-      } else if name == "redial-authorization" {
-        if authorization != nil, problem == nil { problem = ForwardOptions.repeated(name) }
-        authorization = value
+      } else if name == "redial-authorization" || name == "redial-cookie" {
+        let own = String(name.dropFirst("redial-".count))
+        if deliberate.contains(where: { $0.name == own }), problem == nil { problem = ForwardOptions.repeated(name) }
+        deliberate.append((own, value))
       } else if name.hasPrefix("redial-") {
         if let fault = said.take(name.dropFirst("redial-".count), value), problem == nil { problem = fault }
       } else if !Self.kept.contains(name) {
@@ -79,11 +82,11 @@ extension Routes {
       }
     }
     if let problem { throw problem }
-    if let authorization {
-      // Where no key is asked for, both may be there; then this is what the client has said last.
-      fields.removeAll { $0.name == "authorization" }
-      named.remove("authorization")
-      fields.append(("authorization", [authorization]))
+    for (name, value) in deliberate {
+      // Where no key is asked for, there may be two Authorizations; then this is what the client has said last.
+      fields.removeAll { $0.name == name }
+      named.remove(name)
+      fields.append((name, [value]))
     }
     var writer = JSONWriter(capacity: 1024 + request.body.count * 4 / 3)
     writer.beginObject()

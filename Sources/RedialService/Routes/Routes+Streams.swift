@@ -12,8 +12,7 @@ extension Routes {
     guard request.path == "/v1/calls/batch", Self.isLines(request.header("content-type")),
       request.header("content-encoding") == nil, request.method == .post
     else { return nil }
-    let access = Route.submitBatch.access(withKey: true)
-    guard let (responder, caller) = admit(request, responder, for: access) else { return nil }
+    guard let (responder, caller) = admit(request, responder, to: .submitBatch) else { return nil }
     do throws(Problem) {
       try noParameters(request.query)
       let options = BatchStream.Options(

@@ -15,6 +15,8 @@ struct Routes: HTTPHandler {
   let policies: PolicyShelf
   let operations: BulkShelf
   let keys: KeyRing
+  /// Refuses what web pages of other origins ask for.
+  var pages = PageGuard()
   /// Where the files are that a target's TLS may name; nil where none may be named.
   var tlsDirectory: String?
   /// Who may name a call's target.
@@ -22,8 +24,7 @@ struct Routes: HTTPHandler {
 
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) {
     let route = Route(request.method, request.path, query: request.query)
-    let access = route.access(withKey: request.header("authorization") != nil)
-    guard let (responder, caller) = admit(request, responder, for: access) else { return }
+    guard let (responder, caller) = admit(request, responder, to: route) else { return }
     do throws(Problem) {
       try serve(route, request, responder, caller)
     } catch {
@@ -35,10 +36,16 @@ struct Routes: HTTPHandler {
   ///
   /// - Returns: The responder for what is answered to him; nil when he has been refused.
   func admit(
-    _ request: borrowing HTTPRequest, _ responder: HTTPResponder, for access: KeyRing.Access
+    _ request: borrowing HTTPRequest, _ responder: HTTPResponder, to route: Route
   ) -> (HTTPResponder, Caller)? {
     var (responder, caller) = (responder, Caller())
-    if keys.isRequired {
+    let access = route.access(withKey: request.header("authorization") != nil)
+    let asksForKey = keys.isRequired
+    if let problem = pages.refusal(of: request, to: route, asksForKey: asksForKey) {
+      runtime.respond(responder, Answer.problem(problem))
+      return nil
+    }
+    if asksForKey {
       switch keys.judge(request.header("authorization"), for: access, at: runtime.clock.now) {
       case .admitted(let fields, let admitted): (responder, caller) = (responder.adding(fields), admitted)
       case .refused(let problem, let fields):

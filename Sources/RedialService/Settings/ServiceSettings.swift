@@ -13,6 +13,8 @@ public struct ServiceSettings: Sendable {
   public var socketPermissions = 0o600
   /// Whether to listen for other machines though there is no API key.
   public var allowUnauthenticated = false
+  /// The hosts by which the service may be addressed where no API key is asked for.
+  public var allowedHosts = AllowedHosts()
   /// An API key for everything, besides those in the store.
   public var adminKey: String?
   /// Where calls are kept.

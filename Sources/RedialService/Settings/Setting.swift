@@ -64,6 +64,17 @@ extension Setting {
         return text == "true" || text == "false"
       }),
     Setting(
+      key: "allowedHosts", form: "NAME,...",
+      summary:
+        "Host names, such as redial or *.internal.example.com, that a service without API keys answers by besides "
+        + "localhost and addresses; * for all.", isSecret: false,
+      read: { $0.allowedHosts.names.joined(separator: ",") },
+      assign: { settings, text in
+        guard let hosts = AllowedHosts(text) else { return false }
+        settings.allowedHosts = hosts
+        return true
+      }),
+    Setting(
       key: "adminKey", form: "16 to 255 visible ASCII characters",
       summary: "API key for everything, besides those that `redial keys` makes.", isSecret: true,
       read: { $0.adminKey ?? "" },

@@ -1,0 +1,45 @@
+internal import HTTPServer
+internal import RedialModel
+
+extension PageGuard {
+  /// Why a request is not served; nil when it is.
+  func refusal(of request: borrowing HTTPRequest, to route: Route, asksForKey: Bool) -> Problem? {
+    let exposure = route.exposure
+    var evidence = Evidence()
+    evidence.site = request.header("sec-fetch-site")
+    evidence.origin = request.header("origin")
+    if !asksForKey || evidence.origin != nil { evidence.authority = request.authority ?? "" }
+    if exposure != .own {
+      evidence.isReading = request.method == .get || request.method == .head
+      evidence.isNavigation =
+        evidence.isReading && request.header("sec-fetch-mode", is: "navigate")
+        && request.header("sec-fetch-dest", is: "document")
+    }
+    if exposure == .acting { evidence.hasDeliberateField = Self.hasDeliberateField(request) }
+    return refusal(of: evidence, to: exposure, asksForKey: asksForKey, isRemote: { !request.cameByUnixSocket })
+  }
+
+  /// Whether a request has a field that a page could not have put there. A browser in the care of a guardian sends
+  /// `Prefer: safe` on its own account (RFC 8674).
+  private static func hasDeliberateField(_ request: borrowing HTTPRequest) -> Bool {
+    var isFound = false
+    request.forEachHeader { name, value in
+      let name = String(decoding: name, as: UTF8.self).lowercased()
+      if name.hasPrefix("redial-") || name == "idempotency-key" { isFound = true }
+      if name == "prefer", String(decoding: value, as: UTF8.self).lowercased() != "safe" { isFound = true }
+    }
+    return isFound
+  }
+}
+
+extension Route {
+  /// What it is to a page.
+  var exposure: PageGuard.Exposure {
+    switch self {
+    case .health, .readiness: .open
+    case .dashboard, .contract: .document
+    case .forward: .acting
+    default: .own
+    }
+  }
+}
