@@ -1,3 +1,5 @@
+import RedialModel
+
 /// How a command ended, for scripts.
 enum ExitCode: Int32 {
   /// It did what it was asked to.
@@ -41,7 +43,7 @@ enum RedialTool {
     }
     if name == "--version" { return run(["version"]) }
     guard let command = commands.first(where: { $0.name == name }) else {
-      Terminal.error("redial: there is no command \"\(name)\"; `redial --help` lists them\n")
+      Terminal.error("redial: there is no command \"\(PlainText.escaped(name))\"; `redial --help` lists them\n")
       return .usage
     }
     do throws(CommandError) {
@@ -52,7 +54,7 @@ enum RedialTool {
       }
       return try command.run(parsed)
     } catch {
-      Terminal.error("redial \(name): \(error.message)\n")
+      Terminal.error("redial \(name): \(PlainText.escaped(error.message, keepsLines: true))\n")
       return error.code
     }
   }

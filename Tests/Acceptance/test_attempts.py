@@ -34,6 +34,19 @@ def test_method_headers_and_body_arrive_as_given(redial, receiver):
     assert target.next().method == "DELETE"
 
 
+def test_an_attempt_is_named_by_redial_alone(redial, receiver):
+    service, target = redial(), receiver()
+    for name in ("Redial-Call-Id", "redial-attempt", "REDIAL-ATTEMPT"):
+        for value in ("forged", ["forged", "7"]):
+            answer = service("POST", "/v1/calls", {"url": target.url, "headers": {name: value}})
+            assert answer.status == 422 and answer.json["errors"][0]["pointer"] == f"/headers/{name}"
+    identity = service.submit(url=target.url, headers={"Redial-Policy": "of the next Redial"})
+    request = target.next()
+    assert request.headers.get_all("redial-call-id") == [identity]
+    assert request.headers.get_all("redial-attempt") == ["1"]
+    assert len(target.requests) == 1
+
+
 def test_attempts_are_recorded_with_what_was_seen_and_decided(redial, receiver):
     answers = [(503, {"x-why": "full"}, b"no room"), (200, {"content-type": "text/plain"}, b"x" * 100)]
     target = receiver(lambda request: answers[int(request.headers["redial-attempt"]) - 1])

@@ -14,8 +14,8 @@ from processes import BINARY, BOUND, environment, free_port, run, wait_until
 from terminal import at_terminal
 
 # A control sequence in 7 and in 8 bits, a bell, a delete, an override of direction, a line separator.
-HOSTILE = "a\x1b[2Jb\x9b1mc\x07d\x7fe\u202ef\u2028g"
-ESCAPED = r"a\u001b[2Jb\u009b1mc\u0007d\u007fe\u202ef\u2028g"
+HOSTILE = "a\x1b[2Jb\x9b1mc\x07d\x7fe\u202ef\u2028g\u200bh\U000e0041i"
+ESCAPED = r"a\u001b[2Jb\u009b1mc\u0007d\u007fe\u202ef\u2028g\u200bh\udb40\udc41i"
 # A line and a tab more, where nothing may add lines.
 FORGED = "\nattempt 9: status 200\t"
 
@@ -81,9 +81,32 @@ def test_what_others_wrote_is_shown_without_anything_that_a_terminal_acts_on(hos
     assert not re.search(r"^attempt 9", shown, re.M)
 
 
-def test_json_is_shown_as_the_service_wrote_it(hostile):
+def test_json_means_what_the_service_wrote(hostile):
     answer = run("get", "call_0000000000001", "--json", "--url", hostile.url)
     assert json.loads(answer.stdout)["failureReason"] == HOSTILE + FORGED
+
+
+@pytest.mark.parametrize("arguments", [
+    ["list"], ["get", "call_0000000000001"], ["targets"], ["keys", "list"], ["events", "--count", "1"], ["batch", "FILE"],
+    ["call", "http://127.0.0.1:1/"],
+], ids=lambda arguments: arguments[0])
+def test_json_has_nothing_that_a_terminal_acts_on_either(tmp_path, receiver, arguments):
+    (tmp_path / "calls").write_text("{}\n")
+    # JSON need not escape them, and the service does not.
+    problem = json.dumps({"detail": HOSTILE, "id": HOSTILE, "line": 1}, ensure_ascii=False)
+    service = receiver(lambda request: (
+        200, {}, (f"data: {problem}\n\n" if "events" in request.path else problem + "\n").encode()))
+    arguments = [tmp_path / "calls" if argument == "FILE" else argument for argument in arguments]
+    _, shown = at_terminal(*arguments, "--json", *(["--no-wait"] if arguments[0] == "call" else []), "--url", service.url)
+    assert r"\u009b1mc" in shown and r"\u202ef\u2028g\u200bh\udb40\udc41i" in shown
+    assert_shows_nothing_active(shown)
+
+
+def test_what_is_refused_is_shown_without_anything_that_a_terminal_acts_on():
+    for arguments in (["x\x9b1m"], ["call", "--x\u202e"], ["serve", "--listen", "\x9b1m"], ["doctor", "--store", "x\x9b"]):
+        _, shown = at_terminal(*arguments)
+        assert re.search(r"\\u(009b|202e)", shown), shown
+        assert_shows_nothing_active(shown)
 
 
 def test_output_that_cannot_be_written_is_told(redial):

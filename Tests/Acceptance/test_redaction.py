@@ -1,7 +1,11 @@
 """Secrets in URLs and headers: used for attempts, and not shown."""
 
 import json
+import re
 import sqlite3
+from urllib.parse import quote
+
+import pytest
 
 SECRET = "s3cr3t-0815"
 
@@ -68,3 +72,19 @@ def test_a_response_that_was_inflated_does_not_claim_a_coding(redial, receiver):
     # Whoever asks for the coding itself gets what came.
     call = service.ended(service.submit(url=target.url, headers={"Accept-Encoding": "gzip"}))
     assert call["response"]["headers"]["content-encoding"] == ["gzip"] and call["response"]["encoding"] == "base64"
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_the_log_has_nothing_that_a_terminal_acts_on(redial, receiver, form):
+    service, target = redial("--log-format", form, "--log-level", "debug"), receiver()
+    # Controls are refused at the edge; characters without a width are not, since words of several scripts need them.
+    for active in ("\x85", "\x9b", "\u202e", "\u2028", "\x1b"):
+        for more in ({"target": "a" + active}, {"orderingKey": active}, {"labels": {active: "x"}}):
+            assert service("POST", "/v1/calls", {"url": target.url} | more).status == 422
+        assert service("POST", f"/v1/targets/{quote('a' + active)}/pause").status == 422
+    service.ended(service.submit(url=target.url, target="a\u200bb", labels={"a": "\u202e"}))
+    assert service("POST", f"/v1/targets/{quote('a' + chr(0x200b) + 'b')}/pause").status == 200
+    service.terminate()
+    log = service.log.read_text()
+    assert log.count(r"a\u200bb") >= 2
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]", log)

@@ -7,6 +7,19 @@ import Testing
 
 @Suite("What operators see")
 struct ObservabilityTests {
+  @Test("a log line has nothing that a terminal acts on, and JSON means the same", arguments: LogFormat.allCases)
+  func logLine(format: LogFormat) throws {
+    let hostile = "a\u{9B}2J\u{202E}b\u{2028}\u{200B}\u{1B}\u{7F}\nc"
+    let line = Log(format: format, level: .info).line(
+      .info, "started", [("target", hostile), ("url", "http://x/\u{9B}"), ("plain", "é")],
+      at: Timestamp(microseconds: 1_614_265_330_999_999))
+    let text = String(decoding: line, as: UTF8.self)
+    #expect(text.hasSuffix("\n") && !PlainText.needsEscapes(String(text.dropLast())))
+    #expect(text.contains(#""a\u009b2J\u202eb\u2028\u200b\u001b\u007f\nc""#))
+    #expect(text.contains(format == .json ? #""plain":"é""# : "plain=é"))
+    #expect(text.contains(format == .json ? #""url":"http://x/\u009b""# : #"url="http://x/\u009b""#))
+  }
+
   @Test("a histogram's buckets add up, and end in its count")
   func histogram() {
     var histogram = Histogram()

@@ -67,6 +67,20 @@ struct WebhookTests {
       keyed == ["idempotency-KEY": "mine", "Redial-Call-Id": id, "Redial-Attempt": "3", "traceparent": trace])
   }
 
+  @Test("an attempt names itself once, whatever a call of an earlier version says in its header")
+  func named() throws {
+    let start = start(
+      .call,
+      headers: [
+        HeaderField("redial-call-ID", "call_forged"), HeaderField("X", "1"), HeaderField("Redial-Attempt", "9"),
+        HeaderField("REDIAL-ATTEMPT", "8"), HeaderField("traceparent", "00-a"), HeaderField("Traceparent", "00-b"),
+      ])
+    let fields = try fields(start)
+    #expect(Set(fields.keys) == ["X", "Idempotency-Key", "Redial-Call-Id", "Redial-Attempt", "traceparent"])
+    #expect(fields["Redial-Call-Id"] == start.call.id.description && fields["Redial-Attempt"] == "3")
+    #expect(fields["traceparent"]?.contains(",") == false)
+  }
+
   @Test("a call's attempt goes on with its client's trace")
   func trace() throws {
     let given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

@@ -132,7 +132,9 @@ struct DescriptorReader: ~Copyable {
     try json.beginObject()
     headers.reserveCapacity(4)
     while let name = try json.nextKey() {
-      if let detail = HeaderRules.fault(inName: name) { fault("/headers/\(Self.escaped(name))", detail) }
+      if let detail = HeaderRules.fault(inName: name, isAccepted: limits.isAccepted) {
+        fault("/headers/\(Self.escaped(name))", detail)
+      }
       if headers.contains(where: { $0.name == name }) {
         fault("/headers/\(Self.escaped(name))", "is given twice; give an array of its values")
       }
@@ -258,8 +260,8 @@ struct DescriptorReader: ~Copyable {
   /// A name that the client chooses for what calls share.
   private mutating func name(_ pointer: String) throws(JSONError) -> String? {
     guard let text = try string(pointer) else { return nil }
-    guard !text.isEmpty, text.utf8.count <= limits.targetBytes, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
-    else {
+    // One that was accepted by an earlier version stays as it is.
+    guard !text.isEmpty, text.utf8.count <= limits.targetBytes, limits.isAccepted || !PlainText.hasControls(text) else {
       fault(pointer, "must have 1 to \(limits.targetBytes) bytes and no control characters")
       return nil
     }
@@ -274,6 +276,8 @@ struct DescriptorReader: ~Copyable {
       guard let value = try string(pointer()) else { continue }
       if name.isEmpty || name.utf8.count > Self.maximumLabelLength || value.utf8.count > Self.maximumLabelLength {
         fault(pointer(), "must have a name of 1 to \(Self.maximumLabelLength) bytes and a value of at most as many")
+      } else if !limits.isAccepted, PlainText.hasControls(name) {
+        fault(pointer(), "must have no control characters in its name")
       } else if labels.contains(where: { $0.name == name }) {
         fault(pointer(), "is given twice")
       }

@@ -4,11 +4,21 @@ enum HeaderRules {
   static let maximumBytes = 16 * 1024
 
   /// What is wrong with a field name; nil when nothing is.
-  static func fault(inName name: String) -> String? {
+  ///
+  /// - Parameter isAccepted: Whether the call was accepted before. Earlier versions accepted the fields that name the
+  ///   attempt; they are left out when it is made.
+  static func fault(inName name: String, isAccepted: Bool = false) -> String? {
     ASCIIText.withBytes(of: name) { name in
       guard isToken(name) else { return "is not a header field name" }
-      return isForbidden(name) ? "is set by Redial and cannot be given" : nil
+      return isForbidden(name) || !isAccepted && namesAttempt(name) ? "is set by Redial and cannot be given" : nil
     }
+  }
+
+  /// Whether it is a field by which Redial tells targets which call and which attempt a request is.
+  private static func namesAttempt(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    name.count == 14
+      && (ASCIIText.equal(name, ignoringCase: "redial-call-id")
+        || ASCIIText.equal(name, ignoringCase: "redial-attempt"))
   }
 
   /// Whether it is a field that belongs to the connection or to the framing of the message, which libcurl looks after

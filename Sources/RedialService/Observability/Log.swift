@@ -54,7 +54,16 @@ public struct Log: Sendable {
   ///   - values: What is known about it, in the order in which it is to be shown.
   public func write(_ level: LogLevel, _ event: StaticString, _ values: [(StaticString, String)] = []) {
     guard level >= self.level else { return }
-    let now = Clock.wallTime()
+    let line = line(level, event, values, at: Clock.wallTime())
+    // One write a line, so that lines of several threads do not mix. A log that cannot be written is lost:
+    // nothing that was accepted may depend on it.
+    _ = line.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+
+  /// A line with its end.
+  func line(
+    _ level: LogLevel, _ event: StaticString, _ values: [(StaticString, String)], at now: Timestamp
+  ) -> [UInt8] {
     var line: [UInt8]
     switch format {
     case .json:
@@ -66,24 +75,25 @@ public struct Log: Sendable {
       writer.string(event)
       for (name, value) in values { writer.field(name, value) }
       writer.endObject()
+      // What a terminal would act on is in strings alone, where escapes mean the same.
       line = writer.bytes
+      if line.contains(where: { $0 >= 0x7F }) {
+        line = Array(PlainText.escaped(String(decoding: line, as: UTF8.self)).utf8)
+      }
     case .text:
       line = Array("\(TimestampText.format(now)) \(level.rawValue) \(event)".utf8)
       for (name, value) in values { line += " \(name)=\(Self.quoted(value))".utf8 }
     }
     line.append(UInt8(ascii: "\n"))
-    // One write a line, so that lines of several threads do not mix. A log that cannot be written is lost:
-    // nothing that was accepted may depend on it.
-    _ = line.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    return line
   }
 
-  /// The value, in quotes where it has characters that would blur where it ends.
+  /// The value, in quotes and with escapes where it has characters that would blur where it ends, or that a terminal acts on.
   private static func quoted(_ value: String) -> String {
-    guard value.utf8.contains(where: { $0 <= 0x20 || $0 == UInt8(ascii: "\"") || $0 == 0x7F }) || value.isEmpty else {
-      return value
-    }
+    let isBlurred = value.utf8.contains { $0 <= 0x20 || $0 == UInt8(ascii: "\"") } || value.isEmpty
+    guard isBlurred || PlainText.needsEscapes(value) else { return value }
     var writer = JSONWriter(capacity: value.utf8.count + 2)
     writer.string(value)
-    return String(decoding: writer.bytes, as: UTF8.self)
+    return PlainText.escaped(String(decoding: writer.bytes, as: UTF8.self))
   }
 }

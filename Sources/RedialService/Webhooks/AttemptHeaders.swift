@@ -35,6 +35,8 @@ struct AttemptHeaders: Sendable {
           secrets.map { $0.signature(id: id, timestamp: seconds, payload: start.call.body) }.joined(separator: " ")))
     case .call:
       let id = start.call.id.description
+      // Earlier versions accepted these fields from clients, and calls of theirs may still be stored.
+      fields.removeAll { $0.isNamed("redial-call-id") || $0.isNamed("redial-attempt") }
       if !fields.contains(where: { $0.isNamed("idempotency-key") }) {
         fields.append(HeaderField("Idempotency-Key", id))
       }
@@ -48,6 +50,10 @@ struct AttemptHeaders: Sendable {
   /// A span of the attempt's own in the client's trace, or in the call's where the client gave none.
   private func addTrace(of start: AttemptStart, to fields: inout [HeaderField]) {
     let given = fields.firstIndex { $0.isNamed("traceparent") }
+    // There is one of them or none (W3C Trace Context, section 3.2).
+    if let given, let second = fields[(given + 1)...].firstIndex(where: { $0.isNamed("traceparent") }) {
+      fields[second...].removeAll { $0.isNamed("traceparent") }
+    }
     let trace = TraceContext.field(
       of: start.call.id, attempt: start.number, given: given.map { fields[$0].value }, sampling: sampling)
     if let given {

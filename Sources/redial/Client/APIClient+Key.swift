@@ -1,4 +1,5 @@
 import Glibc
+import RedialModel
 
 extension APIClient {
   /// What to tell somebody whose key would go over a network as anybody on the way can read it; nil when it does not.

@@ -1,3 +1,5 @@
+import RedialModel
+
 /// Calls and attempts as lines for people.
 enum CallText {
   /// One attempt: number, result, how long it took, what follows.

@@ -149,7 +149,7 @@ struct BatchCommand {
     }
     let body = Array(lines.joined(separator: [UInt8(ascii: "\n")])) + [UInt8(ascii: "\n")]
     let answer = try client.request("POST", "/v1/calls/batch", json: body, headers: headers)
-    if arguments.has("--json") { Terminal.write(String(decoding: answer.body, as: UTF8.self)) }
+    if arguments.has("--json") { Terminal.write(json: answer.body, end: "") }
     return answer.body.split(separator: UInt8(ascii: "\n")).map { (try? JSONValue(parsing: Array($0))) ?? .null }
   }
 

@@ -49,7 +49,7 @@ struct CallCommand {
       throw CommandError(code: .unreachable, message: "\(client.base) does not answer like Redial")
     }
     if arguments.has("--no-wait") {
-      Terminal.write(arguments.has("--json") ? String(decoding: accepted.body, as: UTF8.self) + "\n" : id + "\n")
+      if arguments.has("--json") { Terminal.write(json: accepted.body) } else { Terminal.write(id + "\n") }
       return .success
     }
     if !arguments.has("--json") { Terminal.write("accepted as \(id)\n") }

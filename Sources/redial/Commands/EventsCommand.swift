@@ -65,7 +65,7 @@ enum EventsCommand {
           Terminal.endIfNobodyReads()
           for event in progress.events.take(piece) where progress.left > 0 {
             progress.left -= 1
-            Terminal.write((asJSON ? String(decoding: event, as: UTF8.self) : line(event)) + "\n")
+            if asJSON { Terminal.write(json: Array(event)) } else { Terminal.write(line(event) + "\n") }
           }
           return progress.left > 0
         }

@@ -30,7 +30,7 @@ extension Command {
     default: throw CommandError(code: .usage, message: "expected create, list, or revoke and an id; see --help")
     }
     if arguments.has("--json") {
-      Terminal.write(String(decoding: body, as: UTF8.self) + "\n")
+      Terminal.write(json: body)
       return .success
     }
     let answer = (try? JSONValue(parsing: body)) ?? .null

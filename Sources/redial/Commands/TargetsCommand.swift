@@ -22,7 +22,7 @@ extension Command {
     let client = APIClient(arguments)
     let answer = try ask(client, arguments)
     if arguments.has("--json") {
-      Terminal.write(String(decoding: answer.body, as: UTF8.self) + "\n")
+      Terminal.write(json: answer.body)
     } else if arguments.operands.isEmpty {
       Terminal.write(table(answer.json["data"].elements))
       if let next = answer.json["nextCursor"].shown { Terminal.write("more: --cursor \(PlainText.escaped(next))\n") }

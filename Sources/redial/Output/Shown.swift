@@ -8,7 +8,7 @@ extension Command {
 extension Arguments {
   /// Writes an answer: as it came for scripts, and as text for people.
   func show(_ answer: APIClient.Answer, _ text: (JSONValue) -> String) {
-    Terminal.write(has("--json") ? String(decoding: answer.body, as: UTF8.self) + "\n" : text(answer.json))
+    if has("--json") { Terminal.write(json: answer.body) } else { Terminal.write(text(answer.json)) }
   }
 
   /// A query of those options that were given, each by its name on the wire.

@@ -1,3 +1,5 @@
+import RedialModel
+
 /// Rows under headings, each column as wide as its widest cell.
 struct Table {
   /// A cell: its text, on one line and without anything that a terminal acts on, and how it stands out.
