@@ -58,6 +58,25 @@ public struct Redaction: Sendable, Hashable {
     return shown.count == bytes.count && shown == bytes ? text : String(decoding: shown, as: UTF8.self)
   }
 
+  /// The URL of a place that the operator has set, as it may be shown: without name and password, and without its query.
+  ///
+  /// What is not a URL at all may be one that was mistyped, and its credentials are hidden as well: everything before its
+  /// last `@`, behind `://` if there is one.
+  public static func place(_ text: String) -> String {
+    var rest = text[...]
+    var shown: Substring = ""
+    if let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") {
+      rest = text[colon...].dropFirst(3)
+      shown = text[..<colon] + "://"
+    }
+    if let at = rest.lastIndex(of: "@") {
+      shown += marker
+      rest = rest[at...]
+    }
+    guard let query = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) else { return String(shown + rest) }
+    return String(shown + rest[...query] + marker)
+  }
+
   /// Whether a header field's value is kept from people.
   ///
   /// - Parameter more: Further names, in lower case.

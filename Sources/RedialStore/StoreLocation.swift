@@ -1,3 +1,5 @@
+internal import RedialModel
+
 /// Where a store is, as settings name it.
 public enum StoreLocation: Sendable, Hashable {
   /// A file.
@@ -17,7 +19,7 @@ public enum StoreLocation: Sendable, Hashable {
     }
     let scheme = "sqlite:"
     guard text.hasPrefix(scheme) else {
-      throw Invalid(message: "\"\(text)\" does not name a store. \(examples)")
+      throw Invalid(message: "\"\(Redaction.place(text))\" does not name a store. \(examples)")
     }
     var path = text.dropFirst(scheme.count)
     if path.hasPrefix("//") {

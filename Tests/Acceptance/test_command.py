@@ -283,3 +283,28 @@ def test_flaky_misbehaves_as_told(flaky):
         pass
     assert client("GET", "/?fail=x").status == 400
     assert server.hits()["k"] == 3
+
+
+def test_no_credential_of_a_setting_is_shown(redial, tmp_path):
+    hidden = "s3cret"
+    env = {"REDIAL_PROXY": f"http://ada:{hidden}@127.0.0.1:1", "REDIAL_OTLP_HEADERS": f"authorization={hidden}",
+           "REDIAL_ADMIN_KEY": hidden * 4, "REDIAL_OTLP_ENDPOINT": f"http://127.0.0.1:1/?key={hidden}"}
+    shown = run("serve", "--print-config", env=env)
+    assert shown.returncode == 0 and "proxy = http://REDACTED@127.0.0.1:1  # environment" in shown.stdout
+    told = [shown.stdout, run("serve", "--help", env=env).stdout]
+    for variable, value in (
+            ("REDIAL_OTLP_ENDPOINT", f"http://ada:{hidden}@127.0.0.1:1"), ("REDIAL_PROXY", f"htp://ada:{hidden}@127.0.0.1:1"),
+            ("REDIAL_PROXY", f"ada:{hidden}@127.0.0.1:1"), ("REDIAL_STORE", f"mysql://ada:{hidden}@127.0.0.1/x"),
+            ("REDIAL_EGRESS_ALLOW", f"http://ada:{hidden}@127.0.0.1/"), ("REDIAL_LISTEN", f"http://ada:{hidden}@127.0.0.1")):
+        refused = run("serve", env={variable: value})
+        assert refused.returncode in (2, 3), (variable, refused)
+        told.append(refused.stdout + refused.stderr)
+    assert "proxy" in told[3] and "socks5h" in told[3] and "htp://REDACTED@127.0.0.1:1" in told[3]
+    told.append(run("list", "--url", f"http://ada:{hidden}@127.0.0.1:1").stderr)
+    service = redial("--log-level", "debug", env=env)
+    service.credentials = {"authorization": f"Bearer {hidden * 4}"}
+    call = service.submit(url="http://a.example/", policy={"maxAttempts": 1})
+    told += [json.dumps(service.ended(call)), service("GET", "/metrics").body.decode()]
+    service.terminate()
+    told.append(service.log.read_text())
+    assert not [text for text in told if hidden in text or "ada" in text.replace("metadata", "").replace("adapt", "")]

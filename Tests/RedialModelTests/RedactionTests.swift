@@ -64,4 +64,20 @@ struct RedactionTests {
     #expect(again.url == spec.url && again.headers == spec.headers && again.callback == spec.callback)
     #expect(again.redactedHeaders == ["x-pin"])
   }
+
+  @Test(
+    "a place is shown without credentials and query, however it is mistyped",
+    arguments: [
+      ("http://ada:s3cret@proxy:3128", "http://REDACTED@proxy:3128"),
+      ("htp://ada:s3cret@proxy", "htp://REDACTED@proxy"),
+      ("http://ada:s3@cr/e?t#@proxy/", "http://REDACTED@proxy/"), ("ada:s3cret@proxy:3128", "REDACTED@proxy:3128"),
+      ("http:/ada:s3cret@proxy", "REDACTED@proxy"),
+      ("https://c.example/v1?key=s3cret", "https://c.example/v1?REDACTED"),
+      ("https://c.example/#s3cret", "https://c.example/#REDACTED"), ("http://proxy:3128", "http://proxy:3128"),
+      ("", ""),
+      ("@", "REDACTED@"), ("postgres://u:s3cret@h/d?password=s3cret", "postgres://REDACTED@h/d?REDACTED"),
+    ])
+  func places(text: String, shown: String) {
+    #expect(Redaction.place(text) == shown)
+  }
 }

@@ -3,6 +3,7 @@ import HTTPServer
 import RedialCore
 import RedialEngine
 import RedialModel
+import RedialTransport
 import Testing
 
 @testable import RedialService
@@ -145,6 +146,52 @@ struct SettingsTests {
     #expect(loaded.description.contains("webhooks.secret = (hidden)  # environment REDIAL_WEBHOOK_SECRET"))
     let fault = #expect(throws: LoadedSettings.Fault.self) { try load(flags: ["webhookSecret": "hunter2"]) }
     #expect(fault?.message.contains("hunter2") == false)
+  }
+
+  @Test("a credential in a URL is not shown, of a value in force or of one that is refused")
+  func credentials() throws {
+    let loaded = try load(environment: [
+      "REDIAL_PROXY": "http://ada:s3cret@proxy.example:3128", "REDIAL_OTLP_HEADERS": "authorization=s3cret",
+      "REDIAL_OTLP_ENDPOINT": "https://collector.example/?api=s3cret", "REDIAL_ADMIN_KEY": "s3cret-s3cret-s3cret",
+    ])
+    #expect(loaded.settings.transport.proxy == "http://ada:s3cret@proxy.example:3128")
+    #expect(!loaded.description.contains("s3cret") && !loaded.description.contains("ada"))
+    #expect(loaded.description.contains("proxy = http://REDACTED@proxy.example:3128  # environment REDIAL_PROXY\n"))
+    for setting in Setting.all where setting.key != "store" {
+      for value in ["htp://ada:s3cret@h.example:x", "ada:s3cret@h.example\\", "http://ada:s3cret@h.example?s3cret"] {
+        do throws(LoadedSettings.Fault) {
+          let description = try load(flags: [setting.key: value]).description
+          // Other texts, such as file names, are taken as they are.
+          #expect(!value.contains("://") || !description.contains("s3cret"), "\(setting.key)")
+        } catch {
+          #expect(!(value.contains("://") || setting.isPlace) || !error.message.contains("s3cret"), "\(error.message)")
+        }
+      }
+    }
+  }
+
+  @Test(
+    "a proxy is a URL of a scheme that is spoken to proxies",
+    arguments: [
+      "http://p", "https://p:3128/", "HTTP://p", "socks4://p", "socks4a://p", "socks5://127.0.0.1:1080",
+      "socks5h://a:b%40c@[::1]:1080", "http://user@p", "http://a_b.example",
+    ])
+  func proxies(text: String) throws {
+    #expect(try load(flags: ["proxy": text]).settings.transport.proxy == text)
+  }
+
+  @Test(
+    "anything else is refused as a proxy, by an error that names the setting and the schemes",
+    arguments: [
+      "htp://p", "p:3128", "ftp://p", "http:/p", "http:p", "://p", "http://", "http://a:b@", "http://p:x",
+      "http://p:70000",
+      "http://p/path", "http://p?x", "http://a/b@p", "http://a@b@p", "http://p q", "socks://p", "http://p\\q",
+      "socks6://p",
+    ])
+  func noProxies(text: String) throws {
+    let fault = #expect(throws: LoadedSettings.Fault.self) { try load(environment: ["REDIAL_PROXY": text]) }
+    let message = try #require(fault?.message)
+    #expect(message.hasPrefix("proxy: ") && message.contains("REDIAL_PROXY") && message.contains("socks5h"))
   }
 
   @Test("every setting is in exactly one group, under a name of its own")

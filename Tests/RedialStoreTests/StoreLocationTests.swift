@@ -26,4 +26,10 @@ struct StoreLocationTests {
     #expect(error?.message.contains(reason) == true)
     #expect(error?.message.contains("sqlite:///var/lib/redial/redial.db") == true)
   }
+
+  @Test("are refused without the credentials in them", arguments: ["mysql://ada:s3cret@db/x", "ada:s3cret@db/x"])
+  func credentials(text: String) {
+    let error = #expect(throws: StoreLocation.Invalid.self) { try StoreLocation(text) }
+    #expect(error?.message.contains("REDACTED@db/x") == true && error?.message.contains("s3cret") == false)
+  }
 }

@@ -24,6 +24,15 @@ public struct Setting: Sendable {
   /// Of a setting with parts: which of a text is at fault, in which of its lines; nil when none is.
   var fault: @Sendable (String) -> TargetRule.Fault? = { _ in nil }
 
+  /// Whether it is a URL, or names a place like one, that may hold credentials.
+  var isPlace = false
+
+  /// A value of it as people may see it: without credentials that are in a URL, wherever it was put.
+  func shown(_ value: String) -> String {
+    let mayBePlace = value.contains("://") && !value.hasPrefix("sqlite:")
+    return isPlace || mayBePlace && key != "targetRules" ? Redaction.place(value) : value
+  }
+
   /// The flag: the key in kebab-case behind two hyphens.
   public var flag: String { "--" + words.joined(separator: "-") }
   /// The environment variable: the key in upper case behind `REDIAL_`.
@@ -221,8 +230,14 @@ extension Setting {
     whole(
       "maxResponseInflationRatio", \.transport.maxInflationRatio, 1...1_000_000,
       "How many times larger than it came, beyond 64 KiB, a compressed response may become before it is broken off."),
-    optionalText(
-      "proxy", \.transport.proxy, "URL", "Proxy that all calls go through; those of the environment never are."),
+    Setting(
+      key: "proxy", form: "URL of \(ProxyURL.schemes.joined(separator: ", "))",
+      summary: "Proxy that all calls go through; those of the environment never are.", isSecret: false,
+      read: { $0.transport.proxy ?? "" },
+      assign: { settings, text in
+        settings.transport.proxy = text.isEmpty ? nil : text
+        return text.isEmpty || ProxyURL.isValid(text)
+      }, isPlace: true),
     optionalText(
       "caFile", \.transport.tls.trustedIssuers, "FILE",
       "Certificates, in PEM, whose issuers are trusted; else the system's."),
@@ -339,7 +354,7 @@ extension Setting {
       assign: { settings, text in
         settings.spans.endpoint = text
         return text.isEmpty || (try? TargetURL(text)) != nil
-      }, sharedVariable: "OTEL_EXPORTER_OTLP_ENDPOINT"),
+      }, sharedVariable: "OTEL_EXPORTER_OTLP_ENDPOINT", isPlace: true),
     Setting(
       key: "otlpHeaders", form: "NAME=VALUE,...",
       summary: "Header fields for the collector, values percent-encoded; OTEL_EXPORTER_OTLP_HEADERS too.",

@@ -6,7 +6,7 @@ import RedialTransport
 
 /// Talks to a running service.
 struct APIClient: Sendable {
-  /// Where the service is, as people say it.
+  /// Where the service is, as people say it, without credentials.
   let base: String
   /// What the paths of the API follow.
   private let origin: String
@@ -56,7 +56,7 @@ struct APIClient: Sendable {
       (self.base, origin, unixSocket) = (base, "http://localhost", path)
     } else {
       let origin = base.hasSuffix("/") ? String(base.dropLast()) : base
-      (self.base, self.origin, unixSocket) = (origin, origin, nil)
+      (self.base, self.origin, unixSocket) = (Redaction.place(origin), origin, nil)
     }
   }
 
