@@ -6,7 +6,9 @@ enum DecisionText {
   /// Made once: it is what nearly all attempts come to.
   private static let success = Array("{\"action\":\"succeed\"}".utf8)
 
-  static func json(_ decision: RetryDecision, for end: AttemptEnd, failure: AttemptFailure?) -> [UInt8] {
+  static func json(
+    _ decision: RetryDecision, for end: AttemptEnd, failure: AttemptFailure?, of spec: CallSpec
+  ) -> [UInt8] {
     if case .succeed = decision.action { return success }
     var writer = JSONWriter(capacity: 160)
     writer.beginObject()
@@ -23,7 +25,7 @@ enum DecisionText {
       writer.key("reason")
       writer.string(reason.name)
     }
-    writer.field("because", because(decision, end, failure))
+    writer.field("because", because(decision, end, failure, spec))
     if let computed = decision.computed { writer.field("computed", computed) }
     if let jitter = decision.jitter { writer.field("jitter", (jitter * 1000).rounded() / 1000) }
     if !decision.clamps.isEmpty { clamps(decision.clamps, to: &writer) }
@@ -40,7 +42,9 @@ enum DecisionText {
     writer.endArray()
   }
 
-  private static func because(_ decision: RetryDecision, _ end: AttemptEnd, _ failure: AttemptFailure?) -> String {
+  private static func because(
+    _ decision: RetryDecision, _ end: AttemptEnd, _ failure: AttemptFailure?, _ spec: CallSpec
+  ) -> String {
     let what = failure?.code ?? "the attempt failed"
     let asked = end.retryAfter.map(DurationText.format) ?? "a while"
     return switch decision.rule {
@@ -49,9 +53,13 @@ enum DecisionText {
     case .retryableFailure: "\(what) is retryable"
     case .retryAfter: "status \(end.status) with Retry-After of \(asked)"
     case .interrupted: "the attempt was cut off by Redial, not by the target"
-    case .statusNotRetryable: "status \(end.status) is not retryable"
+    case .statusNotRetryable:
+      "status \(end.status) is not retryable"
+        + (spec.idempotent || !RetryConditions.idempotent.statuses.contains(end.status) ? "" : notRepeated)
     case .statusStops: "status \(end.status) stops the call"
-    case .failureNotRetryable: "\(what): the request may have been executed and is not known to be repeatable"
+    case .failureNotRetryable where spec.idempotent:
+      "\(what): the policy does not retry this failure; \"retryOn\": {\"network\": true} would"
+    case .failureNotRetryable: "\(what): the request may have been executed" + notRepeated
     case .egressRefused: "\(what): the egress policy does not change with another attempt"
     case .unusableRequest: "\(what): the request cannot succeed as it stands"
     case .retryAfterTooLong: "Retry-After of \(asked) is over the policy's maximum"
@@ -68,4 +76,9 @@ enum DecisionText {
     guard case .retry(let wait) = decision.action, let asked = end.retryAfter, asked < wait else { return "" }
     return "; the backoff is longer than its Retry-After of \(DurationText.format(asked))"
   }
+
+  /// Why a call that must not be executed twice was not repeated, and what would have it repeated.
+  private static let notRepeated =
+    ", and the call says \"idempotent\": false; leave that out to have such attempts repeated, "
+    + "or name what to repeat in \"retryOn\""
 }

@@ -92,7 +92,7 @@ extension Engine {
     calls[at: place].record.progress = progress
     // Only now: what a target says about retries counts, whoever wants to see it or not.
     attempt.response?.redact(settings.redaction, and: spec.redactedHeaders)
-    attempt.decision = DecisionText.json(decision, for: end, failure: attempt.failure)
+    attempt.decision = DecisionText.json(decision, for: end, failure: attempt.failure, of: spec)
     answer(cancelledBy, id, decision)
     tally(attempt, decision, cancelledBy, of: index)
     switch decision.action {

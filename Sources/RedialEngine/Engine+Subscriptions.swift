@@ -91,7 +91,7 @@ extension Engine {
   ) -> CallRecord {
     let spec = CallSpec(
       url: subscription.url, method: "POST", headers: [HeaderField("content-type", "application/json")],
-      target: subscription.target, policy: settings.webhookPolicy, idempotent: true,
+      target: subscription.target, policy: settings.webhookPolicy,
       labels: [CallSpec.Label(name: Self.eventLabel, value: event)], captureLimit: 4096)
     return insert(
       CallRecord(

@@ -70,13 +70,13 @@ def test_attempts_are_recorded_with_what_was_seen_and_decided(redial, receiver):
 def test_a_status_that_is_not_retryable_ends_the_call_at_once(redial, receiver):
     target = receiver(lambda request: (int(request.path[1:]), {"location": "/200"}, b""))
     service = redial()
-    for status, method in ((404, "GET"), (302, "GET"), (410, "GET"), (501, "GET"), (500, "POST"), (503, "POST")):
-        call = service.ended(service.submit(url=f"{target.url}/{status}", method=method, policy=QUICK))
+    for status, idempotent in ((404, True), (302, True), (410, True), (501, True), (500, False), (503, False)):
+        call = service.ended(service.submit(url=f"{target.url}/{status}", idempotent=idempotent, policy=QUICK))
         assert (call["state"], call["failureReason"], call["attemptCount"]) == ("failed", "notRetryable", 1), call
     assert len(target.requests) == 6
-    # What a caller states to be idempotent is retried on more.
+    # What may be repeated is retried on more, whatever its method.
     call = service.ended(service.submit(
-        url=target.url + "/500", method="POST", idempotent=True, policy=QUICK | {"maxAttempts": 2}))
+        url=target.url + "/500", method="POST", policy=QUICK | {"maxAttempts": 2}))
     assert (call["failureReason"], call["attemptCount"]) == ("attemptsExhausted", 2)
 
 
@@ -97,7 +97,8 @@ def test_an_attempt_that_takes_too_long_is_cut_off_and_may_have_been_sent(redial
         url=target.url + "/?delay=5s", policy={"maxAttempts": 1, "attemptTimeout": "100ms"}))
     assert call["attempts"][0]["outcome"] == "maybeSent"
     assert call["attempts"][0]["error"]["code"] == "timeout"
-    call = service.ended(service.submit(url=target.url + "/?reset-rate=1", method="POST", policy=QUICK))
+    call = service.ended(service.submit(
+        url=target.url + "/?reset-rate=1", method="POST", idempotent=False, policy=QUICK))
     assert (call["attempts"][0]["outcome"], call["attemptCount"]) == ("maybeSent", 1)
 
 

@@ -21,7 +21,7 @@ def test_a_preview_has_the_schedule_of_the_policy(redial):
     policy = {"maxAttempts": 4, "deadline": "1h", "backoff": {"initial": "1s", "multiplier": 2, "jitter": "none"}}
     plan = service("POST", "/v1/policies/preview", {"policy": policy, "attemptDuration": "100ms"}).json
     assert [a["startsAfter"]["median"] for a in plan["attempts"]] == ["0s", "1.1s", "3.2s", "7.3s"]
-    assert [w["code"] for w in plan["warnings"]] == ["noJitter"]
+    assert [w["code"] for w in plan["warnings"]] == ["attemptsEndEarly", "noJitter"]
     assert plan["policy"]["maxAttempts"] == 4 and plan["policy"]["attemptTimeout"] == "30s"
     # What it answers is a policy that can be handed over as it is.
     assert service("POST", "/v1/calls", {"url": "http://127.0.0.1:1/", "policy": plan["policy"]}).status == 202
@@ -71,7 +71,7 @@ def test_a_scenario_that_is_too_large_is_refused(redial):
 def test_the_command_previews_and_simulates_without_a_service(tmp_path):
     run = command("preview", "--policy", '{"maxAttempts": 3, "backoff": {"initial": "1s", "jitter": "none"}}')
     assert run.returncode == 0 and "noJitter" in run.stdout, run.stderr
-    assert [line.split()[0] for line in run.stdout.splitlines()[1:4]] == ["1", "2", "3"]
+    assert [line.split()[0] for line in run.stdout.splitlines()[2:5]] == ["1", "2", "3"]
     run = command("preview", "--json", "--limit", "2")
     assert len(json.loads(run.stdout)["attempts"]) == 2
     chart = tmp_path / "chart.svg"

@@ -20,7 +20,7 @@ def test_a_url_alone_is_a_call(redial, flaky):
     call = answer.json
     assert answer.headers["location"] == f"/v1/calls/{call['id']}"
     assert answer.headers["content-type"] == "application/json"
-    assert call["method"] == "GET" and call["target"] == target.url and call["maxAttempts"] == 25
+    assert call["method"] == "GET" and call["target"] == target.url and call["maxAttempts"] is None
     assert service("GET", answer.headers["location"]).json["id"] == call["id"]
     assert service.ended(call["id"])["state"] == "succeeded"
 

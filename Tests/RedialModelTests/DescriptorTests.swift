@@ -23,7 +23,7 @@ struct DescriptorTests {
         "backoff": {"strategy": "exponential", "initial": "100ms", "multiplier": 2, "max": "30s", "jitter": "full"},
         "retryOn": {"network": "notSent", "statuses": ["408", 429, "500-599"]}, "stopOn": {"statuses": ["501"]},
         "retryAfter": {"mode": "ignore", "max": "2h"}, "onExhausted": "fail", "onTrip": "fail" },
-      "delay": "10s", "target": "billing", "idempotent": true, "labels": {"team": "payments"},
+      "delay": "10s", "target": "billing", "idempotent": false, "labels": {"team": "payments"},
       "callback": {"url": "https://me.example.com/hooks", "events": ["call.failed"]}, "capture": {"maxBytes": 10, "redactHeaders": ["X-Pin", "x-pin"]},
       "redirects": {"max": 3} }
     """
@@ -37,7 +37,7 @@ struct DescriptorTests {
       spec.headers == [HeaderField("content-type", "text/plain"), HeaderField("x-two", "a"), HeaderField("x-two", "b")])
     #expect(descriptor.body == Array("héllo".utf8))
     #expect(descriptor.start == .after(.seconds(10)))
-    #expect(spec.idempotent && spec.labels == [.init(name: "team", value: "payments")] && spec.captureLimit == 10)
+    #expect(!spec.idempotent && spec.labels == [.init(name: "team", value: "payments")] && spec.captureLimit == 10)
     #expect(spec.maxRedirects == 3 && spec.redactedHeaders == ["x-pin"])
     #expect(spec.callback == Callback(url: "https://me.example.com/hooks", events: [.failed]))
     #expect(
@@ -51,21 +51,21 @@ struct DescriptorTests {
   }
 
   static let backoffs: [(String, Backoff)] = [
-    (#"{"strategy": "constant", "initial": "2s"}"#, Backoff(.constant(.seconds(2)))),
+    (#"{"strategy": "constant", "initial": "2s"}"#, Backoff(.constant(.seconds(2)), maximum: .seconds(600))),
     (
       #"{"strategy": "linear", "initial": "1s", "increment": "3s", "jitter": "equal"}"#,
-      Backoff(.linear(initial: .seconds(1), increment: .seconds(3)), jitter: .equal)
+      Backoff(.linear(initial: .seconds(1), increment: .seconds(3)), maximum: .seconds(600), jitter: .equal)
     ),
     (
       #"{"strategy": "polynomial", "initial": "1s", "exponent": 4, "offset": "15s", "first": 0, "jitter": "additivePerRetry", "spread": "10s"}"#,
       Backoff(
-        .polynomial(unit: .seconds(1), exponent: 4, offset: .seconds(15), first: 0),
+        .polynomial(unit: .seconds(1), exponent: 4, offset: .seconds(15), first: 0), maximum: .seconds(600),
         jitter: .additivePerRetry(.seconds(10)))
     ),
-    (#"{"strategy": "fibonacci"}"#, Backoff(.fibonacci(initial: .milliseconds(500)))),
+    (#"{"strategy": "fibonacci"}"#, Backoff(.fibonacci(initial: .milliseconds(500)), maximum: .seconds(600))),
     (
       #"{"strategy": "power", "initial": "2s", "jitter": "none", "cap": "beforeJitter"}"#,
-      Backoff(.power(base: .seconds(2)), jitter: .none, cap: .beforeJitter)
+      Backoff(.power(base: .seconds(2)), maximum: .seconds(600), jitter: .none, cap: .beforeJitter)
     ),
     (
       #"{"strategy": "doublingsThenLinear", "initial": "10s", "doublings": 3, "max": "300s", "cap": "afterJitter"}"#,
@@ -83,11 +83,12 @@ struct DescriptorTests {
     ),
     (
       #"{"strategy": "decorrelatedSmooth", "initial": "1s"}"#,
-      Backoff(.decorrelatedSmooth(median: .seconds(1)), jitter: .none)
+      Backoff(.decorrelatedSmooth(median: .seconds(1)), maximum: .seconds(600), jitter: .none)
     ),
     (
-      #"{"jitter": "additive", "spread": "5s"}"#, Backoff(jitter: .additive(.seconds(5)))
-    ),
+      #"{"jitter": "additive", "spread": "5s"}"#,
+      Backoff(multiplier: 2, maximum: .seconds(600), jitter: .additive(.seconds(5)))
+    ), (#"{"max": "1h"}"#, Backoff(multiplier: 2, maximum: .seconds(3600))),
   ]
 
   @Test("every backoff is read, and read again from what is stored of it", arguments: backoffs)
@@ -122,21 +123,38 @@ struct DescriptorTests {
   func least() throws {
     let descriptor = try Self.read(#"{"url": "https://Example.com:443/x"}"#)
     #expect(descriptor.spec.method == "GET" && descriptor.spec.target == "https://example.com")
-    #expect(descriptor.spec.policy == RetryPolicy() && descriptor.body.isEmpty && descriptor.start == .after(.zero))
+    #expect(
+      descriptor.spec.policy == .service && descriptor.spec.policyName == "default" && descriptor.body.isEmpty
+        && descriptor.start == .after(.zero))
     #expect(descriptor.spec.captureLimit == 65_536 && descriptor.spec.headers.isEmpty)
   }
 
-  @Test("what is retried by default follows from the method and what the caller says")
+  @Test("every method is repeated by default, and a part that is named changes that part alone")
   func idempotency() throws {
+    let (all, careful) = (RetryConditions.idempotent, RetryConditions.nonIdempotent)
+    let listed = StatusSet(statuses: [500])
     let cases: [(String, RetryConditions)] = [
-      (#""method": "PUT""#, .idempotent), (#""method": "POST""#, .nonIdempotent), (#""body": "x""#, .nonIdempotent),
-      (#""method": "PATCH", "idempotent": true"#, .idempotent), (#""method": "get""#, .nonIdempotent),
-      (#""method": "POST", "headers": {"Idempotency-Key": "1"}"#, .idempotent),
-      (#""method": "POST", "policy": {"retryOn": {"network": true}}"#, .idempotent),
+      (#""method": "PUT""#, all), (#""method": "POST""#, all), (#""body": "x""#, all),
+      (#""method": "PATCH", "idempotent": true"#, all), (#""idempotent": false"#, careful),
+      (#""method": "POST", "headers": {"Idempotency-Key": "1"}, "idempotent": false"#, careful),
+      (#""policy": {"maxAttempts": 2}, "method": "POST""#, all),
+      (#""policy": {"maxAttempts": 2}, "idempotent": false"#, careful),
       (
-        #""method": "POST", "policy": {"retryOn": {"statuses": [500]}}"#,
-        RetryConditions(network: .always, statuses: StatusSet(statuses: [500]))
-      ), (#""policy": {"maxAttempts": 2}, "method": "POST""#, .nonIdempotent),
+        #""idempotent": false, "policy": {"retryOn": {"network": true}}"#,
+        RetryConditions(network: .always, statuses: careful.statuses)
+      ),
+      (
+        #""idempotent": false, "policy": {"retryOn": {"statuses": [500]}}"#,
+        RetryConditions(network: .whenNotSent, statuses: listed)
+      ),
+      (
+        #""policy": {"retryOn": {"statuses": [500]}}"#,
+        RetryConditions(network: .always, statuses: listed, statusesWithRetryAfter: .conflicts)
+      ),
+      (
+        #""policy": {"retryOn": {"network": false, "statusesWithRetryAfter": []}}"#,
+        RetryConditions(network: .never, statuses: .transient)
+      ),
     ]
     for (members, expected) in cases {
       #expect(try Self.read(#"{"url": "http://x/", "# + members + "}").spec.policy.retryOn == expected, "\(members)")
@@ -202,7 +220,7 @@ struct DescriptorTests {
       #""url": "http://x/", "policy": {"backoff": {"strategy": "constant", "multiplier": 2}}"#,
       "/policy/backoff/multiplier"
     ),
-    (#""url": "http://x/", "policy": {"backoff": {"initial": "2m"}}"#, "/policy/backoff/initial"),
+    (#""url": "http://x/", "policy": {"backoff": {"initial": "11m"}}"#, "/policy/backoff/initial"),
     (#""url": "http://x/", "policy": {"backoff": {"strategy": "schedule"}}"#, "/policy/backoff/schedule"),
     (#""url": "http://x/", "policy": {"backoff": {"schedule": []}}"#, "/policy/backoff/schedule"),
     (#""url": "http://x/", "policy": {"backoff": {"schedule": ["1s", "x"]}}"#, "/policy/backoff/schedule/1"),

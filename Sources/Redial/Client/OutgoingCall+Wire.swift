@@ -45,7 +45,7 @@ private struct WireCall: Encodable {
       try members.encode(text, forKey: .startAt)
     }
     try members.encodeIfPresent(call.target, forKey: .target)
-    if call.isIdempotent { try members.encode(true, forKey: .idempotent) }
+    if !call.isIdempotent { try members.encode(false, forKey: .idempotent) }
     if !call.labels.isEmpty { try members.encode(call.labels, forKey: .labels) }
     if let callback = call.callback {
       try members.encode(

@@ -1,11 +1,11 @@
 public import Foundation
 
-/// A call as it is handed over: what is to be requested, and how to retry it.
+/// A call to submit: what is to be requested, and how to retry it.
 ///
 /// ```swift
 /// var call = OutgoingCall(chargesURL, method: "POST", body: .json(["amount": 100]))
 /// call.headers["Idempotency-Key"] = "order-4711"   // the target's own
-/// call.policy = .svix
+/// call.policy = CallPolicy(deadline: .seconds(3 * 86_400))
 /// ```
 public struct OutgoingCall: Sendable {
   /// The absolute URL, http or https, without credentials in it; at most 8192 bytes.
@@ -16,21 +16,17 @@ public struct OutgoingCall: Sendable {
   public var headers: [String: String]
   /// The request body; nil for none.
   public var body: Body?
-  /// How to retry; nil for the service's default, which goes by whether the request may be repeated.
+  /// How to retry; nil for the service's default.
   ///
-  /// A policy is taken at its word, also where it says what to retry on: ``RetryPolicy/retryOn`` is
-  /// ``RetryConditions/idempotent`` unless it is set. For a request that must not be executed twice set it to
-  /// ``RetryConditions/nonIdempotent``.
-  ///
-  /// What the service has no words for is refused by ``RedialClient/submit(_:)`` with ``UnsupportedByService``. Spans
-  /// are sent to the microsecond, and a deadline, or a maximum of the backoff or for `Retry-After`, beyond 366 days as 366
-  /// days.
-  public var policy: RetryPolicy?
+  /// Spans are sent to the microsecond, and a deadline, or a maximum of the backoff or for `Retry-After`, beyond 366 days
+  /// as 366 days.
+  public var policy: CallPolicy?
   /// When it starts.
   public var start: Start
   /// What the call shares a circuit breaker and bounds with, 1 to 255 bytes; nil for the URL's origin.
   public var target: String?
-  /// Whether the request may be executed more than once, though its method does not say so.
+  /// Whether the request may be repeated once it may have been executed. Default true, whatever the method: each attempt
+  /// carries the same `Idempotency-Key`.
   public var isIdempotent: Bool
   /// The caller's own names for the call, up to 32, each up to 255 bytes.
   public var labels: [String: String]
@@ -41,8 +37,8 @@ public struct OutgoingCall: Sendable {
 
   /// Creates a call; every argument left out has the service's default.
   public init(
-    _ url: URL, method: String? = nil, headers: [String: String] = [:], body: Body? = nil, policy: RetryPolicy? = nil,
-    start: Start = .now, target: String? = nil, isIdempotent: Bool = false, labels: [String: String] = [:],
+    _ url: URL, method: String? = nil, headers: [String: String] = [:], body: Body? = nil, policy: CallPolicy? = nil,
+    start: Start = .now, target: String? = nil, isIdempotent: Bool = true, labels: [String: String] = [:],
     callback: Callback? = nil, captureBytes: Int? = nil
   ) {
     self.url = url

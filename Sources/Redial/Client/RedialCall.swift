@@ -30,8 +30,8 @@ public struct RedialCall: Sendable, Hashable, Identifiable {
   public var deadlineAt: Date?
   /// How many attempts have begun.
   public var attemptCount: Int
-  /// How many there may be.
-  public var maxAttempts: Int
+  /// How many there may be; nil where only the deadline bounds them.
+  public var maxAttempts: Int?
   /// The attempts that have ended, the oldest first, without their responses. Lists leave them out.
   public var attempts: [RedialCallAttempt]
   /// What was kept of the last attempt's response; nil when it had none. Lists leave it out.
@@ -60,7 +60,7 @@ extension RedialCall: Codable {
     finishedAt = try members.timeIfPresent(forKey: .finishedAt)
     deadlineAt = try members.timeIfPresent(forKey: .deadlineAt)
     attemptCount = try members.decode(Int.self, forKey: .attemptCount)
-    maxAttempts = try members.decode(Int.self, forKey: .maxAttempts)
+    maxAttempts = try members.decodeIfPresent(Int.self, forKey: .maxAttempts)
     attempts = try members.decodeIfPresent([RedialCallAttempt].self, forKey: .attempts) ?? []
     response = try members.decodeIfPresent(RedialCallResponse.self, forKey: .response)
   }

@@ -9,7 +9,7 @@ public import Foundation
 /// ```swift
 /// let client = RedialClient(serviceURL)                      // such as http://127.0.0.1:8080
 /// var charge = OutgoingCall(chargesURL, method: "POST", body: .json(["amount": 100]))
-/// charge.policy = RetryPolicy(maxAttempts: 8, retryOn: .nonIdempotent)
+/// charge.policy = CallPolicy(deadline: .seconds(3 * 86_400))
 /// let submitted = try await client.submit(charge)            // on the service's disk from here on
 /// let call = try await client.result(of: submitted.id)       // succeeded, failed or cancelled
 /// ```

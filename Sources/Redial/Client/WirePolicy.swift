@@ -1,6 +1,6 @@
-/// A policy in the words of the wire, each of its parts said, so that no default of the service's comes into it.
+/// A policy in the words of the wire: what is named, and nothing else.
 struct WirePolicy: Encodable {
-  private let policy: RetryPolicy
+  private let policy: CallPolicy
 
   private static let attempts = 1...1000
   private static let hour = Duration.milliseconds(1)...Duration.seconds(3600)
@@ -13,66 +13,79 @@ struct WirePolicy: Encodable {
     case onTrip
   }
 
-  init(_ policy: RetryPolicy) { self.policy = policy }
+  init(_ policy: CallPolicy) { self.policy = policy }
 
   /// - Throws: ``UnsupportedByService``, naming the part, for what the wire has no words for.
   func encode(to encoder: any Encoder) throws {
+    if let name = policy.storedName {
+      var text = encoder.singleValueContainer()
+      return try text.encode(name)
+    }
     try refuse()
     var members = encoder.container(keyedBy: Key.self)
-    try members.encode(policy.maxAttempts, forKey: .maxAttempts)
-    try members.encode(
-      WireSpan.text(
-        min(policy.deadline, WireSpan.longest), in: Self.deadlines, part: "policy.deadline"), forKey: .deadline)
-    try members.encode(
-      policy.deadlineRule.lastAttempt == .endEarly ? "endEarly" : "pullForward", forKey: .lastAttempt)
-    try members.encode(
-      WireSpan.text(
-        policy.deadlineRule.minimumAttemptTime, in: .zero...Self.hour.upperBound,
-        part: "policy.deadlineRule.minimumAttemptTime"), forKey: .minimumAttemptTime)
-    try members.encode(
-      WireSpan.text(policy.attemptTimeout, in: Self.hour, part: "policy.attemptTimeout"), forKey: .attemptTimeout)
-    try members.encode(WireBackoff(policy.backoff), forKey: .backoff)
-    try members.encode(retryOn(), forKey: .retryOn)
-    try members.encode(["statuses": Self.text(policy.stopOn, part: "policy.stopOn")], forKey: .stopOn)
-    try members.encode(retryAfter(), forKey: .retryAfter)
-    try members.encode(policy.onTrip == .wait ? "wait" : "fail", forKey: .onTrip)
+    try members.encodeIfPresent(policy.maxAttempts, forKey: .maxAttempts)
+    if let deadline = policy.deadline {
+      let text = try WireSpan.text(min(deadline, WireSpan.longest), in: Self.deadlines, part: "policy.deadline")
+      try members.encode(text, forKey: .deadline)
+    }
+    if let last = policy.lastAttempt {
+      try members.encode(last == .endEarly ? "endEarly" : "pullForward", forKey: .lastAttempt)
+    }
+    if let time = policy.minimumAttemptTime {
+      let text = try WireSpan.text(
+        time, in: .zero...Self.hour.upperBound, part: "policy.deadlineRule.minimumAttemptTime")
+      try members.encode(text, forKey: .minimumAttemptTime)
+    }
+    if let timeout = policy.attemptTimeout {
+      try members.encode(WireSpan.text(timeout, in: Self.hour, part: "policy.attemptTimeout"), forKey: .attemptTimeout)
+    }
+    try members.encodeIfPresent(policy.backoff.map(WireBackoff.init), forKey: .backoff)
+    if policy.network != nil || policy.statuses != nil || policy.statusesWithRetryAfter != nil {
+      try members.encode(retryOn(), forKey: .retryOn)
+    }
+    if let statuses = policy.stopOn {
+      try members.encode(["statuses": Self.text(statuses, part: "policy.stopOn")], forKey: .stopOn)
+    }
+    try members.encodeIfPresent(policy.retryAfter.map(Self.retryAfter), forKey: .retryAfter)
+    try members.encodeIfPresent(policy.onTrip.map { $0 == .wait ? "wait" : "fail" }, forKey: .onTrip)
   }
 
   private func refuse() throws {
-    if policy.maxAttempts == RetryPolicy.unlimited {
-      throw UnsupportedByService(
-        "policy.maxAttempts", "attempts without a bound; the most is \(Self.attempts.upperBound)")
+    if let attempts = policy.maxAttempts {
+      _ = try UnsupportedByService.check(attempts, in: Self.attempts, part: "policy.maxAttempts")
     }
-    _ = try UnsupportedByService.check(policy.maxAttempts, in: Self.attempts, part: "policy.maxAttempts")
-    guard policy.initialDelay == .none else {
+    guard let whole = policy.whole else { return }
+    guard whole.initialDelay == .none else {
       throw UnsupportedByService("policy.initialDelay", "a wait before the first attempt; say it by the call's start")
     }
-    guard policy.deadlineRule.measure == .elapsed else {
+    guard whole.deadlineRule.measure == .elapsed else {
       throw UnsupportedByService(
         "policy.deadlineRule.measure", "a deadline that counts waits alone; the service counts all time")
     }
-    guard policy.throttlingBackoff == nil else {
+    guard whole.throttlingBackoff == nil else {
       throw UnsupportedByService("policy.throttlingBackoff", "a backoff of its own after throttling")
     }
   }
 
   private struct RetryOn: Encodable {
-    var network: String
-    var statuses: [String]
-    var statusesWithRetryAfter: [String]
+    var network: String?
+    var statuses: [String]?
+    var statusesWithRetryAfter: [String]?
   }
 
   private func retryOn() throws -> RetryOn {
-    let network =
-      switch policy.retryOn.network {
+    let network = policy.network.map { network in
+      switch network {
       case .never: "never"
       case .whenNotSent: "notSent"
       case .always: "always"
       }
+    }
     return RetryOn(
-      network: network, statuses: try Self.text(policy.retryOn.statuses, part: "policy.retryOn.statuses"),
-      statusesWithRetryAfter: try Self.text(
-        policy.retryOn.statusesWithRetryAfter, part: "policy.retryOn.statusesWithRetryAfter"))
+      network: network, statuses: try policy.statuses.map { try Self.text($0, part: "policy.retryOn.statuses") },
+      statusesWithRetryAfter: try policy.statusesWithRetryAfter.map {
+        try Self.text($0, part: "policy.retryOn.statusesWithRetryAfter")
+      })
   }
 
   private static func text(_ set: StatusSet, part: String) throws -> [String] {
@@ -92,11 +105,11 @@ struct WirePolicy: Encodable {
     var beyond: String
   }
 
-  private func retryAfter() throws -> RetryAfter {
+  private static func retryAfter(_ rule: RetryAfterRule) throws -> RetryAfter {
     RetryAfter(
-      mode: policy.retryAfter.isRespected ? "respect" : "ignore",
+      mode: rule.isRespected ? "respect" : "ignore",
       max: try WireSpan.text(
-        min(policy.retryAfter.maximum, WireSpan.longest), in: .zero...WireSpan.longest,
-        part: "policy.retryAfter.maximum"), beyond: policy.retryAfter.beyond == .stop ? "stop" : "park")
+        min(rule.maximum, WireSpan.longest), in: .zero...WireSpan.longest, part: "policy.retryAfter.maximum"),
+      beyond: rule.beyond == .stop ? "stop" : "park")
   }
 }

@@ -1,4 +1,17 @@
 /// What is worth another attempt.
+///
+/// There are two rules, side by side:
+///
+/// | a request that | failures of the network | statuses | statuses with `Retry-After` |
+/// | --- | --- | --- | --- |
+/// | may be repeated: ``idempotent`` | all | 408, 425, 429, 5xx but 501, 505 and 511 | 409, 423 |
+/// | must not be executed twice: ``nonIdempotent`` | those where nothing was sent | 408, 425, 429 | none |
+///
+/// Who follows which:
+/// - The service repeats every request, whatever its method, unless the call says `"idempotent": false`. Whoever submits to
+///   a retry service asks for retries, and each attempt carries the same `Idempotency-Key`.
+/// - The library sees requests that were not written for it. Where it knows the method (`URLSession`), it goes by
+///   ``suited(to:)``. Where it does not (`retry { … }`), the caller has asked for retries, as in the service.
 public struct RetryConditions: Sendable, Hashable {
   /// Which transport failures are.
   public var network: NetworkRetry
@@ -15,10 +28,11 @@ public struct RetryConditions: Sendable, Hashable {
     self.statusesWithRetryAfter = statusesWithRetryAfter
   }
 
-  /// For a request that may be executed more than once (RFC 9110 §9.2.2, or the caller's word).
-  public static let idempotent = RetryConditions(network: .always, statuses: .transient)
+  /// For a request that may be executed more than once: by its method (RFC 9110 §9.2.2), or because somebody says so.
+  public static let idempotent = RetryConditions(
+    network: .always, statuses: .transient, statusesWithRetryAfter: .conflicts)
 
-  /// For any other request: only what provably was not executed.
+  /// For a request that must not be executed twice: only what provably was not executed.
   public static let nonIdempotent = RetryConditions(network: .whenNotSent, statuses: .notExecuted)
 
   /// Those that go with what is known of a request.

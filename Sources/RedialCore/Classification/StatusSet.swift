@@ -24,8 +24,15 @@ public struct StatusSet: Sendable, Hashable {
   /// The empty set.
   public static let none = StatusSet([])
 
-  /// Worth a retry for a request that may be repeated: timeouts, throttling, and the server's own failures.
-  public static let transient = StatusSet(statuses: [408, 425, 429, 500, 502, 503, 504])
+  /// Worth a retry for a request that may be repeated: timeouts, throttling, and the server's own failures, those of
+  /// proxies and of servers with codes of their own (507, 520 to 524, 529) among them. Not 501, 505 and 511: the same
+  /// request will not do better (RFC 9110 §15.6.2, §15.6.6; RFC 6585 §6).
+  public static let transient = StatusSet([
+    408...408, 425...425, 429...429, 500...500, 502...504, 506...510, 512...599,
+  ])
+
+  /// Worth a retry when the answer says when to come back: 409 Conflict and 423 Locked, which pass.
+  public static let conflicts = StatusSet(statuses: [409, 423])
 
   /// Worth a retry for any request, since each of these says that it was not executed.
   public static let notExecuted = StatusSet(statuses: [408, 425, 429])

@@ -32,6 +32,8 @@ public enum PolicyWarning: Sendable, Hashable {
   case noTimeForLastAttempt
   /// `Retry-After` is respected beyond the deadline, where it only ends the call.
   case retryAfterBeyondDeadline
+  /// The attempts are over long before the deadline: their waits take this long at most.
+  case attemptsEndEarly(after: Duration)
 
   /// A stable word for programs.
   public var code: StaticString {
@@ -52,6 +54,7 @@ public enum PolicyWarning: Sendable, Hashable {
     case .minimumAttemptTimeBeyondDeadline: "minimumAttemptTimeBeyondDeadline"
     case .noTimeForLastAttempt: "noTimeForLastAttempt"
     case .retryAfterBeyondDeadline: "retryAfterBeyondDeadline"
+    case .attemptsEndEarly: "attemptsEndEarly"
     }
   }
 
@@ -76,6 +79,14 @@ public enum PolicyWarning: Sendable, Hashable {
     case .minimumAttemptTimeBeyondDeadline: "An attempt must have more time left than there is: none is retried."
     case .noTimeForLastAttempt: "The last attempt is pulled forward, and no minimum time is kept for it."
     case .retryAfterBeyondDeadline: "Retry-After is respected beyond the deadline, where it only ends the call."
+    case .attemptsEndEarly(let waits):
+      "The attempts are used up after \(Self.text(waits)) of waiting, long before the deadline. A target that is down for "
+        + "longer loses the call; without maxAttempts the whole deadline is used."
     }
+  }
+
+  private static func text(_ span: Duration) -> String {
+    let milliseconds = span.wholeMicroseconds / 1000
+    return milliseconds < 10_000 ? "\(milliseconds) ms" : "\(milliseconds / 1000) s"
   }
 }

@@ -18,9 +18,22 @@ extension RetryPolicy {
       }
     }
     if let attempt, maxAttempts != Self.unlimited { found.append(.unreachableAttempts(from: attempt)) }
+    if let waits = waitsThatEndEarly { found.append(.attemptsEndEarly(after: waits)) }
     found += backoff.warnings
     found += statusWarnings
     return found
+  }
+
+  /// The longest that all waits together can take, where that is less than a tenth of the deadline.
+  private var waitsThatEndEarly: Duration? {
+    guard deadlineRule.measure == .elapsed, deadline < .longest else { return nil }
+    var total = Duration.zero
+    for retry in 0..<(maxAttempts - 1) {
+      guard let wait = backoff.range(beforeRetry: retry) else { break }
+      total += wait.upperBound
+      if total >= deadline / 10 { return nil }
+    }
+    return total
   }
 
   private var statusWarnings: [PolicyWarning] {
@@ -72,5 +85,6 @@ extension StatusSet {
   /// What says that the request itself is at fault (RFC 9110 §15.5, §15.6), so that the same request will not do better.
   public static let permanent = StatusSet([
     200...399, 400...401, 403...407, 410...422, 426...426, 428...428, 431...431, 451...451, 501...501, 505...505,
+    511...511,
   ])
 }

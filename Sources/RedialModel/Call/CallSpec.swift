@@ -20,11 +20,12 @@ public final class CallSpec: Sendable {
   public let policy: RetryPolicy
   /// The policy as JSON, if that is at hand.
   let policyJSON: [UInt8]?
-  /// The stored policy that it was when the call was accepted, such as `patient@3`; nil for one that was given inline.
+  /// The stored policy that it was when the call was accepted, such as `patient@3`, or ``defaultPolicyName``; nil for one
+  /// that was given inline.
   public let policyName: String?
   /// When the call's payloads, and with them its header fields, were erased.
   public let contentErasedAt: Timestamp?
-  /// Whether the client says that the request may be executed more than once.
+  /// Whether the request may be repeated once it may have been executed: yes, unless the client says no.
   public let idempotent: Bool
   /// The client's own names for the call, in the order given.
   public let labels: [Label]
@@ -40,11 +41,16 @@ public final class CallSpec: Sendable {
   public let priority: Int
   /// Calls of one target with one key run one at a time, in the order in which they were accepted.
   public let orderingKey: String?
+  /// What its client should think about; told when the call is accepted, and not kept.
+  public let warnings: [CallWarning]
 
   /// The priorities that there are.
   public static let priorities = 0...9
   /// The priority of a call whose client names none.
   public static let defaultPriority = 5
+
+  /// What the policy of a call is called whose client says nothing about it.
+  public static let defaultPolicyName = "default"
 
   /// How many redirects a client may have followed.
   public static let redirectBounds = 0...20
@@ -66,7 +72,7 @@ public final class CallSpec: Sendable {
   /// Creates a spec from parts that have been validated.
   public convenience init(
     url: String, method: String, headers: [HeaderField], target: String, policy: RetryPolicy,
-    idempotent: Bool = false, labels: [Label] = [], callback: Callback? = nil, captureLimit: Int,
+    idempotent: Bool = true, labels: [Label] = [], callback: Callback? = nil, captureLimit: Int,
     maxRedirects: Int = 0, redactedHeaders: [String] = [], priority: Int = CallSpec.defaultPriority,
     orderingKey: String? = nil
   ) {
@@ -82,7 +88,8 @@ public final class CallSpec: Sendable {
   init(
     url: String, method: String, headers: [HeaderField], target: String, policy: RetryPolicy, policyJSON: [UInt8]?,
     policyName: String?, idempotent: Bool, labels: [Label], callback: Callback?, captureLimit: Int, maxRedirects: Int,
-    redactedHeaders: [String], priority: Int, orderingKey: String?, contentErasedAt: Timestamp? = nil
+    redactedHeaders: [String], priority: Int, orderingKey: String?, contentErasedAt: Timestamp? = nil,
+    warnings: [CallWarning] = []
   ) {
     self.url = url
     self.method = method
@@ -101,6 +108,7 @@ public final class CallSpec: Sendable {
     self.redactedHeaders = redactedHeaders
     self.priority = priority
     self.orderingKey = orderingKey
+    self.warnings = warnings
   }
 
   /// The target's key as people see it.

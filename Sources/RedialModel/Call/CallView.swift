@@ -26,10 +26,12 @@ public struct CallView {
 
   /// Writes a call as one object.
   ///
-  /// - Parameter redaction: What is left out of the URL; what attempts were answered has been redacted when it was stored.
+  /// - Parameters:
+  ///   - redaction: What is left out of the URL; what attempts were answered has been redacted when it was stored.
+  ///   - withWarnings: Whether it shows what the client should think about, as the answer to a submission does.
   public static func write(
     _ call: CallRecord, attempts: [AttemptRecord], wait: Wait?, detail: Detail = .full, redaction: Redaction,
-    to writer: inout JSONWriter
+    withWarnings: Bool = false, to writer: inout JSONWriter
   ) {
     let progress = call.progress
     let state = progress.state.visible
@@ -52,7 +54,7 @@ public struct CallView {
     writer.field("finishedAt", progress.finishedAt)
     writer.field("deadlineAt", progress.state.isFinal ? nil : call.deadline)
     writer.field("attemptCount", progress.attempts)
-    writer.field("maxAttempts", call.spec.policy.maxAttempts)
+    writer.field("maxAttempts", attempts: call.spec.policy.maxAttempts)
     writer.field("contentErasedAt", call.spec.contentErasedAt)
     if detail == .full {
       writer.key("retries")
@@ -69,6 +71,10 @@ public struct CallView {
       } else {
         writer.null()
       }
+    }
+    if withWarnings {
+      writer.key("warnings")
+      CallWarning.write(call.spec.warnings, to: &writer)
     }
     writer.endObject()
   }

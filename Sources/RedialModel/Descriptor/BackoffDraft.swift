@@ -120,7 +120,7 @@ struct BackoffDraft {
       isSound = false
     }
     // A schedule says by itself how long its waits may be.
-    let maximum = max ?? (strategy == "schedule" ? PolicyDraft.longest : .seconds(60))
+    let maximum = max ?? (strategy == "schedule" ? PolicyDraft.longest : RetryPolicy.service.backoff.maximum)
     if strategy != "schedule", (initial ?? .milliseconds(500)) > maximum {
       reader.fault("\(Self.pointer)/initial", "is longer than the longest wait, which max sets")
       isSound = false
@@ -165,7 +165,7 @@ struct BackoffDraft {
       .schedule(schedule ?? [], then: then.map { Vocabulary.value(of: $0, in: BackoffVocabulary.ends) } ?? .repeatLast)
     case "decorrelated": .decorrelated(base: initial)
     case "decorrelatedSmooth": .decorrelatedSmooth(median: initial)
-    default: .exponential(initial: initial, multiplier: multiplier ?? 1.5)
+    default: .exponential(initial: initial, multiplier: multiplier ?? 2)
     }
   }
 

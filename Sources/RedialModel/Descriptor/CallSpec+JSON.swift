@@ -54,7 +54,7 @@ extension CallSpec {
     writer.field("target", targetName)
     // People know it by the key that they use.
     if redaction == nil, !namespace.isDefault { writer.field("namespace", namespace.name) }
-    if idempotent { writer.field("idempotent", true) }
+    if !idempotent { writer.field("idempotent", false) }
     if !labels.isEmpty { labels.write(to: &writer) }
     if let callback { callback.write(redaction: redaction, to: &writer) }
     if maxRedirects > 0 { writeRedirects(to: &writer) }
@@ -132,7 +132,7 @@ extension RetryPolicy {
   /// Writes the policy as one object.
   func write(to writer: inout JSONWriter) {
     writer.beginObject()
-    writer.field("maxAttempts", maxAttempts)
+    writer.field("maxAttempts", attempts: maxAttempts)
     writer.field("deadline", deadline)
     if deadlineRule.lastAttempt != .endEarly {
       writer.field("lastAttempt", Vocabulary.word(of: deadlineRule.lastAttempt, in: Vocabulary.lastAttempts))
@@ -146,10 +146,8 @@ extension RetryPolicy {
     writer.field("network", Vocabulary.name(retryOn.network))
     writer.key("statuses")
     retryOn.statuses.write(to: &writer)
-    if !retryOn.statusesWithRetryAfter.ranges.isEmpty {
-      writer.key("statusesWithRetryAfter")
-      retryOn.statusesWithRetryAfter.write(to: &writer)
-    }
+    writer.key("statusesWithRetryAfter")
+    retryOn.statusesWithRetryAfter.write(to: &writer)
     writer.endObject()
     writer.key("stopOn")
     writer.beginObject()
@@ -173,5 +171,17 @@ extension StatusSet {
     writer.beginArray()
     for range in ranges { writer.string(Vocabulary.text(range)) }
     writer.endArray()
+  }
+}
+
+extension JSONWriter {
+  /// Writes a bound on attempts; null where there is none.
+  mutating func field(_ name: StaticString, attempts: Int) {
+    if attempts == RetryPolicy.unlimited {
+      key(name)
+      null()
+    } else {
+      field(name, attempts)
+    }
   }
 }

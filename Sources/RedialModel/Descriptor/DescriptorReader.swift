@@ -19,13 +19,13 @@ struct DescriptorReader: ~Copyable {
   private var bodyTooLarge = false
   /// The policy that was read last.
   private(set) var policy = KnownPolicy.unsaid
-  private var policyName: String?
+  private(set) var policyName: String?
   private var contentErasedAt: Timestamp?
   private var namespace: Namespace?
   private var start: CallDescriptor.Start?
   private var startMember: StaticString?
   private var target: String?
-  private var idempotent = false
+  private var idempotent = true
   private var labels: [CallSpec.Label] = []
   private var callback: Callback?
   private var captureLimit: Int?
@@ -85,7 +85,7 @@ struct DescriptorReader: ~Copyable {
     case .policy: try readPolicy()
     case .delay, .startAt: try readStart(member, member == .delay ? "delay" : "startAt")
     case .target: try readTarget()
-    case .idempotent: idempotent = try bool("/idempotent") ?? false
+    case .idempotent: idempotent = try bool("/idempotent") ?? true
     case .labels: try readLabels()
     case .callback: try readCallback()
     case .capture: try readCapture()
@@ -199,6 +199,7 @@ struct DescriptorReader: ~Copyable {
     // A name is not remembered by its bytes, for what it stands for changes.
     if try json.peek() == .string {
       let name = try json.string()
+      if name == CallSpec.defaultPolicyName { return policy = KnownPolicy.unsaid }
       guard let policies = limits.policies else { return fault("/policy", "cannot be a name here; give an object") }
       switch policies.resolve(name, in: limits.namespace) {
       case .found(let known, let reference): (policy, policyName) = (known, reference)
@@ -392,8 +393,13 @@ struct DescriptorReader: ~Copyable {
       headers.append(HeaderField("content-type", "application/json"))
     }
     let method = method.take() ?? (body == nil ? "GET" : "POST")
-    let hasKey = idempotent || headers.contains { $0.isNamed("idempotency-key") }
-    let policy = policy.finished(for: Idempotency(method: method, hasKey: hasKey))
+    if !limits.isAccepted, policy === KnownPolicy.unsaid { policyName = CallSpec.defaultPolicyName }
+    let policy = policy.finished(mayRepeat: idempotent)
+    var warnings: [CallWarning] = []
+    if !limits.isAccepted {
+      warnings = policy.warnings
+      if target == nil, let shared = CallWarning.shared(origin) { warnings.append(shared) }
+    }
     let spec = CallSpec(
       url: url, method: method, headers: headers,
       target: QualifiedKey.make(target.take() ?? origin, in: namespace ?? limits.namespace), policy: policy.policy,
@@ -401,7 +407,7 @@ struct DescriptorReader: ~Copyable {
       callback: callback.take(),
       captureLimit: captureLimit ?? min(CallDescriptor.defaultCaptureBytes, limits.captureBytes),
       maxRedirects: maxRedirects ?? 0, redactedHeaders: redactedHeaders, priority: priority ?? CallSpec.defaultPriority,
-      orderingKey: orderingKey.take(), contentErasedAt: contentErasedAt)
+      orderingKey: orderingKey.take(), contentErasedAt: contentErasedAt, warnings: warnings)
     return CallDescriptor(spec: spec, body: body.take() ?? [], start: start ?? .after(.zero))
   }
 }

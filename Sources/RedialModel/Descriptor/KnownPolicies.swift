@@ -110,30 +110,44 @@ final class KnownPolicy: Sendable {
   final class Finished: Sendable {
     let policy: RetryPolicy
     let json: [UInt8]
+    private let mayRepeat: Bool
+    private let found = Mutex<[CallWarning]?>(nil)
 
-    init(policy: RetryPolicy, json: [UInt8]) {
+    init(policy: RetryPolicy, json: [UInt8], mayRepeat: Bool) {
       self.policy = policy
       self.json = json
+      self.mayRepeat = mayRepeat
+    }
+
+    /// What its author should think about; looked for once.
+    var warnings: [CallWarning] {
+      found.withLock { found in
+        if let found { return found }
+        let warnings = CallWarning.of(policy.warnings, policy, mayRepeat: mayRepeat)
+        found = warnings
+        return warnings
+      }
     }
   }
 
   private let draft: PolicyDraft
-  /// By the raw value of the idempotency.
-  private let finished = Mutex<[Finished?]>(Array(repeating: nil, count: Idempotency.allCases.count))
+  /// For a request that must not be repeated, and for one that may be.
+  private let finished = Mutex<[Finished?]>([nil, nil])
 
   init(_ draft: PolicyDraft) {
     self.draft = draft
   }
 
-  /// The policy of a request that may be repeated as safely as that.
-  func finished(for idempotency: Idempotency) -> Finished {
+  /// The policy of a request that may be repeated, or must not be.
+  func finished(mayRepeat: Bool) -> Finished {
     finished.withLock { finished in
-      if let known = finished[Int(idempotency.rawValue)] { return known }
-      let policy = draft.finished(for: idempotency)
+      let place = mayRepeat ? 1 : 0
+      if let known = finished[place] { return known }
+      let policy = draft.finished(mayRepeat: mayRepeat)
       var writer = JSONWriter(capacity: 512)
       policy.write(to: &writer)
-      let made = Finished(policy: policy, json: writer.bytes)
-      finished[Int(idempotency.rawValue)] = made
+      let made = Finished(policy: policy, json: writer.bytes, mayRepeat: mayRepeat)
+      finished[place] = made
       return made
     }
   }

@@ -2,10 +2,10 @@ internal import RedialCore
 
 /// A policy while it is being read: what the client said, and nothing else yet.
 ///
-/// What is worth a retry by default depends on the method, which may come later
-/// in the text than the policy does.
+/// What a client leaves out keeps its default, whatever else it says. What is worth a retry by default depends on whether
+/// the request may be repeated, which may come later in the text than the policy does.
 struct PolicyDraft {
-  private var policy = RetryPolicy()
+  private var policy = RetryPolicy.service
   private var network: NetworkRetry?
   private var statuses: StatusSet?
   private var statusesWithRetryAfter: StatusSet?
@@ -16,12 +16,10 @@ struct PolicyDraft {
   ]
   static let longest = Duration.seconds(366 * 86_400)
 
-  /// The policy, its gaps filled by whether the request may be executed more than once. A client that says what to
-  /// retry on has thereby said that it may be.
-  func finished(for idempotency: Idempotency) -> RetryPolicy {
+  /// The policy, its gaps filled by whether the request may be repeated.
+  func finished(mayRepeat: Bool) -> RetryPolicy {
     var policy = policy
-    let saidSo = network != nil || statuses != nil
-    let defaults: RetryConditions = saidSo ? .idempotent : .suited(to: idempotency)
+    let defaults: RetryConditions = mayRepeat ? .idempotent : .nonIdempotent
     policy.retryOn = RetryConditions(
       network: network ?? defaults.network, statuses: statuses ?? defaults.statuses,
       statusesWithRetryAfter: statusesWithRetryAfter ?? defaults.statusesWithRetryAfter)
@@ -38,7 +36,12 @@ struct PolicyDraft {
   private mutating func readMember(_ key: String, _ reader: inout DescriptorReader) throws(JSONError) {
     switch key {
     case "maxAttempts":
-      if let value = try reader.integer("/policy/maxAttempts", in: 1...1000) { policy.maxAttempts = value }
+      if try reader.json.peek() == .null {
+        _ = try reader.json.skipValue()
+        policy.maxAttempts = RetryPolicy.unlimited
+      } else if let value = try reader.integer("/policy/maxAttempts", in: 1...1000) {
+        policy.maxAttempts = value
+      }
     case "deadline":
       if let value = try reader.duration("/policy/deadline", in: .milliseconds(1)...Self.longest) {
         policy.deadline = value

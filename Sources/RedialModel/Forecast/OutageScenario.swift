@@ -77,7 +77,7 @@ public struct OutageScenario: Sendable, Hashable {
 
   /// Creates a scenario.
   public init(
-    policy: RetryPolicy = RetryPolicy(), rate: Double, duration: Duration, target: Target = Target(), outage: Outage,
+    policy: RetryPolicy = .service, rate: Double, duration: Duration, target: Target = Target(), outage: Outage,
     breaker: CircuitBreakerSettings? = CircuitBreakerSettings(), concurrency: Int = 64,
     slowStart: Duration = .seconds(10), seed: UInt64 = 1
   ) {

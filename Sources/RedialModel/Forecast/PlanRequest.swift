@@ -4,6 +4,10 @@ public import RedialCore
 public struct PlanRequest: Sendable, Hashable {
   /// The policy.
   public var policy: RetryPolicy
+  /// What it is called: `default`, or a stored one with its version; nil for one that was given inline.
+  public var policyName: String?
+  /// Whether the requests may be repeated.
+  public var mayRepeat: Bool
   /// How long each attempt is taken to last.
   public var attemptDuration: Duration
   /// The most attempts to list, 1...1000.
@@ -18,8 +22,7 @@ public struct PlanRequest: Sendable, Hashable {
     _ bytes: UnsafeBufferPointer<UInt8>, policies: NamedPolicies? = nil, in namespace: Namespace = .default
   ) throws(Problem) -> PlanRequest {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: .naming(policies, in: namespace))
-    var method = "GET"
-    var idempotent = false
+    var mayRepeat = true
     var attemptDuration = Duration.zero
     var limit = 100
     try reader.readWhole { reader throws(JSONError) in
@@ -27,12 +30,11 @@ public struct PlanRequest: Sendable, Hashable {
         return
       }
       try reader.json.beginObject()
-      var members = Members(["policy", "method", "idempotent", "attemptDuration", "limit"])
+      var members = Members(["policy", "idempotent", "attemptDuration", "limit"])
       while let key = try reader.nextMember(&members, of: "a preview", at: "") {
         switch key {
         case "policy": try reader.readPolicy()
-        case "method": method = try reader.string("/method") ?? method
-        case "idempotent": idempotent = try reader.bool("/idempotent") ?? idempotent
+        case "idempotent": mayRepeat = try reader.bool("/idempotent") ?? mayRepeat
         case "attemptDuration":
           attemptDuration =
             try reader.duration("/attemptDuration", in: .zero...Duration.seconds(3600)) ?? attemptDuration
@@ -42,11 +44,23 @@ public struct PlanRequest: Sendable, Hashable {
     }
     try reader.refuseFaults(code: "invalidPolicy", title: "The policy cannot be previewed")
     return PlanRequest(
-      policy: reader.policy.finished(for: Idempotency(method: method, hasKey: idempotent)).policy,
+      policy: reader.policy.finished(mayRepeat: mayRepeat).policy,
+      policyName: reader.policy === KnownPolicy.unsaid ? CallSpec.defaultPolicyName : reader.policyName,
+      mayRepeat: mayRepeat,
       attemptDuration: attemptDuration,
       limit: limit)
   }
 
   /// The plan that is asked for.
   public func plan() -> RetryPlan { policy.plan(attemptDuration: attemptDuration, limit: limit) }
+
+  /// What its author should think about.
+  public func warnings(of plan: RetryPlan) -> [CallWarning] {
+    CallWarning.of(plan.warnings, policy, mayRepeat: mayRepeat)
+  }
+
+  /// Writes a plan of it as one object.
+  public func write(_ plan: RetryPlan, to writer: inout JSONWriter) {
+    PlanView.write(plan, of: policy, named: policyName, mayRepeat: mayRepeat, to: &writer)
+  }
 }

@@ -3,16 +3,24 @@ public import RedialCore
 /// A policy's schedule as people see it.
 public enum PlanView {
   /// Writes a plan as one object, with the policy that it is of, every default spelled out.
-  public static func write(_ plan: RetryPlan, of policy: RetryPolicy, to writer: inout JSONWriter) {
+  ///
+  /// - Parameters:
+  ///   - name: What the policy is called: `default`, or a stored one with its version; nil for one that was given inline.
+  ///   - mayRepeat: Whether the request may be repeated.
+  public static func write(
+    _ plan: RetryPlan, of policy: RetryPolicy, named name: String?, mayRepeat: Bool, to writer: inout JSONWriter
+  ) {
     writer.beginObject()
+    writer.field("policyName", name)
     writer.key("policy")
     policy.write(to: &writer)
     writeMembers(plan, to: &writer)
+    writer.key("warnings")
+    CallWarning.write(CallWarning.of(plan.warnings, policy, mayRepeat: mayRepeat), to: &writer)
     writer.endObject()
   }
 
-  /// Writes the members of a plan into an open object.
-  public static func writeMembers(_ plan: RetryPlan, to writer: inout JSONWriter) {
+  private static func writeMembers(_ plan: RetryPlan, to writer: inout JSONWriter) {
     writer.key("attempts")
     writer.beginArray()
     for attempt in plan.attempts {
@@ -45,19 +53,5 @@ public enum PlanView {
     writer.key("latestEnd")
     if plan.latestEnd == .longest { writer.null() } else { writer.string(DurationText.format(plan.latestEnd)) }
     writer.field("chanceOfAllAttempts", plan.chanceOfAllAttempts)
-    writer.key("warnings")
-    write(plan.warnings, to: &writer)
-  }
-
-  /// Writes warnings as one array.
-  static func write(_ warnings: [PolicyWarning], to writer: inout JSONWriter) {
-    writer.beginArray()
-    for warning in warnings {
-      writer.beginObject()
-      writer.field("code", warning.code.description)
-      writer.field("detail", warning.sentence)
-      writer.endObject()
-    }
-    writer.endArray()
   }
 }

@@ -20,8 +20,7 @@ extension OutageScenario {
 
 /// A scenario while it is being read.
 private struct ScenarioDraft {
-  private var method = "GET"
-  private var idempotent = false
+  private var mayRepeat = true
   private var rate = 10.0
   private var duration: Duration?
   private var target = OutageScenario.Target()
@@ -46,7 +45,7 @@ private struct ScenarioDraft {
         "/rate", "makes \(calls) calls in that time; at most \(Int(OutageScenario.mostCalls)) are thought through")
     }
     return OutageScenario(
-      policy: reader.policy.finished(for: Idempotency(method: method, hasKey: idempotent)).policy, rate: rate,
+      policy: reader.policy.finished(mayRepeat: mayRepeat).policy, rate: rate,
       duration: duration,
       target: target, outage: outage, breaker: hasBreaker ? CircuitBreakerSettings() : nil, concurrency: concurrency,
       slowStart: slowStart, seed: seed)
@@ -57,14 +56,13 @@ private struct ScenarioDraft {
     else { return }
     try reader.json.beginObject()
     var members = Members([
-      "policy", "method", "idempotent", "rate", "duration", "target", "outage", "breaker", "concurrency", "slowStart",
+      "policy", "idempotent", "rate", "duration", "target", "outage", "breaker", "concurrency", "slowStart",
       "seed",
     ])
     while let key = try reader.nextMember(&members, of: "a scenario", at: "") {
       switch key {
       case "policy": try reader.readPolicy()
-      case "method": if let word = try reader.string("/method") { method = word }
-      case "idempotent": idempotent = try reader.bool("/idempotent") ?? idempotent
+      case "idempotent": mayRepeat = try reader.bool("/idempotent") ?? mayRepeat
       case "rate":
         if let value = try reader.number("/rate") {
           if value >= 0.001, value <= 100_000 {

@@ -34,9 +34,11 @@ public struct StoredPolicy: Sendable, Hashable {
   /// The name with the version, by which a descriptor can ask for just this one.
   public var reference: String { "\(name)@\(version)" }
 
-  /// Whether a text can be the name of a policy: letters, digits, `.`, `_` and `-`. What has a path of its own, cannot.
+  /// Whether a text can be the name of a policy: letters, digits, `.`, `_` and `-`. `preview`
+  /// has a path of its own, and `default` is Redial's.
   public static func isName(_ text: String) -> Bool {
     (1...longestName).contains(text.utf8.count) && text != "preview"
+      && text != CallSpec.defaultPolicyName
       && text.utf8.allSatisfy { character in
         switch character {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
@@ -60,9 +62,10 @@ public struct StoredPolicy: Sendable, Hashable {
   }
 
   /// What a reader of it should think about. It is judged as for requests that may be repeated.
-  public var warnings: [PolicyWarning] {
+  public var warnings: [CallWarning] {
     guard let draft = try? json.withUnsafeBufferPointer({ try PolicyDraft.read($0) }) else { return [] }
-    return draft.finished(for: Idempotency(method: "GET", hasKey: true)).plan().warnings
+    let policy = draft.finished(mayRepeat: true)
+    return CallWarning.of(policy.plan().warnings, policy, mayRepeat: true)
   }
 
   /// Writes it as one object, with what its reader should think about.
@@ -74,7 +77,7 @@ public struct StoredPolicy: Sendable, Hashable {
     writer.key("policy")
     writer.raw(json)
     writer.key("warnings")
-    PlanView.write(warnings, to: &writer)
+    CallWarning.write(warnings, to: &writer)
     writer.key("versions")
     writer.beginArray()
     for version in versions {

@@ -23,7 +23,7 @@ extension Runtime {
       switch waiting.purpose {
       case .batch(let batch, let index):
         batch.answer(index, id: record.id, status: 202, replayed: false) {
-          CallView.write(record, attempts: [], wait: wait, redaction: redaction, to: &$0)
+          CallView.write(record, attempts: [], wait: wait, redaction: redaction, withWarnings: true, to: &$0)
         }
       case .submitAndWait(let bound):
         answerWhenEnded(record.id, in: record.spec.namespace, waiting.responder, within: bound, applied: bound) {

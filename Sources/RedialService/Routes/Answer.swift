@@ -11,7 +11,7 @@ enum Answer {
   /// 202: the call is on disk.
   static func accepted(_ record: CallRecord, wait: CallView.Wait?, _ redaction: Redaction) -> HTTPResponse {
     var writer = JSONWriter(capacity: 768)
-    CallView.write(record, attempts: [], wait: wait, redaction: redaction, to: &writer)
+    CallView.write(record, attempts: [], wait: wait, redaction: redaction, withWarnings: true, to: &writer)
     return HTTPResponse(
       status: 202,
       headers: [

@@ -18,11 +18,11 @@ extension Routes {
     runtime.forecast(responder, for: caller) {
       let plan = wanted.plan()
       if asPicture { return Answer.picture(plan.chart) }
-      return Answer.json(capacity: 4096) { PlanView.write(plan, of: wanted.policy, to: &$0) }
+      return Answer.json(capacity: 4096) { wanted.write(plan, to: &$0) }
     }
   }
 
-  /// What a call would do if it were handed over: its spec with every default, and its plan.
+  /// What a call would do if it were submitted: its spec with every default, and its plan.
   func showPlan(of descriptor: CallDescriptor, _ responder: HTTPResponder, _ caller: Caller) {
     let verdict = (limits.egress ?? EgressPolicy()).verdict(
       ofOrigin: (try? TargetURL(descriptor.spec.url).origin) ?? "")
@@ -37,7 +37,10 @@ extension Routes {
         writer.key("egress")
         verdict.write(to: &writer)
         writer.key("plan")
-        PlanView.write(plan, of: descriptor.spec.policy, to: &writer)
+        let spec = descriptor.spec
+        PlanView.write(plan, of: spec.policy, named: spec.policyName, mayRepeat: spec.idempotent, to: &writer)
+        writer.key("warnings")
+        CallWarning.write(spec.warnings, to: &writer)
         writer.endObject()
       }
     }

@@ -13,7 +13,8 @@ extension Command {
       Option(
         name: "--data", short: "-d", form: "TEXT",
         summary: "Request body; @FILE reads it from a file. If it is JSON, it is sent as application/json."),
-      Option(name: "--idempotent", summary: "The target may execute the request more than once."),
+      Option(
+        name: "--not-idempotent", summary: "Do not repeat the request once it may have been executed."),
       Option(name: "--policy", form: "JSON", summary: "The policy, as in a call descriptor."),
       Option(name: "--delay", form: "DURATION", summary: "Wait this long before the first attempt."),
       Option(
@@ -109,7 +110,7 @@ struct CallCommand {
         writer.field("bodyBase64", Base64.encode(bytes))
       }
     }
-    if arguments.has("--idempotent") { writer.field("idempotent", true) }
+    if arguments.has("--not-idempotent") { writer.field("idempotent", false) }
     if let policy = arguments.value("--policy") {
       let bytes = Array(policy.utf8)
       guard (try? JSONValue(parsing: bytes)) != nil else {

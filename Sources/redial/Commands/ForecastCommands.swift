@@ -7,14 +7,14 @@ extension Command {
   private static let svg = Option(name: "--svg", form: "FILE", summary: "Write a chart to a file.")
   private static let policy = Option(
     name: "--policy", form: "JSON", summary: "The policy, as in a call descriptor [the default policy].")
-  private static let method = Option(
-    name: "--method", form: "METHOD", summary: "Method of the calls; what is retried depends on it [GET].")
+  private static let notIdempotent = Option(
+    name: "--not-idempotent", summary: "Do not repeat calls once they may have been executed.")
 
   /// `redial preview`
   static let preview = Command(
     name: "preview", summary: "Show when a policy makes its attempts. Needs no service.",
     options: [
-      policy, method,
+      policy, notIdempotent,
       Option(name: "--attempt-duration", form: "DURATION", summary: "Assumed duration of each attempt [0s]."),
       Option(name: "--limit", form: "COUNT", summary: "Maximum number of attempts to list, 1 to 1000 [20]."), json, svg,
     ]
@@ -22,7 +22,7 @@ extension Command {
     var writer = JSONWriter()
     writer.beginObject()
     try writeJSON("policy", arguments.value("--policy"), to: &writer)
-    if let method = arguments.value("--method") { writer.field("method", method) }
+    if arguments.has("--not-idempotent") { writer.field("idempotent", false) }
     if let duration = arguments.value("--attempt-duration") { writer.field("attemptDuration", duration) }
     try writeNumber("limit", arguments.value("--limit") ?? "20", to: &writer)
     writer.endObject()
@@ -31,10 +31,10 @@ extension Command {
     try write(plan.chart, to: arguments.value("--svg"))
     if arguments.has("--json") {
       var writer = JSONWriter(capacity: 4096)
-      PlanView.write(plan, of: request.policy, to: &writer)
+      request.write(plan, to: &writer)
       Terminal.write(String(decoding: writer.bytes, as: UTF8.self) + "\n")
     } else {
-      Terminal.write(ForecastText.of(plan))
+      Terminal.write(ForecastText.of(plan, request))
     }
     return .success
   }
@@ -43,7 +43,7 @@ extension Command {
   static let simulate = Command(
     name: "simulate", summary: "Simulate an outage of a target. Needs no service.",
     options: [
-      policy, method,
+      policy, notIdempotent,
       Option(name: "--rate", form: "CALLS", summary: "New calls per second [10]."),
       Option(
         name: "--duration", form: "DURATION", summary: "How long to simulate [until five minutes after the outage]."),
@@ -93,10 +93,10 @@ extension Command {
     try set("rate", "--rate", isText: false)
     try set("duration", "--duration", isText: true)
     try set("slowStart", "--slow-start", isText: true)
-    try set("method", "--method", isText: true)
     try set("concurrency", "--concurrency", isText: false)
     try set("seed", "--seed", isText: false)
     if let policy = arguments.value("--policy") { members["policy"] = Array(policy.utf8) }
+    if arguments.has("--not-idempotent") { members["idempotent"] = Array("false".utf8) }
     if arguments.has("--no-breaker") { members["breaker"] = Array("false".utf8) }
     var target = JSONWriter()
     target.beginObject()

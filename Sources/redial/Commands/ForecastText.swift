@@ -9,8 +9,9 @@ enum ForecastText {
   private static let blocks: [Character] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
   /// A row an attempt, with a bar from its earliest to its latest start.
-  static func of(_ plan: RetryPlan) -> String {
-    var text = "#     wait                  starts after (median)  chance\n"
+  static func of(_ plan: RetryPlan, _ request: PlanRequest) -> String {
+    var text =
+      "policy: \(request.policyName ?? "as given")\n#     wait                  starts after (median)  chance\n"
     let last = max(0.000_001, plan.attempts.last?.start.latest.inSeconds ?? 0)
     for attempt in plan.attempts {
       let wait = attempt.wait.map { wait in
@@ -26,7 +27,7 @@ enum ForecastText {
     }
     if !plan.isComplete { text += "and more: --limit lists them\n" }
     if plan.latestEnd != .longest { text += "It has ended after \(plan.latestEnd.roughly) at the latest.\n" }
-    for warning in plan.warnings { text += "warning \(warning.code): \(warning.sentence)\n" }
+    for warning in request.warnings(of: plan) { text += "warning \(warning.code): \(warning.sentence)\n" }
     return text
   }
 

@@ -146,12 +146,19 @@ struct PlanTests {
         $0.maxAttempts = RetryPolicy.unlimited
         $0.deadline = .longest
       } == [.unbounded])
-    #expect(warnings { $0.backoff = .constant(.zero) } == [.noWait])
+    #expect(warnings { $0.backoff = .constant(.zero) } == [.attemptsEndEarly(after: .zero), .noWait])
     #expect(warnings { $0.backoff.cap = .afterJitter } == [.jitterLostAtMaximum])
     #expect(warnings { $0.backoff.cap = .beforeJitter } == [.waitBeyondMaximum(.seconds(90))])
     #expect(warnings { $0.backoff.curve = .constant(.seconds(90)) } == [.initialBeyondMaximum])
     #expect(
-      warnings { $0.backoff.curve = .exponential(initial: .seconds(1), multiplier: 0.5) } == [.multiplierBelowOne])
+      warnings { $0.backoff.curve = .exponential(initial: .seconds(1), multiplier: 0.5) }
+        == [.attemptsEndEarly(after: .seconds(36)), .multiplierBelowOne])
+    #expect(warnings { $0 = .service } == [], "nor does the service's")
+    #expect(
+      warnings {
+        $0 = .service
+        $0.maxAttempts = 3
+      } == [.attemptsEndEarly(after: .milliseconds(2250))])
     #expect(warnings { $0.maxAttempts = 1 } == [.noRetry])
     #expect(warnings { $0.stopOn = StatusSet(statuses: [503]) } == [.contradictoryStatus(503)])
     #expect(warnings { $0.retryOn.statuses = StatusSet(statuses: [400, 503]) } == [.permanentStatusRetried(400)])

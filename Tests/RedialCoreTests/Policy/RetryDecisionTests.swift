@@ -26,7 +26,7 @@ struct RetryDecisionTests {
 
   @Test("of the statuses, just those of POLICY are retried")
   func statuses() {
-    let transient: Set = [408, 425, 429, 500, 502, 503, 504]
+    let transient = Set([408, 425, 429] + (500...599)).subtracting([501, 505, 511])
     let careful: Set = [408, 425, 429]
     for status in 300..<600 {
       let repeatable = decide(status: status)
@@ -36,6 +36,8 @@ struct RetryDecisionTests {
         #expect(repeatable.rule == (status == 410 ? .statusStops : .statusNotRetryable))
       }
       #expect(isRetry(decide(RetryPolicy(retryOn: .nonIdempotent), status: status)) == careful.contains(status))
+      let told = decide(status: status, retryAfter: .seconds(1))
+      #expect(isRetry(told) == (transient.contains(status) || status == 409 || status == 423), "\(status)")
     }
   }
 

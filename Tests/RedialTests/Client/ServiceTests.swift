@@ -27,7 +27,7 @@ struct ServiceTests {
     try await withService { client in
       try await ScriptedService.run(Self.failing(2)) { url, target in
         var call = OutgoingCall(url, method: "POST", body: .json(["amount": 100]))
-        call.policy = Self.policy(.milliseconds(20), .milliseconds(40))
+        call.policy = CallPolicy(Self.policy(.milliseconds(20), .milliseconds(40)))
         call.labels = ["team": "payments"]
         let submitted = try await client.submit(call)
         #expect(submitted.id.hasPrefix("call_"))
@@ -70,7 +70,7 @@ struct ServiceTests {
         #expect(done.attempts.first?.decision?.reason == .notRetryable)
       }
       let refused = try await client.submitAndWait(
-        OutgoingCall(loopback(try unusedPort()), policy: RetryPolicy(maxAttempts: 1)))
+        OutgoingCall(loopback(try unusedPort()), policy: CallPolicy(maxAttempts: 1)))
       #expect(refused.failureReason == .attemptsExhausted)
       #expect(refused.attempts.first?.outcome == .notSent)
       #expect(refused.attempts.first?.failure?.code == "connectionRefused")
@@ -187,7 +187,7 @@ struct ServiceTests {
   func targets() async throws {
     try await withService { client in
       let url = loopback(try unusedPort())
-      let policy = RetryPolicy(maxAttempts: 10, backoff: .constant(.milliseconds(1)), onTrip: .fail)
+      let policy = CallPolicy(maxAttempts: 10, backoff: .constant(.milliseconds(1)), onTrip: .fail)
       _ = try await client.submitAndWait(OutgoingCall(url, policy: policy, target: "a/b"))
       let target = try await client.target("a/b")
       #expect(target.key == "a/b")

@@ -14,7 +14,7 @@ struct WireTests {
 
   private static func read(_ policy: RetryPolicy) throws -> RetryPolicy {
     var call = base
-    call.policy = policy
+    call.policy = CallPolicy(policy)
     return try read(call).spec.policy
   }
 
@@ -56,7 +56,8 @@ struct WireTests {
   }
 
   static let options: [RetryPolicy] = [
-    RetryPolicy(), RetryPolicy(maxAttempts: 1), RetryPolicy(maxAttempts: 1000),
+    RetryPolicy(), RetryPolicy(maxAttempts: 1), RetryPolicy(maxAttempts: 1000), .service,
+    RetryPolicy(maxAttempts: RetryPolicy.unlimited),
     RetryPolicy(deadline: .milliseconds(1)), RetryPolicy(deadline: .seconds(366 * 86_400)),
     RetryPolicy(deadlineRule: DeadlineRule(lastAttempt: .pullForward, minimumAttemptTime: .microseconds(1_500_001))),
     RetryPolicy(deadlineRule: DeadlineRule(minimumAttemptTime: .seconds(3600))),
@@ -77,8 +78,55 @@ struct WireTests {
     #expect(try Self.read(policy) == policy)
     var call = Self.base
     call.method = "POST"
-    call.policy = policy
+    call.isIdempotent = false
+    call.policy = CallPolicy(policy)
     #expect(try Self.read(call).spec.policy == policy)
+  }
+
+  /// The words of the JSON, and the same in Swift.
+  static let words: [(String, CallPolicy)] = [
+    ("", CallPolicy()), (#""deadline": "3s""#, CallPolicy(deadline: .seconds(3))),
+    (#""maxAttempts": 3"#, CallPolicy(maxAttempts: 3)),
+    (#""maxAttempts": null"#, CallPolicy(maxAttempts: nil)),
+    (#""attemptTimeout": "5s""#, CallPolicy(attemptTimeout: .seconds(5))),
+    (#""lastAttempt": "pullForward""#, CallPolicy(lastAttempt: .pullForward)),
+    (#""minimumAttemptTime": "5s""#, CallPolicy(minimumAttemptTime: .seconds(5))),
+    (#""retryOn": {"network": false}"#, CallPolicy(network: .never)),
+    (#""retryOn": {"network": "notSent"}"#, CallPolicy(network: .whenNotSent)),
+    (#""retryOn": {"statuses": [503]}"#, CallPolicy(statuses: StatusSet(statuses: [503]))),
+    (#""retryOn": {"statusesWithRetryAfter": []}"#, CallPolicy(statusesWithRetryAfter: StatusSet.none)),
+    (#""stopOn": {"statuses": [404]}"#, CallPolicy(stopOn: StatusSet(statuses: [404]))),
+    (#""retryAfter": {"mode": "ignore", "max": "1h"}"#, CallPolicy(retryAfter: RetryAfterRule(isRespected: false))),
+    (#""onTrip": "fail""#, CallPolicy(onTrip: .fail)),
+    (
+      #""backoff": {"strategy": "constant", "initial": "2s", "max": "60s", "jitter": "none"}"#,
+      CallPolicy(backoff: .constant(.seconds(2)))
+    ),
+  ]
+
+  @Test("the same words mean the same in Swift and in JSON, whatever may be repeated", arguments: words, [true, false])
+  func sameWords(words: (String, CallPolicy), isIdempotent: Bool) throws {
+    for method in ["GET", "POST", "PATCH"] {
+      let json = #"{"url": "http://127.0.0.1:1/a", "method": "\#(method)", "idempotent": \#(isIdempotent), "policy": {"#
+      let said = Array((json + words.0 + "}}").utf8)
+      let spoken = try said.withUnsafeBufferPointer { try CallDescriptor.read($0) }
+      let call = OutgoingCall(loopback(1, "/a"), method: method, policy: words.1, isIdempotent: isIdempotent)
+      let sent = try Self.read(call)
+      #expect(sent.spec.policy == spoken.spec.policy, "\(words.0) with \(method)")
+      #expect(sent.spec.idempotent == spoken.spec.idempotent)
+    }
+  }
+
+  @Test("a call without a policy has the default, in Swift and in JSON")
+  func unsaid() throws {
+    let read = try Self.read(Self.base).spec
+    #expect(read.policy == .service && read.policyName == "default" && read.idempotent)
+  }
+
+  @Test("a stored policy is sent by its name")
+  func storedPolicy() throws {
+    let text = String(decoding: try OutgoingCall(loopback(1), policy: .stored("patient@3")).descriptor(), as: UTF8.self)
+    #expect(text.contains(#""policy":"patient@3""#))
   }
 
   @Test("a maximum without end is read as the longest that the service takes")
@@ -106,7 +154,6 @@ struct WireTests {
   }
 
   static let unsayable: [(String, RetryPolicy)] = [
-    ("policy.maxAttempts", RetryPolicy(maxAttempts: RetryPolicy.unlimited)),
     ("policy.maxAttempts", RetryPolicy(maxAttempts: 1001)), ("policy.maxAttempts", RetryPolicy(maxAttempts: 0)),
     ("policy.initialDelay", RetryPolicy(initialDelay: .fixed(.seconds(1)))),
     ("policy.initialDelay", RetryPolicy(initialDelay: .backoff)),
@@ -140,7 +187,7 @@ struct WireTests {
       RetryPolicy(retryOn: RetryConditions(network: .always, statuses: StatusSet(statuses: [600])))
     ),
     ("policy.stopOn", RetryPolicy(stopOn: StatusSet(statuses: Array(repeating: 400, count: 101)))),
-    ("policy.maxAttempts", .exponentialBackOff), ("policy.throttlingBackoff", .aws),
+    ("policy.initialDelay", .exponentialBackOff), ("policy.throttlingBackoff", .aws),
   ]
 
   private static func backoff(_ curve: BackoffCurve) -> RetryPolicy { RetryPolicy(backoff: Backoff(curve)) }
@@ -154,7 +201,7 @@ struct WireTests {
     try await ScriptedService.run { _, _ in
       .call(.running, status: 202)
     } body: { url, service in
-      let call = OutgoingCall(loopback(1), policy: policy)
+      let call = OutgoingCall(loopback(1), policy: CallPolicy(policy))
       let error = await #expect(throws: UnsupportedByService.self) { try await RedialClient(url).submit(call) }
       #expect(error?.part == part)
       #expect(error?.description.contains(part) == true)
@@ -174,8 +221,9 @@ struct WireTests {
     let start = Date(timeIntervalSince1970: 1_800_000_000.123_456)
     let call = OutgoingCall(
       loopback(1, "/%C3%BC"), method: "PATCH", headers: ["X-Tenant": "a, b", "Accept": "*/*"],
-      body: .text("grüße \"\\/\u{1}"), policy: .svixWithin(.seconds(60)), start: .at(start), target: "billing",
-      isIdempotent: true, labels: ["team": "payments", "ü": ""],
+      body: .text("grüße \"\\/\u{1}"), policy: CallPolicy(.svixWithin(.seconds(60))), start: .at(start),
+      target: "billing",
+      isIdempotent: false, labels: ["team": "payments", "ü": ""],
       callback: OutgoingCall.Callback(hooks, events: [.tripped, .failed]), captureBytes: 0)
     let read = try Self.read(call)
     #expect(read.spec.url == "http://127.0.0.1:1/%C3%BC")
@@ -184,7 +232,7 @@ struct WireTests {
     #expect(String(decoding: read.body, as: UTF8.self) == "grüße \"\\/\u{1}")
     #expect(read.start == .at(Timestamp(microseconds: 1_800_000_000_123_456)))
     #expect(read.spec.target == "billing")
-    #expect(read.spec.idempotent)
+    #expect(!read.spec.idempotent)
     #expect(Dictionary(uniqueKeysWithValues: read.spec.labels.map { ($0.name, $0.value) }) == call.labels)
     #expect(read.spec.callback?.url == hooks.absoluteString)
     #expect(read.spec.callback.map { Set($0.events) } == [.failed, .tripped])

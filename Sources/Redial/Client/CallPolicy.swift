@@ -1,0 +1,90 @@
+/// How the service retries a call: what is named here, and the service's default for everything else.
+///
+/// It means what the same words mean in the JSON of a descriptor. A part that is left out keeps the service's default, whatever
+/// else is named:
+///
+/// ```swift
+/// func patiently(_ call: OutgoingCall) -> [OutgoingCall] {
+///   var (longer, stored, svix) = (call, call, call)
+///   longer.policy = CallPolicy(deadline: .seconds(3 * 86_400))  // all else as the service has it
+///   stored.policy = .stored("patient")                          // a policy that the service keeps under a name
+///   svix.policy = CallPolicy(.svix)                             // every part of a preset
+///   return [longer, stored, svix]
+/// }
+/// ```
+public struct CallPolicy: Sendable, Hashable {
+  /// The most attempts, the first included, 1...1000; nil for no bound but the deadline.
+  public var maxAttempts: Int?
+  /// The most time from the call's start to its end, up to 366 days; default 24 hours.
+  public var deadline: Duration?
+  /// The most time that one attempt may take, up to an hour; default 30 seconds.
+  public var attemptTimeout: Duration?
+  /// What becomes of a last attempt that could not finish before the deadline; default ``DeadlineRule/LastAttempt/endEarly``.
+  public var lastAttempt: DeadlineRule.LastAttempt?
+  /// The time that an attempt must have left before the deadline, up to an hour; default none.
+  public var minimumAttemptTime: Duration?
+  /// How long to wait between attempts, as a whole; default 500 ms × 2 up to 10 minutes, ±50 %.
+  public var backoff: Backoff?
+  /// Which failures of the network are worth another attempt; default all, or with
+  /// ``OutgoingCall/isIdempotent`` false those after which the request provably never left.
+  public var network: NetworkRetry?
+  /// Which statuses are; default ``RetryConditions/idempotent``, or ``RetryConditions/nonIdempotent`` with
+  /// ``OutgoingCall/isIdempotent`` false.
+  public var statuses: StatusSet?
+  /// Which statuses are when the answer says when to come back.
+  public var statusesWithRetryAfter: StatusSet?
+  /// Which statuses end the call at once; default 410.
+  public var stopOn: StatusSet?
+  /// What is made of `Retry-After`; default respected up to an hour.
+  public var retryAfter: RetryAfterRule?
+  /// What becomes of the call while its target's breaker is open; default it waits.
+  public var onTrip: TripBehavior?
+
+  /// The name of a stored policy; nothing else is said then.
+  private(set) var storedName: String?
+  /// The policy that all parts were taken from, with what the service has no words for.
+  private(set) var whole: RetryPolicy?
+
+  /// Creates a policy from the parts that are named.
+  public init(
+    maxAttempts: Int? = nil, deadline: Duration? = nil, attemptTimeout: Duration? = nil,
+    lastAttempt: DeadlineRule.LastAttempt? = nil, minimumAttemptTime: Duration? = nil, backoff: Backoff? = nil,
+    network: NetworkRetry? = nil, statuses: StatusSet? = nil, statusesWithRetryAfter: StatusSet? = nil,
+    stopOn: StatusSet? = nil, retryAfter: RetryAfterRule? = nil, onTrip: TripBehavior? = nil
+  ) {
+    self.maxAttempts = maxAttempts
+    self.deadline = deadline
+    self.attemptTimeout = attemptTimeout
+    self.lastAttempt = lastAttempt
+    self.minimumAttemptTime = minimumAttemptTime
+    self.backoff = backoff
+    self.network = network
+    self.statuses = statuses
+    self.statusesWithRetryAfter = statusesWithRetryAfter
+    self.stopOn = stopOn
+    self.retryAfter = retryAfter
+    self.onTrip = onTrip
+  }
+
+  /// Creates a policy that names every part of another, so that no default of the service comes into it.
+  ///
+  /// What it says to retry on is followed, also where ``OutgoingCall/isIdempotent`` is false. What the service has no words
+  /// for is refused by ``RedialClient/submit(_:)`` with ``UnsupportedByService``.
+  public init(_ policy: RetryPolicy) {
+    self.init(
+      maxAttempts: policy.maxAttempts == RetryPolicy.unlimited ? nil : policy.maxAttempts, deadline: policy.deadline,
+      attemptTimeout: policy.attemptTimeout, lastAttempt: policy.deadlineRule.lastAttempt,
+      minimumAttemptTime: policy.deadlineRule.minimumAttemptTime, backoff: policy.backoff,
+      network: policy.retryOn.network, statuses: policy.retryOn.statuses,
+      statusesWithRetryAfter: policy.retryOn.statusesWithRetryAfter, stopOn: policy.stopOn,
+      retryAfter: policy.retryAfter, onTrip: policy.onTrip)
+    whole = policy
+  }
+
+  /// A policy that the service keeps under a name: `patient`, or `patient@3` for one of its versions.
+  public static func stored(_ name: String) -> CallPolicy {
+    var policy = CallPolicy()
+    policy.storedName = name
+    return policy
+  }
+}

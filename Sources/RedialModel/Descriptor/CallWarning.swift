@@ -1,0 +1,87 @@
+public import RedialCore
+
+/// What the author of a call should think about: it is allowed, and seldom meant.
+public enum CallWarning: Sendable, Hashable {
+  /// The policy alone.
+  case policy(PolicyWarning)
+  /// One pause of the target, for an open breaker or for `Retry-After`, may take as long as the deadline.
+  case deadlineWithinPause(deadline: Duration, pause: Duration)
+  /// The call must not be repeated once it may have been executed, and its policy repeats it all the same.
+  case repeatsThoughNotIdempotent
+  /// Many unrelated receivers share this origin, and so would share one breaker and its limits.
+  case sharedOrigin(String)
+
+  /// A stable word for programs.
+  public var code: String {
+    switch self {
+    case .policy(let warning): warning.code.description
+    case .deadlineWithinPause: "deadlineWithinPause"
+    case .repeatsThoughNotIdempotent: "repeatsThoughNotIdempotent"
+    case .sharedOrigin: "sharedOrigin"
+    }
+  }
+
+  /// A sentence for people.
+  public var sentence: String {
+    switch self {
+    case .policy(let warning): warning.sentence
+    case .deadlineWithinPause(let deadline, let pause):
+      "The deadline is \(DurationText.format(deadline)), and one pause of the target, for an open breaker or for "
+        + "Retry-After, may last \(DurationText.format(pause)): such a pause ends the call."
+    case .repeatsThoughNotIdempotent:
+      "The call says \"idempotent\": false, and retryOn repeats it after failures where it may have been executed. "
+        + "retryOn is followed."
+    case .sharedOrigin(let host):
+      "Receivers of many owners share \(host). Without \"target\" all calls to it share one breaker and its limits, so "
+        + "that one bad receiver delays the others; name a target for each receiver."
+    }
+  }
+
+  /// Those of a policy, for a request that may be repeated or must not be.
+  ///
+  /// - Parameter warnings: Those of the policy by itself, with those of its plan or without.
+  static func of(
+    _ warnings: [PolicyWarning], _ policy: RetryPolicy, mayRepeat: Bool
+  ) -> [CallWarning] {
+    var found = warnings.map(CallWarning.policy)
+    let repeatsExecuted =
+      policy.retryOn.network == .always || policy.retryOn.statuses.ranges.contains { $0.upperBound >= 500 }
+    if !mayRepeat, repeatsExecuted { found.append(.repeatsThoughNotIdempotent) }
+    if policy.deadlineRule.measure == .elapsed, policy.onTrip == .wait || policy.retryAfter.isRespected,
+      policy.deadline <= longestPause
+    {
+      found.append(.deadlineWithinPause(deadline: policy.deadline, pause: longestPause))
+    }
+    return found
+  }
+
+  /// The longest that a breaker stays open at a time, and that one answer's `Retry-After` keeps all calls from a target,
+  /// where nothing else is set.
+  private static let longestPause = CircuitBreakerSettings().maximumOpenInterval
+
+  /// Hosts that receive for many owners at one origin.
+  private static let sharedHosts: Set<String> = [
+    "hooks.slack.com", "hooks.zapier.com", "discord.com", "discordapp.com", "api.telegram.org", "maker.ifttt.com",
+    "chat.googleapis.com", "hook.eu1.make.com", "hook.eu2.make.com", "hook.us1.make.com", "hook.us2.make.com",
+    "graph.facebook.com", "webhook.site", "events.hookdeck.com", "hooks.airtable.com",
+  ]
+
+  /// Whether an origin, such as `https://hooks.slack.com`, is one that many owners share.
+  static func shared(_ origin: String) -> CallWarning? {
+    guard origin.utf8.starts(with: "https://".utf8) else { return nil }
+    let host = origin.dropFirst("https://".count)
+    return sharedHosts.contains(String(host)) ? .sharedOrigin(String(host)) : nil
+  }
+
+  /// Writes warnings as one array.
+  public static func write(_ warnings: [CallWarning], to writer: inout JSONWriter) {
+    writer.beginArray()
+    for warning in warnings {
+      writer.beginObject()
+      writer.field("code", warning.code)
+      writer.field("detail", warning.sentence)
+      writer.endObject()
+    }
+    writer.endArray()
+  }
+}
