@@ -3,10 +3,11 @@ internal import RedialModel
 
 /// What is done to calls that have ended, and to no others.
 extension Engine {
-  /// Erases the payloads of an ended call; it cannot be run again afterwards.
+  /// Erases the payloads of an ended call, and its labels if that is wanted; it cannot be run again afterwards.
   mutating func erase(_ ended: CallRecord, _ operation: Operation) {
-    if ended.spec.contentErasedAt == nil {
-      writes.append(.erase(ended.id, ended.spec.erased(at: now)))
+    let keepingLabels = !operation.erasesLabels
+    if !ended.spec.isErased(keepingLabels: keepingLabels) {
+      writes.append(.erase(ended.id, ended.spec.erased(at: now, keepingLabels: keepingLabels)))
       outdateFetches(of: ended.id)
     }
     done(operation)

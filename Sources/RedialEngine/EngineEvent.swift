@@ -86,12 +86,15 @@ public struct Operation: Sendable, Hashable {
   public var reply: ReplyToken
   /// On whose behalf, and why.
   public var attribution: Attribution
+  /// Whether an erasure takes the call's labels, too.
+  public var erasesLabels: Bool
 
   /// Creates an operation.
   public init(
     _ kind: Kind, _ id: CallID, in namespace: Namespace = .default, reply: ReplyToken,
-    attribution: Attribution = Attribution()
+    attribution: Attribution = Attribution(), erasesLabels: Bool = false
   ) {
+    self.erasesLabels = erasesLabels
     self.namespace = namespace
     self.kind = kind
     self.id = id

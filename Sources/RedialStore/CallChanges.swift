@@ -107,6 +107,16 @@ struct CallChanges {
     return left ?? RemovedLabels.none
   }
 
+  /// The labels that a call is stored with.
+  func labels(of id: CallID) throws(StoreError) -> RemovedLabels {
+    leaving.bind(1, id.rawValue)
+    let labels = try leaving.first { row throws(StoreError) in
+      // A webhook's label is nobody's to be found by, and not in the table.
+      row.integer(0) == Int64(CallKind.webhook.rawValue) ? .none : row.withBytes(2) { RemovedLabels(spec: $0) }
+    }
+    return labels ?? .none
+  }
+
   /// Erases a call's request, but for its spec.
   func erase(_ id: CallID, leaving spec: CallSpec) throws(StoreError) {
     eraseRequest.bind(1, id.rawValue)

@@ -309,6 +309,7 @@ public final class SQLiteStore: CallStore {
   /// what is deleted. Rows of payloads are always appended, so that no page is split and leaves a copy of them; where calls
   /// in between are removed, pages may be merged, and then it can (see the README).
   private func erase(_ id: CallID, leaving spec: CallSpec) throws(StoreError) {
+    if spec.labels.isEmpty { try labels.remove(try changes.labels(of: id), of: id) }
     try changes.erase(id, leaving: spec)
     try attemptChanges.erase(of: id)
   }

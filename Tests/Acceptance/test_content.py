@@ -1,9 +1,11 @@
 """What is kept of a call beyond its outcome: bodies, manual retries, and their erasure, with restarts in between."""
 
+import json
 import sqlite3
 import threading
 
 from processes import run, wait_until
+from test_events import Stream
 
 FAST = {"maxAttempts": 2, "backoff": {"strategy": "constant", "initial": "10ms", "jitter": "none"},
         "retryOn": {"statuses": ["500"]}}
@@ -144,3 +146,45 @@ def test_a_retry_and_an_erasure_at_the_same_time_never_run_a_call_without_its_bo
         shown = service.ended(call)
         assert shown["contentErasedAt"] or shown["attemptCount"] == 2
     assert set(bodies) == {b"b"}
+
+
+def test_an_erasure_takes_the_query_of_the_url_and_the_labels_if_asked(redial, receiver):
+    target = receiver()
+    service = redial()
+    hook = f"{target.url}/hook?customer=swordfish"
+    url = f"{target.url}/charge?customer=swordfish#tuna"
+    events = Stream(service)
+    calls = [service.submit(url=url, labels={"customer": "pilotfish"}, callback={"url": hook}) for _ in range(2)]
+    for call in calls:
+        service.ended(call)
+    first = events.until("call.accepted")["eventId"]
+    events.close()
+    for webhook in service("GET", "/v1/calls?kind=webhook").json["data"]:
+        service.ended(webhook["id"])
+        service("DELETE", f"/v1/calls/{webhook['id']}/content?labels=true")
+    one, other = calls
+    kept = service("DELETE", f"/v1/calls/{one}/content").json
+    assert (kept["url"], kept["labels"]) == (f"{target.url}/charge", {"customer": "pilotfish"})
+    assert service("DELETE", f"/v1/calls/{one}/content?labels=perhaps").status == 400
+    assert service("POST", f"/v1/calls/{one}/cancel?labels=true").status == 400
+    assert run("erase", "--url", service.url, "--labels", other).returncode == 0
+    erased = service.get(other)
+    assert (erased["url"], erased["labels"]) == (f"{target.url}/charge", {})
+    assert [c["id"] for c in service("GET", "/v1/calls?label=customer:pilotfish").json["data"]] == [one]
+    # What was erased before loses its labels when that is asked for later, and keeps the time.
+    again = service("DELETE", f"/v1/calls/{one}/content?labels=true").json
+    assert again["labels"] == {} and again["contentErasedAt"] == kept["contentErasedAt"]
+    assert service("GET", "/v1/calls?label=customer:pilotfish").json["data"] == []
+    # Who comes back for the events that it missed hears no more than that.
+    missed = Stream(service, "?kind=call", after=first)
+    assert missed.until("call.succeeded")["data"]["url"] == f"{target.url}/charge"
+    assert "fish" not in json.dumps(missed.events) and missed.events
+    missed.close()
+    service.terminate()
+    assert run("doctor", "--store", f"sqlite:{service.store}").returncode == 0
+    with sqlite3.connect(service.store) as file:
+        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    file.close()
+    content = service.store.read_bytes()
+    for word in (b"swordfish", b"pilotfish", b"tuna"):
+        assert word not in content, word

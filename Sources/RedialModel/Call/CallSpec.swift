@@ -117,13 +117,30 @@ public final class CallSpec: Sendable {
   /// Whether its target is a lane of webhooks, which no client may name.
   public var isInWebhookLane: Bool { targetName.hasPrefix(WebhookSubscription.targetPrefix) }
 
-  /// What is left of it once the call's content is erased: everything but its header fields, which may hold secrets.
-  public func erased(at time: Timestamp) -> CallSpec {
+  /// What is left of it once the call's content is erased: no header fields, and of URLs neither query nor fragment, all
+  /// of which may hold secrets or personal data.
+  ///
+  /// - Parameters:
+  ///   - time: When it is erased; what was erased before keeps its time.
+  ///   - keepingLabels: Whether the labels stay, by which the call is found.
+  public func erased(at time: Timestamp, keepingLabels: Bool = true) -> CallSpec {
     CallSpec(
-      url: url, method: method, headers: [], target: target, policy: policy, policyJSON: policyJSON,
-      policyName: policyName, idempotent: idempotent, labels: labels, callback: callback, captureLimit: captureLimit,
-      maxRedirects: maxRedirects, redactedHeaders: redactedHeaders, priority: priority, orderingKey: orderingKey,
-      contentErasedAt: time)
+      url: Self.withoutQuery(url), method: method, headers: [], target: target, policy: policy, policyJSON: policyJSON,
+      policyName: policyName, idempotent: idempotent, labels: keepingLabels ? labels : [],
+      callback: callback.map { Callback(url: Self.withoutQuery($0.url), events: $0.events) },
+      captureLimit: captureLimit, maxRedirects: maxRedirects, redactedHeaders: redactedHeaders, priority: priority,
+      orderingKey: orderingKey, contentErasedAt: contentErasedAt ?? time)
+  }
+
+  /// Whether everything that ``erased(at:keepingLabels:)`` takes away is gone already.
+  public func isErased(keepingLabels: Bool) -> Bool {
+    contentErasedAt != nil && (keepingLabels || labels.isEmpty) && url == Self.withoutQuery(url)
+      && callback?.url == callback.map { Self.withoutQuery($0.url) }
+  }
+
+  /// A URL's scheme, host and path.
+  static func withoutQuery(_ url: String) -> String {
+    String(url.unicodeScalars.prefix { $0 != "?" && $0 != "#" })
   }
 }
 

@@ -142,6 +142,8 @@ final class EventFeed: @unchecked Sendable {
         append(progress.failure == .tripped ? .tripped : .failed, record, nil, at: progress.finishedAt ?? now)
       case .scheduled, .queued, .held, .running: break
       }
+    case .erase(let id, let spec):
+      channels[spec.namespace]?.log.erase(id, leaving: spec, redaction)
     default: break
     }
   }
@@ -323,6 +325,8 @@ extension StoreWrite {
     switch self {
     case .insert(let record): noted.contains(record.spec.namespace)
     case .update(_, let progress, let attempt): attempt != nil || progress.state.isFinal
+    // What was noted of the call loses what was erased.
+    case .erase(_, let spec): noted.contains(spec.namespace)
     default: false
     }
   }

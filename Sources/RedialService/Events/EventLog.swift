@@ -1,3 +1,5 @@
+internal import RedialModel
+
 /// The latest events, numbered without a gap: what a listener that is behind, or comes back, has yet to hear.
 ///
 /// Adding is constant in time, amortised; so is finding an event by its number.
@@ -37,6 +39,17 @@ struct EventLog {
     if dropped > 1024, dropped > events.count / 2 {
       events.removeFirst(dropped)
       dropped = 0
+    }
+  }
+
+  /// Takes what was erased of a call out of the events that tell of it.
+  ///
+  /// - Complexity: O(*n*) in the number of events that are kept.
+  mutating func erase(_ id: CallID, leaving spec: CallSpec, _ redaction: Redaction) {
+    for index in dropped..<events.count where events[index].call?.id == id {
+      let erased = events[index].erased(leaving: spec, redaction)
+      bytes += erased.data.count - events[index].data.count
+      events[index] = erased
     }
   }
 

@@ -54,6 +54,51 @@ extension StreamedEvent {
       data: writer.bytes)
   }
 
+  /// The same event without what was erased of its call; empty, should it not be understood.
+  ///
+  /// - Parameter spec: What is left of the call's spec.
+  func erased(leaving spec: CallSpec, _ redaction: Redaction) -> StreamedEvent {
+    let written = data.withUnsafeBufferPointer { bytes in
+      Result { () throws(JSONError) in
+        var (reader, writer) = (JSONReader(bytes), JSONWriter(capacity: bytes.count))
+        writer.beginObject()
+        try reader.beginObject()
+        while let name = try reader.nextKey() {
+          writer.key(name)
+          if name == "data" {
+            try Self.copyCall(from: &reader, to: &writer, spec, redaction)
+          } else {
+            writer.raw(Array(reader.raw(try reader.skipValue())))
+          }
+        }
+        writer.endObject()
+        return writer.bytes
+      }
+    }
+    return StreamedEvent(
+      kind: kind, target: target, call: call, labels: spec.labels, data: (try? written.get()) ?? Array("{}".utf8))
+  }
+
+  /// Copies a call as an event shows it, with what is left of its spec.
+  private static func copyCall(
+    from reader: inout JSONReader, to writer: inout JSONWriter, _ spec: CallSpec, _ redaction: Redaction
+  ) throws(JSONError) {
+    writer.beginObject()
+    try reader.beginObject()
+    while let name = try reader.nextKey() {
+      let value = Array(reader.raw(try reader.skipValue()))
+      switch name {
+      case "url": writer.field("url", redaction.url(spec.url))
+      case "labels": spec.labels.write(to: &writer)
+      case "contentErasedAt": writer.field("contentErasedAt", spec.contentErasedAt)
+      default:
+        writer.key(name)
+        writer.raw(value)
+      }
+    }
+    writer.endObject()
+  }
+
   /// What happened to a target's breaker; nil for what is no event of a target.
   init?(_ notice: Notice, at time: Timestamp) {
     let kind: Kind

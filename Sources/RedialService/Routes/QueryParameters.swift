@@ -29,6 +29,15 @@ struct QueryParameters {
     values.removeValue(forKey: name)
   }
 
+  /// Takes out a parameter that is true or false; false when it is not given, true when it is given without a value.
+  mutating func takeFlag(_ name: String) throws(Problem) -> Bool {
+    switch take(name) {
+    case nil, "false": return false
+    case "true", "": return true
+    default: throw Self.problem(name, "must be true or false")
+    }
+  }
+
   /// Makes sure that every parameter was taken.
   ///
   /// - Throws: A problem that names one that was not.

@@ -79,10 +79,14 @@ struct Routes: HTTPHandler {
     case .attempts(let id):
       try attempts(id, request.query, responder, caller)
     case .operate(let kind, let id):
-      try noParameters(request.query)
+      var parameters = try QueryParameters(request.query)
+      let erasesLabels = kind == .erase ? try parameters.takeFlag("labels") : false
+      try parameters.finish()
       let attribution = try attribution(of: request)
       runtime.ask(responder, for: .operation) {
-        .operate(Operation(kind, id, in: caller.namespace, reply: $0, attribution: attribution))
+        .operate(
+          Operation(
+            kind, id, in: caller.namespace, reply: $0, attribution: attribution, erasesLabels: erasesLabels))
       }
     case .targets:
       let wanted = try TargetQuery(parameters: request.query, in: caller.namespace)
@@ -205,13 +209,9 @@ struct Routes: HTTPHandler {
   private func isDryRun(_ query: String?) throws(Problem) -> Bool {
     guard let query else { return false }
     var parameters = try QueryParameters(query)
-    let text = parameters.take("dryRun")
+    let isDryRun = try parameters.takeFlag("dryRun")
     try parameters.finish()
-    switch text {
-    case nil, "false": return false
-    case "true", "": return true
-    default: throw QueryParameters.problem("dryRun", "must be true or false")
-    }
+    return isDryRun
   }
 
   /// Hands a call to the engine.

@@ -36,10 +36,13 @@ extension Command {
   /// `redial erase`
   static let erase = Command(
     name: "erase", summary: "Erase the payloads of a call that has ended.", operands: "ID", operandCount: 1...1,
-    options: [asJSON] + APIClient.options,
-    notes: "The history of the attempts stays. This cannot be undone, and the call cannot be retried afterwards."
+    options: [Option(name: "--labels", summary: "Erase its labels, too."), asJSON] + APIClient.options,
+    notes: """
+      Erased are header fields, bodies and the query of the URL. The history of the attempts stays. This cannot be undone,
+      and the call cannot be retried afterwards.
+      """
   ) { arguments throws(CommandError) in
-    try show("DELETE", "/content", arguments)
+    try show("DELETE", arguments.has("--labels") ? "/content?labels=true" : "/content", arguments)
   }
 
   /// `redial attempts`
