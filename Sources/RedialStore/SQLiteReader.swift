@@ -6,6 +6,9 @@ public import RedialModel
 public final class SQLiteReader: CallReader {
   /// Connections when nobody says how many.
   public static let defaultConnections = 4
+  /// The largest body of a client's call that is read with the call, in bytes; a larger one is left in the store, from
+  /// which ``StoredBodies`` reads it.
+  public static let largestHeldBody = 16 * 1024
 
   private let pool: ConnectionPool<ReadConnection>
 
@@ -136,7 +139,7 @@ private final class ReadConnection: @unchecked Sendable {
     bulk = try BulkTable(on: connection)
     timely = try TimelinessQueries(on: connection)
     waiting = try BacklogQueries(on: connection)
-    rows = try CallRows(on: connection, bodies: true)
+    rows = try CallRows(on: connection, bodies: true, largest: SQLiteReader.largestHeldBody)
     rowsWithoutBodies = try CallRows(on: connection, bodies: false)
     attempts = try AttemptRows(on: connection)
     retries = try RetryTable(on: connection)

@@ -29,9 +29,10 @@ public struct CallView {
   /// - Parameters:
   ///   - redaction: What is left out of the URL; what attempts were answered has been redacted when it was stored.
   ///   - withWarnings: Whether it shows what the client should think about, as the answer to a submission does.
+  ///   - request: The request, if it is to be shown.
   public static func write(
     _ call: CallRecord, attempts: [AttemptRecord], wait: Wait?, detail: Detail = .full, redaction: Redaction,
-    withWarnings: Bool = false, to writer: inout JSONWriter
+    withWarnings: Bool = false, request: RequestView? = nil, to writer: inout JSONWriter
   ) {
     let progress = call.progress
     let state = progress.state.visible
@@ -70,6 +71,10 @@ public struct CallView {
         write(captured, status: response.status, to: &writer)
       } else {
         writer.null()
+      }
+      if let request {
+        writer.key("request")
+        request.write(redaction: redaction, to: &writer)
       }
     }
     if withWarnings {

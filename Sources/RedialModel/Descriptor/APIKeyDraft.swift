@@ -81,8 +81,10 @@ public struct APIKeyDraft: Sendable, Hashable {
 public enum APIScope: String, Sendable, Hashable, CaseIterable {
   /// Handing over calls.
   case submit
-  /// Reading everything but secrets.
+  /// Reading everything but secrets and the requests of calls.
   case read
+  /// Seeing the requests that calls make, with their bodies, and making them again with changes.
+  case payloads
   /// Cancelling and retrying calls, controlling targets.
   case operate
   /// Reading the metrics, which are of all namespaces: only in the default one.

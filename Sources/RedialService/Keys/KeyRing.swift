@@ -136,6 +136,14 @@ final class KeyRing: Sendable {
     }
   }
 
+  /// Why a caller who has been admitted may not do what takes a further scope; nil if it may.
+  func refusal(of caller: Caller, lacking scope: APIScope) -> (Problem, [HTTPHeader])? {
+    guard case .key(let id) = caller.admission, self[id]?.grants(scope) != true,
+      case .refused(let problem, let fields) = Self.forbidden(scope)
+    else { return nil }
+    return (problem, fields)
+  }
+
   /// Whether the value of an `Authorization` field is meant for Redial, so that nobody else is to see it: any, where
   /// keys are asked for, and what looks like a key, where they are not.
   func isCredential(_ authorization: String) -> Bool {

@@ -80,14 +80,17 @@ extension Runtime {
   /// - Parameters:
   ///   - namespace: The only one that it may be of; nil where that is known.
   ///   - applied: The client's preference that an answer in time honours; nil when there was none.
+  ///   - withRequest: Whether its request is shown, too.
   ///   - orElse: What is answered when the call has not ended in time; the call as it stands, if nothing is given.
   func answerWhenEnded(
     _ id: CallID, in namespace: Namespace?, _ responder: HTTPResponder, within bound: Duration,
-    applied: Duration? = nil,
+    applied: Duration? = nil, withRequest: Bool = false,
     orElse: (@Sendable () throws -> HTTPResponse)? = nil
   ) {
-    let show = { @Sendable [self] (stored: StoredCall) in
-      Answer.call(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction, applied: applied)
+    let show = { @Sendable [self] (stored: StoredCall) throws in
+      Answer.call(
+        stored, wait: standings.wait(of: stored.record, at: clock.now), redaction, applied: applied,
+        request: withRequest ? try request(of: stored.record) : nil)
     }
     // There is something else for one whose call was accepted, who is not told otherwise because many queries wait.
     let isOwed = orElse != nil
@@ -95,7 +98,7 @@ extension Runtime {
     let finish = { @Sendable [self] (outcome: EndTable.Outcome) in
       query(responder, isOwed: isOwed) { [self] in
         if outcome == .timedOut, let orElse { return try orElse() }
-        return show(try storedCall(id, in: namespace))
+        return try show(try storedCall(id, in: namespace))
       }
     }
     let ticket = ends.wait(for: id, until: clock.now + bound, finish)
@@ -114,7 +117,7 @@ extension Runtime {
       do {
         let stored = try storedCall(id, in: namespace)
         guard stored.record.progress.state.isFinal, ends.giveUp(ticket) else { return nil }
-        return show(stored)
+        return try show(stored)
       } catch {
         guard ends.giveUp(ticket) else { return nil }
         throw error
@@ -123,10 +126,36 @@ extension Runtime {
   }
 
   /// Answers with a call as the store has it.
-  func answerWithCall(_ id: CallID, in namespace: Namespace?, _ responder: HTTPResponder) {
+  ///
+  /// - Parameter withRequest: Whether its request is shown, too.
+  func answerWithCall(
+    _ id: CallID, in namespace: Namespace?, _ responder: HTTPResponder, withRequest: Bool = false
+  ) {
     query(responder) { [self] in
       let stored = try storedCall(id, in: namespace)
-      return Answer.call(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction)
+      return Answer.call(
+        stored, wait: standings.wait(of: stored.record, at: clock.now), redaction,
+        request: withRequest ? try request(of: stored.record) : nil)
+    }
+  }
+
+  /// What is shown of a call's request.
+  private func request(of call: CallRecord) throws -> RequestView {
+    let isErased = call.spec.contentErasedAt != nil
+    return RequestView(of: call, body: isErased ? [] : try body(of: call, atMost: RequestView.mostBytes))
+  }
+
+  /// The first bytes of a call's body, wherever it is.
+  func body(of call: CallRecord, atMost count: Int) throws -> [UInt8] {
+    do throws(StoredBodyError) {
+      return try bodies.bytes(of: call, atMost: count)
+    } catch {
+      switch error {
+      case .gone: throw Answer.contentErased(call.id)
+      case .damaged(let clause):
+        throw StoreError(kind: .corrupt, message: "\(call.id) cannot be read: of its body, \(clause).")
+      case .unreadable(let failure): throw failure
+      }
     }
   }
 

@@ -11,6 +11,23 @@ struct BodyReading: Sendable {
     self.bodies = bodies
   }
 
+  /// The first bytes of a call's body. Blocks while they are read.
+  func bytes(of call: CallRecord, atMost count: Int) throws(StoredBodyError) -> [UInt8] {
+    guard case .stored(let size) = call.content, let bodies else { return Array(call.body.prefix(count)) }
+    let body = bodies.body(of: call.id, size: size)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(min(size, count))
+    while bytes.count < count {
+      let piece = try body.next(atMost: min(Self.piece, count - bytes.count))
+      if piece.isEmpty { break }
+      bytes += piece
+    }
+    return bytes
+  }
+
+  /// The most bytes that are read at a time.
+  private static let piece = 256 * 1024
+
   /// The body of a call; nil when it is in memory.
   func source(of call: CallRecord) -> (any BodySource)? {
     guard case .stored(let size) = call.content else { return nil }

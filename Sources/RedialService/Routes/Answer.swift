@@ -32,12 +32,16 @@ enum Answer {
 
   /// 200: a call.
   ///
-  /// - Parameter applied: The client's preference to wait, which was honoured (RFC 7240 §3).
+  /// - Parameters:
+  ///   - applied: The client's preference to wait, which was honoured (RFC 7240 §3).
+  ///   - request: The call's request, if it was asked for.
   static func call(
-    _ stored: StoredCall, wait: CallView.Wait?, _ redaction: Redaction, applied: Duration? = nil
+    _ stored: StoredCall, wait: CallView.Wait?, _ redaction: Redaction, applied: Duration? = nil,
+    request: RequestView? = nil
   ) -> HTTPResponse {
     var writer = JSONWriter(capacity: 2048)
-    CallView.write(stored.record, attempts: stored.attempts, wait: wait, redaction: redaction, to: &writer)
+    CallView.write(
+      stored.record, attempts: stored.attempts, wait: wait, redaction: redaction, request: request, to: &writer)
     guard let applied else { return json(200, writer, [HTTPHeader("etag", tag(of: writer.bytes))]) }
     return json(
       200, writer,
@@ -179,6 +183,13 @@ enum Answer {
     Problem(
       status: 404, code: "callNotFound", title: "There is no such call",
       detail: "No call has the id \(id); it may have been removed.")
+  }
+
+  /// The request is not known any more.
+  static func contentErased(_ id: CallID) -> Problem {
+    Problem(
+      status: 409, code: "contentErased", title: "The call's content was erased",
+      detail: "\(id) cannot be made again, for its request is not known any more.")
   }
 
   static func noSuchTarget(_ key: String) -> Problem {

@@ -10,13 +10,19 @@ extension Routes {
   ) throws(Problem) {
     var parameters = try QueryParameters(request.query)
     let text = parameters.take("wait")
+    let included = parameters.take("include")
     try parameters.finish()
-    guard let text else { return runtime.answerWithCall(id, in: caller.namespace, responder) }
+    guard included == nil || included == "request" else { throw QueryParameters.problem("include", "must be request") }
+    let withRequest = included != nil
+    if withRequest, !admits(caller, to: .payloads, responder) { return }
+    guard let text else {
+      return runtime.answerWithCall(id, in: caller.namespace, responder, withRequest: withRequest)
+    }
     guard let bound = DurationText.parse(text), bound <= longestWait else {
       throw QueryParameters.problem(
         "wait", "must be a duration such as 30s, and at most \(DurationText.format(longestWait))")
     }
-    runtime.answerWhenEnded(id, in: caller.namespace, responder, within: bound)
+    runtime.answerWhenEnded(id, in: caller.namespace, responder, within: bound, withRequest: withRequest)
   }
 
   /// How long the client of a submission waits for the result, if at all. A preference is bounded, not refused.

@@ -75,6 +75,7 @@ enum CallText {
   /// A call with its attempts.
   static func full(_ call: JSONValue) -> String {
     var text = "\(call["id"].shown ?? "") \(call["method"].shown ?? "") \(call["url"].shown ?? "")\n"
+    if case .object = call["request"] { text += request(call["request"]) }
     let attempts = call["attempts"].elements
     for attempt in attempts.dropLast() { text += line(attempt) }
     if let last = attempts.last { text += line(last, lastOf: call) }
@@ -84,6 +85,27 @@ enum CallText {
       text += "run again \(retry["at"].shown ?? "")\(by)\(reason)\n"
     }
     return text + summary(call)
+  }
+
+  /// The header fields and the body of a request.
+  private static func request(_ request: JSONValue) -> String {
+    if let time = request["erasedAt"].shown { return "its request was erased \(time)\n" }
+    var text = ""
+    for (name, values) in request["headers"].members {
+      for value in values.elements {
+        text += "  " + Terminal.styled("\(PlainText.escaped(name)): ", .soft) + (value.shown ?? "") + "\n"
+      }
+    }
+    let body = request["body"].text ?? ""
+    if !body.isEmpty {
+      let encoding = request["encoding"].text == "base64" ? ", as base 64" : ""
+      text += "  " + Terminal.styled("body, \(request["size"].integer ?? 0) bytes\(encoding):", .soft) + "\n"
+      for line in PlainText.escaped(body, keepsLines: true).split(separator: "\n", omittingEmptySubsequences: false) {
+        text += "  \(line)\n"
+      }
+      if request["truncated"].isTrue { text += "  " + Terminal.styled("(cut off)", .soft) + "\n" }
+    }
+    return text
   }
 
   /// A page of calls, a line each.

@@ -4,9 +4,22 @@ extension Command {
   /// `redial get`
   static let get = Command(
     name: "get", summary: "Show a call and its attempts.", operands: "ID", operandCount: 1...1,
-    options: [asJSON] + APIClient.options
+    options: [
+      Option(name: "--request", summary: "Show its request, too; that takes a key with the scope payloads."),
+      Option(name: "--curl", summary: "Show only its request, as a command line of curl."), asJSON,
+    ] + APIClient.options
   ) { arguments throws(CommandError) in
-    try show("GET", "", arguments)
+    guard arguments.has("--curl") else {
+      return try show("GET", arguments.has("--request") ? "?include=request" : "", arguments)
+    }
+    let answer = try APIClient(arguments).request("GET", "/v1/calls/\(try id(arguments))?include=request")
+    let request = answer.json["request"]
+    if let time = request["erasedAt"].shown {
+      throw CommandError(code: .refused, message: "the call's content was erased \(time)")
+    }
+    for gap in CurlText.gaps(request) { Terminal.error(PlainText.escaped(gap) + "\n") }
+    Terminal.write(CurlText.command(request) + "\n")
+    return .success
   }
 
   /// `redial cancel`

@@ -1,0 +1,79 @@
+/// The request of a call as people see it: what the client gave, without what is redacted.
+public struct RequestView: Sendable {
+  /// The call.
+  private let call: CallRecord
+  /// The first bytes of its body.
+  private let body: [UInt8]
+
+  /// The most bytes of a body that are shown.
+  public static let mostBytes = 1 << 20
+
+  /// Creates a view.
+  ///
+  /// - Parameter body: The first bytes of the call's body; ``mostBytes`` of a larger one.
+  public init(of call: CallRecord, body: [UInt8]) {
+    self.call = call
+    self.body = body
+  }
+
+  /// Writes the request as one object.
+  func write(redaction: Redaction, to writer: inout JSONWriter) {
+    let spec = call.spec
+    writer.beginObject()
+    writer.field("method", spec.method)
+    writer.field("url", redaction.url(spec.url))
+    writer.key("headers")
+    writeHeaders(redaction, to: &writer)
+    if spec.contentErasedAt != nil {
+      writer.key("body")
+      writer.null()
+      writer.key("encoding")
+      writer.null()
+      writer.key("size")
+      writer.null()
+    } else {
+      writeBody(to: &writer)
+    }
+    writer.field("truncated", spec.contentErasedAt == nil && body.count < call.content.size)
+    writer.field("erasedAt", spec.contentErasedAt)
+    writer.endObject()
+  }
+
+  private func writeBody(to writer: inout JSONWriter) {
+    let isTruncated = body.count < call.content.size
+    if let text = Self.text(of: body, mayEndEarly: isTruncated) {
+      writer.field("body", text)
+      writer.field("encoding", "utf8")
+    } else {
+      writer.field("body", Base64.encode(body))
+      writer.field("encoding", "base64")
+    }
+    writer.field("size", call.content.size)
+  }
+
+  /// The bytes as text; nil when they are not UTF-8. What is cut off may end within a character, which is left out.
+  private static func text(of bytes: [UInt8], mayEndEarly: Bool) -> String? {
+    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    guard mayEndEarly else { return nil }
+    for count in 1...3 where count < bytes.count {
+      if let text = String(validating: bytes.dropLast(count), as: UTF8.self) { return text }
+    }
+    return nil
+  }
+
+  /// Header fields as an object of arrays, in the order given; the values that nobody is shown are marked.
+  private func writeHeaders(_ redaction: Redaction, to writer: inout JSONWriter) {
+    let fields = call.spec.headers
+    writer.beginObject()
+    for (position, field) in fields.enumerated() where !fields[..<position].contains(where: { $0.name == field.name }) {
+      let isHidden = redaction.hidesHeader(field.name, call.spec.redactedHeaders)
+      writer.key(field.name)
+      writer.beginArray()
+      for other in fields[position...] where other.name == field.name {
+        writer.string(isHidden ? Redaction.marker : other.value)
+      }
+      writer.endArray()
+    }
+    writer.endObject()
+  }
+}

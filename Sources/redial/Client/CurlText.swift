@@ -1,0 +1,59 @@
+import RedialModel
+
+/// A request as a command line of curl for a POSIX shell.
+enum CurlText {
+  /// The command line.
+  ///
+  /// - Parameter request: The member `request` of a call.
+  static func command(_ request: JSONValue) -> String {
+    let method = request["method"].shown ?? "GET"
+    let body = request["body"].text ?? ""
+    var words = ["curl", "--globoff"]
+    // Of a HEAD request curl must know that no content follows.
+    if method == "HEAD" {
+      words.append("--head")
+    } else if method != (body.isEmpty ? "GET" : "POST") {
+      words += ["--request", quoted(method)]
+    }
+    words.append(quoted(request["url"].text ?? ""))
+    var hasContentType = false
+    for (name, values) in request["headers"].members {
+      if name.lowercased() == "content-type" { hasContentType = true }
+      for value in values.elements {
+        // A field without a value ends in a semicolon: with a colon, curl would leave it out.
+        let text = value.text ?? ""
+        words += ["--header", quoted(text.isEmpty ? "\(name);" : "\(name): \(text)")]
+      }
+    }
+    guard !body.isEmpty else { return words.joined(separator: " ") }
+    // curl would say that it is a form.
+    if !hasContentType { words += ["--header", quoted("content-type:")] }
+    // Characters that would act on a terminal are not shown to it, either.
+    if request["encoding"].text == "base64" || PlainText.escaped(body, keepsLines: true) != body {
+      let bytes = request["encoding"].text == "base64" ? body : Base64.encode(Array(body.utf8))
+      return
+        "printf %s \(quoted(bytes)) | base64 --decode | \((words + ["--data-binary", "@-"]).joined(separator: " "))"
+    }
+    // Not --data, which takes what begins with @ for the name of a file.
+    return (words + ["--data-raw", quoted(body)]).joined(separator: " ")
+  }
+
+  /// What of a command line somebody has to put in by hand, as sentences; empty when it is complete.
+  static func gaps(_ request: JSONValue) -> [String] {
+    var gaps: [String] = []
+    let hidden = request["headers"].members.filter { $0.value.elements.contains { $0.text == "REDACTED" } }.map(\.name)
+    if !hidden.isEmpty { gaps.append("The value of \(hidden.joined(separator: ", ")) is not shown: put it in.") }
+    if request["url"].text?.contains("=REDACTED") == true {
+      gaps.append("Parameters of the URL are not shown: put them in.")
+    }
+    if request["truncated"].isTrue {
+      gaps.append("The body is cut off: it has \(request["size"].integer ?? 0) bytes. `redial replay` sends all of it.")
+    }
+    return gaps
+  }
+
+  /// A text as one word: within single quotes a shell takes everything as it is but the quote.
+  static func quoted(_ text: String) -> String {
+    "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+  }
+}
