@@ -160,8 +160,21 @@ def test_every_operation_answers_as_documented(redial, flaky):
     ask("delete", content, query="?x=1", id=identity)
     ask("delete", content, id="call_0000000000000")
     ask("get", "/v1/calls/{id}/attempts", query="?include=body", id=identity)
+    anew = "/v1/calls/{id}/replay"
+    for example in CONTRACT["paths"][anew]["post"]["requestBody"]["content"]["application/json"]["examples"].values():
+        ask("post", anew, example["value"] | ({"url": target.url} if "url" in example["value"] else {}), id=identity)
+    ask("post", anew, id=identity)
+    ask("post", anew, headers={"prefer": "wait=10"}, id=identity)
+    ask("post", anew, query="?dryRun=true", id=identity)
+    ask("post", anew, "{", json, id=identity)
+    ask("post", anew, {"polcy": 1}, id=identity)
+    ask("post", anew, {"body": "x" * 10001}, id=identity)
+    ask("post", anew, "{}", {"content-type": "text/plain"}, id=identity)
+    ask("post", anew, id="call_0000000000000")
+    ask("get", "/v1/calls/{id}", query="?include=request", id=identity)
     ask("delete", content, id=identity)
     ask("post", again, id=identity)
+    ask("post", anew, id=identity)
     ask("get", "/v1/webhook-secret")
     ask("get", "/v1/webhook-secret", query="?x=1")
     operations, one, stop = "/v1/operations", "/v1/operations/{id}", "/v1/operations/{id}/cancel"

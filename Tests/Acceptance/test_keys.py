@@ -18,11 +18,12 @@ OPERATIONS = [
     if method in item]
 # What each scope is for, said here again on purpose.
 SCOPES = {
-    "submit": {("post", "/v1/calls"), ("post", "/v1/calls/batch"), ("post", "/v1/forward/{url}")},
+    "submit": {("post", "/v1/calls"), ("post", "/v1/calls/batch"), ("post", "/v1/forward/{url}"),
+               ("post", "/v1/calls/{id}/replay")},
     "operate": {
         ("put", "/v1/targets/{key}"), ("delete", "/v1/calls/{id}/content"), ("put", "/v1/policies/{name}"),
         ("delete", "/v1/policies/{name}")} | {("post", p) for _, p in OPERATIONS if re.match(
-        r"/v1/calls/\{id\}/|/v1/targets/\{key\}/|/v1/operations", p)},
+        r"/v1/calls/\{id\}/(?!replay)|/v1/targets/\{key\}/|/v1/operations", p)},
     "metrics": {("get", "/metrics")},
     "admin": {o for o in OPERATIONS if o[1].startswith(PATH)} | {
         o for o in OPERATIONS if o[1].startswith("/v1/webhook-endpoints") and o[0] != "get"} | {
@@ -113,7 +114,7 @@ def test_readiness_is_a_bare_status_without_a_key_and_says_why_with_one(redial, 
     assert service("GET", "/healthz").body == b"ok\n"
 
 
-@pytest.mark.parametrize("scope", ["submit", "read", "operate", "metrics", "admin"])
+@pytest.mark.parametrize("scope", ["submit", "read", "payloads", "operate", "metrics", "admin"])
 def test_a_scope_is_good_for_its_operations_and_no_others(redial, scope):
     service = redial()
     locked(service)

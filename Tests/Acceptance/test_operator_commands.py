@@ -14,7 +14,7 @@ ESCAPE = "\x1b["
 # What of the API each command is for; what none is for is for other programs.
 COMMANDS = {
     "call": {"submitCall", "getCall"}, "batch": {"submitBatch"}, "get": {"getCall"}, "attempts": {"listAttempts"},
-    "list": {"listCalls"}, "cancel": {"cancelCall"}, "retry": {"retryCall"}, "erase": {"eraseContent"},
+    "list": {"listCalls"}, "cancel": {"cancelCall"}, "retry": {"retryCall"}, "erase": {"eraseContent"}, "replay": {"replayCall"},
     "ops": {"listOperations", "beginOperation", "getOperation", "cancelOperation"},
     "targets": {"listTargets", "getTarget", "configureTarget", "pauseTarget", "resumeTarget", "tripTarget", "resetTarget",
                 "releaseTarget"},

@@ -95,3 +95,140 @@ def test_the_command_writes_a_request_as_a_curl_command_that_a_shell_takes_as_it
     assert target.next().body == b"\x00\xff\xfe\n"
     text = run("get", identity, "--request", "--url", service.url).stdout
     assert "x-q: it's $(id)" in text and "second" in text
+
+
+REPLAY = "/v1/calls/{id}/replay"
+
+
+def replay(service, identity, changes=None, status=202, headers=None, query=""):
+    answer = service("POST", f"/v1/calls/{identity}/replay{query}", changes, headers)
+    assert answer.status == status, answer.body
+    return check(answer, "post", REPLAY)
+
+
+def test_a_replay_is_a_new_call_that_names_the_old_and_has_its_content(redial, receiver):
+    target, service = receiver(), redial()
+    assert service("PUT", "/v1/policies/patient", {"maxAttempts": 7}).status == 201
+    identity = service.submit(
+        url=f"{target.url}/charge?token=s3cret", json={"amount": 1}, headers={"authorization": "Bearer catfish"},
+        policy="patient", labels={"team": "a"}, priority=7, redirects={"max": 2})
+    original = service.ended(identity)
+    sent = target.next()
+    again = service.ended(replay(service, identity)["id"])
+    assert again["id"] != identity and again["replayOf"] == identity and "replayOf" not in original
+    for name in ("url", "method", "target", "policy", "labels", "redirects", "maxAttempts"):
+        assert again[name] == original[name], name
+    got = target.next()
+    assert (got.method, got.path, got.body) == (sent.method, sent.path, sent.body)
+    assert got.headers["authorization"] == "Bearer catfish" and got.headers["redial-call-id"] == again["id"]
+    assert got.headers["idempotency-key"] != sent.headers["idempotency-key"]
+    # It is there after a restart, in lists, in the archive and in what is imported from it.
+    service.kill()
+    service.start()
+    assert [c.get("replayOf") for c in service("GET", "/v1/calls").json["data"]] == [identity, None]
+    service.terminate()
+    copy = service.store.parent / "copy.db"
+    archive = service.store.parent / "archive.jsonl"
+    assert run("export", "--store", f"sqlite:{service.store}", "--output", archive).returncode == 0
+    assert run("import", "--store", f"sqlite:{copy}", archive).returncode == 0
+    with sqlite3.connect(copy) as file:
+        specs = [json.loads(row[0]) for row in file.execute("SELECT spec FROM requests ORDER BY id")]
+    assert [s.get("replayOf") for s in specs] == [None, identity]
+
+
+def test_a_replay_has_its_changes_and_everything_else_as_it_was(redial, receiver):
+    target, other, service = receiver(), receiver(), redial()
+    identity = service.submit(
+        url=f"{target.url}/a", body="old", headers={"x-a": "1"}, labels={"team": "a"}, orderingKey="k",
+        callback={"url": f"{target.url}/hook"})
+    service.ended(identity)
+    # The target follows from the URL, as it did before; the callback is taken away.
+    call = service.ended(replay(service, identity, {"url": f"{other.url}/b", "callback": None})["id"])
+    assert call["target"] == other.url and call["labels"] == {"team": "a"}
+    got = other.next()
+    assert (got.method, got.path, got.body, got.headers["x-a"]) == ("POST", "/b", b"old", "1")
+    call = service.ended(replay(service, identity, {
+        "method": "PUT", "json": {"n": 2}, "headers": {"x-b": "2"}, "policy": {"maxAttempts": 3}, "target": "billing",
+        "labels": {"team": "b"}, "url": other.url})["id"])
+    assert (call["target"], call["labels"], call["maxAttempts"]) == ("billing", {"team": "b"}, 3)
+    got = other.next()
+    assert (got.method, got.body, got.headers["x-b"], got.headers["x-a"]) == ("PUT", b'{"n": 2}', "2", None)
+    empty = service.ended(replay(service, identity, {"body": None, "url": other.url, "callback": None})["id"])
+    assert other.next().body == b"" and empty["state"] == "succeeded"
+    later = replay(service, identity, {"delay": "1h"})
+    assert later["state"] == "scheduled" and later["waitingOn"] in ("startTime", "ordering")
+    # The original may be on its way; a large body comes whole.
+    large = service.submit(url=other.url, body="x" * 300_000, delay="1h")
+    service.ended(replay(service, large)["id"])
+    assert other.next().body == b"x" * 300_000
+    plan = replay(service, identity, {"labels": {"c": "d"}}, 200, query="?dryRun=true")
+    assert plan["call"]["url"] == f"{target.url}/a" and plan["call"]["labels"] == {"c": "d"}
+    waited = replay(service, large, status=200, headers={"prefer": "wait=10"})
+    assert waited["state"] == "succeeded"
+
+
+def test_a_replay_is_checked_as_a_submission_is(redial, receiver):
+    target, service = receiver(), redial("--max-body-bytes", "1000")
+    identity = service.submit(url=target.url, body="b", headers={"authorization": "x"})
+    service.ended(identity)
+    for changes, pointer in (
+            ({"polcy": {}}, "/polcy"), ({"url": "ftp://x"}, "/url"), ({"url": None}, "/url"), ({"policyName": "x"}, "/policyName"),
+            ({"replayOf": identity}, "/replayOf"), ({"body": "a", "json": 1}, "/json"), ({"method": "HEAD"}, "/method"),
+            ({"policy": "unknown"}, "/policy"), ({"policy": {"maxAttempts": 0}}, "/policy/maxAttempts"), ([], ""),
+            # What nobody is shown does not go to another origin.
+            ({"url": "http://localhost:1/"}, "/headers")):
+        assert replay(service, identity, changes, 422)["errors"][0]["pointer"] == pointer, changes
+    assert replay(service, identity, {"body": "x" * 1001}, 413)["code"] == "bodyTooLarge"
+    replay(service, identity, {"url": "http://localhost:1/", "headers": {}, "delay": "1h"})
+    key = {"idempotency-key": "once"}
+    first = replay(service, identity, {"delay": "1h"}, headers=key)["id"]
+    assert replay(service, identity, {"delay": "1h"}, headers=key)["id"] == first
+    assert replay(service, identity, {"delay": "2h"}, 422, key)["code"] == "idempotencyKeyReused"
+    assert replay(service, first, {"delay": "1h"}, 422, key)["code"] == "idempotencyKeyReused"
+    assert replay(service, "call_0000000000000", status=404)["code"] == "callNotFound"
+    assert replay(service, identity, status=404, headers={"redial-namespace": "acme"})["code"] == "callNotFound"
+    service("DELETE", f"/v1/calls/{identity}/content")
+    assert replay(service, identity, status=409)["code"] == "contentErased"
+    hooked = service.submit(url=target.url, callback={"url": target.url})
+    service.ended(hooked)
+    webhook = service("GET", "/v1/calls?kind=webhook").json["data"][0]["id"]
+    assert replay(service, webhook, status=409)["code"] == "notReplayable"
+
+
+def test_a_replay_obeys_the_egress_policy_of_today(redial, receiver):
+    target, service = receiver(), redial()
+    identity = service.submit(url=target.url, delay="1h")
+    service.terminate()
+    service.arguments += ["--egress-deny", "127.0.0.0/8"]
+    service.start()
+    assert replay(service, identity, status=422)["errors"][0]["pointer"] == "/url"
+
+
+def test_a_replay_with_another_request_takes_the_scope_payloads(redial, receiver):
+    target, service = receiver(), redial()
+    locked(service)
+    identity = service.submit(url=target.url, body="x", delay="1h")
+    submitter = bearer(make(service, "submit")["key"])
+    assert replay(service, identity, {"delay": "1h", "labels": {"a": "b"}}, headers=submitter)["replayOf"] == identity
+    for changes in ({"url": target.url}, {"method": "PUT"}, {"headers": {}}, {"body": "y"}, {"json": 1},
+                    {"bodyBase64": ""}):
+        assert "payloads" in replay(service, identity, changes, 403, submitter)["detail"]
+    assert "payloads" in replay(service, identity, None, 403, submitter, "?dryRun=true")["detail"]
+    both = bearer(make(service, "submit", "payloads")["key"])
+    assert replay(service, identity, {"body": "y", "delay": "1h"}, headers=both)["replayOf"] == identity
+    assert "submit" in replay(service, identity, None, 403, bearer(make(service, "payloads")["key"]))["detail"]
+
+
+def test_the_command_replays_with_changes(redial, receiver):
+    target, other, service = receiver(), receiver(), redial()
+    identity = service.submit(url=target.url, body="old", labels={"a": "b"})
+    service.ended(identity)
+    target.next()
+    done = run("replay", identity, "--url", service.url, "--to", f"{other.url}/x", "-d", "new", "--label", "c=d")
+    assert done.returncode == 0 and "succeeded" in done.stdout, done.stderr
+    got = other.next()
+    assert (got.path, got.body) == ("/x", b"new")
+    accepted = run("replay", identity, "--url", service.url, "--delay", "1h", "--no-wait").stdout.strip()
+    assert service.get(accepted)["replayOf"] == identity
+    assert f"repeats {identity}" in run("get", accepted, "--url", service.url).stdout
+    assert run("replay", "nonsense", "--url", service.url).returncode == 2

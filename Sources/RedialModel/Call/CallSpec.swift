@@ -23,6 +23,8 @@ public final class CallSpec: Sendable {
   /// The stored policy that it was when the call was accepted, such as `patient@3`, or ``defaultPolicyName``; nil for one
   /// that was given inline.
   public let policyName: String?
+  /// The call that this one repeats, with or without changes.
+  public let replayOf: CallID?
   /// When the call's payloads, and with them its header fields, were erased.
   public let contentErasedAt: Timestamp?
   /// Whether the request may be repeated once it may have been executed: yes, unless the client says no.
@@ -88,9 +90,10 @@ public final class CallSpec: Sendable {
   init(
     url: String, method: String, headers: [HeaderField], target: String, policy: RetryPolicy, policyJSON: [UInt8]?,
     policyName: String?, idempotent: Bool, labels: [Label], callback: Callback?, captureLimit: Int, maxRedirects: Int,
-    redactedHeaders: [String], priority: Int, orderingKey: String?, contentErasedAt: Timestamp? = nil,
-    warnings: [CallWarning] = []
+    redactedHeaders: [String], priority: Int, orderingKey: String?, replayOf: CallID? = nil,
+    contentErasedAt: Timestamp? = nil, warnings: [CallWarning] = []
   ) {
+    self.replayOf = replayOf
     self.url = url
     self.method = method
     self.headers = headers
@@ -129,7 +132,18 @@ public final class CallSpec: Sendable {
       policyName: policyName, idempotent: idempotent, labels: keepingLabels ? labels : [],
       callback: callback.map { Callback(url: Self.withoutQuery($0.url), events: $0.events) },
       captureLimit: captureLimit, maxRedirects: maxRedirects, redactedHeaders: redactedHeaders, priority: priority,
-      orderingKey: orderingKey, contentErasedAt: contentErasedAt ?? time)
+      orderingKey: orderingKey, replayOf: replayOf, contentErasedAt: contentErasedAt ?? time)
+  }
+
+  /// The same as that of a call that repeats another.
+  ///
+  /// - Parameter policyName: The stored policy that its policy was when it was accepted.
+  func replaying(_ original: CallID, policyName: String?) -> CallSpec {
+    CallSpec(
+      url: url, method: method, headers: headers, target: target, policy: policy, policyJSON: policyJSON,
+      policyName: policyName, idempotent: idempotent, labels: labels, callback: callback, captureLimit: captureLimit,
+      maxRedirects: maxRedirects, redactedHeaders: redactedHeaders, priority: priority, orderingKey: orderingKey,
+      replayOf: original)
   }
 
   /// Whether everything that ``erased(at:keepingLabels:)`` takes away is gone already.

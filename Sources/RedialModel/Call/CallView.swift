@@ -50,6 +50,7 @@ public struct CallView {
     writer.field("target", call.spec.targetName)
     if call.spec.maxRedirects > 0 { call.spec.writeRedirects(to: &writer) }
     writer.field("policy", call.spec.policyName)
+    if let original = call.spec.replayOf { writer.field("replayOf", original) }
     call.spec.labels.write(to: &writer)
     writer.field("createdAt", call.createdAt)
     writer.field("finishedAt", progress.finishedAt)

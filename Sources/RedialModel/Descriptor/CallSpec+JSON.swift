@@ -50,6 +50,7 @@ extension CallSpec {
     writer.key("policy")
     if let policyJSON { writer.raw(policyJSON) } else { policy.write(to: &writer) }
     if let policyName { writer.field("policyName", policyName) }
+    if let replayOf { writer.field("replayOf", replayOf) }
     if let contentErasedAt { writer.field("contentErasedAt", contentErasedAt) }
     writer.field("target", targetName)
     // People know it by the key that they use.

@@ -20,6 +20,7 @@ struct DescriptorReader: ~Copyable {
   /// The policy that was read last.
   private(set) var policy = KnownPolicy.unsaid
   private(set) var policyName: String?
+  private var replayOf: CallID?
   private var contentErasedAt: Timestamp?
   private var namespace: Namespace?
   private var start: CallDescriptor.Start?
@@ -38,7 +39,7 @@ struct DescriptorReader: ~Copyable {
   private enum Member: Int, CaseIterable {
     case url, method, headers, body, json, bodyBase64, policy, delay, startAt, target, idempotent, labels, callback
     case capture, redirects, orderingKey, priority
-    case policyName, contentErasedAt, namespace
+    case policyName, replayOf, contentErasedAt, namespace
   }
 
   private static let allMembers = Members(Member.allCases.map { "\($0)" })
@@ -93,6 +94,7 @@ struct DescriptorReader: ~Copyable {
     case .priority: priority = try integer("/priority", in: CallSpec.priorities)
     case .orderingKey: orderingKey = try name("/orderingKey")
     case .policyName: policyName = try string("/policyName")
+    case .replayOf: replayOf = try string("/replayOf").flatMap { CallID($0) }
     case .namespace: try readNamespace()
     case .contentErasedAt: contentErasedAt = try string("/contentErasedAt").flatMap { TimestampText.parse($0) }
     }
@@ -407,7 +409,7 @@ struct DescriptorReader: ~Copyable {
       callback: callback.take(),
       captureLimit: captureLimit ?? min(CallDescriptor.defaultCaptureBytes, limits.captureBytes),
       maxRedirects: maxRedirects ?? 0, redactedHeaders: redactedHeaders, priority: priority ?? CallSpec.defaultPriority,
-      orderingKey: orderingKey.take(), contentErasedAt: contentErasedAt, warnings: warnings)
+      orderingKey: orderingKey.take(), replayOf: replayOf, contentErasedAt: contentErasedAt, warnings: warnings)
     return CallDescriptor(spec: spec, body: body.take() ?? [], start: start ?? .after(.zero))
   }
 }

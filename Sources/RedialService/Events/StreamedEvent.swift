@@ -60,7 +60,8 @@ extension StreamedEvent {
   func erased(leaving spec: CallSpec, _ redaction: Redaction) -> StreamedEvent {
     let written = data.withUnsafeBufferPointer { bytes in
       Result { () throws(JSONError) in
-        var (reader, writer) = (JSONReader(bytes), JSONWriter(capacity: bytes.count))
+        var reader = JSONReader(bytes)
+        var writer = JSONWriter(capacity: bytes.count)
         writer.beginObject()
         try reader.beginObject()
         while let name = try reader.nextKey() {

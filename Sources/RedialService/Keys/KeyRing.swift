@@ -223,7 +223,8 @@ extension Route {
     case .health, .dashboard, .contract: .open
     // A load balancer has no key, and gets the status alone.
     case .readiness: hasKey ? .scope(.read) : .open
-    case .submit, .submitBatch, .forward: .scope(.submit)
+    // A replay with another request takes the scope payloads, too; the route itself sees to that.
+    case .submit, .submitBatch, .forward, .replay: .scope(.submit)
     case .list, .call, .attempts, .targets, .target, .events, .preview, .simulate: .scope(.read)
     case .policies, .policy, .operations, .operation: .scope(.read)
     case .operate, .configure, .control, .putPolicy, .removePolicy, .beginOperation, .cancelOperation: .scope(.operate)

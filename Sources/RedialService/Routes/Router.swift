@@ -10,6 +10,7 @@ enum Route: Sendable {
   case list
   case call(CallID)
   case attempts(CallID)
+  case replay(CallID)
   case operate(Operation.Kind, CallID)
   case targets
   case target(String)
@@ -140,6 +141,7 @@ enum Route: Sendable {
     case ["attempts"]: return choose(method, [(.get, .attempts(id))])
     case ["cancel"]: return choose(method, [(.post, .operate(.cancel, id))])
     case ["retry"]: return choose(method, [(.post, .operate(.retry, id))])
+    case ["replay"]: return choose(method, [(.post, .replay(id))])
     case ["content"]: return choose(method, [(.delete, .operate(.erase, id))])
     default: return .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
     }

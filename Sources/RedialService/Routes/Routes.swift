@@ -78,6 +78,7 @@ struct Routes: HTTPHandler {
     case .call(let id): try show(id, request, responder, caller)
     case .attempts(let id):
       try attempts(id, request.query, responder, caller)
+    case .replay(let id): try counting { () throws(Problem) in try replay(id, request, responder, caller) }
     case .operate(let kind, let id):
       var parameters = try QueryParameters(request.query)
       let erasesLabels = kind == .erase ? try parameters.takeFlag("labels") : false
@@ -206,7 +207,7 @@ struct Routes: HTTPHandler {
     submit(descriptor, waiting: preferredWait(request), responder, atEndOfTurn: true)
   }
 
-  private func isDryRun(_ query: String?) throws(Problem) -> Bool {
+  func isDryRun(_ query: String?) throws(Problem) -> Bool {
     guard let query else { return false }
     var parameters = try QueryParameters(query)
     let isDryRun = try parameters.takeFlag("dryRun")

@@ -75,6 +75,7 @@ enum CallText {
   /// A call with its attempts.
   static func full(_ call: JSONValue) -> String {
     var text = "\(call["id"].shown ?? "") \(call["method"].shown ?? "") \(call["url"].shown ?? "")\n"
+    if let original = call["replayOf"].shown { text += "repeats \(original)\n" }
     if case .object = call["request"] { text += request(call["request"]) }
     let attempts = call["attempts"].elements
     for attempt in attempts.dropLast() { text += line(attempt) }

@@ -6,29 +6,51 @@ extension Command {
   static let call = Command(
     name: "call", summary: "Submit a call, wait for its end, and show its attempts as they happen.",
     operands: "URL", operandCount: 1...1,
-    options: [
-      Option(name: "--method", short: "-X", form: "METHOD", summary: "Method [GET, or POST with a body]."),
-      Option(
-        name: "--header", short: "-H", form: "'NAME: VALUE'", summary: "A header field of the request.", repeats: true),
-      Option(
-        name: "--data", short: "-d", form: "TEXT",
-        summary: "Request body; @FILE reads it from a file. If it is JSON, it is sent as application/json."),
-      Option(
-        name: "--not-idempotent", summary: "Do not repeat the request once it may have been executed."),
-      Option(name: "--policy", form: "JSON", summary: "The policy, as in a call descriptor."),
-      Option(name: "--delay", form: "DURATION", summary: "Wait this long before the first attempt."),
-      Option(
-        name: "--target", form: "KEY", summary: "Target whose breaker and limits the call shares [the URL's origin]."),
-      Option(name: "--label", form: "NAME=VALUE", summary: "A label of the call.", repeats: true),
-      Option(name: "--callback", form: "URL", summary: "URL that gets a webhook when the call ends."),
-      Option(name: "--no-wait", summary: "Show the id of the accepted call and exit."),
-      Option(
-        name: "--timeout", form: "DURATION", summary: "Stop waiting after this time; the call goes on [no limit]."),
-      Option(name: "--json", summary: "Show only the ended call, as JSON."),
-    ] + APIClient.options
+    options: descriptorOptions + followOptions + APIClient.options
   ) { arguments throws(CommandError) in
-    try CallCommand(arguments).run()
+    try CallCommand(arguments).run("/v1/calls", url: arguments.operands[0])
   }
+
+  /// `redial replay`
+  static let replay = Command(
+    name: "replay", summary: "Submit a call like an earlier one, with changes, and show its attempts as they happen.",
+    operands: "ID", operandCount: 1...1,
+    options: [Option(name: "--to", form: "URL", summary: "Another URL [the original's].")] + descriptorOptions
+      + followOptions + APIClient.options,
+    notes: """
+      Each option replaces what the original has; what is not named stays. Another URL, method, header or body takes a key
+      with the scope payloads. Secret header fields do not go to another origin: name all headers again.
+      """
+  ) { arguments throws(CommandError) in
+    guard let id = CallID(arguments.operands[0]) else {
+      throw CommandError(
+        code: .usage, message: "\"\(arguments.operands[0])\" is not the id of a call; `redial list` shows ids")
+    }
+    return try CallCommand(arguments).run("/v1/calls/\(id)/replay", url: arguments.value("--to"))
+  }
+
+  private static let descriptorOptions = [
+    Option(name: "--method", short: "-X", form: "METHOD", summary: "Method [GET, or POST with a body]."),
+    Option(
+      name: "--header", short: "-H", form: "'NAME: VALUE'", summary: "A header field of the request.", repeats: true),
+    Option(
+      name: "--data", short: "-d", form: "TEXT",
+      summary: "Request body; @FILE reads it from a file. If it is JSON, it is sent as application/json."),
+    Option(name: "--not-idempotent", summary: "Do not repeat the request once it may have been executed."),
+    Option(name: "--policy", form: "JSON", summary: "The policy, as in a call descriptor."),
+    Option(name: "--delay", form: "DURATION", summary: "Wait this long before the first attempt."),
+    Option(
+      name: "--target", form: "KEY", summary: "Target whose breaker and limits the call shares [the URL's origin]."),
+    Option(name: "--label", form: "NAME=VALUE", summary: "A label of the call.", repeats: true),
+    Option(name: "--callback", form: "URL", summary: "URL that gets a webhook when the call ends."),
+  ]
+
+  private static let followOptions = [
+    Option(name: "--no-wait", summary: "Show the id of the accepted call and exit."),
+    Option(
+      name: "--timeout", form: "DURATION", summary: "Stop waiting after this time; the call goes on [no limit]."),
+    Option(name: "--json", summary: "Show only the ended call, as JSON."),
+  ]
 }
 
 /// Submits a call and follows it.
@@ -43,9 +65,14 @@ struct CallCommand {
     client = APIClient(arguments)
   }
 
-  func run() throws(CommandError) -> ExitCode {
+  /// Submits the call that the options amount to.
+  ///
+  /// - Parameters:
+  ///   - path: Where it is submitted.
+  ///   - url: Its URL; nil for that of the call that it repeats.
+  func run(_ path: String, url: String?) throws(CommandError) -> ExitCode {
     let limit = try Self.timeout(arguments)
-    let accepted = try client.request("POST", "/v1/calls", json: try descriptor())
+    let accepted = try client.request("POST", path, json: try descriptor(url))
     guard let id = accepted.json["id"].shown else {
       throw CommandError(code: .unreachable, message: "\(client.base) does not answer like Redial")
     }
@@ -92,10 +119,10 @@ struct CallCommand {
   }
 
   /// The call descriptor that the options amount to; the service says what is wrong with it.
-  private func descriptor() throws(CommandError) -> [UInt8] {
+  private func descriptor(_ url: String?) throws(CommandError) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
-    writer.field("url", arguments.operands[0])
+    if let url { writer.field("url", url) }
     if let method = arguments.value("--method") { writer.field("method", method) }
     try writeHeaders(&writer)
     if let data = arguments.value("--data") {

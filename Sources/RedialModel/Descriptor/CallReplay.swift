@@ -1,0 +1,129 @@
+internal import RedialCore
+
+/// What a client wants to be different when a call is made again as a new call: members of a descriptor, each of which
+/// replaces the original's. `null` takes the original's away, so that the default holds.
+public struct CallReplay: Sendable {
+  private let changes: [(name: String, value: [UInt8])]
+  /// The members that are changed or taken away.
+  private let named: Set<String>
+
+  private static let bodies: Set<String> = ["body", "json", "bodyBase64"]
+  private static let request: Set<String> = bodies.union(["url", "method", "headers"])
+  /// What the spec of an accepted call says and no client may.
+  private static let internals: Set<String> = ["policyName", "contentErasedAt", "namespace", "replayOf"]
+
+  /// Reads changes; no bytes at all are none.
+  ///
+  /// - Throws: A problem of status 400 for a text that is not JSON, 422 for one that is not an object.
+  public static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> CallReplay {
+    var changes: [(name: String, value: [UInt8])] = []
+    var named: Set<String> = []
+    if !bytes.isEmpty {
+      var reader = DescriptorReader(json: JSONReader(bytes), limits: .unlimited)
+      try reader.readWhole { reader throws(JSONError) in
+        guard try reader.expect(.object, "", "must be a JSON object such as {\"url\": \"https://example.com/\"}") else {
+          return
+        }
+        try reader.json.beginObject()
+        while let name = try reader.json.nextKey() {
+          let isNull = try reader.json.peek() == .null
+          let value = Array(reader.json.raw(try reader.json.skipValue()))
+          // A repetition is left for the descriptor's reader to refuse.
+          if !isNull || named.contains(name) { changes.append((name, value)) }
+          named.insert(name)
+        }
+      }
+      try reader.refuseFaults(code: "invalidDescriptor", title: "The replay cannot be accepted")
+    }
+    return CallReplay(changes: changes, named: named)
+  }
+
+  /// Whether another request is made than the original's: another URL, method, header field or body.
+  public var changesRequest: Bool { !named.isDisjoint(with: Self.request) }
+
+  /// Whether the new call has the original's body.
+  public var keepsBody: Bool { named.isDisjoint(with: Self.bodies) }
+
+  /// The descriptor of the new call; it is checked as any other is.
+  ///
+  /// - Parameters:
+  ///   - body: The original's body; needed only if ``keepsBody``.
+  ///   - redaction: What nobody is shown. Header fields that are hidden do not go to another origin.
+  /// - Throws: A problem of status 409 when the original cannot be made again, 413 for a body that is too large, 422 for
+  ///   everything else, which names each member at fault.
+  public func descriptor(
+    of original: CallRecord, body: [UInt8], limits: CallDescriptor.Limits, _ redaction: Redaction
+  ) throws(Problem) -> CallDescriptor {
+    let text = try merged(with: original.spec)
+    var descriptor = try text.withUnsafeBufferPointer { bytes throws(Problem) in
+      try CallDescriptor.read(bytes, limits: limits)
+    }
+    try checkSecrets(of: original.spec, in: descriptor.spec, redaction)
+    if keepsBody {
+      try checkBody(body, descriptor.spec.method, limits)
+      descriptor.body = body
+    }
+    descriptor.spec = descriptor.spec.replaying(
+      original.id, policyName: named.contains("policy") ? descriptor.spec.policyName : original.spec.policyName)
+    return descriptor
+  }
+
+  /// The original's members that stay, and the changes, as one descriptor.
+  private func merged(with spec: CallSpec) throws(Problem) -> [UInt8] {
+    var dropped = named.union(Self.internals)
+    // A target that followed from the URL follows from the new one.
+    if let origin = try? TargetURL(spec.url).origin, spec.targetName == origin { dropped.insert("target") }
+    let members = spec.canonicalJSON
+    let changes = changes
+    let merged = members.withUnsafeBufferPointer { bytes in
+      Result { () throws(JSONError) in
+        var reader = JSONReader(bytes)
+        var writer = JSONWriter(capacity: bytes.count + 256)
+        writer.beginObject()
+        try reader.beginObject()
+        while let name = try reader.nextKey() {
+          let value = reader.raw(try reader.skipValue())
+          guard !dropped.contains(name) else { continue }
+          writer.key(name)
+          writer.raw(Array(value))
+        }
+        for change in changes {
+          writer.key(change.name)
+          writer.raw(change.value)
+        }
+        writer.endObject()
+        return writer.bytes
+      }
+    }
+    guard case .success(let bytes) = merged else { preconditionFailure("a spec's canonical JSON is JSON") }
+    return bytes
+  }
+
+  /// Refuses to send header fields that nobody is shown to somebody who did not get them before.
+  private func checkSecrets(of original: CallSpec, in new: CallSpec, _ redaction: Redaction) throws(Problem) {
+    guard !named.contains("headers"), (try? TargetURL(original.url).origin) != (try? TargetURL(new.url).origin),
+      let hidden = original.headers.first(where: { redaction.hidesHeader($0.name, original.redactedHeaders) })
+    else { return }
+    throw Self.refusal(
+      "/headers", "must be given, since the URL has another origin and the original's field \(hidden.name) is secret")
+  }
+
+  /// Checks the original's body as the descriptor's reader does one that is given.
+  private func checkBody(_ body: [UInt8], _ method: String, _ limits: CallDescriptor.Limits) throws(Problem) {
+    if body.count > limits.bodyBytes {
+      throw Self.refusal(
+        status: 413, code: "bodyTooLarge", "/body",
+        "is \(body.count) bytes long in the original; at most \(limits.bodyBytes) are accepted")
+    }
+    guard !body.isEmpty, method == "HEAD" || method == "TRACE" else { return }
+    throw Self.refusal("/method", "must not be \(method), since the original has a body; \"body\": null leaves it out")
+  }
+
+  private static func refusal(
+    status: Int = 422, code: String = "invalidDescriptor", _ pointer: String, _ detail: String
+  ) -> Problem {
+    Problem(
+      status: status, code: code, title: "The replay cannot be accepted", detail: "\(pointer) \(detail).",
+      errors: [.init(pointer: pointer, detail: detail)])
+  }
+}

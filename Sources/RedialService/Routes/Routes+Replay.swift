@@ -1,0 +1,67 @@
+internal import HTTPServer
+internal import RedialModel
+internal import RedialStore
+
+/// Calls that are made again, as new calls.
+extension Routes {
+  /// Submits a call like an earlier one, with changes.
+  func replay(
+    _ id: CallID, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
+  ) throws(Problem) {
+    let isDryRun = try isDryRun(request.query)
+    if !request.body.isEmpty { try checkContentType(request.header("content-type")) }
+    let replay = try CallReplay.read(request.body.bindMemory(to: UInt8.self))
+    // Who has another request made with what the original holds could have it sent to himself; a dry run shows it.
+    if replay.changesRequest || isDryRun, !admits(caller, to: .payloads, responder) { return }
+    let key = try keyText(of: request).map {
+      IdempotencyKey(text: caller.qualified($0), fingerprint: Self.fingerprint(ofReplay: id, request.body))
+    }
+    let limits = limits(for: caller)
+    let wait = preferredWait(request)
+    runtime.query(responder) { [self] () throws -> HTTPResponse? in
+      do {
+        let descriptor = try descriptor(of: replay, id, limits, caller)
+        if isDryRun {
+          showPlan(of: descriptor, responder, caller)
+        } else {
+          var keyed = descriptor
+          keyed.key = key
+          submit(keyed, waiting: wait, responder)
+        }
+        return nil
+      } catch {
+        runtime.metrics.count { $0.refused += 1 }
+        throw error
+      }
+    }
+  }
+
+  /// Reads the original, and makes the descriptor of the new call.
+  private func descriptor(
+    of replay: CallReplay, _ id: CallID, _ limits: CallDescriptor.Limits, _ caller: Caller
+  ) throws -> CallDescriptor {
+    guard let original = try runtime.reader.call(id, in: caller.namespace, allResponses: false)?.record else {
+      throw Answer.noSuchCall(id)
+    }
+    guard original.kind == .call else {
+      throw Problem(
+        status: 409, code: "notReplayable", title: "The call cannot be replayed",
+        detail: "\(id) is a webhook; POST /v1/calls/\(id)/retry delivers it again.")
+    }
+    guard original.spec.contentErasedAt == nil else { throw Answer.contentErased(id) }
+    let body = replay.keepsBody ? try runtime.body(of: original, atMost: .max) : []
+    return try replay.descriptor(of: original, body: body, limits: limits, runtime.redaction)
+  }
+
+  /// By what a repetition is known: which call is replayed, and with which changes.
+  private static func fingerprint(ofReplay id: CallID, _ body: UnsafeRawBufferPointer) -> [UInt8] {
+    (Array("replay of \(id)\n".utf8) + Array(body)).withUnsafeBytes { SHA256Digest.of($0) }
+  }
+
+  /// Whether a caller may also do what takes a further scope; if not, it is refused here.
+  func admits(_ caller: Caller, to scope: APIScope, _ responder: HTTPResponder) -> Bool {
+    guard let (problem, fields) = keys.refusal(of: caller, lacking: scope) else { return true }
+    runtime.respond(responder, Answer.problem(problem, fields))
+    return false
+  }
+}
