@@ -5,7 +5,7 @@ internal import RedialModel
 extension Engine {
   /// Counts an attempt that the target, and nobody's wish, has ended.
   mutating func tally(
-    _ attempt: AttemptRecord, _ decision: RetryDecision, _ cancelledBy: [ReplyToken], of index: Int
+    _ attempt: AttemptRecord, _ decision: RetryDecision, _ cancelledBy: [ReplyToken], _ kind: CallKind, of index: Int
   ) {
     guard attempt.outcome != .interrupted, attempt.outcome != .cancelled else { return }
     var (succeeded, ended) = (false, !cancelledBy.isEmpty)
@@ -15,6 +15,8 @@ extension Engine {
     case .retry, .park: break
     }
     targets[index].recent.count(attempt.duration, succeeded: succeeded, ended: ended, at: now)
+    guard kind == .call else { return }
+    namespaces[targets[index].namespace].tally.countAttempt(attempt.duration, succeeded: succeeded, ended: ended)
   }
 
   /// One target.

@@ -64,6 +64,16 @@ extension Engine {
     for place in namespaces.indices { noteSharing(place) }
   }
 
+  /// What was counted in each namespace since this was last asked.
+  mutating func takeTallies() -> [(namespace: Namespace, tally: CallTally)] {
+    var tallies: [(namespace: Namespace, tally: CallTally)] = []
+    for place in namespaces.indices where !namespaces[place].tally.isEmpty {
+      tallies.append((namespaces[place].namespace, namespaces[place].tally))
+      namespaces[place].tally = CallTally()
+    }
+    return tallies
+  }
+
   /// Counts calls in the shards of others, more or fewer.
   mutating func countElsewhere(_ change: Int, at place: Int) {
     elsewhere += change

@@ -94,7 +94,7 @@ extension Engine {
     attempt.response?.redact(settings.redaction, and: spec.redactedHeaders)
     attempt.decision = DecisionText.json(decision, for: end, failure: attempt.failure, of: spec)
     answer(cancelledBy, id, decision)
-    tally(attempt, decision, cancelledBy, of: index)
+    tally(attempt, decision, cancelledBy, calls[at: place].record.kind, of: index)
     switch decision.action {
     case .succeed: finish(id, .succeeded, attempt: attempt)
     case _ where !cancelledBy.isEmpty: finish(id, .cancelled, attempt: attempt)
@@ -167,7 +167,9 @@ extension Engine {
     // Only a webhook tells of these.
     if record.spec.callback != nil, let attempt { record.history.append(attempt) }
     writes.append(.update(id, record.progress, attempt))
-    countUnfinished(-1, at: targets[call.target].namespace)
+    let namespace = targets[call.target].namespace
+    countUnfinished(-1, at: namespace)
+    if record.kind == .call { namespaces[namespace].tally.countEnd(state) }
     // Behind the webhook, which has to follow the end that it tells of.
     defer { if record.spec.orderingKey != nil { passTurn(record) } }
     if let failure {

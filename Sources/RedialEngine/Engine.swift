@@ -184,6 +184,7 @@ public struct Engine: Sendable {
     case .control(let control): self.control(control)
     case .describe(let key, let reply): effects.actions.append(.reply(reply, .report(describe(key))))
     case .describePage(let query, let reply): effects.actions.append(.reply(reply, .report(describe(query))))
+    case .tally(let reply): effects.actions.append(.reply(reply, .tallied(takeTallies())))
     case .report(let reply): effects.actions.append(.reply(reply, .report(report())))
     case .attemptEnded(let result): attemptEnded(result)
     case .claimedDue(let claim): claimedDue(claim)

@@ -91,6 +91,8 @@ public enum Reply: Sendable {
   indirect case controlled(TargetSnapshot)
   /// How things stand.
   case report(EngineReport)
+  /// What was counted in each namespace since this was last asked.
+  case tallied([(namespace: Namespace, tally: CallTally)])
   /// It cannot be.
   case refused(Problem)
 }

@@ -24,6 +24,8 @@ public enum EngineEvent: Sendable {
   indirect case control(TargetControl)
   /// A client wants to know how things stand.
   case report(ReplyToken)
+  /// Somebody wants what was counted since this was last asked.
+  case tally(ReplyToken)
   /// A client wants to see a target, or all of them.
   case describe(String?, ReplyToken)
   /// A client wants to see a page of the targets of a namespace.

@@ -10,6 +10,8 @@ struct NamespaceState: Sendable {
   /// Its calls in the shards of others that have not ended, and by how much that has changed since.
   var elsewhere = 0
   var driftElsewhere = 0
+  /// How its calls ended and attempts went since somebody last asked.
+  var tally = CallTally()
   /// Its attempts under way.
   var inFlight = 0
   /// Those that its targets have borrowed; see Engine+Slots.

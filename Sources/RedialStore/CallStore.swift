@@ -96,6 +96,11 @@ public protocol CallReader: Sendable {
   /// What the store takes, and how many finished calls it holds. The cost does not depend on how many.
   func usage() throws(StoreError) -> StoreUsage
 
+  /// How the calls of a namespace ended and their attempts went, by step, from a time on; steps without any are left out.
+  func statistics(
+    of namespace: Namespace, by step: StatisticsStep, from time: Timestamp
+  ) throws(StoreError) -> [(start: Timestamp, tally: CallTally)]
+
   /// What should have happened by now and has not, by the wall clock; at the cost of what is late or in memory.
   func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding]
 

@@ -8,7 +8,7 @@ public final class SQLiteReader: CallReader {
   public static let defaultConnections = 4
   /// The largest body of a client's call that is read with the call, in bytes; a larger one is left in the store, from
   /// which ``StoredBodies`` reads it.
-  public static let largestHeldBody = 16 * 1024
+  public static let largestHeldBody = 32 * 1024
 
   private let pool: ConnectionPool<ReadConnection>
 
@@ -85,6 +85,15 @@ public final class SQLiteReader: CallReader {
     try withConnection { connection throws(StoreError) in try connection.usage.usage() }
   }
 
+  /// How the calls of a namespace ended and their attempts went, by step, from a time on.
+  public func statistics(
+    of namespace: Namespace, by step: StatisticsStep, from time: Timestamp
+  ) throws(StoreError) -> [(start: Timestamp, tally: CallTally)] {
+    try withConnection { connection throws(StoreError) in
+      try connection.statistics(of: namespace, by: step, from: time)
+    }
+  }
+
   /// What should have happened by now and has not.
   public func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding] {
     try withConnection { connection throws(StoreError) in try connection.lateness(at: now) }
@@ -117,6 +126,7 @@ private final class ReadConnection: @unchecked Sendable {
   let usage: UsageQueries
   let policies: PolicyTable
   let bulk: BulkTable
+  private let tallies: StatisticsTable
   private let timely: TimelinessQueries
   private let waiting: BacklogQueries
   private let rows: CallRows
@@ -137,6 +147,7 @@ private final class ReadConnection: @unchecked Sendable {
     usage = try UsageQueries(on: connection)
     policies = try PolicyTable(on: connection)
     bulk = try BulkTable(on: connection)
+    tallies = try StatisticsTable(on: connection)
     timely = try TimelinessQueries(on: connection)
     waiting = try BacklogQueries(on: connection)
     rows = try CallRows(on: connection, bodies: true, largest: SQLiteReader.largestHeldBody)
@@ -227,6 +238,15 @@ private final class ReadConnection: @unchecked Sendable {
         return StoredBacklog(isComplete: true)
       }
       return try waiting.backlog(of: id, in: number, limit: limit)
+    }
+  }
+
+  func statistics(
+    of namespace: Namespace, by step: StatisticsStep, from time: Timestamp
+  ) throws(StoreError) -> [(start: Timestamp, tally: CallTally)] {
+    try inTransaction { () throws(StoreError) in
+      guard let number = try namespaces.find(namespace) else { return [] }
+      return try tallies.steps(step, from: time, namespace: number)
     }
   }
 

@@ -62,6 +62,7 @@ public final class SQLiteStore: CallStore {
   private let retries: RetryTable
   private let labels: LabelTable
   private let bulk: BulkTable
+  private let statistics: StatisticsTable
   let documentTable: DocumentTable
   private let inTransaction: Transaction
   let checkpoints: Checkpoints
@@ -115,6 +116,7 @@ public final class SQLiteStore: CallStore {
     retries = try RetryTable(on: connection)
     labels = try LabelTable(on: connection)
     bulk = try BulkTable(on: connection)
+    statistics = try StatisticsTable(on: connection)
     documentTable = try DocumentTable(on: connection)
     inTransaction = try Transaction(on: connection, role: .writer)
     checkpoints = try Checkpoints(of: connection, syncs: syncs, reserveBytes: reserve.bytes)
@@ -222,6 +224,10 @@ public final class SQLiteStore: CallStore {
       try bulk.set(operation)
     case .removeOperation(let id):
       try bulk.remove(id)
+    case .tallied(let minutes):
+      for one in minutes {
+        try statistics.add(one.tally, at: one.minute, namespace: try namespaces.intern(one.namespace))
+      }
     }
   }
 

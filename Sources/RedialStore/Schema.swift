@@ -9,7 +9,7 @@ enum Schema {
   static let migrations: [String] = [
     tables, waits, keys, ordering, figures, retention, compression, counting, policies, retries, labels, operations,
     documents, namespaces, leases, dueByNamespace, turnNamespaces, callLabels,
-    attemptsUnderWay, labelsByName, unfinishedCounts,
+    attemptsUnderWay, labelsByName, unfinishedCounts, statistics,
   ]
 
   /// What changes in a call's life is apart from what never does: an update rewrites its whole row, and 60
@@ -233,6 +233,15 @@ enum Schema {
     CREATE TABLE unfinished_counts (
       shard INTEGER NOT NULL, namespace INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (shard, namespace)
     ) STRICT, WITHOUT ROWID;
+    """
+
+  /// How calls ended and attempts went: counts by namespace and step, as `StatisticsTable` writes them.
+  private static let statistics = """
+    CREATE TABLE statistics (
+      namespace INTEGER NOT NULL, step INTEGER NOT NULL, start INTEGER NOT NULL, counts TEXT NOT NULL,
+      PRIMARY KEY (namespace, step, start)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX statistics_by_start ON statistics (step, start);
     """
 
   /// What a file says of itself.

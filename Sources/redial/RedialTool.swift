@@ -27,7 +27,8 @@ struct CommandError: Error {
 /// The `redial` command: finds the sub-command and runs it.
 enum RedialTool {
   static let commands: [Command] = [
-    .serve, .call, .batch, .get, .attempts, .list, .cancel, .retry, .replay, .erase, .operations, .targets, .policies,
+    .serve, .call, .batch, .get, .attempts, .list, .cancel, .retry, .replay, .erase, .statistics, .operations, .targets,
+    .policies,
     .webhooks,
     .preview, .simulate, .events, .keys, .doctor, .backup, .export, .importing, .flaky,
     .webhookSecret, .health, .completion, .version,

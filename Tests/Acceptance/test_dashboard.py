@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import subprocess
 from urllib.parse import quote
 
 import pytest
@@ -311,3 +312,105 @@ def test_a_view_that_was_left_before_it_was_there_is_not_asked_for_any_more(page
         page.clock.run_for(5 * SECONDS)
     wait_until(lambda: page.wait_for_timeout(10) or any("/v1/calls" in url for url in asked), "the other is drawn anew")
     assert not [url for url in asked if "/v1/targets" in url]
+
+
+def test_the_overview_shows_how_calls_ended_before_the_page_was_opened(page, redial, receiver):
+    target = receiver(lambda request: (404 if "lost" in request.path else 200, {}, b""))
+    service = redial()
+    for path in ("/a", "/b", "/lost"):
+        service.ended(service.submit(url=target.url + path))
+    service.terminate()
+    service.start()
+    page.goto(service.url + "/")
+    tiles = page.locator("#spans button")
+    expect(tiles).to_have_count(3)
+    for index, name in enumerate(("15 minutes", "24 hours", "7 days")):
+        expect(tiles.nth(index)).to_contain_text("Last " + name)
+        expect(tiles.nth(index)).to_contain_text("66.6 %")
+        expect(tiles.nth(index)).to_contain_text("1 of 3 failed")
+        expect(tiles.nth(index)).to_contain_text("p95")
+    expect(tiles.nth(1)).to_have_attribute("aria-pressed", "true")
+    tiles.nth(0).click()
+    expect(tiles.nth(0)).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#ends")).to_have_attribute("alt", re.compile("last 15 minutes.* 2 succeeded, 1 failed"))
+    wait_until(lambda: page.locator("#ends").evaluate("i => i.complete && i.naturalWidth > 100"), "the chart shows")
+
+
+def test_a_call_shows_request_and_answer_and_is_copied_as_curl(chromium, redial, receiver):
+    target, service = receiver(lambda request: (201, {"x-answer": "42"}, b"done")), redial()
+    body = "it's $(id) `x`\n\"quoted\" \\"
+    identity = service.submit(
+        url=target.url + "/charges?a=[1]&b={x}", body=body, headers={"content-type": "text/plain", "authorization": "Bearer x"})
+    service.ended(identity)
+    sent = target.next()
+    context = chromium.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(f"{service.url}/#call/{identity}")
+    expect(page.locator("#call-request")).to_contain_text("POST " + target.url + "/charges?a=[1]&b={x}")
+    expect(page.locator("#call-request")).to_contain_text("authorization: REDACTED")
+    expect(page.locator("#call-request")).to_contain_text("$(id)")
+    expect(page.locator("#call-response")).to_contain_text("x-answer: 42")
+    expect(page.locator("#call-response")).to_contain_text("done")
+    page.get_by_role("button", name="Copy as curl").click()
+    expect(page.locator("#curl-note")).to_contain_text("The value of authorization is not shown")
+    command = page.evaluate("navigator.clipboard.readText()")
+    subprocess.run(["sh", "-c", command], check=True, capture_output=True, timeout=20)
+    again = target.next()
+    assert (again.method, again.path, again.body) == (sent.method, sent.path, sent.body) == ("POST", "/charges?a=[1]&b={x}", body.encode())
+    assert again.headers["content-type"] == "text/plain"
+    # The same once more, with a change.
+    page.get_by_text("Replay with changes").click()
+    page.locator("#replay-text").fill('{"labels": {"again": "yes"}}')
+    page.get_by_role("button", name="Replay").click()
+    expect(page.locator("#call-facts")).to_contain_text("again=yes")
+    expect(page.locator("#call-facts").get_by_role("link", name=identity)).to_be_visible()
+    assert target.next().body == body.encode()
+    if folder := os.environ.get("REDIAL_SCREENSHOTS"):
+        for scheme, width in (("light", 1280), ("dark", 1280), ("dark", 390), ("light", 390)):
+            page.emulate_media(color_scheme=scheme)
+            page.set_viewport_size({"width": width, "height": 900})
+            page.wait_for_timeout(3 * SECONDS)
+            page.screenshot(path=f"{folder}/call-{scheme}-{width}.png", full_page=True)
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    context.close()
+
+
+def test_a_key_without_the_scope_payloads_sees_a_call_without_its_request(page, redial, receiver):
+    target, service = receiver(), redial()
+    admin = service("POST", "/v1/keys", {"name": "me", "scopes": ["admin"]}).json["key"]
+    service.credentials = {"authorization": f"Bearer {admin}"}
+    reader = service("POST", "/v1/keys", {"name": "reader", "scopes": ["read"]}).json["key"]
+    identity = service.submit(url=target.url, body="hidden")
+    service.ended(identity)
+    page.tolerated += ["401", "403"]
+    page.goto(service.url + "/#sign")
+    page.get_by_label("API key").fill(reader)
+    page.locator("#sign-form").get_by_role("button", name="Sign in").click()
+    expect(page.locator("#status")).to_have_text("Live")
+    page.evaluate(f"location.hash = '#call/{identity}'")
+    expect(page.locator("#call-facts")).to_contain_text("succeeded")
+    expect(page.locator("#call-request")).to_contain_text("scope payloads")
+    expect(page.get_by_role("button", name="Copy as curl")).to_be_hidden()
+
+
+def test_calls_are_found_by_a_part_of_the_url_several_states_and_the_key(page, redial, receiver):
+    target, service = receiver(lambda request: (404 if "lost" in request.path else 200, {}, b"")), redial()
+    for path in ("/charges", "/lost"):
+        service.ended(service.submit(url=target.url + path))
+    service("POST", "/v1/calls", {"url": target.url + "/keyed", "delay": "1h"}, {"idempotency-key": "order-7"})
+    page.goto(service.url + "/#calls")
+    rows = page.locator("#call-table tbody tr")
+    expect(rows).to_have_count(3)
+    page.get_by_label("URL contains").fill("charges")
+    page.get_by_role("button", name="Show").click()
+    expect(rows).to_have_count(1)
+    expect(rows).to_contain_text("/charges")
+    page.get_by_label("URL contains").fill("")
+    page.get_by_label("Idempotency key").fill("order-7")
+    page.get_by_role("button", name="Show").click()
+    expect(rows).to_contain_text("/keyed")
+    page.get_by_label("Idempotency key").fill("")
+    page.locator("#view-calls").get_by_label("State").select_option("failed or cancelled")
+    page.get_by_role("button", name="Show").click()
+    expect(rows).to_contain_text("/lost")

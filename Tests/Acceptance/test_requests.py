@@ -78,7 +78,7 @@ def test_the_command_writes_a_request_as_a_curl_command_that_a_shell_takes_as_it
         headers={"x-q": "it's $(id)", "x-empty": "", "content-type": "text/plain"})
     service.ended(identity)
     sent = target.next()
-    command = run("get", identity, "--curl", "--url", service.url)
+    command = run("get", identity, "--curl", "--server", service.url)
     assert command.returncode == 0 and command.stderr == ""
     subprocess.run(["sh", "-c", command.stdout], check=True, capture_output=True, timeout=20)
     again = target.next()
@@ -89,7 +89,7 @@ def test_the_command_writes_a_request_as_a_curl_command_that_a_shell_takes_as_it
     binary = service.submit(url=target.url, bodyBase64="AP/+Cg==", headers={"cookie": "a=b"})
     service.ended(binary)
     target.next()
-    command = run("get", binary, "--curl", "--url", service.url)
+    command = run("get", binary, "--curl", "--server", service.url)
     assert "cookie" in command.stderr
     subprocess.run(["sh", "-c", command.stdout], check=True, capture_output=True, timeout=20)
     assert target.next().body == b"\x00\xff\xfe\n"

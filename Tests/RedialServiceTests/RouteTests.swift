@@ -112,6 +112,7 @@ extension Route {
     case .list: "list"
     case .call(let id): "call(\(id))"
     case .attempts(let id): "attempts(\(id))"
+    case .statistics: "statistics"
     case .replay(let id): "replay(\(id))"
     case .operate(.cancel, let id): "cancel(\(id))"
     case .operate(.retry, let id): "retry(\(id))"

@@ -15,6 +15,9 @@ private struct EmptyReader: CallReader {
   func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall> { CallPage(calls: [], next: nil) }
   func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID> { CallPage(calls: [], next: nil) }
   func usage() throws(StoreError) -> StoreUsage { StoreUsage(usedBytes: 0, freeBytes: 0, finished: []) }
+  func statistics(
+    of namespace: Namespace, by step: StatisticsStep, from time: Timestamp
+  ) throws(StoreError) -> [(start: Timestamp, tally: CallTally)] { [] }
   func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding] { [] }
   func ping() throws(StoreError) {}
 }

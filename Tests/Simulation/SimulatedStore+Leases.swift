@@ -85,7 +85,7 @@ extension SimulatedStore {
       target = rows[id]?.record.spec.target
     case .breaker(let key, _), .controls(let key, _): target = key
     // Anybody may put a call into the store; what others have begun of those is left alone.
-    case .insert, .key, .discard, .awaitTurn, .policy, .operation, .removeOperation: return
+    case .insert, .key, .discard, .awaitTurn, .policy, .operation, .removeOperation, .tallied: return
     }
     if let target, owner(of: target) != session {
       throw Nonsense(message: "\(write.summary): written by session \(session), and \(target) is not its own")

@@ -74,6 +74,8 @@ struct SimulatedStore {
       }
       rows[id] = row
     case .key(let record): keys[record.key.text] = record
+    // Counts for people; nothing that the engine does stands on them.
+    case .tallied: break
     case .discard(let id):
       if let row = rows[id], !owns(row.record.spec.target, session), !Self.isWaiting(row) { return }
       rows[id] = nil

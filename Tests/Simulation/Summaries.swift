@@ -14,6 +14,7 @@ extension EngineEvent {
     case .operate(let operation): "\(operation.kind) \(operation.id)"
     case .report: "report"
     case .describePage(let query, _): "describe targets of \(query.namespace)"
+    case .tally: "tally"
     case .describe(let target, _): "describe \(target ?? "all targets")"
     case .attemptEnded(let result):
       "end of \(result.id) #\(result.number): \(result.outcome) \(result.status.map { "\($0)" } ?? "")"
@@ -72,6 +73,7 @@ extension StoreWrite {
     case .erase(let id, _): "\(id) erased"
     case .operation(let operation): "operation \(operation.id) \(operation.state)"
     case .removeOperation(let id): "-operation \(id)"
+    case .tallied(let minutes): "\(minutes.count) minutes tallied"
     case .policy(let policy, _): "policy \(policy.reference)"
     }
   }
@@ -94,6 +96,7 @@ extension Action {
       case .done: "reply \(token.rawValue) done"
       case .controlled: "reply \(token.rawValue) controlled"
       case .report: "reply \(token.rawValue) report"
+      case .tallied: "reply \(token.rawValue) tallied"
       case .refused(let problem): "reply \(token.rawValue) refused \(problem.code)"
       }
     case .start(let start): "start \(start.call.id) #\(start.number)"

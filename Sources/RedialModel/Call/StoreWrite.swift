@@ -29,6 +29,8 @@ public enum StoreWrite: Sendable {
   case policy(StoredPolicy, keeping: Int)
   /// An operation on many calls, as it is now.
   case operation(BulkOperation)
+  /// What was counted of ends and attempts, to be added to what was counted before.
+  case tallied([MinuteTally])
   /// An operation on many calls is forgotten.
   case removeOperation(BulkOperationID)
 }

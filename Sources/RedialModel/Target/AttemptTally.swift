@@ -25,6 +25,23 @@ public struct AttemptTally: Sendable, Hashable {
     counts = Array(repeating: 0, count: Self.slots)
   }
 
+  /// The counts as numbers, for the store: ``init(numbers:)`` reads them.
+  public var numbers: [Int64] {
+    [Int64(successes), Int64(failures), Int64(ends), Int64(microseconds)] + counts.map { Int64($0) }
+  }
+
+  /// Reads what ``numbers`` wrote; nil for anything else.
+  public init?(numbers: some Collection<Int64>) {
+    let numbers = Array(numbers)
+    let counts = numbers.dropFirst(4).compactMap { UInt32(exactly: $0) }
+    guard counts.count == Self.slots, numbers.count == 4 + Self.slots else { return nil }
+    successes = Int(numbers[0])
+    failures = Int(numbers[1])
+    ends = Int(numbers[2])
+    microseconds = Int(numbers[3])
+    self.counts = counts
+  }
+
   /// How many attempts there are.
   public var attempts: Int { successes + failures }
 
@@ -52,7 +69,7 @@ public struct AttemptTally: Sendable, Hashable {
     failures += other.failures
     ends += other.ends
     microseconds += other.microseconds
-    for slot in counts.indices { counts[slot] = counts[slot].addingReportingOverflow(other.counts[slot]).partialValue }
+    for slot in counts.indices { counts[slot] = UInt32(clamping: UInt64(counts[slot]) + UInt64(other.counts[slot])) }
   }
 
   /// The duration that this share of the attempts did not exceed, to within a slot; nil when there are none.

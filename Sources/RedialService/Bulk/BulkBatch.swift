@@ -35,7 +35,7 @@ final class BulkBatch: Sendable {
       case .refused(let problem) where problem.code == Engine.ownedElsewhereCode: tally.elsewhere += 1
       case .refused(let problem) where problem.status >= 500: tally.unavailable += 1
       case .refused: tally.skipped += 1
-      case .accepted, .replayed, .done, .controlled, .report: tally.done += 1
+      case .accepted, .replayed, .done, .controlled, .report, .tallied: tally.done += 1
       }
       return tally.count == size ? tally : nil
     }

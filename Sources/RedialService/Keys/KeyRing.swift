@@ -226,7 +226,7 @@ extension Route {
     // A replay with another request takes the scope payloads, too; the route itself sees to that.
     case .submit, .submitBatch, .forward, .replay: .scope(.submit)
     case .list, .call, .attempts, .targets, .target, .events, .preview, .simulate: .scope(.read)
-    case .policies, .policy, .operations, .operation: .scope(.read)
+    case .policies, .policy, .statistics, .operations, .operation: .scope(.read)
     case .operate, .configure, .control, .putPolicy, .removePolicy, .beginOperation, .cancelOperation: .scope(.operate)
     case .keys, .webhookSecret: .scope(.admin)
     // They are of all namespaces; the route itself sees to whose key it is.

@@ -54,6 +54,7 @@ final class ReplyTable: Sendable {
   private struct Table: Sendable {
     var waiting: [UInt64: Waiting] = [:]
     var batches: [UInt64: BulkBatch] = [:]
+    var handlers: [UInt64: @Sendable (Reply) -> Void] = [:]
     var last: UInt64 = 0
   }
 
@@ -75,6 +76,20 @@ final class ReplyTable: Sendable {
       table.batches[table.last] = batch
       return ReplyToken(rawValue: table.last)
     }
+  }
+
+  /// Notes something of the service's own that is called with the reply, on the engine's lane.
+  func add(_ handler: @escaping @Sendable (Reply) -> Void) -> ReplyToken {
+    table.withLock { table in
+      table.last += 1
+      table.handlers[table.last] = handler
+      return ReplyToken(rawValue: table.last)
+    }
+  }
+
+  /// Takes a handler out; nil when the token is no handler's.
+  func takeHandler(_ token: ReplyToken) -> (@Sendable (Reply) -> Void)? {
+    table.withLock { $0.handlers.removeValue(forKey: token.rawValue) }
   }
 
   /// Takes a batch's token out; nil when it is not there.

@@ -9,7 +9,7 @@ extension Runtime {
   /// Makes the answer that a client gets of an engine's reply, for all of a batch to be sent together.
   func answer(_ token: ReplyToken, _ reply: Reply, into answers: inout [(HTTPResponder, HTTPResponse)]) {
     guard let waiting = replies.take(token) else {
-      replies.takeBatch(token)?.note(reply)
+      if let batch = replies.takeBatch(token) { batch.note(reply) } else { replies.takeHandler(token)?(reply) }
       return
     }
     let now = clock.now
@@ -40,6 +40,7 @@ extension Runtime {
       metrics.count { $0.requests[problem.status / 100] += 1 }
       answers.append((waiting.responder, Answer.problem(problem)))
     case .replayed(let id): answerWithReplay(id, waiting)
+    case .tallied: preconditionFailure("only the service itself asks for tallies")
     case .controlled(let target):
       answer(waiting.responder, with: target)
     case .done(let id):

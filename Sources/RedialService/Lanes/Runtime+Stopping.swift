@@ -24,6 +24,7 @@ extension Runtime {
     } else {
       transport?.shutdown()
     }
+    endStatistics()
     // A lane that did not end in its time still reaches for this when it does, and it may be the last that happens
     // before the process exits.
     if !closeStore(isDrained: isOver) || !isOver { _ = Unmanaged.passRetained(self) }
@@ -32,6 +33,7 @@ extension Runtime {
 
   /// Ends what has not begun.
   func abandon() {
+    statistics.stop()
     transport?.shutdown()
     _ = closeStore(isDrained: false)
   }

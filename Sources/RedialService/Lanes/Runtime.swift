@@ -29,6 +29,7 @@ final class Runtime: @unchecked Sendable {
   let log: Log
   let redaction: Redaction
   let watch: StoreWatch
+  let statistics = CallStatistics()
   let spans: SpanExporter?
   let tracer: CallTracer?
   let watchInterval: Duration
@@ -95,6 +96,7 @@ final class Runtime: @unchecked Sendable {
     standings.note(state)
     engineLane?.begin(with: state)
     if !endpoints.subscriptions.isEmpty { post(CollectionOfOne(.subscriptions(endpoints.subscriptions))) }
+    startStatistics()
     storeLane?.tidy(retention, now: { [clock] in clock.now }) { [weak self] in self?.didTidy($0) }
     heap.start()
     watch.start(every: watchInterval, now: { [clock] in clock.now }) { [log] result in

@@ -18,6 +18,7 @@ enum Route: Sendable {
   case policy(String)
   case putPolicy(String)
   case removePolicy(String)
+  case statistics
   case operations
   case beginOperation
   case operation(BulkOperationID)
@@ -70,6 +71,7 @@ enum Route: Sendable {
     case let path where path.count == 3 && path[0] == "v1" && path[1] == "keys":
       self = Self.choose(method, [(.delete, .keys(.revoke(String(path[2]))))])
     case ["v1", "webhook-secret"]: self = Self.choose(method, [(.get, .webhookSecret)])
+    case ["v1", "statistics"]: self = Self.choose(method, [(.get, .statistics)])
     case ["v1", "events"]: self = Self.choose(method, [(.get, .events)])
     case ["v1", "policies", "preview"]: self = Self.choose(method, [(.post, .preview)])
     case ["v1", "operations"]: self = Self.choose(method, [(.get, .operations), (.post, .beginOperation)])

@@ -96,6 +96,9 @@ struct Routes: HTTPHandler {
       try noParameters(request.query)
       let target = caller.qualified(key)
       runtime.ask(responder, for: .target(target)) { .describe(target, $0) }
+    case .statistics:
+      try noParameters(request.query)
+      runtime.showStatistics(of: caller.namespace, responder)
     case .operations:
       try noParameters(request.query)
       runtime.respond(responder, operations.list(of: caller.namespace))

@@ -1,0 +1,78 @@
+public import RedialCore
+
+/// How calls ended in a span of time, and how their attempts went: counts, so that any number takes the same memory.
+public struct CallTally: Sendable, Hashable {
+  /// Calls that succeeded.
+  public private(set) var succeeded = 0
+  /// Calls that failed, for whatever reason.
+  public private(set) var failed = 0
+  /// Calls that were cancelled.
+  public private(set) var cancelled = 0
+  /// Their attempts, but those that this side cut off.
+  public private(set) var attempts = AttemptTally()
+
+  /// Nothing.
+  public init() {}
+
+  /// Whether nothing was counted.
+  public var isEmpty: Bool { succeeded == 0 && failed == 0 && cancelled == 0 && attempts.attempts == 0 }
+
+  /// The share of the calls that ended by themselves which succeeded; nil when there are none.
+  public var successRate: Double? {
+    succeeded + failed > 0 ? Double(succeeded) / Double(succeeded + failed) : nil
+  }
+
+  /// Counts the end of a call.
+  public mutating func countEnd(_ state: StoredState) {
+    switch state {
+    case .succeeded: succeeded += 1
+    case .failed: failed += 1
+    case .cancelled: cancelled += 1
+    case .scheduled, .queued, .held, .running: break
+    }
+  }
+
+  /// Counts an attempt, see ``AttemptTally/count(_:succeeded:ended:)``.
+  public mutating func countAttempt(_ duration: Duration, succeeded: Bool, ended: Bool) {
+    attempts.count(duration, succeeded: succeeded, ended: ended)
+  }
+
+  /// Adds another span's.
+  public mutating func add(_ other: CallTally) {
+    succeeded += other.succeeded
+    failed += other.failed
+    cancelled += other.cancelled
+    attempts.add(other.attempts)
+  }
+
+  /// The counts as numbers, for the store: ``init(numbers:)`` reads them.
+  public var numbers: [Int64] { [Int64(succeeded), Int64(failed), Int64(cancelled)] + attempts.numbers }
+
+  /// Reads what ``numbers`` wrote; nil for anything else.
+  public init?(numbers: [Int64]) {
+    guard numbers.count > 3, numbers.allSatisfy({ $0 >= 0 }),
+      let attempts = AttemptTally(numbers: numbers.dropFirst(3))
+    else { return nil }
+    succeeded = Int(numbers[0])
+    failed = Int(numbers[1])
+    cancelled = Int(numbers[2])
+    self.attempts = attempts
+  }
+}
+
+/// What was counted in one namespace in one minute, or in a part of it.
+public struct MinuteTally: Sendable, Hashable {
+  /// Whose calls they are.
+  public var namespace: Namespace
+  /// When the minute began.
+  public var minute: Timestamp
+  /// What was counted.
+  public var tally: CallTally
+
+  /// Creates a tally.
+  public init(namespace: Namespace, minute: Timestamp, tally: CallTally) {
+    self.namespace = namespace
+    self.minute = minute
+    self.tally = tally
+  }
+}

@@ -1,0 +1,57 @@
+internal import Dispatch
+internal import HTTPServer
+internal import RedialEngine
+internal import RedialModel
+
+/// How the counts of the engine come into the store, and to people.
+extension Runtime {
+  /// Gathers and writes the counts every so often, from now on.
+  func startStatistics() {
+    statistics.start { [weak self] in self?.gatherStatistics { [weak self] in self?.writeStatistics() } }
+  }
+
+  /// Writes the counts a last time; the engine must still be there, and the store.
+  func endStatistics() {
+    statistics.stop()
+    let gathered = DispatchSemaphore(value: 0)
+    gatherStatistics { gathered.signal() }
+    guard gathered.wait(timeout: .now() + .seconds(1)) == .success else { return }
+    writeStatistics()
+  }
+
+  /// Answers with the statistics of a namespace.
+  func showStatistics(of namespace: Namespace, _ responder: HTTPResponder) {
+    gatherStatistics { [weak self] in
+      guard let self else { return }
+      query(responder) { [self] in
+        let windows = try statistics.windows(of: namespace, at: clock.now, from: reader)
+        return Answer.json(capacity: 16 * 1024) { writer in
+          writer.beginObject()
+          writer.key("data")
+          writer.beginArray()
+          for window in windows { window.write(to: &writer) }
+          writer.endArray()
+          writer.endObject()
+        }
+      }
+    }
+  }
+
+  /// Asks the engine for what it has counted since it was last asked.
+  private func gatherStatistics(then: @escaping @Sendable () -> Void) {
+    let token = replies.add { [weak self] reply in
+      if let self, case .tallied(let tallies) = reply { statistics.add(tallies, at: clock.now) }
+      then()
+    }
+    post(CollectionOfOne(.tally(token)))
+  }
+
+  private func writeStatistics() {
+    guard statistics.hasGathered else { return }
+    keep { [statistics] in
+      statistics.beginWriting()
+    } then: { [statistics] in
+      statistics.endWriting(isWritten: $0)
+    }
+  }
+}

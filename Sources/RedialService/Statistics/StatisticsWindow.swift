@@ -1,0 +1,106 @@
+internal import RedialCore
+internal import RedialModel
+internal import RedialStore
+
+/// How calls ended and attempts went in the last quarter of an hour, day or week, in steps of equal length.
+struct StatisticsWindow: Sendable {
+  /// How far back one looks.
+  enum Span: String, Sendable, CaseIterable {
+    case quarterHour = "15m"
+    case day = "24h"
+    case week = "7d"
+
+    /// How many steps it has.
+    var steps: Int {
+      switch self {
+      case .quarterHour: 15
+      case .day: 24
+      case .week: 28
+      }
+    }
+
+    /// The length of a step.
+    var step: Duration {
+      switch self {
+      case .quarterHour: .seconds(60)
+      case .day: .seconds(3600)
+      case .week: .seconds(6 * 3600)
+      }
+    }
+
+    /// What the store has it in.
+    var kept: StatisticsStep { self == .quarterHour ? .minute : .hour }
+  }
+
+  let span: Span
+  /// When the first step begins: the last one is under way.
+  let from: Timestamp
+  private var steps: [CallTally]
+
+  /// An empty window that ends with the step that a time is in.
+  init(_ span: Span, at now: Timestamp) {
+    self.span = span
+    let length = span.step.wholeMicroseconds
+    from = Timestamp(microseconds: (now.microseconds / length - Int64(span.steps) + 1) * length)
+    steps = Array(repeating: CallTally(), count: span.steps)
+  }
+
+  /// Takes over what the store has, in the place of what was there.
+  mutating func read(of namespace: Namespace, from reader: any CallReader) throws(StoreError) {
+    steps = Array(repeating: CallTally(), count: span.steps)
+    for (start, tally) in try reader.statistics(of: namespace, by: span.kept, from: from) { add(tally, at: start) }
+  }
+
+  /// Adds what was counted at a time, if that is within the window.
+  mutating func add(_ tally: CallTally, at time: Timestamp) {
+    let place = (time.microseconds - from.microseconds) / span.step.wholeMicroseconds
+    guard time >= from, place < steps.count else { return }
+    steps[Int(place)].add(tally)
+  }
+
+  /// Writes the window as one object.
+  func write(to writer: inout JSONWriter) {
+    var all = CallTally()
+    for step in steps { all.add(step) }
+    writer.beginObject()
+    writer.field("window", span.rawValue)
+    writer.field("from", from)
+    writer.field("step", span.step)
+    Self.write(all, to: &writer)
+    writer.key("steps")
+    writer.beginArray()
+    for (place, step) in steps.enumerated() {
+      writer.beginObject()
+      writer.field(
+        "from", Timestamp(microseconds: from.microseconds + Int64(place) * span.step.wholeMicroseconds))
+      Self.write(step, to: &writer)
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.endObject()
+  }
+
+  private static func write(_ tally: CallTally, to writer: inout JSONWriter) {
+    writer.key("calls")
+    writer.beginObject()
+    writer.field("succeeded", tally.succeeded)
+    writer.field("failed", tally.failed)
+    writer.field("cancelled", tally.cancelled)
+    writer.key("successRate")
+    if let rate = tally.successRate { writer.double(rate) } else { writer.null() }
+    writer.endObject()
+    writer.key("attempts")
+    writer.beginObject()
+    writer.field("succeeded", tally.attempts.successes)
+    writer.field("failed", tally.attempts.failures)
+    writer.endObject()
+    writer.key("latency")
+    guard tally.attempts.attempts > 0 else { return writer.null() }
+    writer.beginObject()
+    for (name, share) in [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)] {
+      writer.key(name)
+      writer.string(DurationText.format(tally.attempts.quantile(share) ?? .zero))
+    }
+    writer.endObject()
+  }
+}

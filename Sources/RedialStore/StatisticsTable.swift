@@ -1,0 +1,96 @@
+public import RedialCore
+internal import RedialModel
+
+/// How long the steps are that statistics are kept by.
+public enum StatisticsStep: Int64, Sendable, CaseIterable {
+  /// A minute.
+  case minute = 60
+  /// An hour.
+  case hour = 3600
+
+  /// Its length, in microseconds.
+  public var microseconds: Int64 { rawValue * 1_000_000 }
+
+  /// For how long such steps are kept, in microseconds: somewhat longer than anybody asks for them.
+  var kept: Int64 {
+    switch self {
+    case .minute: 2 * 3600 * 1_000_000
+    case .hour: 8 * 86_400 * 1_000_000
+    }
+  }
+
+  /// When the step began that a time is in.
+  public func start(of time: Timestamp) -> Timestamp {
+    Timestamp(microseconds: time.microseconds / microseconds * microseconds)
+  }
+}
+
+/// How calls ended and attempts went, by namespace and step: at most 121 minutes and 193 hours of a namespace, so that the
+/// table stays small whatever runs. Counts are added to what is there, whoever wrote it.
+struct StatisticsTable {
+  private let select: SQLiteStatement
+  private let upsert: SQLiteStatement
+  private let removeOld: SQLiteStatement
+  private let list: SQLiteStatement
+
+  /// Prepares the statements.
+  init(on connection: SQLiteConnection) throws(StoreError) {
+    select = try connection.prepare(
+      "read statistics", "SELECT counts FROM statistics WHERE namespace = ?1 AND step = ?2 AND start = ?3")
+    upsert = try connection.prepare(
+      "store statistics",
+      """
+      INSERT INTO statistics (namespace, step, start, counts) VALUES (?1, ?2, ?3, ?4)
+      ON CONFLICT (namespace, step, start) DO UPDATE SET counts = excluded.counts
+      """)
+    removeOld = try connection.prepare(
+      "remove old statistics", "DELETE FROM statistics WHERE step = ?1 AND start < ?2")
+    list = try connection.prepare(
+      "list statistics",
+      "SELECT start, counts FROM statistics WHERE namespace = ?1 AND step = ?2 AND start >= ?3 ORDER BY start")
+  }
+
+  /// Adds what was counted in a minute, and removes what is too old by then.
+  func add(_ tally: CallTally, at minute: Timestamp, namespace: Int64) throws(StoreError) {
+    for step in StatisticsStep.allCases {
+      let start = step.start(of: minute)
+      var sum = tally
+      select.bind(1, namespace)
+      select.bind(2, step.rawValue)
+      select.bind(3, start.microseconds)
+      // Statistics that cannot be read are begun anew: they are no promise to anybody.
+      if let known = try select.first({ row throws(StoreError) in Self.tally(row.text(0)) }) ?? nil { sum.add(known) }
+      upsert.bind(1, namespace)
+      upsert.bind(2, step.rawValue)
+      upsert.bind(3, start.microseconds)
+      upsert.bind(4, text: Self.text(sum))
+      try upsert.run()
+      removeOld.bind(1, step.rawValue)
+      removeOld.bind(2, start.microseconds - step.kept)
+      try removeOld.run()
+    }
+  }
+
+  /// The steps of a namespace from a time on.
+  func steps(
+    _ step: StatisticsStep, from time: Timestamp, namespace: Int64
+  ) throws(StoreError) -> [(start: Timestamp, tally: CallTally)] {
+    list.bind(1, namespace)
+    list.bind(2, step.rawValue)
+    list.bind(3, time.microseconds)
+    return try list.rows { row throws(StoreError) in
+      (Timestamp(microseconds: row.integer(0)), Self.tally(row.text(1)) ?? CallTally())
+    }
+  }
+
+  /// The counts as a JSON array, which people can read and SQLite's JSON functions, too.
+  private static func text(_ tally: CallTally) -> String {
+    "[\(tally.numbers.map(String.init).joined(separator: ","))]"
+  }
+
+  private static func tally(_ text: String) -> CallTally? {
+    let words = text.dropFirst().dropLast().split(separator: ",")
+    let numbers = words.compactMap { Int64($0) }
+    return numbers.count == words.count ? CallTally(numbers: numbers) : nil
+  }
+}

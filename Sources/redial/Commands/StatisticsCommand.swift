@@ -1,0 +1,28 @@
+extension Command {
+  /// `redial statistics`
+  static let statistics = Command(
+    name: "statistics", summary: "Show how calls ended in the last 15 minutes, 24 hours and 7 days.",
+    options: [asJSON] + APIClient.options
+  ) { arguments throws(CommandError) in
+    arguments.show(try APIClient(arguments).request("GET", "/v1/statistics")) { answer in
+      var table = Table("last", "succeeded", "failed", "cancelled", "success", "attempts", "p50", "p95", "p99")
+      for window in answer["data"].elements {
+        let (calls, attempts, latency) = (window["calls"], window["attempts"], window["latency"])
+        let made = (attempts["succeeded"].integer ?? 0) + (attempts["failed"].integer ?? 0)
+        table.add(
+          Table.Cell(window["window"].shown), .number(calls["succeeded"].integer), .number(calls["failed"].integer),
+          .number(calls["cancelled"].integer), Table.Cell(calls["successRate"].number.map(share) ?? "-"),
+          .number(made), Table.Cell(latency["p50"].shown ?? "-"), Table.Cell(latency["p95"].shown ?? "-"),
+          Table.Cell(latency["p99"].shown ?? "-"))
+      }
+      return table.text(none: "")
+    }
+    return .success
+  }
+
+  /// A share as people read it, in percent; never 100 % while there are failures.
+  private static func share(_ rate: Double) -> String {
+    let tenths = Int(rate * 1000)
+    return "\(tenths / 10).\(tenths % 10) %"
+  }
+}

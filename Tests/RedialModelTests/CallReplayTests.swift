@@ -1,0 +1,88 @@
+import RedialCore
+import Testing
+
+@testable import RedialModel
+
+@Suite("Replays")
+struct CallReplayTests {
+  private static func original(_ json: String) throws -> CallRecord {
+    let descriptor = try Array(json.utf8).withUnsafeBufferPointer { try CallDescriptor.read($0) }
+    let start = Timestamp(microseconds: 0)
+    return CallRecord(
+      id: CallID(rawValue: 7), kind: .call, spec: descriptor.spec, body: descriptor.body, createdAt: start,
+      progress: CallProgress(state: .succeeded, due: start, roundStartedAt: start))
+  }
+
+  private static func replay(_ original: CallRecord, _ changes: String) throws(Problem) -> CallDescriptor {
+    let replay = try read(changes)
+    return try replay.descriptor(
+      of: original, body: replay.keepsBody ? original.body : [], limits: CallDescriptor.Limits(), Redaction())
+  }
+
+  private static func read(_ changes: String) throws(Problem) -> CallReplay {
+    let bytes = Array(changes.utf8)
+    return try bytes.withUnsafeBufferPointer { buffer throws(Problem) in try CallReplay.read(buffer) }
+  }
+
+  @Test("without changes everything is as it was but what it repeats")
+  func same() throws {
+    let original = try Self.original(
+      """
+      {"url": "https://example.com/a", "json": {"n": 1}, "headers": {"authorization": "x", "x-a": ["1", "2"]},
+       "labels": {"a": "b"}, "priority": 7, "orderingKey": "k", "target": "billing", "redirects": {"max": 2},
+       "callback": {"url": "https://me.example.com/"}, "policy": {"maxAttempts": 3}, "idempotent": true,
+       "capture": {"maxBytes": 10, "redactHeaders": ["x-a"]}}
+      """)
+    for changes in ["", "{}"] {
+      let again = try Self.replay(original, changes)
+      #expect(again.spec.replayOf == original.id && again.body == original.body)
+      #expect(again.spec.canonicalJSON != original.spec.canonicalJSON)
+      let text = String(decoding: again.spec.canonicalJSON, as: UTF8.self)
+      #expect(
+        text.replacing("\"replayOf\":\"\(original.id)\",", with: "")
+          == String(decoding: original.spec.canonicalJSON, as: UTF8.self))
+    }
+  }
+
+  @Test(
+    "only what changes the request says so",
+    arguments: [
+      ("{\"delay\": \"1s\", \"labels\": {}}", false), ("{\"url\": \"https://example.com/\"}", true),
+      ("{\"body\": null}", true), ("{\"json\": 1}", true), ("{\"headers\": {}}", true), ("{\"method\": \"PUT\"}", true),
+      ("", false),
+    ])
+  func request(changes: String, isChanged: Bool) throws {
+    #expect(try Self.read(changes).changesRequest == isChanged)
+  }
+
+  @Test(
+    "secrets stay with their origin, unless the header is given anew",
+    arguments: [
+      ("{\"url\": \"https://example.com/b\"}", true), ("{\"url\": \"https://other.example.com/\"}", false),
+      ("{\"url\": \"http://example.com/a\"}", false),
+      (
+        "{\"url\": \"https://other.example.com/\", \"headers\": {}}", true
+      ),
+    ])
+  func secrets(changes: String, isAccepted: Bool) throws {
+    let original = try Self.original("{\"url\": \"https://example.com/a\", \"headers\": {\"Authorization\": \"x\"}}")
+    do throws(Problem) {
+      _ = try Self.replay(original, changes)
+      #expect(isAccepted)
+    } catch {
+      #expect(!isAccepted && error.errors.first?.pointer == "/headers")
+    }
+  }
+
+  @Test("a repeated member is refused, and so is one that only Redial writes")
+  func refused() throws {
+    let original = try Self.original("{\"url\": \"https://example.com/a\"}")
+    for changes in [
+      "{\"delay\": \"1s\", \"delay\": \"2s\"}", "{\"replayOf\": \"\(original.id)\"}", "{\"polcy\": 1}", "[]",
+    ] {
+      let problem = #expect(throws: Problem.self) { try Self.replay(original, changes) }
+      #expect(problem?.status == 422)
+    }
+    #expect(#expect(throws: Problem.self) { try Self.replay(original, "{") }?.status == 400)
+  }
+}
