@@ -3,8 +3,16 @@
 public struct HTTPResponder: Sendable {
   private let loop: EventLoop
   private let token: RequestToken
-  /// Fields that every answer has.
-  private var fields: [HTTPHeader] = []
+  /// What is done to every answer; nil for nothing, as nearly always. By reference, so that a responder stays small.
+  private var additions: Additions?
+
+  /// What is done to every answer.
+  private final class Additions: Sendable {
+    let fields: [HTTPHeader]
+    let base: String
+
+    init(fields: [HTTPHeader], base: String) { (self.fields, self.base) = (fields, base) }
+  }
 
   init(loop: EventLoop, token: RequestToken) {
     self.loop = loop
@@ -13,15 +21,34 @@ public struct HTTPResponder: Sendable {
 
   /// The same way to answer, which adds fields to whatever the answer is.
   public func adding(_ fields: [HTTPHeader]) -> HTTPResponder {
+    guard !fields.isEmpty else { return self }
     var responder = self
-    responder.fields += fields
+    responder.additions = Additions(fields: (additions?.fields ?? []) + fields, base: additions?.base ?? "")
+    return responder
+  }
+
+  /// The same way to answer, which puts `base` before the value of each `Location` and `Content-Location` that is a path.
+  ///
+  /// - Parameter base: A prefix of paths, such as `/below`, or with an origin before it, `https://example.com/below`. Without
+  ///   a slash at its end.
+  public func locating(below base: String) -> HTTPResponder {
+    var responder = self
+    responder.additions = Additions(fields: additions?.fields ?? [], base: base)
     return responder
   }
 
   private func completed(_ response: HTTPResponse) -> HTTPResponse {
-    guard !fields.isEmpty else { return response }
+    guard let additions else { return response }
     var response = response
-    response.headers += fields
+    response.headers += additions.fields
+    guard !additions.base.isEmpty else { return response }
+    for index in response.headers.indices {
+      let header = response.headers[index]
+      guard header.isNamed("location") || header.isNamed("content-location"), header.value.hasPrefix("/"),
+        !header.value.hasPrefix("//")
+      else { continue }
+      response.headers[index].value = additions.base + header.value
+    }
     return response
   }
 

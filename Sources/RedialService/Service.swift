@@ -108,7 +108,7 @@ public final class Service: Sendable {
         maxScan: settings.maxScan,
         policies: shelf,
         operations: BulkShelf(runner: bulk, limit: settings.maxOperations, rate: settings.operationRate), keys: keys,
-        pages: PageGuard(hosts: settings.allowedHosts), tlsDirectory: settings.tlsDirectory,
+        pages: PageGuard(hosts: settings.allowedHosts), proxies: settings.trustedProxies, tlsDirectory: settings.tlsDirectory,
         targetNaming: settings.targetNaming),
       errorResponse: { Answer.refusal($0, $1) })
     do throws(HTTPServerError) {

@@ -66,6 +66,32 @@ struct ConversationTests {
     #expect(try client.response().text == authority)
   }
 
+  @Test("puts a base before locations that are paths, and before no others")
+  func locatesBelow() throws {
+    let server = try TestServer { request, responder in
+      let below = request.path == "/plain" ? responder : responder.locating(below: "https://a.example/b")
+      below.adding([HTTPHeader("x-more", "/x")]).respond(
+        HTTPResponse(
+          status: 201,
+          headers: [
+            HTTPHeader("Location", request.query ?? ""), HTTPHeader("content-location", "/c"),
+            HTTPHeader("x-other", "/o"),
+          ]))
+    }
+    let client = try server.connect()
+    for (path, location, content) in [
+      ("/?/v1/x", "https://a.example/b/v1/x", "https://a.example/b/c"),
+      ("/?http://c.example/", "http://c.example/", nil),
+      ("/?//c.example", "//c.example", nil), ("/plain?/v1/x", "/v1/x", "/c"),
+    ] as [(String, String, String?)] {
+      try client.get(path)
+      let response = try client.response()
+      #expect(response["location"] == location)
+      if let content { #expect(response["content-location"] == content) }
+      #expect(response["x-other"] == "/o" && response["x-more"] == "/x")
+    }
+  }
+
   @Test("shows the handler the fields by name, in any case")
   func findsFields() throws {
     let server = try TestServer { request, responder in

@@ -3,9 +3,13 @@ internal import RedialModel
 
 extension PageGuard {
   /// Why a request is not served; nil when it is.
-  func refusal(of request: borrowing HTTPRequest, to route: Route, asksForKey: Bool) -> Problem? {
+  ///
+  /// - Parameter forwarded: What a trusted proxy says of how its client addressed it.
+  func refusal(
+    of request: borrowing HTTPRequest, from forwarded: ForwardedAddress?, to route: Route, asksForKey: Bool
+  ) -> Problem? {
     let exposure = route.exposure
-    var evidence = Evidence()
+    var evidence = Evidence(forwarded: forwarded)
     evidence.site = request.header("sec-fetch-site")
     evidence.origin = request.header("origin")
     if !asksForKey || evidence.origin != nil { evidence.authority = request.authority ?? "" }

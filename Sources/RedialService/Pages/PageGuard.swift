@@ -13,6 +13,8 @@ struct PageGuard: Sendable {
   struct Evidence: Sendable, Hashable {
     /// The host and port that it is for; empty for none.
     var authority = ""
+    /// How the client of a trusted proxy addressed that; nil without one.
+    var forwarded: ForwardedAddress?
     /// `Sec-Fetch-Site`.
     var site: String?
     /// `Origin`.
@@ -42,7 +44,8 @@ struct PageGuard: Sendable {
   ///
   /// - Parameters:
   ///   - asksForKey: Whether an API key is asked for. No page has one, so the host does not matter then.
-  ///   - isRemote: Whether the request came by TCP, as a browser's does. Asked only when it makes a difference.
+  ///   - isRemote: Whether the request came by TCP, as a browser's does. Asked only when it makes a difference, and not of
+  ///     one that a trusted proxy has forwarded, whose client may be a browser.
   func refusal(
     of evidence: Evidence, to exposure: Exposure, asksForKey: Bool, isRemote: () -> Bool
   ) -> Problem? {
@@ -52,8 +55,11 @@ struct PageGuard: Sendable {
       if !Self.isOwn(evidence), !isLink || evidence.origin != nil { return Self.crossSite }
     }
     guard !asksForKey else { return nil }
-    if !hosts.allows(evidence.authority), isRemote() { return Self.hostNotAllowed }
-    if exposure == .acting, evidence.isReading, !evidence.hasDeliberateField, isRemote() { return Self.undeliberate }
+    func isExposed() -> Bool { evidence.forwarded != nil || isRemote() }
+    // Both: a proxy that passes Host on may pass on what a page says in X-Forwarded-Host, too.
+    if let host = evidence.forwarded?.host, !hosts.allows(host) { return Self.hostNotAllowed("X-Forwarded-Host") }
+    if !hosts.allows(evidence.authority), isExposed() { return Self.hostNotAllowed("Host") }
+    if exposure == .acting, evidence.isReading, !evidence.hasDeliberateField, isExposed() { return Self.undeliberate }
     return nil
   }
 
@@ -67,9 +73,9 @@ struct PageGuard: Sendable {
     }
     guard let origin = evidence.origin else { return true }
     // A browser leaves the scheme's own port out of both.
+    let authority = evidence.forwarded?.host ?? evidence.authority
     for scheme in ["http://", "https://"] where origin.hasPrefix(scheme) {
-      return !evidence.authority.isEmpty
-        && origin.dropFirst(scheme.count).lowercased() == evidence.authority.lowercased()
+      return !authority.isEmpty && origin.dropFirst(scheme.count).lowercased() == authority.lowercased()
     }
     return false
   }
@@ -80,12 +86,15 @@ struct PageGuard: Sendable {
       "The fields Sec-Fetch-Site and Origin say that a web page made it which is not this service's own. Pages of "
       + "other origins may not use the service; have a server of theirs ask in their place.")
 
-  static let hostNotAllowed = Problem(
-    status: 421, code: "hostNotAllowed", title: "The service does not answer by this host name",
-    detail:
-      "Without an API key it answers only by an address, by localhost, and by the names in the setting allowedHosts. "
-      + "Add the host name there (--allowed-hosts NAME or REDIAL_ALLOWED_HOSTS=NAME), or make an API key.",
-    errors: [.init(pointer: "Host", detail: "is not among allowedHosts")])
+  /// - Parameter field: The one that names the host.
+  static func hostNotAllowed(_ field: String) -> Problem {
+    Problem(
+      status: 421, code: "hostNotAllowed", title: "The service does not answer by this host name",
+      detail:
+        "Without an API key it answers only by an address, by localhost, and by the names in the setting allowedHosts. "
+        + "Add the host name there (--allowed-hosts NAME or REDIAL_ALLOWED_HOSTS=NAME), or make an API key.",
+      errors: [.init(pointer: field, detail: "is not among allowedHosts")])
+  }
 
   static let undeliberate = Problem(
     status: 403, code: "forwardNotDeliberate", title: "A web page could have made this request",

@@ -149,9 +149,23 @@ enum Answer {
       body: Array(text.utf8))
   }
 
-  /// The contract.
-  static let contract = HTTPResponse(
-    status: 200, headers: [HTTPHeader("content-type", "application/yaml")], body: PackageResources.openapi_yaml)
+  /// 200: the contract.
+  ///
+  /// - Parameter base: Where the client found it, as a trusted proxy says; nil or empty where nobody says so.
+  static func contract(below base: String?) -> HTTPResponse {
+    var response = HTTPResponse(
+      status: 200, headers: [HTTPHeader("content-type", "application/yaml")], body: PackageResources.openapi_yaml)
+    if let base, !base.isEmpty, let server = contractServer { response.body.replaceSubrange(server, with: base.utf8) }
+    return response
+  }
+
+  /// Where the URL of its server is in the contract.
+  private static let contractServer: Range<Int>? = {
+    let contract = PackageResources.openapi_yaml
+    let (before, url) = (Array("servers:\n  - url: ".utf8), Array("http://127.0.0.1:8080".utf8))
+    guard let found = contract.firstRange(of: before + url) else { return nil }
+    return found.lowerBound + before.count..<found.upperBound
+  }()
 
   /// A problem.
   static func problem(_ problem: Problem, _ more: [HTTPHeader] = []) -> HTTPResponse {

@@ -55,6 +55,8 @@ extension Routes {
     var named: Set<String> = []
     var problem: Problem?
     var deliberate: [(name: String, value: String)] = []
+    // What a trusted proxy says to Redial of how it was addressed would lead the target astray.
+    let isProxied = proxies.address(of: request) != nil
     request.forEachHeader { name, value in
       let name = String(decoding: name, as: UTF8.self).lowercased()
       let value = String(decoding: value, as: UTF8.self)
@@ -73,6 +75,8 @@ extension Routes {
         deliberate.append((own, value))
       } else if name.hasPrefix("redial-") {
         if let fault = said.take(name.dropFirst("redial-".count), value), problem == nil { problem = fault }
+      } else if isProxied, ForwardedAddress.names.contains(name) {
+        // It is for Redial.
       } else if !Self.kept.contains(name) {
         if let place = fields.firstIndex(where: { $0.name == name }) {
           fields[place].values.append(value)

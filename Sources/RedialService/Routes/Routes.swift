@@ -17,6 +17,8 @@ struct Routes: HTTPHandler {
   let keys: KeyRing
   /// Refuses what web pages of other origins ask for.
   var pages = PageGuard()
+  /// Who is believed to say how clients address the service.
+  var proxies = TrustedProxies()
   /// Where the files are that a target's TLS may name; nil where none may be named.
   var tlsDirectory: String?
   /// Who may name a call's target.
@@ -39,9 +41,11 @@ struct Routes: HTTPHandler {
     _ request: borrowing HTTPRequest, _ responder: HTTPResponder, to route: Route
   ) -> (HTTPResponder, Caller)? {
     var (responder, caller) = (responder, Caller())
+    let forwarded = proxies.address(of: request)
+    if let forwarded { responder = responder.locating(below: forwarded.base) }
     let access = route.access(withKey: request.header("authorization") != nil)
     let asksForKey = keys.isRequired
-    if let problem = pages.refusal(of: request, to: route, asksForKey: asksForKey) {
+    if let problem = pages.refusal(of: request, from: forwarded, to: route, asksForKey: asksForKey) {
       runtime.respond(responder, Answer.problem(problem))
       return nil
     }
@@ -146,7 +150,7 @@ struct Routes: HTTPHandler {
       try caller.requireDefaultNamespace()
       runtime.ask(responder, for: .metrics) { .report($0) }
     case .contract:
-      runtime.respond(responder, Answer.contract)
+      runtime.respond(responder, Answer.contract(below: proxies.address(of: request)?.base))
     case .dashboard:
       runtime.respond(responder, Dashboard.page)
     case .wrongMethod(let allowed):

@@ -15,6 +15,8 @@ public struct ServiceSettings: Sendable {
   public var allowUnauthenticated = false
   /// The hosts by which the service may be addressed where no API key is asked for.
   public var allowedHosts = AllowedHosts()
+  /// The reverse proxies that are believed to say how clients address the service.
+  public var trustedProxies = TrustedProxies()
   /// An API key for everything, besides those in the store.
   public var adminKey: String?
   /// Where calls are kept.

@@ -84,6 +84,17 @@ extension Setting {
         return true
       }),
     Setting(
+      key: "trustedProxies", form: "ADDRESS[/BITS] or unix,...",
+      summary:
+        "Reverse proxies whose X-Forwarded-Prefix, -Proto and -Host are believed: addresses, CIDR blocks, or unix for peers "
+        + "that come by a Unix domain socket; see docs/proxies.md.", isSecret: false,
+      read: { $0.trustedProxies.entries.joined(separator: ",") },
+      assign: { settings, text in
+        guard let proxies = TrustedProxies(text) else { return false }
+        settings.trustedProxies = proxies
+        return true
+      }),
+    Setting(
       key: "adminKey", form: "16 to 255 visible ASCII characters",
       summary: "API key for everything, besides those that `redial keys` makes.", isSecret: true,
       read: { $0.adminKey ?? "" },

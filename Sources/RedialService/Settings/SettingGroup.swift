@@ -37,7 +37,7 @@ public enum SettingGroup: String, Sendable, CaseIterable {
         "maxPipelinedBytes", "maxOutputBacklogBytes", "headerTimeout", "bodyTimeout", "idleTimeout", "writeTimeout",
         "drainTimeout",
       ]
-    case .access: ["adminKey", "allowUnauthenticated", "allowedHosts", "redactHeaders", "redactParameters"]
+    case .access: ["adminKey", "allowUnauthenticated", "allowedHosts", "trustedProxies", "redactHeaders", "redactParameters"]
     case .store:
       [
         "store", "retentionTime", "retentionBytes", "retentionMinimumTime", "reserveBytes", "compressMinBytes",
