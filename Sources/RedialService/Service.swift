@@ -108,7 +108,8 @@ public final class Service: Sendable {
         maxScan: settings.maxScan,
         policies: shelf,
         operations: BulkShelf(runner: bulk, limit: settings.maxOperations, rate: settings.operationRate), keys: keys,
-        pages: PageGuard(hosts: settings.allowedHosts), proxies: settings.trustedProxies, tlsDirectory: settings.tlsDirectory,
+        pages: PageGuard(hosts: settings.allowedHosts, origins: settings.corsOrigins), proxies: settings.trustedProxies,
+        tlsDirectory: settings.tlsDirectory,
         targetNaming: settings.targetNaming),
       errorResponse: { Answer.refusal($0, $1) })
     do throws(HTTPServerError) {
@@ -130,6 +131,14 @@ public final class Service: Sendable {
         [
           ("url", server.urls.joined(separator: " ")),
           ("meaning", "whoever reaches this address may have the service send requests, since there is no API key"),
+        ])
+    }
+    if settings.corsOrigins != CORSOrigins(), !keys.isRequired {
+      log.write(
+        .warning, "corsWithoutKey",
+        [
+          ("corsOrigins", settings.corsOrigins.names.joined(separator: ",")),
+          ("meaning", "pages of these origins are refused until there is an API key: make one"),
         ])
     }
     runtime.restrict(to: settings.egress.knowing(server.urls))

@@ -295,8 +295,8 @@ def test_the_page_is_short_and_what_it_names_is_there():
     readme = (ROOT / "README.md").read_text()
     assert "](docs/proxies.md)" in readme
     known = set(re.findall(r"^\| `(\w+)` \| .* \| .* \|", readme, re.M))
-    named = set(re.findall(r"\b(trustedProxies|allowedHosts|maxWaitTime|listen)\b", PAGE))
-    assert len(named) == 4 and named <= known
+    named = set(re.findall(r"\b(trustedProxies|allowedHosts|corsOrigins|maxWaitTime|listen)\b", PAGE))
+    assert len(named) == 5 and named <= known
     for link in re.findall(r"\]\(([^)#]+)", PAGE):
         assert (ROOT / "docs" / link).exists(), link
     for flags in re.findall(r"^redial serve (.*)$", PAGE, re.M):

@@ -12,6 +12,7 @@ extension PageGuard {
     var evidence = Evidence(forwarded: forwarded)
     evidence.site = request.header("sec-fetch-site")
     evidence.origin = request.header("origin")
+    evidence.isFromSharedOrigin = origins.allows(evidence.origin)
     if !asksForKey || evidence.origin != nil { evidence.authority = request.authority ?? "" }
     if exposure != .own {
       evidence.isReading = request.method == .get || request.method == .head

@@ -8,6 +8,8 @@ internal import RedialModel
 struct PageGuard: Sendable {
   /// The names by which the service may be addressed where no API key is asked for.
   var hosts = AllowedHosts()
+  /// The origins whose pages may use the API with a key.
+  var origins = CORSOrigins()
 
   /// What a request says about the page that may have made it.
   struct Evidence: Sendable, Hashable {
@@ -19,6 +21,8 @@ struct PageGuard: Sendable {
     var site: String?
     /// `Origin`.
     var origin: String?
+    /// Whether that origin is one whose pages may use the API with a key.
+    var isFromSharedOrigin = false
     /// Whether it loads a page into a window of its own, with a method that changes nothing: not into a frame, and not as
     /// a part of another page.
     var isNavigation = false
@@ -52,7 +56,9 @@ struct PageGuard: Sendable {
     if exposure == .open { return nil }
     if evidence.site != nil || evidence.origin != nil {
       let isLink = exposure == .document && evidence.isNavigation
-      if !Self.isOwn(evidence), !isLink || evidence.origin != nil { return Self.crossSite }
+      // Its page has no more than the key that it sends; without keys everybody's page would have everything.
+      let isShared = asksForKey && evidence.isFromSharedOrigin
+      if !isShared, !Self.isOwn(evidence), !isLink || evidence.origin != nil { return Self.crossSite }
     }
     guard !asksForKey else { return nil }
     func isExposed() -> Bool { evidence.forwarded != nil || isRemote() }
@@ -84,7 +90,8 @@ struct PageGuard: Sendable {
     status: 403, code: "crossSiteRequest", title: "The request comes from a page of another origin",
     detail:
       "The fields Sec-Fetch-Site and Origin say that a web page made it which is not this service's own. Pages of "
-      + "other origins may not use the service; have a server of theirs ask in their place.")
+      + "other origins may not use the service, unless the setting corsOrigins names their origin and there are API keys."
+  )
 
   /// - Parameter field: The one that names the host.
   static func hostNotAllowed(_ field: String) -> Problem {

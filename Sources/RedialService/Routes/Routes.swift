@@ -26,6 +26,7 @@ struct Routes: HTTPHandler {
 
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) {
     let route = Route(request.method, request.path, query: request.query)
+    if let answer = pages.origins.preflight(request, to: route) { return runtime.respond(responder, answer) }
     guard let (responder, caller) = admit(request, responder, to: route) else { return }
     do throws(Problem) {
       try serve(route, request, responder, caller)
@@ -40,7 +41,7 @@ struct Routes: HTTPHandler {
   func admit(
     _ request: borrowing HTTPRequest, _ responder: HTTPResponder, to route: Route
   ) -> (HTTPResponder, Caller)? {
-    var (responder, caller) = (responder, Caller())
+    var (responder, caller) = (responder.adding(pages.origins.fields(of: request)), Caller())
     let forwarded = proxies.address(of: request)
     if let forwarded { responder = responder.locating(below: forwarded.base) }
     let access = route.access(withKey: request.header("authorization") != nil)

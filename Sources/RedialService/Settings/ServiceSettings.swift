@@ -17,6 +17,8 @@ public struct ServiceSettings: Sendable {
   public var allowedHosts = AllowedHosts()
   /// The reverse proxies that are believed to say how clients address the service.
   public var trustedProxies = TrustedProxies()
+  /// The origins whose pages may use the API with an API key.
+  public var corsOrigins = CORSOrigins()
   /// An API key for everything, besides those in the store.
   public var adminKey: String?
   /// Where calls are kept.

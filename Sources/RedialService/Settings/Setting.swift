@@ -95,6 +95,17 @@ extension Setting {
         return true
       }),
     Setting(
+      key: "corsOrigins", form: "ORIGIN,...",
+      summary:
+        "Origins, such as https://app.example.com, whose web pages may use the API with an API key (CORS); see "
+        + "docs/proxies.md.", isSecret: false,
+      read: { $0.corsOrigins.names.joined(separator: ",") },
+      assign: { settings, text in
+        guard let origins = CORSOrigins(text) else { return false }
+        settings.corsOrigins = origins
+        return true
+      }),
+    Setting(
       key: "adminKey", form: "16 to 255 visible ASCII characters",
       summary: "API key for everything, besides those that `redial keys` makes.", isSecret: true,
       read: { $0.adminKey ?? "" },

@@ -37,7 +37,11 @@ public enum SettingGroup: String, Sendable, CaseIterable {
         "maxPipelinedBytes", "maxOutputBacklogBytes", "headerTimeout", "bodyTimeout", "idleTimeout", "writeTimeout",
         "drainTimeout",
       ]
-    case .access: ["adminKey", "allowUnauthenticated", "allowedHosts", "trustedProxies", "redactHeaders", "redactParameters"]
+    case .access:
+      [
+        "adminKey", "allowUnauthenticated", "allowedHosts", "trustedProxies", "corsOrigins", "redactHeaders",
+        "redactParameters",
+      ]
     case .store:
       [
         "store", "retentionTime", "retentionBytes", "retentionMinimumTime", "reserveBytes", "compressMinBytes",

@@ -1,0 +1,105 @@
+internal import HTTPServer
+
+/// The origins whose pages may use the API with an API key, by cross-origin requests (CORS; Fetch standard, "HTTP CORS
+/// protocol").
+///
+/// Each is named exactly. A page sends its key in `Authorization`, so that neither cookies nor
+/// `Access-Control-Allow-Credentials` are needed, and a browser adds nothing that a page does not have itself.
+public struct CORSOrigins: Sendable, Hashable {
+  /// The origins as browsers write them, such as `https://app.example.com`.
+  public let names: [String]
+
+  /// No origin.
+  public init() { names = [] }
+
+  /// Reads `https://app.example.com,http://localhost:3000`.
+  ///
+  /// - Returns: Nil when one is not the origin of a web page as browsers write it: `http` or `https`, a host, and a port
+  ///   unless it is the scheme's own; no path, no slash at the end, and no `*`.
+  public init?(_ text: String) {
+    let names = text.split(separator: ",").map { $0.filter { !$0.isWhitespace }.lowercased() }
+    guard names.allSatisfy(Self.isOrigin) else { return nil }
+    self.names = names
+  }
+
+  /// Whether pages of this origin may use the API.
+  func allows(_ origin: String?) -> Bool {
+    guard let origin, !names.isEmpty else { return false }
+    return names.contains(origin)
+  }
+
+  private static func isOrigin(_ text: String) -> Bool {
+    for (scheme, port) in [("http", ":80"), ("https", ":443")] where text.hasPrefix(scheme + "://") {
+      let host = String(text.dropFirst(scheme.count + 3))
+      // A browser leaves the scheme's own port out, so that such an origin would never be met.
+      return ForwardedAddress.isHost(host) && !host.hasSuffix(port)
+    }
+    return false
+  }
+
+  // MARK: Answers
+
+  /// What a page may read of an answer besides what it always may.
+  private static let exposed =
+    "Allow, Content-Location, ETag, Idempotency-Replayed, Location, Preference-Applied, RateLimit, RateLimit-Policy, "
+    + "Retry-After, WWW-Authenticate"
+  /// The fields of requests that the API reads, but for those that a page may always send.
+  private static let understood =
+    "Authorization, Content-Encoding, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, "
+    + "Redial-Actor, Redial-Namespace, Traceparent, Tracestate"
+  /// For how long a browser need not ask again, in seconds.
+  private static let lifetime = 600
+  /// The longest list of fields that is repeated to a browser, in bytes.
+  private static let longestList = 4096
+
+  /// The fields that the answer to a request has, whatever it is.
+  func fields(of request: borrowing HTTPRequest) -> [HTTPHeader] {
+    guard !names.isEmpty else { return [] }
+    // What a cache has kept for one origin is no answer to another.
+    let varies = HTTPHeader("vary", "Origin")
+    guard let origin = request.header("origin"), allows(origin) else { return [varies] }
+    return [
+      varies, HTTPHeader("access-control-allow-origin", origin),
+      HTTPHeader("access-control-expose-headers", Self.exposed),
+    ]
+  }
+
+  /// 204: what a page of this origin may ask for; nil for a request that is not a browser's question about that, and for a
+  /// page of another origin.
+  func preflight(_ request: borrowing HTTPRequest, to route: Route) -> HTTPResponse? {
+    guard !names.isEmpty, request.method == .options, let origin = request.header("origin"), allows(origin),
+      let method = request.header("access-control-request-method")
+    else { return nil }
+    return Self.preflight(from: origin, method, request.header("access-control-request-headers"), to: route)
+  }
+
+  /// - Parameters:
+  ///   - method: The method that the page wants to use.
+  ///   - list: The names of the fields that it wants to send.
+  static func preflight(from origin: String, _ method: String, _ list: String?, to route: Route) -> HTTPResponse {
+    var (methods, fields) = ("GET, HEAD, POST, PUT, DELETE", understood)
+    switch route {
+    case .wrongMethod(let allowed): methods = allowed
+    case .forward:
+      // It takes every method, and what fields the target wants is not known here.
+      if isList(method) { methods = method }
+      if let list, isList(list) { fields = list }
+    default: break
+    }
+    return HTTPResponse(
+      status: 204,
+      headers: [
+        HTTPHeader("access-control-allow-origin", origin), HTTPHeader("access-control-allow-methods", methods),
+        HTTPHeader("access-control-allow-headers", fields), HTTPHeader("access-control-max-age", "\(lifetime)"),
+        HTTPHeader("vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers"),
+      ])
+  }
+
+  /// Whether a text is a list of tokens, or one (RFC 9110 section 5.6).
+  private static func isList(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.count <= longestList
+      && text.utf8.allSatisfy { byte in
+        (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "!#$%&'*+-.^_`|~, ".utf8.contains(byte)
+      }
+  }
+}
