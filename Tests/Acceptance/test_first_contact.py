@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from processes import command
+from test_forecasts import command
 
 SOON = {"backoff": {"strategy": "constant", "initial": "10ms", "jitter": "none"}}
 
@@ -51,7 +51,7 @@ def test_a_post_that_may_have_been_executed_is_repeated_with_the_same_key(redial
 
 def test_a_call_that_must_not_be_repeated_is_not_and_says_what_to_write(redial, flaky):
     service, target = redial(), flaky()
-    for path, method in (("/?status=503", "GET"), ("/?reset-rate=1", "POST")):
+    for path, method in (("/?fail=9", "GET"), ("/?reset-rate=1", "POST")):
         call = service.ended(service.submit(url=target.url + path, method=method, idempotent=False, policy=SOON))
         assert (call["failureReason"], call["attemptCount"]) == ("notRetryable", 1), path
         because = call["attempts"][0]["decision"]["because"]
@@ -65,7 +65,7 @@ def test_a_call_that_must_not_be_repeated_is_not_and_says_what_to_write(redial, 
 def test_a_call_outlasts_a_bad_day(redial):
     call = redial()("POST", "/v1/calls?dryRun=true", {"url": "http://127.0.0.1:1/", "method": "POST"}).json
     policy = call["plan"]["policy"]
-    assert (call["plan"]["policyName"], policy["maxAttempts"], policy["deadline"]) == ("default", None, "24h")
+    assert (call["plan"]["policyName"], policy["maxAttempts"], policy["deadline"]) == ("default", None, "1d")
     assert policy["backoff"] == {
         "strategy": "exponential", "initial": "500ms", "multiplier": 2.0, "max": "10m", "jitter": "proportional",
         "factor": 0.5}
@@ -79,7 +79,7 @@ def test_a_policy_says_its_name(redial):
                         ({"policy": {"deadline": "2d"}}, None)):
         assert service("POST", "/v1/calls", {"url": "http://127.0.0.1:1/", **given}).json["policy"] == name
         assert service("POST", "/v1/policies/preview", given).json["policyName"] == name
-    assert service("PUT", "/v1/policies/default", {"deadline": "3d"}).status == 400
+    assert service("PUT", "/v1/policies/default", {"deadline": "3d"}).status == 404
     assert command("preview").stdout.startswith("policy: default\n")
 
 

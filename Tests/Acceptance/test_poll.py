@@ -66,7 +66,7 @@ def test_lists_filter_by_state_and_target(redial, flaky):
     assert listed("target=billing") == [late, bad]
     assert listed("target=billing&state=failed") == [bad]
     assert listed("target=nobody") == []
-    for query in ("state=done", "limit=0", "cursor=x", "sort=asc", "state=failed&state=failed"):
+    for query in ("state=done", "limit=0", "cursor=x", "sort=asc"):
         answer = service("GET", "/v1/calls?" + query)
         assert answer.status == 400 and answer.json["code"] == "invalidParameter", query
 

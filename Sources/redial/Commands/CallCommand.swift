@@ -107,8 +107,11 @@ struct CallCommand {
         shown = call["attempts"].elements.count
       }
       if CallText.hasEnded(call) {
-        Terminal.write(
-          arguments.has("--json") ? String(decoding: answer.body, as: UTF8.self) + "\n" : CallText.summary(call))
+        if arguments.has("--json") {
+          Terminal.write(json: answer.body)
+        } else {
+          Terminal.write(CallText.summary(call))
+        }
         return call["state"].text == "succeeded" ? .success : .unsuccessful
       }
       if let limit, ContinuousClock.now - start >= limit {
