@@ -167,6 +167,14 @@ def test_a_replay_has_its_changes_and_everything_else_as_it_was(redial, receiver
     assert waited["state"] == "succeeded"
 
 
+def test_a_replay_is_warned_of_what_a_submission_is(redial):
+    service = redial()
+    policy = {"maxAttempts": 50, "backoff": {"strategy": "constant", "initial": "1s", "jitter": "none"}}
+    first = service("POST", "/v1/calls", {"url": "http://127.0.0.1:1/", "delay": "1h", "policy": policy}).json
+    assert first["warnings"]
+    assert replay(service, first["id"], {"delay": "1h"})["warnings"] == first["warnings"]
+
+
 def test_a_replay_is_checked_as_a_submission_is(redial, receiver):
     target, service = receiver(), redial("--max-body-bytes", "1000")
     identity = service.submit(url=target.url, body="b", headers={"authorization": "x"})

@@ -143,7 +143,7 @@ public final class CallSpec: Sendable {
       url: url, method: method, headers: headers, target: target, policy: policy, policyJSON: policyJSON,
       policyName: policyName, idempotent: idempotent, labels: labels, callback: callback, captureLimit: captureLimit,
       maxRedirects: maxRedirects, redactedHeaders: redactedHeaders, priority: priority, orderingKey: orderingKey,
-      replayOf: original)
+      replayOf: original, warnings: warnings)
   }
 
   /// Whether everything that ``erased(at:keepingLabels:)`` takes away is gone already.
