@@ -158,4 +158,5 @@ def test_one_slow_target_does_not_delay_another(redial, flaky, receiver):
     for _ in range(20):
         assert service.ended(service.submit(url=quick.url))["state"] == "succeeded"
     assert time.monotonic() - began < 5
-    assert service.target(slow.url)["inFlight"] == 4
+    # It has not proven to answer, so it may have less than the four that it is set to.
+    assert 1 <= service.target(slow.url)["inFlight"] <= 4
