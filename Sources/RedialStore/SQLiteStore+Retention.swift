@@ -58,7 +58,7 @@ extension SQLiteStore {
   }
 
   private func releasePages(until end: ContinuousClock.Instant) throws(StoreError) -> TidyStep {
-    // A file that an older version made gives nothing back (see the README): its pages are used again only.
+    // A file that an older version made gives nothing back (see docs/operating.md): its pages are used again only.
     guard canRelease else { return TidyStep() }
     let free = try usage.free()
     // Where room is short, none is spared.

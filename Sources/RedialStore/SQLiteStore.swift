@@ -313,7 +313,7 @@ public final class SQLiteStore: CallStore {
 
   /// Erases a call's payloads: from the tables, and with the next checkpoint from the file, for SQLite overwrites with zeros
   /// what is deleted. Rows of payloads are always appended, so that no page is split and leaves a copy of them; where calls
-  /// in between are removed, pages may be merged, and then it can (see the README).
+  /// in between are removed, pages may be merged, and then it can (see docs/operating.md).
   private func erase(_ id: CallID, leaving spec: CallSpec) throws(StoreError) {
     if spec.labels.isEmpty { try labels.remove(try changes.labels(of: id), of: id) }
     try changes.erase(id, leaving: spec)

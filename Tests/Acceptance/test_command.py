@@ -187,9 +187,13 @@ def test_the_help_of_serve_is_short_and_all_of_it_is_grouped():
     assert run("list", "--help").stdout == run("list", "--help-all").stdout
 
 
-# Of the variables that the help and the README tell of, those that are not settings, with a value.
+# Of the variables that the help and the pages name, those that are not settings, with a value.
 OTHER_VARIABLES = {"REDIAL_CONFIG": "", "REDIAL_SERVER": "http://127.0.0.1:1", "REDIAL_URL": "http://127.0.0.1:1",
                    "REDIAL_API_KEY": "rdl_0123456789abcdef", "REDIAL_NAMESPACE": "default"}
+
+
+def documentation():
+    return "".join(page.read_text() for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))])
 
 
 def test_every_documented_flag_and_variable_is_taken(tmp_path):
@@ -218,7 +222,7 @@ def test_every_documented_flag_and_variable_is_taken(tmp_path):
                 continue
             taken = run(command, flag, *(["1"] if form else []), "--help")
             assert taken.returncode == 0, (command, flag, taken.stderr)
-    readme = set(re.findall(r"`(REDIAL_[A-Z_]+[A-Z])", (ROOT / "README.md").read_text())) - {"REDIAL_PORT"}
+    readme = set(re.findall(r"`(REDIAL_[A-Z_]+[A-Z])", documentation())) - {"REDIAL_PORT"}
     assert told | readme <= set(everything), (told | readme) - set(everything)
     store = f"sqlite:{tmp_path}/redial.db"
     for arguments in (["serve", "--print-config"], ["keys", "create", "--name", "a", "--store", store],

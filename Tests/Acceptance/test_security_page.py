@@ -8,6 +8,7 @@ from processes import BINARY, ROOT, Client, environment
 
 PAGE = (ROOT / "docs/security.md").read_text()
 README = (ROOT / "README.md").read_text()
+SETTINGS = (ROOT / "docs/settings.md").read_text()
 ADMIN = "the-admin-key-of-this-test"
 # Names in code style that are no settings: members of requests, scopes, words of answers and the like.
 OTHERS = {
@@ -21,7 +22,7 @@ def test_the_readme_leads_to_it_and_it_is_short():
 
 
 def test_every_setting_that_it_names_is_one():
-    known = set(re.findall(r"^\| `(\w+)` \| .* \| .* \|", README, re.M))
+    known = set(re.findall(r"^\| `(\w+)` \| .* \| .* \|", SETTINGS, re.M))
     named = {n for n in re.findall(r"`([a-z][A-Za-z]+)(?:=[^`]*)?`", PAGE)} - OTHERS
     assert {"egress", "targetNaming", "tlsDirectory", "adminKey", "allowUnauthenticated"} <= named
     assert named <= known, named - known

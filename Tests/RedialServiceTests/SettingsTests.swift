@@ -239,21 +239,21 @@ struct SettingsTests {
     }
   }
 
-  @Test("the README's table of settings is the settings, in their groups")
+  @Test("the page of settings has the settings, in their groups")
   func readme() throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+    let readme = try String(contentsOf: root.appendingPathComponent("docs/settings.md"), encoding: .utf8)
     for group in SettingGroup.allCases {
       let heading = "| **`\(group.rawValue)`** | | | **\(group.title)** |\n"
-      let start = try #require(readme.range(of: heading), "README.md lacks the row: \(heading)")
+      let start = try #require(readme.range(of: heading), "docs/settings.md lacks the row: \(heading)")
       let rows = readme[start.upperBound...].split(separator: "\n", omittingEmptySubsequences: false)
         .prefix { $0.hasPrefix("| `") }
       let expected = group.settings.map { setting in
         let byDefault = setting.defaultText.isEmpty ? "" : "`\(setting.defaultText)`"
         return "| `\(setting.key)` | `\(setting.form)` | \(byDefault) | \(setting.summary) |"
       }
-      #expect(rows.map(String.init) == expected, "README.md, \(group.rawValue)")
+      #expect(rows.map(String.init) == expected, "docs/settings.md, \(group.rawValue)")
     }
   }
 }

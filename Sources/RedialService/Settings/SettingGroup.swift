@@ -1,4 +1,4 @@
-/// The settings that belong together, as the help, the config file and the README show them.
+/// The settings that belong together, as the help, the config file and docs/settings.md show them.
 ///
 /// In the config file a group is an object, and a setting of it goes without the group's name: `breakerWindow` is
 /// `{"breaker": {"window": "1m"}}`. Its key alone, `{"breakerWindow": "1m"}`, says the same.

@@ -1,0 +1,80 @@
+"""The pages: each short, each linked, each with paths that exist; and the schema as it is."""
+
+import os
+import re
+import sqlite3
+
+import pytest
+
+from processes import ROOT
+
+PAGES = sorted((ROOT / "docs").glob("*.md"))
+DOOR = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
+LONGEST_DOOR, LONGEST_PAGE = 8192, 15 * 1024
+
+
+def anchor(title):
+    return re.sub(r"[^a-z0-9 _-]", "", title.lower()).replace(" ", "-")
+
+
+def without_code(text):
+    return re.sub(r"```.*?```", "", text, flags=re.S)
+
+
+def test_the_door_and_the_pages_are_short():
+    assert (ROOT / "README.md").stat().st_size <= LONGEST_DOOR
+    assert len(PAGES) > 10
+    for page in PAGES:
+        assert page.stat().st_size <= LONGEST_PAGE, page.name
+
+
+@pytest.mark.parametrize("page", DOOR + PAGES, ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page):
+    for target in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text())):
+        if re.match(r"https?:|mailto:", target):
+            continue
+        path, _, place = target.partition("#")
+        file = (page.parent / path) if path else page
+        assert file.exists(), target
+        if place:
+            titles = re.findall(r"^#+ (.*)$", without_code(file.read_text()), re.M)
+            assert place in map(anchor, titles), target
+
+
+def test_every_page_is_in_the_contents():
+    contents = (ROOT / "docs/README.md").read_text()
+    for page in PAGES:
+        assert page.name == "README.md" or f"]({page.name})" in contents, page.name
+
+
+def test_what_the_pages_name_is_there():
+    makefile = (ROOT / "Makefile").read_text()
+    for page in DOOR + PAGES:
+        text = page.read_text()
+        for target in set(re.findall(r"`make ([\w-]+)", text)):
+            assert re.search(rf"^{target}:", makefile, re.M), (page.name, target)
+        for path in re.findall(r"`((?:Sources|Tests|docker|api|Benchmarks)/[\w./-]+)`", text):
+            assert (ROOT / path).exists(), (page.name, path)
+
+
+def schema(file):
+    """The schema of a store, as text: tables first, each followed by its indexes."""
+    database = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
+    rows = database.execute(
+        "SELECT sql, tbl_name, type FROM sqlite_master WHERE sql IS NOT NULL ORDER BY tbl_name, type DESC, name").fetchall()
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    database.close()
+    text = f"-- The schema of a store at version {version}, as the migrations make it. Tests compare it.\n"
+    for sql, _, kind in rows:
+        text += ("\n" if kind == "table" else "") + sql.strip() + ";\n"
+    return text
+
+
+def test_the_schema_is_what_the_migrations_make(redial):
+    service = redial()
+    service.kill()
+    page, found = ROOT / "docs/schema.sql", schema(service.store)
+    # To write it anew: REDIAL_WRITE_SCHEMA=1.
+    if os.environ.get("REDIAL_WRITE_SCHEMA"):
+        page.write_text(found)
+    assert page.read_text() == found
