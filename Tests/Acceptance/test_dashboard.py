@@ -132,7 +132,8 @@ def test_a_service_with_keys_has_people_sign_in_with_one(page, redial, flaky):
 def test_a_policy_and_an_outage_can_be_played_with(page, redial):
     service = redial()
     page.goto(service.url + "/#policy")
-    expect(page.locator("#policy-sum")).to_contain_text("Attempt 8 starts")
+    # The default has no bound on attempts; so many are shown.
+    expect(page.locator("#policy-sum")).to_contain_text("Attempt 20 starts")
     page.get_by_label("Policy", exact=True).fill('{"maxAttempts": 3, "backoff": {"jitter": "none"}}')
     expect(page.locator("#policy-warnings")).to_contain_text("noJitter")
     expect(page.locator("#policy-sum")).to_contain_text("Attempt 3 starts")
@@ -222,6 +223,8 @@ def test_the_dials_of_a_policy_and_its_text_say_the_same(page, redial):
     page.goto(service.url + "/#policy")
     text = page.get_by_label("Policy", exact=True)
     chart = page.locator("#policy-chart")
+    expect(page.locator("#dial-attempts-value")).to_have_text("no bound")
+    text.fill('{"maxAttempts": 8}')
     expect(page.locator("#policy-sum")).to_contain_text("Attempt 8 starts")
     before = chart.get_attribute("src")
     page.get_by_role("slider", name="Attempts").focus()

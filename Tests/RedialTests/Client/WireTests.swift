@@ -100,7 +100,7 @@ struct WireTests {
     (#""onTrip": "fail""#, CallPolicy(onTrip: .fail)),
     (
       #""backoff": {"strategy": "constant", "initial": "2s", "max": "60s", "jitter": "none"}"#,
-      CallPolicy(backoff: .constant(.seconds(2)))
+      CallPolicy(backoff: Backoff(.constant(.seconds(2)), maximum: .seconds(60), jitter: .none))
     ),
   ]
 
