@@ -71,7 +71,7 @@ def escaped(key):
 # What each route does with what is of another namespace. A new route needs its line here.
 BY_ID = {  # Answered as if it were not there.
     ("get", "/v1/calls/{id}"), ("get", "/v1/calls/{id}/attempts"), ("post", "/v1/calls/{id}/cancel"),
-    ("post", "/v1/calls/{id}/retry"), ("delete", "/v1/calls/{id}/content"),
+    ("post", "/v1/calls/{id}/retry"), ("post", "/v1/calls/{id}/replay"), ("delete", "/v1/calls/{id}/content"),
     ("get", "/v1/operations/{id}"), ("post", "/v1/operations/{id}/cancel"),
     ("get", "/v1/webhook-endpoints/{id}"), ("put", "/v1/webhook-endpoints/{id}"),
     ("delete", "/v1/webhook-endpoints/{id}"), ("post", "/v1/webhook-endpoints/{id}/rotate-secret"),
@@ -89,6 +89,7 @@ OWN = {  # What is made, or set, is of the namespace: the tests below.
     ("put", "/v1/targets/{key}"), ("post", "/v1/targets/{key}/pause"), ("post", "/v1/targets/{key}/resume"),
     ("post", "/v1/targets/{key}/trip"), ("post", "/v1/targets/{key}/reset"), ("post", "/v1/targets/{key}/release"),
     ("post", "/v1/policies/preview"), ("post", "/v1/simulations"), ("get", "/v1/webhook-secret"),
+    ("get", "/v1/statistics"),
 }
 OPERATORS = {("get", "/metrics")}
 NOBODYS = {("get", "/"), ("get", "/healthz"), ("get", "/readyz"), ("get", "/openapi.yaml")}

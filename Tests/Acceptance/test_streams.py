@@ -20,7 +20,7 @@ class Stream:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.connect(("127.0.0.1", service.port))
         self.socket.settimeout(30)
-        fields = {"host": "a", "transfer-encoding": "chunked"} | LINES | (headers or {})
+        fields = {"host": "localhost", "transfer-encoding": "chunked"} | LINES | (headers or {})
         head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
         self.socket.sendall(f"POST /v1/calls/batch HTTP/1.1\r\n{head}\r\n".encode())
         self.response = None

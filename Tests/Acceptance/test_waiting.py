@@ -106,7 +106,7 @@ def test_a_dry_run_shows_the_plan_and_stores_nothing(redial, flaky):
     descriptor = {"url": target.url, "delay": "10s", "policy": {"maxAttempts": 3, "backoff": {"jitter": "none"}}}
     answer = service("POST", "/v1/calls?dryRun=true", descriptor)
     assert answer.status == 200 and answer.json["call"]["url"] == target.url
-    assert len(answer.json["plan"]["attempts"]) == 3 and answer.json["plan"]["warnings"][0]["code"] == "noJitter"
+    assert len(answer.json["plan"]["attempts"]) == 3 and "noJitter" in [w["code"] for w in answer.json["plan"]["warnings"]]
     assert service("POST", "/v1/calls?dryRun=true", {"url": "nonsense"}).status == 422
     assert service("POST", "/v1/calls?dryRun=maybe", descriptor).status == 400
     assert service("GET", "/v1/calls").json["data"] == []

@@ -2,7 +2,7 @@ internal import RedialCore
 @testable internal import RedialEngine
 @testable internal import RedialModel
 
-/// In every fourth run: targets that never answer, more of them than there are slots for, and one that is well.
+/// In every tenth run: targets that never answer, more of them than there are slots for, and one that is well.
 struct Crowd {
   /// What a client submits, and when.
   struct Submission {
@@ -22,7 +22,7 @@ struct Crowd {
   init?(seed: UInt64, _ settings: inout EngineSettings) {
     random = RandomSource(seed: seed ^ 0x63_726f_7764)
     settings.unprovenShare = random.pick([0.5, 0.5, 1])
-    guard random.chance(0.25) else { return nil }
+    guard random.chance(0.1) else { return nil }
     settings.unprovenShare = 0.5
     settings.maxInFlight = random.pick(40...80)
     settings.maxInFlightPerTarget = random.pick(1...3)
@@ -48,7 +48,7 @@ struct Crowd {
   /// Plans what clients submit within a time: to the targets that hang in waves, to the one that is well all along.
   mutating func plan(from start: Timestamp, for length: Duration) {
     func time(_ share: Double) -> Timestamp { start + .microseconds(Int64(share * length.inSeconds * 1e6)) }
-    for _ in 0..<random.pick(1...3) {
+    for _ in 0..<random.pick(1...2) {
       let wave = time(random.unitInterval() * 0.7)
       for index in hanging.indices {
         for _ in 0..<random.pick(0...4) {

@@ -48,9 +48,9 @@ BUGS = [
         "    if PLANTED, let start = afterCommit.popLast() { effects.actions.append(start) }\n")),
     # Writes that are lost.
     bug("the write of an end lost, one in eight", 50, (
-        ENGINE + "Engine+Outcome.swift", "    writes.append(.update(id, record.progress, attempt))\n    countUnf",
+        ENGINE + "Engine+Outcome.swift", "    writes.append(.update(id, record.progress, attempt))\n    let namespace",
         "    if !PLANTED || now.microseconds % 8 != 0 { writes.append(.update(id, record.progress, attempt)) }\n"
-        "    countUnf")),
+        "    let namespace")),
     bug("what was decided in a store failure lost", 200, (
         ENGINE + "Engine+StoreTrouble.swift", "dropRefused(over.stuck.writes + over.later.writes)",
         "dropRefused(over.stuck.writes + (PLANTED ? [] : over.later.writes))")),
