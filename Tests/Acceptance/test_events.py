@@ -183,7 +183,7 @@ def test_a_slow_listener_is_told_and_cut_off_and_holds_nobody_up(redial, flaky):
     slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
     slow.connect(("127.0.0.1", service.port))
     slow.settimeout(BOUND)
-    slow.sendall(b"GET /v1/events HTTP/1.1\r\nhost: x\r\n\r\n")
+    slow.sendall(b"GET /v1/events HTTP/1.1\r\nhost: localhost\r\n\r\n")
     fast = Stream(service, "?type=call.succeeded")
     # Loopback takes in a few megabytes before a reader's slowness shows.
     labels = {f"l{n}": "x" * 250 for n in range(16)}

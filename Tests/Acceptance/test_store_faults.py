@@ -253,7 +253,7 @@ def test_an_upgrade_that_finds_no_room_leaves_the_store_as_it_is_and_is_made_whe
     service = stopped_store(redial, receiver, small_disk.path)
     with sqlite3.connect(service.store) as database:
         # As the version before the last had it.
-        database.execute("DROP TABLE unfinished_counts")
+        database.execute("DROP TABLE statistics")
         (version,) = database.execute("PRAGMA user_version").fetchone()
         database.execute(f"PRAGMA user_version = {version - 1}")
         database.commit()

@@ -62,7 +62,7 @@ def test_each_line_is_answered_while_the_next_has_not_been_sent(redial, flaky):
     rest = stream.lines()
     assert [(i["line"], i["status"]) for i in rest] == [(5, 202)]
     # The connection goes on.
-    stream.socket.sendall(b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n")
+    stream.socket.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
     again = http.client.HTTPResponse(stream.socket)
     again.begin()
     assert again.read() == b"ok\n"
@@ -239,7 +239,7 @@ def test_all_calls_of_a_filter_are_listed_as_lines(redial, flaky):
     slow = socket.socket()
     slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     slow.connect(("127.0.0.1", service.port))
-    slow.sendall(b"GET /v1/calls HTTP/1.1\r\nhost: a\r\naccept: application/x-ndjson\r\n\r\n")
+    slow.sendall(b"GET /v1/calls HTTP/1.1\r\nhost: localhost\r\naccept: application/x-ndjson\r\n\r\n")
     assert len(service("GET", "/v1/calls", headers=wanted).body.splitlines()) == 1000
     slow.close()
 
@@ -249,8 +249,8 @@ def test_a_client_that_goes_waits_no_longer(redial, flaky):
     call = service.submit(url=target.url, delay="1h")
     waits = lambda: service.metrics()["redial_waiting_clients"]
     asked = [
-        b"GET /v1/calls/%s?wait=60s HTTP/1.1\r\nhost: a\r\n\r\n" % call.encode(),
-        b"POST /v1/calls HTTP/1.1\r\nhost: a\r\nprefer: wait=60\r\ncontent-type: application/json\r\n"
+        b"GET /v1/calls/%s?wait=60s HTTP/1.1\r\nhost: localhost\r\n\r\n" % call.encode(),
+        b"POST /v1/calls HTTP/1.1\r\nhost: localhost\r\nprefer: wait=60\r\ncontent-type: application/json\r\n"
         b"content-length: %d\r\n\r\n%s" % ((lambda b: (len(b), b))(
             json.dumps({"url": target.url, "delay": "1h"}).encode())),
     ]
