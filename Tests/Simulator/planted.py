@@ -137,7 +137,7 @@ BUGS = [
         "calls.count - inFlight > (PLANTED ? 1000 : settings.maxHeld) {"), (
         ENGINE + "Engine+Outcome.swift", "      calls.count - inFlight <= settings.maxHeld -",
         "      PLANTED || calls.count - inFlight <= settings.maxHeld -")),
-    bug("memory that targets which are down may fill", 1000, (
+    bug("memory that targets which are down may fill", 3000, (
         ENGINE + "Engine+Memory.swift", "shareLeft(index) > 0 && byteShareLeft(index) >= bytes",
         "PLANTED || shareLeft(index) > 0 && byteShareLeft(index) >= bytes")),
     # Slots beside targets that hang.
