@@ -19,7 +19,9 @@ extension Engine {
     let sign = TargetSign(
       result, wasCut: wasCut, isCancelled: !cancelledBy.isEmpty,
       long: targets[index].responseTime.longSilence(atLeast: settings.longSilence))
-    hear(sign, of: index, took: result.duration)
+    // How long a refused connection takes says nothing about how long an answer does.
+    if result.outcome == .answered { targets[index].responseTime.record(result.duration) }
+    hear(sign, of: index)
     let silentSince = targets[index].silentSince
     leaveRunning(result.id)
     targets[index].silentSince = silentSince

@@ -71,10 +71,9 @@ extension Engine {
   }
 
   /// Takes over what the end of an attempt, which still counts as under way, says about its target.
-  mutating func hear(_ sign: TargetSign, of index: Int, took: Duration) {
+  mutating func hear(_ sign: TargetSign, of index: Int) {
     switch sign {
     case .answer:
-      targets[index].responseTime.record(took)
       targets[index].silentSince = .distantFuture
       let proven = targets[index].proven
       if targets[index].inFlight >= proven, proven < targets[index].maxInFlight { prove(index, proven + 1) }

@@ -69,6 +69,22 @@ struct SilenceTests {
     }
   }
 
+  @Test("connections that are refused slowly do not make a long silence usual")
+  func refusals() {
+    var probe = EngineProbe(.tripsAfterTwo())
+    for _ in 0..<10 {
+      let id = probe.submit()
+      probe.advance(.milliseconds(20))
+      probe.end(id, status: 200, took: .milliseconds(20))
+      let refused = probe.submit()
+      probe.advance(.milliseconds(990))
+      probe.end(refused, .notSent, took: .milliseconds(990), phase: .connect)
+      probe.operate(.cancel, refused)
+    }
+    cut(&probe, after: .milliseconds(1500))
+    #expect(isOpen(&probe))
+  }
+
   @Test("a call that its client cancels counts against a target that was silent for long, and against no other")
   func cancelled() {
     for (time, phase, opens) in [

@@ -80,6 +80,11 @@ struct SlotWatch {
     guard target.inFlight == 0, target.ready > 0, !target.isLeaving, target.breaker.state == .closed else {
       return false
     }
+    // What a namespace borrowed before there was another is its own, and counts.
+    let share = engine.settings.namespaceShare
+    let left = Double(engine.settings.mostUnproven - engine.borrowed)
+    let borrowed = Double(engine.namespaces[target.namespace].borrowed - 1)
+    if engine.isShared, borrowed * (1 - share) >= max(1, left) * share { return false }
     let busy = engine.targets.reduce(0) { sum, target in
       target.isForgotten || QualifiedKey.bare(target.key).contains("//hang") ? sum : sum + target.inFlight
     }
