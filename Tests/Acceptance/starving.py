@@ -121,7 +121,7 @@ def main(binary, folder):
     with open(folder / "redial.log", "wb") as log:
         service = subprocess.Popen(
             [binary, "serve", "--listen", "127.0.0.1:8098", "--store", f"sqlite:{folder}/redial.db",
-             "--max-in-flight", "4096", "--connect-timeout", f"{CONNECT_TIMEOUT}s", "--name-cache-time", "1s", "--max-connection-age", "1s"],
+             "--connect-timeout", f"{CONNECT_TIMEOUT}s", "--name-cache-time", "1s", "--max-connection-age", "1s"],
             stdout=log, stderr=log, stdin=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 20
