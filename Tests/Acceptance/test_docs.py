@@ -1,4 +1,4 @@
-"""The pages: each short, each linked, each with paths that exist; and the schema as it is."""
+"""The pages: each short, each linked, in plain words, with paths that exist; and the schema as it is."""
 
 import os
 import re
@@ -39,6 +39,42 @@ def test_every_link_leads_somewhere(page):
         if place:
             titles = re.findall(r"^#+ (.*)$", without_code(file.read_text()), re.M)
             assert place in map(anchor, titles), target
+
+
+# Phrases that make a sentence hard to read, each with what to write in its place.
+HARD = {
+    r"hand(s|ed|ing)? (over|in)\b": "submit, send, pass",
+    r"\b(is|are|be|been|was|were|gets?) told\b": "receives an event, is notified, sees",
+    r"\b(came|comes|come|became|becomes) of (it|them|each|the|what|a)\b": "the result",
+    r"\bwhat (is|has|was|had) no\b": "name the thing",
+    r"\bfor want of\b": "because there is no …, out of …",
+    r"\bunder way\b": "in flight (an attempt), running (an operation)",
+    r"\bno bound\b": "no limit",
+    r"\bfor whoever\b": "for people who",
+    r"\bgood for\b": "allows",
+    r"\bby what\b": "name the thing",
+    r"\bthought? through\b": "simulate",
+    r"\b(is|are) (heeded|gone by)\b": "counts",
+    r"\bmay (be asked|have of)\b": "name the limit",
+}
+
+
+def hard(text):
+    """The phrases of a text that are hard to read, each with its surroundings and with what to write in its place."""
+    flat = " ".join(text.split())
+    return [
+        (flat[max(0, match.start() - 40):match.end() + 40], better)
+        for phrase, better in HARD.items() for match in re.finditer(phrase, flat, re.I)]
+
+
+@pytest.mark.parametrize("page", DOOR + PAGES, ids=lambda page: page.name)
+def test_the_pages_are_in_plain_words(page):
+    assert hard(without_code(page.read_text())) == []
+
+
+def test_hard_phrases_are_found():
+    assert len(hard("What is no date is told to nobody. It is handed\nover.")) == 3
+    assert hard("Submit a call. Redial retries it.") == []
 
 
 def test_every_page_is_in_the_contents():

@@ -13,7 +13,7 @@ ADMIN = "the-admin-key-of-this-test"
 # Names in code style that are no settings: members of requests, scopes, words of answers and the like.
 OTHERS = {
     "submit", "read", "operate", "metrics", "admin", "default", "failed", "blocked", "anyone", "operators", "nobody", "callback",
-    "target", "public", "private", "listed", "attemptTimeout", "pins"}
+    "target", "public", "private", "listed", "attemptTimeout", "pins", "payloads"}
 
 
 def test_the_readme_leads_to_it_and_it_is_short():

@@ -48,7 +48,7 @@ extension Setting {
   public static let all: [Setting] = [
     Setting(
       key: "listen", form: "HOST:PORT or unix:PATH",
-      summary: "Address to listen on, such as [::1]:8080; port 0 takes any that is free.", isSecret: false,
+      summary: "Address to listen on, such as [::1]:8080. Port 0 takes any free port.", isSecret: false,
       read: { $0.listen.description },
       assign: { settings, text in
         guard let address = ListenAddress(text) else { return false }
@@ -57,7 +57,7 @@ extension Setting {
       }),
     Setting(
       key: "socketPermissions", form: "0000...0777",
-      summary: "Mode of a Unix domain socket's file: who may write to it may connect.", isSecret: false,
+      summary: "Mode of the Unix domain socket's file: users who may write to it may connect.", isSecret: false,
       read: { octal($0.socketPermissions) },
       assign: { settings, text in
         guard let mode = UInt16(text, radix: 8), mode <= 0o777 else { return false }
@@ -66,7 +66,7 @@ extension Setting {
       }),
     Setting(
       key: "allowUnauthenticated", form: "true or false",
-      summary: "Whether to listen for other machines though there is no API key.", isSecret: false,
+      summary: "Whether to listen for other machines without an API key.", isSecret: false,
       read: { "\($0.allowUnauthenticated)" },
       assign: { settings, text in
         settings.allowUnauthenticated = text == "true"
@@ -75,8 +75,8 @@ extension Setting {
     Setting(
       key: "allowedHosts", form: "NAME,...",
       summary:
-        "Host names, such as redial or *.internal.example.com, that a service without API keys answers by besides "
-        + "localhost and addresses; * for all.", isSecret: false,
+        "Host names, such as redial or *.internal.example.com, that a service without API keys answers to, "
+        + "besides localhost and addresses; * for all.", isSecret: false,
       read: { $0.allowedHosts.names.joined(separator: ",") },
       assign: { settings, text in
         guard let hosts = AllowedHosts(text) else { return false }
@@ -86,8 +86,8 @@ extension Setting {
     Setting(
       key: "trustedProxies", form: "ADDRESS[/BITS] or unix,...",
       summary:
-        "Reverse proxies whose X-Forwarded-Prefix, -Proto and -Host are believed: addresses, CIDR blocks, or unix for peers "
-        + "that come by a Unix domain socket; see docs/proxies.md.", isSecret: false,
+        "Reverse proxies whose X-Forwarded-Prefix, -Proto and -Host are used: addresses, CIDR blocks, or "
+        + "unix for clients of a Unix domain socket; see docs/proxies.md.", isSecret: false,
       read: { $0.trustedProxies.entries.joined(separator: ",") },
       assign: { settings, text in
         guard let proxies = TrustedProxies(text) else { return false }
@@ -97,8 +97,8 @@ extension Setting {
     Setting(
       key: "corsOrigins", form: "ORIGIN,...",
       summary:
-        "Origins, such as https://app.example.com, whose web pages may use the API with an API key (CORS); see "
-        + "docs/proxies.md.", isSecret: false,
+        "Origins, such as https://app.example.com, whose web pages may use the API with an API key (CORS); "
+        + "see docs/proxies.md.", isSecret: false,
       read: { $0.corsOrigins.names.joined(separator: ",") },
       assign: { settings, text in
         guard let origins = CORSOrigins(text) else { return false }
@@ -107,154 +107,166 @@ extension Setting {
       }),
     Setting(
       key: "adminKey", form: "16 to 255 visible ASCII characters",
-      summary: "API key for everything, besides those that `redial keys` makes.", isSecret: true,
+      summary: "API key that allows everything, in addition to those that `redial keys` makes.", isSecret: true,
       read: { $0.adminKey ?? "" },
       assign: { settings, text in
         settings.adminKey = text.isEmpty ? nil : text
         return text.isEmpty || (16...255).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
       }),
-    text("store", \.store, "sqlite:PATH", "Where calls are kept: sqlite:///absolute/path or sqlite:relative/path."),
+    text("store", \.store, "sqlite:PATH", "Where calls are stored: sqlite:///absolute/path or sqlite:relative/path."),
     Setting(
       key: "webhookSecret", form: "whsec_BASE64",
-      summary: "Secret that webhooks are signed with; without it one is made and kept in the store.", isSecret: true,
+      summary: "Secret that signs webhooks; by default one is made and kept in the store.", isSecret: true,
       read: { $0.webhookSecret ?? "" },
       assign: { settings, text in
         settings.webhookSecret = text.isEmpty ? nil : text
         return text.isEmpty || WebhookSecret(text) != nil
       }),
-    whole("maxBodyBytes", \.maxBodyBytes, 0...(64 << 20), "Longest request body of a call, in bytes."),
+    whole("maxBodyBytes", \.maxBodyBytes, 0...(64 << 20), "Maximum size of a call's request body, in bytes."),
     whole(
       "maxInflationRatio", \.maxInflationRatio, 1...1_000_000,
-      "How many times larger than it was sent a compressed request may become."),
+      "Maximum ratio of a request's size after decompression to its compressed size."),
     whole(
       "gzipLevel", \.gzipLevel, 0...9,
-      "How hard answers are compressed for clients that accept gzip: 1 is fast, 9 is small, 0 switches it off."),
+      "Compression of answers for clients that accept gzip: 1 is fast, 9 is small, 0 is off."),
     whole("gzipMinBytes", \.gzipMinBytes, 0...Int.max, "Smallest answer that is compressed, in bytes."),
     whole(
       "maxConnections", \.maxConnections, 1...1_000_000,
-      "Connections that clients may have open at a time; at the bound those that have sent nothing and those that are "
-        + "idle give way, and if all are busy new ones are told 503."),
+      "Maximum open connections of clients. At the limit, idle ones and those that have sent nothing are "
+        + "closed; if all are busy, new ones get 503."),
     whole(
       "keptFreeBytes", \.keptFreeBytes, 0...(1 << 40),
-      "Freed memory that the process keeps for what comes next, in bytes; more goes back to the system within seconds."),
+      "Freed memory that the process keeps for reuse, in bytes; more goes back to the system within seconds."),
     whole("loops", \.loops, 1...64, "Event loops of the HTTP server."),
-    whole("maxHeaderBytes", \.http.maxHeaderBytes, 64...(1 << 20), "Longest header section of a request, in bytes."),
-    whole("maxHeaderCount", \.http.maxHeaderCount, 1...65_536, "Most header fields of a request."),
-    whole("maxTargetLength", \.http.maxTargetLength, 1...(1 << 20), "Longest request target, in bytes."),
+    whole(
+      "maxHeaderBytes", \.http.maxHeaderBytes, 64...(1 << 20), "Maximum size of a request's header section, in bytes."),
+    whole("maxHeaderCount", \.http.maxHeaderCount, 1...65_536, "Maximum number of header fields in a request."),
+    whole(
+      "maxTargetLength", \.http.maxTargetLength, 1...(1 << 20),
+      "Maximum length of a request's path and query, in bytes."),
     whole(
       "maxRequestsPerConnection", \.http.maxRequestsPerConnection, 1...Int.max,
-      "Requests that one connection may carry; it is closed after the last."),
+      "Maximum requests on one connection; it is closed after the last."),
     whole(
       "maxPipelinedBytes", \.http.maxPipelinedBytes, 1...65_536,
-      "Bytes of further requests that are read while one of the same connection is answered."),
+      "Bytes of further requests that are read from a connection before the current one is answered."),
     whole(
       "maxOutputBacklogBytes", \.http.maxOutputBacklogBytes, 1...(1 << 30),
-      "Bytes of answers that wait for a client from which on no more are made for it."),
-    span("headerTimeout", \.http.headerTimeout, "Longest that the header section of a request may take."),
-    span("bodyTimeout", \.http.bodyTimeout, "Longest that the body of a request may take."),
+      "When this many bytes of answers wait for a client, no more answers are made for it."),
+    span("headerTimeout", \.http.headerTimeout, "Maximum time to receive the header section of a request."),
+    span("bodyTimeout", \.http.bodyTimeout, "Maximum time to receive the body of a request."),
     span("idleTimeout", \.http.idleTimeout, "How long a client's connection may be idle."),
-    span("writeTimeout", \.http.writeTimeout, "How long a client may leave an answer without taking a byte of it."),
-    whole("maxInFlight", \.engine.maxInFlight, 1...100_000, "Attempts under way at a time."),
+    span(
+      "writeTimeout", \.http.writeTimeout, "How long a client may leave an answer unread before it is cut off."),
+    whole("maxInFlight", \.engine.maxInFlight, 1...100_000, "Maximum attempts in flight."),
     whole(
-      "maxInFlightPerTarget", \.engine.maxInFlightPerTarget, 1...100_000, "Attempts under way at a time to one target."),
+      "maxInFlightPerTarget", \.engine.maxInFlightPerTarget, 1...100_000, "Maximum attempts in flight to one target."),
     share(
       "targetShare", \.engine.targetShare,
-      "What one target may have of maxInFlight beside what is free, whatever is set for it."),
+      "Maximum share of maxInFlight for one target, of its own attempts and the free places together, "
+        + "whatever its own limit is."),
     share(
       "unprovenShare", \.engine.unprovenShare,
-      "What targets that have not proven to answer may have of maxInFlight together; 1 for no bound."),
+      "Maximum share of maxInFlight for all targets that have not proven to answer; 1 for no limit."),
     share(
       "namespaceShare", \.engine.namespaceShare,
-      "What one namespace may have of maxInFlight, maxHeld, maxUnfinished and all targets, as soon as there is another; "
-        + "see Tenants apart."),
+      "Maximum share of maxInFlight, maxHeld, maxUnfinished and all targets for one namespace, if there is "
+        + "another; see docs/access.md."),
     whole(
-      "maxHeld", \.engine.maxHeld, 1...10_000_000, "Calls that wait in memory at a time; the rest waits in the store."),
+      "maxHeld", \.engine.maxHeld, 1...10_000_000, "Maximum calls that wait in memory; the others wait in the store."),
     whole(
       "maxHeldBytes", \.engine.maxHeldBytes, 1...Int.max,
-      "Bytes of request bodies of calls that wait in memory; those of attempts under way come on top."),
+      "Maximum bytes of request bodies of calls that wait in memory. Bodies of attempts in flight are not "
+        + "counted."),
     whole(
       "streamBodiesAbove", \.engine.streamBodiesAbove, 0...Int.max,
-      "Largest request body that is held in memory, in bytes; a larger one is read from the store while it is sent."),
+      "Largest request body that is held in memory, in bytes. A larger one is read from the store while it "
+        + "is sent."),
     whole(
-      "maxUnfinished", \.engine.maxUnfinished, 1...Int.max, "Calls that have not ended; beyond it new ones are refused."
+      "maxUnfinished", \.engine.maxUnfinished, 1...Int.max, "Maximum unfinished calls; beyond it new ones are refused."
     ),
     span("idempotencyTime", \.engine.idempotencyTime, "How long the Idempotency-Key of a submission is remembered."),
     span("retentionTime", \.retention.time, "How long a call is kept after its end."),
     whole(
       "retentionBytes", \.retention.bytes, 1...Int.max,
-      "What the store may take on disk, in bytes; beyond it the calls that ended first go before their time."),
+      "Maximum size of the store on disk, in bytes. Beyond it, the calls that ended first are removed early."),
     span(
       "retentionMinimumTime", \.retention.minimumTime,
-      "How long a call is kept after its end however large the store is."),
+      "How long a call is kept after its end, however large the store is."),
     whole(
       "reserveBytes", \.reserveBytes, 0...Int.max,
-      "Room set aside on the store's disk, in bytes, for accepted calls and retention when the disk is full."),
+      "Room reserved on the store's disk, in bytes, for accepted calls and retention when the disk is full."),
     whole(
       "compressMinBytes", \.payloads.compressMinBytes, 0...Int.max,
       "Smallest request body or captured response that the store compresses, in bytes."),
     whole(
       "keptResponses", \.payloads.keptResponses, 1...1_000_000,
-      "Latest attempts of a call whose response bodies are kept."),
-    span("storeWatchInterval", \.storeWatchInterval, "How often the store is looked at for the metrics."),
+      "Response bodies are kept for this many latest attempts of a call."),
+    span("storeWatchInterval", \.storeWatchInterval, "How often the store is examined for the metrics."),
     whole(
       "maxWaiting", \.maxWaiting, 0...1_000_000,
-      "Clients that may wait for a call to end at a time; others are answered at once."),
-    span("maxWaitTime", \.maxWaitTime, "Longest that a client may wait for a call to end."),
-    whole("maxBatch", \.maxBatch, 1...100_000, "Calls that one request may hand over."),
+      "Maximum clients that wait for a call to end; others are answered at once."),
+    span("maxWaitTime", \.maxWaitTime, "How long a client may wait for a call to end."),
+    whole("maxBatch", \.maxBatch, 1...100_000, "Maximum calls in one request."),
     whole(
       "maxScan", \.maxScan, 100...1_000_000,
-      "Calls that are looked at for one page of a list by conditions that no index tells."),
-    whole("maxOperations", \.maxOperations, 1...1000, "Operations on many calls that are under way at a time."),
+      "Maximum calls examined for one page of a list, for conditions without an index."),
+    whole("maxOperations", \.maxOperations, 1...1000, "Maximum bulk operations that run at a time."),
     whole(
       "operationRate", \.operationRate, BulkOperation.rates,
-      "Calls a second that such an operation is done to, when its client does not say."),
+      "Calls per second of a bulk operation, if its request does not say."),
     whole(
       "maxPreviewDraws", \.forecasts.maxPreviewDraws, 4096...4_096_000,
-      "Waits that one preview of a policy draws, 4096 for each attempt listed; larger previews are refused."),
+      "Maximum waits that one preview of a policy draws, 4096 for each attempt listed; larger previews are "
+        + "refused."),
     whole(
       "maxSimulationAttempts", \.forecasts.maxSimulationAttempts, 1000...100_000_000,
-      "Attempts that one simulation of an outage makes; larger ones are refused or end early."),
+      "Maximum attempts of one simulated outage; larger simulations are refused or end early."),
     whole(
       "maxForecastsPerKey", \.forecasts.maxForecastsPerKey, 1...10_000,
-      "Previews, simulations and dry runs that may wait for one API key, or without keys for all clients."),
+      "Maximum waiting previews, simulations and dry runs of one API key, or of all clients without keys."),
     whole(
       "maxForecasts", \.forecasts.maxForecasts, 1...100_000,
-      "Previews, simulations and dry runs that may wait in all."),
-    whole("maxPolicies", \.maxPolicies, 1...10_000, "Policies that are stored under names."),
+      "Maximum waiting previews, simulations and dry runs in all."),
+    whole("maxPolicies", \.maxPolicies, 1...10_000, "Maximum stored policies."),
     whole("maxPolicyVersions", \.maxPolicyVersions, 1...1000, "Versions that are kept of a stored policy."),
     whole(
       "maxIdleConnections", \.transport.maxIdleConnections, 1...100_000,
       "Idle connections to targets that are kept for reuse."),
     whole(
       "maxConnectionsPerTarget", \.transport.maxConnectionsPerTarget, 1...100_000,
-      "Connections to one host and port; what is beyond waits for one."),
+      "Maximum connections to one host and port; other attempts wait for one."),
     span("maxConnectionAge", \.transport.maxConnectionAge, "How long a connection may be idle before its next use."),
-    span("nameCacheTime", \.transport.nameCacheTime, "How long a name's address is remembered, in whole seconds."),
+    span("nameCacheTime", \.transport.nameCacheTime, "How long the address of a name is remembered, in whole seconds."),
     whole(
       "maxLookups", \.transport.maxLookups, 1...10_000,
-      "Names that are looked up at a time, each on a thread; those that were slow last time have a quarter of them."),
-    span("connectTimeout", \.transport.connectTimeout, "Longest that connecting to a target may take."),
+      "Maximum names that are looked up at a time, one thread each; names that were slow last time get a "
+        + "quarter of them."),
+    span("connectTimeout", \.transport.connectTimeout, "Maximum time to connect to a target."),
     span(
       "happyEyeballsDelay", \.transport.happyEyeballsDelay,
-      "How long a target's IPv6 address is tried alone before its IPv4 address is tried as well."),
+      "How long a target's IPv6 address is tried alone before its IPv4 address is tried too."),
     optionalSpan(
       "firstByteTimeout", \.transport.firstByteTimeout,
-      "Longest from an attempt's start to the first byte of its answer; without it, as long as the attempt may take."),
+      "Maximum time from an attempt's start to the first byte of the response; by default only the "
+        + "attempt's timeout."),
     whole(
       "lowSpeedLimit", \.transport.lowSpeedLimit, 0...Int.max,
-      "Least bytes a second, over lowSpeedTime, below which an attempt is given up; 0 switches it off."),
+      "An attempt is given up if it is slower than this many bytes per second for lowSpeedTime; 0 turns "
+        + "this off."),
     span("lowSpeedTime", \.transport.lowSpeedTime, "How long an attempt may be slower, in whole seconds."),
     whole(
-      "maxResponseHeaderBytes", \.transport.maxResponseHeaderBytes, 1024...(1 << 20), "Longest header of a response."),
+      "maxResponseHeaderBytes", \.transport.maxResponseHeaderBytes, 1024...(1 << 20),
+      "Maximum size of a response's header, in bytes."),
     whole(
       "maxResponseBytes", \.transport.maxResponseBytes, 0...(1 << 30),
-      "How much of a response's body is received before it is broken off; what is kept is for the call to say."),
+      "Maximum bytes of a response's body that are received; each call says how much of that is kept."),
     whole(
       "maxResponseInflationRatio", \.transport.maxInflationRatio, 1...1_000_000,
-      "How many times larger than it came, beyond 64 KiB, a compressed response may become before it is broken off."),
+      "Maximum ratio of a response's decompressed size, beyond 64 KiB, to its compressed size."),
     Setting(
       key: "proxy", form: "URL of \(ProxyURL.schemes.joined(separator: ", "))",
-      summary: "Proxy that all calls go through; those of the environment never are.", isSecret: false,
+      summary: "Proxy for all calls. Proxy variables of the environment are not used.", isSecret: false,
       read: { $0.transport.proxy ?? "" },
       assign: { settings, text in
         settings.transport.proxy = text.isEmpty ? nil : text
@@ -262,10 +274,10 @@ extension Setting {
       }, isPlace: true),
     optionalText(
       "caFile", \.transport.tls.trustedIssuers, "FILE",
-      "Certificates, in PEM, whose issuers are trusted; else the system's."),
+      "PEM file of trusted certificate authorities; by default the system's."),
     Setting(
       key: "tlsDirectory", form: "/DIRECTORY",
-      summary: "Where the files are that the TLS settings of a target may name; without it, none may be named.",
+      summary: "Directory of the files that TLS settings of targets may name; without it, they may name none.",
       isSecret: false, read: { $0.tlsDirectory ?? "" },
       assign: { settings, text in
         settings.tlsDirectory = text.isEmpty ? nil : text
@@ -273,57 +285,61 @@ extension Setting {
       }),
     choice(
       "targetNaming", \.targetNaming,
-      "Who may name a call's target: those who may submit calls, those with the scope operate, or no client."),
-    choice("minTLS", \.transport.tls.minimumVersion, "Oldest version of TLS that is spoken."),
+      "Who may name a call's target: anyone who may submit, those with the scope operate, or nobody."),
+    choice("minTLS", \.transport.tls.minimumVersion, "Oldest allowed version of TLS."),
     names(
       "redactHeaders", \.engine.redaction.headers,
-      "Header fields whose values are neither shown nor, of responses, kept; see What is kept from people."),
+      "Header fields whose values are not shown and, in responses, not stored; see docs/access.md."),
     names(
       "redactParameters", \.engine.redaction.parameters,
-      "URL parameters whose values are not shown, and those whose names end in one of these words."),
-    choice("egress", \.egress.reach, "Where calls may go besides what egressAllow names; see Egress."),
+      "URL parameters whose values are not shown; also those whose names end in one of these words."),
+    choice("egress", \.egress.reach, "Where calls may go, in addition to egressAllow; see docs/access.md."),
     rules(
-      "egressAllow", \.egress.allow, "Destinations that are allowed besides: addresses, blocks, names, perhaps a port."),
-    rules("egressDeny", \.egress.deny, "Destinations that are refused, whatever else allows them."),
-    span("drainTimeout", \.drainTimeout, "Longest that a stop waits for running attempts."),
+      "egressAllow", \.egress.allow,
+      "Destinations that are also allowed: addresses, blocks or names, with or without a port."),
+    rules("egressDeny", \.egress.deny, "Destinations that are refused, even if something else allows them."),
+    span("drainTimeout", \.drainTimeout, "How long a stop waits for attempts in flight."),
     whole(
       "breakerConsecutiveFailures", \.engine.breaker.consecutiveFailures, 0...1_000_000,
-      "Failures in a row that open a target's breaker; 0 switches this rule off."),
+      "Failures in a row that open a target's breaker; 0 turns this rule off."),
     Setting(
       key: "breakerFailureRate", form: "0...1",
-      summary: "Failure rate over the window that opens a target's breaker; 0 switches this rule off.", isSecret: false,
+      summary: "Failure rate in the window that opens a target's breaker; 0 turns this rule off.", isSecret: false,
       read: { $0.engine.breaker.failureRate > 1 ? "0" : "\($0.engine.breaker.failureRate)" }, assign: setFailureRate),
-    span("breakerWindow", \.engine.breaker.windowLength, "How far back the failure rate looks."),
+    span("breakerWindow", \.engine.breaker.windowLength, "Length of the window for the failure rate."),
     span(
       "longSilence", \.engine.longSilence,
-      "How long a target must be silent, at least, for an attempt to count as failed that the call's deadline or a client "
-        + "has ended."),
+      "Minimum silence of a target for an attempt to count as failed if the call's deadline or a client "
+        + "ended it."),
     whole(
       "breakerMinimumCalls", \.engine.breaker.minimumCalls, 1...1_000_000,
-      "Outcomes that the window must hold before the rate is judged."),
+      "Outcomes needed in the window before the failure rate counts."),
     span("breakerOpenInterval", \.engine.breaker.openInterval, "How long a breaker stays open the first time."),
     span(
       "breakerMaxOpenInterval", \.engine.breaker.maximumOpenInterval,
-      "Longest that a breaker stays open; each time a probe fails the interval doubles up to this."),
-    whole("breakerProbes", \.engine.breaker.halfOpenProbes, 1...1000, "Calls that a half-open breaker lets through."),
+      "Maximum time that a breaker stays open. The interval doubles with each failed probe."),
+    whole(
+      "breakerProbes", \.engine.breaker.halfOpenProbes, 1...1000, "Attempts that a half-open breaker lets through."),
     Setting(
       key: "targetRate", form: "0...1000000",
-      summary: "Attempts begun a second to one target, such as 0.5; 0 for no bound.", isSecret: false,
+      summary: "Maximum attempts started per second to one target, such as 0.5; 0 for no limit.", isSecret: false,
       read: { $0.engine.ratePerSecond == 0 ? "0" : "\($0.engine.ratePerSecond)" }, assign: setRate),
     whole(
       "targetBurst", \.engine.rateBurst, 1...1_000_000,
-      "Attempts to one target that may begin at once after a pause, where it has a rate."),
+      "Attempts to one target that may start at once after a quiet time, if it has a rate."),
     Setting(
       key: "retryBudgetShare", form: "0...1",
-      summary: "Retries to a target as a share of its first tries of the last 10 s, where retries are bounded.",
+      summary: "Maximum retries to a target as a share of its first attempts of the last 10 s, if "
+        + "retryBudgetMinPerSecond is not 0.",
       isSecret: false, read: { "\($0.engine.retryShare)" }, assign: setRetryShare),
     whole(
       "retryBudgetMinPerSecond", \.engine.retriesPerSecond, 0...1_000_000,
-      "Retries a second to a target that are allowed on top of the share; 0 for no bound on retries."),
+      "Retries per second to a target in addition to the share; 0 for no limit on retries."),
     Setting(
       key: "slowStart", form: "duration",
       summary:
-        "How long a target whose breaker has closed is given a growing share of its attempts; 0s for all at once.",
+        "After a target's breaker closes, its attempts in flight may grow to the maximum over this time; 0s "
+        + "for at once.",
       isSecret: false, read: { DurationText.format($0.engine.slowStart) },
       assign: { settings, text in
         guard let value = DurationText.parse(text), value >= .zero else { return false }
@@ -331,12 +347,12 @@ extension Setting {
         return true
       }),
     span(
-      "maxTargetHold", \.engine.maxTargetHold, "Longest that Retry-After of one answer keeps all calls from its target."
+      "maxTargetHold", \.engine.maxTargetHold, "Maximum time that one Retry-After pauses all calls to its target."
     ),
-    span("maxAttemptTimeout", \.engine.attemptTimeout, "Longest that an attempt may take, whatever a policy says."),
+    span("maxAttemptTimeout", \.engine.attemptTimeout, "Maximum duration of an attempt, whatever the policy says."),
     Setting(
       key: "targetRules", form: "JSON",
-      summary: "What holds for targets whose keys match a pattern, as an array of match and settings; see Targets.",
+      summary: "Settings for targets whose keys match a pattern: an array of match and settings; see docs/targets.md.",
       isSecret: false, read: { TargetRule.text($0.engine.targetRules) },
       assign: { settings, text in
         guard let rules = try? text.isEmpty ? [] : TargetRule.read(text) else { return false }
@@ -353,25 +369,25 @@ extension Setting {
       }),
     whole(
       "namedTargets", \.namedTargets, 0...1000,
-      "Targets that have gauges of their own in the metrics, the busiest; the rest are summed."),
-    whole("maxWebhookEndpoints", \.maxWebhookEndpoints, 0...10_000, "Webhook endpoints that may be registered."),
+      "The busiest targets that have their own gauges in the metrics; the others are summed."),
+    whole("maxWebhookEndpoints", \.maxWebhookEndpoints, 0...10_000, "Maximum webhook endpoints."),
     span(
       "webhookDisableAfter", \.webhookDisableAfter,
-      "For how long every delivery to a webhook endpoint may fail before it is disabled."),
+      "A webhook endpoint is disabled when all its deliveries have failed for this long."),
     whole(
       "maxEventListeners", \.events.maxListeners, 0...100_000,
-      "Clients of one namespace that may listen to events at a time."),
+      "Maximum clients of one namespace that listen to events."),
     whole(
       "maxEvents", \.events.maxKept, 1...10_000_000,
-      "Events of one namespace that are kept for listeners that are behind or come back."),
-    whole("maxEventBytes", \.events.maxKeptBytes, 1024...Int.max, "What the kept events may take, in bytes."),
-    span("eventHeartbeat", \.events.heartbeat, "How often listeners are shown that the connection lives."),
+      "Events of one namespace that are kept for listeners that are slow or reconnect."),
+    whole("maxEventBytes", \.events.maxKeptBytes, 1024...Int.max, "Maximum size of the kept events, in bytes."),
+    span("eventHeartbeat", \.events.heartbeat, "How often listeners get a sign that the connection is alive."),
     span(
       "eventLinger", \.events.linger,
-      "How long events are kept on after the last listener has gone, so that it can come back without a gap."),
+      "How long events are kept after the last listener has left, so that it can come back without a gap."),
     Setting(
       key: "otlpEndpoint", form: "URL",
-      summary: "Collector that spans go to, by OTLP/HTTP; /v1/traces is added to it, OTEL_EXPORTER_OTLP_ENDPOINT too.",
+      summary: "Collector for spans (OTLP/HTTP); /v1/traces is appended. Also OTEL_EXPORTER_OTLP_ENDPOINT.",
       isSecret: false, read: { $0.spans.endpoint },
       assign: { settings, text in
         settings.spans.endpoint = text
@@ -379,7 +395,7 @@ extension Setting {
       }, sharedVariable: "OTEL_EXPORTER_OTLP_ENDPOINT", isPlace: true),
     Setting(
       key: "otlpHeaders", form: "NAME=VALUE,...",
-      summary: "Header fields for the collector, values percent-encoded; OTEL_EXPORTER_OTLP_HEADERS too.",
+      summary: "Header fields for the collector, values percent-encoded. Also OTEL_EXPORTER_OTLP_HEADERS.",
       isSecret: true,
       read: { $0.spans.headers.isEmpty ? "" : "set" },
       assign: { settings, text in
@@ -389,7 +405,7 @@ extension Setting {
       }, sharedVariable: "OTEL_EXPORTER_OTLP_HEADERS"),
     Setting(
       key: "otlpService", form: "NAME",
-      summary: "Name of the service that its spans are shown under; OTEL_SERVICE_NAME too.", isSecret: false,
+      summary: "Service name in the spans. Also OTEL_SERVICE_NAME.", isSecret: false,
       read: { $0.spans.service },
       assign: { settings, text in
         settings.spans.service = text
@@ -397,7 +413,7 @@ extension Setting {
       }, sharedVariable: "OTEL_SERVICE_NAME"),
     Setting(
       key: "traceShare", form: "0...1",
-      summary: "Share of calls that are traced, of those whose clients sent no traceparent; a client that did decides.",
+      summary: "Share of calls that are traced, if the client sent no traceparent; otherwise the client decides.",
       isSecret: false,
       read: { "\($0.spans.share == $0.spans.share.rounded() ? String(Int($0.spans.share)) : String($0.spans.share))" },
       assign: { settings, text in
@@ -405,13 +421,13 @@ extension Setting {
         settings.spans.share = share
         return true
       }),
-    span("otlpInterval", \.spans.interval, "How long spans may wait until a request takes them to the collector."),
-    span("otlpTimeout", \.spans.timeout, "How long a request to the collector may take."),
+    span("otlpInterval", \.spans.interval, "Maximum time that spans wait before they are sent to the collector."),
+    span("otlpTimeout", \.spans.timeout, "Maximum time of a request to the collector."),
     whole(
       "maxSpans", \.spans.maxWaiting, 1...10_000_000,
-      "Ends of attempts and calls that may wait for the collector; those beyond are dropped, and counted."),
-    choice("logFormat", \.logFormat, "How log lines are written."),
-    choice("logLevel", \.logLevel, "Least that is worth a log line."),
+      "Maximum spans that wait for the collector; more are dropped and counted."),
+    choice("logFormat", \.logFormat, "Format of log lines."),
+    choice("logLevel", \.logLevel, "Lowest level that is logged."),
   ]
 
   private static func text(

@@ -10,9 +10,9 @@ public enum SettingGroup: String, Sendable, CaseIterable {
   public var title: String {
     switch self {
     case .server: "Listening and HTTP"
-    case .access: "Access, and what is not shown"
-    case .store: "The store, and how long it keeps calls"
-    case .calls: "Calls and requests of clients"
+    case .access: "Access and redaction"
+    case .store: "The store and retention"
+    case .calls: "Calls"
     case .forecasts: "Previews and simulations"
     case .targets: "Targets: limits and retry budgets"
     case .breaker: "Circuit breakers"
