@@ -1,5 +1,6 @@
 # make run    install what is missing, build, and start the service on 127.0.0.1:8080
 # make test   install what the tests need, and pass them
+# make embedding  build the library in release, as its users do, and run the programs of Tests/Embedding
 # make sanitize  run the tests that use many threads under the thread sanitizer
 # make simulate  run SEEDS (3000) seeds of the simulation, from FIRST (0); make simulate-planted: plant bugs, see them found
 # make crash-loop  kill and restart a loaded service ROUNDS (20) times, and account for every call
@@ -13,7 +14,7 @@ SHELL := /bin/sh
 VENV := .build/venv
 REQUIREMENTS := Tests/Acceptance/requirements.txt
 
-.PHONY: run build test unit embedded-check simulate simulate-planted acceptance crash-loop sanitize address fuzz docs
+.PHONY: run build test unit embedded-check embedding simulate simulate-planted acceptance crash-loop sanitize address fuzz docs
 .PHONY: bench lint format clean
 
 run: build
@@ -24,7 +25,7 @@ build:
 	@.ci/packages build
 	@swift build -c release --product redial
 
-test: unit embedded-check simulate simulate-planted acceptance
+test: unit embedded-check embedding simulate simulate-planted acceptance
 
 unit:
 	@.ci/packages build
@@ -37,6 +38,11 @@ embedded-check:
 	@mkdir -p .build
 	swiftc -enable-experimental-feature Embedded -wmo -parse-as-library -swift-version 6 -package-name redial \
 		-c $$(find Sources/RedialCore -name '*.swift') -o .build/RedialCore.embedded.o
+
+# The library in release, as its users build it, in a package of its own; and what that package's programs answer.
+embedding: $(VENV)/done
+	@.ci/packages build
+	$(VENV)/bin/python -m pytest -q -p no:cacheprovider Tests/Acceptance/test_embedding.py
 
 simulate:
 	.ci/simulate seeds $(or $(SEEDS),3000) $(or $(FIRST),0)

@@ -149,6 +149,10 @@ struct RetryMachine {
   /// What the holder of the turn is to do now; nil gives the turn back.
   ///
   /// A synchronous operation's runs begin on the thread that started it (`onStarter`) and on no other.
+  ///
+  /// Not inlined: Swift 6.2 otherwise crashes in a release build ("Found ownership error" in
+  /// `RetryingOperation.drive(onStarter:)`).
+  @inline(never)
   mutating func next(onStarter: Bool) -> Action? {
     if let armed, armed.generation != waitingGeneration {
       self.armed = nil
