@@ -22,10 +22,12 @@ public struct Retrier: Sendable {
   /// What an error means. The default asks the error (``RetryOutcomeProviding``), and takes any other for
   /// ``AttemptOutcome/maybeSent``.
   public var outcome: @Sendable (any Error) -> AttemptOutcome = Retrier.outcome
+  /// What is thrown when the policy says to stop.
+  public var throwing = RetryThrowing.history
   /// What it is called in events and log lines.
   public var name: String
   /// Where events are told.
-  public var events: RetryEvents?
+  public var events: (any RetryObserver)?
   /// Where log lines go; nowhere by default. They hold no secrets of requests: errors are described by their own words.
   public var log: (@Sendable (String) -> Void)?
   /// The time. A breaker and a budget have clocks of their own: in a test, give all of them the same.
@@ -40,7 +42,8 @@ public struct Retrier: Sendable {
   public init(
     _ policy: RetryPolicy = RetryPolicy(), name: String = "retry", strategy: (any BackoffStrategy)? = nil,
     breaker: SharedCircuitBreaker? = nil, budget: SharedRetryBudget? = nil, successes: SuccessSignals.Target? = nil,
-    events: RetryEvents? = nil, clock: any RetryClock = SystemRetryClock(), log: (@Sendable (String) -> Void)? = nil
+    events: (any RetryObserver)? = nil, clock: any RetryClock = SystemRetryClock(),
+    log: (@Sendable (String) -> Void)? = nil
   ) {
     self.policy = policy
     self.name = name
@@ -63,25 +66,70 @@ public struct Retrier: Sendable {
 
   /// Runs work until it succeeds.
   ///
-  /// - Parameter work: One attempt. It is cancelled when its time is up, and the run goes on when it has ended: work that
-  ///   ignores cancellation holds the run up.
+  /// The work runs on the actor of the caller, whose state it may use, and does not outlive this call. What it returns
+  /// need not be `Sendable`.
+  ///
+  /// - Parameters:
+  ///   - isolation: The actor of the caller.
+  ///   - work: One attempt. It is cancelled when its time is up, and the run goes on when it has ended: work that ignores
+  ///     cancellation holds the run up.
   /// - Returns: What the first successful attempt returned.
-  /// - Throws: ``RetryError`` when the policy says to stop; `CancellationError` when the task is cancelled, also during a
-  ///   wait.
-  public func run<Value: Sendable>(
-    _ work: @escaping @Sendable (RetryAttempt) async throws -> Value
+  /// - Throws: When the policy says to stop, what ``throwing`` says: ``RetryError``, or the error of the last attempt.
+  ///   `CancellationError` when the task is cancelled, also during a wait.
+  public func run<Value>(
+    isolation: isolated (any Actor)? = #isolation,
+    _ work: nonisolated(nonsending) (RetryAttempt) async throws -> Value
   ) async throws -> Value {
+    try await carried(isolation: isolation) { Ferry(try await work($0)) }.value
+  }
+
+  /// Runs work whose result can be sent, as that of ``Ferry`` can.
+  func carried<Value: Sendable>(
+    isolation: isolated (any Actor)?, _ work: nonisolated(nonsending) (RetryAttempt) async throws -> Value
+  ) async throws -> Value {
+    do throws(RetryError) {
+      return try await course(isolation: isolation, work)
+    } catch {
+      if error.reason == .cancelled { throw CancellationError() }
+      if throwing == .original, let last = error.lastError { throw last }
+      throw error
+    }
+  }
+
+  /// Runs work until it succeeds, and returns how that ended: for code in which one type of error leaves.
+  ///
+  /// ```swift
+  /// func user(_ retrier: Retrier) async throws(RetryError) -> User {
+  ///   try await retrier.result { _ in try await fetchUser() }.get()
+  /// }
+  /// ```
+  ///
+  /// ``throwing`` changes nothing here. A cancelled task ends with ``RetryError/Reason/cancelled``.
+  public func result<Value>(
+    isolation: isolated (any Actor)? = #isolation,
+    _ work: nonisolated(nonsending) (RetryAttempt) async throws -> Value
+  ) async -> Result<Value, RetryError> {
+    do throws(RetryError) {
+      return .success(try await course(isolation: isolation) { Ferry(try await work($0)) }.value)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func course<Value: Sendable>(
+    isolation: isolated (any Actor)?, _ work: nonisolated(nonsending) (RetryAttempt) async throws -> Value
+  ) async throws(RetryError) -> Value {
     var course = RetryCourse(self)
     defer { course.abandon() }
     do {
-      return try await course.run(work)
+      return try await course.run(isolation: isolation, work)
     } catch let error as RetryError {
       tell(.gaveUp(name: name, error))
       throw error
     } catch {
       // Nothing else ends a course.
       tell(.cancelled(name: name, attempts: course.attempts))
-      throw CancellationError()
+      throw course.error(.cancelled)
     }
   }
 
@@ -111,17 +159,4 @@ public struct RetryAttempt: Sendable, Hashable {
     self.elapsed = elapsed
     self.timeout = timeout
   }
-}
-
-/// Runs work until it succeeds, in one line:
-///
-/// ```swift
-/// let user = try await retry { try await fetchUser() }
-/// ```
-///
-/// - Throws: ``RetryError`` when the policy says to stop; `CancellationError` when the task is cancelled.
-public func retry<Value: Sendable>(
-  _ policy: RetryPolicy = RetryPolicy(), _ work: @escaping @Sendable () async throws -> Value
-) async throws -> Value {
-  try await Retrier(policy).run { _ in try await work() }
 }

@@ -2,6 +2,7 @@
 struct RetryCourse {
   private let retrier: Retrier
   private let startedAt: Timestamp
+  private var reading: CourseClock
   private var random: RandomSource
   private var waits = WaitHistory.none
   private var history: [RetryError.Attempt] = []
@@ -11,14 +12,17 @@ struct RetryCourse {
   init(_ retrier: Retrier) {
     self.retrier = retrier
     startedAt = retrier.clock.now
+    reading = CourseClock(startedAt)
     random = RandomSource(seed: retrier.seed())
   }
 
   private var policy: RetryPolicy { retrier.policy }
-  private var elapsed: Duration { retrier.clock.now - startedAt }
+
+  /// The time since the start.
+  private mutating func elapsed() -> Duration { reading.elapsed(at: retrier.clock.now) }
 
   mutating func run<Value: Sendable>(
-    _ work: @escaping @Sendable (RetryAttempt) async throws -> Value
+    isolation: isolated (any Actor)?, _ work: nonisolated(nonsending) (RetryAttempt) async throws -> Value
   ) async throws -> Value {
     var wait = try await initialWait()
     while true {
@@ -26,21 +30,20 @@ struct RetryCourse {
       let permit = try await permission()
       attempts += 1
       if attempts == 1 { retrier.budget?.begin() }
-      let began = retrier.clock.now
-      let attempt = RetryAttempt(
-        number: attempts, wait: wait, elapsed: began - startedAt, timeout: timeout(at: began))
+      let began = elapsed()
+      let attempt = RetryAttempt(number: attempts, wait: wait, elapsed: began, timeout: timeout(after: began))
       retrier.tell(.attemptStarted(name: retrier.name, number: attempts))
-      let result = await Self.perform(attempt, retrier.clock, work)
-      let took = retrier.clock.now - began
+      let result = await TimedWork.perform(attempt, retrier.clock, isolation: isolation, work)
+      let took = elapsed() - began
       switch result {
       case .success(let value):
-        retrier.breaker?.record(.success, of: permit, took: took)
+        if let permit { retrier.breaker?.finish(.success, of: permit, took: took) }
         settleBudget(.success)
         retrier.successes?.succeeded()
-        retrier.tell(.succeeded(name: retrier.name, attempts: attempts, elapsed: elapsed))
+        retrier.tell(.succeeded(name: retrier.name, attempts: attempts, elapsed: elapsed()))
         return value
       case .failure where Task.isCancelled:
-        retrier.breaker?.record(.ignored, of: permit, took: took)
+        if let permit { retrier.breaker?.finish(.ignored, of: permit, took: took) }
         settleBudget(.ignored)
         throw CancellationError()
       case .failure(let error):
@@ -50,6 +53,8 @@ struct RetryCourse {
   }
 
   private mutating func initialWait() async throws -> Duration {
+    // The sum of no waits is within any deadline but one that has passed before it began.
+    guard policy.deadline > .zero else { throw error(.deadlineExceeded) }
     guard let (wait, waits) = policy.initialWait(using: &random) else { throw error(.deadlineExceeded) }
     self.waits = waits
     guard wait > .zero else { return .zero }
@@ -59,25 +64,43 @@ struct RetryCourse {
   }
 
   /// A deadline that counts the waits alone bounds no attempt.
-  private func timeout(at now: Timestamp) -> Duration {
+  private func timeout(after elapsed: Duration) -> Duration {
     guard policy.deadlineRule.measure == .elapsed else { return policy.attemptTimeout }
-    return min(policy.attemptTimeout, max(.zero, startedAt + policy.deadline - now))
+    return min(policy.attemptTimeout, max(.zero, policy.deadline - elapsed))
   }
 
   // MARK: The breaker
 
   /// Waits until the breaker lets an attempt through, as long as the deadline lets that be of use.
-  private func permission() async throws -> CircuitBreaker.Permit? {
-    guard let breaker = retrier.breaker else { return nil }
+  ///
+  /// - Returns: The breaker's permit; nil without a breaker.
+  private mutating func permission() async throws -> CircuitBreaker.Permit? {
+    var hasPlace = false
     while true {
+      let left: Duration
+      do {
+        left = try timeLeft()
+        try Task.checkCancellation()
+      } catch {
+        if hasPlace { retrier.breaker?.giveBackPlace() }
+        throw error
+      }
+      guard let breaker = retrier.breaker else { return nil }
       let seen = breaker.changes
-      switch breaker.acquire() {
+      let entry = breaker.admit(hasPlace: hasPlace, mayWait: policy.onTrip == .wait)
+      hasPlace = false
+      switch entry {
       case .permitted(let permit): return permit
+      case .full(let step, nil): throw error(.tripped, retryAfter: step)
+      case .full(let step, let ticket?):
+        retrier.tell(.waiting(name: retrier.name, reason: .breaker, duration: min(step, left)))
+        let (clock, waiter) = (retrier.clock, ticket.waiter)
+        // As a timeout, not a wait: it ends when others have made room, and time alone does not bring it nearer.
+        try? await Self.first({ try await clock.timeout(after: left) }, { await waiter.wait() })
+        hasPlace = breaker.redeem(ticket)
       case .rejected(let until):
         let wait = max(.zero, until - breaker.now)
         guard policy.onTrip == .wait else { throw error(.tripped, retryAfter: wait) }
-        // A deadline that counts the waits between attempts does not count this one.
-        let left = policy.deadlineRule.measure == .elapsed ? policy.deadline - elapsed : .seconds(Int64.max)
         guard left > .zero, breaker.mayChangeEarly || wait < left else {
           throw error(.deadlineExceeded, retryAfter: wait)
         }
@@ -88,46 +111,45 @@ struct RetryCourse {
     }
   }
 
+  /// The time that is left for a wait before the next attempt; without end where the deadline does not count such waits.
+  ///
+  /// - Throws: ``RetryError`` when not even an attempt at once is of use.
+  private mutating func timeLeft() throws -> Duration {
+    // A deadline that counts the waits between attempts does not count this one, and lets the last wait overshoot.
+    guard policy.deadlineRule.measure == .elapsed else { return .seconds(Int64.max) }
+    let left = policy.deadline - elapsed()
+    let least = max(.zero, policy.deadlineRule.minimumAttemptTime)
+    guard left > .zero, left >= least else { throw error(.deadlineExceeded) }
+    return left - least
+  }
+
   /// Waits for so long, or until something else has come.
   private func sleep(for wait: Duration, orUntil other: @escaping @Sendable () async -> Void) async throws {
     let clock = retrier.clock
+    try await Self.first({ try await clock.sleep(for: wait) }, other)
+    try Task.checkCancellation()
+  }
+
+  /// Waits for the first of two to end.
+  private static func first(
+    _ one: @escaping @Sendable () async throws -> Void, _ other: @escaping @Sendable () async throws -> Void
+  ) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await clock.sleep(for: wait) }
-      group.addTask { await other() }
+      group.addTask { try await one() }
+      group.addTask { try await other() }
       defer { group.cancelAll() }
       try await group.next()
     }
-    try Task.checkCancellation()
   }
 
   // MARK: Attempts
 
-  /// Makes an attempt, and cancels it when its time is up.
-  private static func perform<Value: Sendable>(
-    _ attempt: RetryAttempt, _ clock: any RetryClock, _ work: @escaping @Sendable (RetryAttempt) async throws -> Value
-  ) async -> Result<Value, any Error> {
-    await withTaskGroup(of: Result<Value, any Error>.self) { group in
-      group.addTask {
-        do { return .success(try await work(attempt)) } catch { return .failure(error) }
-      }
-      group.addTask {
-        do {
-          try await clock.timeout(after: attempt.timeout)
-          return .failure(AttemptTimeout(limit: attempt.timeout))
-        } catch {
-          return .failure(error)
-        }
-      }
-      defer { group.cancelAll() }
-      return await group.next() ?? .failure(CancellationError())
-    }
-  }
-
   /// Decides on a failed attempt, and waits for the next.
   private mutating func failed(
-    _ error: any Error, _ permit: CircuitBreaker.Permit?, _ began: Timestamp, _ took: Duration
+    _ thrown: any Error, _ permit: CircuitBreaker.Permit?, _ began: Duration, _ took: Duration
   ) async throws -> Duration {
-    let outcome = retrier.outcome(error)
+    let error = (thrown as? Permanent)?.underlying ?? thrown
+    let outcome = thrown is Permanent ? .unusable : retrier.outcome(error)
     let (kind, status) = outcome.end
     var end = AttemptEnd(outcome: kind, status: status, attempts: attempts, startedAt: startedAt, waits: waits)
     if case .answered(_, let retryAfter, let directive) = outcome {
@@ -136,22 +158,25 @@ struct RetryCourse {
     }
     // An attempt that the deadline has cut shorter than its own time says nothing about the target.
     let wasCutShort = (error as? AttemptTimeout).map { $0.limit < policy.attemptTimeout } ?? false
-    retrier.breaker?.record(wasCutShort ? .ignored : end.breakerResult, of: permit, took: took)
+    if let permit {
+      retrier.breaker?.finish(wasCutShort ? .ignored : end.breakerResult, of: permit, took: took, error)
+    }
     let meaning = policy.classify(end).classification
     // What is not worth a retry costs the budget nothing: the target has done its work.
     settleBudget(meaning == .transient || meaning == .throttling ? .failure : .ignored)
-    let decision = decide(end)
+    // On the time of this run, which does not go back.
+    let now = startedAt + elapsed()
+    let decision = decide(end, at: now)
     waits = decision.waits
     note(
-      RetryError.Attempt(
-        number: attempts, startedAfter: began - startedAt, duration: took, error: error, decision: decision))
+      RetryError.Attempt(number: attempts, startedAfter: began, duration: took, error: error, decision: decision))
     retrier.tell(.attemptFailed(name: retrier.name, number: attempts, error: error, decision: decision))
     let wait: Duration
     switch decision.action {
     case .succeed: throw self.error(.notRetryable)
     case .stop(let reason): throw self.error(RetryError.Reason(reason))
     case .retry(let after): wait = after
-    case .park(let until): wait = until - retrier.clock.now
+    case .park(let until): wait = until - now
     }
     // Nothing is waited for in vain: this very failure may have opened the breaker.
     if policy.onTrip == .fail, let breaker = retrier.breaker, let reopens = breaker.rejection {
@@ -167,13 +192,13 @@ struct RetryCourse {
     retrier.tell(.waiting(name: retrier.name, reason: reason, duration: wait))
     // Another's success ends no wait that the target asked for, also where the backoff is longer.
     let isAsked = policy.retryAfter.isRespected && (end.retryAfter ?? .zero) > .zero
-    let since = retrier.clock.now
+    let since = elapsed()
     if let successes = retrier.successes, !isAsked {
       try await sleep(for: wait) { await successes.next() }
     } else {
       try await retrier.clock.sleep(for: wait)
     }
-    return min(wait, retrier.clock.now - since)
+    return min(wait, elapsed() - since)
   }
 
   private mutating func settleBudget(_ outcome: RetryBudget.Outcome) {
@@ -187,8 +212,7 @@ struct RetryCourse {
     withdrawal = nil
   }
 
-  private mutating func decide(_ end: AttemptEnd) -> RetryDecision {
-    let now = retrier.clock.now
+  private mutating func decide(_ end: AttemptEnd, at now: Timestamp) -> RetryDecision {
     guard let strategy = retrier.strategy else { return policy.decide(end, at: now, using: &random) }
     return policy.decide(end, at: now, backoff: strategy, using: &random)
   }
@@ -198,9 +222,9 @@ struct RetryCourse {
     history.append(attempt)
   }
 
-  private func error(_ reason: RetryError.Reason, retryAfter: Duration? = nil) -> RetryError {
+  mutating func error(_ reason: RetryError.Reason, retryAfter: Duration? = nil) -> RetryError {
     RetryError(
-      reason: reason, attempts: attempts, lastError: history.last?.error, history: history, elapsed: elapsed,
+      reason: reason, attempts: attempts, lastError: history.last?.error, history: history, elapsed: elapsed(),
       retryAfter: retryAfter)
   }
 }

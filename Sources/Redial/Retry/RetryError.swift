@@ -8,10 +8,12 @@ public struct RetryError: Error, Sendable, CustomStringConvertible {
     case deadlineExceeded
     /// The error is not worth another attempt.
     case notRetryable
-    /// The breaker was open and the policy says not to wait.
+    /// The breaker was open, or lets calls back in bit by bit, and the policy says not to wait.
     case tripped
     /// The retry budget that calls share was spent.
     case budgetExhausted
+    /// The task was cancelled. Only ``Retrier/result(isolation:_:)`` says so; elsewhere it is a `CancellationError`.
+    case cancelled
   }
 
   /// One failed attempt.
@@ -55,6 +57,7 @@ public struct RetryError: Error, Sendable, CustomStringConvertible {
     case .tripped where attempts == 0: "not tried: the circuit breaker is open"
     case .tripped: "gave up after \(made): the circuit breaker is open\(cause)"
     case .budgetExhausted: "gave up after \(made): the retry budget is spent\(cause)"
+    case .cancelled: "cancelled after \(made)\(cause)"
     }
   }
 }

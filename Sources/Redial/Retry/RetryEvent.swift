@@ -30,6 +30,31 @@ public enum RetryEvent: Sendable {
   }
 }
 
+/// Sees what happens: a log, metrics, or ``RetryEvents``, from which any number of listeners hear it.
+///
+/// ```swift
+/// struct Printer: RetryObserver {
+///   func tell(_ event: RetryEvent) { print(event.line) }
+/// }
+/// ```
+public protocol RetryObserver: Sendable {
+  /// Takes an event. It is called where the event happens, on any thread, and should return soon.
+  func tell(_ event: RetryEvent)
+}
+
+/// Several observers as one.
+public struct RetryObservers: RetryObserver {
+  private let all: [any RetryObserver]
+
+  /// Tells each of these, in this order.
+  public init(_ all: any RetryObserver...) { self.all = all }
+
+  /// Tells each of them.
+  public func tell(_ event: RetryEvent) {
+    for observer in all { observer.tell(event) }
+  }
+}
+
 /// Where events are told, and from where any number of listeners hear them.
 ///
 /// ```swift
@@ -38,7 +63,7 @@ public enum RetryEvent: Sendable {
 /// retrier.events = events
 /// Task { for await event in events.stream() { print(event) } }
 /// ```
-public final class RetryEvents: Sendable {
+public final class RetryEvents: RetryObserver {
   private struct State {
     var listeners: [UInt64: AsyncStream<RetryEvent>.Continuation] = [:]
     var next: UInt64 = 0

@@ -10,29 +10,26 @@ extension SharedCircuitBreaker {
   /// ```
   ///
   /// A call that reports nothing within the policy's `attemptTimeout` counts as failed. While the breaker is open the
-  /// call is not made, and `didTrip` hears of it with the last error.
+  /// call is not made, and `didTrip` is called with the last error: this call's own; or that of the latest call that
+  /// failed under the breaker; or, where none did since the breaker last closed, ``CircuitOpen``.
   ///
   /// - Returns: The task that runs it; cancelling it ends the retries.
   @discardableResult
   public func execute(
     _ policy: RetryPolicy, call: @escaping @Sendable (CallbackAttempt) -> Void,
-    didTrip: @escaping @Sendable ((any Error)?) -> Void = { _ in }
+    didTrip: @escaping @Sendable (any Error) -> Void = { _ in }
   ) -> Task<Void, any Error> {
     var retrier = Retrier(policy, name: name)
     retrier.breaker = self
     retrier.clock = retryClock
     return Task { [retrier] in
       do {
-        try await retrier.run { _ in
-          do {
-            try await CallbackAttempt.run(call)
-          } catch let error where !(error is CancellationError) {
-            self.note(error)
-            throw error
-          }
-        }
+        try await retrier.run { _ in try await CallbackAttempt.run(call) }
       } catch let error as RetryError {
-        if error.reason == .tripped || self.isOpen { didTrip(error.lastError ?? self.lastError) }
+        if error.reason == .tripped || self.isOpen {
+          let open = CircuitOpen(name: self.name, retryAfter: error.retryAfter ?? .zero)
+          didTrip(error.lastError ?? self.lastError ?? open)
+        }
         throw error
       }
     }

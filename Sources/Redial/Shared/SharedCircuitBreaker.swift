@@ -7,12 +7,15 @@ internal import Synchronization
 /// breaker.onChange { from, to in print("billing: \(from.word) → \(to.word)") }
 /// let invoice = try await breaker.run { try await fetchInvoice() }
 /// ```
+///
+/// When it closes, those who wait come back bit by bit: ``BreakerRecovery``.
 public final class SharedCircuitBreaker: Sendable {
   /// What is told of a change: the state before and after.
   public typealias ChangeHandler = @Sendable (CircuitBreaker.State, CircuitBreaker.State) -> Void
 
   private struct State {
     var breaker: CircuitBreaker
+    var gate: RecoveryGate
     var handler: ChangeHandler?
     /// Counts what may let a call through that was rejected before.
     var changes: UInt64 = 0
@@ -23,19 +26,28 @@ public final class SharedCircuitBreaker: Sendable {
   /// What it is called in events.
   public let name: String
   private let clock: any RetryClock
-  private let events: RetryEvents?
+  private let events: (any RetryObserver)?
   private let state: Mutex<State>
 
   /// A closed breaker.
+  ///
+  /// - Parameters:
+  ///   - settings: When it trips and how it recovers.
+  ///   - name: What it is called in events.
+  ///   - recovery: How the calls come back when it has closed.
+  ///   - clock: The time.
+  ///   - events: Where changes are told.
   public init(
     _ settings: CircuitBreakerSettings = CircuitBreakerSettings(), name: String = "breaker",
-    clock: any RetryClock = SystemRetryClock(), events: RetryEvents? = nil
+    recovery: BreakerRecovery = BreakerRecovery(), clock: any RetryClock = SystemRetryClock(),
+    events: (any RetryObserver)? = nil
   ) {
     self.name = name
     self.clock = clock
     self.events = events
     var system = SystemRandomNumberGenerator()
-    state = Mutex(State(breaker: CircuitBreaker(settings: settings, seed: system.next())))
+    let breaker = CircuitBreaker(settings: settings, seed: system.next())
+    state = Mutex(State(breaker: breaker, gate: RecoveryGate(recovery)))
   }
 
   /// Has changes of state told; a handler takes the place of the one before. It is called on the thread that made the
@@ -57,6 +69,13 @@ public final class SharedCircuitBreaker: Sendable {
   /// The breaker as a value, for a look at it.
   public var snapshot: CircuitBreaker { state.withLock { $0.breaker } }
 
+  /// How many calls of ``run(outcome:_:)`` and of retriers are in flight under the breaker.
+  public var inFlight: Int { state.withLock { $0.gate.inFlight } }
+
+  /// What the latest call that failed has thrown; nil after a success. That an attempt ran out of time counts only when
+  /// no other error is known.
+  public var lastError: (any Error)? { state.withLock { $0.lastError } }
+
   // MARK: Calls
 
   /// Runs work under the breaker, once.
@@ -64,60 +83,116 @@ public final class SharedCircuitBreaker: Sendable {
   /// - Parameters:
   ///   - outcome: What an error says about the target.
   ///   - work: The call.
-  /// - Throws: ``CircuitOpen`` when the breaker lets nothing through; else what the work throws.
+  /// - Throws: ``CircuitOpen`` when the breaker lets nothing through, or no more for now after it has closed; else what
+  ///   the work throws.
   public func run<Value: Sendable>(
     outcome: (any Error) -> AttemptOutcome = Retrier.outcome,
     _ work: @Sendable () async throws -> Value
   ) async throws -> Value {
-    switch acquire() {
+    switch admit(mayWait: false) {
     case .rejected(let until): throw CircuitOpen(name: name, retryAfter: max(.zero, until - now))
+    case .full(let step, _): throw CircuitOpen(name: name, retryAfter: step)
     case .permitted(let permit):
       let began = now
       do {
         let value = try await work()
-        record(.success, of: permit, took: now - began)
+        finish(.success, of: permit, took: now - began)
         return value
       } catch {
         let (kind, status) = outcome(error).end
         let result =
           error is CancellationError || Task.isCancelled
           ? .ignored : AttemptEnd.breakerResult(of: kind, status: status)
-        record(result, of: permit, took: now - began)
+        finish(result, of: permit, took: now - began, error)
         throw error
       }
     }
   }
 
-  /// Asks for the right to make a call. It has to be given back by ``record(_:of:took:)``.
+  /// Asks for the right to make a call. It has to be given back by ``record(_:of:took:)``. Such a call does not count
+  /// among those whose number is limited after the breaker has closed.
   public func acquire() -> CircuitBreaker.Admission {
-    change { breaker, now in breaker.acquire(at: now) }
+    change { state, now in state.breaker.acquire(at: now) }
   }
 
   /// Gives a permit back with what became of the call; nil, and one that is out of date, change nothing.
   public func record(_ result: CircuitBreaker.Result, of permit: CircuitBreaker.Permit?, took: Duration = .zero) {
     guard let permit else { return }
-    change { breaker, now in breaker.record(result, of: permit, took: took, at: now) }
+    change { state, now in state.breaker.record(result, of: permit, took: took, at: now) }
   }
 
   // MARK: Operators
 
   /// Closes the breaker and forgets what it knew.
-  public func reset() { change { breaker, _ in breaker.reset() } }
+  public func reset() { change { state, _ in state.breaker.reset() } }
 
   /// Opens the breaker as if a threshold had been reached.
-  public func trip() { change { breaker, now in breaker.trip(at: now) } }
+  public func trip() { change { state, now in state.breaker.trip(at: now) } }
 
   /// Holds the breaker in a state, until ``reset()``.
-  public func force(_ forced: CircuitBreaker.Forced) { change { breaker, _ in breaker.force(forced) } }
+  public func force(_ forced: CircuitBreaker.Forced) { change { state, _ in state.breaker.force(forced) } }
+
+  // MARK: Calls that are counted
+
+  /// The answer to a call that asks to be let in.
+  enum Entry {
+    /// It has a permit and a place; both go back by ``finish(_:of:took:_:)``.
+    case permitted(CircuitBreaker.Permit)
+    /// The breaker lets nothing through.
+    case rejected(until: Timestamp)
+    /// The breaker has closed a while ago, and as many calls are in flight as may be for now. One more may be after
+    /// about this step. The ticket is that of a place in the queue, if one was asked for.
+    case full(step: Duration, Ticket?)
+  }
+
+  /// A place in the queue of those who wait to be let in.
+  struct Ticket: Sendable {
+    fileprivate let id: UInt64
+    let waiter: Waiter
+  }
+
+  /// Asks for a permit and a place among those in flight.
+  ///
+  /// - Parameters:
+  ///   - hasPlace: Whether the call has a place, from the queue.
+  ///   - mayWait: Whether to queue when there is none.
+  func admit(hasPlace: Bool = false, mayWait: Bool) -> Entry {
+    change { state, now in
+      guard hasPlace || state.gate.take(at: now) else {
+        guard mayWait else { return .full(step: state.gate.step, nil) }
+        let waiter = Waiter()
+        return .full(step: state.gate.step, Ticket(id: state.gate.wait(waiter), waiter: waiter))
+      }
+      switch state.breaker.acquire(at: now) {
+      case .permitted(let permit): return .permitted(permit)
+      case .rejected(let until):
+        state.gate.leave()
+        return .rejected(until: until)
+      }
+    }
+  }
+
+  /// Ends a wait in the queue; true when the call has a place.
+  func redeem(_ ticket: Ticket) -> Bool { state.withLock { !$0.gate.leaveQueue(ticket.id) } }
+
+  /// Gives a place back that was not used.
+  func giveBackPlace() { change { state, _ in state.gate.leave() } }
+
+  /// Gives a permit and a place back.
+  func finish(
+    _ result: CircuitBreaker.Result, of permit: CircuitBreaker.Permit, took: Duration, _ error: (any Error)? = nil
+  ) {
+    change { state, now in
+      state.gate.leave()
+      state.breaker.record(result, of: permit, took: took, at: now)
+      guard result == .failure, let error else { return }
+      if state.lastError == nil || !(error is AttemptTimeout) { state.lastError = error }
+    }
+  }
 
   // MARK: Changes
 
   var retryClock: any RetryClock { clock }
-
-  /// What the latest call that failed under ``execute(_:call:didTrip:)`` has reported.
-  public var lastError: (any Error)? { state.withLock { $0.lastError } }
-
-  func note(_ error: any Error) { state.withLock { $0.lastError = error } }
 
   var now: Timestamp { clock.now }
 
@@ -153,26 +228,42 @@ public final class SharedCircuitBreaker: Sendable {
   }
 
   @discardableResult
-  private func change<Answer>(_ body: (inout CircuitBreaker, Timestamp) -> Answer) -> Answer {
+  private func change<Answer>(_ body: (inout State, Timestamp) -> Answer) -> Answer {
     let now = clock.now
-    let (answer, before, after, handler, waiting) = state.withLock { state in
+    let (answer, before, after, handler, woken) = state.withLock { state in
       let before = state.breaker.state
-      let answer = body(&state.breaker, now)
+      let answer = body(&state, now)
       let after = state.breaker.state
-      var waiting: [Waiter] = []
+      // An error from before the latest success explains nothing any more.
+      if after == .closed, state.breaker.consecutiveFailures == 0 { state.lastError = nil }
+      var woken: [Waiter] = []
       if before != after {
         state.changes += 1
-        waiting = Array(state.waiting.values)
+        woken = Array(state.waiting.values)
         state.waiting = [:]
       }
-      return (answer, before, after, state.handler, waiting)
+      if before.isClosed != after.isClosed {
+        if after.isClosed { state.gate.begin(at: now) } else { woken += state.gate.end() }
+      }
+      woken += state.gate.admitted(at: now)
+      return (answer, before, after, state.handler, woken)
     }
-    for waiter in waiting { waiter.finish() }
+    for waiter in woken { waiter.finish() }
     if before.word != after.word {
       events?.tell(.breakerChanged(name: name, from: before, to: after))
       handler?(before, after)
     }
     return answer
+  }
+}
+
+extension CircuitBreaker.State {
+  /// Whether calls pass without number.
+  fileprivate var isClosed: Bool {
+    switch self {
+    case .closed, .forced(.closed), .forced(.disabled), .forced(.metricsOnly): true
+    case .open, .halfOpen, .forced(.open): false
+    }
   }
 }
 

@@ -12,8 +12,14 @@ internal import Synchronization
 /// ```
 public final class SuccessSignals: Sendable {
   private struct State {
-    var waiting: [String: [(id: UInt64, wake: @Sendable () -> Bool)]] = [:]
-    var next: UInt64 = 0
+    var waiting: [String: WaitQueue<@Sendable () -> Bool>] = [:]
+    /// Where the ids of a new queue begin. A queue goes when it is empty, and one that left it may still name its id.
+    var firstID: UInt64 = 0
+
+    mutating func drop(_ queue: WaitQueue<@Sendable () -> Bool>, of key: String) {
+      firstID = max(firstID, queue.next)
+      waiting[key] = nil
+    }
   }
 
   private let state = Mutex(State())
@@ -56,25 +62,22 @@ public final class SuccessSignals: Sendable {
 
   private func takeFirst(_ key: String) -> (@Sendable () -> Bool)? {
     state.withLock { state in
-      guard var waiting = state.waiting[key], !waiting.isEmpty else { return nil }
-      let first = waiting.removeFirst()
-      state.waiting[key] = waiting.isEmpty ? nil : waiting
-      return first.wake
+      let wake = state.waiting[key]?.takeFirst()
+      if let queue = state.waiting[key], queue.isEmpty { state.drop(queue, of: key) }
+      return wake
     }
   }
 
   private func add(_ key: String, _ wake: @escaping @Sendable () -> Bool) -> UInt64 {
     state.withLock { state in
-      state.next += 1
-      state.waiting[key, default: []].append((state.next, wake))
-      return state.next
+      state.waiting[key, default: WaitQueue(from: state.firstID)].append(wake)
     }
   }
 
   private func remove(_ key: String, _ id: UInt64) {
     state.withLock { state in
-      state.waiting[key]?.removeAll { $0.id == id }
-      if state.waiting[key]?.isEmpty == true { state.waiting[key] = nil }
+      state.waiting[key]?.remove(id)
+      if let queue = state.waiting[key], queue.isEmpty { state.drop(queue, of: key) }
     }
   }
 }

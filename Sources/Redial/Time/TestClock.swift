@@ -47,6 +47,8 @@ public final class TestClock: RetryClock {
     var now: Timestamp
     var waits: [Duration] = []
     var sleepers: [UInt64: Sleeper] = [:]
+    /// How many sleepers of each kind there are; counted one by one, ten thousand sleepers would take seconds.
+    var counts: [Kind: Int] = [:]
     var cancelled: Set<UInt64> = []
     var next: UInt64 = 0
     var watchers: [Watcher] = []
@@ -81,7 +83,7 @@ public final class TestClock: RetryClock {
   public func waitForSleepers(_ count: Int = 1, _ kind: Kind = .wait) async {
     await withCheckedContinuation { continuation in
       let isThere = state.withLock { state in
-        if state.sleepers.values.count(where: { $0.kind == kind }) >= count { return true }
+        if state.counts[kind, default: 0] >= count { return true }
         state.watchers.append(Watcher(kind: kind, count: count, continuation: continuation))
         return false
       }
@@ -115,7 +117,8 @@ public final class TestClock: RetryClock {
         let (isCancelled, watchers) = state.withLock { state in
           if state.cancelled.remove(id) != nil { return (true, [CheckedContinuation<Void, Never>]()) }
           state.sleepers[id] = Sleeper(kind: kind, due: state.now + wait, continuation: continuation)
-          let count = state.sleepers.values.count { $0.kind == kind }
+          let count = state.counts[kind, default: 0] + 1
+          state.counts[kind] = count
           let ready = state.watchers.filter { $0.kind == kind && $0.count <= count }.map(\.continuation)
           state.watchers.removeAll { $0.kind == kind && $0.count <= count }
           return (false, ready)
@@ -127,7 +130,7 @@ public final class TestClock: RetryClock {
       let sleeper = state.withLock { state in
         let sleeper = state.sleepers.removeValue(forKey: id)
         // Cancelled before it was there: it will find out when it comes.
-        if sleeper == nil { state.cancelled.insert(id) }
+        if let sleeper { state.counts[sleeper.kind, default: 0] -= 1 } else { state.cancelled.insert(id) }
         return sleeper
       }
       sleeper?.continuation.resume(throwing: CancellationError())
@@ -137,7 +140,10 @@ public final class TestClock: RetryClock {
 
   private static func takeDue(_ state: inout State) -> [CheckedContinuation<Void, any Error>] {
     let due = state.sleepers.filter { $0.value.due <= state.now }.sorted { $0.value.due < $1.value.due }
-    for (id, _) in due { state.sleepers[id] = nil }
+    for (id, sleeper) in due {
+      state.sleepers[id] = nil
+      state.counts[sleeper.kind, default: 0] -= 1
+    }
     return due.map(\.value.continuation)
   }
 }

@@ -52,7 +52,7 @@ extension HTTPCallError: LocalizedError {
   private static func words(for retries: RetryError) -> String {
     let tries = "after \(retries.attempts) \(retries.attempts == 1 ? "attempt" : "attempts")"
     return switch retries.reason {
-    case .attemptsExhausted, .notRetryable: tries
+    case .attemptsExhausted, .notRetryable, .cancelled: tries
     case .deadlineExceeded: "the time is up, \(tries)"
     case .tripped: "too many requests to it have failed lately"
     case .budgetExhausted: "too many requests are being repeated, \(tries)"

@@ -82,7 +82,7 @@ struct SharedCircuitBreakerTests {
       // The others report nothing.
       if calls.count == 1 { call.failure(Flop(retryOutcome: .notSent)) }
     } didTrip: { error in
-      told.add("\(error.map { "\(type(of: $0))" } ?? "nothing")")
+      told.add("\(type(of: error))")
     }
     for wait in [Duration.seconds(2), .seconds(4)] {
       await clock.waitForSleepers(1)
@@ -93,6 +93,35 @@ struct SharedCircuitBreakerTests {
     _ = await task.result
     #expect(told.all == ["AttemptTimeout"] && calls.count == 3)
     #expect(breaker.lastError as? Flop == Flop(retryOutcome: .notSent))
+  }
+
+  @Test("didTrip has the error that tripped the breaker: not one from before it last closed, and always one")
+  func didTripsError() async throws {
+    let clock = TestClock()
+    let breaker = breaker(clock)
+    let told = Notes<String>()
+    func execute(_ outcome: AttemptOutcome?) async {
+      let task = breaker.execute(.fe9lix) { call in
+        if let outcome { call.failure(Flop(retryOutcome: outcome)) } else { call.success() }
+      } didTrip: { error in
+        told.add((error as? Flop).map { "\($0.retryOutcome)" } ?? "\(type(of: error))")
+      }
+      _ = await task.result
+    }
+    // It fails, and recovers.
+    await execute(.notSent)
+    clock.advance(by: .seconds(10))
+    await execute(nil)
+    #expect(told.all == ["notSent"] && breaker.lastError == nil)
+    // It fails in another way, for somebody who does not use execute.
+    for _ in 0..<3 { try? await breaker.run { throw Flop(retryOutcome: .maybeSent) } }
+    await execute(nil)
+    #expect(told.all == ["notSent", "maybeSent"])
+    // Nobody has failed, and an operator opens it.
+    breaker.reset()
+    breaker.trip()
+    await execute(nil)
+    #expect(told.all == ["notSent", "maybeSent", "CircuitOpen"])
   }
 
   @Test("C6: success, failure, reset, state and count from any thread")
@@ -312,5 +341,30 @@ struct SharedCircuitBreakerTests {
     registry.remove("a")
     _ = registry["a"]
     #expect(made.all == ["a", "b", "c", "d", "a"])
+  }
+
+  @Test("a registry at its limit keeps the breakers that are open or forced open, and never the closed in their place")
+  func registryKeepsOrders() {
+    let registry = SharedRegistry<String, SharedCircuitBreaker>(limit: 3) { SharedCircuitBreaker(name: $0) }
+    registry["forced"].force(.open)
+    registry["open"].trip()
+    for number in 0..<100 { _ = registry["\(number)"] }
+    #expect(registry["forced"].current == .forced(.open) && registry["open"].current.word == "open")
+    #expect(registry.all.count == 3)
+    // Where all are bad, an order counts for more than what is only known.
+    registry["99"].force(.disabled)
+    _ = registry["new"]
+    #expect(Set(registry.all.keys) == ["forced", "99", "new"])
+    registry["new"].force(.open)
+    let further = registry["further"]
+    #expect(further.current == .closed && Set(registry.all.keys) == ["forced", "99", "new"])
+  }
+
+  @Test("a registry that is full takes a new key as fast as an empty one")
+  func registryIsQuick() {
+    let registry = SharedRegistry<Int, SharedRetryBudget>(limit: 10_000) { _ in SharedRetryBudget() }
+    let began = ContinuousClock.now
+    for key in 0..<20_000 { _ = registry[key] }
+    #expect(registry.all.count == 10_000 && ContinuousClock.now - began < .seconds(2))
   }
 }

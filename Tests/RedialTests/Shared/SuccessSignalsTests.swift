@@ -90,4 +90,31 @@ struct SuccessSignalsTests {
     third.cancel()
     #expect(await eventually { third.isFinished && signals.waiting(for: "host") == 0 })
   }
+
+  @Test("that 10,000 stop waiting takes a moment: none is looked for among the others")
+  func manyLeave() {
+    let signals = SuccessSignals()
+    let helpers = (0..<10_000).map { _ in RetryOnSuccess(signals.of("host")) }
+    for helper in helpers { helper.setUp(RetrySignal { true }) }
+    #expect(signals.waiting(for: "host") == 10_000)
+    let began = ContinuousClock.now
+    // The latest first: each stands behind all others.
+    for helper in helpers.reversed() { helper.tearDown() }
+    let took = ContinuousClock.now - began
+    #expect(signals.waiting(for: "host") == 0 && took < .seconds(1), "\(took)")
+  }
+
+  @Test("who leaves late does not take another out of the queue that came after")
+  func leftLate() {
+    let signals = SuccessSignals()
+    let (first, second) = (RetryOnSuccess(signals.of("host")), RetryOnSuccess(signals.of("host")))
+    first.setUp(RetrySignal { true })
+    // The first is woken, and the queue is empty and gone.
+    signals.of("host").succeeded()
+    second.setUp(RetrySignal { true })
+    first.tearDown()
+    #expect(signals.waiting(for: "host") == 1)
+    second.tearDown()
+    #expect(signals.waiting(for: "host") == 0)
+  }
 }

@@ -25,7 +25,7 @@ struct Weather {
       switch error.reason {
       case .tripped: return "\(station): its line is down; ask again in \(error.retryAfter ?? .zero)"
       case .notRetryable: return "\(station): there is no such station"
-      case .attemptsExhausted, .deadlineExceeded, .budgetExhausted: return "\(station): no answer for now"
+      case .attemptsExhausted, .deadlineExceeded, .budgetExhausted, .cancelled: return "\(station): no answer for now"
       }
     } catch {
       return "\(station): cancelled"

@@ -1,0 +1,50 @@
+/// One attempt beside its timeout.
+enum TimedWork {
+  /// Makes an attempt, cancels it when its time is up, and returns when it has ended.
+  ///
+  /// The work does not escape: it runs in a child task, on the actor of the caller, who waits for it.
+  static func perform<Value: Sendable>(
+    _ attempt: RetryAttempt, _ clock: any RetryClock, isolation: isolated (any Actor)?,
+    _ work: nonisolated(nonsending) (RetryAttempt) async throws -> Value
+  ) async -> Result<Value, any Error> {
+    await withoutActuallyEscaping(work) { escaping in
+      let ferry = Ferry(escaping)
+      let limit = attempt.timeout
+      return await withTaskGroup(of: Result<Value, any Error>.self) { group in
+        group.addTask { await call(ferry, attempt, isolation: isolation) }
+        group.addTask {
+          do {
+            try await clock.timeout(after: limit)
+            return .failure(AttemptTimeout(limit: limit))
+          } catch {
+            return .failure(error)
+          }
+        }
+        defer { group.cancelAll() }
+        return await group.next() ?? .failure(CancellationError())
+      }
+    }
+  }
+
+  private static func call<Value: Sendable>(
+    _ work: Ferry<nonisolated(nonsending) (RetryAttempt) async throws -> Value>, _ attempt: RetryAttempt,
+    isolation: isolated (any Actor)?
+  ) async -> Result<Value, any Error> {
+    do {
+      return .success(try await work.value(attempt))
+    } catch {
+      return .failure(error)
+    }
+  }
+}
+
+/// Carries something between a task and the child that it waits for.
+///
+/// Sound to send: parent and child run on the same actor, or on none, and the parent waits until the child has ended. So
+/// what is carried is never used by both at once, nor by anybody beside them: it is the work, which the parent was lent,
+/// or what the work has returned, which the child does not keep.
+struct Ferry<Value>: @unchecked Sendable {
+  nonisolated(unsafe) let value: Value
+
+  init(_ value: Value) { self.value = value }
+}
