@@ -1,0 +1,27 @@
+/// Bounds the time of work.
+///
+/// ```swift
+/// let user = try await Timeout(.seconds(2)).perform { try await fetchUser() }
+/// ```
+public struct Timeout: PipelinePart {
+  /// The most time.
+  public var limit: Duration
+  /// The time.
+  public var clock: any RetryClock
+
+  /// Creates the bound.
+  public init(_ limit: Duration, clock: any RetryClock = SystemRetryClock()) {
+    self.limit = limit
+    self.clock = clock
+  }
+
+  /// Runs work, and cancels it when its time is up. Work that ignores cancellation is waited for.
+  ///
+  /// - Throws: ``AttemptTimeout`` when the time was up first; else what the work throws.
+  public func perform<Value: Sendable>(
+    _ work: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    let attempt = RetryAttempt(timeout: limit)
+    return try await TimedWork.perform(attempt, clock, isolation: nil) { _ in try await work() }.get()
+  }
+}

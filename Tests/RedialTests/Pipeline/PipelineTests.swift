@@ -1,0 +1,254 @@
+import Redial
+import Synchronization
+import Testing
+
+@Suite("Pipelines and their parts")
+struct PipelineTests {
+  private struct Broken: Error {}
+
+  @Test("parts compose by order: a breaker inside of the retrier counts attempts, one outside counts calls")
+  func order() async throws {
+    let settings = CircuitBreakerSettings(consecutiveFailures: 10)
+    let (inside, outside) = (SharedCircuitBreaker(settings), SharedCircuitBreaker(settings))
+    let retrier = Retrier(RetryPolicy(maxAttempts: 3, backoff: .constant(.zero)))
+    let pipeline = Pipeline<Int>().with(outside).with(retrier).with(inside)
+    await #expect(throws: RetryError.self) { try await pipeline.run { throw Broken() } }
+    #expect(inside.failureCount == 3 && outside.failureCount == 1)
+  }
+
+  @Test("a timeout outside of the retrier bounds the whole, one inside an attempt")
+  func timeouts() async throws {
+    let clock = TestClock(.manual)
+    let attempts = Notes<Int>()
+    let retrier = Retrier(RetryPolicy(maxAttempts: 3, backoff: .constant(.seconds(60))), clock: clock)
+    let pipeline = Pipeline<Int>().with(Timeout(.seconds(100), clock: clock)).with(retrier)
+      .with(Timeout(.seconds(10), clock: clock))
+    let task = Task {
+      try await pipeline.run {
+        attempts.add(1)
+        try await Task.sleep(for: .seconds(3600))
+        return 1
+      }
+    }
+    // The whole, the retrier's attempt, and the one inside.
+    await clock.waitForSleepers(3, .timeout)
+    clock.advance(by: .seconds(10))
+    await clock.waitForSleepers(1, .wait)
+    clock.advance(by: .seconds(60))
+    await clock.waitForSleepers(3, .timeout)
+    clock.advance(by: .seconds(10))
+    await clock.waitForSleepers(1, .wait)
+    clock.advance(by: .seconds(20))
+    await #expect(throws: AttemptTimeout(limit: .seconds(100))) { try await task.value }
+    #expect(attempts.count == 2)
+  }
+
+  @Test("a fallback takes the place of errors of what it is around, of no others, and of no cancellation")
+  func fallback() async throws {
+    let inner = Pipeline<String>().fallback(if: { $0 is Broken }) { _ in "stale" }
+    #expect(try await inner.run { throw Broken() } == "stale")
+    #expect(try await inner.run { "fresh" } == "fresh")
+    await #expect(throws: Flop.self) { try await inner.run { throw Flop() } }
+    await #expect(throws: CancellationError.self) {
+      try await Pipeline<String>().fallback { _ in "stale" }.run { throw CancellationError() }
+    }
+    let retrier = Retrier(RetryPolicy(maxAttempts: 2, backoff: .constant(.zero)))
+    let whole = Pipeline<String>().fallback { error in "\((error as? RetryError)?.attempts ?? 0)" }.with(retrier)
+    #expect(try await whole.run { throw Broken() } == "2")
+  }
+
+  @Test("a concurrency limit keeps to its number, lets those that wait go in their order, and refuses the rest")
+  func concurrency() async throws {
+    let limit = ConcurrencyLimit(2, maxWaiting: 2)
+    let (entered, gate) = (Notes<Int>(), Gate())
+    func start(_ number: Int) -> Task<Void, any Error> {
+      Task {
+        try await limit.perform {
+          entered.add(number)
+          await gate.wait()
+        }
+      }
+    }
+    let first = [start(1), start(2)]
+    #expect(await eventually { entered.count == 2 })
+    let third = start(3)
+    #expect(await eventually { limit.waiting == 1 })
+    let fourth = start(4)
+    #expect(await eventually { limit.waiting == 2 })
+    await #expect(throws: LimitReached(name: "concurrency limit", retryAfter: nil)) { try await limit.perform {} }
+    #expect(limit.inFlight == 2 && entered.count == 2)
+    third.cancel()
+    await #expect(throws: CancellationError.self) { try await third.value }
+    gate.open()
+    for task in first + [fourth] { try await task.value }
+    #expect(limit.inFlight == 0 && limit.waiting == 0 && Set(entered.all) == [1, 2, 4])
+  }
+
+  @Test("of 1,000 at once, a concurrency limit lets 7 be in flight, and loses no place to those that are cancelled")
+  func concurrencyHolds() async throws {
+    let limit = ConcurrencyLimit(7, maxWaiting: 1000)
+    let counts = Notes<Int>()
+    let tasks = (0..<1000).map { _ in
+      Task {
+        try await limit.perform {
+          counts.add(limit.inFlight)
+          await Task.yield()
+        }
+      }
+    }
+    for index in stride(from: 0, to: 1000, by: 3) { tasks[index].cancel() }
+    for task in tasks { _ = await task.result }
+    #expect(limit.inFlight == 0 && counts.all.max().map { $0 <= 7 } == true)
+  }
+
+  @Test("a limit that adapts gets smaller when the target says that it has too much")
+  func adaptive() async throws {
+    let limit = ConcurrencyLimit(ConcurrencyLimiter(.aimd(), initial: 2, minimum: 1, maximum: 10))
+    for _ in 0..<20 {
+      try? await limit.perform { throw Flop(retryOutcome: .answered(status: 503)) }
+    }
+    let gate = Gate()
+    let one = Task { try await limit.perform { await gate.wait() } }
+    #expect(await eventually { limit.inFlight == 1 })
+    await #expect(throws: LimitReached.self) { try await limit.perform {} }
+    gate.open()
+    try await one.value
+  }
+
+  @Test("a rate limit spaces what begins, and refuses what would wait for too long")
+  func rate() async throws {
+    let clock = TestClock()
+    let limiter = RateLimiter(permits: 10, per: .seconds(1), burst: 2)
+    let limit = RateLimit(limiter, longestWait: .milliseconds(150), clock: clock)
+    let began = clock.now
+    for _ in 0..<12 { try await limit.perform {} }
+    #expect(clock.now - began == .seconds(1))
+    let strict = RateLimit(limiter, name: "rate", clock: clock)
+    for _ in 0..<2 { try await strict.perform {} }
+    await #expect(throws: LimitReached(name: "rate", retryAfter: .milliseconds(100))) { try await strict.perform {} }
+  }
+
+  @Test("a limit that is reached is tried again by a retrier around it, and is not held against a breaker")
+  func limitInRetrier() async throws {
+    let clock = TestClock()
+    let limit = RateLimit(RateLimiter(permits: 1, per: .seconds(1)), clock: clock)
+    let breaker = SharedCircuitBreaker(CircuitBreakerSettings(consecutiveFailures: 1), clock: clock)
+    let retrier = Retrier(RetryPolicy(backoff: .constant(.seconds(2))), clock: clock)
+    let pipeline = Pipeline<Int>().with(retrier).with(breaker).with(limit)
+    for number in 0..<3 { #expect(try await pipeline.run { number } == number) }
+    #expect(clock.waits == [.seconds(2), .seconds(2)] && breaker.current == .closed)
+  }
+
+  @Test("a hedge starts a second run when the first is slow, and the first answer counts")
+  func hedge() async throws {
+    let clock = TestClock(.manual)
+    let runs = Notes<Int>()
+    let hedge = Hedge(
+      after: .milliseconds(300), isIdempotent: true, budget: SharedRetryBudget(.unlimited), clock: clock)
+    let task = Task {
+      try await hedge.perform {
+        runs.add(1)
+        if runs.count == 1 { try await Task.sleep(for: .seconds(3600)) }
+        return runs.count
+      }
+    }
+    #expect(await eventually { runs.count == 1 })
+    await clock.waitForSleepers(1, .timeout)
+    clock.advance(by: .milliseconds(300))
+    #expect(try await task.value == 2)
+  }
+
+  @Test("work that may not be executed twice is not hedged, nor any while the budget is spent")
+  func noHedge() async throws {
+    let clock = TestClock(.manual)
+    let empty = SharedRetryBudget(.ratio(share: 0, minimumPerSecond: 0, window: .seconds(10)), clock: clock)
+    for (isIdempotent, budget) in [(false, SharedRetryBudget(.unlimited)), (true, empty)] {
+      let hedge = Hedge(after: .milliseconds(300), isIdempotent: isIdempotent, budget: budget, clock: clock)
+      let (runs, gate) = (Notes<Int>(), Gate())
+      let task = Task {
+        try await hedge.perform {
+          runs.add(1)
+          await gate.wait()
+        }
+      }
+      #expect(await eventually { runs.count == 1 })
+      if isIdempotent { await clock.waitForSleepers(1, .timeout) }
+      clock.advance(by: .seconds(10))
+      gate.open()
+      try await task.value
+      #expect(runs.count == 1)
+    }
+  }
+
+  @Test("a hedge ends with the last error when no run succeeds, and cancels the run that is not needed")
+  func hedgeEnds() async throws {
+    let clock = TestClock(.manual)
+    let budget = SharedRetryBudget(.aws, clock: clock)
+    let full = budget.balance
+    let hedge = Hedge(after: .seconds(1), isIdempotent: true, budget: budget, clock: clock)
+    await #expect(throws: Broken.self) { try await hedge.perform { throw Broken() } }
+    #expect(budget.balance == full)
+    let cancelled = Notes<Int>()
+    let runs = Notes<Int>()
+    let task = Task {
+      try await hedge.perform {
+        runs.add(1)
+        guard runs.count == 1 else { return "second" }
+        do {
+          try await Task.sleep(for: .seconds(3600))
+        } catch {
+          cancelled.add(1)
+          throw error
+        }
+        return "first"
+      }
+    }
+    #expect(await eventually { runs.count == 1 })
+    await clock.waitForSleepers(1, .timeout)
+    clock.advance(by: .seconds(1))
+    #expect(try await task.value == "second" && cancelled.count == 1)
+  }
+
+  @Test("observers of one's own see each event, several of them in their order")
+  func observers() async throws {
+    struct Lines: RetryObserver {
+      let name: String
+      let notes: Notes<String>
+      func tell(_ event: RetryEvent) { notes.add("\(name) \(event.line)") }
+    }
+    let notes = Notes<String>()
+    var retrier = Retrier.test(RetryPolicy(maxAttempts: 1))
+    retrier.events = RetryObservers(Lines(name: "a", notes: notes), Lines(name: "b", notes: notes))
+    try await retrier.run { _ in }
+    #expect(
+      notes.all.map { $0.prefix(25) }
+        == [
+          "a test: attempt 1 begins", "b test: attempt 1 begins", "a test: succeeded at attem",
+          "b test: succeeded at attem",
+        ].map { $0.prefix(25) })
+  }
+}
+
+/// Holds work until it is opened.
+private final class Gate: Sendable {
+  private let state = Mutex((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
+
+  func wait() async {
+    await withCheckedContinuation { continuation in
+      let isOpen = state.withLock { state in
+        if !state.isOpen { state.waiting.append(continuation) }
+        return state.isOpen
+      }
+      if isOpen { continuation.resume() }
+    }
+  }
+
+  func open() {
+    let waiting = state.withLock { state in
+      state.isOpen = true
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+}
