@@ -69,7 +69,7 @@ public struct CallPolicy: Sendable, Hashable {
   /// Creates a policy that names every part of another, so that no default of the service comes into it.
   ///
   /// What it says to retry on is followed, also where ``OutgoingCall/isIdempotent`` is false. What the service has no words
-  /// for is refused by ``RedialClient/submit(_:)`` with ``UnsupportedByService``.
+  /// for is refused by ``RedialClient/submit(_:idempotencyKey:)`` with ``UnsupportedByService``.
   public init(_ policy: RetryPolicy) {
     self.init(
       maxAttempts: policy.maxAttempts == RetryPolicy.unlimited ? nil : policy.maxAttempts, deadline: policy.deadline,

@@ -41,7 +41,7 @@ extension RedialClient {
     do {
       let urlRequest = try request.urlRequest(to: self)
       (body, response) =
-        request.body == nil
+        request.body == nil && !request.isHeld
         ? try await Transmission.perform(urlRequest, on: session)
         : try await Transmission.performOnce(urlRequest, like: session)
     } catch let failure as Transmission.Failure {

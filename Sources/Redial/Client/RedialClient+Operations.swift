@@ -3,21 +3,76 @@ internal import Foundation
 extension RedialClient {
   // MARK: Calls
 
-  /// Hands over a call. When this returns, the call is on the service's disk, and will end in exactly one outcome.
+  /// Submits a call. When this returns, the call is on the service's disk, and will end in exactly one outcome.
   ///
   /// When the task is cancelled meanwhile, the call may have been accepted or not.
   ///
+  /// - Parameters:
+  ///   - call: The call.
+  ///   - idempotencyKey: By what the service tells a repetition of this submit from another call, 1 to 255 printable ASCII
+  ///     characters: a repetition is answered with the call that was accepted first. Nil for a new one each time, or none
+  ///     without ``idempotentSubmit``.
   /// - Throws: Before anything is sent ``UnsupportedByService``, for a policy that the service has no words for, and
   ///   `EncodingError`, for a JSON body that cannot be encoded; else what every operation throws.
   ///   ``RedialTransportError/mayHaveBeenAccepted`` says whether the call may exist.
-  public func submit(_ call: OutgoingCall) async throws -> SubmittedCall {
-    var request = ServiceRequest("POST", ["v1", "calls"], body: try call.descriptor())
-    if idempotentSubmit {
-      request.idempotencyKey = UUID().uuidString.lowercased()
-      request.isRepeatable = true
+  public func submit(_ call: OutgoingCall, idempotencyKey: String? = nil) async throws -> SubmittedCall {
+    try await submit(call, idempotencyKey, waiting: .zero)
+  }
+
+  /// Submits a call, and has the service hold its answer back for a while, until the call has ended.
+  func submit(_ call: OutgoingCall, _ key: String?, waiting: Duration) async throws -> SubmittedCall {
+    var request = submission(of: try call.descriptor(), to: ["v1", "calls"], key)
+    let seconds = Int(min(waiting, longestHold).inSeconds)
+    if seconds > 0 {
+      request.preference = "wait=\(seconds)"
+      request.isHeld = true
     }
     let accepted = try await exchange(request).decoded(RedialCall.self)
     return SubmittedCall(call: accepted, idempotencyKey: request.idempotencyKey)
+  }
+
+  /// Submits many calls. Each is accepted or refused by itself; what is accepted is on the service's disk when this
+  /// returns.
+  ///
+  /// They go in requests of up to ``batchSize``, one after the other. When one of these fails, those before it were
+  /// accepted: submit all again with the same key, and they are recognised.
+  ///
+  /// - Parameters:
+  ///   - calls: The calls.
+  ///   - idempotencyKey: As for ``submit(_:idempotencyKey:)``, for the whole; at most 240 characters.
+  /// - Returns: What became of each, in their order.
+  public func submit(
+    batch calls: [OutgoingCall], idempotencyKey: String? = nil
+  ) async throws -> [Result<SubmittedCall, RedialProblem>] {
+    let key = idempotencyKey ?? (idempotentSubmit ? UUID().uuidString.lowercased() : nil)
+    var results: [Result<SubmittedCall, RedialProblem>] = []
+    for first in stride(from: 0, to: calls.count, by: Self.batchSize) {
+      let part = calls[first..<min(calls.count, first + Self.batchSize)]
+      let body = try part.map { try $0.descriptor() }.joined(separator: Data(",".utf8))
+      let request = submission(
+        of: Data("[".utf8) + Data(body) + Data("]".utf8), to: ["v1", "calls", "batch"], key.map { "\($0).\(first)" })
+      let answer = try await exchange(request)
+      let items = try answer.decoded(Listed<BatchItem>.self).data
+      guard items.count == part.count else {
+        let fault = DecodingError.Context(codingPath: [], debugDescription: "\(items.count) of \(part.count) answers")
+        throw UnexpectedAnswer(
+          request: request.name, status: answer.status, underlying: DecodingError.dataCorrupted(fault))
+      }
+      for (index, item) in items.enumerated() {
+        results.append(item.result.map { SubmittedCall(call: $0, idempotencyKey: request.itemKey(index)) })
+      }
+    }
+    return results
+  }
+
+  /// How many calls a request of ``submit(batch:idempotencyKey:)`` has at most.
+  public static let batchSize = 500
+
+  private func submission(of body: Data, to path: [String], _ key: String?) -> ServiceRequest {
+    var request = ServiceRequest("POST", path, body: body)
+    request.idempotencyKey = key ?? (idempotentSubmit ? UUID().uuidString.lowercased() : nil)
+    request.isRepeatable = request.idempotencyKey != nil
+    return request
   }
 
   /// A call as it stands, with its attempts and what was kept of the last response.
@@ -86,11 +141,19 @@ extension RedialClient {
 
   // MARK: Inside
 
-  /// A call as it stands, and the time after which the service wants to be asked again.
-  func look(at id: String) async throws -> (call: RedialCall, retryAfter: Duration?) {
-    let answer = try await exchange(ServiceRequest("GET", ["v1", "calls", id]))
+  /// A call as it stands, or as it has ended within a time; and the time after which the service wants to be asked again.
+  func look(at id: String, waiting: Duration = .zero) async throws -> (call: RedialCall, retryAfter: Duration?) {
+    var request = ServiceRequest("GET", ["v1", "calls", id])
+    if waiting > .zero {
+      request.query = [("wait", WireSpan.text(waiting))]
+      request.isHeld = true
+    }
+    let answer = try await exchange(request)
     return (try answer.decoded(RedialCall.self), answer.retryAfter)
   }
+
+  /// How long the service may be asked to hold an answer back, so that an attempt does not run out of time over it.
+  var longestHold: Duration { max(.zero, min(longestWait, policy.attemptTimeout * 2 / 3)) }
 
   /// The service reads no body here. One is sent all the same, since a body that was never begun proves that the
   /// request never left.
@@ -103,6 +166,22 @@ extension RedialClient {
 /// A list that comes whole.
 private struct Listed<Element: Decodable & Sendable>: Decodable, Sendable {
   var data: [Element]
+}
+
+/// What became of one call of a batch.
+private struct BatchItem: Decodable, Sendable {
+  var status: Int
+  var call: RedialCall?
+  var problem: RedialProblem.Document?
+
+  var result: Result<RedialCall, RedialProblem> {
+    if let call { .success(call) } else { .failure(RedialProblem(problem, status: status)) }
+  }
+}
+
+extension ServiceRequest {
+  /// The key by which the service knows a call of a batch.
+  fileprivate func itemKey(_ index: Int) -> String? { idempotencyKey.map { "\($0)/\(index)" } }
 }
 
 /// A call that the service has accepted.

@@ -1,6 +1,9 @@
 extension RedialClient {
-  /// Waits for a call's end by looking at it again and again, at the pace of ``polling``, and later where the service
-  /// answers with `Retry-After`. The wait between two looks passes on ``clock``.
+  /// Waits for a call's end. The service holds each answer back until the call has ended, for ``longestWait`` at most, and
+  /// is asked again then.
+  ///
+  /// Where it does not hold its answers back, the call is looked at again and again, at the pace of ``polling``, and later
+  /// where the service answers with `Retry-After`. The wait between two looks passes on ``clock``.
   ///
   /// A call that fails is a result, too, and not an error. Cancelling the task ends the wait at once and leaves the call
   /// alone.
@@ -16,12 +19,24 @@ extension RedialClient {
     var history = WaitHistory.none
     var wait = Self.shortestPoll
     var looks = 0
+    var hold = longestHold
     while true {
       try Task.checkCancellation()
-      let (call, retryAfter) = try await look(at: id)
-      if call.state.isFinal { return call }
+      let asked = clock.now
+      let left = limit.map { max(.zero, $0 - (asked - began)) } ?? hold
+      let seen: (call: RedialCall, retryAfter: Duration?)
+      do {
+        seen = try await look(at: id, waiting: min(hold, left))
+      } catch let problem as RedialProblem where hold > .zero && problem.refuses("wait") {
+        // This service holds no answer back for so long.
+        hold = .zero
+        continue
+      }
+      if seen.call.state.isFinal { return seen.call }
       let elapsed = clock.now - began
-      if let limit, elapsed >= limit { throw CallUnfinished(call: call, limit: limit) }
+      if let limit, elapsed >= limit { throw CallUnfinished(call: seen.call, limit: limit) }
+      // It was held back; to wait on top of that would only be late.
+      if hold > .zero, (clock.now - asked) * 2 >= min(hold, left) { continue }
       // A schedule that has ended goes on with its last wait.
       if let drawn = polling.wait(beforeRetry: looks, after: history, using: &random) {
         wait = max(Self.shortestPoll, drawn.duration)
@@ -29,18 +44,30 @@ extension RedialClient {
       }
       looks += 1
       // What is asked for beyond the policy's maximum would be a stop elsewhere; here it is only a slow pace.
-      let asked = policy.retryAfter.isRespected ? min(retryAfter ?? .zero, policy.retryAfter.maximum) : .zero
-      let next = max(wait, asked)
+      let asks = policy.retryAfter.isRespected ? min(seen.retryAfter ?? .zero, policy.retryAfter.maximum) : .zero
+      let next = max(wait, asks)
       try await clock.sleep(for: limit.map { min(next, max(.zero, $0 - elapsed)) } ?? next)
     }
   }
 
-  /// Hands over a call and waits for its end: ``submit(_:)`` and ``result(of:within:)``.
+  /// Submits a call and waits for its end: ``submit(_:idempotencyKey:)`` and ``result(of:within:)``, in
+  /// one request when the call is quick.
   ///
   /// When this throws, the call may go on at the service; ``CallUnfinished`` says which it is.
-  public func submitAndWait(_ call: OutgoingCall, within limit: Duration? = nil) async throws -> RedialCall {
-    let submitted = try await submit(call)
-    return submitted.call.state.isFinal ? submitted.call : try await result(of: submitted.id, within: limit)
+  public func submitAndWait(
+    _ call: OutgoingCall, idempotencyKey: String? = nil, within limit: Duration? = nil
+  ) async throws -> RedialCall {
+    let began = clock.now
+    let submitted = try await submit(call, idempotencyKey, waiting: limit ?? longestHold)
+    if submitted.call.state.isFinal { return submitted.call }
+    return try await result(of: submitted.id, within: limit.map { max(.zero, $0 - (clock.now - began)) })
+  }
+}
+
+extension RedialProblem {
+  /// Whether the service refuses what a parameter says.
+  fileprivate func refuses(_ parameter: String) -> Bool {
+    status == 400 && errors.contains { $0.pointer == parameter }
   }
 }
 

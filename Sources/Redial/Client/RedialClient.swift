@@ -4,7 +4,7 @@ public import Foundation
   public import FoundationNetworking
 #endif
 
-/// Talks to a running Redial service: hands over calls, and finds out what became of them.
+/// Talks to a running Redial service: submits calls, and waits for their results.
 ///
 /// ```swift
 /// let client = RedialClient(serviceURL)                      // such as http://127.0.0.1:8080
@@ -36,7 +36,8 @@ public struct RedialClient: Sendable {
   /// How often, how long and at what pace the client's own requests are retried. Its ``RetryPolicy/retryOn`` counts for
   /// nothing: what is safe depends on the request.
   public var policy: RetryPolicy
-  /// How long ``result(of:within:)`` waits between two looks at a call; never less than ``shortestPoll``.
+  /// How long ``result(of:within:)`` waits between two looks at a call that the service did not hold back, and
+  /// ``events(_:)`` before it connects again; never less than ``shortestPoll``.
   public var polling: Backoff
   /// The time.
   public var clock: any RetryClock = SystemRetryClock()
@@ -51,6 +52,10 @@ public struct RedialClient: Sendable {
   /// repeated, since it would become two calls, and ends in a ``RedialTransportError`` with
   /// ``RedialTransportError/mayHaveBeenAccepted``.
   public var idempotentSubmit = true
+
+  /// How long the service is asked to hold an answer back until a call has ended; zero to ask again and again instead.
+  /// Never longer than two thirds of what an attempt of ``policy`` may take.
+  public var longestWait = Duration.seconds(20)
 
   /// The shortest time between two looks at a call.
   public static let shortestPoll = Duration.milliseconds(50)

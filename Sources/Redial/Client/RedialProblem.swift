@@ -31,16 +31,21 @@ public struct RedialProblem: Error, Sendable, Hashable {
 
   /// The problem that an answer of an error's status tells of.
   init(_ answer: ServiceAnswer) {
-    status = answer.status
-    retryAfter = answer.retryAfter
-    let document = try? JSONDecoder().decode(Document.self, from: answer.body)
+    self.init(
+      try? JSONDecoder().decode(Document.self, from: answer.body), status: answer.status, retryAfter: answer.retryAfter)
+  }
+
+  /// The problem that a document tells of; nil for an answer that is not the service's.
+  init(_ document: Document?, status: Int, retryAfter: Duration? = nil) {
+    self.status = status
+    self.retryAfter = retryAfter
     code = document?.code ?? Self.unknownCode
     title = document?.title ?? "The answer is not the Redial service's"
-    detail = document?.detail ?? "It has the status \(answer.status); is the base URL that of the service?"
+    detail = document?.detail ?? "It has the status \(status); is the base URL that of the service?"
     errors = document?.errors ?? []
   }
 
-  private struct Document: Decodable {
+  struct Document: Decodable, Sendable {
     var code: String
     var title: String
     var detail: String

@@ -12,6 +12,11 @@ struct ServiceRequest: Sendable {
   var query: [(name: String, value: String)] = []
   var body: Data?
   var idempotencyKey: String?
+  /// What the client would like besides, as `Prefer` says it (RFC 7240).
+  var preference: String?
+  /// Whether it holds a connection for as long as the service waits. It has one of its own then: a session opens few to
+  /// one host, and other requests would queue behind.
+  var isHeld = false
   /// Whether it may be made again though the service may have done it.
   var isRepeatable: Bool
 
@@ -47,6 +52,7 @@ struct ServiceRequest: Sendable {
     if let key = client.apiKey?.trimmingCharacters(in: .whitespacesAndNewlines) {
       request.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization")
     }
+    if let preference { request.setValue(preference, forHTTPHeaderField: "Prefer") }
     if let idempotencyKey { request.setValue(idempotencyKey, forHTTPHeaderField: "Idempotency-Key") }
     return request
   }

@@ -5,7 +5,9 @@ import RedialService
 import Redial
 
 /// Runs `body` with a client of a service that has a store and a port of its own, and stops the service.
-func withService<Value>(adminKey: String? = nil, _ body: (RedialClient) async throws -> Value) async throws -> Value {
+func withService<Value>(
+  adminKey: String? = nil, webhookSecret: String? = nil, _ body: (RedialClient) async throws -> Value
+) async throws -> Value {
   let folder = FileManager.default.temporaryDirectory.appendingPathComponent("redial-client-\(UUID().uuidString)")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(at: folder) }
@@ -14,6 +16,7 @@ func withService<Value>(adminKey: String? = nil, _ body: (RedialClient) async th
   settings.store = "sqlite://\(folder.path)/redial.db"
   settings.logLevel = .error
   settings.adminKey = adminKey
+  settings.webhookSecret = webhookSecret
   let service = try Service(settings: settings)
   guard let url = service.urls.first.flatMap({ URL(string: $0) }) else { preconditionFailure("no URL") }
   let result: Result<Value, any Error>

@@ -12,6 +12,8 @@ final class ScriptedService: HTTPHandler {
     var query: String?
     var authorization: String?
     var idempotencyKey: String?
+    /// Those of a webhook, and of a stream of events.
+    var headers: [String: String] = [:]
     var body: [UInt8]
   }
 
@@ -50,7 +52,7 @@ final class ScriptedService: HTTPHandler {
     let copy = Request(
       method: request.method.text, path: request.path, query: request.query,
       authorization: request.header("authorization"), idempotencyKey: request.header("idempotency-key"),
-      body: Array(request.body))
+      headers: Self.kept(request), body: Array(request.body))
     let number = seen.withLock { seen in
       seen.append(copy)
       return seen.count
@@ -60,6 +62,17 @@ final class ScriptedService: HTTPHandler {
     case .reset: responder.abort()
     case .silence: break
     }
+  }
+}
+
+extension ScriptedService {
+  private static func kept(_ request: borrowing HTTPRequest) -> [String: String] {
+    var kept: [String: String] = [:]
+    let names: [StaticString] = ["webhook-id", "webhook-timestamp", "webhook-signature", "last-event-id", "prefer"]
+    for name in names {
+      if let value = request.header(name) { kept["\(name)"] = value }
+    }
+    return kept
   }
 }
 

@@ -107,6 +107,8 @@ struct ServiceTests {
         let id = try await client.submit(OutgoingCall(url, start: .after(.seconds(3600)))).id
         let (waits, told) = AsyncStream.makeStream(of: Duration.self)
         var patient = client
+        // Looks again and again, so that its waits can be seen.
+        patient.longestWait = .zero
         patient.clock = HookedClock { wait in
           told.yield(wait)
           try await Task.sleep(for: .seconds(3600))

@@ -1,0 +1,93 @@
+public import Foundation
+
+/// Tells a webhook of the service from one of anybody else (Standard Webhooks, symmetric signatures).
+///
+/// ```swift
+/// func receive(_ body: Data, _ headers: [String: String], secret: String) throws -> RedialEvent {
+///   try WebhookVerifier(secret: secret).verify(body, headers: headers)
+/// }
+/// ```
+///
+/// `redial webhook-secret` and the creation of an endpoint show the secret. A webhook may come more than once, always
+/// with the same ``RedialEvent/id``.
+public struct WebhookVerifier: Sendable {
+  private let key: [UInt8]
+  /// How far the webhook's time may be from now, to either side; a recorded webhook is refused after that. Default five
+  /// minutes.
+  public var tolerance = Duration.seconds(300)
+  /// The time.
+  public var clock: any RetryClock = SystemRetryClock()
+
+  /// Creates a verifier.
+  ///
+  /// - Parameter secret: `whsec_` and base64, as the service shows it.
+  /// - Throws: ``WebhookRejected/unusableSecret``.
+  public init(secret: String) throws(WebhookRejected) {
+    let text = secret.hasPrefix("whsec_") ? String(secret.dropFirst(6)) : secret
+    guard let key = Data(base64Encoded: text), !key.isEmpty else { throw .unusableSecret }
+    self.key = Array(key)
+  }
+
+  /// Returns what a webhook tells, if it is the service's and is fresh.
+  ///
+  /// - Parameters:
+  ///   - body: The request's body, byte for byte as it came.
+  ///   - headers: The request's header fields; the case of their names does not matter.
+  public func verify(_ body: Data, headers: [String: String]) throws(WebhookRejected) -> RedialEvent {
+    var fields: [String: String] = [:]
+    for (name, value) in headers { fields[name.lowercased()] = value }
+    guard let id = fields["webhook-id"], let time = fields["webhook-timestamp"],
+      let signatures = fields["webhook-signature"]
+    else { throw .missingHeader }
+    guard let seconds = Int64(time), seconds >= 0, seconds < 1 << 40 else { throw .missingHeader }
+    let code = SHA256.authenticationCode(of: Array("\(id).\(time).".utf8) + Array(body), key: key)
+    // Several when the secret was changed a short while ago.
+    let isGenuine = signatures.split(separator: " ").contains { signature in
+      guard signature.hasPrefix("v1,"), let given = Data(base64Encoded: String(signature.dropFirst(3))) else {
+        return false
+      }
+      return Self.isSame(Array(given), code)
+    }
+    guard isGenuine else { throw .wrongSignature }
+    let sent = Timestamp.epoch + .seconds(seconds)
+    let age = clock.wallTime - sent
+    guard age <= tolerance, age >= .zero - tolerance else { throw .tooOld(age: age) }
+    do {
+      return try RedialEvent(id: id, json: body)
+    } catch {
+      throw .unreadable(error)
+    }
+  }
+
+  /// Whether two codes are the same, in a time that does not tell where they differ.
+  private static func isSame(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+    guard a.count == b.count else { return false }
+    return zip(a, b).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+}
+
+/// Why a webhook is not believed.
+public enum WebhookRejected: Error, Sendable, CustomStringConvertible {
+  /// The secret is not `whsec_` and base64.
+  case unusableSecret
+  /// A header field of the standard is missing, or its time is not a number of seconds.
+  case missingHeader
+  /// It was not signed with this secret, or was changed on its way.
+  case wrongSignature
+  /// Its time is too far from now; a negative age is in the future.
+  case tooOld(age: Duration)
+  /// It is genuine, and this version cannot read it.
+  case unreadable(any Error)
+
+  /// For people.
+  public var description: String {
+    switch self {
+    case .unusableSecret: "the secret is not whsec_ and base64; ask the service for it: redial webhook-secret"
+    case .missingHeader: "webhook-id, webhook-timestamp or webhook-signature is missing or malformed"
+    case .wrongSignature:
+      "no signature matches: it is not the service's, its body was changed, or the secret is another"
+    case .tooOld(let age): "its time is \(age.inSeconds) s away from now; is the clock right?"
+    case .unreadable(let error): "it is genuine and cannot be read: \(error)"
+    }
+  }
+}
