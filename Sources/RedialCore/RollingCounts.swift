@@ -8,9 +8,9 @@ struct RollingCounts: Sendable, Hashable {
 
   /// What a window holds.
   struct Sums: Sendable, Hashable {
-    var first = 0
-    var second = 0
-    var third = 0
+    var first: Int64 = 0
+    var second: Int64 = 0
+    var third: Int64 = 0
   }
 
   /// A bucket stops counting at 2^32 − 1, so that no sum of ten can overflow.
@@ -20,23 +20,24 @@ struct RollingCounts: Sendable, Hashable {
     var third: UInt32 = 0
   }
 
-  private static let bucketCount = 10
+  private static let bucketCount: Int64 = 10
   /// The shortest window and the longest: 10 ms and a day.
   static let lengths = Duration.milliseconds(10) ... .seconds(86400)
 
   /// The length of the whole window, a multiple of ten microseconds.
-  var lengthMicroseconds: Int { bucketMicroseconds * Self.bucketCount }
+  var lengthMicroseconds: Int64 { bucketMicroseconds * Self.bucketCount }
 
-  private let bucketMicroseconds: Int
-  private var newest: Int
-  private var buckets: InlineArray<10, Bucket>
+  // Of 64 bits also where an `Int` has 32: those end after 35 minutes.
+  private let bucketMicroseconds: Int64
+  private var newest: Int64
+  private var buckets: InlineTen<Bucket>
 
   /// An empty window, its length clamped to ``lengths``.
   init(length: Duration) {
     let clamped = min(max(length, Self.lengths.lowerBound), Self.lengths.upperBound)
-    bucketMicroseconds = Int(clamped.wholeMicroseconds) / Self.bucketCount
+    bucketMicroseconds = clamped.wholeMicroseconds / Self.bucketCount
     newest = 0
-    buckets = InlineArray(repeating: Bucket())
+    buckets = InlineTen(repeating: Bucket())
   }
 
   /// Counts one, at this time.
@@ -68,17 +69,18 @@ struct RollingCounts: Sendable, Hashable {
   mutating func sums(at now: Timestamp) -> Sums {
     advance(to: now)
     var sums = Sums()
-    for slot in buckets.indices {
-      sums.first += Int(buckets[slot].first)
-      sums.second += Int(buckets[slot].second)
-      sums.third += Int(buckets[slot].third)
+    for slot in 0..<InlineTen<Bucket>.count {
+      let bucket = buckets[slot]
+      sums.first += Int64(bucket.first)
+      sums.second += Int64(bucket.second)
+      sums.third += Int64(bucket.third)
     }
     return sums
   }
 
   /// Forgets everything.
   mutating func clear() {
-    buckets = InlineArray(repeating: Bucket())
+    buckets = InlineTen(repeating: Bucket())
   }
 
   /// Empties the buckets whose time has come again.
@@ -88,31 +90,19 @@ struct RollingCounts: Sendable, Hashable {
     let steps = index - newest
     guard steps > 0 || steps <= -Self.bucketCount else { return }
     if steps < 0 || steps >= Self.bucketCount {
-      buckets = InlineArray(repeating: Bucket())
+      buckets = InlineTen(repeating: Bucket())
     } else {
       for step in 1...steps { buckets[Self.slot(of: newest + step)] = Bucket() }
     }
     newest = index
   }
 
-  private func index(of time: Timestamp) -> Int {
-    Int(time.microseconds) / bucketMicroseconds
+  private func index(of time: Timestamp) -> Int64 {
+    time.microseconds / bucketMicroseconds
   }
 
-  private static func slot(of index: Int) -> Int {
+  private static func slot(of index: Int64) -> Int {
     let remainder = index % bucketCount
-    return remainder < 0 ? remainder + bucketCount : remainder
-  }
-
-  static func == (a: RollingCounts, b: RollingCounts) -> Bool {
-    guard a.bucketMicroseconds == b.bucketMicroseconds, a.newest == b.newest else { return false }
-    for slot in a.buckets.indices where a.buckets[slot] != b.buckets[slot] { return false }
-    return true
-  }
-
-  func hash(into hasher: inout Hasher) {
-    hasher.combine(bucketMicroseconds)
-    hasher.combine(newest)
-    for slot in buckets.indices { hasher.combine(buckets[slot]) }
+    return Int(remainder < 0 ? remainder + bucketCount : remainder)
   }
 }

@@ -33,10 +33,18 @@ struct TimeTests {
     #expect(CivilTime(Timestamp(microseconds: .min)).year < -290_000)
     #expect(CivilTime(.distantFuture).year > 290_000)
     #expect(CivilTime(Timestamp(microseconds: -1)).year == 1969)
+    #expect(CivilTime(Timestamp(microseconds: .min)).timestamp == Timestamp(microseconds: .min))
+    var never = CivilTime(.epoch)
+    never.year = .max
+    #expect(never.timestamp == .distantFuture)
   }
 
   @Test("whole microseconds are clamped, too")
   func microseconds() {
+    for whole in [Int64.min, .min + 1, -1, 0, 1, .max - 1, .max] {
+      #expect(Duration.microseconds(whole).wholeMicroseconds == whole)
+    }
+    #expect((Duration.longest - .nanoseconds(1)).wholeMicroseconds == .max - 1)
     #expect((Duration.seconds(Int64.max) * 10).wholeMicroseconds == .max)
     #expect((Duration.seconds(Int64.min) * 10).wholeMicroseconds == .min)
     #expect(Duration.nanoseconds(-1999).wholeMicroseconds == -1)

@@ -54,7 +54,9 @@ public struct SlidingWindow: Sendable, Hashable {
     switch storage {
     case .time(var counts):
       let sums = counts.sums(at: now)
-      return Counts(total: sums.first + sums.second, failures: sums.second, slow: sums.third)
+      return Counts(
+        total: Int(clamping: sums.first + sums.second), failures: Int(clamping: sums.second),
+        slow: Int(clamping: sums.third))
     case .calls(let window): return window.counts
     }
   }

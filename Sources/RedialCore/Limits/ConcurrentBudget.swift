@@ -13,11 +13,12 @@ struct ConcurrentBudget: Sendable, Hashable {
   }
 
   mutating func begin() {
-    active += 1
+    // Somebody begins and never ends: where an `Int` has 32 bits, it could come to this.
+    if active < .max { active += 1 }
   }
 
   mutating func withdraw() -> Bool {
-    guard available > 0 else { return false }
+    guard available > 0, active < .max else { return false }
     active += 1
     retries += 1
     return true
@@ -33,6 +34,6 @@ struct ConcurrentBudget: Sendable, Hashable {
 
   /// How many retries the budget would lend now.
   var available: Int {
-    max(0, max(minimum, share.millionths(of: active) / 1_000_000) - retries)
+    max(0, max(minimum, Int(clamping: share.millionths(of: Int64(active)) / 1_000_000)) - retries)
   }
 }

@@ -2,11 +2,12 @@
 /// virtual scheduling (ITU-T Recommendation I.371, annex A).
 ///
 /// Over any span of time t it permits at most `burst` + rate · t, with t good to the microsecond that the clock
-/// resolves. All its state is one number, the theoretical arrival time of the next request. That is kept in fractions
-/// of a microsecond, one over the number of permits, and a request that comes within a microsecond after it counts as
-/// punctual, so that three per second are three per second for ever. Nothing is allocated.
+/// resolves. Its state is the theoretical arrival time of the next request. That is kept in fractions of a microsecond,
+/// one over the number of permits, and a request that comes within a microsecond after it counts as punctual, so that
+/// three per second are three per second for ever. Nothing is allocated.
 ///
-/// If the clock steps back, nobody waits longer than an emptied burst takes to fill.
+/// If the clock steps back, nobody waits longer than an emptied burst takes to fill, or than the longest reservation that
+/// was outstanding.
 public struct RateLimiter: Sendable, Hashable {
   /// The answer to a request for permission.
   public enum Admission: Sendable, Hashable {
@@ -27,11 +28,12 @@ public struct RateLimiter: Sendable, Hashable {
   /// How many requests may come at once after a pause, 1...``most``.
   public let burst: Int
 
-  /// The theoretical arrival time, in units of a microsecond / ``permits``. 30 bits for the permits and 64 for the
-  /// time leave room for every sum below.
-  private var arrival = Int128.min
-  /// Between two requests at the full rate, in the same units: the period, in microseconds.
-  private let interval: Int128
+  /// The theoretical arrival time, to one part in ``permits`` of a microsecond.
+  private var arrival = FineTime.earliest
+  /// How far ahead of now the arrival can lie: by a whole burst, or by what has been reserved.
+  private var lead: FineTime
+  /// How long a whole burst takes to fill.
+  private let burstSpan: FineTime
 
   /// A limiter whose burst is unused. What is out of range is clamped.
   public init(permits: Int, per period: Duration = .seconds(1), burst: Int = 1) {
@@ -39,7 +41,8 @@ public struct RateLimiter: Sendable, Hashable {
     self.permits = min(max(1, permits), Self.most)
     self.period = .microseconds(microseconds)
     self.burst = min(max(1, burst), Self.most)
-    interval = Int128(microseconds)
+    burstSpan = Self.span(of: self.burst, permits: self.permits, periodMicroseconds: microseconds)
+    lead = burstSpan
   }
 
   /// Asks whether `cost` requests may go now, together, and counts them if they may. A cost below 1 is free.
@@ -48,37 +51,97 @@ public struct RateLimiter: Sendable, Hashable {
     let admission = peek(cost, at: now)
     // Kept after a refusal too, so that time passes for a clock that stepped back.
     arrival = scheduled(at: now)
-    if admission == .permitted { arrival += Int128(cost) * interval }
+    if admission == .permitted {
+      arrival = adding(arrival, span(of: cost))
+      lead = burstSpan
+    }
     return admission
+  }
+
+  /// Counts `cost` requests now, and says how long to wait until they may go: zero where ``acquire(_:at:)`` would permit
+  /// them. Whoever reserves goes after that wait without asking again, and all who ask later come after.
+  ///
+  /// ```swift
+  /// guard let wait = limiter.reserve(at: now, within: .seconds(5)) else { return refuse() }
+  /// // Sleep for `wait`, then make the request.
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - cost: How many requests go together; below 1 it is free.
+  ///   - now: The time.
+  ///   - longest: The longest wait that the caller accepts.
+  /// - Returns: The wait, rounded up to a microsecond; nil when it would be longer than `longest`, or when the cost is
+  ///   larger than the burst. Then nothing has been counted.
+  public mutating func reserve(
+    _ cost: Int = 1, at now: Timestamp, within longest: Duration = .longest
+  ) -> Duration? {
+    guard cost > 0 else { return .zero }
+    guard cost <= burst else { return nil }
+    let first = scheduled(at: now)
+    let earliest = Timestamp(microseconds: subtracting(first, span(of: burst - cost)).roundedUp)
+    let wait = max(.zero, earliest - now)
+    let next = adding(first, span(of: cost))
+    guard wait <= longest, next < .latest else { return nil }
+    arrival = next
+    lead = max(burstSpan, subtracting(arrival, FineTime(microseconds: now.microseconds)))
+    return wait
   }
 
   /// What ``acquire(_:at:)`` would say, without counting anything.
   public func peek(_ cost: Int = 1, at now: Timestamp) -> Admission {
     guard cost > 0 else { return .permitted }
     guard cost <= burst else { return .rejected(until: .distantFuture) }
-    let earliest = scheduled(at: now) - Int128(burst - cost) * interval
-    return earliest <= units(now) ? .permitted : .rejected(until: timestamp(roundingUp: earliest))
+    let earliest = subtracting(scheduled(at: now), span(of: burst - cost))
+    return earliest <= FineTime(microseconds: now.microseconds)
+      ? .permitted : .rejected(until: Timestamp(microseconds: earliest.roundedUp))
   }
 
   /// How many requests could go at once now, 0...``burst``.
+  ///
+  /// - Complexity: O(log ``burst``).
   public func available(at now: Timestamp) -> Int {
-    min(burst, Int((units(now) + Int128(burst) * interval - scheduled(at: now)) / interval))
+    let present = FineTime(microseconds: now.microseconds)
+    let scheduled = scheduled(at: now)
+    guard scheduled > present else { return burst }
+    // The most that go at once, by halving: none always do, and the whole burst does not.
+    var (some, tooMany) = (0, burst)
+    while tooMany - some > 1 {
+      let middle = (some + tooMany) / 2
+      if subtracting(scheduled, span(of: burst - middle)) <= present { some = middle } else { tooMany = middle }
+    }
+    return some
   }
 
   /// The theoretical arrival time of a request that comes now: not before now, save what the clock does not resolve,
-  /// and no later than a whole burst can have pushed it, unless the clock stepped back.
-  private func scheduled(at now: Timestamp) -> Int128 {
-    let present = units(now)
-    let isRecent = arrival > present - Int128(permits)
-    return min(isRecent ? arrival : present, present + Int128(burst) * interval)
+  /// and no later than a whole burst and what is reserved can have pushed it, unless the clock stepped back.
+  private func scheduled(at now: Timestamp) -> FineTime {
+    let present = FineTime(microseconds: now.microseconds)
+    let isRecent = arrival > subtracting(present, FineTime(microseconds: 1))
+    return min(isRecent ? arrival : present, adding(present, lead))
   }
 
-  private func units(_ time: Timestamp) -> Int128 {
-    Int128(time.microseconds) * Int128(permits)
+  private func adding(_ time: FineTime, _ span: FineTime) -> FineTime {
+    time.adding(span, partsPerMicrosecond: Int64(permits))
   }
 
-  private func timestamp(roundingUp units: Int128) -> Timestamp {
-    let (quotient, remainder) = units.quotientAndRemainder(dividingBy: Int128(permits))
-    return Timestamp(microseconds: Int64(clamping: remainder > 0 ? quotient + 1 : quotient))
+  private func subtracting(_ time: FineTime, _ span: FineTime) -> FineTime {
+    time.subtracting(span, partsPerMicrosecond: Int64(permits))
+  }
+
+  /// How long so many requests take at the full rate; 0 or more, and no more than the burst.
+  private func span(of count: Int) -> FineTime {
+    if count == 0 { return FineTime(microseconds: 0) }
+    return count == burst
+      ? burstSpan : Self.span(of: count, permits: permits, periodMicroseconds: period.wholeMicroseconds)
+  }
+
+  /// `count · period / permits`, with 30 bits for the count and the permits: no product of two remainders overflows.
+  private static func span(of count: Int, permits: Int, periodMicroseconds period: Int64) -> FineTime {
+    let (count, permits) = (Int64(count), Int64(permits))
+    let (each, rest) = period.quotientAndRemainder(dividingBy: permits)
+    let (more, parts) = (count * rest).quotientAndRemainder(dividingBy: permits)
+    let (whole, overflow) = each.multipliedReportingOverflow(by: count)
+    let (sum, overflowAgain) = whole.addingReportingOverflow(more)
+    return overflow || overflowAgain ? .latest : FineTime(microseconds: sum, parts: parts)
   }
 }

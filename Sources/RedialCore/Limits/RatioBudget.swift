@@ -4,18 +4,18 @@
 /// ends at zero.
 struct RatioBudget: Sendable, Hashable {
   /// More than a million retries per second are as good as no minimum at all.
-  private static let mostPerSecond = 1_000_000
+  private static let mostPerSecond: Int64 = 1_000_000
   /// Finagle allows up to 1000 retries a request; a hundred are no limit either.
   private static let mostShare = 100.0
 
   private let share: Share
-  private let minimumPerSecond: Int
+  private let minimumPerSecond: Int64
   /// First tries are the first count, retries the second.
   private var window: RollingCounts
 
   init(share: Double, minimumPerSecond: Int, window: Duration) {
     self.share = Share(share, atMost: Self.mostShare)
-    self.minimumPerSecond = min(max(0, minimumPerSecond), Self.mostPerSecond)
+    self.minimumPerSecond = min(max(0, Int64(minimumPerSecond)), Self.mostPerSecond)
     self.window = RollingCounts(length: window)
   }
 
@@ -34,7 +34,7 @@ struct RatioBudget: Sendable, Hashable {
   }
 
   /// How many retries the budget would lend now.
-  mutating func available(at now: Timestamp) -> Int {
+  mutating func available(at now: Timestamp) -> Int64 {
     let sums = window.sums(at: now)
     // A retry per second over a window of microseconds is in millionths, as the share is.
     let allowed = (share.millionths(of: sums.first) + minimumPerSecond * window.lengthMicroseconds) / 1_000_000

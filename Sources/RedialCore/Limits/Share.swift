@@ -1,15 +1,15 @@
 /// A part of something counted, in whole millionths, so that 57 % of 100 is 57 and not 56.
 struct Share: Sendable, Hashable {
-  let millionths: Int
+  let millionths: Int64
 
   /// A share within 0...`most`, rounded to the nearest millionth; 0 for what is not a number. `most` is 100 at most.
   init(_ share: Double, atMost most: Double) {
     let clamped = share > 0 ? min(share, most, 100) : 0
-    millionths = Int((clamped * 1_000_000).rounded())
+    millionths = Int64((clamped * 1_000_000).rounded())
   }
 
   /// The share of a count below 9 · 10^10, in millionths.
-  func millionths(of count: Int) -> Int {
+  func millionths(of count: Int64) -> Int64 {
     count * millionths
   }
 }

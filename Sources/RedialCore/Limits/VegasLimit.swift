@@ -18,7 +18,7 @@ public struct VegasLimit: Sendable, Hashable {
 
   /// In microseconds; nil before the first answer.
   private var quickest: Double?
-  private var answers = 0
+  private var answers: Int64 = 0
 
   /// Creates a rule with Netflix's default; without its random factor of 0.5...1 on the multiplier.
   public init(probeMultiplier: Int = 30) {

@@ -48,15 +48,17 @@ public struct CivilTime: Sendable, Hashable {
     second = rest % 60
   }
 
-  /// The instant; a leap second is the instant after it.
+  /// The instant; a leap second is the instant after it. Years beyond those of ``Timestamp`` give its ends.
   public var timestamp: Timestamp {
-    let shiftedYear = month <= 2 ? year - 1 : year
+    let shiftedYear = min(max(year, -300_000), 300_000) - (month <= 2 ? 1 : 0)
     let era = Self.floorDivide(Int64(shiftedYear), 400)
     let yearOfEra = shiftedYear - Int(era) * 400
     let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
     let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
     let days = era * 146_097 + Int64(dayOfEra) - 719_468
-    return Timestamp(microseconds: (days * 86_400 + Int64(hour * 3600 + minute * 60 + second)) * 1_000_000)
+    let seconds = days * 86_400 + Int64(hour * 3600 + minute * 60 + second)
+    let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    return Timestamp(microseconds: overflow ? seconds < 0 ? .min : .max : microseconds)
   }
 
   /// How many days a month has.

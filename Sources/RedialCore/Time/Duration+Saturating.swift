@@ -5,10 +5,20 @@ extension Duration {
   /// The longest span that Redial computes with: some 292 thousand years, the range of ``Timestamp``.
   public static let longest = Duration.microseconds(Int64.max)
 
+  private static let shortest = Duration.microseconds(Int64.min)
+
   /// Whole microseconds, rounded toward zero and clamped to what 64 bits hold.
   public var wholeMicroseconds: Int64 {
-    // Not by `components`, which traps beyond 2^63 seconds.
-    Int64(clamping: attoseconds / 1_000_000_000_000)
+    // `components` traps beyond 2^63 seconds, and `attoseconds` needs macOS 15.
+    guard self < .longest else { return .max }
+    guard self > Self.shortest else { return .min }
+    let (seconds, attoseconds) = components
+    return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+  }
+
+  /// The difference in whole microseconds, clamped to what 64 bits hold. The operator traps beyond 2^127 attoseconds.
+  func subtracting(_ other: Duration) -> Duration {
+    Timestamp(microseconds: wholeMicroseconds) - Timestamp(microseconds: other.wholeMicroseconds)
   }
 
   /// Seconds as a floating-point number.

@@ -73,7 +73,10 @@ struct LimitsHostileInputTests {
           #expect((1...RateLimiter.most).contains(limiter.permits))
           #expect((1...RateLimiter.most).contains(limiter.burst))
           forEachJump { now in
-            for cost in [1, limiter.burst, .max] { _ = limiter.acquire(cost, at: now) }
+            for cost in [1, limiter.burst, .max] {
+              _ = limiter.acquire(cost, at: now)
+              if let wait = limiter.reserve(cost, at: now) { #expect(wait >= .zero) }
+            }
             let available = limiter.available(at: now)
             #expect(available >= 0 && available <= limiter.burst)
           }

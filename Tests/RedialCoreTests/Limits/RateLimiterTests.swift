@@ -81,6 +81,68 @@ struct RateLimiterTests {
     #expect(limiter.acquire(at: earlier + .seconds(1)) == .permitted)
   }
 
+  @Test("who reserves goes after the wait that it is told, one after another")
+  func reserve() {
+    var limiter = RateLimiter(permits: 10, burst: 3)
+    let waits = (0..<6).map { _ in limiter.reserve(at: start) }
+    #expect(waits == [0, 0, 0, 100, 200, 300].map { .milliseconds($0) })
+    // Who asks comes after those who have reserved.
+    #expect(limiter.acquire(at: start + .milliseconds(300)) == .rejected(until: start + .milliseconds(400)))
+    #expect(limiter.available(at: start + .milliseconds(300)) == 0)
+    #expect(limiter.acquire(at: start + .milliseconds(400)) == .permitted)
+    #expect(limiter.reserve(at: start + .seconds(10)) == .zero, "a pause empties the line")
+    #expect(limiter.available(at: start + .seconds(10)) == 2)
+  }
+
+  @Test("a reservation beyond the caller's patience, or larger than the burst, counts nothing")
+  func patience() {
+    var limiter = RateLimiter(permits: 10, burst: 5)
+    #expect(limiter.reserve(5, at: start) == .zero)
+    let before = limiter
+    #expect(limiter.reserve(2, at: start, within: .milliseconds(199)) == nil)
+    #expect(limiter.reserve(6, at: start) == nil && limiter.reserve(.max, at: start) == nil)
+    for cost in [0, -1, .min] { #expect(limiter.reserve(cost, at: start) == .zero) }
+    #expect(limiter == before)
+    #expect(limiter.reserve(2, at: start, within: .milliseconds(200)) == .milliseconds(200))
+  }
+
+  @Test("a clock that steps back makes nobody wait longer than what had been reserved")
+  func reserveAndBack() {
+    var limiter = RateLimiter(permits: 1, burst: 2)
+    for second in [0, 0, 1, 2, 3] { #expect(limiter.reserve(at: start) == .seconds(second)) }
+    let earlier = start + .seconds(-365 * 86400)
+    #expect(limiter.acquire(at: earlier) == .rejected(until: earlier + .seconds(4)))
+    #expect(limiter.acquire(at: earlier + .seconds(4)) == .permitted)
+  }
+
+  @Test("reservations and requests together keep the rate")
+  func mixed() throws {
+    for seed in UInt64(0)..<200 {
+      var random = RandomSource(seed: seed)
+      let permits = Int.random(in: 1...50, using: &random)
+      let burst = Int.random(in: 1...6, using: &random)
+      var limiter = RateLimiter(permits: permits, burst: burst)
+      var now = start
+      var goes: [Int64] = []
+      for _ in 0..<150 {
+        now = now + .microseconds(Int64.random(in: 0...40_000, using: &random))
+        if random.next().isMultiple(of: 2) {
+          if let wait = limiter.reserve(at: now, within: .seconds(2)) { goes.append((now + wait).microseconds) }
+        } else if limiter.acquire(at: now) == .permitted {
+          goes.append(now.microseconds)
+        }
+      }
+      goes.sort()
+      for first in goes.indices {
+        for last in first..<goes.endIndex {
+          let span = goes[last] - goes[first] + 1
+          let count = Int64(last - first + 1 - burst)
+          try #require(count * 1_000_000 < Int64(permits) * span + 1_000_000, "seed \(seed)")
+        }
+      }
+    }
+  }
+
   @Test("less than a microsecond too late is punctual, more moves what comes after")
   func punctuality() {
     for (late, next) in [(333_334, 666_667), (333_335, 666_669), (333_400, 666_734)] {
