@@ -97,6 +97,8 @@ public struct CircuitBreaker: Sendable, Hashable {
   private var leases: [Lease]
   private var serial: UInt64 = 0
   private let seed: UInt64
+  /// When the open interval began, or when it was first looked at; nil before.
+  private var openedAt: Timestamp?
 
   /// A place for a probe.
   private struct Lease: Sendable, Hashable {
@@ -198,7 +200,14 @@ public struct CircuitBreaker: Sendable, Hashable {
   }
 
   /// Lets time pass: an open interval ends, leases end, and a half-open breaker gives up on probes that never came back.
+  ///
+  /// If the clock steps back, the open interval begins anew, and so does the time for probes: nobody waits until the
+  /// clock is where it was.
   public mutating func advance(to now: Timestamp) {
+    if case .open(let until, let trips) = state {
+      if let openedAt, now < openedAt { state = .open(until: now + (until - openedAt), trips: trips) }
+      openedAt = min(openedAt ?? now, now)
+    }
     if case .open(let until, let trips) = state, now >= until {
       generation += 1
       freePlaces()
@@ -206,14 +215,20 @@ public struct CircuitBreaker: Sendable, Hashable {
         .init(until: now + settings.probeTimeout, inFlight: 0, successes: 0, failures: 0, trips: trips))
     }
     guard case .halfOpen(var probing) = state else { return }
+    probing.until = min(probing.until, now + settings.probeTimeout)
     if now >= probing.until {
       // Probes that nobody asked for yet are not late: only those under way can be.
       guard probing.inFlight == 0 else { return open(after: probing.trips, at: now) }
       probing.until = now + settings.probeTimeout
     } else {
-      for place in leases.indices where leases[place].isOver(at: now) {
-        leases[place] = Lease()
-        probing.inFlight -= 1
+      let longest = now + settings.permitLease
+      for place in leases.indices where leases[place].serial != 0 {
+        if leases[place].isOver(at: now) {
+          leases[place] = Lease()
+          probing.inFlight -= 1
+        } else {
+          leases[place].expiry = min(leases[place].expiry, longest)
+        }
       }
     }
     state = .halfOpen(probing)
@@ -236,7 +251,10 @@ public struct CircuitBreaker: Sendable, Hashable {
     case .open(let until, let trips):
       // It has been tripped already, and is never opened for a shorter time.
       let longer = now + settings.openInterval(afterTrips: 0, draw: 0.5)
-      if longer > until { state = .open(until: longer, trips: trips) }
+      if longer > until {
+        state = .open(until: longer, trips: trips)
+        openedAt = now
+      }
     case .closed: open(after: 0, at: now)
     case .halfOpen(let probing): open(after: probing.trips, at: now)
     }
@@ -266,17 +284,15 @@ public struct CircuitBreaker: Sendable, Hashable {
 
   // MARK: Transitions
 
-  private var successesNeeded: Int {
-    max(1, settings.successesToClose ?? settings.probesAtATime)
-  }
-
+  /// As many at a time as the settings say, and no more in all than it can take to decide.
   private func hasRoom(_ probing: State.HalfOpen) -> Bool {
-    probing.inFlight < settings.probesAtATime && probing.inFlight + probing.successes < successesNeeded
+    probing.inFlight < settings.probesAtATime
+      && probing.inFlight + probing.successes + probing.failures < settings.probesToDecide
   }
 
   private mutating func note(_ result: Result, isSlow: Bool, at now: Timestamp) {
     guard result != .ignored else { return }
-    consecutiveFailures = result == .failure ? consecutiveFailures + 1 : 0
+    consecutiveFailures = result == .failure ? Self.next(consecutiveFailures) : 0
     window.record(isFailure: result == .failure, isSlow: isSlow, at: now)
   }
 
@@ -302,11 +318,11 @@ public struct CircuitBreaker: Sendable, Hashable {
     case .success where !isSlow || settings.slowCallRate > 1:
       probing.successes += 1
       state = .halfOpen(probing)
-      if probing.successes >= successesNeeded { close() }
+      if probing.successes >= settings.successesNeeded { close() }
     case .success, .failure:
       probing.failures += 1
       state = .halfOpen(probing)
-      if probing.failures > max(0, settings.halfOpenFailuresAllowed) { open(after: probing.trips, at: now) }
+      if probing.failures > settings.failuresBorne { open(after: probing.trips, at: now) }
     }
   }
 
@@ -315,8 +331,12 @@ public struct CircuitBreaker: Sendable, Hashable {
     freePlaces()
     var random = RandomSource(seed: seed &+ generation)
     let interval = settings.openInterval(afterTrips: trips, draw: random.unitInterval())
-    state = .open(until: now + interval, trips: trips + 1)
+    state = .open(until: now + interval, trips: Self.next(trips))
+    openedAt = now
   }
+
+  /// One more, where that can be counted: with 32 bits, it may be reached.
+  private static func next(_ count: Int) -> Int { count < .max ? count + 1 : count }
 
   private mutating func close() {
     generation += 1

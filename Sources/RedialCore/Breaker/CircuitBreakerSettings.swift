@@ -21,7 +21,9 @@ public struct CircuitBreakerSettings: Sendable, Hashable {
   /// By how much, 0...1, each open interval is spread around its length, so that many breakers do not probe together;
   /// no interval exceeds the longest.
   public var openJitter: Double
-  /// How many calls a half-open breaker lets through at a time, 1...``mostProbes``.
+  /// How many calls a half-open breaker lets through at a time, 1...``mostProbes``, also where fewer successes close it.
+  /// In all it lets so many through, or as many as it can take to decide, ``successesToClose`` +
+  /// ``halfOpenFailuresAllowed``, if that is more.
   public var halfOpenProbes: Int
   /// How many probes must succeed to close it; nil for as many as may be under way at a time.
   public var successesToClose: Int?
@@ -47,6 +49,18 @@ public struct CircuitBreakerSettings: Sendable, Hashable {
 
   /// Probes at a time, within their bounds.
   var probesAtATime: Int { min(max(1, halfOpenProbes), Self.mostProbes) }
+
+  /// Beyond this no number of probes is meant; sums of two fit into 32 bits.
+  private static let mostToDecide = 1_000_000_000
+
+  /// Probes that must succeed, within their bounds.
+  var successesNeeded: Int { min(max(1, successesToClose ?? probesAtATime), Self.mostToDecide) }
+
+  /// Probes that may fail, within their bounds.
+  var failuresBorne: Int { min(max(0, halfOpenFailuresAllowed), Self.mostToDecide) }
+
+  /// The most probes that a half-open breaker lets through in all, but for those that come to nothing.
+  var probesToDecide: Int { max(probesAtATime, successesNeeded + failuresBorne) }
 
   /// The most outcomes that a window of calls remembers.
   public static let largestWindow = 100_000

@@ -28,7 +28,8 @@ public struct SlowStart: Sendable, Hashable {
   public func share(at now: Timestamp) -> Double {
     guard let startedAt, duration > .zero else { return 1 }
     let elapsed = now - startedAt
-    guard elapsed < duration else { return 1 }
+    // A clock that has stepped back far says nothing of the recovery, and would keep the share low until it is there again.
+    guard elapsed < duration, startedAt - now < duration else { return 1 }
     guard elapsed > .zero else { return initialShare }
     let passed = elapsed.inSeconds / duration.inSeconds
     return max(initialShare, min(1, Elementary.power(passed, 1 / aggression)))

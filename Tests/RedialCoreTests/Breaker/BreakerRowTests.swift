@@ -103,10 +103,10 @@ struct BreakerRowTests {
     var breaker = Breaker(settings: settings)
     try fail(&breaker, times: 3, at: Self.start)
     let later = Self.start + .seconds(10)
-    let probes = try (0..<3).map { _ in try permit(&breaker, at: later) }
-    #expect(!breaker.admits(at: later), "no more than could still be needed")
+    let probes = try (0..<4).map { _ in try permit(&breaker, at: later) }
+    #expect(!breaker.admits(at: later), "as many as the settings say")
     breaker.record(.failure, of: probes[0], at: later)
-    #expect(isHalfOpen(breaker) && breaker.admits(at: later))
+    #expect(isHalfOpen(breaker) && !breaker.admits(at: later), "the three under way can decide")
     breaker.record(.success, of: probes[1], at: later)
     breaker.record(.failure, of: probes[2], at: later)
     #expect(isOpen(breaker))
