@@ -64,9 +64,7 @@ public struct RateLimitFields: Sendable, Hashable {
 
   /// Digits and nothing else, but for blanks around them; at most some 30,000 years of seconds.
   private static func number(_ text: ArraySlice<UInt8>) -> Int64? {
-    let blank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
-    var digits = text.drop(while: blank)
-    while let last = digits.last, blank(last) { digits = digits.dropLast() }
+    let digits = text.withoutBlanks
     guard !digits.isEmpty else { return nil }
     var number: Int64 = 0
     for byte in digits {

@@ -1,12 +1,13 @@
 /// Reads the value of a `Retry-After` field: delay-seconds or one of the three
 /// forms of an HTTP-date (RFC 9110 §10.2.3, §5.6.7).
 public enum RetryAfter {
-  /// The wait that the value asks for, from `now`.
+  /// The wait that the value asks for, from `now`; blanks around it do not count.
   ///
   /// A date that has passed is 0. A number too large to hold is
   /// `Duration.longest`. Anything else (a sign, a fraction, an exponent, hex,
   /// `inf`, nothing at all) is no value.
   public static func parse(_ value: ArraySlice<UInt8>, at now: Timestamp) -> Duration? {
+    let value = value.withoutBlanks
     guard let first = value.first else { return nil }
     if isDigit(first) { return delaySeconds(value) }
     guard let date = HTTPDate.parse(value, at: now) else { return nil }
@@ -135,6 +136,15 @@ private struct DateScanner {
     guard let found else { return nil }
     rest = rest.dropFirst(3)
     return found + 1
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// Without the optional white space, blanks and tabs, that may stand around a field's value (RFC 9110 §5.5, §5.6.3).
+  var withoutBlanks: Self {
+    var rest = drop { $0 == 0x20 || $0 == 0x09 }
+    while let last = rest.last, last == 0x20 || last == 0x09 { rest.removeLast() }
+    return rest
   }
 }
 

@@ -15,8 +15,10 @@ public enum RetryDirective: UInt8, Sendable, Hashable, CaseIterable {
   /// The name of the field, in lower case.
   public static var fieldName: StaticString { "redial-retry" }
 
-  /// Reads the value of the field; nil for any other word. Words are compared without regard to case.
+  /// Reads the value of the field; nil for any other word. Words are compared without regard to case or blanks around
+  /// them.
   public static func parse(_ value: ArraySlice<UInt8>) -> RetryDirective? {
+    let value = value.withoutBlanks
     if matches(value, "stop") || matches(value, "no") || matches(value, "false") { return .stop }
     if matches(value, "retry") || matches(value, "yes") || matches(value, "true") { return .retry }
     return nil

@@ -41,13 +41,24 @@ struct RetryAfterTests {
   @Test(
     "what is neither is no value",
     arguments: [
-      "", "-1", "+1", "1.0", "1e3", "0x10", "inf", "nan", "1 ", "1s", "soon", "Sun, 06 Nov 1994 08:49:37",
+      "", "-1", "+1", "1.0", "1e3", "0x10", "inf", "nan", "1s", " ", "\t \t", "1 2", "1\r\n", "soon",
+      "Sun, 06 Nov 1994 08:49:37",
       "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 31 Feb 2027 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT",
       "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT", "Sunday, 06 Nov 1994 08:49:37 GMT",
       "Sun Nov 6 08:49:37 1994", "Sun, 06 Nov 1994 08:49:37 GMTx", "1994-11-06T08:49:37Z", "Sun,", "Sun", "é",
     ])
   func junk(text: String) {
     #expect(parse(text) == nil)
+  }
+
+  @Test("blanks and tabs around the value do not count", arguments: [" 7", "7 ", "\t7", " \t 7 \t "])
+  func blanks(text: String) {
+    #expect(parse(text) == .seconds(7))
+    let earlier = Timestamp(microseconds: Self.example.microseconds - 90_000_000)
+    for date in ["  Sun, 06 Nov 1994 08:49:37 GMT\t", " Sun Nov  6 08:49:37 1994 "] {
+      #expect(parse(date, at: earlier) == .seconds(90))
+    }
+    #expect(RetryDirective.parse(ArraySlice(text.replacing("7", with: "stop").utf8)) == .stop)
   }
 
   @Test("no bytes whatever make it trap")
