@@ -26,7 +26,8 @@ public enum PolicyWarning: Sendable, Hashable {
   case permanentStatusRetried(Int)
   /// There is one attempt only.
   case noRetry
-  /// The time that an attempt must have left is longer than the deadline: none is retried.
+  /// The time that an attempt must have left is not shorter than the deadline: none is retried, and the library makes none
+  /// at all.
   case minimumAttemptTimeBeyondDeadline
   /// The last attempt is pulled forward to the last moment, and no time is kept for it to be made in.
   case noTimeForLastAttempt

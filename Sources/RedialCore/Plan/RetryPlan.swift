@@ -60,7 +60,7 @@ extension RetryPolicy {
   ///   - seed: Decides the samples, where samples are needed.
   /// - Complexity: Up to ten waits are summed in closed form; beyond, 4,096 runs are sampled.
   public func plan(attemptDuration: Duration = .zero, limit: Int = 100, seed: UInt64 = 0) -> RetryPlan {
-    let step = min(max(.zero, attemptDuration), attemptTimeout)
+    let step = max(.zero, min(attemptDuration, attemptTimeout))
     let count = min(max(1, maxAttempts), min(1000, max(1, limit)))
     let timeline = Timeline(policy: self, step: step.inSeconds, count: count, seed: seed)
     var attempts: [RetryPlan.Attempt] = []

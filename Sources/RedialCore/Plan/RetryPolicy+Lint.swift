@@ -27,14 +27,25 @@ extension RetryPolicy {
   /// The longest that all waits together can take, where that is less than a tenth of the deadline.
   private var waitsThatEndEarly: Duration? {
     guard deadlineRule.measure == .elapsed, deadline < .longest else { return nil }
+    let enough = deadline / 10
     var total = Duration.zero
-    for retry in 0..<(maxAttempts - 1) {
-      guard let wait = backoff.range(beforeRetry: retry) else { break }
+    for retry in 0..<min(maxRetries, Self.retriesLookedAt) {
+      guard let wait = waitRange(beforeRetry: retry) else { return total < enough ? total : nil }
       total += wait.upperBound
-      if total >= deadline / 10 { return nil }
+      if total >= enough { return nil }
     }
-    return total
+    guard maxRetries > Self.retriesLookedAt else { return total < enough ? total : nil }
+    // The waits of so many more are not added one by one: they would be as many as a caller likes. They grow evenly at
+    // least, so that the mean of the first and the last is not too little.
+    guard let first = waitRange(beforeRetry: Self.retriesLookedAt), let last = waitRange(beforeRetry: maxRetries - 1)
+    else { return nil }
+    let mean = (first.upperBound.inSeconds + last.upperBound.inSeconds) / 2
+    total = Duration(clampingSeconds: total.inSeconds + mean * Double(maxRetries - Self.retriesLookedAt))
+    return total < enough ? total : nil
   }
+
+  /// The waits of so many retries are added up one by one.
+  private static let retriesLookedAt = 1000
 
   private var statusWarnings: [PolicyWarning] {
     var found: [PolicyWarning] = []

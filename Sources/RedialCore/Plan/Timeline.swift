@@ -82,12 +82,17 @@ struct Timeline {
       case .backoff: return policy.backoff.range(beforeRetry: 0)
       }
     }
-    return policy.backoff.range(beforeRetry: index - 1 + (policy.initialDelay == .backoff ? 1 : 0))
+    return policy.waitRange(beforeRetry: index - 1)
   }
 
   /// Whether the wait is uniform between its bounds and independent of those before.
   private static func isUniform(before index: Int, of policy: RetryPolicy) -> Bool {
     let backoff = policy.backoff
+    if index > 0, let range = backoff.range(beforeRetry: index - 1 + (policy.initialDelay == .backoff ? 1 : 0)) {
+      // Where the shortest wait cuts into the range, probability piles up there.
+      let least = policy.shortestWait(beforeRetry: index - 1)
+      if range.lowerBound < least, range.upperBound > least { return false }
+    }
     switch backoff.curve {
     case .decorrelated(let base):
       let isFirst = index == (policy.initialDelay == .backoff ? 0 : 1)
@@ -120,8 +125,9 @@ struct Timeline {
       for index in 1..<max(1, end) {
         let retry = index - 1 + (policy.initialDelay == .backoff ? 1 : 0)
         guard let wait = policy.backoff.wait(beforeRetry: retry, after: history, using: &random) else { break }
-        history = history.adding(wait.duration)
-        time += step + wait.duration.inSeconds
+        let duration = max(wait.duration, policy.shortestWait(beforeRetry: index - 1))
+        history = history.adding(duration)
+        time += step + duration.inSeconds
         if index >= first { starts[index - first].append(time) }
       }
     }

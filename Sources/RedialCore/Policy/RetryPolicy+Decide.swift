@@ -1,19 +1,19 @@
 extension RetryPolicy {
   /// The wait before the first attempt, and what it leaves for the retries to know; nil when the deadline leaves no time
-  /// for an attempt after it. ``InitialDelay/none`` draws nothing.
+  /// for an attempt after it: also without a wait, where the deadline is zero or negative, or no longer than
+  /// ``DeadlineRule/minimumAttemptTime``. ``InitialDelay/none`` draws nothing.
   public func initialWait(using random: inout some RandomNumberGenerator) -> (wait: Duration, waits: WaitHistory)? {
+    let room = deadlineRule.measure == .elapsed ? timeForAttempts : .longest
+    guard room > .zero else { return nil }
     var wait: Duration
     switch initialDelay {
     case .none: return (.zero, .none)
     case .fixed(let fixed): wait = max(.zero, fixed)
     case .backoff: wait = backoff.wait(beforeRetry: 0, using: &random)?.duration ?? .zero
     }
-    if deadlineRule.measure == .elapsed {
-      let room = deadline - max(.zero, deadlineRule.minimumAttemptTime)
-      if wait >= room {
-        guard deadlineRule.lastAttempt == .pullForward, room > .zero else { return nil }
-        wait = .microseconds(max(1, room.wholeMicroseconds) - 1)
-      }
+    if deadlineRule.measure == .elapsed, wait >= room {
+      guard deadlineRule.lastAttempt == .pullForward else { return nil }
+      wait = .microseconds(max(1, room.wholeMicroseconds) - 1)
     }
     return (wait, initialDelay == .backoff ? WaitHistory.none.adding(wait) : .none)
   }
@@ -86,25 +86,28 @@ extension RetryPolicy {
       return RetryDecision(.stop(.attemptsExhausted), rule: .scheduleEnded, waits: end.waits)
     }
     // What the target asks for changes the wait, not the number of retries that the schedule has.
+    let shortest = shortestWait(beforeRetry: max(1, end.attempts) - 1)
     guard retryAfter.isRespected, end.outcome == .answered, let asked = end.retryAfter else {
-      return placed(drawn, end, rule, atLeast: shortestWait, at: now)
+      return placed(drawn, end, rule, atLeast: shortest, at: now)
     }
     // The longer of the two waits. A target that asks for less than the backoff, such as one whose clock is slow and
     // whose date has therefore passed, would be asked again and again without a pause.
     let isStopped = asked > retryAfter.maximum && retryAfter.beyond == .stop
     guard isStopped || asked >= drawn.duration else {
-      return placed(drawn, end, rule, atLeast: max(asked, shortestWait), at: now)
+      return placed(drawn, end, rule, atLeast: max(asked, shortest), at: now)
     }
-    return placedByTarget(asked, end, at: now)
+    return placedByTarget(asked, end, atLeast: shortest, at: now)
   }
 
   /// The target has said when to come back, which is no earlier than the backoff would: then, or never.
-  private func placedByTarget(_ asked: Duration, _ end: AttemptEnd, at now: Timestamp) -> RetryDecision {
+  private func placedByTarget(
+    _ asked: Duration, _ end: AttemptEnd, atLeast least: Duration, at now: Timestamp
+  ) -> RetryDecision {
     let isLong = asked > retryAfter.maximum
     if isLong, retryAfter.beyond == .stop {
       return RetryDecision(.stop(.notRetryable), rule: .retryAfterTooLong, waits: end.waits)
     }
-    let wait = max(asked, shortestWait)
+    let wait = max(asked, least)
     guard wait < room(for: end, at: now) else {
       return RetryDecision(.stop(.deadlineExceeded), rule: .deadlineNear, waits: end.waits)
     }
@@ -149,16 +152,19 @@ extension RetryPolicy {
   /// time left, and without end when the deadline counts waits alone and has not been reached.
   private func room(for end: AttemptEnd, at now: Timestamp) -> Duration {
     switch deadlineRule.measure {
-    case .elapsed: end.startedAt + deadline - now - max(.zero, deadlineRule.minimumAttemptTime)
+    case .elapsed: timeForAttempts.subtracting(elapsed(end, at: now))
     case .sumOfWaits: end.waits.total < deadline ? .seconds(Int64.max) : .zero
     }
   }
 
-  /// Without a bound on attempts, waits of nothing would spin until the deadline.
-  private var shortestWait: Duration {
-    maxAttempts == Self.unlimited ? Self.shortestUnboundedWait : .zero
+  /// Before so much of the call's time has passed, an attempt can begin.
+  private var timeForAttempts: Duration {
+    deadline.subtracting(max(.zero, deadlineRule.minimumAttemptTime))
   }
 
-  /// The shortest wait of a policy that sets no bound on attempts.
-  public static let shortestUnboundedWait = Duration.milliseconds(1)
+  /// The time that the call has had. If the clock has gone back to before the start, that is not known; the waits have
+  /// passed at least, and they add up to the deadline at last.
+  private func elapsed(_ end: AttemptEnd, at now: Timestamp) -> Duration {
+    now >= end.startedAt ? now - end.startedAt : max(.zero, end.waits.total)
+  }
 }

@@ -62,6 +62,33 @@ public struct RetryPolicy: Sendable, Hashable {
   }
 }
 
+/// What keeps a policy without waits from spinning.
+extension RetryPolicy {
+  /// So many retries of a call may follow as quickly as its backoff says. They are enough for whatever passes at once,
+  /// such as a lost race for a lock.
+  public static let promptRetries = 100
+
+  /// From retry ``promptRetries`` on no wait is shorter, so that a call is tried a hundred times a second at most.
+  public static let shortestLaterWait = Duration.milliseconds(10)
+
+  /// The shortest wait of a policy that sets no bound on attempts.
+  public static let shortestUnboundedWait = Duration.milliseconds(1)
+
+  /// No wait before retry `retry`, counted from 0, is shorter.
+  func shortestWait(beforeRetry retry: Int) -> Duration {
+    if retry >= Self.promptRetries { return Self.shortestLaterWait }
+    return maxAttempts == Self.unlimited ? Self.shortestUnboundedWait : .zero
+  }
+
+  /// The shortest and the longest wait before the attempt after `retry` others; nil when a schedule has ended.
+  func waitRange(beforeRetry retry: Int) -> ClosedRange<Duration>? {
+    let least = shortestWait(beforeRetry: retry)
+    return backoff.range(beforeRetry: retry + (initialDelay == .backoff ? 1 : 0)).map {
+      max(least, $0.lowerBound)...max(least, $0.upperBound)
+    }
+  }
+}
+
 /// What a deadline counts, and what becomes of the last attempt before it.
 public struct DeadlineRule: Sendable, Hashable {
   /// What counts as the time that a call has had.

@@ -88,6 +88,47 @@ struct DeadlineTests {
     }
   }
 
+  @Test("a deadline that has passed leaves no time for an attempt, also without a wait before it")
+  func passedDeadline() {
+    var random = RandomSource(seed: 1)
+    for deadline in [Duration.seconds(-5), .zero, .seconds(Int64.min) * 18] {
+      #expect(RetryPolicy(deadline: deadline).initialWait(using: &random) == nil, "\(deadline)")
+      #expect(RetryPolicy(deadline: deadline).plan().attempts.isEmpty)
+    }
+    let late = DeadlineRule(minimumAttemptTime: .seconds(3))
+    #expect(RetryPolicy(deadline: .seconds(3), deadlineRule: late).initialWait(using: &random) == nil)
+    #expect(RetryPolicy(deadline: .seconds(4), deadlineRule: late).initialWait(using: &random)?.wait == .zero)
+    // A deadline that counts waits alone bounds no attempt.
+    let waits = DeadlineRule(measure: .sumOfWaits)
+    #expect(RetryPolicy(deadline: .zero, deadlineRule: waits).initialWait(using: &random)?.wait == .zero)
+  }
+
+  @Test("a clock that goes back does not put the deadline off for ever")
+  func clockGoesBack() {
+    var random = RandomSource(seed: 1)
+    let policy = RetryPolicy(maxAttempts: RetryPolicy.unlimited, deadline: .seconds(600))
+    var waits = WaitHistory.none
+    for attempt in 1...1000 {
+      // An hour back at each look.
+      let now = Timestamp.epoch + .seconds(-3600 * attempt)
+      let decision = policy.decide(
+        AttemptEnd(outcome: .notSent, attempts: attempt, startedAt: .epoch, waits: waits), at: now, using: &random)
+      waits = decision.waits
+      guard case .retry = decision.action else { break }
+    }
+    #expect(waits.total > .seconds(500) && waits.total < .seconds(600))
+  }
+
+  @Test("no time limit of an attempt makes a plan or a warning trap")
+  func hostileTimeouts() {
+    for timeout in [Duration.seconds(Int64.min) * 2, .seconds(Int64.max) * 2, .seconds(Int64.min) * 18, .zero] {
+      let policy = RetryPolicy(deadline: .seconds(60), attemptTimeout: timeout)
+      let plan = policy.plan(attemptDuration: .seconds(Int64.max) * 2)
+      #expect(plan.latestEnd >= .zero && plan.attempts.allSatisfy { $0.start.latest >= .zero })
+      _ = policy.warnings
+    }
+  }
+
   @Test("an initial delay that leaves no time is none, or pulled forward")
   func initialDelay() {
     var random = RandomSource(seed: 1)
@@ -150,7 +191,7 @@ struct DeadlineTests {
 
   @Test("an initial or maximum wait of 0 does not spin where nothing bounds the attempts")
   func noSpin() {
-    for backoff in [Backoff(initial: .zero), Backoff(maximum: .zero)] {
+    for backoff in [Backoff(initial: .zero), Backoff(maximum: .zero), .constant(.zero)] {
       let unbounded = decide(RetryPolicy(maxAttempts: RetryPolicy.unlimited, backoff: backoff))
       #expect(unbounded.action == .retry(after: .milliseconds(1)) && unbounded.clamps.contains(.minimum))
       #expect(decide(RetryPolicy(maxAttempts: 3, backoff: backoff)).action == .retry(after: .zero))
