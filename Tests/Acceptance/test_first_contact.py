@@ -24,7 +24,7 @@ def test_every_method_is_retried(redial, receiver, status):
         assert (call["state"], call["attemptCount"]) == ("succeeded", 2), method
 
 
-@pytest.mark.parametrize("status", [400, 404, 409, 410, 422, 423, 501, 505, 511])
+@pytest.mark.parametrize("status", [400, 404, 409, 410, 413, 422, 423, 501, 505, 511])
 def test_what_will_not_do_better_ends_the_call(redial, receiver, status):
     target = receiver(lambda request: (status, {}, b""))
     service = redial()
@@ -32,7 +32,7 @@ def test_what_will_not_do_better_ends_the_call(redial, receiver, status):
     assert (call["failureReason"], call["attemptCount"]) == ("notRetryable", 1)
 
 
-@pytest.mark.parametrize("status", [409, 423])
+@pytest.mark.parametrize("status", [409, 413, 423])
 def test_a_conflict_is_retried_when_the_target_says_when(redial, receiver, status):
     target = receiver(
         lambda request: (200, {}, b"") if request.headers["redial-attempt"] == "2" else (status, {"retry-after": "0"}, b""))

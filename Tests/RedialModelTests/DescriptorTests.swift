@@ -149,7 +149,7 @@ struct DescriptorTests {
       ),
       (
         #""policy": {"retryOn": {"statuses": [500]}}"#,
-        RetryConditions(network: .always, statuses: listed, statusesWithRetryAfter: .conflicts)
+        RetryConditions(network: .always, statuses: listed, statusesWithRetryAfter: .temporary)
       ),
       (
         #""policy": {"retryOn": {"network": false, "statusesWithRetryAfter": []}}"#,

@@ -103,6 +103,7 @@ struct WirePolicy: Encodable {
     var mode: String
     var max: String
     var beyond: String
+    var spread: Double?
   }
 
   private static func retryAfter(_ rule: RetryAfterRule) throws -> RetryAfter {
@@ -110,6 +111,17 @@ struct WirePolicy: Encodable {
       mode: rule.isRespected ? "respect" : "ignore",
       max: try WireSpan.text(
         min(rule.maximum, WireSpan.longest), in: .zero...WireSpan.longest, part: "policy.retryAfter.maximum"),
-      beyond: rule.beyond == .stop ? "stop" : "park")
+      beyond: word(for: rule.beyond),
+      // What is not said is 0.
+      spread: rule.spread == 0
+        ? nil : try UnsupportedByService.check(rule.spread, in: 0...1, part: "policy.retryAfter.spread"))
+  }
+
+  private static func word(for beyond: RetryAfterRule.Beyond) -> String {
+    switch beyond {
+    case .stop: "stop"
+    case .park: "park"
+    case .clamp: "clamp"
+    }
   }
 }

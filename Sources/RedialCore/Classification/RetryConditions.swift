@@ -4,7 +4,7 @@
 ///
 /// | a request that | failures of the network | statuses | statuses with `Retry-After` |
 /// | --- | --- | --- | --- |
-/// | may be repeated: ``idempotent`` | all | 408, 425, 429, 5xx but 501, 505 and 511 | 409, 423 |
+/// | may be repeated: ``idempotent`` | all | 408, 425, 429, 5xx but 501, 505 and 511 | 409, 413, 423 |
 /// | must not be executed twice: ``nonIdempotent`` | those where nothing was sent | 408, 425, 429 | none |
 ///
 /// Who follows which:
@@ -17,8 +17,7 @@ public struct RetryConditions: Sendable, Hashable {
   public var network: NetworkRetry
   /// Which answered statuses are.
   public var statuses: StatusSet
-  /// Which statuses are only when the answer says when to come back: 503 for a request that may not be repeated, say, or
-  /// 413 (RFC 9110 §15.5.14).
+  /// Which statuses are only when the answer says when to come back: 503 for a request that may not be repeated, say.
   public var statusesWithRetryAfter: StatusSet
 
   /// Creates conditions from their parts.
@@ -30,7 +29,7 @@ public struct RetryConditions: Sendable, Hashable {
 
   /// For a request that may be executed more than once: by its method (RFC 9110 §9.2.2), or because somebody says so.
   public static let idempotent = RetryConditions(
-    network: .always, statuses: .transient, statusesWithRetryAfter: .conflicts)
+    network: .always, statuses: .transient, statusesWithRetryAfter: .temporary)
 
   /// For a request that must not be executed twice: only what provably was not executed.
   public static let nonIdempotent = RetryConditions(network: .whenNotSent, statuses: .notExecuted)

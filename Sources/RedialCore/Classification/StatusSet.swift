@@ -31,8 +31,9 @@ public struct StatusSet: Sendable, Hashable {
     408...408, 425...425, 429...429, 500...500, 502...504, 506...510, 512...599,
   ])
 
-  /// Worth a retry when the answer says when to come back: 409 Conflict and 423 Locked, which pass.
-  public static let conflicts = StatusSet(statuses: [409, 423])
+  /// Worth a retry when the answer says when to come back: 409 Conflict and 423 Locked, which pass, and 413 Content Too
+  /// Large, which is temporary if it carries `Retry-After` (RFC 9110 §15.5.14).
+  public static let temporary = StatusSet(statuses: [409, 413, 423])
 
   /// Worth a retry for any request, since each of these says that it was not executed.
   public static let notExecuted = StatusSet(statuses: [408, 425, 429])

@@ -87,33 +87,37 @@ extension RetryPolicy {
     }
     // What the target asks for changes the wait, not the number of retries that the schedule has.
     let shortest = shortestWait(beforeRetry: max(1, end.attempts) - 1)
-    guard retryAfter.isRespected, end.outcome == .answered, let asked = end.retryAfter else {
+    guard retryAfter.isRespected, end.outcome == .answered, let told = end.retryAfter else {
       return placed(drawn, end, rule, atLeast: shortest, at: now)
     }
     // The longer of the two waits. A target that asks for less than the backoff, such as one whose clock is slow and
     // whose date has therefore passed, would be asked again and again without a pause.
-    let isStopped = asked > retryAfter.maximum && retryAfter.beyond == .stop
-    guard isStopped || asked >= drawn.duration else {
-      return placed(drawn, end, rule, atLeast: max(asked, shortest), at: now)
+    let isLong = told > retryAfter.maximum
+    if isLong, retryAfter.beyond == .stop {
+      return RetryDecision(.stop(.notRetryable), rule: .retryAfterTooLong, waits: end.waits)
     }
-    return placedByTarget(asked, end, atLeast: shortest, at: now)
+    let isClamped = isLong && retryAfter.beyond == .clamp
+    let asked = AskedWait(isClamped ? max(.zero, retryAfter.maximum) : told, spread: retryAfter.spread, using: &random)
+    guard asked.wait >= drawn.duration else {
+      return placed(drawn, end, rule, atLeast: max(asked.wait, shortest), at: now)
+    }
+    var decision = placedByTarget(max(asked.wait, shortest), isParked: isLong && !isClamped, end, at: now)
+    guard decision.rule == .retryAfter else { return decision }
+    if isClamped { decision.clamps.insert(.maximum) }
+    if shortest > asked.wait { decision.clamps.insert(.minimum) }
+    (decision.computed, decision.jitter) = (asked.computed, asked.jitter)
+    return decision
   }
 
   /// The target has said when to come back, which is no earlier than the backoff would: then, or never.
   private func placedByTarget(
-    _ asked: Duration, _ end: AttemptEnd, atLeast least: Duration, at now: Timestamp
+    _ wait: Duration, isParked: Bool, _ end: AttemptEnd, at now: Timestamp
   ) -> RetryDecision {
-    let isLong = asked > retryAfter.maximum
-    if isLong, retryAfter.beyond == .stop {
-      return RetryDecision(.stop(.notRetryable), rule: .retryAfterTooLong, waits: end.waits)
-    }
-    let wait = max(asked, least)
     guard wait < room(for: end, at: now) else {
       return RetryDecision(.stop(.deadlineExceeded), rule: .deadlineNear, waits: end.waits)
     }
     return RetryDecision(
-      isLong ? .park(until: now + wait) : .retry(after: wait), rule: .retryAfter,
-      clamps: wait > asked ? .minimum : [],
+      isParked ? .park(until: now + wait) : .retry(after: wait), rule: .retryAfter,
       // A deadline that counts the waits counts these, too, or a target could put the end off for ever.
       waits: deadlineRule.measure == .sumOfWaits
         ? WaitHistory(previous: end.waits.previous, total: end.waits.adding(wait).total) : end.waits)

@@ -143,6 +143,9 @@ public struct RetryAfterRule: Sendable, Hashable {
     case stop
     /// It waits as long as told, if the deadline lets it.
     case park
+    /// It waits for the maximum, and comes earlier than told. For a caller that would rather be refused once more than
+    /// give up, and for targets whose word is not worth much.
+    case clamp
   }
 
   /// Whether it counts. If so, the wait is the longer of the two: the computed backoff, and what the target asks for.
@@ -151,12 +154,18 @@ public struct RetryAfterRule: Sendable, Hashable {
   public var maximum: Duration
   /// What becomes of a call that is told to wait for longer.
   public var beyond: Beyond
+  /// By how much of itself, 0...1, the wait that the target asks for is lengthened at most, at random: clients that were
+  /// told the same then do not come back together. It is never shortened. What lies outside counts as the nearer end.
+  public var spread: Double
 
-  /// Creates a rule; the default respects up to an hour.
-  public init(isRespected: Bool = true, maximum: Duration = .seconds(3600), beyond: Beyond = .stop) {
+  /// Creates a rule; the default respects up to an hour, to the letter.
+  public init(
+    isRespected: Bool = true, maximum: Duration = .seconds(3600), beyond: Beyond = .stop, spread: Double = 0
+  ) {
     self.isRespected = isRespected
     self.maximum = maximum
     self.beyond = beyond
+    self.spread = spread
   }
 }
 

@@ -159,7 +159,10 @@ extension RetryPolicy {
     writer.beginObject()
     writer.field("mode", retryAfter.isRespected ? "respect" : "ignore")
     writer.field("max", retryAfter.maximum)
-    if retryAfter.beyond != .stop { writer.field("beyond", "park") }
+    if retryAfter.beyond != .stop {
+      writer.field("beyond", Vocabulary.word(of: retryAfter.beyond, in: Vocabulary.beyond))
+    }
+    if retryAfter.spread != 0 { writer.field("spread", retryAfter.spread) }
     writer.endObject()
     writer.field("onExhausted", "fail")
     writer.field("onTrip", onTrip == .wait ? "wait" : "fail")

@@ -99,7 +99,7 @@ struct PolicyDraft {
   private mutating func readRetryAfter(_ reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/policy/retryAfter", "must be an object") else { return }
     try reader.json.beginObject()
-    var members = Members(["mode", "max", "beyond"])
+    var members = Members(["mode", "max", "beyond", "spread"])
     while let key = try reader.nextMember(&members, of: "policy/retryAfter", at: "/policy/retryAfter") {
       switch key {
       case "mode":
@@ -110,10 +110,12 @@ struct PolicyDraft {
         if let value = try reader.duration("/policy/retryAfter/max", in: .zero...Self.longest) {
           policy.retryAfter.maximum = value
         }
-      default:
-        if let word = try Self.word(of: ["stop", "park"], "/policy/retryAfter/beyond", &reader) {
-          policy.retryAfter.beyond = word == "stop" ? .stop : .park
+      case "beyond":
+        if let word = try Self.word(of: Vocabulary.beyond.map(\.word), "/policy/retryAfter/beyond", &reader) {
+          policy.retryAfter.beyond = Vocabulary.value(of: word, in: Vocabulary.beyond)
         }
+      default:
+        if let value = try reader.number("/policy/retryAfter/spread", in: 0...1) { policy.retryAfter.spread = value }
       }
     }
   }

@@ -14,6 +14,10 @@ enum Vocabulary {
     ("endEarly", .endEarly), ("pullForward", .pullForward),
   ]
 
+  static let beyond: [(word: String, value: RetryAfterRule.Beyond)] = [
+    ("stop", .stop), ("park", .park), ("clamp", .clamp),
+  ]
+
   /// The word for a value; every value has one.
   static func word<Value: Equatable>(of value: Value, in words: [(word: String, value: Value)]) -> String {
     words.first { $0.value == value }?.word ?? words[0].word

@@ -1,0 +1,17 @@
+/// The wait that a target has asked for, and by how much it was lengthened.
+struct AskedWait {
+  var wait: Duration
+  /// What was asked for, and the factor, where a number was drawn.
+  var computed: Duration?
+  var jitter: Double?
+
+  /// Draws from `random` only where there is something to spread.
+  init(_ asked: Duration, spread: Double, using random: inout some RandomNumberGenerator) {
+    wait = asked
+    guard spread > 0, asked > .zero else { return }
+    let factor = 1 + min(1, spread) * random.unitInterval()
+    wait = max(asked, Duration(clampingSeconds: asked.inSeconds * factor))
+    computed = asked
+    jitter = factor
+  }
+}
