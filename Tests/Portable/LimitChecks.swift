@@ -1,0 +1,100 @@
+extension Checks {
+  static func budgets() {
+    // A fifth of a thousand requests and 100 more; then a million a second over a day, which is beyond 32 bits of tokens.
+    var budget = RetryBudget(.finagle)
+    for _ in 0..<1000 { budget.begin(at: now) }
+    expect(budget.balance(at: now) == 300)
+    budget = RetryBudget(.ratio(share: 100, minimumPerSecond: .max, window: .seconds(86_400)))
+    for _ in 0..<100 { budget.begin(at: now) }
+    expect(budget.balance(at: now) == 86_400_010_000)
+    budget = RetryBudget(.envoy)
+    for _ in 0..<100_000 { budget.begin(at: now) }
+    expect(budget.balance(at: now) == 20_000)
+    for integer in integers {
+      for number in numbers {
+        for span in spans {
+          for rule in [
+            RetryBudget.Rule.concurrent(share: number, minimum: integer),
+            .ratio(share: number, minimumPerSecond: integer, window: span),
+            .tokens(.gRPC(capacity: Tokens(number), tokenRatio: Tokens(number))),
+          ] {
+            var budget = RetryBudget(rule)
+            for time in times {
+              budget.begin(at: time)
+              let withdrawal = budget.withdraw(for: .throttling, at: time)
+              for outcome in RetryBudget.Outcome.allCases { budget.end(outcome, of: withdrawal, at: time) }
+              expect(budget.balance(at: time) >= 0)
+            }
+          }
+        }
+      }
+    }
+  }
+
+  static func limiters() {
+    var limiter = RateLimiter(permits: 3)
+    var time = now
+    for _ in 0..<3000 {
+      guard case .permitted = limiter.acquire(at: time), case .rejected(let until) = limiter.acquire(at: time) else {
+        return expect(false)
+      }
+      time = until
+    }
+    expect(time == now + .seconds(1000))
+    limiter = RateLimiter(permits: RateLimiter.most, burst: RateLimiter.most)
+    expect(limiter.acquire(RateLimiter.most, at: now) == .permitted)
+    expect(limiter.available(at: now + .milliseconds(500)) == RateLimiter.most / 2)
+    expect(limiter.reserve(RateLimiter.most, at: now) == .seconds(1))
+    for permits in integers {
+      for span in spans {
+        var limiter = RateLimiter(permits: permits, per: span, burst: permits)
+        for time in times {
+          _ = limiter.acquire(limiter.burst, at: time)
+          let available = limiter.available(at: time)
+          expect(available >= 0 && available <= limiter.burst)
+          if let wait = limiter.reserve(at: time) { expect(wait >= .zero) }
+        }
+      }
+    }
+    throttles()
+    concurrency()
+  }
+
+  private static func throttles() {
+    var random = RandomSource(seed: 1)
+    var throttle = AdaptiveThrottle()
+    for second in 0..<100_000 {
+      let time = Timestamp.epoch + .seconds(second)
+      if throttle.admits(at: time, using: &random) { throttle.record(accepted: false, at: time) }
+    }
+    let probability = throttle.rejectionProbability(at: .epoch + .seconds(100_000))
+    expect(probability > 0.9 && probability < 1)
+    var ramp = SlowStart()
+    for time in times {
+      ramp.start(at: time)
+      for other in times {
+        for full in integers {
+          let limit = ramp.limit(of: full, at: other)
+          expect(limit >= 1 && limit <= max(1, full))
+        }
+      }
+    }
+  }
+
+  private static func concurrency() {
+    for integer in integers {
+      for algorithm in [
+        ConcurrencyLimiter.Algorithm.fixed, .aimd(), .vegas(VegasLimit(probeMultiplier: integer)), .gradient2(),
+      ] {
+        var limiter = ConcurrencyLimiter(algorithm, initial: integer, minimum: 1, maximum: integer)
+        for span in spans {
+          _ = limiter.acquire()
+          limiter.release(.success(took: span))
+          _ = limiter.acquire(within: integer)
+          limiter.release(.dropped)
+          expect(limiter.limit >= limiter.minimum && limiter.limit <= limiter.maximum)
+        }
+      }
+    }
+  }
+}
