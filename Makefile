@@ -14,7 +14,7 @@ SHELL := /bin/sh
 VENV := .build/venv
 REQUIREMENTS := Tests/Acceptance/requirements.txt
 
-.PHONY: run build test unit embedded-check embedding simulate simulate-planted acceptance crash-loop sanitize address fuzz docs
+.PHONY: run build test unit embedded-check platforms embedding simulate simulate-planted acceptance crash-loop sanitize address fuzz docs
 .PHONY: bench lint format clean
 
 run: build
@@ -25,7 +25,7 @@ build:
 	@.ci/packages build
 	@swift build -c release --product redial
 
-test: unit embedded-check embedding simulate simulate-planted acceptance
+test: unit embedded-check platforms embedding simulate simulate-planted acceptance
 
 unit:
 	@.ci/packages build
@@ -36,6 +36,12 @@ unit:
 # The policy core needs nothing but the language: it compiles as Embedded Swift, and runs where an Int has 32 bits.
 embedded-check:
 	.ci/portable
+
+# The libraries use nothing that the oldest Apple platforms of Package.swift do not have, as far as Linux can tell.
+platforms:
+	@.ci/packages build
+	swift build --target Redial
+	.ci/platforms
 
 # The library in release, as its users build it, in a package of its own; and what that package's programs answer.
 embedding: $(VENV)/done
