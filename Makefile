@@ -111,10 +111,10 @@ bench:
 	@"$$(swift build -c release --show-bin-path)/codec-benchmark"
 
 lint:
-	swift format lint --strict --recursive Package.swift Sources Tests
+	swift format lint --strict --recursive Package.swift Sources Tests Integrations
 
 format:
-	swift format --in-place --recursive Package.swift Sources Tests
+	swift format --in-place --recursive Package.swift Sources Tests Integrations
 
 clean:
 	rm -rf .build Benchmarks/out
