@@ -1,7 +1,9 @@
 """The examples build as a package of their own, in release as users build them, run, and are those that the documentation shows."""
 
 import functools
+import http.server
 import re
+import threading
 
 import samples
 from processes import ROOT
@@ -16,9 +18,9 @@ def built():
     assert built.returncode == 0, built.stdout[-8000:]
 
 
-def program(name):
+def program(name, *arguments):
     built()
-    return samples.swift("run", "--skip-build", "-c", "release", name, package=EXAMPLE, seconds=60)
+    return samples.swift("run", "--skip-build", "-c", "release", name, *arguments, package=EXAMPLE, seconds=60)
 
 
 def test_the_example_rides_out_failures_and_says_what_it_cannot():
@@ -41,3 +43,52 @@ def test_the_page_shows_the_example():
     assert shown
     for excerpt in shown:
         assert excerpt in program, f"{samples.EXCERPTS} shows what the example does not have:\n{excerpt}"
+
+
+class Busy(http.server.BaseHTTPRequestHandler):
+    """A server that asks to come back in a second, once."""
+
+    asked = 0
+
+    def do_GET(self):
+        Busy.asked += 1
+        self.send_response(503 if Busy.asked == 1 else 200)
+        if Busy.asked == 1:
+            self.send_header("Retry-After", "1")
+        self.send_header("Content-Length", "4")
+        self.end_headers()
+        self.wfile.write(b"here")
+
+    def log_message(self, *arguments):
+        pass
+
+
+def test_the_five_uses_do_what_the_page_says():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Busy)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        ran = program("uses", f"http://127.0.0.1:{server.server_port}/")
+    finally:
+        server.shutdown()
+    assert ran.returncode == 0, ran.stdout
+    version = re.search(r'redialVersion = "(.*)"', (ROOT / "Sources/RedialCore/Version.swift").read_text())[1]
+    assert ran.stdout.splitlines()[-8:] == [
+        f"version: {version}",
+        "try again: attempt 3",
+        "try again: refused at attempt 1",
+        "bounded: attempt 2",
+        "guarded: tripped",
+        "guarded: asked",
+        "load: here, as late as asked",
+        "fallback: stale after 3",
+    ], ran.stdout
+    assert Busy.asked == 2
+
+
+def test_the_page_shows_the_five_uses():
+    """Redial's column of the table is the code that was just run."""
+    uses = " ".join((EXAMPLE / "Sources/uses/Uses.swift").read_text().split())
+    rows = re.findall(r"^\| \*\*(.*?)\*\* \| `(.*?)` \|", (ROOT / "docs/library.md").read_text(), re.M)
+    assert len(rows) == 5
+    for use, code in rows:
+        assert " ".join(code.split()) in uses, (use, code)

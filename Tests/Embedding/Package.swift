@@ -5,6 +5,7 @@ let package = Package(
   name: "weather",
   dependencies: [.package(name: "redial", path: "../..")],
   targets: [
-    .executableTarget(name: "weather", dependencies: [.product(name: "Redial", package: "redial")])
+    .executableTarget(name: "weather", dependencies: [.product(name: "Redial", package: "redial")]),
+    .executableTarget(name: "uses", dependencies: [.product(name: "Redial", package: "redial")]),
   ]
 )

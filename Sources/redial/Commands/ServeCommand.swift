@@ -1,4 +1,5 @@
 import HTTPServer
+import RedialCore
 import RedialModel
 import RedialService
 
