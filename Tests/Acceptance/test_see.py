@@ -42,6 +42,8 @@ def test_metrics_are_prometheus_text_and_count_what_happened(redial, flaky):
         service.ended(service.submit(url=target.url, policy={"backoff": {"initial": "10ms"}}))
     service.ended(service.submit(url=target.url + "/?sequence=404"))
     service("POST", "/v1/calls", {})
+    # A call's result can be read a moment before it is counted.
+    wait_until(lambda: b'reason="notRetryable"} 1' in service("GET", "/metrics").body, "the last call is counted")
     answer = service("GET", "/metrics")
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
     families, samples = parse(answer.body.decode())
