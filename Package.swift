@@ -50,7 +50,9 @@ let package = Package(
     module("Redial", ["RedialCore"]),
 
     // The shells around them.
-    module("RedialStore", ["RedialModel", "RedialCore", "CSQLite", "CZlib"]),
+    .target(
+      name: "RedialStore", dependencies: ["RedialModel", "RedialCore", "CSQLite", "CZlib"],
+      resources: [.embedInCode("schema.sql")], swiftSettings: strict),
     module("RedialTransport", ["RedialModel", "RedialCore", "CCurl", "CLinux"]),
     module("HTTPServer", ["CLinux", "CZlib"]),
 
@@ -100,7 +102,7 @@ let package = Package(
       ["RedialService", "RedialStore", "RedialEngine", "RedialTransport", "RedialModel", "RedialCore", "HTTPServer"]),
     .testTarget(
       name: "Simulation", dependencies: ["RedialEngine", "RedialModel", "RedialCore"],
-      swiftSettings: strict),
+      exclude: ["README.md", "Runner", "planted.py"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

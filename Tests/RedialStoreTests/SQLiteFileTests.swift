@@ -77,6 +77,20 @@ struct SQLiteFileTests {
     #expect(throws: StoreError.self) { try SQLiteReader(path: path, connections: 1) }
   }
 
+  @Test("is refused and left as it is when it was made before the first release")
+  func beforeTheFirstRelease() throws {
+    let path = folder.file("calls.db")
+    try SQLiteStore(path: path).close()
+    let older = try SQLiteConnection(path: path, role: .writer)
+    try older.execute("prepare the test", "PRAGMA user_version = \(Schema.oldest - 1)")
+    older.close()
+    let before = contents(of: path)
+    let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
+    #expect(error?.message.contains("before the first release") == true)
+    #expect(contents(of: path) == before)
+    #expect(throws: StoreError.self) { try SQLiteReader(path: path, connections: 1) }
+  }
+
   @Test("is not made by a reader")
   func readerWithoutStore() {
     #expect(throws: StoreError.self) { try SQLiteReader(path: folder.file("calls.db"), connections: 1) }

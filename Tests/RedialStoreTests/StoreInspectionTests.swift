@@ -269,6 +269,6 @@ struct StoreInspectionTests {
     try other.execute("prepare the test", "PRAGMA user_version = 1")
     other.close()
     let error = #expect(throws: StoreError.self) { try StoreInspection(path: path) }
-    #expect(error?.message.contains("older version") == true)
+    #expect(error?.message.contains("before the first release") == true)
   }
 }
