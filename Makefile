@@ -18,20 +18,20 @@ REQUIREMENTS := Tests/Acceptance/requirements.txt
 .PHONY: bench lint format clean
 
 run: build
-	@.ci/packages run
+	@Scripts/packages run
 	@exec .build/release/redial serve
 
 build:
-	@.ci/packages build
+	@Scripts/packages build
 	@swift build -c release --product redial
 
 test: unit embedded-check platforms embedding simulate simulate-planted acceptance
 
 unit:
-	@.ci/packages build
-	@.ci/packages test
+	@Scripts/packages build
+	@Scripts/packages test
 	swift build --build-tests
-	.ci/unit
+	Scripts/unit
 
 # The policy core needs nothing but the language: it compiles as Embedded Swift, and runs where an Int has 32 bits.
 embedded-check:
@@ -49,52 +49,53 @@ embedding: $(VENV)/done
 	$(VENV)/bin/python -m pytest -q -p no:cacheprovider Tests/Acceptance/test_embedding.py
 
 simulate:
-	.ci/simulate seeds $(or $(SEEDS),3000) $(or $(FIRST),0)
+	Scripts/simulate seeds $(or $(SEEDS),3000) $(or $(FIRST),0)
 
 simulate-planted:
-	.ci/simulate planted
+	Scripts/simulate planted
 
 acceptance: $(VENV)/done
-	@.ci/packages build
+	@Scripts/packages build
 	swift build --product redial
 	$(VENV)/bin/python -m pytest -q -p no:cacheprovider Tests/Acceptance
 
 crash-loop: $(VENV)/done
-	@.ci/packages build
+	@Scripts/packages build
 	swift build -c release --product redial
 	REDIAL_BINARY="$$(swift build -c release --show-bin-path)/redial" REDIAL_CRASH_ROUNDS=$(or $(ROUNDS),20) \
 		$(VENV)/bin/python -m pytest -q -s -p no:cacheprovider Tests/Acceptance/test_crash_loop.py
 
 $(VENV)/done: $(REQUIREMENTS)
-	@.ci/packages test
+	@Scripts/packages test
 	@rm -rf $(VENV)
 	@python3 -m venv $(VENV)
 	@$(VENV)/bin/python -m pip install -q --disable-pip-version-check -r $(REQUIREMENTS)
 	@touch $@
 
 sanitize:
-	@.ci/packages build
-	@.ci/packages test
-	.ci/sanitize $(SUITES)
+	@Scripts/packages build
+	@Scripts/packages test
+	Scripts/sanitize $(SUITES)
 
 address:
-	@.ci/packages build
-	@.ci/packages test
-	SANITIZER=address .ci/sanitize $(or $(SUITES),HTTPServerTests)
+	@Scripts/packages build
+	@Scripts/packages test
+	SANITIZER=address Scripts/sanitize $(or $(SUITES),HTTPServerTests)
 
 fuzz:
-	@.ci/packages build
-	.ci/fuzz $(or $(SECONDS),10) $(TARGETS)
+	@Scripts/packages build
+	Scripts/fuzz $(or $(SECONDS),10) $(TARGETS)
 
 docs:
-	@.ci/packages build
-	@.ci/packages test
+	@Scripts/packages build
+	@Scripts/packages test
 	swift build --target Redial
-	.ci/docs
+	Scripts/docs
+	Scripts/imports --check
 
 bench:
-	@.ci/packages build
-	@.ci/packages bench
+	@Scripts/packages build
+	@Scripts/packages bench
 	@swift build -c release --product redial
 	@swift build -c release --product server-benchmark
 	@swift build -c release --product policy-benchmark

@@ -11,7 +11,7 @@ from processes import BINARY, run
 def shell(name):
     path = shutil.which(name)
     if not path:
-        pytest.fail(f"{name} is missing; .ci/packages test installs it")
+        pytest.fail(f"{name} is missing; Scripts/packages test installs it")
     return path
 
 

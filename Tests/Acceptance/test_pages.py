@@ -217,7 +217,7 @@ class Attacker:
 def chromium():
     path = shutil.which("chromium") or shutil.which("google-chrome")
     if not path:
-        pytest.fail("chromium is missing; .ci/packages test installs it")
+        pytest.fail("chromium is missing; Scripts/packages test installs it")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=[
             "--no-sandbox", "--host-resolver-rules=MAP *.test 127.0.0.1"])

@@ -17,7 +17,7 @@ DASHBOARD = json.loads((ROOT / "docker/grafana/redial.json").read_text())
 
 @pytest.fixture(scope="module")
 def tools():
-    return subprocess.run([ROOT / ".ci/prometheus"], capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run([ROOT / "Scripts/prometheus"], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def promtool(tools, *arguments, stdin=None):

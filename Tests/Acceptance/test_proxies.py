@@ -37,7 +37,7 @@ class Nginx:
             f"daemon off; master_process off; pid {folder}/pid; error_log {folder}/nginx.log;"
             f"events {{ worker_connections 256; }} http {{ access_log off; {places}\n{configuration} }}")
         program = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/bin:/usr/local/sbin")
-        assert program, "nginx is missing; .ci/packages test installs it"
+        assert program, "nginx is missing; Scripts/packages test installs it"
         self.port = int(re.search(r"listen (?:127\.0\.0\.1:)?(\d+);", configuration)[1])
         self.process = subprocess.Popen(
             [program, "-p", folder, "-c", folder / "nginx.conf", "-e", folder / "nginx.log"], stdin=subprocess.DEVNULL)

@@ -54,6 +54,13 @@ extension Invariants {
       "the engine holds \(held) calls, \(settings.maxHeld) allowed")
   }
 
+  /// Due calls leave a quarter of the memory to those that are fetched for others, but for one of each target.
+  func checkShares(due: Int, targets: Int) {
+    require(
+      due <= settings.maxHeld / 4 * 3 + targets,
+      "\(due) due calls of \(targets) targets are in memory, \(settings.maxHeld / 4 * 3) allowed and one each")
+  }
+
   /// Everything was well for long: every call must have ended, once.
   func checkRun(_ store: SimulatedStore, _ reports: [EngineReport?]) {
     for (id, story) in stories.sorted(by: { $0.key < $1.key }) where story.isAcknowledged {

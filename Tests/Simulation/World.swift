@@ -199,6 +199,7 @@ final class World {
     let effects = instance.engine.handle(events, at: now)
     invariants.checkMemory(
       instance.engine.calls.count, inFlight: instance.engine.inFlight, clients: instance.waiting.count)
+    invariants.checkShares(due: instance.engine.readyCount, targets: instance.engine.busyTargets)
     for start in BreakerWatch.starts(effects.store) {
       let id = start.call.id
       invariants.require(start.call.progress.due == now, "attempt \(start.number) of \(id) was decided on earlier")

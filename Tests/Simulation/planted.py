@@ -1,16 +1,17 @@
 """Bugs to plant in a copy of the engine, so that the simulation is seen to find them.
 
-Each is a few edits of the sources, made where the text occurs exactly once; `PLANTED` is true when the bug is switched on.
-A bug whose text is no longer there is an error: it is to be planted anew. `within` is the number of seeds, from 0, within
+Each is a few edits: a piece of text that occurs once in a module, and what comes in its place; `PLANTED` is true when the bug
+is switched on. The text is found in whichever file of the module, and however its lines are broken and indented, so code can
+move. A text that is not found once is an error: the bug has to be planted anew. `within` is the number of seeds, from 0, within
 which the simulation must find it.
 """
 
 from dataclasses import dataclass
 
-ENGINE = "Sources/RedialEngine/"
-CORE = "Sources/RedialCore/"
+ENGINE = "Sources/RedialEngine"
+CORE = "Sources/RedialCore"
 # The store that several instances share is simulated; what SQLite does is held to the same by the conformance suite.
-STORE = "Tests/Simulation/SimulatedStore+Leases.swift"
+STORE = "Tests/Simulation"
 
 
 @dataclass
@@ -24,224 +25,225 @@ def bug(name, within, *edits):
     return Bug(name, within, list(edits))
 
 
-def swap(path, old, new):
+def swap(module, old, new):
     """One text for another when the bug is on."""
-    return path, old, f"if PLANTED {{ {new} }} else {{ {old} }}"
+    return module, old, f"if PLANTED {{ {new} }} else {{ {old} }}"
 
 
-def only_unless(path, old):
+def only_unless(module, old):
     """A statement that the bug leaves out."""
-    return path, old, f"if !PLANTED {{ {old} }}"
+    return module, old, f"if !PLANTED {{ {old} }}"
 
 
 BUGS = [
     # The promise of a 202, and what else is told before it is so.
-    bug("a 202 before the commit", 20, swap(
-        ENGINE + "Engine+Accept.swift", "afterCommit.append(.reply(reply, .accepted(accepted)))",
-        "effects.actions.append(.reply(reply, .accepted(accepted)))")),
+    bug("a 202 before the commit", 20, (
+        ENGINE, "let accepted = insert(record) afterCommit.append(.reply(reply, .accepted(accepted)))",
+        "let accepted = insert(record)\n"
+        "if PLANTED { effects.actions.append(.reply(reply, .accepted(accepted))) }\n"
+        "else { afterCommit.append(.reply(reply, .accepted(accepted))) }")),
     bug("a cancellation told before the commit", 200, swap(
-        ENGINE + "Engine+Operations.swift", "afterCommit.append(.reply(operation.reply, .done(operation.id)))",
+        ENGINE, "afterCommit.append(.reply(operation.reply, .done(operation.id)))",
         "effects.actions.append(.reply(operation.reply, .done(operation.id)))")),
     bug("an attempt made before it is counted", 20, (
-        ENGINE + "Engine+Dispatch.swift", "min($0, deadline) })))\n",
+        ENGINE, "min($0, deadline) })))\n",
         "min($0, deadline) })))\n"
         "    if PLANTED, let start = afterCommit.popLast() { effects.actions.append(start) }\n")),
     # Writes that are lost.
     bug("the write of an end lost, one in eight", 50, (
-        ENGINE + "Engine+Outcome.swift", "    writes.append(.update(id, record.progress, attempt))\n    let namespace",
+        ENGINE, "    writes.append(.update(id, record.progress, attempt))\n    let namespace",
         "    if !PLANTED || now.microseconds % 8 != 0 { writes.append(.update(id, record.progress, attempt)) }\n"
         "    let namespace")),
     bug("what was decided in a store failure lost", 200, (
-        ENGINE + "Engine+StoreTrouble.swift", "dropRefused(over.stuck.writes + over.later.writes)",
+        ENGINE, "dropRefused(over.stuck.writes + over.later.writes)",
         "dropRefused(over.stuck.writes + (PLANTED ? [] : over.later.writes))")),
     bug("a second store failure forgets the first", 200, (
-        ENGINE + "Engine+StoreTrouble.swift", "    trouble?.isRetrying = false\n",
+        ENGINE, "    trouble?.isRetrying = false\n",
         "    trouble?.isRetrying = false\n"
         "    if PLANTED {\n      trouble?.stuck = StoreTrouble.Backlog()\n      trouble?.later = StoreTrouble.Backlog()\n    }\n")),
     bug("a refused call left on disk", 200, (
-        ENGINE + "Engine+StoreTrouble.swift", "refused.sorted().map(StoreWrite.discard)",
+        ENGINE, "refused.sorted().map(StoreWrite.discard)",
         "(PLANTED ? [] : refused.sorted()).map(StoreWrite.discard)")),
     # Attempts.
     bug("one attempt more than the policy has", 20, (
-        CORE + "Policy/RetryPolicy+Decide.swift", "guard end.attempts < maxAttempts else",
+        CORE, "guard end.attempts < maxAttempts else",
         "guard end.attempts < maxAttempts &+ (PLANTED ? 1 : 0) else")),
     bug("a start that was taken back is charged", 200, (
-        ENGINE + "Engine+StoreTrouble.swift", "call.record.progress.attempts -= 1",
+        ENGINE, "call.record.progress.attempts -= 1",
         "call.record.progress.attempts -= PLANTED ? 0 : 1")),
     bug("an attempt cut off by a crash is not counted", 200, (
-        ENGINE + "Engine+Outcome.swift", "if wasCutOff { progress.interruptions += 1 }",
+        ENGINE, "if wasCutOff { progress.interruptions += 1 }",
         "if wasCutOff, !PLANTED { progress.interruptions += 1 }")),
     bug("an ended call claimed again from a stale answer", 200, (
-        ENGINE + "Engine+Operations.swift", "if isHere || isStale {",
+        ENGINE, "if isHere || isStale {",
         "if isHere || (isStale && !PLANTED) {")),
     bug("an abort that overtakes its start", 500, swap(
-        ENGINE + "Engine+Operations.swift", "afterCommit.append(.abort(operation.id))",
+        ENGINE, "afterCommit.append(.abort(operation.id))",
         "effects.actions.append(.abort(operation.id))")),
     # Time.
     bug("a retry after the deadline", 100, (
-        CORE + "Policy/RetryPolicy+Decide.swift", "case .elapsed: end.startedAt + deadline - now",
+        CORE, "case .elapsed: end.startedAt + deadline - now",
         "case .elapsed: end.startedAt + deadline + (PLANTED ? .seconds(5) : .zero) - now"), (
-        ENGINE + "Engine+Dispatch.swift", "if now >= lastStart { return finish",
+        ENGINE, "if now >= lastStart { return finish",
         "if now >= lastStart, !PLANTED { return finish"), (
-        ENGINE + "Engine.swift", "case .ready: finish(id, .failed, failure: .deadlineExceeded)",
+        ENGINE, "case .ready: finish(id, .failed, failure: .deadlineExceeded)",
         "case .ready: if !PLANTED { finish(id, .failed, failure: .deadlineExceeded) }"), (
-        ENGINE + "Engine+Dispatch.swift", "leases.startBefore.map { min(",
+        ENGINE, "leases.startBefore.map { min(",
         "leases.startBefore.map { PLANTED ? $0 : min(")),
     bug("the timer of a retry forgotten", 20, (
-        ENGINE + "Engine+Outcome.swift", "      self.wait(id, until: due)\n",
+        ENGINE, "      self.wait(id, until: due)\n",
         "      if !PLANTED { self.wait(id, until: due) }\n")),
     bug("the time to try the store again forgotten", 500, (
-        ENGINE + "Engine.swift", "if let trouble, trouble.isComplete {",
+        ENGINE, "if let trouble, trouble.isComplete {",
         "if let trouble, trouble.isComplete, !PLANTED {")),
     bug("Retry-After not heeded", 50, (
-        CORE + "Policy/RetryPolicy+Decide.swift", "guard retryAfter.isRespected, end.outcome == .answered,",
+        CORE, "guard retryAfter.isRespected, end.outcome == .answered,",
         "guard retryAfter.isRespected, !PLANTED, end.outcome == .answered,")),
     # Breakers and limits.
     bug("a probe too many", 100, (
-        CORE + "Breaker/CircuitBreakerSettings.swift", "min(max(1, halfOpenProbes), Self.mostProbes)",
+        CORE, "min(max(1, halfOpenProbes), Self.mostProbes)",
         "min(max(1, halfOpenProbes) + (PLANTED ? 1 : 0), Self.mostProbes)")),
     bug("a breaker that never closes", 50, (
-        CORE + "Breaker/CircuitBreaker.swift", "if probing.successes >= successesNeeded { close() }",
+        CORE, "if probing.successes >= successesNeeded { close() }",
         "if probing.successes >= successesNeeded, !PLANTED { close() }")),
     bug("an open breaker that lets calls through", 50, (
-        CORE + "Breaker/CircuitBreaker.swift", "case .open(let until, _): return .rejected(until: until)",
+        CORE, "case .open(let until, _): return .rejected(until: until)",
         "case .open(let until, _):\n      if PLANTED { return .permitted(Permit(generation: generation, expiry: until)) }\n"
         "      return .rejected(until: until)")),
     bug("an open breaker forgotten by a restart", 200, (
-        ENGINE + "Engine+Accept.swift", "for (key, breaker) in state.breakers {",
+        ENGINE, "for (key, breaker) in state.breakers {",
         "for (key, breaker) in state.breakers where !PLANTED {")),
     # Namespaces.
     bug("round robin by target only", 500, (
-        ENGINE + "Engine+Namespaces.swift", "guard !namespaces[place].isInTurn else { return }",
+        ENGINE, "guard !namespaces[place].isInTurn else { return }",
         "guard !namespaces[place].isInTurn || PLANTED else { return }"), (
-        ENGINE + "Engine+Namespaces.swift", "if !namespaces[place].rotation.isEmpty ||",
+        ENGINE, "if !namespaces[place].rotation.isEmpty ||",
         "if !PLANTED && !namespaces[place].rotation.isEmpty ||")),
     bug("a namespace that may have everything", 100, (
-        ENGINE + "Engine+Namespaces.swift", "guard isShared, settings.namespaceShare < 1 else { return true }",
-        "guard isShared, !PLANTED else { return true }")),
+        ENGINE, "guard isShared, settings.namespaceShare < 1 else { return true } let free",
+        "guard isShared, !PLANTED else { return true }\nlet free")),
     bug("an operation on another namespace's call", 50, (
-        ENGINE + "Engine+Operations.swift", "call.record.spec.namespace == operation.namespace else {",
+        ENGINE, "call.record.spec.namespace == operation.namespace else {",
         "call.record.spec.namespace == operation.namespace || PLANTED else {")),
     bug("one attempt at a time too many to a target", 50, (
-        ENGINE + "Engine+Limits.swift",
-        "else { return targets[index].inFlight < targets[index].maxInFlight }",
+        ENGINE, "else { return targets[index].inFlight < targets[index].maxInFlight }",
         "else { return targets[index].inFlight < targets[index].maxInFlight + (PLANTED ? 1 : 0) }")),
-    bug("calls held in memory without a bound", 3000, (
-        ENGINE + "Engine+Memory.swift", "max(0, settings.maxHeld - (calls.count - inFlight) - expected) : 0",
+    bug("calls held in memory without a bound", 1000, (
+        ENGINE, "max(0, settings.maxHeld - (calls.count - inFlight) - expected) : 0",
         "PLANTED ? 1000 : max(0, settings.maxHeld - (calls.count - inFlight) - expected) : 0"), (
-        ENGINE + "Engine+Memory.swift", "shareLeft(index) > 0 && byteShareLeft(index) >= bytes",
+        ENGINE, "shareLeft(index) > 0 && byteShareLeft(index) >= bytes",
         "PLANTED || shareLeft(index) > 0 && byteShareLeft(index) >= bytes"), (
-        ENGINE + "Engine+Dispatch.swift", "    return canRun ? max(least, min(settings.maxReadyPerTarget, room)) : least\n",
+        ENGINE, "    return canRun ? max(least, min(settings.maxReadyPerTarget, room)) : least\n",
         "    return PLANTED ? 1000 : canRun ? max(least, min(settings.maxReadyPerTarget, room)) : least\n"), (
-        ENGINE + "Engine+Dispatch.swift", "calls.count - inFlight > settings.maxHeld {",
+        ENGINE, "calls.count - inFlight > settings.maxHeld {",
         "calls.count - inFlight > (PLANTED ? 1000 : settings.maxHeld) {"), (
-        ENGINE + "Engine+Outcome.swift", "      calls.count - inFlight <= settings.maxHeld -",
+        ENGINE, "      calls.count - inFlight <= settings.maxHeld -",
         "      PLANTED || calls.count - inFlight <= settings.maxHeld -")),
     bug("memory that targets which are down may fill", 3000, (
-        ENGINE + "Engine+Memory.swift", "shareLeft(index) > 0 && byteShareLeft(index) >= bytes",
-        "PLANTED || shareLeft(index) > 0 && byteShareLeft(index) >= bytes")),
+        ENGINE, "shareLeft(index) > 0 && byteShareLeft(index) >= bytes",
+        "PLANTED || shareLeft(index) > 0 && byteShareLeft(index) >= bytes"), (
+        ENGINE, "var share = shareLeft(index)", "var share = PLANTED ? fitting : shareLeft(index)"), (
+        ENGINE, "room > settings.maxHeld / 8 && hasNamespaceRoom(place)",
+        "(PLANTED || room > settings.maxHeld / 8) && hasNamespaceRoom(place)")),
     # Slots beside targets that hang.
     bug("a pool that lends whatever it has left", 200, (
-        ENGINE + "Engine+Slots.swift", "guard left > 0 else { return false }", "guard left > 0 || PLANTED else { return false }")),
+        ENGINE, "guard left > 0 else { return false }", "guard left > 0 || PLANTED else { return false }")),
     bug("webhooks exempt from the pool", 200, (
-        ENGINE + "Engine+Slots.swift", "if beyond < 0 { return true }",
+        ENGINE, "if beyond < 0 { return true }",
         "if beyond < 0 || PLANTED && targets[index].key.contains(\"webhook:\") { return true }")),
     bug("a fast path that skips the pool", 200, (
-        ENGINE + "Engine+Dispatch.swift", "hasLeave(index), hasSlot(index)\n",
+        ENGINE, "hasLeave(index), hasSlot(index)\n",
         "hasLeave(index), PLANTED || hasSlot(index)\n")),
     bug("a target that is never proven", 200, (
-        ENGINE + "Engine+Slots.swift", "proven < targets[index].maxInFlight {",
+        ENGINE, "proven < targets[index].maxInFlight {",
         "proven < targets[index].maxInFlight, !PLANTED {")),
     bug("a silence that a deadline ends ignored", 200, (
-        ENGINE + "Engine+Outcome.swift", "if case .silence = sign { return .failure }",
+        ENGINE, "if case .silence = sign { return .failure }",
         "if case .silence = sign, !(PLANTED && wasCut) { return .failure }")),
     bug("a target that waits for the pool forgotten", 200, (
-        ENGINE + "Engine+Slots.swift", "namespaces[place].newcomers.append(index)",
+        ENGINE, "namespaces[place].newcomers.append(index)",
         "if !PLANTED { namespaces[place].newcomers.append(index) }")),
     bug("an attempt that was never made taken for silence", 500, (
-        ENGINE + "Engine+Outcome.swift", "if targets[index].inFlight == 0 { targets[index].silentSince",
+        ENGINE, "if targets[index].inFlight == 0 { targets[index].silentSince",
         "if targets[index].inFlight == 0, !PLANTED { targets[index].silentSince")),
     # Operators.
     bug("a paused target that is asked", 200, (
-        ENGINE + "Engine+Limits.swift", "if targets[index].controls.isPaused {",
+        ENGINE, "if targets[index].controls.isPaused {",
         "if targets[index].controls.isPaused, !PLANTED {")),
-    bug("a pause forgotten by a restart", 500, only_unless(ENGINE + "Engine+Accept.swift", "recover(state.controls)")),
+    bug("a pause forgotten by a restart", 500, only_unless(ENGINE, "recover(state.controls)")),
     bug("a control told before the commit", 200, swap(
-        ENGINE + "Engine+Controls.swift",
-        "afterCommit.append(.reply(control.reply, .controlled(describe(index))))",
+        ENGINE, "afterCommit.append(.reply(control.reply, .controlled(describe(index))))",
         "effects.actions.append(.reply(control.reply, .controlled(describe(index))))")),
     bug("a control that is not written", 200, only_unless(
-        ENGINE + "Engine+Controls.swift", "writes.append(.controls(target: control.target, controls))")),
+        ENGINE, "writes.append(.controls(target: control.target, controls))")),
     bug("a breaker held open that lets calls through", 200, (
-        ENGINE + "Engine+Controls.swift", "      targets[index].breaker.force(.open)\n      useNewBreakerSettings",
+        ENGINE, "      targets[index].breaker.force(.open)\n      useNewBreakerSettings",
         "      if !PLANTED { targets[index].breaker.force(.open) }\n      useNewBreakerSettings")),
     bug("new settings of a breaker that forget its probes", 1000, (
-        ENGINE + "Engine+Controls.swift", "if case .halfOpen = targets[index].breaker.state { return }",
+        ENGINE, "if case .halfOpen = targets[index].breaker.state { return }",
         "if case .halfOpen = targets[index].breaker.state, !PLANTED { return }")),
     # Limits.
     bug("a rate that is never charged", 200, (
-        ENGINE + "Engine+Limits.swift", "if targets[index].rate != nil { _", "if targets[index].rate != nil, !PLANTED { _")),
+        ENGINE, "if targets[index].rate != nil { _", "if targets[index].rate != nil, !PLANTED { _")),
     bug("a retry that its budget does not pay for", 8000, (
-        ENGINE + "Engine+Limits.swift", "    if isRetry {\n", "    if isRetry, PLANTED {\n    } else if isRetry {\n")),
+        ENGINE, "    if isRetry {\n", "    if isRetry, PLANTED {\n    } else if isRetry {\n")),
     bug("a hold that Retry-After asked for forgotten", 200, only_unless(
-        ENGINE + "Engine+Limits.swift", "targets[index].heldUntil = until")),
+        ENGINE, "targets[index].heldUntil = until")),
     bug("a hold for as long as the target likes", 500, (
-        ENGINE + "Engine+Limits.swift", "min(asked, rule.maximum, settings.maxTargetHold)",
+        ENGINE, "min(asked, rule.maximum, settings.maxTargetHold)",
         "min(asked, rule.maximum, PLANTED ? .seconds(600) : settings.maxTargetHold)")),
     bug("a slow start skipped", 500, only_unless(
-        ENGINE + "Engine+Limits.swift", "targets[index].slowStart.start(at: now)")),
+        ENGINE, "targets[index].slowStart.start(at: now)")),
     bug("what calls wait for not told", 200, (
-        ENGINE + "Engine+Limits.swift", "guard always || standing != targets[index].told else { return }",
+        ENGINE, "guard always || standing != targets[index].told else { return }",
         "guard !PLANTED, always || standing != targets[index].told else { return }")),
     # Order.
     bug("priorities the wrong way round", 200, (
-        ENGINE + "ReadyQueue.swift", "internal import RedialModel\n",
-        "internal import RedialCore\ninternal import RedialModel\n"), (
-        ENGINE + "ReadyQueue.swift", "Self.first(&levels[level], calls)",
+        ENGINE, "struct ReadyQueue: Sendable {", "internal import RedialCore\nstruct ReadyQueue: Sendable {"), (
+        ENGINE, "Self.first(&levels[level], calls)",
         "Self.first(&levels[PLANTED ? levels.count - 1 - level : level], calls)")),
     bug("every third call by age, not every tenth", 2000, (
-        ENGINE + "ReadyQueue.swift", "static let turnOfAge = 10", "static var turnOfAge: Int { PLANTED ? 3 : 10 }")),
+        ENGINE, "static let turnOfAge = 10", "static var turnOfAge: Int { PLANTED ? 3 : 10 }")),
     bug("the turn of an ordering key passed on between attempts", 200, (
-        ENGINE + "Engine+Outcome.swift", "    writes.append(.update(id, progress, attempt))\n    if soon {",
+        ENGINE, "    writes.append(.update(id, progress, attempt))\n    if soon {",
         "    writes.append(.update(id, progress, attempt))\n"
         "    if PLANTED, calls[at: place].record.spec.orderingKey != nil { writes.append(.passTurn(id)) }\n    if soon {")),
     bug("the turn of an ordering key never passed on", 200, only_unless(
-        ENGINE + "Engine+Ordering.swift", "writes.append(.passTurn(ended.id))")),
+        ENGINE, "writes.append(.passTurn(ended.id))")),
     bug("a call that waits for its target forgets its deadline", 200, (
-        ENGINE + "Engine+Dispatch.swift", "timers.add(.call(id, stamp: stamp), at: lastStart)",
+        ENGINE, "timers.add(.call(id, stamp: stamp), at: lastStart)",
         "if !PLANTED || targets[index].breaker.state == .closed {\n"
         "      timers.add(.call(id, stamp: stamp), at: lastStart)\n    }")),
     # Keys and webhooks.
-    bug("a key that is not written", 200, only_unless(ENGINE + "Engine+Keys.swift", "writes.append(.key(new))")),
+    bug("a key that is not written", 200, only_unless(ENGINE, "writes.append(.key(new))")),
     bug("simultaneous submissions under one key", 200, only_unless(
-        ENGINE + "Engine+Keys.swift", "keys[submission.key.text]?.accepted = new")),
+        ENGINE, "keys[submission.key.text]?.accepted = new")),
     bug("no webhook of a call that tripped", 500, (
-        ENGINE + "Engine+Accept.swift", "callback.events.contains(event) else",
+        ENGINE, "callback.events.contains(event) else",
         "callback.events.contains(event), !(PLANTED && event == .tripped) else")),
     # Several instances.
     bug("a lost lease that goes unnoticed", 500, only_unless(
-        ENGINE + "Engine+Leases.swift", "if now >= leases.validUntil { loseLease() }")),
+        ENGINE, "if now >= leases.validUntil { loseLease() }")),
     bug("a takeover that forgets the running ones", 200, (
-        ENGINE + "Engine+Accept.swift", "for record in state.running {",
+        ENGINE, "for record in state.running {",
         "for record in state.running where !PLANTED || leases.settings == nil {")),
     bug("a takeover that forgets open breakers", 500, (
-        ENGINE + "Engine+Leases.swift", "      takeOver(grant.state)\n",
+        ENGINE, "      takeOver(grant.state)\n",
         "      var state = grant.state\n      if PLANTED { state.breakers = [] }\n      takeOver(state)\n")),
     bug("a release that keeps holding", 200, (
-        ENGINE + "Engine+Leases.swift", "    forget(idle)\n", "    if !PLANTED { forget(idle) }\n")),
+        ENGINE, "    forget(idle)\n", "    if !PLANTED { forget(idle) }\n")),
     bug("a shard given back with attempts under way", 200, (
-        ENGINE + "Engine+Leases.swift", "idle = leases.leaving.subtracting(busyShards())",
+        ENGINE, "idle = leases.leaving.subtracting(busyShards())",
         "idle = PLANTED ? leases.leaving : leases.leaving.subtracting(busyShards())")),
     bug("calls for others kept in memory", 200, only_unless(
-        ENGINE + "Engine+Accept.swift", "guard owns(new.spec.target) else { return insertElsewhere(new) }")),
+        ENGINE, "guard owns(new.spec.target) else { return insertElsewhere(new) }")),
     bug("calls that others accepted never looked for", 500, only_unless(
-        ENGINE + "Engine+Leases.swift",
-        "if let due = grant.state.nextDue { storeNextDue = min(storeNextDue ?? due, due) }")),
+        ENGINE, "if let due = grant.state.nextDue { storeNextDue = min(storeNextDue ?? due, due) }")),
     bug("an attempt begun after its lease", 500, (
-        ENGINE + "LeaseTable.swift", "var startBefore: Timestamp? { settings == nil ?",
+        ENGINE, "var startBefore: Timestamp? { settings == nil ?",
         "var startBefore: Timestamp? { settings == nil || PLANTED ?")),
     bug("surplus shards kept", 200, (
-        ENGINE + "Engine+Leases.swift", "if surplus > 0 { leave(", "if surplus > 0, !PLANTED { leave(")),
+        ENGINE, "if surplus > 0 { leave(", "if surplus > 0, !PLANTED { leave(")),
     # The store's part, in the simulated one.
     bug("a takeover before the lease expired", 200, (
         STORE, "sessions where session.expiresAt <= now {",
