@@ -65,6 +65,7 @@ enum StatusText {
     case 504: "Gateway Timeout"
     case 505: "HTTP Version Not Supported"
     case 507: "Insufficient Storage"
+    case 508: "Loop Detected"
     case 511: "Network Authentication Required"
     default: ""
     }

@@ -105,7 +105,7 @@ public final class Service: Sendable {
       handler: Routes(
         runtime: runtime, limits: limits, longestWait: settings.maxWaitTime, maxBatch: settings.maxBatch,
         maxLineBytes: settings.maxDescriptorBytes,
-        maxScan: settings.maxScan,
+        maxScan: settings.maxScan, maxHops: settings.maxHops,
         policies: shelf,
         operations: BulkShelf(runner: bulk, limit: settings.maxOperations, rate: settings.operationRate), keys: keys,
         pages: PageGuard(hosts: settings.allowedHosts, origins: settings.corsOrigins), proxies: settings.trustedProxies,

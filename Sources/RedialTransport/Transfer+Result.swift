@@ -11,7 +11,8 @@ extension Transfer {
     guard code == CURLE_OK, redirects < request.maxRedirects,
       let location = redial_curl_get_text(handle, CURLINFO_REDIRECT_URL),
       let next = hop.redirected(
-        Int(redial_curl_get_long(handle, CURLINFO_RESPONSE_CODE)), to: String(cString: location))
+        Int(redial_curl_get_long(handle, CURLINFO_RESPONSE_CODE)), to: String(cString: location),
+        without: request.secretHeaders)
     else { return nil }
     earlier += elapsed
     let left = request.timeout - .microseconds(earlier)

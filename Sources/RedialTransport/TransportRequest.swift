@@ -21,6 +21,9 @@ public struct TransportRequest: Sendable {
   public var captureLimit: Int
   /// How many redirects are followed; 0 for none. Each is a request of its own, with what is left of the time.
   public var maxRedirects: Int
+  /// Names of header fields, in lower case, that a redirect to another origin takes away, beside those that are credentials by
+  /// their names.
+  public var secretHeaders: [String] = []
 
   /// What is set about TLS, for the origins that the attempt's requests go to; nil when nothing is.
   public var tls: CallTLS?

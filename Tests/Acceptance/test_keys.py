@@ -126,6 +126,8 @@ def test_a_scope_is_good_for_its_operations_and_no_others(redial, scope):
         answer = client(method.upper(), path_of(path), None, key)
         method = "get" if method == "head" else method
         needed = next(s for s, operations in SCOPES.items() if (method, path) in operations)
+        if path.endswith("/replay") and scope == "submit":
+            needed = "operate"  # as well
         if needed in (None, scope) or scope == "admin":
             assert answer.status not in (401, 403), (method, path)
         else:

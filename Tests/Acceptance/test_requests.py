@@ -212,19 +212,24 @@ def test_a_replay_obeys_the_egress_policy_of_today(redial, receiver):
     assert replay(service, identity, status=422)["errors"][0]["pointer"] == "/url"
 
 
-def test_a_replay_with_another_request_takes_the_scope_payloads(redial, receiver):
+def test_a_replay_takes_the_scope_operate_and_payloads_if_it_could_reveal_the_original(redial, receiver):
     target, service = receiver(), redial()
     locked(service)
     identity = service.submit(url=target.url, body="x", delay="1h")
-    submitter = bearer(make(service, "submit")["key"])
-    assert replay(service, identity, {"delay": "1h", "labels": {"a": "b"}}, headers=submitter)["replayOf"] == identity
+    # Whoever may only submit cannot have a stranger's request sent again, with the credentials in it.
+    submitter = bearer(make(service, "submit", "payloads")["key"])
+    for changes in (None, {"delay": "1h"}, {"body": "y"}):
+        assert "operate" in replay(service, identity, changes, 403, submitter)["detail"]
+    operator = bearer(make(service, "submit", "operate")["key"])
+    assert replay(service, identity, {"delay": "1h", "labels": {"a": "b"}}, headers=operator)["replayOf"] == identity
     for changes in ({"url": target.url}, {"method": "PUT"}, {"headers": {}}, {"body": "y"}, {"json": 1},
-                    {"bodyBase64": ""}):
-        assert "payloads" in replay(service, identity, changes, 403, submitter)["detail"]
-    assert "payloads" in replay(service, identity, None, 403, submitter, "?dryRun=true")["detail"]
-    both = bearer(make(service, "submit", "payloads")["key"])
-    assert replay(service, identity, {"body": "y", "delay": "1h"}, headers=both)["replayOf"] == identity
-    assert "submit" in replay(service, identity, None, 403, bearer(make(service, "payloads")["key"]))["detail"]
+                    {"bodyBase64": ""}, {"capture": {"redactHeaders": []}}, {"callback": {"url": target.url}},
+                    {"redirects": {"max": 1}}):
+        assert "payloads" in replay(service, identity, changes, 403, operator)["detail"]
+    assert "payloads" in replay(service, identity, None, 403, operator, "?dryRun=true")["detail"]
+    every = bearer(make(service, "submit", "operate", "payloads")["key"])
+    assert replay(service, identity, {"body": "y", "delay": "1h"}, headers=every)["replayOf"] == identity
+    assert "submit" in replay(service, identity, None, 403, bearer(make(service, "operate", "payloads")["key"]))["detail"]
 
 
 def test_the_command_replays_with_changes(redial, receiver):

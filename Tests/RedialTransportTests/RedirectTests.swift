@@ -100,6 +100,33 @@ struct RedirectTests {
     #expect(!far.contains("secret") && far.contains("X-Plain: 1"))
   }
 
+  @Test(
+    "a field is a credential by a word of its name",
+    arguments: [
+      "X-Functions-Key", "Ocp-Apim-Subscription-Key", "X-Auth-Key", "X-Access-Key", "Private-Key", "Api_Key", "X-Auth",
+      "X-Session-Id", "X-JWT-Assertion", "Cf-Access-Jwt-Assertion", "X-Passwd", "X-Credentials", "X-Amz-Credential",
+      "X-Authorization", "authToken", "xApiKey", "X-CSRF", "Proxy-Authorization", "apikey",
+    ])
+  func personal(_ name: String) { #expect(Hop.isPersonal(name)) }
+
+  @Test(
+    "a field is none by letters that only look like one",
+    arguments: [
+      "Idempotency-Key", "X-Author", "X-Monkey", "X-Design", "Accept", "Content-Type", "X-Compass", "User-Agent",
+    ])
+  func plain(_ name: String) { #expect(!Hop.isPersonal(name)) }
+
+  @Test("fields that are said to be secret stay with their origin")
+  func secret() throws {
+    let hop = Hop(
+      url: "https://a.example/", method: "GET",
+      headers: [HeaderField("X-Hidden", "1"), HeaderField("X-Plain", "2")], body: [])
+    let near = hop.redirected(302, to: "https://a.example/b", without: ["x-hidden"])
+    #expect(near?.headers.map(\.name).count == 2)
+    let far = hop.redirected(302, to: "https://b.example/", without: ["x-hidden"])
+    #expect(far?.headers.map(\.value) == ["2"])
+  }
+
   @Test("each hop is held to the egress policy")
   func egress() throws {
     let inner = target { _ in nil }

@@ -25,6 +25,9 @@ public final class CallSpec: Sendable {
   public let policyName: String?
   /// The call that this one repeats, with or without changes.
   public let replayOf: CallID?
+  /// Through how many services like this one it has come: 0 for what a client submits, one more for what an attempt of a call
+  /// submits.
+  public let hops: Int
   /// When the call's payloads, and with them its header fields, were erased.
   public let contentErasedAt: Timestamp?
   /// Whether the request may be repeated once it may have been executed: yes, unless the client says no.
@@ -76,14 +79,14 @@ public final class CallSpec: Sendable {
     url: String, method: String, headers: [HeaderField], target: String, policy: RetryPolicy,
     idempotent: Bool = true, labels: [Label] = [], callback: Callback? = nil, captureLimit: Int,
     maxRedirects: Int = 0, redactedHeaders: [String] = [], priority: Int = CallSpec.defaultPriority,
-    orderingKey: String? = nil
+    orderingKey: String? = nil, hops: Int = 0
   ) {
     self.init(
       url: url, method: method, headers: headers, target: target, policy: policy, policyJSON: nil,
       policyName: nil,
       idempotent: idempotent, labels: labels, callback: callback, captureLimit: captureLimit,
       maxRedirects: maxRedirects, redactedHeaders: redactedHeaders,
-      priority: priority, orderingKey: orderingKey)
+      priority: priority, orderingKey: orderingKey, hops: hops)
   }
 
   /// - Parameter policyJSON: What writing `policy` gives; nil to write it when it is asked for.
@@ -91,8 +94,9 @@ public final class CallSpec: Sendable {
     url: String, method: String, headers: [HeaderField], target: String, policy: RetryPolicy, policyJSON: [UInt8]?,
     policyName: String?, idempotent: Bool, labels: [Label], callback: Callback?, captureLimit: Int, maxRedirects: Int,
     redactedHeaders: [String], priority: Int, orderingKey: String?, replayOf: CallID? = nil,
-    contentErasedAt: Timestamp? = nil, warnings: [CallWarning] = []
+    contentErasedAt: Timestamp? = nil, hops: Int = 0, warnings: [CallWarning] = []
   ) {
+    self.hops = hops
     self.replayOf = replayOf
     self.url = url
     self.method = method
@@ -132,7 +136,7 @@ public final class CallSpec: Sendable {
       policyName: policyName, idempotent: idempotent, labels: keepingLabels ? labels : [],
       callback: callback.map { Callback(url: Self.withoutQuery($0.url), events: $0.events) },
       captureLimit: captureLimit, maxRedirects: maxRedirects, redactedHeaders: redactedHeaders, priority: priority,
-      orderingKey: orderingKey, replayOf: replayOf, contentErasedAt: contentErasedAt ?? time)
+      orderingKey: orderingKey, replayOf: replayOf, contentErasedAt: contentErasedAt ?? time, hops: hops)
   }
 
   /// The same as that of a call that repeats another.
@@ -143,7 +147,7 @@ public final class CallSpec: Sendable {
       url: url, method: method, headers: headers, target: target, policy: policy, policyJSON: policyJSON,
       policyName: policyName, idempotent: idempotent, labels: labels, callback: callback, captureLimit: captureLimit,
       maxRedirects: maxRedirects, redactedHeaders: redactedHeaders, priority: priority, orderingKey: orderingKey,
-      replayOf: original, warnings: warnings)
+      replayOf: original, hops: hops, warnings: warnings)
   }
 
   /// Whether everything that ``erased(at:keepingLabels:)`` takes away is gone already.

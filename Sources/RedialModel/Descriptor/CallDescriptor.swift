@@ -45,6 +45,11 @@ public struct CallDescriptor: Sendable {
     /// Whether the client may name a target other than the URL's origin.
     public var mayNameTargets = true
 
+    /// Through how many services like this one the submission has come.
+    public var hops = 0
+    /// What ``hops`` can be at most.
+    public static let mostHops = 100
+
     /// The longest target that a client may name, in bytes. One that follows from a URL may be longer.
     var targetBytes = 255
 

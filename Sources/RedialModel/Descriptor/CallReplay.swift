@@ -8,9 +8,12 @@ public struct CallReplay: Sendable {
   private let named: Set<String>
 
   private static let bodies: Set<String> = ["body", "json", "bodyBase64"]
-  private static let request: Set<String> = bodies.union(["url", "method", "headers"])
+  /// What a replay may have otherwise and still send the original's request to the original's place, and show no more of it.
+  private static let harmless: Set<String> = [
+    "policy", "delay", "startAt", "idempotent", "labels", "priority", "orderingKey", "target",
+  ]
   /// What the spec of an accepted call says and no client may.
-  private static let internals: Set<String> = ["policyName", "contentErasedAt", "namespace", "replayOf"]
+  private static let internals: Set<String> = ["policyName", "contentErasedAt", "namespace", "replayOf", "hops"]
 
   /// Reads changes; no bytes at all are none.
   ///
@@ -38,8 +41,9 @@ public struct CallReplay: Sendable {
     return CallReplay(changes: changes, named: named)
   }
 
-  /// Whether another request is made than the original's: another URL, method, header field or body.
-  public var changesRequest: Bool { !named.isDisjoint(with: Self.request) }
+  /// Whether something is changed by which one could see what the original holds: the request, where redirects may lead it, what is
+  /// kept and shown of the answer, or who is told of it.
+  public var canReveal: Bool { !named.isSubset(of: Self.harmless) }
 
   /// Whether the new call has the original's body.
   public var keepsBody: Bool { named.isDisjoint(with: Self.bodies) }

@@ -52,6 +52,7 @@ extension CallSpec {
     if let policyName { writer.field("policyName", policyName) }
     if let replayOf { writer.field("replayOf", replayOf) }
     if let contentErasedAt { writer.field("contentErasedAt", contentErasedAt) }
+    if hops > 0, redaction == nil { writer.field("hops", hops) }
     writer.field("target", targetName)
     // People know it by the key that they use.
     if redaction == nil, !namespace.isDefault { writer.field("namespace", namespace.name) }

@@ -28,13 +28,24 @@ extension DescriptorReader {
     let words = first.pointer.isEmpty ? "It \(first.detail)" : "\(first.pointer) \(first.detail)"
     throw Problem(
       status: status, code: code, title: title,
-      detail: faults.count == 1 ? "\(words)." : "\(words), and \(faults.count - 1) more; see errors.",
-      errors: Array(faults.prefix(Self.maximumFaults)))
+      detail: faultCount == 1 ? "\(words)." : "\(words), and \(faultCount - 1) more; see errors.", errors: faults)
   }
 
-  /// Notes a fault.
+  /// Notes a fault. The first 50 are kept and told; the others are counted.
   mutating func fault(_ pointer: String, _ detail: String) {
-    faults.append(.init(pointer: pointer, detail: detail))
+    faultCount += 1
+    if faults.count < Self.maximumFaults { faults.append(.init(pointer: pointer, detail: detail)) }
+  }
+
+  /// Passes over what is left of an array, and answers how many elements that were: what is beyond a bound is not kept to be
+  /// compared with, for that would take time by the square of it.
+  mutating func skipElements() throws(JSONError) -> Int {
+    var count = 0
+    while try json.nextElement() {
+      _ = try json.skipValue()
+      count += 1
+    }
+    return count
   }
 
   /// A member name as part of a JSON Pointer (RFC 6901 §3).

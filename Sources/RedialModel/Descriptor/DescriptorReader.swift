@@ -7,6 +7,8 @@ internal import RedialCore
 struct DescriptorReader: ~Copyable {
   var json: JSONReader
   var faults: [Problem.Fault] = []
+  /// How many faults there are; ``faults`` has the first of them.
+  var faultCount = 0
   let limits: CallDescriptor.Limits
 
   private var url: String?
@@ -22,6 +24,7 @@ struct DescriptorReader: ~Copyable {
   private(set) var policyName: String?
   private var replayOf: CallID?
   private var contentErasedAt: Timestamp?
+  private var hops: Int?
   private var namespace: Namespace?
   private var start: CallDescriptor.Start?
   private var startMember: StaticString?
@@ -39,7 +42,7 @@ struct DescriptorReader: ~Copyable {
   private enum Member: Int, CaseIterable {
     case url, method, headers, body, json, bodyBase64, policy, delay, startAt, target, idempotent, labels, callback
     case capture, redirects, orderingKey, priority
-    case policyName, replayOf, contentErasedAt, namespace
+    case policyName, replayOf, contentErasedAt, namespace, hops
   }
 
   private static let allMembers = Members(Member.allCases.map { "\($0)" })
@@ -96,6 +99,7 @@ struct DescriptorReader: ~Copyable {
     case .policyName: policyName = try string("/policyName")
     case .replayOf: replayOf = try string("/replayOf").flatMap { CallID($0) }
     case .namespace: try readNamespace()
+    case .hops: hops = try integer("/hops", in: 0...CallDescriptor.Limits.mostHops)
     case .contentErasedAt: contentErasedAt = try string("/contentErasedAt").flatMap { TimestampText.parse($0) }
     }
   }
@@ -133,7 +137,15 @@ struct DescriptorReader: ~Copyable {
     guard try expect(.object, "/headers", "must be an object of strings or arrays of strings") else { return }
     try json.beginObject()
     headers.reserveCapacity(4)
+    // What was accepted may have a content-type besides.
+    let most = limits.isAccepted ? Int.max : HeaderRules.maximumCount
+    var tooMany = false
     while let name = try json.nextKey() {
+      if headers.count >= most {
+        tooMany = true
+        _ = try json.skipValue()
+        continue
+      }
       if let detail = HeaderRules.fault(inName: name, isAccepted: limits.isAccepted) {
         fault("/headers/\(Self.escaped(name))", detail)
       }
@@ -142,14 +154,20 @@ struct DescriptorReader: ~Copyable {
       }
       if try json.peek() == .array {
         try json.beginArray()
-        while try json.nextElement() { try readHeaderValue(name) }
+        while try json.nextElement() {
+          if headers.count < most {
+            try readHeaderValue(name)
+          } else {
+            tooMany = true
+            _ = try json.skipValue()
+          }
+        }
       } else {
         try readHeaderValue(name)
       }
     }
-    if headers.count > HeaderRules.maximumCount
-      || headers.reduce(0, { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }) > HeaderRules.maximumBytes
-    {
+    let bytes = headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
+    if tooMany || bytes > HeaderRules.maximumBytes && !limits.isAccepted {
       fault("/headers", "has more than \(HeaderRules.maximumCount) fields or \(HeaderRules.maximumBytes) bytes")
     }
   }
@@ -221,10 +239,10 @@ struct DescriptorReader: ~Copyable {
       policy = known
       return
     }
-    let faultsBefore = faults.count
+    let faultsBefore = faultCount
     var draft = PolicyDraft()
     try draft.read(from: &self)
-    if faults.count == faultsBefore { policy = KnownPolicies.recent.note(draft, readFrom: text) }
+    if faultCount == faultsBefore { policy = KnownPolicies.recent.note(draft, readFrom: text) }
   }
 
   private mutating func readStart(_ member: Member, _ key: StaticString) throws(JSONError) {
@@ -274,8 +292,14 @@ struct DescriptorReader: ~Copyable {
   private mutating func readLabels() throws(JSONError) {
     guard try expect(.object, "/labels", "must be an object of strings") else { return }
     try json.beginObject()
+    var tooMany = false
     while let name = try json.nextKey() {
       func pointer() -> String { "/labels/\(Self.escaped(name))" }
+      if labels.count >= Self.maximumLabels {
+        tooMany = true
+        _ = try json.skipValue()
+        continue
+      }
       guard let value = try string(pointer()) else { continue }
       if name.isEmpty || name.utf8.count > Self.maximumLabelLength || value.utf8.count > Self.maximumLabelLength {
         fault(pointer(), "must have a name of 1 to \(Self.maximumLabelLength) bytes and a value of at most as many")
@@ -286,7 +310,7 @@ struct DescriptorReader: ~Copyable {
       }
       labels.append(.init(name: name, value: value))
     }
-    if labels.count > Self.maximumLabels { fault("/labels", "has more than \(Self.maximumLabels) members") }
+    if tooMany { fault("/labels", "has more than \(Self.maximumLabels) members") }
   }
 
   private mutating func readCallback() throws(JSONError) {
@@ -344,7 +368,7 @@ struct DescriptorReader: ~Copyable {
     guard try expect(.array, "/capture/redactHeaders", "must be an array of header field names") else { return }
     try json.beginArray()
     var position = 0
-    while try json.nextElement() {
+    while position < HeaderRules.maximumCount, try json.nextElement() {
       let pointer = "/capture/redactHeaders/\(position)"
       position += 1
       guard let name = try string(pointer)?.lowercased() else { continue }
@@ -354,7 +378,7 @@ struct DescriptorReader: ~Copyable {
         redactedHeaders.append(name)
       }
     }
-    if position > HeaderRules.maximumCount {
+    if position == HeaderRules.maximumCount, try skipElements() > 0 {
       fault("/capture/redactHeaders", "has more than \(HeaderRules.maximumCount) names")
     }
   }
@@ -409,7 +433,8 @@ struct DescriptorReader: ~Copyable {
       callback: callback.take(),
       captureLimit: captureLimit ?? min(CallDescriptor.defaultCaptureBytes, limits.captureBytes),
       maxRedirects: maxRedirects ?? 0, redactedHeaders: redactedHeaders, priority: priority ?? CallSpec.defaultPriority,
-      orderingKey: orderingKey.take(), replayOf: replayOf, contentErasedAt: contentErasedAt, warnings: warnings)
+      orderingKey: orderingKey.take(), replayOf: replayOf, contentErasedAt: contentErasedAt,
+      hops: hops ?? limits.hops, warnings: warnings)
     return CallDescriptor(spec: spec, body: body.take() ?? [], start: start ?? .after(.zero))
   }
 }

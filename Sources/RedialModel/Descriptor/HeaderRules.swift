@@ -19,6 +19,7 @@ enum HeaderRules {
     name.count == 14
       && (ASCIIText.equal(name, ignoringCase: "redial-call-id")
         || ASCIIText.equal(name, ignoringCase: "redial-attempt"))
+      || name.count == 11 && ASCIIText.equal(name, ignoringCase: "redial-hops")
   }
 
   /// Whether it is a field that belongs to the connection or to the framing of the message, which libcurl looks after

@@ -93,11 +93,15 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
     guard try reader.expect(.array, pointer, "must be an array of strings") else { return names }
     try reader.json.beginArray()
     var position = 0
-    while try reader.json.nextElement() {
+    // No list of names may have more than this many; who reads one says how many it may have.
+    while position <= Self.maximumTargets, try reader.json.nextElement() {
       defer { position += 1 }
       guard let name = try reader.string("\(pointer)/\(position)") else { continue }
       if let detail = fault(name) { reader.fault("\(pointer)/\(position)", detail) }
       if !names.contains(name) { names.append(name) }
+    }
+    if position > Self.maximumTargets, try reader.skipElements() > 0, names.count <= Self.maximumTargets {
+      reader.fault(pointer, "has more than \(Self.maximumTargets) members")
     }
     return names
   }

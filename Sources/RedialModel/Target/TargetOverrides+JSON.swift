@@ -8,22 +8,12 @@ extension TargetOverrides {
   public static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> TargetOverrides {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: CallDescriptor.Limits())
     var overrides = TargetOverrides()
-    do {
+    try reader.readWhole { reader throws(JSONError) in
       if try reader.expect(.object, "", "must be a JSON object such as {\"maxInFlight\": 10}") {
         try overrides.readMembers(&reader)
       }
-      try reader.json.finish()
-    } catch {
-      throw Problem(
-        status: 400, code: "invalidJSON", title: "The request body is not valid JSON",
-        detail: "At byte \(error.offset): \(error.reason).",
-        errors: [.init(pointer: "", detail: "at byte \(error.offset): \(error.reason)")])
     }
-    if let first = reader.faults.first {
-      throw Problem(
-        status: 422, code: "invalidTargetSettings", title: "The target's settings cannot be accepted",
-        detail: "\(first.pointer.isEmpty ? "It" : first.pointer) \(first.detail).", errors: reader.faults)
-    }
+    try reader.refuseFaults(code: "invalidTargetSettings", title: "The target's settings cannot be accepted")
     return overrides
   }
 

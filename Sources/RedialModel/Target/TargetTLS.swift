@@ -111,7 +111,7 @@ public struct TargetTLS: Sendable, Hashable {
     guard try reader.expect(.array, "/tls/origins", "must be an array of origins") else { return }
     try reader.json.beginArray()
     var position = 0
-    while try reader.json.nextElement() {
+    while position < Self.mostOrigins, try reader.json.nextElement() {
       let pointer = "/tls/origins/\(position)"
       position += 1
       guard let text = try reader.string(pointer) else { continue }
@@ -121,7 +121,9 @@ public struct TargetTLS: Sendable, Hashable {
         reader.fault(pointer, "must be an origin such as https://api.example.com")
       }
     }
-    if position > Self.mostOrigins { reader.fault("/tls/origins", "has more than \(Self.mostOrigins) origins") }
+    if position == Self.mostOrigins, try reader.skipElements() > 0 {
+      reader.fault("/tls/origins", "has more than \(Self.mostOrigins) origins")
+    }
   }
 
   /// The origin that a URL without a path is; nil for any other text.

@@ -223,7 +223,7 @@ extension Route {
     case .health, .dashboard, .contract: .open
     // A load balancer has no key, and gets the status alone.
     case .readiness: hasKey ? .scope(.read) : .open
-    // A replay with another request takes the scope payloads, too; the route itself sees to that.
+    // A replay takes the scope operate, too, and payloads if it could reveal the original; the route itself sees to that.
     case .submit, .submitBatch, .forward, .replay: .scope(.submit)
     case .list, .call, .attempts, .targets, .target, .events, .preview, .simulate: .scope(.read)
     case .policies, .policy, .statistics, .operations, .operation: .scope(.read)

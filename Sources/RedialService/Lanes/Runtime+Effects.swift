@@ -109,11 +109,12 @@ extension Runtime {
       beginnings.numbers.reserveCapacity(beginnings.most)
     }
     let spec = start.call.spec
-    beginnings.requests.append(
-      TransportRequest(
-        id: UInt64(start.call.id.rawValue), url: spec.url, method: spec.method, headers: fields,
-        body: start.call.body, source: bodies.source(of: start.call), timeout: start.timeout,
-        captureLimit: spec.captureLimit, maxRedirects: spec.maxRedirects, tls: start.tls))
+    var request = TransportRequest(
+      id: UInt64(start.call.id.rawValue), url: spec.url, method: spec.method, headers: fields,
+      body: start.call.body, source: bodies.source(of: start.call), timeout: start.timeout,
+      captureLimit: spec.captureLimit, maxRedirects: spec.maxRedirects, tls: start.tls)
+    if spec.maxRedirects > 0 { request.secretHeaders = redaction.headers + spec.redactedHeaders }
+    beginnings.requests.append(request)
     beginnings.numbers.append(start.number)
     if start.call.kind == .webhook { endpoints.began(UInt64(start.call.id.rawValue), to: spec.target) }
     if tracer != nil { beginnings.traced.append(start) }

@@ -17,7 +17,7 @@ extension Routes {
         status: items.isEmpty ? 422 : 413, code: "invalidBatch", title: "The batch cannot be accepted",
         detail: "It has \(items.count) calls; 1 to \(maxBatch) are accepted at once.")
     }
-    let (keyText, limits) = (try keyText(of: request), limits(for: caller))
+    let (keyText, limits) = (try keyText(of: request), try limits(for: caller, request))
     let answer = BatchAnswer(count: items.count, form: form) { [runtime] in runtime.respond(responder, $0) }
     var events: [EngineEvent] = []
     events.reserveCapacity(items.count)

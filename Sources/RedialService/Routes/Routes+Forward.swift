@@ -15,8 +15,9 @@ extension Routes {
     var options = ForwardOptions()
     let text = try descriptor(of: url, request, &options)
     let key = try keyText(of: request)
+    let limits = try limits(for: caller, request)
     var descriptor = try text.withUnsafeBufferPointer { bytes throws(Problem) in
-      try CallDescriptor.read(bytes, limits: limits(for: caller))
+      try CallDescriptor.read(bytes, limits: limits)
     }
     descriptor.key = key.map {
       IdempotencyKey(text: caller.qualified($0), fingerprint: Self.fingerprint(of: request, to: url, options))
@@ -44,6 +45,9 @@ extension Routes {
     "connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "trailer", "transfer-encoding",
     "upgrade", "host", "content-length", "expect", "prefer", "cookie",
   ]
+
+  /// What an attempt says of itself.
+  private static let ofAttempts: Set<String> = ["redial-call-id", "redial-attempt", "redial-hops"]
 
   /// The descriptor that the request amounts to, as JSON: what is checked is then the same as for any other.
   private func descriptor(
@@ -73,6 +77,8 @@ extension Routes {
         let own = String(name.dropFirst("redial-".count))
         if deliberate.contains(where: { $0.name == own }), problem == nil { problem = ForwardOptions.repeated(name) }
         deliberate.append((own, value))
+      } else if Self.ofAttempts.contains(name) {
+        // Another service like this one makes the request.
       } else if name.hasPrefix("redial-") {
         if let fault = said.take(name.dropFirst("redial-".count), value), problem == nil { problem = fault }
       } else if isProxied, ForwardedAddress.names.contains(name) {

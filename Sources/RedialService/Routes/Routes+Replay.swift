@@ -11,12 +11,13 @@ extension Routes {
     let isDryRun = try isDryRun(request.query)
     if !request.body.isEmpty { try checkContentType(request.header("content-type")) }
     let replay = try CallReplay.read(request.body.bindMemory(to: UInt8.self))
-    // Who has another request made with what the original holds could have it sent to himself; a dry run shows it.
-    if replay.changesRequest || isDryRun, !admits(caller, to: .payloads, responder) { return }
+    // The original may be another client's: its request is sent again, with the credentials in it.
+    guard admits(caller, to: .operate, responder) else { return }
+    if replay.canReveal || isDryRun, !admits(caller, to: .payloads, responder) { return }
     let key = try keyText(of: request).map {
       IdempotencyKey(text: caller.qualified($0), fingerprint: Self.fingerprint(ofReplay: id, request.body))
     }
-    let limits = limits(for: caller)
+    let limits = try limits(for: caller, request)
     let wait = preferredWait(request)
     runtime.query(responder) { [self] () throws -> HTTPResponse? in
       do {

@@ -19,7 +19,8 @@ extension Routes {
         caller: caller, key: try keyText(of: request), isMinimal: Preferences(of: request).isMinimal,
         mayGoOn: { [keys] in keys.refusal(of: caller) }, charge: charge(for: caller))
       return BatchStream(
-        runtime, responder, limits(for: caller), BatchStream.Limits(lines: maxBatch, bytes: maxLineBytes), options)
+        runtime, responder, try limits(for: caller, request), BatchStream.Limits(lines: maxBatch, bytes: maxLineBytes),
+        options)
     } catch {
       runtime.metrics.count { $0.refused += 1 }
       runtime.respond(responder, Answer.problem(error))

@@ -12,6 +12,8 @@ struct Routes: HTTPHandler {
   let maxBatch: Int
   let maxLineBytes: Int
   let maxScan: Int
+  /// Through how many services like this one a submission may have come.
+  let maxHops: Int
   let policies: PolicyShelf
   let operations: BulkShelf
   let keys: KeyRing
@@ -187,14 +189,36 @@ struct Routes: HTTPHandler {
   private static let longestTarget = 512
 
   /// What a caller may ask for.
-  func limits(for caller: Caller) -> CallDescriptor.Limits {
+  ///
+  /// - Throws: A problem of status 508 for what has come through too many services like this one.
+  func limits(
+    for caller: Caller, _ request: borrowing HTTPRequest
+  ) throws(Problem) -> CallDescriptor.Limits {
     let mayNameTargets = targetNaming.allows(caller)
+    let hops = try hops(of: request)
     // As it is for nearly everybody.
-    if caller.namespace.isDefault, mayNameTargets { return limits }
+    if caller.namespace.isDefault, mayNameTargets, hops == 0 { return limits }
     var limits = limits
+    limits.hops = hops
     limits.namespace = caller.namespace
     limits.mayNameTargets = mayNameTargets
     return limits
+  }
+
+  /// Through how many services like this one a submission has come. Where a proxy leads from a target back to this service, a call
+  /// could submit itself, and more, for ever.
+  private func hops(of request: borrowing HTTPRequest) throws(Problem) -> Int {
+    let field = request.header("redial-hops")
+    guard field != nil || request.header("redial-call-id") != nil else { return 0 }
+    let hops = field.flatMap { Int($0) }.map { max(1, $0) } ?? 1
+    guard hops <= min(maxHops, CallDescriptor.Limits.mostHops) else {
+      throw Problem(
+        status: 508, code: "tooManyHops", title: "The call goes round in a circle",
+        detail:
+          "This submission comes from the attempt of a call that was itself submitted by one, \(hops) times over; "
+          + "maxHops is \(maxHops). Look where the URLs of these calls lead.")
+    }
+    return hops
   }
 
   private func submit(
@@ -207,7 +231,7 @@ struct Routes: HTTPHandler {
     }
     let key = try keyText(of: request)
     let body = request.body.bindMemory(to: UInt8.self)
-    var descriptor = try CallDescriptor.read(body, limits: limits(for: caller))
+    var descriptor = try CallDescriptor.read(body, limits: limits(for: caller, request))
     if isDryRun { return showPlan(of: descriptor, responder, caller) }
     descriptor.key = key.map {
       IdempotencyKey(text: caller.qualified($0), fingerprint: SHA256Digest.of(request.body))

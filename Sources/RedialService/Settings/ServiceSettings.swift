@@ -49,6 +49,8 @@ public struct ServiceSettings: Sendable {
   public var maxWaitTime = Duration.seconds(60)
   /// The most calls that one request may hand over.
   public var maxBatch = 1000
+  /// Through how many services like this one a submission may have come.
+  public var maxHops = 3
   /// The most calls that are looked at, and left out if they do not fit, for one page of a list.
   public var maxScan = CallQuery.defaultScanLimit
   /// The bounds of previews, simulations and dry runs.

@@ -209,6 +209,9 @@ extension Setting {
     span("maxWaitTime", \.maxWaitTime, "How long a client may wait for a call to end."),
     whole("maxBatch", \.maxBatch, 1...100_000, "Maximum calls in one request."),
     whole(
+      "maxHops", \.maxHops, 0...100,
+      "How often a call may be submitted by the attempt of another call, one after the other."),
+    whole(
       "maxScan", \.maxScan, 100...1_000_000,
       "Maximum calls examined for one page of a list, for conditions without an index."),
     whole("maxOperations", \.maxOperations, 1...1000, "Maximum bulk operations that run at a time."),

@@ -50,7 +50,8 @@ public enum SettingGroup: String, Sendable, CaseIterable {
     case .calls:
       [
         "maxInFlight", "maxHeld", "maxHeldBytes", "streamBodiesAbove", "maxUnfinished", "namespaceShare", "maxWaiting",
-        "maxWaitTime", "maxBatch", "maxScan", "maxOperations", "operationRate", "maxPolicies", "maxPolicyVersions",
+        "maxWaitTime", "maxBatch", "maxHops", "maxScan", "maxOperations", "operationRate", "maxPolicies",
+        "maxPolicyVersions",
       ]
     case .forecasts: ["maxPreviewDraws", "maxSimulationAttempts", "maxForecastsPerKey", "maxForecasts"]
     case .targets:

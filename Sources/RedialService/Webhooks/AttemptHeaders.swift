@@ -33,15 +33,17 @@ struct AttemptHeaders: Sendable {
         HeaderField(
           "webhook-signature",
           secrets.map { $0.signature(id: id, timestamp: seconds, payload: start.call.body) }.joined(separator: " ")))
+      fields.append(HeaderField("Redial-Hops", "\(start.call.spec.hops + 1)"))
     case .call:
       let id = start.call.id.description
       // Earlier versions accepted these fields from clients, and calls of theirs may still be stored.
-      fields.removeAll { $0.isNamed("redial-call-id") || $0.isNamed("redial-attempt") }
+      fields.removeAll { $0.isNamed("redial-call-id") || $0.isNamed("redial-attempt") || $0.isNamed("redial-hops") }
       if !fields.contains(where: { $0.isNamed("idempotency-key") }) {
         fields.append(HeaderField("Idempotency-Key", id))
       }
       fields.append(HeaderField("Redial-Call-Id", id))
       fields.append(HeaderField("Redial-Attempt", "\(start.number)"))
+      if start.call.spec.hops > 0 { fields.append(HeaderField("Redial-Hops", "\(start.call.spec.hops + 1)")) }
       addTrace(of: start, to: &fields)
     }
     return fields

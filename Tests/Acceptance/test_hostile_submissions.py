@@ -1,0 +1,135 @@
+"""Submissions made to keep the service busy, or to have it submit more by itself."""
+
+import json
+import socket
+import threading
+import time
+
+import pytest
+from processes import wait_until
+
+MEGABYTE = 1 << 20
+
+
+def words(count):
+    """Different names of four letters."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return ["x" + letters[n // 676 % 26] + letters[n // 26 % 26] + letters[n % 26] + str(n // 17576) for n in range(count)]
+
+
+def longest_wait(service, request):
+    """Makes a request, and answers with its answer and the longest that a health check took meanwhile, in seconds."""
+    answers, worst = [], 0.0
+    thread = threading.Thread(target=lambda: answers.append(request()))
+    thread.start()
+    while thread.is_alive():
+        began = time.monotonic()
+        assert service("GET", "/healthz").status == 200
+        worst = max(worst, time.monotonic() - began)
+        time.sleep(0.005)
+    return answers[0], worst
+
+
+URL = "http://127.0.0.1:9/"
+
+
+@pytest.mark.parametrize("member, value, pointer", [
+    ("capture", {"redactHeaders": words(100_000)}, "/capture/redactHeaders"),
+    ("labels", {word: "" for word in words(80_000)}, "/labels"),
+    ("headers", {word: "" for word in words(80_000)}, "/headers"),
+    ("headers", {"x-many": words(80_000)}, "/headers"),
+])
+def test_a_list_of_a_megabyte_is_refused_without_comparing_all_with_all(redial, member, value, pointer):
+    service = redial()
+    body = json.dumps({"url": URL, member: value}, separators=(",", ":"))
+    assert len(body) < MEGABYTE
+    answer, worst = longest_wait(service, lambda: service("POST", "/v1/calls", body, {"content-type": "application/json"}))
+    assert answer.status == 422 and answer.json["errors"][0]["pointer"] == pointer, answer.body[:300]
+    assert len(answer.body) < 50_000
+    # Comparing all with all took from 6 to 37 seconds.
+    assert worst < 3
+
+
+def test_faults_by_the_thousand_are_counted_and_the_first_are_told(redial):
+    service = redial()
+    answer = service("PUT", "/v1/targets/x", {"tls": {"origins": [1] * 20_000}, "nonsense": 1})
+    assert answer.status == 422 and len(answer.json["errors"]) == 50
+    answer = service("POST", "/v1/calls", {"url": URL, **{f"m{n}": 1 for n in range(5000)}})
+    assert answer.status == 422 and len(answer.json["errors"]) == 50 and "4999 more" in answer.json["detail"]
+
+
+@pytest.mark.parametrize("backoff", [
+    {"schedule": ["0s"]}, {"strategy": "constant", "initial": "0s"}, {"strategy": "constant", "initial": "1ms"},
+])
+def test_a_policy_without_waits_is_judged_at_once(redial, backoff):
+    service = redial()
+    for policy in ({"backoff": backoff}, {"backoff": backoff, "deadline": "366d"}, {"backoff": backoff, "maxAttempts": 10 ** 9}):
+        body = json.dumps({"url": URL, "delay": "1h", "policy": policy})
+        answer, worst = longest_wait(
+            service, lambda: service("POST", "/v1/calls", body, {"content-type": "application/json"}))
+        assert answer.status == 202 and worst < 2, (policy, worst)
+        answer = service("POST", "/v1/policies/preview", {"policy": policy})
+        assert answer.status == 200, answer.body
+    assert service("PUT", "/v1/policies/p", {"backoff": backoff}).status in (200, 201)
+
+
+def relay(to):
+    """Passes connections on, as a proxy does by whose address the service can reach itself; answers its port."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def pump(source, sink):
+        try:
+            while piece := source.recv(65536):
+                sink.sendall(piece)
+        except OSError:
+            pass
+        finally:
+            for end in (source, sink):
+                try:
+                    end.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+
+    def serve():
+        while True:
+            client, _ = listener.accept()
+            server = socket.create_connection(("127.0.0.1", to))
+            for pair in ((client, server), (server, client)):
+                threading.Thread(target=pump, args=pair, daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    return listener.getsockname()[1]
+
+
+def test_calls_that_submit_calls_end_after_a_few_rounds(redial):
+    service = redial("--max-hops", "2")
+    own = f"http://127.0.0.1:{relay(service.port)}"
+    innermost = {"url": f"{own}/v1/calls", "json": {"url": URL}, "policy": {"maxAttempts": 1}}
+    call = innermost
+    for _ in range(3):
+        call = {"url": f"{own}/v1/calls", "json": call, "policy": {"maxAttempts": 1}}
+    service.submit(**call)
+
+    def ended():
+        calls = service("GET", "/v1/calls?limit=50").json["data"]
+        return calls if len(calls) == 3 and all(c["state"] in ("succeeded", "failed") for c in calls) else None
+
+    wait_until(ended, "the third call is refused to submit a fourth", 20)
+    states = sorted(c["state"] for c in ended())
+    assert states == ["failed", "succeeded", "succeeded"]
+    failed = next(c for c in ended() if c["state"] == "failed")
+    last = service("GET", f"/v1/calls/{failed['id']}").json["attempts"][-1]
+    assert last["status"] == 508 and "tooManyHops" in json.dumps(last)
+
+
+def test_an_attempt_may_be_forwarded_by_another_service(redial, receiver):
+    target, service = receiver(), redial()
+    answer = service("POST", f"/v1/forward/{target.url}/x", b"y", {"Redial-Call-Id": "call_1", "Redial-Attempt": "2"})
+    assert answer.status == 202, answer.body
+    got = target.next()
+    assert got.headers["redial-hops"] == "2" and got.headers["redial-call-id"] == answer.json["id"]
+    assert got.headers["redial-attempt"] == "1"
+    for fields in ({"Redial-Hops": "4"}, {"Redial-Hops": "99999999999999999999", "Redial-Call-Id": "a"}):
+        status = service("POST", "/v1/calls", {"url": URL, "delay": "1h"}, fields).status
+        assert status == (508 if fields["Redial-Hops"] == "4" else 202)
+    assert service("POST", "/v1/calls", {"url": URL, "headers": {"Redial-Hops": "0"}}).status == 422
