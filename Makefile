@@ -35,17 +35,17 @@ unit:
 
 # The policy core needs nothing but the language: it compiles as Embedded Swift, and runs where an Int has 32 bits.
 embedded-check:
-	.ci/portable
+	Scripts/portable
 
 # The libraries use nothing that the oldest Apple platforms of Package.swift do not have, as far as Linux can tell.
 platforms:
-	@.ci/packages build
+	@Scripts/packages build
 	swift build --target Redial
-	.ci/platforms
+	Scripts/platforms
 
 # The library in release, as its users build it, in a package of its own; and what that package's programs answer.
 embedding: $(VENV)/done
-	@.ci/packages build
+	@Scripts/packages build
 	$(VENV)/bin/python -m pytest -q -p no:cacheprovider Tests/Acceptance/test_embedding.py
 
 simulate:

@@ -23,7 +23,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let package = Package(
   name: "redial",
-  // The libraries: `.ci/platforms` finds what these do not have. The service runs on Linux.
+  // The libraries: `Scripts/platforms` finds what these do not have. The service runs on Linux.
   platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
   products: [
     .executable(name: "redial", targets: ["redial"]),

@@ -1,4 +1,4 @@
-/// Checks of the policy core that run where an `Int` has 32 bits, without Foundation or a test library: `.ci/portable`
+/// Checks of the policy core that run where an `Int` has 32 bits, without Foundation or a test library: `Scripts/portable`
 /// compiles them together with the core as Embedded Swift for WebAssembly, and runs them.
 ///
 /// What traps ends the run. What is merely wrong is counted, and named by its place.

@@ -90,10 +90,11 @@ struct WebhookTests {
     #expect(trace.hasPrefix("00-4bf92f3577b34da6a3ce929d0e0e4736-") && trace != given)
   }
 
-  @Test("a webhook carries id, time in whole seconds signature and hops, and nothing of a call's")
+  @Test("a webhook carries id, time in whole seconds, signature and hops, and nothing of a call's")
   func webhook() throws {
     let fields = try fields(start(.webhook, headers: [HeaderField("content-type", "application/json")]))
-    #expect(Set(fields.keys) == ["content-type", "webhook-id", "webhook-timestamp", "webhook-signature", "Redial-Hops"])
+    #expect(
+      Set(fields.keys) == ["content-type", "webhook-id", "webhook-timestamp", "webhook-signature", "Redial-Hops"])
     #expect(fields["webhook-timestamp"] == "1614265330")
     let secret = try #require(WebhookSecret(Self.text))
     let id = try #require(fields["webhook-id"])
