@@ -14,7 +14,8 @@ extension RedialClient {
   /// - Returns: The call, succeeded, failed or cancelled.
   /// - Throws: ``CallUnfinished`` when the limit passes first; else what every operation throws.
   public func result(of id: String, within limit: Duration? = nil) async throws -> RedialCall {
-    let began = clock.now
+    // A clock that goes back does not put the limit off.
+    var reading = CourseClock(clock.now)
     var random = RandomSource(seed: seed())
     var history = WaitHistory.none
     var wait = Self.shortestPoll
@@ -22,8 +23,8 @@ extension RedialClient {
     var hold = longestHold
     while true {
       try Task.checkCancellation()
-      let asked = clock.now
-      let left = limit.map { max(.zero, $0 - (asked - began)) } ?? hold
+      let asked = reading.elapsed(at: clock.now)
+      let left = limit.map { max(.zero, $0 - asked) } ?? hold
       let seen: (call: RedialCall, retryAfter: Duration?)
       do {
         seen = try await look(at: id, waiting: min(hold, left))
@@ -33,10 +34,10 @@ extension RedialClient {
         continue
       }
       if seen.call.state.isFinal { return seen.call }
-      let elapsed = clock.now - began
+      let elapsed = reading.elapsed(at: clock.now)
       if let limit, elapsed >= limit { throw CallUnfinished(call: seen.call, limit: limit) }
       // It was held back; to wait on top of that would only be late.
-      if hold > .zero, (clock.now - asked) * 2 >= min(hold, left) { continue }
+      if hold > .zero, (elapsed - asked) * 2 >= min(hold, left) { continue }
       // A schedule that has ended goes on with its last wait.
       if let drawn = polling.wait(beforeRetry: looks, after: history, using: &random) {
         wait = max(Self.shortestPoll, drawn.duration)
@@ -60,7 +61,7 @@ extension RedialClient {
     let began = clock.now
     let submitted = try await submit(call, idempotencyKey, waiting: limit ?? longestHold)
     if submitted.call.state.isFinal { return submitted.call }
-    return try await result(of: submitted.id, within: limit.map { max(.zero, $0 - (clock.now - began)) })
+    return try await result(of: submitted.id, within: limit.map { max(.zero, $0 - max(.zero, clock.now - began)) })
   }
 }
 

@@ -97,6 +97,20 @@ struct PollingTests {
     }
   }
 
+  @Test("a clock that goes back does not put the limit off")
+  func clockGoesBack() async throws {
+    let clock = TestClock()
+    try await ScriptedService.run { _, number in
+      // Ten seconds back, at every third look.
+      if number % 3 == 0 { clock.advance(by: .seconds(-10)) }
+      return .call(.running)
+    } body: { url, service in
+      let client = Self.client(url, clock, Backoff(.constant(.seconds(4)), jitter: .none))
+      await #expect(throws: CallUnfinished.self) { try await client.result(of: "call_1", within: .seconds(30)) }
+      #expect(service.requests.count < 20)
+    }
+  }
+
   @Test("a cancelled wait ends at once and asks nothing more")
   func cancellation() async throws {
     try await ScriptedService.run(Self.ending(after: .max)) { url, service in
