@@ -112,10 +112,10 @@ bench:
 	@"$$(swift build -c release --show-bin-path)/codec-benchmark"
 
 lint:
-	swift format lint --strict --recursive Package.swift Sources Tests Integrations
+	swift format lint --strict --recursive Package.swift Sources Tests Integrations/Package.swift Integrations/Sources
 
 format:
-	swift format --in-place --recursive Package.swift Sources Tests Integrations
+	swift format --in-place --recursive Package.swift Sources Tests Integrations/Package.swift Integrations/Sources
 
 clean:
 	rm -rf .build Benchmarks/out
