@@ -13,7 +13,14 @@ final class Notes<Value: Sendable>: Sendable {
   var all: [Value] { values.withLock { $0 } }
   var count: Int { values.withLock { $0.count } }
 
-  func add(_ value: Value) { values.withLock { $0.append(value) } }
+  /// Adds a value, and returns how many there are then.
+  @discardableResult
+  func add(_ value: Value) -> Int {
+    values.withLock { values in
+      values.append(value)
+      return values.count
+    }
+  }
 }
 
 extension Retrier {

@@ -33,7 +33,7 @@ public struct Hedge: PipelinePart {
   }
 
   private enum Event<Value: Sendable>: Sendable {
-    case ended(Result<Value, any Error>, RetryBudget.Withdrawal?)
+    case ended(Result<Value, any Error>)
     case slow
   }
 
@@ -49,13 +49,16 @@ public struct Hedge: PipelinePart {
       defer { group.cancelAll() }
       func start(_ withdrawal: RetryBudget.Withdrawal?) {
         group.addTask {
+          let result: Result<Value, any Error>
           do {
-            return .ended(.success(try await work()), withdrawal)
+            result = .success(try await work())
+            budget.end(.success, of: withdrawal)
           } catch {
-            // A run that lost, and was cancelled for it, says nothing about the target.
-            if Task.isCancelled { budget.end(.ignored, of: withdrawal) }
-            return .ended(.failure(error), withdrawal)
+            result = .failure(error)
+            // A run that was cancelled, because another was first, says nothing about the target.
+            budget.end(Task.isCancelled ? .ignored : .failure, of: withdrawal)
           }
+          return .ended(result)
         }
       }
       func startTimer() {
@@ -69,12 +72,9 @@ public struct Hedge: PipelinePart {
       var (inFlight, started) = (1, 0)
       while let event = try await group.next() {
         switch event {
-        case .ended(.success(let value), let withdrawal):
-          budget.end(.success, of: withdrawal)
-          return value
-        case .ended(.failure(let error), let withdrawal):
+        case .ended(.success(let value)): return value
+        case .ended(.failure(let error)):
           inFlight -= 1
-          if !Task.isCancelled { budget.end(.failure, of: withdrawal) }
           if inFlight == 0 { throw error }
         case .slow:
           guard !Task.isCancelled, started < additional, let withdrawal = budget.withdraw() else { continue }

@@ -147,9 +147,9 @@ struct PipelineTests {
       after: .milliseconds(300), isIdempotent: true, budget: SharedRetryBudget(.unlimited), clock: clock)
     let task = Task {
       try await hedge.perform {
-        runs.add(1)
-        if runs.count == 1 { try await Task.sleep(for: .seconds(3600)) }
-        return runs.count
+        let number = runs.add(1)
+        if number == 1 { try await Task.sleep(for: .seconds(3600)) }
+        return number
       }
     }
     #expect(await eventually { runs.count == 1 })
@@ -192,8 +192,7 @@ struct PipelineTests {
     let runs = Notes<Int>()
     let task = Task {
       try await hedge.perform {
-        runs.add(1)
-        guard runs.count == 1 else { return "second" }
+        guard runs.add(1) == 1 else { return "second" }
         do {
           try await Task.sleep(for: .seconds(3600))
         } catch {
@@ -207,6 +206,35 @@ struct PipelineTests {
     await clock.waitForSleepers(1, .timeout)
     clock.advance(by: .seconds(1))
     #expect(try await task.value == "second" && cancelled.count == 1)
+  }
+
+  @Test("a hedge gives its budget back, also for a run that was not needed and succeeds all the same")
+  func hedgeBudget() async throws {
+    let clock = TestClock(.manual)
+    let budget = SharedRetryBudget(.envoy, clock: clock)
+    let full = budget.balance
+    let hedge = Hedge(after: .seconds(1), isIdempotent: true, budget: budget, clock: clock)
+    for _ in 0..<5 {
+      let (runs, first) = (Notes<Int>(), Gate())
+      let task = Task {
+        try await hedge.perform {
+          if runs.add(1) == 1 {
+            await first.wait()
+            return "first"
+          }
+          while !Task.isCancelled { await Task.yield() }
+          return "second"
+        }
+      }
+      #expect(await eventually { runs.count == 1 })
+      await clock.waitForSleepers(1, .timeout)
+      clock.advance(by: .seconds(1))
+      #expect(await eventually { runs.count == 2 })
+      #expect(budget.balance == full - 1)
+      first.open()
+      #expect(try await task.value == "first")
+    }
+    #expect(budget.balance == full)
   }
 
   @Test("observers of one's own see each event, several of them in their order")
