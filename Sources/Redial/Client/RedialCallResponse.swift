@@ -46,7 +46,9 @@ extension RedialCallResponse: Codable {
     var members = encoder.container(keyedBy: Key.self)
     try members.encode(status, forKey: .status)
     try members.encode(headers, forKey: .headers)
-    let text = String(validating: body, as: UTF8.self)
+    // What is no UTF-8 is repaired, and then differs.
+    let repaired = String(decoding: body, as: UTF8.self)
+    let text = repaired.utf8.elementsEqual(body) ? repaired : nil
     try members.encode(text ?? body.base64EncodedString(), forKey: .body)
     try members.encode(text == nil ? Coding.base64 : .utf8, forKey: .encoding)
     try members.encode(isTruncated, forKey: .truncated)

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Synchronization
 
 #if canImport(FoundationNetworking)
   internal import FoundationNetworking
@@ -21,7 +20,7 @@ final class Transmission: NSObject, URLSessionDataDelegate {
     var continuation: CheckedContinuation<Answer, any Error>?
   }
 
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   /// Makes a request that has no body and may be repeated, on any connection of the session.
   ///

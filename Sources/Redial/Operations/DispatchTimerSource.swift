@@ -13,7 +13,8 @@ public struct DispatchTimerSource: RetryTimerSource {
   public func schedule(after delay: Duration, _ fire: @escaping @Sendable () -> Void) -> ScheduledTimer {
     // Any thread may cancel a dispatch source; its type just does not say so.
     nonisolated(unsafe) let timer = DispatchSource.makeTimerSource(queue: queue)
-    timer.schedule(deadline: .now() + .nanoseconds(delay.clampedNanoseconds))
+    let (seconds, nanoseconds) = delay.clamped
+    timer.schedule(deadline: .now() + .seconds(seconds) + .nanoseconds(nanoseconds))
     timer.setEventHandler(handler: fire)
     timer.activate()
     return ScheduledTimer { timer.cancel() }
@@ -21,9 +22,11 @@ public struct DispatchTimerSource: RetryTimerSource {
 }
 
 extension Duration {
-  /// Whole nanoseconds, from 0 to what 64 bits hold.
-  fileprivate var clampedNanoseconds: Int {
-    // Not by `components`, which traps beyond 2^63 seconds.
-    Int(clamping: max(0, attoseconds / 1_000_000_000))
+  /// From 0 to what 64 bits hold of nanoseconds; in two parts, since an `Int` of 32 bits holds two seconds of them.
+  fileprivate var clamped: (seconds: Int, nanoseconds: Int) {
+    guard self > .zero else { return (0, 0) }
+    // `components` traps beyond 2^63 seconds.
+    let (seconds, attoseconds) = min(self, .nanoseconds(Int64.max)).components
+    return (Int(clamping: seconds), Int(attoseconds / 1_000_000_000))
   }
 }

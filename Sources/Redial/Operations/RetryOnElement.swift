@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Retries when an asynchronous sequence has its next element: regained reachability, a push message, a button.
 ///
 /// ```swift
@@ -7,7 +5,7 @@ internal import Synchronization
 /// ```
 public final class RetryOnElement: RetryHelper {
   private let begin: @Sendable (RetrySignal) -> Task<Void, Never>
-  private let task = Mutex<Task<Void, Never>?>(nil)
+  private let task = Guarded<Task<Void, Never>?>(nil)
 
   /// A helper that begins to iterate a new sequence for each wait. An end without an element, or an error, never retries.
   public init<Elements: AsyncSequence & SendableMetatype>(_ elements: @escaping @Sendable () -> Elements)

@@ -1,9 +1,7 @@
-internal import Synchronization
-
 /// Retries when something else on the same target has succeeded.
 public final class RetryOnSuccess: RetryHelper {
   private let target: SuccessSignals.Target
-  private let id = Mutex<UInt64?>(nil)
+  private let id = Guarded<UInt64?>(nil)
 
   /// A helper for a target's successes.
   public init(_ target: SuccessSignals.Target) { self.target = target }

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Bounds how much work is in flight at once, for all that share it, from any thread.
 ///
 /// ```swift
@@ -17,7 +15,7 @@ public final class ConcurrencyLimit: PipelinePart {
   /// How many may wait for a place.
   public let maxWaiting: Int
   private let clock: any RetryClock
-  private let state: Mutex<State>
+  private let state: Guarded<State>
 
   /// A limit that stays as it is: at most so many in flight, 1 or more.
   public convenience init(
@@ -36,7 +34,7 @@ public final class ConcurrencyLimit: PipelinePart {
     self.name = name
     self.maxWaiting = max(0, maxWaiting)
     self.clock = clock
-    state = Mutex(State(limiter: limiter))
+    state = Guarded(State(limiter: limiter))
   }
 
   /// How much is in flight.

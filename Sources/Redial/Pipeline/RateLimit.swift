@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Bounds how often work begins, for all that share it, from any thread.
 ///
 /// ```swift
@@ -12,7 +10,7 @@ public final class RateLimit: PipelinePart {
   /// How long work waits for its turn.
   public let longestWait: Duration
   private let clock: any RetryClock
-  private let limiter: Mutex<RateLimiter>
+  private let limiter: Guarded<RateLimiter>
 
   /// Creates the limit; without a longest wait, what comes too early is refused.
   public init(
@@ -22,7 +20,7 @@ public final class RateLimit: PipelinePart {
     self.name = name
     self.longestWait = longestWait
     self.clock = clock
-    self.limiter = Mutex(limiter)
+    self.limiter = Guarded(limiter)
   }
 
   /// Runs work when its turn has come.

@@ -1,13 +1,11 @@
-internal import Synchronization
-
 /// One attempt in the hands of code that reports by a callback.
 ///
 /// Exactly the first report counts; one that comes after the attempt has timed out or was cancelled changes nothing.
 public final class CallbackAttempt: Sendable {
-  private let continuation: Mutex<CheckedContinuation<Void, any Error>?>
+  private let continuation: Guarded<CheckedContinuation<Void, any Error>?>
 
   private init(_ continuation: CheckedContinuation<Void, any Error>) {
-    self.continuation = Mutex(continuation)
+    self.continuation = Guarded(continuation)
   }
 
   /// The attempt has done what it should.
@@ -26,7 +24,7 @@ public final class CallbackAttempt: Sendable {
 
   /// Begins an attempt and waits for its report; a cancelled wait ends at once.
   static func run(_ begin: @Sendable (CallbackAttempt) -> Void) async throws {
-    let made = Mutex<CallbackAttempt?>(nil)
+    let made = Guarded<CallbackAttempt?>(nil)
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let attempt = CallbackAttempt(continuation)

@@ -13,6 +13,6 @@ extension Duration {
     let digits = value < 10 ? 100.0 : value < 100 ? 10 : 1
     let rounded = (value * digits).rounded() / digits
     let isWhole = rounded == rounded.rounded() && rounded < 1e15
-    return isWhole ? "\(Int(rounded)) \(unit)" : "\(rounded) \(unit)"
+    return isWhole ? "\(Int64(rounded)) \(unit)" : "\(rounded) \(unit)"
   }
 }

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// What happens while something is retried.
 public enum RetryEvent: Sendable {
   /// An attempt begins.
@@ -69,7 +67,7 @@ public final class RetryEvents: RetryObserver {
     var next: UInt64 = 0
   }
 
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   /// Creates a place for events.
   public init() {}

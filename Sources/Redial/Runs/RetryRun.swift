@@ -1,5 +1,4 @@
 public import Dispatch
-internal import Synchronization
 
 /// A run of retries that can be looked at, stopped and started again.
 ///
@@ -44,7 +43,7 @@ public final class RetryRun: Sendable {
   private let retrier: Retrier
   private let registry: RetryRunRegistry
   private let work: @Sendable (RetryAttempt) async throws -> Void
-  private let inner = Mutex(Inner())
+  private let inner = Guarded(Inner())
 
   // MARK: Making one
 

@@ -1,11 +1,9 @@
-internal import Synchronization
-
 /// The runs that are under way. It holds them while they run, and not a moment longer.
 public final class RetryRunRegistry: Sendable {
   /// Where runs are listed unless they are told otherwise.
   public static let shared = RetryRunRegistry()
 
-  private let entries = Mutex<[ObjectIdentifier: RetryRun]>([:])
+  private let entries = Guarded<[ObjectIdentifier: RetryRun]>([:])
 
   /// An empty registry.
   public init() {}

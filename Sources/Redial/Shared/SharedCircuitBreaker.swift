@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// A circuit breaker that any number of runs share, from any thread.
 ///
 /// ```swift
@@ -27,7 +25,7 @@ public final class SharedCircuitBreaker: Sendable {
   public let name: String
   private let clock: any RetryClock
   private let events: (any RetryObserver)?
-  private let state: Mutex<State>
+  private let state: Guarded<State>
 
   /// A closed breaker.
   ///
@@ -47,7 +45,7 @@ public final class SharedCircuitBreaker: Sendable {
     self.events = events
     var system = SystemRandomNumberGenerator()
     let breaker = CircuitBreaker(settings: settings, seed: system.next())
-    state = Mutex(State(breaker: breaker, gate: RecoveryGate(recovery)))
+    state = Guarded(State(breaker: breaker, gate: RecoveryGate(recovery)))
   }
 
   /// Has changes of state told; a handler takes the place of the one before. It is called on the thread that made the

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Things that are shared by key, made when first asked for: breakers by host, say.
 ///
 /// ```swift
@@ -51,7 +49,7 @@ public final class SharedRegistry<Key: Hashable & Sendable, Value: AnyObject & S
 
   private let limit: Int
   private let make: @Sendable (Key) -> Value
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   /// An empty registry.
   ///

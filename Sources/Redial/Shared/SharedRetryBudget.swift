@@ -1,14 +1,12 @@
-internal import Synchronization
-
 /// A budget of retries that any number of runs share, from any thread.
 public final class SharedRetryBudget: Sendable {
   private let clock: any RetryClock
-  private let budget: Mutex<RetryBudget>
+  private let budget: Guarded<RetryBudget>
 
   /// A full budget.
   public init(_ rule: RetryBudget.Rule = .finagle, clock: any RetryClock = SystemRetryClock()) {
     self.clock = clock
-    budget = Mutex(RetryBudget(rule))
+    budget = Guarded(RetryBudget(rule))
   }
 
   /// What could still be withdrawn: tokens where the rule counts them, else retries.

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Tells work that waits for a target that other work on it has just succeeded.
 ///
 /// One success wakes one waiter, the longest waiting; if that succeeds in turn, it wakes the next. So a target that is
@@ -22,7 +20,7 @@ public final class SuccessSignals: Sendable {
     }
   }
 
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   /// Creates signals that nobody waits for.
   public init() {}

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Waits to be told, once; a cancelled task waits no longer.
 final class Waiter: Sendable {
   private enum Phase {
@@ -8,7 +6,7 @@ final class Waiter: Sendable {
     case over
   }
 
-  private let phase = Mutex(Phase.new)
+  private let phase = Guarded(Phase.new)
 
   /// Returns when ``finish()`` is called, or was, or when the task is cancelled. For one task.
   func wait() async {

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// A clock for tests, on which no time passes but what the test lets pass.
 ///
 /// By default waits between attempts pass at once and are recorded, so that a
@@ -55,12 +53,12 @@ public final class TestClock: RetryClock {
   }
 
   private let mode: Mode
-  private let state: Mutex<State>
+  private let state: Guarded<State>
 
   /// A clock that stands still at a time, some day of 2026 unless told otherwise.
   public init(_ mode: Mode = .automatic, now: Timestamp = Timestamp(microseconds: 1_790_000_000_000_000)) {
     self.mode = mode
-    state = Mutex(State(now: now))
+    state = Guarded(State(now: now))
   }
 
   /// The time that the test has come to.

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Synchronization
 
 #if canImport(FoundationNetworking)
   internal import FoundationNetworking
@@ -37,12 +36,12 @@ struct CompanionSession: Sendable {
     var companion: CompanionSession
   }
 
-  private static let all = Mutex<[ObjectIdentifier: Entry]>([:])
+  private static let all = Guarded<[ObjectIdentifier: Entry]>([:])
 }
 
 /// Hands the events of a session's tasks to their exchanges.
 final class ExchangeRouter: NSObject, URLSessionDataDelegate {
-  private let exchanges = Mutex<[Int: Exchange]>([:])
+  private let exchanges = Guarded<[Int: Exchange]>([:])
 
   /// To be called before the task is resumed.
   func add(_ exchange: Exchange, for task: URLSessionTask) {

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Synchronization
 
 /// A file of its own for the content of an answer. Used by one thread at a time.
 final class ContentFile: Sendable {
@@ -11,12 +10,12 @@ final class ContentFile: Sendable {
 
   private let url = FileManager.default.temporaryDirectory.appendingPathComponent(
     "redial-download-\(UUID().uuidString)")
-  private let state: Mutex<State>
+  private let state: Guarded<State>
 
   init() {
     let isThere = FileManager.default.createFile(
       atPath: url.path, contents: nil, attributes: [.posixPermissions: 0o600])
-    state = Mutex(State(handle: isThere ? FileHandle(forWritingAtPath: url.path) : nil))
+    state = Guarded(State(handle: isThere ? FileHandle(forWritingAtPath: url.path) : nil))
   }
 
   func write(_ data: Data) {

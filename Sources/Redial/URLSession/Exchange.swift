@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Synchronization
 
 #if canImport(FoundationNetworking)
   internal import FoundationNetworking
@@ -46,7 +45,7 @@ final class Exchange: Sendable {
   private let options: URLRetryOptions
   private let sink: Sink
   private let unread: UnreadBytes
-  private let stage = Mutex(Stage.idle)
+  private let stage = Guarded(Stage.idle)
 
   init(_ options: URLRetryOptions, _ session: URLSession, _ sink: Sink) {
     self.options = options

@@ -1,5 +1,4 @@
 public import Foundation
-internal import Synchronization
 
 /// The content of an answer, chunk by chunk as it comes. For one reader.
 ///
@@ -29,12 +28,10 @@ public struct HTTPByteStream: AsyncSequence, Sendable {
     /// The next chunk; nil at the end of the content.
     ///
     /// - Throws: Why it broke off: ``HTTPCallError/cancelled`` when the task is cancelled.
-    public mutating func next(
-      isolation actor: isolated (any Actor)? = #isolation
-    ) async throws(HTTPCallError) -> Data? {
+    public mutating func next() async throws(HTTPCallError) -> Data? {
       let chunk: Data?
       do {
-        chunk = try await base.next(isolation: actor)
+        chunk = try await base.next()
       } catch {
         throw HTTPCallError(error)
       }
@@ -60,7 +57,7 @@ public struct StreamOverflow: Error, Hashable, CustomStringConvertible {
 /// Counts what lies between the network and the reader.
 final class UnreadBytes: Sendable {
   let limit: Int
-  private let count = Mutex(0)
+  private let count = Guarded(0)
 
   init(limit: Int) { self.limit = limit }
 

@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Synchronization
 
 #if canImport(FoundationNetworking)
   internal import FoundationNetworking
@@ -99,7 +98,7 @@ struct HTTPCallRun: Sendable {
 
 /// Whether a call has renewed its credentials.
 private final class Refreshed: Sendable {
-  private let isDone = Mutex(false)
+  private let isDone = Guarded(false)
 
   /// True the first time.
   func begin() -> Bool {

@@ -71,6 +71,9 @@ extension URLRetryOptions {
   /// Alley's: at most 10 attempts, full jitter of 0.5 s × 2 to 30 s, its statuses.
   public static var alley: URLRetryOptions { URLRetryOptions(.alley) }
 
+  /// For a request that an app waits for: see `RetryPolicy.http`.
+  public static var http: URLRetryOptions { URLRetryOptions(.http) }
+
   /// Alley's, with a maximum of attempts, the first included.
   public static func attempts(_ maxAttempts: Int = 10) -> URLRetryOptions {
     var options = alley
