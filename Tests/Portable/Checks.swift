@@ -15,6 +15,7 @@ struct Checks {
     decisions()
     plans()
     texts()
+    memory()
     print(count)
     print("checks; bits of an Int:")
     print(Int.bitWidth)

@@ -16,12 +16,17 @@ __attribute__((import_module("wasi_snapshot_preview1"), import_name("proc_exit")
 extern unsigned char __heap_base;
 
 static size_t used = 0;
+static unsigned count = 0;
+
+// How often memory has been asked for.
+unsigned allocations(void) { return count; }
 
 static void *allocate(size_t alignment, size_t size) {
   if (used == 0)
     used = (size_t)&__heap_base;
   if (alignment < 16)
     alignment = 16;
+  count++;
   used = (used + alignment - 1) & ~(alignment - 1);
   size_t start = used;
   used += size;
