@@ -35,23 +35,26 @@ final class CallListing {
     let isIndexed = query.filter.isIndexed
     var before = min(query.before ?? query.filter.endID, query.filter.endID)
     var left = isIndexed ? Int.max : max(1, query.scanLimit)
+    let search = query.filter.urlPart.map { TextSearch($0) }
     while true {
       // One more than is wanted tells whether there is another page.
       let limit = isIndexed ? query.limit + 1 : min(Self.chunk, left)
       let candidates = try candidates(
         query.filter, before: before, namespace: namespace, targetID: targetID, limit: limit)
       for id in candidates {
-        if page.calls.count == query.limit {
+        if page.calls.count == query.limit || left <= 0 {
           page.next = before
           return page
         }
         before = id
-        var fits = isIndexed
-        if !fits { fits = try matches(id, query.filter, targetID: targetID) }
-        if fits { page.calls.append(id) }
+        if !isIndexed {
+          let verdict = try matches(id, query.filter, targetID: targetID, search: search)
+          left -= verdict.work
+          guard verdict.fits else { continue }
+        }
+        page.calls.append(id)
       }
       if candidates.count < limit { return page }
-      left -= candidates.count
       if left <= 0 {
         page.next = before
         return page

@@ -29,13 +29,27 @@ struct CallMatching {
       "judge a call's labels", "SELECT 1 FROM labels WHERE name = ?1 AND value = ?2 AND call_id = ?3")
   }
 
-  /// Whether a call fits a filter, in all but when it was accepted.
-  func callAsFunction(_ id: CallID, _ filter: CallFilter, targetID: Int64?) throws(StoreError) -> Bool {
+  /// Whether a call fits, and the work that it took to find out.
+  struct Verdict {
+    var fits: Bool
+    /// In calls, as ``CallQuery/scanLimit`` counts them.
+    var work = 1
+  }
+
+  /// Bytes of a URL that are searched for the price of one call. Usual URLs are shorter.
+  static let urlBytesPerCall = 256
+
+  /// Judges a call by a filter, in all but when it was accepted.
+  ///
+  /// - Parameter search: The search for the filter's part of the URL; nil if it has none.
+  func callAsFunction(
+    _ id: CallID, _ filter: CallFilter, targetID: Int64?, search: TextSearch?
+  ) throws(StoreError) -> Verdict {
     for label in filter.labels {
       hasLabel.bind(1, text: QualifiedKey.make(label.name, in: filter.namespace))
       hasLabel.bind(2, text: label.value)
       hasLabel.bind(3, id.rawValue)
-      guard try hasLabel.first({ row throws(StoreError) in row.integer(0) }) != nil else { return false }
+      guard try hasLabel.first({ row throws(StoreError) in row.integer(0) }) != nil else { return Verdict(fits: false) }
     }
     // One bit for each stored state that is wanted.
     let wanted = StoredState.allCases.filter { filter.states.isEmpty || filter.states.contains($0.visible) }
@@ -48,28 +62,15 @@ struct CallMatching {
     matches.bind(7, filter.outcome.map { Int64($0.rawValue) })
     matches.bind(8, filter.statuses.map { Int64($0.lowerBound) })
     matches.bind(9, filter.statuses.map { Int64($0.upperBound) })
-    guard try matches.first({ row throws(StoreError) in row.integer(0) }) != nil else { return false }
-    return try filter.urlPart.map { part throws(StoreError) in try hasURL(id, containing: part) } ?? true
+    guard try matches.first({ row throws(StoreError) in row.integer(0) }) != nil else { return Verdict(fits: false) }
+    return try search.map { search throws(StoreError) in try judgeURL(of: id, by: search) } ?? Verdict(fits: true)
   }
 
-  /// Whether the URL of a call, as it is shown, contains a text.
-  private func hasURL(_ id: CallID, containing part: String) throws(StoreError) -> Bool {
+  /// Searches the URL of a call, as it is shown.
+  private func judgeURL(of id: CallID, by search: TextSearch) throws(StoreError) -> Verdict {
     spec.bind(1, id.rawValue)
     let url = try spec.first { row throws(StoreError) in row.withBytes(0) { CallSpec.url(inCanonicalJSON: $0) } }
-    guard let url = url ?? nil else { return false }
-    return redaction.url(url).containsIgnoringCase(part)
+    guard let url = url ?? nil else { return Verdict(fits: false) }
+    return Verdict(fits: search.occurs(in: redaction.url(url)), work: 1 + url.utf8.count / Self.urlBytesPerCall)
   }
-}
-
-extension String {
-  /// Whether a text occurs in this one; ASCII letters are equal in either case.
-  fileprivate func containsIgnoringCase(_ part: String) -> Bool {
-    let (bytes, wanted) = (Array(utf8.map(Self.lowercased)), Array(part.utf8.map(Self.lowercased)))
-    guard let first = wanted.first, bytes.count >= wanted.count else { return wanted.isEmpty }
-    return (0...(bytes.count - wanted.count)).contains { start in
-      bytes[start] == first && bytes[start..<(start + wanted.count)].elementsEqual(wanted)
-    }
-  }
-
-  private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
 }

@@ -8,7 +8,8 @@ public struct CallQuery: Sendable {
   public var before: CallID?
   /// The most that are answered.
   public var limit: Int
-  /// The most calls that are looked at, and left out if they do not fit; a page may be short for that.
+  /// How much may be examined for a page, in calls; a page may be short for that. A call whose URL has to be searched
+  /// counts once more for each 256 bytes of it, so that long URLs do not make a page slow.
   public var scanLimit: Int
 
   /// The most calls that are looked at for one page unless somebody says otherwise.

@@ -1,9 +1,13 @@
 """Lists by several conditions at once, over a restart."""
 
+import json
+import os
+import socket
+import threading
 import time
 from urllib.parse import quote
 
-from processes import run
+from processes import Client, run
 
 FAST = {"maxAttempts": 2, "backoff": {"strategy": "constant", "initial": "10ms", "jitter": "none"},
         "retryOn": {"statuses": ["500"]}}
@@ -137,3 +141,65 @@ def test_a_part_of_the_url_costs_a_bounded_look_a_page(redial):
     page = service("GET", "/v1/calls?url=wanted").json
     assert page["data"] == [] and page["nextCursor"]
     assert listed(service, "url=wanted") == [wanted]
+
+
+def test_a_search_of_long_urls_is_linear_and_no_look_up_waits_for_it(redial):
+    service = redial()
+    one = service.submit(url="http://127.0.0.1:1/x", delay="1h")
+    lines = "\n".join(json.dumps({"url": f"http://h/{'a' * 8100}", "delay": "1h"}) for _ in range(600))
+    answer = service("POST", "/v1/calls/batch", lines.encode(),
+                     {"content-type": "application/x-ndjson", "prefer": "return=minimal"})
+    assert answer.body.count(b'"status":202') == 600
+    running, pages = threading.Event(), []
+
+    def scan():
+        client = Client(service.port)
+        while not running.is_set():
+            begun = time.monotonic()
+            page = client("GET", f"/v1/calls?limit=1&url={'a' * 2000}b")
+            pages.append((time.monotonic() - begun, page.status, page.json["data"]))
+
+    scans = [threading.Thread(target=scan) for _ in range(6)]
+    for thread in scans:
+        thread.start()
+    time.sleep(0.2)
+    looks = []
+    for _ in range(40):
+        begun = time.monotonic()
+        assert service("GET", f"/v1/calls/{one}").status == 200
+        looks.append(time.monotonic() - begun)
+    running.set()
+    for thread in scans:
+        thread.join()
+    assert all((status, data) == (200, []) for _, status, data in pages), pages
+    # A page takes 0.04 s of CPU time, and took over 20 s with a search that compares everything with everything. The bounds
+    # are wide, since other tests may keep the machine busy.
+    assert sorted(looks)[len(looks) // 2] < 1 and max(took for took, *_ in pages) < 10, (looks, pages)
+    assert listed(service, f"url={'a' * 2000}b", limit=250) == []
+    assert len(listed(service, f"url={'A' * 2000}", limit=250)) == 600
+    # The contract's bound.
+    assert service("GET", f"/v1/calls?url={'a' * 2049}").status == 400
+
+
+def test_scans_whose_clients_have_left_are_not_made(redial):
+    service = redial("--max-scan", "1000000")
+    lines = "\n".join(json.dumps({"url": f"http://h/{'?a=b' * 2000}", "delay": "1h"}) for _ in range(100))
+    service("POST", "/v1/calls/batch", lines.encode(),
+            {"content-type": "application/x-ndjson", "prefer": "return=minimal"})
+
+    def used():
+        fields = open(f"/proc/{service.process.pid}/stat").read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    before = used()
+    assert service("GET", "/v1/calls?limit=1&url=zzz").status == 200
+    one = max(used() - before, 0.05)
+    before = used()
+    for _ in range(40):
+        leaving = socket.create_connection(("127.0.0.1", service.port))
+        leaving.sendall(b"GET /v1/calls?limit=1&url=zzz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        time.sleep(0.005)
+        leaving.close()
+    # Whoever asks now comes behind those that run, and not behind all forty.
+    assert service("GET", "/v1/calls?limit=1&url=zzz").status == 200
+    assert used() - before < 12 * one, (used() - before, one)

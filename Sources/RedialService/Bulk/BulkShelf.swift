@@ -34,7 +34,11 @@ struct BulkShelf: Sendable {
   }
 
   /// 200: how many calls are meant.
-  func count(_ request: BulkRequest, _ reader: any CallReader) throws(StoreError) -> HTTPResponse {
+  ///
+  /// - Parameter departure: Tells whether the client has left; then the count ends early.
+  func count(
+    _ request: BulkRequest, _ reader: any CallReader, unless departure: QueryLanes.Departure
+  ) throws(StoreError) -> HTTPResponse {
     var (matched, cursor, pages): (Int, CallID?, Int) = (0, nil, 0)
     repeat {
       let query = CallQuery(request.filter, before: cursor, limit: Self.dryRunPage, scanLimit: Self.dryRunPage)
@@ -42,7 +46,7 @@ struct BulkShelf: Sendable {
       matched += page.calls.count
       cursor = page.next
       pages += 1
-    } while cursor != nil && pages < Self.dryRunPages
+    } while cursor != nil && pages < Self.dryRunPages && !departure.hasLeft
     return Answer.json(capacity: 256) { writer in
       writer.beginObject()
       writer.field("dryRun", true)
@@ -111,7 +115,10 @@ extension Routes {
     var wanted = try BulkRequest.read(request.body.bindMemory(to: UInt8.self), rate: operations.rate)
     wanted.filter.namespace = caller.namespace
     if wanted.isDryRun {
-      return runtime.query(responder) { [runtime, operations, wanted] in try operations.count(wanted, runtime.reader) }
+      // It reads many pages, also where an index finds the calls.
+      return runtime.query(responder, as: .scan, for: caller) { [runtime, operations, wanted] departure in
+        try operations.count(wanted, runtime.reader, unless: departure)
+      }
     }
     runtime.change(responder) { [runtime, operations, wanted] store in
       try operations.begin(wanted, in: store, at: runtime.clock.now)

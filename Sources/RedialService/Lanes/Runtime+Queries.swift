@@ -22,14 +22,37 @@ extension Runtime {
     }
   }
 
+  /// Answers with what a query of many calls gives. It is dropped if it has to wait and its client leaves meanwhile.
+  ///
+  /// - Parameters:
+  ///   - load: How much it reads.
+  ///   - caller: Who asks; keys take turns.
+  ///   - body: Gets what tells it whether its client has left. Throws as for a query of one call.
+  func query(
+    _ responder: HTTPResponder, as load: QueryLoad, for caller: Caller,
+    _ body: @escaping @Sendable (QueryLanes.Departure) throws -> HTTPResponse
+  ) {
+    let departure = QueryLanes.Departure()
+    responder.onCancel { departure.note() }
+    query(as: load, of: caller.admission, unless: departure) { [self] in
+      respond(responder, try body(departure))
+    } failure: { [self] problem in
+      respond(responder, Answer.problem(problem))
+    }
+  }
+
   /// Runs a query on a query lane.
   ///
   /// - Parameters:
   ///   - isOwed: Whether it is run however many wait: for somebody whose call was accepted.
+  ///   - load: How much it reads.
+  ///   - key: Whose it is.
+  ///   - departure: Noted when its client leaves; then the query is dropped if it still waits.
   ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one.
   ///   - failure: Called with the problem; at once, if too many queries wait.
   func query(
-    isOwed: Bool = false, _ body: @escaping @Sendable () throws -> Void,
+    isOwed: Bool = false, as load: QueryLoad = .lookUp, of key: Caller.Admission = .nobody,
+    unless departure: QueryLanes.Departure? = nil, _ body: @escaping @Sendable () throws -> Void,
     failure: @escaping @Sendable (Problem) -> Void
   ) {
     let query = { @Sendable [self] in
@@ -40,12 +63,11 @@ extension Runtime {
       }
     }
     if isOwed { return queries.runOwed(query) }
-    if !queries.run(query) {
-      failure(
-        Problem(
-          status: 503, code: "tooManyQueries", title: "Too many queries are waiting",
-          detail: "The service reads as fast as it can. Try again in a moment.", retryAfter: 1))
-    }
+    let tooMany = Problem(
+      status: 503, code: "tooManyQueries", title: "Too many queries are waiting",
+      detail: "The service reads as fast as it can. Try again in a moment.", retryAfter: 1)
+    // One that has only ended its side of the connection gets this answer, as if too many waited.
+    if !queries.run(as: load, of: key, unless: departure, drop: { failure(tooMany) }, query) { failure(tooMany) }
   }
 
   /// Answers with what is computed without the store, on the lane for that.

@@ -22,15 +22,17 @@ final class CallExport: Sendable {
   }
 
   private let runtime: Runtime
+  private let caller: Caller
   private let mayGoOn: @Sendable () -> Problem?
   private let charge: @Sendable () -> (problem: Problem, fields: [HTTPHeader])?
   private let state: Mutex<State>
 
   private init(
-    _ runtime: Runtime, _ query: CallQuery, _ mayGoOn: @escaping @Sendable () -> Problem?,
+    _ runtime: Runtime, _ query: CallQuery, _ caller: Caller, _ mayGoOn: @escaping @Sendable () -> Problem?,
     _ charge: @escaping @Sendable () -> (problem: Problem, fields: [HTTPHeader])?
   ) {
     self.runtime = runtime
+    self.caller = caller
     self.mayGoOn = mayGoOn
     self.charge = charge
     state = Mutex(State(query: query))
@@ -40,15 +42,16 @@ final class CallExport: Sendable {
   ///
   /// - Parameters:
   ///   - query: Which are meant, and how many are read at a time.
+  ///   - caller: Who asks; keys take turns.
   ///   - mayGoOn: Asked before each page: why whoever asks for them may have no more; nil while he may.
   ///   - charge: Counts a request more against the caller's quota, for each page but the first. When that is spent, the
   ///     list waits until there is one again, for it could not be told from a whole one if it ended.
   static func begin(
-    _ query: CallQuery, _ runtime: Runtime, _ responder: HTTPResponder,
+    _ query: CallQuery, _ runtime: Runtime, _ responder: HTTPResponder, for caller: Caller,
     mayGoOn: @escaping @Sendable () -> Problem?,
     charge: @escaping @Sendable () -> (problem: Problem, fields: [HTTPHeader])?
   ) {
-    let export = CallExport(runtime, query, mayGoOn, charge)
+    let export = CallExport(runtime, query, caller, mayGoOn, charge)
     runtime.metrics.count { $0.requests[2] += 1 }
     let head = HTTPResponse(
       status: 200,
@@ -97,7 +100,9 @@ final class CallExport: Sendable {
       }
     }
 
-    runtime.query { [self] in
+    runtime.query(as: query.load, of: caller.admission) { [self] in
+      // Its client may have left while the page waited for its turn.
+      if state.withLock({ $0.isOver }) { return }
       try write(query, to: stream)
     } failure: { [self] _ in
       finish()

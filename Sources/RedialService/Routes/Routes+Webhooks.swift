@@ -85,6 +85,6 @@ extension Routes {
     wanted.filter.kind = .webhook
     wanted.filter.namespace = endpoint.namespace
     wanted.filter.target = QualifiedKey.bare(endpoint.asSubscription.target)
-    list(wanted, responder)
+    list(wanted, responder, caller)
   }
 }

@@ -289,16 +289,17 @@ struct Routes: HTTPHandler {
     if asLines {
       wanted.scanLimit = maxScan
       return CallExport.begin(
-        wanted, runtime, responder, mayGoOn: { [keys] in keys.refusal(of: caller) }, charge: charge(for: caller))
+        wanted, runtime, responder, for: caller, mayGoOn: { [keys] in keys.refusal(of: caller) },
+        charge: charge(for: caller))
     }
-    list(wanted, responder)
+    list(wanted, responder, caller)
   }
 
   /// Answers with a page of calls.
-  func list(_ query: CallQuery, _ responder: HTTPResponder) {
+  func list(_ query: CallQuery, _ responder: HTTPResponder, _ caller: Caller) {
     var wanted = query
     wanted.scanLimit = maxScan
-    runtime.query(responder) { [runtime, wanted] in
+    runtime.query(responder, as: query.load, for: caller) { [runtime, wanted] _ in
       let page = try runtime.reader.calls(wanted)
       let now = runtime.clock.now
       return Answer.calls(page.calls, next: page.next, runtime.redaction) { runtime.standings.wait(of: $0, at: now) }

@@ -213,7 +213,7 @@ extension Setting {
       "How often a call may be submitted by the attempt of another call, one after the other."),
     whole(
       "maxScan", \.maxScan, 100...1_000_000,
-      "Maximum calls examined for one page of a list, for conditions without an index."),
+      "Maximum calls examined for one page of a list, for conditions without an index; long URLs count as several."),
     whole("maxOperations", \.maxOperations, 1...1000, "Maximum bulk operations that run at a time."),
     whole(
       "operationRate", \.operationRate, BulkOperation.rates,

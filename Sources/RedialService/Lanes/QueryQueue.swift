@@ -1,0 +1,170 @@
+internal import RedialModel
+internal import RedialStore
+
+/// Decides which query of the store runs next, for ``QueryLanes``. It starts nothing itself.
+///
+/// Whichever lane is free takes the query that has waited longest, within two rules. Heavy queries may use only some of the
+/// lanes, so that a look-up never waits for a scan to end. And one API key may use only some of those, and keys take turns,
+/// so that a key delays itself first.
+struct QueryQueue<Job: Sendable>: Sendable {
+  /// A query that runs, or is about to.
+  struct Ticket: Sendable {
+    /// In the order of arrival.
+    let number: UInt64
+    let load: QueryLoad
+    let key: Caller.Admission
+    let job: Job
+    fileprivate let isOwed: Bool
+  }
+
+  private struct Room: Sendable {
+    var tickets: [Caller.Admission: FIFO<Ticket>] = [:]
+    /// The keys that have something waiting, the next one first.
+    var turns: [Caller.Admission] = []
+    /// How many wait that are not owed, and of which keys.
+    var count = 0
+    var counts: [Caller.Admission: Int] = [:]
+  }
+
+  private let lanes: Int
+  private var rooms = Array(repeating: Room(), count: QueryLoad.allCases.count)
+  private var running = Array(repeating: 0, count: QueryLoad.allCases.count)
+  private var runningOf: [Caller.Admission: [Int]] = [:]
+  private var last: UInt64 = 0
+
+  /// - Parameter lanes: How many queries run at a time, 1 or more.
+  init(lanes: Int) {
+    self.lanes = max(1, lanes)
+  }
+
+  /// The most queries of a load, or a heavier one, that run at a time.
+  func limit(_ load: QueryLoad) -> Int {
+    switch load {
+    case .lookUp: lanes
+    case .list: max(1, lanes - 1)
+    case .scan: max(1, lanes / 2)
+    }
+  }
+
+  /// The same for one API key: one fewer, so that there is a lane for another key.
+  func limitOfKey(_ load: QueryLoad) -> Int { max(1, limit(load) - 1) }
+
+  /// The most queries of a load that wait; one API key may have half as many.
+  static func mostWaiting(_ load: QueryLoad) -> Int {
+    switch load {
+    case .lookUp: 2000
+    case .list: 1000
+    case .scan: 500
+    }
+  }
+
+  /// Adds a query.
+  ///
+  /// - Parameters:
+  ///   - key: Whose it is; ``Caller/Admission/nobody`` is everybody together, where no keys are asked for.
+  ///   - isOwed: Whether it is added however many wait.
+  /// - Returns: Its number; nil, and it is not added, when too many wait.
+  mutating func add(_ job: Job, _ load: QueryLoad, of key: Caller.Admission, isOwed: Bool) -> UInt64? {
+    let room = load.rawValue
+    if !isOwed {
+      let most = Self.mostWaiting(load)
+      guard rooms[room].count < most, key == .nobody || rooms[room].counts[key, default: 0] < most / 2 else {
+        return nil
+      }
+      rooms[room].count += 1
+      rooms[room].counts[key, default: 0] += 1
+    }
+    last += 1
+    if rooms[room].tickets[key] == nil { rooms[room].turns.append(key) }
+    rooms[room].tickets[key, default: FIFO()].append(
+      Ticket(number: last, load: load, key: key, job: job, isOwed: isOwed))
+    return last
+  }
+
+  /// Takes out the query that is to run next, and counts it as running; nil when none may run now.
+  mutating func next() -> Ticket? {
+    var best: (room: Int, turn: Int, number: UInt64)?
+    for load in QueryLoad.allCases {
+      guard let turn = turn(of: load), let number = head(of: load, turn) else { continue }
+      if best.map({ number < $0.number }) ?? true { best = (load.rawValue, turn, number) }
+    }
+    guard let best else { return nil }
+    let key = rooms[best.room].turns.remove(at: best.turn)
+    guard let ticket = rooms[best.room].tickets[key]?.popFirst() else { return nil }
+    if rooms[best.room].tickets[key]?.isEmpty == false {
+      rooms[best.room].turns.append(key)
+    } else {
+      rooms[best.room].tickets[key] = nil
+    }
+    if !ticket.isOwed {
+      rooms[best.room].count -= 1
+      let left = rooms[best.room].counts[key, default: 1] - 1
+      rooms[best.room].counts[key] = left > 0 ? left : nil
+    }
+    running[best.room] += 1
+    if key != .nobody {
+      runningOf[key, default: Array(repeating: 0, count: running.count)][best.room] += 1
+    }
+    return ticket
+  }
+
+  /// Notes that a query has run.
+  mutating func finished(_ ticket: Ticket) {
+    running[ticket.load.rawValue] -= 1
+    guard var counts = runningOf[ticket.key] else { return }
+    counts[ticket.load.rawValue] -= 1
+    runningOf[ticket.key] = counts.contains { $0 > 0 } ? counts : nil
+  }
+
+  /// The place in its room's turns of the next key that may run a query of that load.
+  private func turn(of load: QueryLoad) -> Int? {
+    guard running[load.rawValue...].reduce(0, +) < limit(load) else { return nil }
+    return rooms[load.rawValue].turns.firstIndex { key in
+      (runningOf[key]?[load.rawValue...].reduce(0, +) ?? 0) < limitOfKey(load)
+    }
+  }
+
+  private func head(of load: QueryLoad, _ turn: Int) -> UInt64? {
+    let room = rooms[load.rawValue]
+    return room.tickets[room.turns[turn]]?.first?.number
+  }
+}
+
+/// How much a query reads of the store.
+enum QueryLoad: Int, CaseIterable, Sendable {
+  /// A call, or what else is found by its key.
+  case lookUp
+  /// A page of calls that an index finds.
+  case list
+  /// A page of calls that are examined one by one.
+  case scan
+}
+
+extension CallQuery {
+  /// How much its pages read.
+  var load: QueryLoad { filter.isIndexed ? .list : .scan }
+}
+
+/// A queue whose first element is taken out at a cost that does not depend on its length, on average.
+private struct FIFO<Element: Sendable>: Sendable {
+  private var elements: [Element?] = []
+  private var head = 0
+
+  var isEmpty: Bool { head == elements.count }
+  var first: Element? { isEmpty ? nil : elements[head] }
+
+  mutating func append(_ element: Element) { elements.append(element) }
+
+  mutating func popFirst() -> Element? {
+    guard !isEmpty else { return nil }
+    defer {
+      elements[head] = nil
+      head += 1
+      if head > elements.count / 2 {
+        elements.removeFirst(head)
+        head = 0
+      }
+    }
+    return elements[head]
+  }
+}
