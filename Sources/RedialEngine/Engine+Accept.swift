@@ -90,6 +90,7 @@ extension Engine {
     }
     if let trouble { return trouble.problem }
     if isShortOfRoom { return Self.noRoom }
+    if isStoreMisplaced { return Self.misplaced }
     return leases.canWork ? nil : Self.leaseLost
   }
 

@@ -9,7 +9,7 @@ internal import RedialModel
 extension Engine {
   /// Asks the store for the call that was accepted under the key.
   mutating func lookUp(_ submission: KeyedSubmission) {
-    if isDraining || trouble != nil || isShortOfRoom || !leases.canWork, let problem = refusal() {
+    if isDraining || trouble != nil || isShortOfRoom || isStoreMisplaced || !leases.canWork, let problem = refusal() {
       return refuse(submission.reply, problem)
     }
     keys[submission.key.text, default: KeyLookups()].outstanding += 1

@@ -43,7 +43,16 @@ struct StoreTrouble: Sendable {
 
 extension Engine {
   /// Whether new calls are refused, since the store fails or is nobody's to use.
-  var isStoreFailing: Bool { trouble.map { !$0.isContended } ?? false || isShortOfRoom || !leases.canWork }
+  var isStoreFailing: Bool {
+    trouble.map { !$0.isContended } ?? false || isShortOfRoom || isStoreMisplaced || !leases.canWork
+  }
+
+  /// Why no call is accepted while the store's files are not in their place.
+  static let misplaced = Problem(
+    status: 503, code: "storageUnavailable", title: "The store's files are not in their place",
+    detail:
+      "The call was not accepted: its files were removed or replaced, so that it would be lost. The log says more.",
+    retryAfter: 10)
 
   /// Why no call is accepted while the disk has no more than its reserve.
   static let noRoom = Problem(

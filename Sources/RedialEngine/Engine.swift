@@ -70,6 +70,8 @@ public struct Engine: Sendable {
   var trouble: StoreTrouble?
   /// Whether the disk is full but for what is kept for accepted calls: new ones are refused.
   var isShortOfRoom = false
+  /// Whether the store's files are not where they were.
+  var isStoreMisplaced = false
   var epoch: UInt64 = 0
   /// What of the store is this engine's.
   var leases: LeaseTable
@@ -199,6 +201,7 @@ public struct Engine: Sendable {
     case .storeFailed(let request, let failure): storeFailed(request, failure)
     case .storeWritten(let asked): storeWritten(asked)
     case .room(let isShort): isShortOfRoom = isShort
+    case .storeMisplaced(let isMisplaced): isStoreMisplaced = isMisplaced
     case .subscriptions(let all): subscriptions = all
     case .announce(let announcement): announce(announcement)
     case .drain: isDraining = true

@@ -56,6 +56,8 @@ public enum EngineEvent: Sendable {
   case storeWritten(epoch: UInt64)
   /// The disk is full but for what is kept for accepted calls, or has room again.
   case room(isShort: Bool)
+  /// The store's files were removed or replaced while it is open, or are back in their place.
+  case storeMisplaced(Bool)
   /// Who is told of events from now on, by webhooks.
   case subscriptions([WebhookSubscription])
   /// Something to tell subscribers.

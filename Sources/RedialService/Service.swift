@@ -159,6 +159,14 @@ public final class Service: Sendable {
         log.write(.info, "reserveTaken", [("bytes", "\(settings.reserveBytes)")])
       }
     }
+    store.onMisplacement = { [log, unowned runtime] error in
+      runtime.post(CollectionOfOne(.storeMisplaced(error != nil)))
+      if let error {
+        log.write(.error, "storeMisplaced", [("error", error.message)])
+      } else {
+        log.write(.info, "storeInPlace")
+      }
+    }
     if store.isShortOfRoom { store.onShortage?(true) }
     store.onCheckpointFailure = { [log, metrics = runtime.metrics] error in
       metrics.count { $0.isCheckpointFailing = error != nil }

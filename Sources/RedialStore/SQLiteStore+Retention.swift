@@ -24,6 +24,8 @@ extension SQLiteStore {
   public func tidy(
     _ retention: Retention, at now: Timestamp, within budget: Duration
   ) throws(StoreError) -> TidyStep {
+    // Also where nothing is committed, so that an idle service finds out before the next call comes.
+    try checkPlace()
     let end = ContinuousClock.now + budget
     let usedBytes = try usage.usedBytes()
     let isOver = usedBytes > retention.bytes

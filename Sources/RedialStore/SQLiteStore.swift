@@ -32,6 +32,10 @@ public final class SQLiteStore: CallStore {
   /// all else goes on. With false when it is taken again. Its lane is the store's.
   public var onShortage: ((Bool) -> Void)?
 
+  /// Called with why, when one of the store's files is no longer in its place, and with nil when all are again. Meanwhile
+  /// every transaction fails. Its lane is the store's.
+  public var onMisplacement: ((StoreError?) -> Void)?
+
   /// Whether only the reserve is left, or less.
   public var isShortOfRoom: Bool { reserve.isMissing }
 
@@ -65,6 +69,8 @@ public final class SQLiteStore: CallStore {
   private let statistics: StatisticsTable
   let documentTable: DocumentTable
   private let inTransaction: Transaction
+  private let place: StorePlace
+  private var isMisplaced = false
   let checkpoints: Checkpoints
   let sharing: StoreSharing
   let sessions: SessionTable
@@ -129,6 +135,8 @@ public final class SQLiteStore: CallStore {
         return sharing == .alone ? try sessions.takeAll() : nil
       }
     }
+    // SQLite has made the log by now.
+    place = StorePlace(path: file.path)
     checkpoints.onFull = { [unowned self] in releaseReserve() }
     // SQLite has synced the folder for the log that it has made, and does not tell when that fails.
     try file.syncFolder()
@@ -263,6 +271,8 @@ public final class SQLiteStore: CallStore {
   {
     do {
       try syncs.check()
+      // Nothing is written to a log beside which another file may lie now.
+      try checkPlace()
       let result = try inTransaction { () throws(StoreError) in
         if isFenced { try checkLease() }
         let result = try body()
@@ -273,6 +283,7 @@ public final class SQLiteStore: CallStore {
       // Another thread's sync of the log may have failed and dropped what this commit's own did not find any more. (Since
       // Linux 4.13 each descriptor reports that itself.)
       try syncs.check()
+      try checkPlace()
       targets.didCommit()
       namespaces.didCommit()
       checkpoints.didCommit()
@@ -286,6 +297,19 @@ public final class SQLiteStore: CallStore {
       if error.kind == .full { releaseReserve() }
       throw error
     }
+  }
+
+  /// Checks that the store's files are in their place.
+  func checkPlace() throws(StoreError) {
+    do throws(StoreError) {
+      try place.check()
+    } catch {
+      if !isMisplaced { onMisplacement?(error) }
+      isMisplaced = true
+      throw error
+    }
+    if isMisplaced { onMisplacement?(nil) }
+    isMisplaced = false
   }
 
   /// Gives the room of the reserve to what has been accepted and to retention.

@@ -55,6 +55,22 @@ struct StoreTroubleTests {
     #expect(probe.submit().rawValue > 0)
   }
 
+  @Test("while the store's files are not in their place, new calls are refused, and the service is not ready")
+  func misplaced() {
+    var probe = EngineProbe()
+    let running = probe.submit()
+    probe.hear(.storeMisplaced(true))
+    let reply = probe.submitOnly()
+    #expect(probe.refusal(of: reply)?.status == 503)
+    #expect(probe.refusal(of: reply)?.code == "storageUnavailable")
+    #expect(probe.report()?.storeFailing == true)
+    probe.end(running, status: 200)
+    #expect(probe.state(running) == .succeeded)
+    probe.hear(.storeMisplaced(false))
+    #expect(probe.report()?.storeFailing == false)
+    #expect(probe.submit().rawValue > 0)
+  }
+
   @Test("the store is failing until what was kept has been written, and nothing is accepted while that is tried")
   func failsUntilWritten() {
     var probe = EngineProbe()

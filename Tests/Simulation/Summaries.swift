@@ -31,6 +31,7 @@ extension EngineEvent {
     case .storeFailed(let request, _): "failure of \(request.summary)"
     case .storeWritten(let epoch): "written/\(epoch)"
     case .room(let isShort): isShort ? "short of room" : "room"
+    case .storeMisplaced(let isMisplaced): isMisplaced ? "store misplaced" : "store in place"
     case .subscriptions(let all): "subscriptions \(all.map(\.id))"
     case .announce(let announcement): "announce \(announcement.type)"
     case .leased(let grant, _):
