@@ -19,9 +19,19 @@ final class Reserve {
   /// Takes it where there is room, and removes the file where nothing is to be set aside.
   ///
   /// - Parameter bytes: How much; nil to leave alone what is there.
-  init(path: String, bytes: Int?) {
+  /// - Throws: `unavailable` when something else than a file has its name, such as a symbolic link: the file that it leads
+  ///   to, which may be anybody's, would be cut off.
+  init(path: String, bytes: Int?) throws(StoreError) {
     self.path = path
     self.bytes = bytes ?? 0
+    var status = stat()
+    if let bytes, bytes > 0, lstat(path, &status) == 0, !Self.isReserve(status) {
+      throw StoreError(
+        kind: .unavailable,
+        message:
+          "\(path) is not a regular file, so it cannot be the store's reserve. Remove it and start Redial again, "
+          + "which makes a new one, or set reserveBytes to 0.")
+    }
     if bytes == 0 { unlink(path) }
     if let bytes, bytes > 0 { isMissing = !allocate(andFree: 0) }
   }
@@ -30,7 +40,11 @@ final class Reserve {
   func release() -> Bool {
     guard bytes > 0, !isMissing else { return false }
     isMissing = true
-    truncate(path, 0)
+    let file = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard file >= 0 else { return true }
+    defer { close(file) }
+    var status = stat()
+    if fstat(file, &status) == 0, Self.isReserve(status) { ftruncate(file, 0) }
     return true
   }
 
@@ -50,12 +64,14 @@ final class Reserve {
     }
   }
 
+  private static func isReserve(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFREG }
+
   private func allocate(andFree more: Int) -> Bool {
-    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
     guard file >= 0 else { return false }
     defer { close(file) }
     var status = stat()
-    guard fstat(file, &status) == 0 else { return false }
+    guard fstat(file, &status) == 0, Self.isReserve(status) else { return false }
     // The room that it has in blocks of 512 bytes, by stat(2).
     let has = Int(status.st_blocks) * 512
     if has < bytes {

@@ -92,7 +92,7 @@ public final class SQLiteStore: CallStore {
     reserveBytes: Int? = nil
   ) throws(StoreError) {
     let file = try StoreFile(path: path, isShared: sharing == .shared)
-    let reserve = Reserve(path: file.path + "-reserve", bytes: reserveBytes)
+    let reserve = try Reserve(path: file.path + "-reserve", bytes: reserveBytes)
     let connection = try reserve.lending { () throws(StoreError) in
       try DurableStart.prepare(path: file.path)
       let connection = try SQLiteConnection(path: file.path, role: .writer)

@@ -15,7 +15,7 @@ struct ReserveTests {
 
   @Test("is taken, released once, and taken again")
   func cycle() throws {
-    let reserve = Reserve(path: path, bytes: 1 << 20)
+    let reserve = try Reserve(path: path, bytes: 1 << 20)
     #expect(!reserve.isMissing)
     #expect(try #require(allocated()) >= 1 << 20)
     #expect(reserve.release())
@@ -23,28 +23,48 @@ struct ReserveTests {
     #expect(reserve.isMissing && allocated() == 0)
     #expect(reserve.take() && !reserve.isMissing)
     #expect(try #require(allocated()) >= 1 << 20)
-    #expect(!Reserve(path: path, bytes: 1 << 20).isMissing)
+    #expect(try !Reserve(path: path, bytes: 1 << 20).isMissing)
   }
 
   @Test("is missing where the disk has no room for it, and nothing is left of the attempt")
-  func tooLarge() {
-    let reserve = Reserve(path: path, bytes: 1 << 60)
+  func tooLarge() throws {
+    let reserve = try Reserve(path: path, bytes: 1 << 60)
     #expect(reserve.isMissing && !reserve.take() && !reserve.release())
     #expect(allocated() == 0)
   }
 
   @Test("is removed when none is wanted, and left alone by who does not care")
-  func none() {
-    _ = Reserve(path: path, bytes: 1 << 16)
-    #expect(!Reserve(path: path, bytes: nil).isMissing)
+  func none() throws {
+    _ = try Reserve(path: path, bytes: 1 << 16)
+    #expect(try !Reserve(path: path, bytes: nil).isMissing)
     #expect(allocated() != nil)
-    #expect(!Reserve(path: path, bytes: 0).isMissing)
+    #expect(try !Reserve(path: path, bytes: 0).isMissing)
     #expect(allocated() == nil)
   }
 
+  @Test("is refused where something else than a file has its name, and what a link leads to is left alone")
+  func links() throws {
+    let other = folder.file("other")
+    writeFile(other, Array("kept".utf8))
+    symlink(other, path)
+    let error = #expect(throws: StoreError.self) { try Reserve(path: path, bytes: 1 << 16) }
+    #expect(error?.message.contains("not a regular file") == true)
+    #expect(contents(of: other) == Array("kept".utf8))
+    unlink(path)
+    // One that is put there later is not followed either.
+    let reserve = try Reserve(path: path, bytes: 1 << 16)
+    unlink(path)
+    symlink(other, path)
+    #expect(reserve.release() && !reserve.take())
+    #expect(contents(of: other) == Array("kept".utf8))
+    unlink(path)
+    mkfifo(path, 0o600)
+    #expect(throws: StoreError.self) { try Reserve(path: path, bytes: 1 << 16) }
+  }
+
   @Test("lends its room to what found none, once")
-  func lends() {
-    let reserve = Reserve(path: path, bytes: 1 << 16)
+  func lends() throws {
+    let reserve = try Reserve(path: path, bytes: 1 << 16)
     let full = StoreError(kind: .full, message: "no room")
     var tries = 0
     let result = try? reserve.lending { () throws(StoreError) -> Int in
