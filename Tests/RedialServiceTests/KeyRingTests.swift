@@ -30,9 +30,22 @@ struct KeyRingTests {
     for wrong in ["", "Bearer", "Bearer ", "Bearer rdl_", "Bearer \(text) ", "Basic \(text)", text] {
       #expect(Self.status(ring.judge(wrong, for: .anyKey, at: Self.start)) == 401, "\(wrong)")
     }
+    for spaced in ["Bearer\t\(text)", " Bearer \t  \(text)"] {
+      #expect(Self.isAdmitted(ring.judge(spaced, for: .scope(.read), at: Self.start)))
+    }
     key.revokedAt = Self.start
     ring.set(key)
     #expect(Self.status(ring.judge("Bearer \(text)", for: .scope(.read), at: Self.start)) == 401)
+  }
+
+  @Test(
+    "what looks like a key is for Redial, however it is spaced",
+    arguments: [
+      "Bearer rdl_1_x", "bearer  rdl_1_x", "Bearer\trdl_1_x", "BEARER \t rdl_1_x", "\tBearer rdl_1_x", "Bearer rdl_",
+    ])
+  func credentials(field: String) {
+    #expect(KeyRing(adminKey: nil).isCredential(field))
+    #expect(!KeyRing(adminKey: nil).isCredential(field.replacing("rdl_", with: "tok_")))
   }
 
   @Test("a quota is whole again when its minute is over")

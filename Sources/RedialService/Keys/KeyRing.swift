@@ -183,11 +183,13 @@ final class KeyRing: Sendable {
       fields)
   }
 
-  /// The credentials of the scheme `Bearer` (RFC 6750 §2.1).
+  /// The credentials of the scheme `Bearer` (RFC 6750 §2.1), which any white space may separate from it: a key that is sent
+  /// with a tab is still a key, and must not reach a target.
   private static func bearer(_ field: String) -> String? {
-    let parts = field.split(separator: " ", maxSplits: 1)
-    guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-    return String(parts[1].drop { $0 == " " })
+    func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
+    let text = field.drop(while: isBlank)
+    guard let end = text.firstIndex(where: isBlank), text[..<end].lowercased() == "bearer" else { return nil }
+    return String(text[end...].drop(while: isBlank))
   }
 
   private static func unauthorized(isKnown: Bool) -> Verdict {
