@@ -50,10 +50,15 @@ struct TextTests {
     ] {
       #expect(TimestampText.parse(text) == time, "\(text)")
     }
+    for text in ["9999-12-31T23:59:59.999Z", "0000-01-01T00:00:00.000Z"] {
+      #expect(TimestampText.parse(text).map(TimestampText.format) == text)
+    }
     #expect(TimestampText.format(Timestamp(microseconds: -1)) == "1969-12-31T23:59:59.999Z")
     for text in [
       "", "2026-09-21", "2026-09-21T14:13:20", "2026-09-21 14:13:20Z", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z",
       "2026-09-21T24:00:00Z", "2026-09-21T14:13:20.Z", "2026-09-21T14:13:20+2:00", "2026-09-21T14:13:20Zx", "tomorrow",
+      // In UTC these are of years that four digits cannot say.
+      "9999-12-31T23:59:59-23:59", "9999-12-31T23:59:60Z", "0000-01-01T00:00:00+00:01",
     ] { #expect(TimestampText.parse(text) == nil, "\(text)") }
   }
 

@@ -48,7 +48,7 @@ public enum TimestampText {
   }
 
   /// Reads an RFC 3339 date-time with `Z` or a numeric offset, and any number of fraction digits, of
-  /// which six count; nil when the text is none.
+  /// which six count; nil when the text is none, or the time is not of the years 0 to 9999 in UTC.
   public static func parse(_ text: String) -> Timestamp? {
     let bytes = Array(text.utf8)
     guard bytes.count >= 20, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] | 0x20 == 0x74, bytes[13] == 0x3A,
@@ -67,7 +67,9 @@ public enum TimestampText {
       rest = rest.dropFirst(1 + fraction.count)
     }
     guard let offset = offsetSeconds(Array(rest)) else { return nil }
-    return civil.timestamp + .microseconds(microseconds) + .seconds(-offset)
+    let time = civil.timestamp + .microseconds(microseconds) + .seconds(-offset)
+    // An offset, or a leap second, may lead to a year that four digits cannot say, and that nobody could read back.
+    return (0...9999).contains(CivilTime(time).year) ? time : nil
   }
 
   /// Seconds east of UTC of `Z`, `+hh:mm` or `-hh:mm`.
