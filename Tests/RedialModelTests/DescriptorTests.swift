@@ -186,6 +186,11 @@ struct DescriptorTests {
     (#""url": "http://x/", "body": "", "bodyBase64": """#, "/bodyBase64"),
     (#""url": "http://x/", "delay": "1""#, "/delay"), (#""url": "http://x/", "delay": "367d""#, "/delay"),
     (#""url": "http://x/", "startAt": "2026-01-01""#, "/startAt"),
+    (#""url": "http://x/", "startAt": "9999-12-31T23:59:59-23:59""#, "/startAt"),
+    // Decomposed: equal to its composed form in memory, and other bytes in the store.
+    (#""url": "http://x/", "target": "cafe\u0301""#, "/target"),
+    (#""url": "http://x/", "orderingKey": "cafe\u0301""#, "/orderingKey"),
+    (#""url": "http://x/", "labels": {"cafe\u0301": "x"}"#, "/labels/cafe\u{301}"),
     (#""url": "http://x/", "startAt": "2026-01-01T00:00:00Z", "delay": "1s""#, "/delay"),
     (#""url": "http://x/", "target": "\u0000""#, "/target"), (#""url": "http://x/", "idempotent": 1"#, "/idempotent"),
     (#""url": "http://x/", "labels": {"a": null}"#, "/labels/a"),

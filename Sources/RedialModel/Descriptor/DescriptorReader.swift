@@ -286,8 +286,11 @@ struct DescriptorReader: ~Copyable {
       fault(pointer, "must have 1 to \(limits.targetBytes) bytes and no control characters")
       return nil
     }
+    if !limits.isAccepted, !NormalForm.isComposed(text) { fault(pointer, Self.notComposed) }
     return text
   }
+
+  private static let notComposed = "must be in the normalization form NFC of Unicode"
 
   private mutating func readLabels() throws(JSONError) {
     guard try expect(.object, "/labels", "must be an object of strings") else { return }
@@ -305,6 +308,8 @@ struct DescriptorReader: ~Copyable {
         fault(pointer(), "must have a name of 1 to \(Self.maximumLabelLength) bytes and a value of at most as many")
       } else if !limits.isAccepted, PlainText.hasControls(name) {
         fault(pointer(), "must have no control characters in its name")
+      } else if !limits.isAccepted, !NormalForm.isComposed(name) {
+        fault(pointer(), "must have a name in the normalization form NFC of Unicode")
       } else if labels.contains(where: { $0.name == name }) {
         fault(pointer(), "is given twice")
       }

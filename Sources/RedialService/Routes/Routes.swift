@@ -178,10 +178,10 @@ struct Routes: HTTPHandler {
 
   /// Controls make a target that is not known yet, so its key has to be one that a call could have.
   private func checkTargetKey(_ key: String) throws(Problem) {
-    guard key.utf8.count <= Self.longestTarget, !PlainText.hasControls(key) else {
+    guard key.utf8.count <= Self.longestTarget, !PlainText.hasControls(key), NormalForm.isComposed(key) else {
       throw Problem(
         status: 422, code: "invalidTarget", title: "The target's key is not valid",
-        detail: "It must have 1 to \(Self.longestTarget) bytes and no control characters.")
+        detail: "It must have 1 to \(Self.longestTarget) bytes, no control characters, and the normalization form NFC.")
     }
   }
 
