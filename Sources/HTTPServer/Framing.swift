@@ -54,12 +54,12 @@ struct Framing {
       if contentLength != nil { throw .badRequest("Transfer-Encoding and Content-Length exclude each other.") }
       if !isChunkedLast { throw .badRequest("The last transfer coding is not chunked.") }
       if hasOtherCoding {
-        throw ProtocolError(status: 501, reason: "Of the transfer codings, chunked alone is understood.")
+        throw ProtocolError(status: 501, reason: "chunked is the only supported transfer coding.")
       }
     }
     // RFC 9110 section 10.1.1: an expectation from HTTP/1.0 is ignored.
     if hasOtherExpectation, head.minorVersion > 0 {
-      throw ProtocolError(status: 417, reason: "100-continue is the only expectation that can be met.")
+      throw ProtocolError(status: 417, reason: "100-continue is the only supported expectation.")
     }
     head.isChunked = transferCodings > 0
     head.contentLength = contentLength ?? 0

@@ -61,9 +61,9 @@ enum DecisionText {
       "\(what): the policy does not retry this failure; \"retryOn\": {\"network\": true} would"
     case .failureNotRetryable: "\(what): the request may have been executed" + notRepeated
     case .egressRefused: "\(what): the egress policy does not change with another attempt"
-    case .unusableRequest: "\(what): the request cannot succeed as it stands"
+    case .unusableRequest: "\(what): the request cannot succeed as it is"
     case .retryAfterTooLong: "Retry-After of \(asked) is over the policy's maximum"
-    case .attemptsSpent: "all attempts of the policy are spent"
+    case .attemptsSpent: "all attempts of the policy are used"
     case .deadlineNear: "the next attempt would start after the deadline, or could not finish before it"
     case .targetStops: "status \(end.status) with a field that says not to retry"
     case .targetRetries: "status \(end.status) with a field that says to retry" + shorter(decision, end)
@@ -79,6 +79,6 @@ enum DecisionText {
 
   /// Why a call that must not be executed twice was not repeated, and what would have it repeated.
   private static let notRepeated =
-    ", and the call says \"idempotent\": false; leave that out to have such attempts repeated, "
-    + "or name what to repeat in \"retryOn\""
+    ", and the call says \"idempotent\": false; leave that out to repeat such attempts, "
+    + "or list what to repeat in \"retryOn\""
 }

@@ -42,7 +42,7 @@ extension Engine {
           number: record.progress.attempts, startedAt: record.progress.due, duration: .zero, outcome: .interrupted,
           failure: AttemptFailure(
             code: "interrupted",
-            message: "Redial stopped while the attempt was under way; what became of it is unknown.")
+            message: "Redial stopped while the attempt was in flight; its result is unknown.")
         ))
     }
   }
@@ -85,7 +85,7 @@ extension Engine {
     if isDraining {
       return Problem(
         status: 503, code: "draining", title: "Redial is stopping",
-        detail: "No new calls are accepted while the service stops; send it to the next one, or try again.",
+        detail: "No new calls are accepted while the service stops. Try again.",
         retryAfter: 5)
     }
     if let trouble { return trouble.problem }
@@ -101,7 +101,7 @@ extension Engine {
       return Problem(
         status: 503, code: "backlogFull", title: "The backlog is full",
         detail:
-          "\(settings.maxUnfinished) calls have not ended yet, which is the most this service keeps. Try again later.",
+          "\(settings.maxUnfinished) calls have not ended yet, which is the maximum (maxUnfinished). Try again later.",
         retryAfter: 30)
     }
     return nil

@@ -42,12 +42,12 @@ extension Engine {
   static func notEnded(_ id: CallID) -> Problem {
     Problem(
       status: 409, code: "callNotEnded", title: "The call has not ended",
-      detail: "\(id) is still on its way; wait for its end, or cancel it.")
+      detail: "\(id) has not ended; wait for its end, or cancel it.")
   }
 
   static func contentErased(_ id: CallID) -> Problem {
     Problem(
       status: 409, code: "contentErased", title: "The call's content was erased",
-      detail: "\(id) cannot be run again, for its request is not known any more.")
+      detail: "\(id) cannot be run again, because its request was erased.")
   }
 }

@@ -200,6 +200,6 @@ extension Engine {
   static let leaseLost = Problem(
     status: 503, code: "leaseLost", title: "This instance may not write",
     detail:
-      "The instance has no lease on the store, which others have taken over from it. What was asked for may "
-      + "or may not have been done; look, then try again.", retryAfter: 2)
+      "Another process has taken over this instance's lease on the store. The requested change may "
+      + "or may not have been made; check, then try again.", retryAfter: 2)
 }

@@ -161,7 +161,7 @@ extension Engine {
     guard own >= bound else { return nil }
     return Problem(
       status: 503, code: "namespaceBacklogFull", title: "The backlog of the namespace is full",
-      detail: "\(bound) calls of this namespace have not ended yet, which is the most that one may have "
+      detail: "\(bound) calls of this namespace have not ended yet, which is the maximum for one "
         + "(namespaceShare of maxUnfinished). Try again later.",
       retryAfter: 30)
   }
@@ -189,6 +189,6 @@ extension Engine {
     guard namespaces[place].targets >= bound else { return nil }
     return Problem(
       status: 409, code: "tooManyTargets", title: "There are too many targets",
-      detail: "\(bound) targets are remembered, and all of them are in use or set up.")
+      detail: "\(bound) targets are remembered, and all of them are in use or have settings.")
   }
 }

@@ -88,7 +88,7 @@ extension Engine {
         operation,
         Problem(
           status: 409, code: "callRunning", title: "The call is running",
-          detail: "An attempt of \(operation.id) is under way; wait for its end, or cancel it."))
+          detail: "An attempt of \(operation.id) is in flight; wait for its end, or cancel it."))
     case .ready:
       note(operation, of: call.record)
       done(operation)

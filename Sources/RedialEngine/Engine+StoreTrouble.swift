@@ -49,7 +49,7 @@ extension Engine {
   static let noRoom = Problem(
     status: 507, code: "storageFull", title: "The store has no room",
     detail:
-      "The call was not accepted: the disk is full. What is left is for accepted calls, and for removing old ones. "
+      "The call was not accepted: the disk is full. The rest is reserved for accepted calls and for removing old ones. "
       + "Try again later.", retryAfter: 10)
 
   /// Keeps what clients want for later, if it has to wait only for a moment.
@@ -275,7 +275,7 @@ extension Engine {
         retryAfter: 10)
       : Problem(
         status: 503, code: "storageUnavailable", title: "The store cannot be written",
-        detail: "The call was not accepted, since it could not be made durable. Accepted calls are kept. Try again.",
+        detail: "The call was not accepted: it could not be written to disk. Accepted calls are kept. Try again.",
         retryAfter: 2)
   }
 }

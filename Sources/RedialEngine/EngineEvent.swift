@@ -190,7 +190,7 @@ extension AttemptResult {
     self.init(
       id: start.call.id, number: start.number, outcome: .localFault,
       failure: AttemptFailure(
-        code: Self.tooLate, message: "The attempt was not begun: others may have had the call by then."),
+        code: Self.tooLate, message: "The attempt was not started: another instance may have the call."),
       duration: .zero)
   }
 

@@ -130,7 +130,7 @@ public final class Service: Sendable {
         .warning, "unauthenticated",
         [
           ("url", server.urls.joined(separator: " ")),
-          ("meaning", "whoever reaches this address may have the service send requests, since there is no API key"),
+          ("meaning", "there is no API key, so anybody who reaches this address can make the service send requests"),
         ])
     }
     if settings.corsOrigins != CORSOrigins(), !keys.isRequired {
@@ -176,14 +176,14 @@ public final class Service: Sendable {
           .warning, "tlsFilesNotApplied",
           Log.fields(of: target) + [
             ("members", members.joined(separator: " ")),
-            ("meaning", "they name files outside tlsDirectory; set it, or set the target anew"),
+            ("meaning", "they name files outside tlsDirectory; set it, or set the target again"),
           ])
       }
       for target in state.targetsWithoutOrigins {
         log.write(
           .warning, "tlsNotApplied",
           Log.fields(of: target) + [
-            ("meaning", "the TLS settings of this target name no origins; set the target anew with tls.origins")
+            ("meaning", "the TLS settings of this target name no origins; set the target again with tls.origins")
           ])
       }
       // What was set aside until now is not among the unfinished calls of that state.
@@ -248,9 +248,9 @@ public final class Service: Sendable {
   ) throws(StartError) {
     guard !isLocal, !keys.isRequired, !settings.allowUnauthenticated else { return }
     throw StartError(
-      message: "\(settings.listen) can be reached from other machines, and there is no API key, so that anybody could "
-        + "have this service send requests. Make one (redial keys create --name admin --store \(settings.store)), or set "
-        + "adminKey, or listen on 127.0.0.1. If something in front of it says who may use it: allowUnauthenticated.")
+      message: "\(settings.listen) can be reached from other machines, and there is no API key, so anybody could "
+        + "make this service send requests. Make a key (redial keys create --name admin --store \(settings.store)), or set "
+        + "adminKey, or listen on 127.0.0.1. If something in front of it checks access, set allowUnauthenticated.")
   }
 
   private static let secretName = "webhookSecret"

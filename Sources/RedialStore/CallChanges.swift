@@ -206,7 +206,7 @@ struct CallChanges {
     guard let (kind, before) = try stands(id) else {
       throw StoreError(
         kind: .corrupt,
-        message: "Could not update \(id) in \(connection.path): there is no such call. Nothing of it was kept. "
+        message: "Could not update \(id) in \(connection.path): there is no such call. Nothing was written. "
           + "If rows were deleted by hand, restart Redial so that it forgets them.")
     }
     bind(progress, to: updateCall)

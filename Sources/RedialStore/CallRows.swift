@@ -80,7 +80,7 @@ struct CallRows {
         content = .stored(size: Int(left))
       } else {
         guard let body = row.withBytes(12, { PayloadCoding.payload($0, size: size) }) else {
-          return damaged("its body does not inflate")
+          return damaged("its body cannot be decompressed")
         }
         content = .held(body)
       }

@@ -68,7 +68,7 @@ final class NamespaceTable {
     guard let namespace = Namespace(row.text(0)) else {
       throw StoreError(
         kind: .corrupt,
-        message: "\"\(row.text(0))\" in the store is no name of a namespace. Restore it from a backup.")
+        message: "\"\(row.text(0))\" in the store is not the name of a namespace. Restore the store from a backup.")
     }
     return (namespace, Int(row.integer(1)))
   }

@@ -33,7 +33,7 @@ public final class Transport: Sendable {
     }
     guard let events = SocketEvents(), events.attach(multi) else {
       curl_multi_cleanup(multi)
-      throw TransportStartError(message: "The transport could not be started: there are no descriptors left for it.")
+      throw TransportStartError(message: "The transport could not be started: out of file descriptors.")
     }
     _ = redial_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maxIdleConnections))
     _ = redial_curl_multi_set_long(

@@ -34,7 +34,7 @@ public struct Attribution: Sendable, Hashable {
         try attribution.read(key, "/\(key)", from: &reader)
       }
     }
-    try reader.refuseFaults(code: "invalidAttribution", title: "Who and why cannot be recorded")
+    try reader.refuseFaults(code: "invalidAttribution", title: "The name or reason is not valid")
     return attribution
   }
 

@@ -274,7 +274,7 @@ struct DescriptorReader: ~Copyable {
     target = try name("/target")
     // Stored calls may have been accepted by a version that let clients say so; the engine ends those.
     if !limits.isAccepted, let target, target.hasPrefix(WebhookSubscription.targetPrefix) {
-      fault("/target", "must not begin with \(WebhookSubscription.targetPrefix), which is for the lanes of webhooks")
+      fault("/target", "must not begin with \(WebhookSubscription.targetPrefix), which is reserved for webhooks")
     }
   }
 
@@ -405,7 +405,7 @@ struct DescriptorReader: ~Copyable {
     if !limits.mayNameTargets, let target, let origin, target != origin {
       fault(
         "/target",
-        "may not be named with this key, by the setting targetNaming: leave it out for the URL's origin, \(origin), or use a "
+        "may not be given with this key (setting targetNaming): leave it out to use the URL's origin, \(origin), or use a "
           + "key that the setting allows")
     }
     try refuseFaults(

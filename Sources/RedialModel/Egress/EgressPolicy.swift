@@ -164,10 +164,10 @@ public struct EgressPolicy: Sendable, Hashable {
 
 extension EgressPolicy.Refusal {
   static let ownAddress = Self(rule: "ownAddress", clause: "calls to Redial itself")
-  static let notListed = Self(rule: "notListed", clause: "what is not on the list of allowed destinations")
+  static let notListed = Self(rule: "notListed", clause: "destinations that egressAllow does not name")
 
   static func denied(_ rule: EgressRule) -> Self {
-    Self(rule: "denied", clause: "what is on the list of denied destinations (\(rule.text))")
+    Self(rule: "denied", clause: "destinations in egressDeny (\(rule.text))")
   }
 
   init(of found: AddressClass) {

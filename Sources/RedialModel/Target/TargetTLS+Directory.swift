@@ -13,7 +13,7 @@ extension TargetTLS {
       guard let path else { return nil }
       guard let directory else {
         return .init(
-          pointer: pointer, detail: "names a file, and this service has no directory for such files (tlsDirectory)")
+          pointer: pointer, detail: "names a file, but the setting tlsDirectory is empty")
       }
       return Self.leads(path, into: directory)
         ? nil : .init(pointer: pointer, detail: "must be the path of a file in \(directory), without . or .. in it")
@@ -45,7 +45,7 @@ extension TargetOverrides {
     try Self.refuse([
       .init(
         pointer: "/tls/origins",
-        detail: "is required, since this target's key is not an origin: list those that the settings hold for, such as "
+        detail: "is required, because this target's key is not an origin: list the origins of the settings, such as "
           + "[\"https://api.example.com\"]")
     ])
   }

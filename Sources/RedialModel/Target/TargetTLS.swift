@@ -78,7 +78,7 @@ public struct TargetTLS: Sendable, Hashable {
         if minVersion == nil { reader.fault("/tls/minVersion", "must be \"1.2\" or \"1.3\"") }
       }
     }
-    if key != nil, certificate == nil { reader.fault("/tls/key", "is of no use without a certificate") }
+    if key != nil, certificate == nil { reader.fault("/tls/key", "needs a certificate") }
   }
 
   private static func path(_ pointer: String, _ reader: inout DescriptorReader) throws(JSONError) -> String? {

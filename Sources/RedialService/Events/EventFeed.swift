@@ -183,7 +183,7 @@ final class EventFeed: @unchecked Sendable {
         Problem(
           status: 503, code: "tooManyListeners", title: "Too many clients listen",
           detail: isClosed
-            ? "The service stops." : "No more than \(settings.maxListeners) may listen at a time. Try again later.",
+            ? "The service stops." : "At most \(settings.maxListeners) may listen at a time. Try again later.",
           retryAfter: 5))
     }
     lastListener += 1

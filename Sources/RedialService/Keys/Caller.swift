@@ -40,7 +40,7 @@ struct Caller: Sendable {
     guard access != .open else { return self }
     guard let wanted = Namespace(field) else {
       throw Problem(
-        status: 400, code: "invalidNamespace", title: "The namespace cannot be one",
+        status: 400, code: "invalidNamespace", title: "The namespace is not valid",
         detail: "The field Redial-Namespace \(Namespace.rule).")
     }
     guard wanted != namespace else { return self }
@@ -58,8 +58,8 @@ struct Caller: Sendable {
   func requireDefaultNamespace() throws(Problem) {
     guard keyID != nil, !namespace.isDefault else { return }
     throw Problem(
-      status: 403, code: "operatorsOnly", title: "The API key is not good for this",
+      status: 403, code: "operatorsOnly", title: "The API key does not allow this",
       detail:
-        "What is asked for is of all namespaces: it takes the admin key, or a key of the namespace default.")
+        "This covers all namespaces: use the admin key, or a key of the namespace default.")
   }
 }

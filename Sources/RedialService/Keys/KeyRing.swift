@@ -179,7 +179,7 @@ final class KeyRing: Sendable {
     return .refused(
       Problem(
         status: 429, code: "quotaExceeded", title: "The quota of the API key is used up",
-        detail: "This key is good for \(quota) requests a minute. Try again in \(seconds) s.", retryAfter: seconds),
+        detail: "This key allows \(quota) requests per minute. Try again in \(seconds) s.", retryAfter: seconds),
       fields)
   }
 
@@ -204,8 +204,8 @@ final class KeyRing: Sendable {
   private static func forbidden(_ scope: APIScope) -> Verdict {
     .refused(
       Problem(
-        status: 403, code: "insufficientScope", title: "The API key is not good for this",
-        detail: "It takes a key of the scope \(scope.rawValue)."),
+        status: 403, code: "insufficientScope", title: "The API key does not allow this",
+        detail: "It needs a key with the scope \(scope.rawValue)."),
       [
         HTTPHeader(
           "www-authenticate", "Bearer realm=\"redial\", error=\"insufficient_scope\", scope=\"\(scope.rawValue)\"")

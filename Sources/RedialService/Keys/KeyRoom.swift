@@ -57,8 +57,8 @@ enum KeyRoom {
     Problem(
       status: 409, code: "tooManyAPIKeys", title: "There are too many API keys",
       detail: namespace.isDefault
-        ? "No more than \(most) are kept. Revoke some that are not needed: their room is then used."
-        : "No more than \(mostOfNamespace) of a namespace are kept, fewer where the service has no room. Revoke some that "
-          + "are not needed: their room is then used.")
+        ? "At most \(most) are kept. Revoke keys that are not needed, to make room."
+        : "At most \(mostOfNamespace) of a namespace are kept, or fewer if the service has no room. Revoke keys that "
+          + "are not needed, to make room.")
   }
 }

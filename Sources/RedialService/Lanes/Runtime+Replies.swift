@@ -154,7 +154,7 @@ extension Runtime {
       switch error {
       case .gone: throw Answer.contentErased(call.id)
       case .damaged(let clause):
-        throw StoreError(kind: .corrupt, message: "\(call.id) cannot be read: of its body, \(clause).")
+        throw StoreError(kind: .corrupt, message: "\(call.id) cannot be read, because of its body: \(clause).")
       case .unreadable(let failure): throw failure
       }
     }

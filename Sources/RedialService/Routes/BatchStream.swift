@@ -195,7 +195,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
         index,
         Problem(
           status: 413, code: "bodyTooLarge", title: "The line is too long",
-          detail: "A line may have \(limits.bytes) bytes."))
+          detail: "A line may have at most \(limits.bytes) bytes."))
     case .whole(let text):
       do throws(Problem) {
         var descriptor = try CallDescriptor.read(text, limits: descriptorLimits)

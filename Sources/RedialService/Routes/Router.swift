@@ -85,10 +85,10 @@ enum Route: Sendable {
     case let path where path.count >= 2 && path[0] == "v1" && path[1] == "webhook-endpoints":
       self =
         WebhookRoute.routes(path[2...]).map { Self.choose(method, $0.map { ($0.0, .webhooks($0.1)) }) }
-        ?? .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
+        ?? .notFound("There is nothing at this path; /openapi.yaml lists all paths.")
     case let path where path.count >= 3 && path[0] == "v1" && path[1] == "targets": self = Self.ofTarget(method, path)
     case let path where path.count >= 3 && path[0] == "v1" && path[1] == "calls": self = Self.ofCall(method, path)
-    default: self = .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
+    default: self = .notFound("There is nothing at this path; /openapi.yaml lists all paths.")
     }
   }
 
@@ -111,7 +111,7 @@ enum Route: Sendable {
     case ["trip"]: return choose(method, [(.post, .control(.trip, key))])
     case ["reset"]: return choose(method, [(.post, .control(.reset, key))])
     case ["release"]: return choose(method, [(.post, .control(.release, key))])
-    default: return .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
+    default: return .notFound("There is nothing at this path; /openapi.yaml lists all paths.")
     }
   }
 
@@ -122,7 +122,7 @@ enum Route: Sendable {
     switch path.dropFirst(3) {
     case []: return choose(method, [(.get, .operation(id))])
     case ["cancel"]: return choose(method, [(.post, .cancelOperation(id))])
-    default: return .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
+    default: return .notFound("There is nothing at this path; /openapi.yaml lists all paths.")
     }
   }
 
@@ -145,7 +145,7 @@ enum Route: Sendable {
     case ["retry"]: return choose(method, [(.post, .operate(.retry, id))])
     case ["replay"]: return choose(method, [(.post, .replay(id))])
     case ["content"]: return choose(method, [(.delete, .operate(.erase, id))])
-    default: return .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
+    default: return .notFound("There is nothing at this path; /openapi.yaml lists all paths.")
     }
   }
 

@@ -49,7 +49,7 @@ extension Routes {
     guard own.utf8.count <= IdempotencyKey.longest else {
       throw Problem(
         status: 400, code: "invalidIdempotencyKey", title: "The Idempotency-Key is not valid",
-        detail: "With the number of the item behind it, it is longer than \(IdempotencyKey.longest) characters.")
+        detail: "Followed by the number of the item, it is longer than \(IdempotencyKey.longest) characters.")
     }
     return IdempotencyKey(text: caller.qualified(own), fingerprint: SHA256Digest.of(bytes))
   }

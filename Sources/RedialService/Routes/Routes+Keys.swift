@@ -28,7 +28,7 @@ extension Routes {
         throw Problem(
           status: 409, code: "firstKeyMustBeAdmin",
           title: "The first API key must have the scope admin in the default namespace",
-          detail: "From the first key on everything takes one, so that without it nobody could make another.")
+          detail: "From the first key on, every request needs one. Without this scope nobody could make another.")
       }
       guard namespace == caller.namespace || caller.isOperator && caller.namespace.isDefault else {
         throw Problem(

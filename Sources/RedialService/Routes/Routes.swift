@@ -159,10 +159,10 @@ struct Routes: HTTPHandler {
     case .wrongMethod(let allowed):
       let problem = Problem(
         status: 405, code: "methodNotAllowed", title: "The method is not allowed here",
-        detail: "This path is for \(allowed).")
+        detail: "This path allows \(allowed).")
       runtime.respond(responder, Answer.problem(problem, [HTTPHeader("allow", allowed)]))
     case .notFound(let detail):
-      throw Problem(status: 404, code: "notFound", title: "Nothing is here", detail: detail)
+      throw Problem(status: 404, code: "notFound", title: "There is nothing here", detail: detail)
     }
   }
 
@@ -265,7 +265,7 @@ struct Routes: HTTPHandler {
     guard let text = IdempotencyKey.parse(field) else {
       throw Problem(
         status: 400, code: "invalidIdempotencyKey", title: "The Idempotency-Key is not valid",
-        detail: "It has to be a string of 1 to \(IdempotencyKey.longest) visible ASCII characters, quoted or not.")
+        detail: "It must be a string of 1 to \(IdempotencyKey.longest) visible ASCII characters, quoted or not.")
     }
     return text
   }
@@ -277,7 +277,7 @@ struct Routes: HTTPHandler {
     guard essence == "application/json" || essence.hasSuffix("+json") else {
       throw Problem(
         status: 415, code: "unsupportedMediaType", title: "The media type is not supported",
-        detail: "What is asked for here is JSON; send it with Content-Type: application/json (curl --json does).")
+        detail: "Send JSON, with Content-Type: application/json (curl --json does).")
     }
   }
 
@@ -332,7 +332,7 @@ struct Routes: HTTPHandler {
     // It is held to its bound even where the body has the last word: a client that sends it means something by it.
     guard actor.utf8.count <= Attribution.longestName else {
       throw Problem(
-        status: 422, code: "invalidAttribution", title: "Who and why cannot be recorded",
+        status: 422, code: "invalidAttribution", title: "The name or reason is not valid",
         detail: "The field Redial-Actor has more than \(Attribution.longestName) bytes.",
         errors: [.init(pointer: "Redial-Actor", detail: "has more than \(Attribution.longestName) bytes")])
     }

@@ -74,7 +74,7 @@ extension AttemptResult {
       id: start.call.id, number: start.number, outcome: .localFault,
       failure: AttemptFailure(
         code: "webhookEndpointGone",
-        message: "The attempt was not begun: the webhook endpoint was deleted, and its secret with it."),
+        message: "The attempt was not started: the webhook endpoint was deleted, and its secret with it."),
       duration: .zero)
   }
 }

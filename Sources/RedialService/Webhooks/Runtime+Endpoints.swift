@@ -15,7 +15,7 @@ extension Runtime {
       guard !endpoints.isFull(namespace) else {
         throw Problem(
           status: 409, code: "tooManyWebhookEndpoints", title: "There are too many webhook endpoints",
-          detail: "As many are registered as maxWebhookEndpoints allows; delete one, or raise it.")
+          detail: "The maximum is registered (maxWebhookEndpoints); delete one, or raise it.")
       }
       let (secret, id) = (try Self.newSecret(), try Self.newID())
       let endpoint = WebhookEndpoint(id, draft, in: namespace, secret: secret, at: clock.now)

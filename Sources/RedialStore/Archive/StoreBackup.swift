@@ -66,7 +66,7 @@ public enum StoreBackup {
   private static func failure(_ purpose: String, _ path: String) -> StoreError {
     let code = errno
     let advice =
-      code == EEXIST ? "Another backup is under way, or was cut off: then remove that file." : "Check the folder."
+      code == EEXIST ? "Another backup is running, or was cut off: then remove that file." : "Check the folder."
     return StoreError(
       kind: code == ENOSPC || code == EDQUOT ? .full : .unavailable,
       message: "Could not \(purpose) \(path): \(String(cString: strerror(code))). \(advice)")

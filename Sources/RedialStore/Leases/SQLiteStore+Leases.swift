@@ -96,7 +96,7 @@ extension SQLiteStore {
     var error = StoreError(
       kind: .keyTaken,
       message: "Could not accept \(first.submitted.call) in \(connection.path): \(first.earlier.call) was just "
-        + "accepted under its key. Nothing was kept of it, nor of what was to be written with it.")
+        + "accepted under its key. Neither it nor the rest of its transaction was written.")
     error.taken = taken
     throw error
   }
@@ -115,8 +115,8 @@ extension SQLiteStore {
   private func leaseLost() -> StoreError {
     StoreError(
       kind: .leaseLost,
-      message: "The lease on \(connection.path) is over, and others may have taken it. Nothing of it was kept. "
-        + "An instance that shares the store joins again by itself; one that was alone on it found the file in use by "
-        + "another process, of which one has to be stopped.")
+      message: "The lease on \(connection.path) has ended, and another process may have taken it. Nothing was written. "
+        + "An instance that shares the store joins again by itself. One that was alone on it found the file in use by "
+        + "another process: stop one of the two.")
   }
 }

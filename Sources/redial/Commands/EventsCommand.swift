@@ -24,7 +24,7 @@ extension Command {
     var left = Int.max
     if let text = arguments.value("--count") {
       guard let count = Int(text), count > 0 else {
-        throw CommandError(code: .usage, message: "--count must be a whole number from 1 on")
+        throw CommandError(code: .usage, message: "--count must be a whole number from 1")
       }
       left = count
     }
