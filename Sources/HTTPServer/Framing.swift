@@ -1,5 +1,5 @@
-/// Gathers the fields that decide where a request ends, what becomes of its connection, and how contents are coded.
-/// Whatever two recipients might read differently is refused: that is how requests are smuggled.
+/// Collects the fields that decide where a request ends, what happens to its connection, and how its content is
+/// coded. Anything that two recipients could read differently is refused, because requests are smuggled that way.
 struct Framing {
   private var hostCount = 0
   private var contentLength: Int?

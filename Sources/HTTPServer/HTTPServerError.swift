@@ -14,11 +14,11 @@ public enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertible
   case socketInUse(path: String)
   /// What lies where the Unix domain socket should be is something else, and is left alone.
   case notASocket(path: String)
-  /// What was handed over is no stream socket that listens.
+  /// The inherited descriptor is not a listening stream socket.
   case notListening(InheritedSocket)
   /// Inherited sockets were asked for, and none given.
   case nothingInherited
-  /// A variable of the protocol by which sockets are handed over is not what it should be.
+  /// A variable of the protocol for inherited sockets is not valid.
   case invalidEnvironment(name: String, value: String)
   /// A system call failed.
   case system(call: String, address: String, errno: Int32)

@@ -1,6 +1,6 @@
-/// Why the bytes of a peer are not a request that this server serves: the status to answer and a sentence for whoever
-/// reads it. The connection is closed after each, for what follows on it can no longer be told apart; save where only
-/// the content coding of a whole request is at fault.
+/// Why the bytes of a peer are not a request that this server serves: the status of the answer, and a sentence for
+/// its reader. The connection is closed afterwards, because the next request cannot be found any more, except if only
+/// the content coding of a complete request is wrong.
 struct ProtocolError: Error, Equatable {
   let status: Int
   let reason: String

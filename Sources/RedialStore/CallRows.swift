@@ -99,7 +99,7 @@ struct DamagedCall: Error {
   /// What of it, as a clause.
   let reason: String
 
-  /// What the person who asks for this call is told.
+  /// The message for the person who asks for this call.
   var error: StoreError {
     StoreError(
       kind: .corrupt,

@@ -52,7 +52,7 @@ final class NamespaceTable {
     return number
   }
 
-  /// The namespace of a call; the default one for a call that is not there, or that says nothing intelligible.
+  /// The namespace of a call; the default one for a call that does not exist or has no valid namespace.
   func namespace(of id: CallID) throws(StoreError) -> Namespace {
     ofCall.bind(1, id.rawValue)
     return try ofCall.first { row throws(StoreError) in Namespace(row.text(0)) ?? .default } ?? .default

@@ -18,11 +18,11 @@ final class Transfer {
   private(set) var parsedURL: OpaquePointer?
   /// The `User-Agent` line of requests that have none of their own; it ends in a zero.
   let userAgentLine: UnsafeMutablePointer<CChar>
-  /// What libcurl was told for the request before, and need not be told again.
+  /// The options that libcurl has from an earlier request and that need not be set again.
   var last = Told()
-  /// Content that is handed over at once, in memory that is used again.
+  /// A body that is passed on at once, in memory that is used again.
   var small = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 1)
-  /// What is told where sockets are opened and closed; nil where nobody waits for them.
+  /// Is informed when sockets are opened and closed; nil if nobody waits for them.
   let events: SocketEvents?
   /// Says when libcurl is to look through the addresses that it remembers; nil for a transfer by itself.
   let pruning: AddressPruning?
@@ -75,12 +75,12 @@ final class Transfer {
     var isPiecewise: Bool { feed != nil || !content.isEmpty }
   }
 
-  /// What has come of the response.
+  /// The received part of the response.
   struct Received {
     var head: [UInt8] = []
     var headBytes = 0
     var isHeadWhole = false
-    /// Where in ``head`` the length of the content is told.
+    /// The place in ``head`` of the length of the content.
     var length: Range<Int>?
     var isContradictory = false
     var body: [UInt8] = []

@@ -3,10 +3,10 @@ internal import Glibc
 internal import RedialCore
 internal import RedialModel
 
-/// What libcurl tells of a transfer that has ended, and what it means.
+/// What libcurl reports about a transfer that has ended, and what it means.
 ///
-/// The classes follow measurements of libcurl 7.88.1: whether any byte of the request left is told by
-/// `CURLINFO_REQUEST_SIZE`, over HTTP/1.1, in every case that was tried.
+/// The classes follow measurements of libcurl 7.88.1: over HTTP/1.1, `CURLINFO_REQUEST_SIZE` shows in all tested
+/// cases whether any byte of the request was sent.
 struct TransferEnd {
   /// The result code.
   var code: CURLcode
@@ -93,7 +93,7 @@ struct TransferEnd {
       CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_AUTH_ERROR, CURLE_SSL_CLIENTCERT,
     ].map(\.rawValue))
 
-  /// Whether a connection failed for want of something on this side.
+  /// Whether a connection failed because this side had no resources.
   private static func isLocal(_ code: Int32) -> Bool {
     switch code {
     case EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL: true

@@ -57,7 +57,7 @@ final class TransferLoop: @unchecked Sendable {
   let bodies = BodyLanes()
   /// What has not begun, since there is nothing yet of its content: when it was asked for.
   var awaiting: [UInt64: ContinuousClock.Instant] = [:]
-  /// When it is looked for what has waited for its content too long.
+  /// When to look for transfers that have waited too long for their body.
   var nextLateCheck = ContinuousClock.now
   /// Tells the contents apart that are read.
   var bodyTicket: UInt64 = 0
@@ -282,7 +282,7 @@ final class TransferLoop: @unchecked Sendable {
     }
   }
 
-  /// Ends what has no address, now that it is known whose fault that is.
+  /// Ends transfers without an address, now that the cause is known.
   private func settleUnresolved(_ isUp: Bool) {
     for (transfer, code) in unresolved {
       results.append(transfer.result(code, isResolverDown: !isUp))

@@ -46,7 +46,7 @@ public struct TransportRequest: Sendable {
   }
 }
 
-/// What came of an attempt.
+/// The result of an attempt.
 public struct TransportResult: Sendable {
   /// The request's name.
   public var id: UInt64

@@ -6,7 +6,7 @@ public enum CallWarning: Sendable, Hashable {
   case policy(PolicyWarning)
   /// One pause of the target, for an open breaker or for `Retry-After`, may take as long as the deadline.
   case deadlineWithinPause(deadline: Duration, pause: Duration)
-  /// The call must not be repeated once it may have been executed, and its policy repeats it all the same.
+  /// The call must not be repeated once it may have been executed, but its policy repeats it.
   case repeatsThoughNotIdempotent
   /// Many unrelated receivers share this origin, and so would share one breaker and its limits.
   case sharedOrigin(String)

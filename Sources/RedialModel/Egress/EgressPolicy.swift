@@ -130,7 +130,7 @@ public struct EgressPolicy: Sendable, Hashable {
     own.contains { endpoint in
       guard endpoint.port == port else { return false }
       guard let own = endpoint.address else { return address.addressClass == .loopback || isLocal() }
-      // A name of this machine often has several loopback addresses, only one of which is listened at.
+      // A name of this machine often has several loopback addresses, but Redial listens on only one of them.
       if own == address || (own.addressClass == .loopback && address.addressClass == .loopback) { return true }
       return address.v4 == nil && address.embedded.contains { IPAddress(v4: $0) == own }
     }

@@ -1,7 +1,7 @@
 public import RedialCore
 
-/// An outage to be thought through: calls that come at a rate, the policy that retries them, a target of a certain
-/// capacity, and the time during which it is down, failing or slow.
+/// An outage to simulate: calls that arrive at a rate, the policy that retries them, a target of a certain capacity,
+/// and the time during which it is down, failing or slow.
 public struct OutageScenario: Sendable, Hashable {
   /// How each call is retried.
   public var policy: RetryPolicy

@@ -20,7 +20,7 @@ public struct TargetSettings: Sendable, Hashable {
   /// The longest that an attempt may take, whatever a call's policy says.
   public var attemptTimeout: Duration
 
-  /// How it and Redial prove who they are; nil for what holds for all.
+  /// How it and Redial prove who they are; nil for the general settings.
   public var tls: TargetTLS?
 
   /// How far back the retry budget looks.

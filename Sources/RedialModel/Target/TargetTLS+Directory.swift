@@ -1,7 +1,7 @@
 /// Where the files may be that a target's settings name.
 ///
-/// Who may set up targets is not to learn through Redial which files there are on its machine, nor whether Redial may read
-/// them: of a path outside the directory it is told that it is outside, and the file is not looked at.
+/// A client that may configure targets must not find out through Redial which files exist on its machine, nor whether
+/// Redial may read them. So a path outside the directory is refused for being outside, without looking at the file.
 extension TargetTLS {
   /// What is wrong with the paths, each with its pointer; none when all of them lead into the directory.
   ///

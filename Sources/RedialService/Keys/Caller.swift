@@ -2,7 +2,7 @@ internal import RedialModel
 
 /// Who a request is from, and where it acts.
 struct Caller: Sendable {
-  /// By what somebody is let in.
+  /// Why a client is let in.
   enum Admission: Sendable, Hashable {
     /// Nothing: no key was asked for.
     case nobody
@@ -12,7 +12,7 @@ struct Caller: Sendable {
     case key(String)
   }
 
-  /// By what it is let in; what it has begun goes on only as long as that is good enough.
+  /// Why it is let in. Streams that it started continue only as long as this is sufficient.
   var admission = Admission.nobody
   /// The API key that it is admitted by; nil for the admin key, and where none is asked for.
   var keyID: String? { if case .key(let id) = admission { id } else { nil } }

@@ -79,7 +79,7 @@ final class ForecastLane: Sendable {
 }
 
 extension ForecastLane.Refusal {
-  /// What the client is told.
+  /// The problem for the client.
   var problem: Problem {
     switch self {
     case .keyIsFull:

@@ -3,11 +3,11 @@ internal import RedialEngine
 internal import RedialModel
 internal import Synchronization
 
-/// Calls that come one a line, in any number, and are answered one a line, in order, as they become durable.
+/// Calls that are submitted one per line, in any number, and answered one per line, in order, as they become durable.
 ///
-/// Neither the lines nor their answers are gathered: so many lines are under way at a time, and the rest waits with the
-/// client, whose connection is not read meanwhile. A client that does not read its answers is not read from either.
-/// What was answered with 202 is on disk, whatever becomes of the stream.
+/// Neither the lines nor their answers are collected: a limited number of lines is in work, and the rest waits with
+/// the client, whose connection is not read meanwhile. Nor is it read while the client does not read its answers.
+/// Calls that were answered with 202 are on disk, whatever happens to the stream.
 final class BatchStream: HTTPBodyReceiver, BatchAnswering {
   /// Its bounds.
   struct Limits: Sendable {

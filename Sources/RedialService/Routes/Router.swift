@@ -44,9 +44,10 @@ enum Route: Sendable {
 
   /// The route of a request.
   ///
-  /// - Parameter query: What follows the `?`; it belongs to the URL of a forwarded request, and to nobody else here.
+  /// - Parameter query: The part after the `?`. It belongs to the URL of a forwarded request; other routes ignore it
+  ///   here.
   init(_ method: HTTPMethod, _ path: String, query: String? = nil) {
-    // What nearly every request is for, before any list is made.
+    // Nearly every request, recognized before anything is allocated.
     if path == "/v1/calls", method == .post {
       self = .submit
       return
@@ -92,7 +93,7 @@ enum Route: Sendable {
     }
   }
 
-  /// The URL behind the prefix. A client that was made of the contract encodes it whole, as a parameter of a path.
+  /// The URL after the prefix. Clients generated from the contract encode it completely, as a parameter of a path.
   private static func forwarded(_ text: Substring) -> String {
     let start = text.prefix(11).lowercased()
     guard start.hasPrefix("http%3a%2f%") || start.hasPrefix("https%3a%2f"), let decoded = PercentEncoding.decode(text)
@@ -149,7 +150,7 @@ enum Route: Sendable {
     }
   }
 
-  /// The route for a method; HEAD goes where GET goes.
+  /// The route for a method; HEAD uses the route of GET.
   private static func choose(_ method: HTTPMethod, _ routes: [(HTTPMethod, Route)]) -> Route {
     let wanted = method == .head ? HTTPMethod.get : method
     if let route = routes.first(where: { $0.0 == wanted }) { return route.1 }

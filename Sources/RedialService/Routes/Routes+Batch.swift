@@ -2,7 +2,7 @@ internal import HTTPServer
 internal import RedialEngine
 internal import RedialModel
 
-/// Many calls handed over at once. Each is accepted or refused by itself.
+/// Many calls submitted at once. Each is accepted or refused on its own.
 extension Routes {
   /// Accepts a JSON array of descriptors, or one a line (NDJSON) where that is not taken as it comes.
   func submitBatch(

@@ -11,7 +11,7 @@ enum KeyRoute: Sendable {
   case revoke(String)
 }
 
-/// Who may use the API.
+/// The API keys.
 extension Routes {
   func serve(
     _ route: KeyRoute, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller

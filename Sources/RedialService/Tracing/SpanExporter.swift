@@ -70,9 +70,9 @@ final class SpanExporter: @unchecked Sendable {
   private var held: Request?
 
   /// - Parameters:
-  ///   - instance: What tells this process from others of the service.
-  ///   - find: Reads from the store what a call is of which that is not known; called on the exporter's thread.
-  /// - Returns: Nil when no collector is set.
+  ///   - instance: Identifies this process among those of the service.
+  ///   - find: Reads an unknown call from the store; called on the exporter's thread.
+  /// - Returns: Nil if no collector is set.
   init?(
     settings: SpanSettings, clock: Clock, log: Log, redaction: Redaction, tls: TLSSettings, instance: String,
     seed: UInt64, find: @escaping @Sendable (CallID) -> CallTracer.Subject?

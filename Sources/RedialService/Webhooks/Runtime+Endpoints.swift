@@ -137,7 +137,7 @@ extension Runtime {
       do throws(StoreError) {
         try store.putDocument(.webhookEndpoint, id: id, endpoint.document)
       } catch {
-        // It holds for this process all the same; the next one finds out by itself.
+        // It still applies in this process; the next one finds out by itself.
         log.write(.error, "webhookEndpointNotKept", [("id", id), ("error", error.message)])
       }
       adopt(endpoint)

@@ -27,7 +27,8 @@ public enum StoreBackup {
     close(file)
     defer { unlink(partial) }
     if compact {
-      // Meant for the copy: a connection that may not write says so, and has taken it up for its next VACUUM all the same.
+      // For the copy: a connection that may not write reports an error here, but still uses the setting for its next
+      // VACUUM.
       try? connection.execute("choose how the copy becomes smaller", "PRAGMA auto_vacuum = INCREMENTAL")
       try connection.execute("copy the store", "VACUUM INTO '\(partial.replacing("'", with: "''"))'")
     } else {

@@ -10,7 +10,7 @@ public enum StoreCheck: String, Sendable, Hashable, CaseIterable {
   case stuck
   /// Attempts, requests, keys and retries of calls that are not there, and calls without a request.
   case orphaned
-  /// Webhooks that have not ended and tell of a call which is not there, though retention has not come that far.
+  /// Unfinished webhooks about a call that does not exist, although retention has not come that far.
   case orphanedWebhooks
   /// Attempts of one call that overlapped: two held it at a time.
   case doublyLeased

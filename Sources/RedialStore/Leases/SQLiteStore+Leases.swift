@@ -32,7 +32,7 @@ extension SQLiteStore {
         own = current
       } else {
         guard session == nil else { throw leaseLost() }
-        // Who asks anew knows nothing of what it had.
+        // An instance that asks for a new lease does not know its earlier one.
         if let old = self.session { try sessions.end(old.id) }
         own = try sessions.begin(until: until)
       }
@@ -50,7 +50,7 @@ extension SQLiteStore {
       try sessions.give(gained, to: own.id)
       try shardQueries.releaseHeld(in: gained)
       if !gained.isEmpty { try turns.grantFree() }
-      // Before damaged calls are set aside: whoever counts is told of those apart.
+      // Before damaged calls are ended: those are reported to the counters separately.
       let counts = try unfinished.counts(of: own.id)
       let running = try take(try shardQueries.running(in: gained), at: now, &damaged) { _ in }
       let state = RecoveredState(
@@ -74,7 +74,7 @@ extension SQLiteStore {
     try transaction { () throws(StoreError) in
       let own = try sessions.shards(of: session.id)
       let running = if let shardQueries { try shardQueries.running(in: own) } else { try queries.allRunning() }
-      // Who comes next has to see that somebody had those.
+      // The next owner must see that somebody had those.
       guard running.isEmpty else { return }
       if let shardQueries { try shardQueries.releaseHeld(in: own) } else { try changes.releaseAllHeld() }
       try sessions.end(session.id)

@@ -43,7 +43,7 @@ extension Command {
 
 /// Calls from and to lines of JSON.
 enum ArchiveCommands {
-  /// Faulty lines that are told of one by one; the rest is counted.
+  /// Maximum number of invalid lines that are reported one by one; the rest is counted.
   private static let maximumFaults = 100
 
   static func export(_ path: String, _ state: CallState?, to output: String?) throws(CommandError) -> ExitCode {

@@ -143,7 +143,7 @@ struct BatchCommand {
     return CommandError(code: error.code, message: message)
   }
 
-  /// What becomes of each descriptor, each with its line.
+  /// The result of each descriptor, with its line.
   private func send() throws(CommandError) -> [JSONValue] {
     var headers = [HeaderField("content-type", "application/x-ndjson")]
     if let key = arguments.value("--idempotency-key") {

@@ -56,7 +56,7 @@ extension Command {
     return try client.request("PUT", path, json: bytes)
   }
 
-  /// What waits, what came of the last minutes' attempts, and how long the rest takes.
+  /// The backlog, the results of the last minutes, and the drain estimate.
   private static func details(_ target: JSONValue) -> String {
     var text = ""
     let reasons = target["backlog"]["byReason"].members.map { "\($0.value.integer ?? 0) \(PlainText.escaped($0.name))" }
