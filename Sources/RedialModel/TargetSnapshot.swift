@@ -22,7 +22,7 @@ public struct TargetSnapshot: Sendable, Hashable {
   public var trips: Int
   /// Failures in a row.
   public var consecutiveFailures: Int
-  /// Attempts under way.
+  /// Attempts in flight.
   public var inFlight: Int
   /// Calls that are due and wait for the target.
   public var waiting: Int

@@ -13,7 +13,7 @@ final class NamespaceTable {
   private let ofCall: SQLiteStatement
   /// What has been looked up; there are no more than operators have made keys for.
   private var remembered: [Namespace: Int64] = [:]
-  /// Those that the transaction under way has added: unknown again if it is rolled back.
+  /// Those that the current transaction has added: unknown again if it is rolled back.
   private var added: [Namespace] = []
 
   /// Prepares the statements.

@@ -16,7 +16,7 @@ final class ResolverProbe: Sendable {
   private struct State {
     var waiting: [@Sendable (Bool) -> Void] = []
     var last: (isUp: Bool, at: ContinuousClock.Instant)?
-    /// The question under way, and its number.
+    /// The open question, and its number.
     var askedAt: ContinuousClock.Instant?
     var number = 0
   }
@@ -40,7 +40,7 @@ final class ResolverProbe: Sendable {
     let now = ContinuousClock.now
     let turn = state.withLock { state -> Turn in
       if let last = state.last, now - last.at < Self.memory { return .known(last.isUp) }
-      // A question that got no answer in time may still be under way: there is never another beside it.
+      // A question that got no answer in time may still be open: there is never another beside it.
       if let askedAt = state.askedAt, now - askedAt >= Self.patience { return .known(false) }
       state.waiting.append(answer)
       guard state.askedAt == nil else { return .waits }

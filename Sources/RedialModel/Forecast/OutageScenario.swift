@@ -15,7 +15,7 @@ public struct OutageScenario: Sendable, Hashable {
   public var outage: Outage
   /// The target's breaker; nil for none.
   public var breaker: CircuitBreakerSettings?
-  /// Attempts under way to the target at a time, 1 or more.
+  /// Maximum attempts in flight to the target, 1 or more.
   public var concurrency: Int
   /// How long a target whose breaker has closed is given a growing share of that; zero for all at once.
   public var slowStart: Duration

@@ -38,7 +38,7 @@ public struct BulkOperation: Sendable, Hashable {
   public enum State: UInt8, Sendable, Hashable, CaseIterable {
     /// It counts the calls that are meant. Leads to `running`, `cancelled`.
     case counting = 0
-    /// It is under way. Leads to `completed`, `cancelled`.
+    /// It runs. Leads to `completed`, `cancelled`.
     case running = 1
     /// An end.
     case completed = 2

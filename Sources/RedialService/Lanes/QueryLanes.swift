@@ -28,7 +28,7 @@ final class QueryLanes: Sendable {
   }
 
   /// Runs a query on one of the lanes, however many wait, without taking a place from them: one whose answer is owed to
-  /// somebody whose call was accepted. There is one at most for each request under way.
+  /// somebody whose call was accepted. There is at most one for each open request.
   func runOwed(_ query: @escaping @Sendable () -> Void) { enqueue(query) }
 
   private func enqueue(_ query: @escaping @Sendable () -> Void) {

@@ -11,7 +11,7 @@ internal import Synchronization
 final class BatchStream: HTTPBodyReceiver, BatchAnswering {
   /// Its bounds.
   struct Limits: Sendable {
-    /// Lines under way at a time.
+    /// Maximum lines in work.
     var lines: Int
     /// Bytes of those lines, and of their answers, at which no more are taken; and bytes of each line.
     var bytes: Int
@@ -35,7 +35,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
   private struct Intake {
     var splitter: LineSplitter
     var items = 0
-    /// What came while too many lines were under way: the rest of a piece.
+    /// The rest of a piece that arrived while too many lines were in work.
     var kept: [UInt8] = []
     /// Nothing comes any more.
     var isComplete = false
@@ -119,7 +119,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
     }
   }
 
-  /// Takes lines until there are enough under way, or everything that came is taken; true when more is wanted at once.
+  /// Takes lines until enough are in work, or all that arrived are taken; true if more is wanted at once.
   private func advance(_ piece: UnsafeBufferPointer<UInt8>) -> Bool {
     var hasLeft = takeLines(of: piece)
     while true {

@@ -55,7 +55,7 @@ public struct ServiceSettings: Sendable {
   public var maxScan = CallQuery.defaultScanLimit
   /// The bounds of previews, simulations and dry runs.
   public var forecasts = ForecastLimits()
-  /// The most operations on many calls that are under way at a time.
+  /// Maximum bulk operations that run at a time.
   public var maxOperations = 16
   /// How many calls a second an operation on many calls is done to, when its client does not say.
   public var operationRate = 100

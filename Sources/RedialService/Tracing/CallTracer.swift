@@ -50,7 +50,7 @@ final class CallTracer: Sendable {
   private let log: Log
   private let reader: any CallReader
   private let queue = DispatchQueue(label: "redial.trace", qos: .utility)
-  /// By call, as many as there are attempts under way.
+  /// By call, one for each attempt in flight.
   private let underWay = Mutex<[CallID: UnderWay]>([:])
   private let waitingLines = Atomic(0)
 
@@ -81,7 +81,7 @@ final class CallTracer: Sendable {
       for case .update(let id, let progress, let attempt) in writes where attempt != nil || progress.state.isFinal {
         var event = Event(call: id, progress: progress, attempt: attempt)
         event.attempt?.response = nil
-        // The next attempt may be under way already: it begins with the same commit.
+        // The next attempt may be in flight already: it starts with the same commit.
         if let entry = underWay[id], attempt == nil || attempt?.number == entry.attempt {
           event.subject = entry.subject
           underWay[id] = nil

@@ -17,7 +17,7 @@ final class WebhookEndpoints: Sendable {
   }
 
   private let endpoints = Mutex<[String: WebhookEndpoint]>([:])
-  /// By call, whose delivery is under way.
+  /// The endpoints of deliveries in flight, by call.
   private let underWay = Mutex<[UInt64: String]>([:])
   private let count = Atomic<Int>(0)
   private let limit: Int

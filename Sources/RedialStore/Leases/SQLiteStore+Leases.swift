@@ -68,7 +68,7 @@ extension SQLiteStore {
     return grant
   }
 
-  /// Gives everything back. Only when nothing is under way.
+  /// Gives everything back. Only without attempts in flight.
   public func leave() throws(StoreError) {
     guard let session else { return }
     try transaction { () throws(StoreError) in

@@ -38,7 +38,7 @@ struct ProgressLine {
     timer.activate()
     defer {
       timer.cancel()
-      // Behind a drawing that is under way.
+      // After the current drawing.
       queue.sync { draw("") }
     }
     return try body()
