@@ -8,7 +8,7 @@ struct AcceptEncoding: Equatable {
     case gzipOnly
   }
 
-  /// Weights in thousandths; nil for what is not named.
+  /// Weights in thousandths; nil for a coding that is not named.
   private var gzip: Int?
   private var identity: Int?
   private var others: Int?
@@ -33,8 +33,9 @@ struct AcceptEncoding: Equatable {
     }
   }
 
-  /// What follows from all fields together. `*` stands for what is not named. A client that accepts neither form gets
-  /// the plain one, as RFC 9110 section 12.4.1 allows, for an answer that it may understand says more than a 406.
+  /// The result of all fields together. `*` stands for every coding that is not named. A client that accepts neither
+  /// form gets the plain one, as RFC 9110 section 12.4.1 allows: an answer that it may understand says more than a
+  /// 406.
   var preference: Preference {
     let gzip = gzip ?? others ?? 0
     guard gzip > 0, gzip >= identity ?? others ?? 0 else { return .identity }

@@ -2,8 +2,8 @@ import Glibc
 
 /// Bytes that are appended at one end and dropped at the other. Empty, it owns no memory until it is used.
 ///
-/// Sound: the memory is reached only through this type, which cannot be copied, and no pointer is handed out that the
-/// caller keeps over a call that changes the buffer.
+/// Sound: the memory is reached only through this type, which cannot be copied, and the caller keeps no pointer into
+/// it over a call that changes the buffer.
 struct ByteBuffer: ~Copyable {
   private var base: UnsafeMutablePointer<UInt8>?
   private var capacity = 0

@@ -45,11 +45,11 @@ final class Connection {
   /// Of that request: what most do without.
   var exchange: Exchange?
 
-  /// It was taken beyond the bound, to be told so.
+  /// It was accepted beyond the limit, only to be refused.
   var isSurplus = false
   /// The peer sends nothing more. It may still read.
   var hasEnded = false
-  /// Who waits for the request at hand has been told that.
+  /// The client that waits for the current request has been informed of that.
   var isEndTold = false
   /// The epoll events that are asked for.
   var interest: UInt32 = 0
@@ -63,7 +63,7 @@ final class Connection {
     self.generation = generation
   }
 
-  /// Requests may be handed out: none is with the handler, and the peer reads its answers.
+  /// Requests may be passed to the handler: it has none, and the peer reads its answers.
   var canAdvance: Bool { phase == .reading && output.isEmpty }
 
   /// The next bytes belong to a body whose receiver wants them.

@@ -1,4 +1,4 @@
-/// The bounds that a coded body is inflated under; see ``HTTPServerConfiguration`` for what each means.
+/// The limits for decompressing a body; see ``HTTPServerConfiguration`` for each.
 struct ContentLimits: Equatable {
   var maxBodyBytes = 1024 * 1024
   var maxInflationRatio = 100

@@ -92,8 +92,8 @@ extension EventLoop {
     return longest(.idle) ?? silent
   }
 
-  /// The connection that is in that list longest, of which nothing has arrived either: closing one whose next request lies
-  /// in the kernel would reset it, and leave its client to guess whether the request was performed.
+  /// The connection that has been in that list longest and has no bytes waiting. Closing one whose next request is
+  /// already in the kernel would reset it, and its client could not know whether the request was performed.
   private func longest(_ kind: DeadlineKind) -> Connection? {
     while let slot = deadlines.first(kind), let connection = connections[slot] {
       var byte: UInt8 = 0
@@ -111,8 +111,8 @@ extension EventLoop {
     return connections[slot]
   }
 
-  /// Makes room among the connections beyond the bound. One that has not been refused yet is told so, without having been
-  /// heard: all places are taken by those that are busy.
+  /// Makes room among the connections beyond the limit. One that has not been refused yet is refused now, without
+  /// reading its request: all places are taken by busy connections.
   private func refuseOldestSurplus() {
     guard let connection = oldestSurplus() else { return }
     if connection.phase == .reading {

@@ -1,8 +1,9 @@
 /// Content codings: of the bodies that come, and of the answers that go.
 extension EventLoop {
-  /// The body as the handler gets it: in `inflated` if it came coded. With that, the field that named the coding goes.
+  /// The body as the handler gets it: in `inflated` if it was compressed. The field that named the coding is then
+  /// removed.
   ///
-  /// - Throws: Why it cannot be decoded; where the next request starts is known all the same.
+  /// - Throws: Why it cannot be decoded. The start of the next request is still known.
   func content(
     _ bytes: UnsafePointer<UInt8>, _ body: Range<Int>, _ coding: ContentCoding
   ) throws(ProtocolError) -> UnsafeRawBufferPointer {
@@ -58,7 +59,7 @@ extension EventLoop {
       // RFC 9110 section 12.5.3: in an answer it says what a request may be coded in.
       response.headers.append(HTTPHeader("Accept-Encoding", ContentCoding.understood))
     }
-    // What is refused for want of room is worth another try.
+    // A request that is refused because there is no room may succeed later.
     if error.status == 503, !response.headers.contains(where: { $0.isNamed("retry-after") }) {
       response.headers.append(HTTPHeader("Retry-After", "1"))
     }

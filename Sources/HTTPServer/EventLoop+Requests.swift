@@ -75,9 +75,9 @@ extension EventLoop {
     settle(connection)
   }
 
-  /// Parses and hands out requests until one waits for its answer or the bytes end.
+  /// Parses requests and passes them to the handler until one waits for its answer or the bytes end.
   ///
-  /// - Returns: The part of the bytes that has still to be kept.
+  /// - Returns: The part of the bytes that must still be kept.
   private func advance(
     _ connection: Connection, _ bytes: UnsafeMutablePointer<UInt8>, _ count: Int
   ) -> Range<Int> {
@@ -189,7 +189,7 @@ extension EventLoop {
     connection.phase = persists ? .reading : .closing
   }
 
-  /// Answers what is no request, and closes: nobody knows where the next one would start.
+  /// Answers bytes that are not a request, and closes: the start of the next request is unknown.
   func fail(_ connection: Connection, _ error: ProtocolError) {
     let isBegun = connection.phase == .streaming
     var isLeft = false

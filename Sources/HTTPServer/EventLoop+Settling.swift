@@ -6,7 +6,7 @@ extension EventLoop {
   /// Memory of each common buffer that is kept after a large answer or body.
   static let keptOutputBytes = 256 * 1024
 
-  /// Sends what was answered and arranges for what the connection waits for next.
+  /// Sends the answer, and prepares for what the connection waits for next.
   func settle(_ connection: Connection) {
     // Also before a reset: what was answered before is not for that answer to take back.
     flush(connection)
@@ -91,7 +91,7 @@ extension EventLoop {
     if !connection.output.isEmpty { return }
     switch connection.phase {
     case .handling, .streaming:
-      // Set anew by each piece, not by what else happens.
+      // Each piece sets it again; other events do not.
       if !connection.receivesBody {
         deadlines.clear(slot)
       } else if deadlines.kind(slot) != .piece {

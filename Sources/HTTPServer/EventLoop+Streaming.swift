@@ -72,7 +72,7 @@ extension EventLoop {
     }
     let exchange = connection.requireExchange()
     let hasContent = !connection.isHead && ResponseWriter.hasContent(response.status)
-    // An answer that is whole with its head leaves nobody to take what is still to come of the body.
+    // If the answer is complete with its head, nobody takes the rest of the body.
     exchange.persists =
       persists(connection, after: response) && (hasContent ? connection.minorVersion > 0 : !connection.isBodyDue)
     exchange.isChunked = connection.minorVersion > 0 && ResponseWriter.hasContent(response.status)

@@ -1,5 +1,5 @@
-/// Gathers the fields that decide where a request ends, what becomes of its connection, and how contents are coded.
-/// Whatever two recipients might read differently is refused: that is how requests are smuggled.
+/// Collects the fields that decide where a request ends, what happens to its connection, and how its content is
+/// coded. Anything that two recipients could read differently is refused, because requests are smuggled that way.
 struct Framing {
   private var hostCount = 0
   private var contentLength: Int?
@@ -54,12 +54,12 @@ struct Framing {
       if contentLength != nil { throw .badRequest("Transfer-Encoding and Content-Length exclude each other.") }
       if !isChunkedLast { throw .badRequest("The last transfer coding is not chunked.") }
       if hasOtherCoding {
-        throw ProtocolError(status: 501, reason: "Of the transfer codings, chunked alone is understood.")
+        throw ProtocolError(status: 501, reason: "chunked is the only supported transfer coding.")
       }
     }
     // RFC 9110 section 10.1.1: an expectation from HTTP/1.0 is ignored.
     if hasOtherExpectation, head.minorVersion > 0 {
-      throw ProtocolError(status: 417, reason: "100-continue is the only expectation that can be met.")
+      throw ProtocolError(status: 417, reason: "100-continue is the only supported expectation.")
     }
     head.isChunked = transferCodings > 0
     head.contentLength = contentLength ?? 0

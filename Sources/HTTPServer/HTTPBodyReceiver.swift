@@ -1,9 +1,9 @@
-/// Who gets the body of one request in pieces, on the event loop of its connection, never two calls at a time.
+/// Receives the body of one request in pieces, on the event loop of its connection, never in two calls at a time.
 ///
-/// Once the request is answered whole, no further call comes; what is still to come of the body is thrown away with the
+/// After the request is answered completely, no further call comes; the rest of the body is dropped with the
 /// connection.
 public protocol HTTPBodyReceiver: AnyObject, Sendable {
-  /// Takes the next bytes of the body, of which there is at least one. It must not block.
+  /// Takes the next bytes of the body, at least one. It must not block.
   ///
   /// - Parameter piece: Valid only during the call.
   /// - Returns: Whether more is wanted at once.
@@ -34,7 +34,7 @@ public enum HTTPBodyDemand: Sendable {
 public enum HTTPBodyEnd: Sendable, Equatable {
   /// It is whole.
   case complete
-  /// It is refused: damaged, too large or too slow. The client was told, unless the answer had begun.
+  /// It is refused: damaged, too large or too slow. The client got an error, unless the answer had begun.
   case refused(status: Int, reason: String)
   /// The client has gone, or the server ends.
   case gone

@@ -29,7 +29,7 @@ public struct HTTPPreconditions: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - entityTag: The current `ETag` with its quotes, such as `"v1"` or `W/"v1"`; nil if there is none.
-  ///   - lastModified: The current `Last-Modified`, an HTTP-date; nil if there is none. What is no date is none.
+  ///   - lastModified: The current `Last-Modified`, an HTTP-date; nil if there is none. An invalid date is ignored.
   ///   - isSafe: Whether the method is GET or HEAD.
   ///   - exists: Whether there is a current representation at all.
   public func outcome(

@@ -62,11 +62,11 @@ public struct HTTPResponder: Sendable {
   /// Answers the request with content that is written later, in pieces.
   ///
   /// - Parameters:
-  ///   - response: Its head, and the first of its content.
-  ///   - onEvent: Told, on the event loop, when there is room again, and when the client or the server goes. It must not
-  ///     block. If the request was answered, its conditions do not hold, or its client has gone before, the only event is
-  ///     ``HTTPStreamEvent/closed``. It may be told before this returns, and, when the server has ended, on the caller's
-  ///     thread: hold no lock that it takes.
+  ///   - response: Its head, and the first part of its content.
+  ///   - onEvent: Called, on the event loop, when there is room again, and when the client or the server goes. It
+  ///     must not block. If the request was answered, its conditions do not hold, or its client has gone before, the
+  ///     only event is ``HTTPStreamEvent/closed``. It may be called before this returns, and, after the server has
+  ///     ended, on the caller's thread: hold no lock that it takes.
   public func stream(
     _ response: HTTPResponse, onEvent: @escaping @Sendable (HTTPStreamEvent) -> Void
   ) -> HTTPResponseStream {

@@ -1,9 +1,9 @@
-/// An answer whose content is written in pieces, from any thread: what one thread wrote goes before what another writes
-/// after it. Made by ``HTTPResponder/stream(_:onEvent:)``.
+/// An answer whose content is written in pieces, from any thread. The pieces of one thread stay in order. Made by
+/// ``HTTPResponder/stream(_:onEvent:)``.
 ///
-/// The content goes chunked to HTTP/1.1, and until the connection's end to HTTP/1.0. It is never compressed. A stream
-/// has to be ended; one that says nothing for long should write something, a comment of server-sent events for example,
-/// for a client that has vanished is noticed by what it does not acknowledge.
+/// The content is sent chunked over HTTP/1.1, and until the connection's end over HTTP/1.0. It is never compressed. A
+/// stream must be ended. A stream that is silent for long should write something, such as a comment of server-sent
+/// events, because a client that has vanished is noticed only when it does not acknowledge data.
 public struct HTTPResponseStream: Sendable {
   private let loop: EventLoop
   private let token: RequestToken
@@ -30,7 +30,7 @@ public struct HTTPResponseStream: Sendable {
   public func abort() { loop.deliver(.abort(token)) }
 }
 
-/// What came of writing to a stream.
+/// The result of writing to a stream.
 public enum HTTPStreamRoom: Sendable {
   /// The bytes were taken, and more may follow.
   case free
@@ -43,7 +43,7 @@ public enum HTTPStreamRoom: Sendable {
   case closed
 }
 
-/// What the writer of a stream is told, on the event loop, where it must not block.
+/// An event for the writer of a stream, on the event loop. The writer must not block there.
 public enum HTTPStreamEvent: Sendable, Equatable {
   /// After ``HTTPStreamRoom/full`` there is room again.
   case writable

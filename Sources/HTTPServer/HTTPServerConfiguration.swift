@@ -33,8 +33,8 @@ public struct HTTPServerConfiguration: Sendable {
   /// How many bytes of requests that a client sends ahead are read while one of its requests is being answered; more has
   /// to wait in the kernel, and with it the client. At most 64 KiB. Default 4096.
   public var maxPipelinedBytes = 4096
-  /// From how many bytes on that a client has not taken no more answers are made for it: pipelined requests wait, and the
-  /// writer of a stream is told to. One answer, or one piece of a stream, may exceed it. Default 64 KiB.
+  /// When this many bytes wait for a client, no more answers are made for it: pipelined requests wait, and the writer
+  /// of a stream is asked to wait. One answer, or one piece of a stream, may exceed it. Default 64 KiB.
   public var maxOutputBacklogBytes = 64 * 1024
   /// How long a header section may take, from its first byte on; then 408. A new connection has as long to send its first
   /// byte; then it is closed silently.

@@ -14,11 +14,11 @@ public enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertible
   case socketInUse(path: String)
   /// What lies where the Unix domain socket should be is something else, and is left alone.
   case notASocket(path: String)
-  /// What was handed over is no stream socket that listens.
+  /// The inherited descriptor is not a listening stream socket.
   case notListening(InheritedSocket)
   /// Inherited sockets were asked for, and none given.
   case nothingInherited
-  /// A variable of the protocol by which sockets are handed over is not what it should be.
+  /// A variable of the protocol for inherited sockets is not valid.
   case invalidEnvironment(name: String, value: String)
   /// A system call failed.
   case system(call: String, address: String, errno: Int32)
@@ -40,18 +40,20 @@ public enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertible
     case .socketInUse(let path):
       return "Cannot listen on unix:\(path): another process listens there: stop it or choose another path."
     case .notASocket(let path):
-      return "Cannot listen on unix:\(path): there is a file that is no socket: move it away or choose another path."
+      return "Cannot listen on unix:\(path): the file there is not a socket: move it away or choose another path."
     case .notListening(let socket):
-      return "Cannot listen on the inherited \(socket): it is no stream socket that listens: see what hands it over."
+      return "Cannot listen on the inherited \(socket): it is not a listening stream socket: "
+        + "check the program that passes it."
     case .nothingInherited:
       return "Cannot listen on inherited sockets: there are none."
     case .invalidEnvironment(let name, let value):
-      return "Cannot take over sockets: \(name) is \"\(value)\" and not a number that can be: see who sets it."
+      return "Cannot use inherited sockets: \(name) is \"\(value)\", which is not valid: "
+        + "check the program that sets it."
     case .system(let call, let address, let code):
       let advice = address.hasPrefix(ListenAddress.unixPrefix) ? Self.pathAdvice(code) : Self.advice(code)
       return "Cannot listen on \(address): \(call): \(String(cString: strerror(code))).\(advice)"
     case .alreadyStarted:
-      return "The server was started before; a stopped server is not started again, make a new one."
+      return "The server was started before. A stopped server cannot start again; make a new one."
     }
   }
 

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A socket that another process has opened, listens on, and hands over by its descriptor.
+/// A listening socket that another process has opened and passes on by its descriptor.
 ///
-/// While one process takes over from another, connections wait in the socket's backlog: none is refused.
+/// While one process replaces another, connections wait in the socket's backlog: none is refused.
 public struct InheritedSocket: Hashable, Sendable, CustomStringConvertible {
   /// The open descriptor. A server that has started owns it, and closes it at its end; until then it is its giver's.
   public let descriptor: Int32
@@ -22,7 +22,7 @@ public struct InheritedSocket: Hashable, Sendable, CustomStringConvertible {
 extension InheritedSocket {
   private static let firstDescriptor: Int32 = 3
   private static let variables = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "LISTEN_PIDFDID"]
-  /// More than anyone hands over; beyond it the number is a mistake.
+  /// More than any program passes on; a larger number is a mistake.
   private static let maximumCount = 1024
 
   /// Takes the sockets that the service manager hands to this process, by the protocol of sd_listen_fds(3), and unsets

@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// How the rest of the program reaches a loop: messages under a lock, taken in batches, and an eventfd that is written
-/// only when the loop has not been told yet.
+/// How the rest of the program reaches a loop: messages under a lock, taken in batches, and an eventfd that is
+/// written only if the loop does not know of messages yet.
 final class Mailbox: Sendable {
   enum Message: Sendable {
     case answer(RequestToken, HTTPResponse)

@@ -1,4 +1,4 @@
-/// The bounds that a request is parsed under; see ``HTTPServerConfiguration`` for what each means.
+/// The limits for parsing a request; see ``HTTPServerConfiguration`` for each.
 struct ParserLimits: Equatable {
   var maxHeaderBytes = 16 * 1024
   var maxHeaderCount = 100

@@ -1,6 +1,6 @@
-/// Why the bytes of a peer are not a request that this server serves: the status to answer and a sentence for whoever
-/// reads it. The connection is closed after each, for what follows on it can no longer be told apart; save where only
-/// the content coding of a whole request is at fault.
+/// Why the bytes of a peer are not a request that this server serves: the status of the answer, and a sentence for
+/// its reader. The connection is closed afterwards, because the next request cannot be found any more, except if only
+/// the content coding of a complete request is wrong.
 struct ProtocolError: Error, Equatable {
   let status: Int
   let reason: String
@@ -10,12 +10,12 @@ struct ProtocolError: Error, Equatable {
   static let targetTooLong = ProtocolError(status: 414, reason: "The request target is too long.")
   static let fieldsTooLarge = ProtocolError(status: 431, reason: "The header or trailer section is too large.")
   static let inflatesTooMuch = ProtocolError(
-    status: 413, reason: "The body is compressed more than this server accepts: it might be made to exhaust memory.")
+    status: 413, reason: "The body is compressed more than this server accepts; it could exhaust memory.")
   static let unsupportedCoding = ProtocolError(
-    status: 415, reason: "The body has to come as it is, or in one of the content codings gzip and deflate.")
-  static let noMemory = ProtocolError(status: 503, reason: "There is no memory to inflate the body.")
+    status: 415, reason: "Send the body uncompressed, or with the content coding gzip or deflate.")
+  static let noMemory = ProtocolError(status: 503, reason: "Out of memory while decompressing the body.")
   static let tooManyConnections = ProtocolError(
-    status: 503, reason: "There are as many connections as this server takes. Try again in a moment.")
+    status: 503, reason: "Too many connections are open. Try again in a moment.")
   static let headTimeout = ProtocolError(status: 408, reason: "The header section did not arrive in time.")
   static let bodyTimeout = ProtocolError(status: 408, reason: "The body did not arrive in time.")
 }

@@ -74,7 +74,9 @@ extension RequestHead {
       throw .badRequest("The request line lacks a target or a version.")
     }
     try parseVersion(bytes + index + 1, count: end - index - 1)
-    guard !isConnect else { throw ProtocolError(status: 501, reason: "This server is no proxy: CONNECT is refused.") }
+    guard !isConnect else {
+      throw ProtocolError(status: 501, reason: "This server is not a proxy: CONNECT is refused.")
+    }
     try parseTarget(bytes, from: targetStart, to: index, question: question)
   }
 
@@ -101,7 +103,7 @@ extension RequestHead {
     var pathStart = start
     if bytes[start] != ASCII.slash {
       if end - start == 1, bytes[start] == 0x2A {
-        guard isOptions else { throw .badRequest("The target * belongs to OPTIONS alone.") }
+        guard isOptions else { throw .badRequest("The target * is only for OPTIONS.") }
       } else {
         pathStart = try authorityEnd(bytes, from: start, to: end)
       }

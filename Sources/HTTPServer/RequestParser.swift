@@ -37,7 +37,7 @@ struct RequestParser {
   private(set) var head = RequestHead()
   /// The client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1); the caller clears it.
   var awaitsContinue = false
-  /// Whether the parser stops at each head that a body follows, to be told how that is received.
+  /// Whether the parser stops at each head that a body follows, to learn how to receive it.
   private let announcesBodies: Bool
 
   init(announcesBodies: Bool = false) { self.announcesBodies = announcesBodies }

@@ -4,7 +4,7 @@ import Glibc
 struct ResponseWriter {
   private var cursor: UnsafeMutablePointer<UInt8>
 
-  /// How the connection goes on, which is told in `Connection`.
+  /// What happens to the connection afterwards; written as `Connection`.
   enum Persistence {
     /// As the version has it by default.
     case implied
@@ -13,7 +13,7 @@ struct ResponseWriter {
     case close
   }
 
-  /// How the end of the content is told.
+  /// How the end of the content is marked.
   private enum Length {
     case known(Int)
     case chunked

@@ -13,7 +13,7 @@ final class StreamBacklog: Sendable {
     var pending: [UInt8]
     /// Taken by the loop, and not yet by the kernel.
     var inFlight = 0
-    /// The writer was told to wait.
+    /// The writer was asked to wait.
     var isFull = false
     /// The loop will look.
     var isSignalled = false
@@ -34,7 +34,7 @@ final class StreamBacklog: Sendable {
     state = Mutex(State(pending: first, isFull: first.count >= max(1, limit)))
   }
 
-  /// - Returns: What to tell the writer, and whether the loop has to be told.
+  /// - Returns: The event for the writer, and whether the loop must be informed.
   func write(_ bytes: some Sequence<UInt8>) -> (HTTPStreamRoom, mustSignal: Bool) {
     // Sound to run the sequence's code under the lock only if it is ours: so it is copied before.
     let bytes = Array(bytes)
@@ -49,7 +49,7 @@ final class StreamBacklog: Sendable {
     }
   }
 
-  /// - Returns: Whether the loop has to be told.
+  /// - Returns: Whether the loop must be informed.
   func end() -> Bool {
     state.withLock { state in
       guard !state.isClosed, !state.isEnded else { return false }

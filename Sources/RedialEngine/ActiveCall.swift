@@ -3,24 +3,24 @@ internal import RedialModel
 
 /// A call in the engine's memory.
 struct ActiveCall: Sendable {
-  /// What it is doing.
+  /// Its phase.
   enum Phase: Sendable {
-    /// Its time has not come; a timer will tell. Leads to `ready`, or out of memory.
+    /// It waits for its time; a timer fires then. Leads to `ready`, or out of memory.
     case waiting
     /// It is in its target's queue. Leads to `running`, or out of memory.
     case ready
-    /// An attempt is under way, with a permit of the target's breaker; these clients want it cancelled.
-    /// Leads to `waiting`, or out of memory.
+    /// An attempt is in flight, with a permit of the target's breaker; these clients want it cancelled. Leads to
+    /// `waiting`, or out of memory.
     case running(CircuitBreaker.Permit, cancelledBy: [ReplyToken])
   }
 
   var record: CallRecord
   var target: Int
   var phase: Phase
-  /// What the attempt under way has cost its target's retry budget.
+  /// The cost of the attempt in flight in its target's retry budget.
   var withdrawal: RetryBudget.Withdrawal?
-  /// Changes with the phase; what was arranged under an older stamp is void. No two phases of the engine's life
-  /// have the same, so that a call which comes back into memory does not meet timers of its earlier stay.
+  /// Changes with the phase; timers with an older stamp are void. A stamp is never used twice in the engine's life,
+  /// so that a call which comes back into memory does not meet timers of its earlier stay.
   var stamp: UInt32
 
   mutating func enter(_ next: Phase, stamp: UInt32) {
@@ -28,7 +28,7 @@ struct ActiveCall: Sendable {
     self.stamp = stamp
   }
 
-  /// Whether it is a client's call in a lane of webhooks.
+  /// Whether it is a client's call to a target of webhooks.
   var isStrangerInLane: Bool { record.kind == .call && record.spec.isInWebhookLane }
 
   var isRunning: Bool {

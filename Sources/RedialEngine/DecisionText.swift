@@ -1,9 +1,9 @@
 internal import RedialCore
 internal import RedialModel
 
-/// A decision as people are shown it.
+/// A decision as people see it.
 enum DecisionText {
-  /// Made once: it is what nearly all attempts come to.
+  /// Made once, because nearly all attempts end with it.
   private static let success = Array("{\"action\":\"succeed\"}".utf8)
 
   static func json(
@@ -61,9 +61,9 @@ enum DecisionText {
       "\(what): the policy does not retry this failure; \"retryOn\": {\"network\": true} would"
     case .failureNotRetryable: "\(what): the request may have been executed" + notRepeated
     case .egressRefused: "\(what): the egress policy does not change with another attempt"
-    case .unusableRequest: "\(what): the request cannot succeed as it stands"
+    case .unusableRequest: "\(what): the request cannot succeed as it is"
     case .retryAfterTooLong: "Retry-After of \(asked) is over the policy's maximum"
-    case .attemptsSpent: "all attempts of the policy are spent"
+    case .attemptsSpent: "all attempts of the policy are used"
     case .deadlineNear: "the next attempt would start after the deadline, or could not finish before it"
     case .targetStops: "status \(end.status) with a field that says not to retry"
     case .targetRetries: "status \(end.status) with a field that says to retry" + shorter(decision, end)
@@ -71,14 +71,14 @@ enum DecisionText {
     }
   }
 
-  /// Tells that the target asked for a shorter wait than the backoff gave; nothing if it did not.
+  /// Says that the target asked for a shorter wait than the backoff; empty if it did not.
   private static func shorter(_ decision: RetryDecision, _ end: AttemptEnd) -> String {
     guard case .retry(let wait) = decision.action, let asked = end.retryAfter, asked < wait else { return "" }
     return "; the backoff is longer than its Retry-After of \(DurationText.format(asked))"
   }
 
-  /// Why a call that must not be executed twice was not repeated, and what would have it repeated.
+  /// Why a call that must not be executed twice was not repeated, and how to change that.
   private static let notRepeated =
-    ", and the call says \"idempotent\": false; leave that out to have such attempts repeated, "
-    + "or name what to repeat in \"retryOn\""
+    ", and the call says \"idempotent\": false; leave that out to repeat such attempts, "
+    + "or list what to repeat in \"retryOn\""
 }

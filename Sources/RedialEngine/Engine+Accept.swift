@@ -1,9 +1,9 @@
 internal import RedialCore
 internal import RedialModel
 
-/// How calls come in.
+/// How calls are accepted.
 extension Engine {
-  /// Takes over what an earlier process left in the store.
+  /// Takes over the state that an earlier process left in the store.
   mutating func recover(_ state: RecoveredState) {
     ids = CallIDSource(instance: settings.instance, after: state.lastID)
     recover(state.namespaces, unfinished: state.unfinished)
@@ -15,9 +15,9 @@ extension Engine {
     }
   }
 
-  /// Takes over targets with their calls, whose last owner is gone.
+  /// Takes over targets, with their calls, from an owner that is gone.
   mutating func takeOver(_ state: RecoveredState) {
-    // Not before all is known of them: a breaker may be looked at here before it is known that it is tripped.
+    // Only after all of them are known: a breaker may be examined here before it is known that it is tripped.
     let next = nextForgetting
     nextForgetting = .distantFuture
     defer { nextForgetting = next }
@@ -30,7 +30,7 @@ extension Engine {
     for (key, count) in state.queued {
       let index = target(key)
       targets[index].stored = count
-      // What is most urgent there is claimed first; nothing that comes in may go before it unasked.
+      // The most urgent calls there are claimed first. No new call may overtake them.
       targets[index].storedPriority = CallSpec.priorities.upperBound
       enterRotation(index)
     }
@@ -42,12 +42,12 @@ extension Engine {
           number: record.progress.attempts, startedAt: record.progress.due, duration: .zero, outcome: .interrupted,
           failure: AttemptFailure(
             code: "interrupted",
-            message: "Redial stopped while the attempt was under way; what became of it is unknown.")
+            message: "Redial stopped while the attempt was in flight; its result is unknown.")
         ))
     }
   }
 
-  /// Accepts a call, or says why not; one with a key is looked for first.
+  /// Accepts a call, or refuses it with the reason. A call with an idempotency key is looked up first.
   mutating func submit(_ descriptor: CallDescriptor, reply: ReplyToken) {
     if let key = descriptor.key {
       lookUp(KeyedSubmission(descriptor: descriptor, key: key, reply: reply))
@@ -80,12 +80,12 @@ extension Engine {
     return owns(spec.target) ? refusalOfNewTarget(spec.target) : nil
   }
 
-  /// Why no call can be accepted now, however few there are; nil when one can.
+  /// Why no call can be accepted now, even if there are few; nil if calls can be accepted.
   func standstill() -> Problem? {
     if isDraining {
       return Problem(
         status: 503, code: "draining", title: "Redial is stopping",
-        detail: "No new calls are accepted while the service stops; send it to the next one, or try again.",
+        detail: "No new calls are accepted while the service stops. Try again.",
         retryAfter: 5)
     }
     if let trouble { return trouble.problem }
@@ -97,18 +97,18 @@ extension Engine {
   /// Why no call can be accepted now; nil when one can.
   func refusal() -> Problem? {
     if let problem = standstill() { return problem }
-    // Of the whole store, whoever runs them.
+    // Of the whole store, whichever instance runs them.
     if unfinished + elsewhere >= settings.maxUnfinished {
       return Problem(
         status: 503, code: "backlogFull", title: "The backlog is full",
         detail:
-          "\(settings.maxUnfinished) calls have not ended yet, which is the most this service keeps. Try again later.",
+          "\(settings.maxUnfinished) calls have not ended yet, which is the maximum (maxUnfinished). Try again later.",
         retryAfter: 30)
     }
     return nil
   }
 
-  /// Puts a new call where it belongs, and into the store; answers it as stored.
+  /// Puts a new call where it belongs, and into the store. Returns it as stored.
   @discardableResult
   mutating func insert(_ new: CallRecord) -> CallRecord {
     guard owns(new.spec.target) else { return insertElsewhere(new) }
@@ -148,7 +148,7 @@ extension Engine {
     return record
   }
 
-  /// Tells the callback of a call's end, by a call of its own.
+  /// Creates the webhook for the callback of a call that has ended. A webhook is a call itself.
   mutating func insertWebhook(_ event: CallEvent, of record: CallRecord, attempts: [AttemptRecord]) {
     guard let callback = record.spec.callback, callback.events.contains(event) else { return }
     let origin = (try? TargetURL(callback.url).origin) ?? callback.url
@@ -163,8 +163,8 @@ extension Engine {
         body: WebhookPayload.make(event, of: record, attempts: attempts, redaction: settings.redaction, at: now),
         createdAt: now,
         progress: CallProgress(state: .held, due: now, roundStartedAt: now)))
-    // The insert follows the end that it tells of, whatever asking the breaker has brought about in between: should
-    // the end have to be dropped, it is found there.
+    // The insert of the webhook directly follows the end of its call, whatever asking the breaker has added in
+    // between. If the end has to be dropped, the webhook is found there.
     if writes.count > end + 1 { writes.insert(writes.removeLast(), at: end) }
   }
 }

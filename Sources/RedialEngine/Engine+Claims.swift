@@ -1,16 +1,16 @@
 internal import RedialCore
 internal import RedialModel
 
-/// How calls come from the store into memory.
+/// How calls are loaded from the store into memory.
 extension Engine {
-  /// When calls are next to be taken from the store; nil when nothing is there, or nothing can be taken.
+  /// When to claim calls from the store next; nil if there are none, or none can be claimed.
   func nextClaim() -> Timestamp? {
     guard claiming == nil, trouble == nil, !isDraining, leases.canWork, room > 0, let due = storeNextDue
     else { return nil }
     return Timestamp(microseconds: due.microseconds &- settings.claimAhead.wholeMicroseconds)
   }
 
-  /// Takes due calls from the store, if there are any and they fit.
+  /// Claims due calls from the store, if there are any and they fit.
   mutating func claimWhatIsDue() {
     guard let time = nextClaim(), time <= now else { return }
     let limit = min(settings.claimBatch, claimRoom)
@@ -19,14 +19,14 @@ extension Engine {
     effects.store.append(StoreRequest(.claimDue(before: now + settings.claimAhead, limit: limit), epoch: epoch))
   }
 
-  /// The claim of due calls has been answered, or has failed; answers the earliest call that was put there since.
+  /// The claim of due calls has been answered, or has failed. Returns the earliest due time that was written since.
   mutating func endClaim() -> Timestamp? {
     expected -= claiming?.limit ?? 0
     defer { claiming = nil }
     return claiming?.earliestSince
   }
 
-  /// Due calls have come from the store.
+  /// Due calls have arrived from the store.
   mutating func claimedDue(_ claim: Claim) {
     let ended = claiming?.ended ?? []
     let since = endClaim()
@@ -34,21 +34,21 @@ extension Engine {
     for record in claim.calls where !ended.contains(record.id) { adopt(record) }
   }
 
-  /// The store has ended calls that nobody can understand. One of them may have had the turn of its ordering key.
+  /// The store has ended calls that cannot be read. One of them may have had the turn of its ordering key.
   mutating func setAside(_ count: Int, in namespace: Namespace) {
     countUnfinished(-count, at: place(of: namespace))
     stored(due: now)
   }
 
-  /// Asks for more of a target's calls when its queue in memory runs low and its breaker lets calls through.
+  /// Loads more of a target's calls when its queue in memory is nearly empty and its breaker lets calls through.
   mutating func refill(_ index: Int) {
     guard targets[index].stored > 0, targets[index].storedSinceRefill == nil, room > 0,
       targets[index].breaker.admits(at: now)
     else { return }
-    // A half-open breaker takes a few probes; fetching a crowd for them would be in vain.
+    // A half-open breaker lets only a few probes through, so loading many calls would be useless.
     let isClosed = targets[index].breaker.state == .closed
     let low = isClosed ? min(targets[index].maxInFlight, settings.maxReadyPerTarget / 2) : 0
-    // Retries that wait for their budget do not keep first tries in the store, as long as there is room for both.
+    // Retries that wait for their budget do not keep first attempts in the store, as long as there is room for both.
     let hasOnlyRetries = targets[index].budget != nil && targets[index].queue.first(in: calls) == nil
     guard targets[index].ready <= low || (isClosed && hasOnlyRetries) else { return }
     let limit = min(
@@ -60,7 +60,7 @@ extension Engine {
     claims.append(.claimQueued(target: targets[index].key, limit: limit))
   }
 
-  /// The refill of a target has been answered, or has failed; answers how many calls were put into its queue since.
+  /// The refill of a target has been answered, or has failed. Returns how many calls were put into its queue since.
   mutating func endRefill(_ index: Int) -> Int {
     expected -= targets[index].expected
     targets[index].expected = 0
@@ -68,7 +68,7 @@ extension Engine {
     return targets[index].storedSinceRefill ?? 0
   }
 
-  /// Calls of a target's queue have come from the store.
+  /// Calls of a target's queue have arrived from the store.
   mutating func claimedQueued(_ key: String, _ records: [CallRecord], complete: Bool) {
     guard owns(key) else {
       if let index = targetIndex[key] { _ = endRefill(index) }
@@ -81,12 +81,12 @@ extension Engine {
     enterRotation(index)
   }
 
-  /// Takes in a call that the store has handed over as held.
+  /// Takes in a call that the store has marked as held.
   mutating func adopt(_ record: CallRecord) {
-    // What was claimed of a shard that is being given back goes back with it.
+    // Calls of a shard that is being given back go back with it.
     guard owns(record.spec.target) else { return }
     if let known = calls[record.id] {
-      // One that is here to await its deadline may have been given its turn meanwhile.
+      // A call that waits here for its deadline may have got its turn meanwhile.
       guard known.record.progress.waiting == .ordering, record.progress.waiting != .ordering else { return }
       release(record.id)
     }

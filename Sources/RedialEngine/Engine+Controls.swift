@@ -1,9 +1,9 @@
 internal import RedialCore
 internal import RedialModel
 
-/// What operators make of targets: on disk first, and at once for the calls that wait.
+/// Commands of operators about targets: on disk first, and then at once for waiting calls too.
 extension Engine {
-  /// Does what an operator wants.
+  /// Executes an operator's command.
   mutating func control(_ control: TargetControl) {
     if let trouble { return refuse(control.reply, trouble.problem) }
     guard leases.canWork else { return refuse(control.reply, Self.leaseLost) }
@@ -46,7 +46,7 @@ extension Engine {
     afterCommit.append(.reply(control.reply, .controlled(describe(index))))
   }
 
-  /// Has a target be what operators have made of it.
+  /// Applies an operator's settings to a target.
   mutating func apply(_ controls: TargetControls, to index: Int) {
     let old = targets[index].settings
     let new = controls.overrides.applied(to: settings.target(by: settings.rule(for: targets[index].key)))
@@ -55,7 +55,7 @@ extension Engine {
     originTLS.set(controls.overrides.tls, of: targets[index].key)
     targets[index].maxInFlight = min(new.maxInFlight, settings.mostPerTarget)
     useNewBreakerSettings(index)
-    // A limit that stays keeps what it has counted.
+    // A limit that does not change keeps its counts.
     if new.ratePerSecond != old.ratePerSecond || new.rateBurst != old.rateBurst {
       targets[index].rate = new.rateLimiter
     }
@@ -68,7 +68,7 @@ extension Engine {
     targets[index].noteLimits(at: now)
   }
 
-  /// Takes over what operators had made of targets before this process.
+  /// Takes over the settings that operators made before this process.
   mutating func recover(_ controls: [(target: String, controls: TargetControls)]) {
     for (key, controls) in controls {
       let index = target(key)
@@ -78,8 +78,8 @@ extension Engine {
     }
   }
 
-  /// Has a breaker go by the settings of its target. One that is half-open does so once it has left that state: probes
-  /// are under way, and by other settings it would let through others beside them.
+  /// Gives a breaker the settings of its target. A half-open breaker gets them when it has left that state: its
+  /// probes are in flight, and with other settings it would let more through beside them.
   mutating func useNewBreakerSettings(_ index: Int) {
     let settings = targets[index].settings.breaker
     guard targets[index].breaker.settings != settings else { return }
@@ -87,7 +87,7 @@ extension Engine {
     targets[index].breaker.change(to: settings)
   }
 
-  /// Parts retries from first tries, or joins them, as there is a budget or is none.
+  /// Separates retries from first attempts, or joins them, depending on whether there is a retry budget.
   private mutating func sortReady(_ index: Int) {
     let places = targets[index].readyPlaces.sorted { $0.isOlder(than: $1) }
     targets[index].queue = ReadyQueue()
@@ -102,7 +102,7 @@ extension Engine {
 }
 
 extension TargetControl.Kind {
-  /// The word of the wire.
+  /// The word in the API.
   var name: String {
     switch self {
     case .configure: "configure"

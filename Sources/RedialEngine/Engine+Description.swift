@@ -1,9 +1,9 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Targets as people want to see them: with what their calls wait for, and what came of those before.
+/// Targets as people see them: with the reasons for which their calls wait, and the results of earlier attempts.
 extension Engine {
-  /// Counts an attempt that the target, and nobody's wish, has ended.
+  /// Counts an attempt that the target has ended, not a client or Redial.
   mutating func tally(
     _ attempt: AttemptRecord, _ decision: RetryDecision, _ cancelledBy: [ReplyToken], _ kind: CallKind, of index: Int
   ) {
@@ -31,11 +31,11 @@ extension Engine {
 
   /// A page of the targets of a namespace, by key.
   ///
-  /// - Complexity: O(*n*) in all targets, of which no more than a page are held at a time.
+  /// - Complexity: O(*n*) in all targets; at most a page of them is in memory at a time.
   func describe(_ query: TargetQuery) -> EngineReport {
     guard let place = query.namespace.isDefault ? 0 : namespaceIndex[query.namespace] else { return describe([]) }
     let limit = max(1, query.limit)
-    // The smallest keys, one more than a page has: it tells whether there is another page.
+    // The smallest keys, one more than fits on a page, to see whether there is another page.
     var page: [Int] = []
     page.reserveCapacity(limit + 2)
     for index in targets.indices where targets[index].namespace == place && !targets[index].isForgotten {
@@ -57,8 +57,8 @@ extension Engine {
     return report
   }
 
-  /// Some targets, with the due calls and those in memory counted by what they wait for. Nothing is looked at but these,
-  /// and calls in memory until all of theirs are found.
+  /// Some targets, with their due calls and their calls in memory counted by the reason why they wait. It examines
+  /// only these targets, and calls in memory until all of theirs are found.
   private func describe(_ wanted: [Int]) -> EngineReport {
     var places = [Int: Int](minimumCapacity: wanted.count)
     var backlogs = Array(repeating: TargetBacklog(), count: wanted.count)
@@ -73,7 +73,7 @@ extension Engine {
       for call in calls.values {
         guard let place = places[call.target] else { continue }
         left -= 1
-        // Who awaits a turn is counted in the store, where nearly all of them are.
+        // Calls that wait for a turn are counted in the store, where nearly all of them are.
         if !call.isRunning, call.record.progress.waiting != .ordering,
           let wait = CallView.Wait(of: call.record, for: standings[place], at: now)
         {

@@ -1,12 +1,12 @@
 internal import RedialCore
 internal import RedialModel
 
-/// How due calls are started: in turn between targets, within every bound, and
-/// only where the target's breaker lets them.
+/// How due calls are started: alternating between targets, within all limits, and only where the target's breaker
+/// allows it.
 extension Engine {
   // MARK: Targets
 
-  /// The place of a target, which is made if it is new.
+  /// Returns the place of a target, and creates the target if it is new.
   mutating func target(_ key: String) -> Int {
     if let index = targetIndex[key] { return index }
     if targetIndex.count >= settings.maxTargets { forgetIdleTargets() }
@@ -28,11 +28,11 @@ extension Engine {
     return index
   }
 
-  /// Forgets the targets that are idle and well. All of them are looked at; where that has brought little it is not done
-  /// again for a second, so that a new target costs no look at every other.
+  /// Forgets targets that are idle and healthy. This examines all targets. If it finds few, it does not run again for
+  /// a second, so that not every new target costs a look at all the others.
   mutating func forgetIdleTargets() {
     guard now >= nextForgetting else { return }
-    // An operation on a breaker may have its subscribers told, whose targets may be new.
+    // Closing a breaker may notify its subscribers, whose targets may be new.
     nextForgetting = now + .seconds(1)
     let known = knownTargets
     for index in known where targets[index].isStale(at: now) { closeStale(index) }
@@ -52,8 +52,8 @@ extension Engine {
     if forgotten * 4 >= known.count { nextForgetting = now }
   }
 
-  /// Closes the breaker of a target that nobody has asked for anything since its time was over: it is about to be
-  /// forgotten, here and on disk.
+  /// Closes the breaker of a target that had no call since its open time ended. The target is about to be forgotten,
+  /// here and on disk.
   private mutating func closeStale(_ index: Int) {
     let before = targets[index].breaker.state
     targets[index].breaker.advance(to: now)
@@ -66,14 +66,14 @@ extension Engine {
   /// The places of all targets, in an order that is the same in every process.
   var knownTargets: [Int] { targets.indices.filter { !targets[$0].isForgotten } }
 
-  /// Has a target looked at in its turn.
+  /// Puts a target into the rotation, to be examined.
   mutating func enterRotation(_ index: Int) {
     guard !targets[index].inRotation, targets[index].ready + targets[index].stored > 0 else { return }
     targets[index].inRotation = true
     appendToRotation(index)
   }
 
-  /// Has a target looked at again at a time, or before.
+  /// Examines a target again at this time, or earlier.
   mutating func lookAgain(_ index: Int, at time: Timestamp) {
     if let look = targets[index].nextLook, look <= time { return }
     targets[index].nextLook = time
@@ -82,12 +82,12 @@ extension Engine {
 
   // MARK: Readiness
 
-  /// A call's time has come: it goes into its target's queue, or ends where it cannot.
+  /// A call has become due: it goes into its target's queue, or ends if it cannot run.
   mutating func becomeReady(_ id: CallID) {
     guard let place = calls.place(of: id) else { return }
     let lastStart = calls[at: place].record.lastStart
     if now >= lastStart { return finish(id, .failed, failure: .deadlineExceeded) }
-    // An older version let a client name such a lane. The call may not disturb the webhooks there.
+    // An older version let clients name the target of webhooks. The call must not disturb the webhooks there.
     if calls[at: place].isStrangerInLane { return finish(id, .failed, failure: .blocked) }
     let index = calls[at: place].target
     let priority = calls[at: place].record.spec.priority
@@ -102,10 +102,10 @@ extension Engine {
     {
       return postpone(id)
     }
-    // Memory is overfull when clients have had many calls fetched.
+    // Memory holds too much if clients have made the engine load many calls.
     let isFull = targets[index].ready >= readyBound(index) && !makeRoom(index, for: priority)
     if isFull || !hasShare(index, bytes: size) || calls.count - inFlight > settings.maxHeld {
-      // So near its deadline it would be claimed again at once, and again.
+      // So close to its deadline it would be claimed again at once, repeatedly.
       if lastStart <= now + settings.claimAhead { return wait(id, until: lastStart) }
       return spill(id)
     }
@@ -119,8 +119,9 @@ extension Engine {
     enterRotation(index)
   }
 
-  /// A retry that would wait for its target's budget behind so many that first tries had no place: it comes back from
-  /// the store when those have had their turn, not from the target's queue there, where first tries would be behind it.
+  /// A retry that would wait for its target's budget behind so many others that first attempts find no place. It
+  /// comes back from the store later, by its due time and not through the target's queue, where first attempts would
+  /// be behind it.
   private mutating func postpone(_ id: CallID) {
     guard let call = calls[id] else { return }
     let target = targets[call.target]
@@ -144,30 +145,28 @@ extension Engine {
     if call.record.lastStart > now + settings.claimAhead {
       spill(last.id)
     } else {
-      // Its time is nearly up, and it would be claimed again at once: it goes to the end of the queue.
+      // Its deadline is so close that it would be claimed again at once: it goes to the end of the queue.
       enqueue(last, of: index, isRetry: call.record.progress.isRetry)
     }
     return true
   }
 
-  /// How many due calls of a target may wait in memory, as far as the shares of all go: as many as there is room left for
-  /// others, so that a call seldom makes the way through the queue in the store, which costs it as much again as the rest
-  /// of its life there (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998, with a
-  /// factor of one).
+  /// How many due calls of a target may wait in memory: as many as there is room left for others. So a call seldom
+  /// goes through the queue in the store, which would cost as much as the rest of its life there (dynamic thresholds:
+  /// Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998, with a factor of one).
   func readyBound(_ index: Int) -> Int {
     let least = min(settings.maxReadyPerTarget, settings.maxParkedPerTarget)
     let canRun = targets[index].breaker.state == .closed && !targets[index].controls.isPaused
     return canRun ? max(least, min(settings.maxReadyPerTarget, room)) : least
   }
 
-  /// Whether a new due call belongs into its target's queue in the store: memory is full, or others are there
-  /// before it.
+  /// Whether a new due call must go into its target's queue in the store: memory is full, or older calls wait there.
   func mustQueue(_ index: Int, _ record: CallRecord) -> Bool {
     if record.spec.policy.onTrip == .fail, !targets[index].breaker.admits(at: now) { return false }
     let place = targets[index].namespace
     let bytes = sizeHeld(of: record)
     if !hasRoomForNew(record, at: place) || !hasShare(index, bytes: bytes) { return true }
-    // What is more urgent than all that waits there goes before it; becoming ready, it finds a place.
+    // A call that is more urgent than all that wait there goes before them. When it becomes ready, it finds a place.
     if record.spec.priority > CallSpec.defaultPriority, record.spec.priority > targets[index].storedPriority {
       return false
     }
@@ -186,7 +185,7 @@ extension Engine {
     queuedInStore(call.target, due: progress.due, priority: call.record.spec.priority)
   }
 
-  /// Notes that a call was put into a target's queue in the store.
+  /// Notes that a call was written into a target's queue in the store.
   mutating func queuedInStore(_ index: Int, due: Timestamp, priority: Int) {
     targets[index].storedPriority = max(targets[index].stored == 0 ? 0 : targets[index].storedPriority, priority)
     targets[index].stored += 1
@@ -197,7 +196,7 @@ extension Engine {
 
   // MARK: Starting
 
-  /// Starts what may be started.
+  /// Starts all calls that may start.
   mutating func dispatch() {
     guard !isDraining, trouble == nil, leases.canWork else { return }
     lookAtCrowded()
@@ -207,8 +206,8 @@ extension Engine {
     }
   }
 
-  /// Starts one call of a target; false when it has none or may not, in which case something else, a timer, an
-  /// attempt's end or a refill, brings the target back into rotation.
+  /// Starts one call of a target. Returns false if it has none or may not start one; then a timer, the end of an
+  /// attempt or a refill brings the target back into the rotation.
   private mutating func startNext(of index: Int) -> Bool {
     let isNext = takeAdmission(index)
     guard hasLeave(index) else { return false }
@@ -227,19 +226,19 @@ extension Engine {
     return true
   }
 
-  /// Where calls wait in the store and cannot be fetched now, has the target looked at when they may be.
+  /// If calls wait in the store and cannot be loaded now, examines the target again when they can be.
   private mutating func lookForStored(_ index: Int) {
     guard targets[index].stored > 0, targets[index].storedSinceRefill == nil else { return }
     switch targets[index].breaker.state {
     case .open(let until, _) where until > now: lookAgain(index, at: until)
-    // Somebody's word will bring it back.
+    // An operator's command will bring it back.
     case .forced(.open): break
-    // Memory is full, or probes are under way; both end without a word to this target.
+    // Memory is full, or probes are in flight. When that ends, nothing notifies this target.
     case .closed, .open, .halfOpen, .forced: lookAgain(index, at: now + .milliseconds(100))
     }
   }
 
-  /// A permit for a call that has just come in, if it need not wait for anything or anybody.
+  /// Returns a permit for a call that was just accepted, if it need not wait for anything.
   mutating func permitAtOnce(_ index: Int) -> CircuitBreaker.Permit? {
     guard !isDraining, trouble == nil, turns.isEmpty, inFlight < settings.maxInFlight,
       mayBegin(targets[index].namespace),
@@ -248,7 +247,7 @@ extension Engine {
     return permit(index)
   }
 
-  /// Asks a target's breaker; when it refuses, has the target looked at again in time.
+  /// Asks a target's breaker. If it refuses, the target is examined again later.
   private mutating func permit(_ index: Int) -> CircuitBreaker.Permit? {
     let before = targets[index].breaker.state
     let admission = targets[index].breaker.acquire(at: now)
@@ -256,15 +255,15 @@ extension Engine {
     switch admission {
     case .permitted(let permit): return permit
     case .rejected(let until):
-      // What only somebody's word can end needs no timer.
+      // A breaker that only an operator can close needs no timer.
       if until < .distantFuture { lookAgain(index, at: until) }
       return nil
     }
   }
 
-  /// Begins an attempt of a call: counted on disk first, then made.
+  /// Starts an attempt of a call: it is counted on disk first, then made.
   ///
-  /// - Parameter new: The body of a call that the store does not have yet; nil for any other.
+  /// - Parameter new: The body of a call that is not in the store yet; nil for any other call.
   mutating func begin(_ id: CallID, permit: CircuitBreaker.Permit, storing new: RequestBody? = nil) {
     guard let place = calls.place(of: id) else { return }
     let index = calls[at: place].target
@@ -298,7 +297,7 @@ extension Engine {
 
   // MARK: Breakers
 
-  /// Gives a permit back with what became of the call.
+  /// Returns a permit to the breaker, with the result of the call.
   mutating func recordBreaker(
     _ index: Int, _ result: CircuitBreaker.Result, _ permit: CircuitBreaker.Permit, took: Duration = .zero
   ) {
@@ -308,7 +307,7 @@ extension Engine {
     noteBreaker(index, before: before)
   }
 
-  /// Tells the store and people of a breaker's change, and ends the calls that will not wait for an open one.
+  /// Writes and reports a breaker's change, and ends the calls that do not wait for an open breaker.
   private mutating func noteBreaker(_ index: Int, before: CircuitBreaker.State) {
     let key = targets[index].key
     switch (before, targets[index].breaker.state) {
@@ -343,14 +342,14 @@ extension Engine {
     }
   }
 
-  /// Moves what waits in memory for a target that is down or paused into its queue in the store; the oldest stay, up to
-  /// the bound, unless all targets together have too many.
+  /// Moves the waiting calls of a target that is down or paused from memory into its queue in the store. The oldest
+  /// stay, up to the limit, unless all targets together have too many.
   mutating func parkReady(_ index: Int) {
     var kept = 0
     for place in targets[index].readyPlaces {
       guard let call = calls[place.id], call.stamp == place.stamp else { continue }
       kept += 1
-      // So near its deadline it would be claimed again at once.
+      // So close to its deadline it would be claimed again at once.
       if kept > readyBound(index) || isCrowded, call.record.lastStart > now + settings.claimAhead { spill(place.id) }
     }
   }

@@ -1,9 +1,9 @@
 internal import RedialCore
 internal import RedialModel
 
-/// What is done to calls that have ended, and to no others.
+/// Commands that are allowed only for calls that have ended.
 extension Engine {
-  /// Erases the payloads of an ended call, and its labels if that is wanted; it cannot be run again afterwards.
+  /// Erases the payloads of an ended call, and its labels if wanted. It cannot be run again afterwards.
   mutating func erase(_ ended: CallRecord, _ operation: Operation) {
     let keepingLabels = !operation.erasesLabels
     if !ended.spec.isErased(keepingLabels: keepingLabels) {
@@ -13,14 +13,14 @@ extension Engine {
     done(operation)
   }
 
-  /// Removes an ended call, with everything that is known of it.
+  /// Removes an ended call, with all its data.
   mutating func purge(_ ended: CallRecord, _ operation: Operation) {
     writes.append(.discard(ended.id))
     outdateFetches(of: ended.id)
     done(operation)
   }
 
-  /// The call that an operation is about cannot be understood: all that can be done with it is to remove it.
+  /// The call of a command cannot be read: it can only be removed.
   mutating func fetchedDamaged(_ operation: Operation, hasEnded: Bool, _ message: String) {
     let isOutdated = endFetch(of: operation.id)
     if isOutdated || calls[operation.id]?.record.spec.namespace == operation.namespace { return operate(operation) }
@@ -34,7 +34,7 @@ extension Engine {
     done(operation)
   }
 
-  /// The answers to fetches that are under way tell of the call as it was; they are asked for again.
+  /// Answers to open fetches show the call as it was; they are requested again.
   private mutating func outdateFetches(of id: CallID) {
     if let fetch = fetches[id] { fetches[id]?.stale = fetch.outstanding }
   }
@@ -42,12 +42,12 @@ extension Engine {
   static func notEnded(_ id: CallID) -> Problem {
     Problem(
       status: 409, code: "callNotEnded", title: "The call has not ended",
-      detail: "\(id) is still on its way; wait for its end, or cancel it.")
+      detail: "\(id) has not ended; wait for its end, or cancel it.")
   }
 
   static func contentErased(_ id: CallID) -> Problem {
     Problem(
       status: 409, code: "contentErased", title: "The call's content was erased",
-      detail: "\(id) cannot be run again, for its request is not known any more.")
+      detail: "\(id) cannot be run again, because its request was erased.")
   }
 }

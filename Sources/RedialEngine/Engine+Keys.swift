@@ -3,9 +3,9 @@ internal import RedialModel
 
 /// Submissions that may be repetitions.
 ///
-/// Whether one is, the store knows; and since the store serves requests in order, it knows of every call whose insert was
-/// asked for before. What is accepted under a key while a lookup of the same key is on its way is remembered here
-/// until that has come back, so that of any number of simultaneous submissions one is accepted.
+/// The store knows whether one is. It serves requests in order, so it knows every call whose insert was requested
+/// before. A call that is accepted under a key while a lookup of the same key is on its way is remembered here until
+/// the answer has come back. So of any number of simultaneous submissions exactly one is accepted.
 extension Engine {
   /// Asks the store for the call that was accepted under the key.
   mutating func lookUp(_ submission: KeyedSubmission) {
@@ -20,14 +20,14 @@ extension Engine {
   mutating func foundKey(_ submission: KeyedSubmission, _ record: KeyRecord?) {
     let isStale = keys[submission.key.text]?.stale ?? 0 > 0
     let accepted = endLookup(submission.key)
-    // What was accepted under the key since it was asked for is not known any more; whoever asks again will hear of it.
+    // The call that was accepted under the key meanwhile is not known any more; a client that asks again will get it.
     if isStale || !leases.canWork { return refuse(submission.reply, Self.leaseLost) }
     if putOff(.submit(submission.descriptor, submission.reply)) { return }
     if let trouble { return refuse(submission.reply, trouble.problem) }
     if let earlier = record ?? accepted {
       let isSame = earlier.key.fingerprint == submission.key.fingerprint
       let reply = isSame ? Reply.replayed(earlier.call) : .refused(Self.keyReused(submission.key))
-      // Behind the commit of the first, which may still be under way, and may fail.
+      // After the commit of the first, which may not have happened yet, and may fail.
       return afterCommit.append(.reply(submission.reply, reply))
     }
     if let problem = refusal(of: submission.descriptor.spec) { return refuse(submission.reply, problem) }
@@ -38,19 +38,19 @@ extension Engine {
     keys[submission.key.text]?.accepted = new
   }
 
-  /// The store could not look.
+  /// The lookup failed.
   mutating func lookupFailed(_ submission: KeyedSubmission, _ problem: Problem) {
     endLookup(submission.key)
     refuse(submission.reply, problem)
   }
 
-  /// The store has not looked, and will.
+  /// The store has not looked yet, and is asked again.
   mutating func lookUpAgain(_ submission: KeyedSubmission) {
     endLookup(submission.key)
     _ = putOff(.submit(submission.descriptor, submission.reply))
   }
 
-  /// Counts an answer about a key; answers what was accepted under it meanwhile.
+  /// Counts an answer about a key. Returns the call that was accepted under it meanwhile.
   @discardableResult
   mutating func endLookup(_ key: IdempotencyKey) -> KeyRecord? {
     guard var lookups = keys[key.text] else { return nil }
@@ -60,7 +60,7 @@ extension Engine {
     return lookups.accepted
   }
 
-  /// What was accepted and may not have reached the disk is no longer known to have been.
+  /// Forgets calls that were accepted but may not have reached the disk.
   mutating func forgetAcceptedKeys() {
     for key in keys.keys { keys[key]?.accepted = nil }
   }

@@ -1,24 +1,25 @@
 internal import RedialCore
 internal import RedialModel
 
-/// How several engines share one store: each works on the shards of its lease, and on no others.
+/// How several engines share one store: each works only on the shards of its lease.
 ///
-/// With each heartbeat an engine renews its lease, gives back what is beyond its share, and is given what nobody has; what
-/// was under way there when its owner died is taken over as after a crash. It stops of its own accord before its lease is
-/// over by its own clock; that others wait until then, and that nothing of a lease which is over is written, the store
-/// sees to. A call for a target of somebody else is put into the store, where that one finds it.
+/// With each heartbeat an engine renews its lease, gives back shards beyond its share, and gets shards without an
+/// owner. Attempts that were in flight when such an owner died are handled as after a crash. An engine stops on its
+/// own before its lease ends by its own clock. The store makes sure that others wait until then, and that nothing is
+/// written under a lease that has ended. A call for a target of another engine is written into the store, where that
+/// engine finds it.
 extension Engine {
-  /// Whether the calls of a target are this engine's to run.
+  /// Whether this engine runs the calls of a target.
   func owns(_ target: String) -> Bool { leases.owns(target) }
 
   // MARK: The lease
 
-  /// Before anything else in a turn: is the lease still good?
+  /// The first check of each step: is the lease still valid?
   mutating func checkLease() {
     if now >= leases.validUntil { loseLease() }
   }
 
-  /// Asks for a lease, or renews it; gives back what nothing is under way of any more.
+  /// Requests or renews the lease, and gives back shards without attempts in flight.
   mutating func tendLease() {
     guard let settings = leases.settings, !leases.isAsking, trouble == nil, !hasDrained else { return }
     var session: Int64?
@@ -49,7 +50,7 @@ extension Engine {
     leases.isAsking = false
     leases.returning = .none
     leases.validUntil = ask.at + settings.validity
-    // What came so late that it is over is no lease.
+    // An answer that comes after the end of the lease is useless.
     if now >= leases.validUntil { return loseLease() }
     if case .joining = leases.standing { ids = ids.joined(as: grant.session.instance, after: grant.state.lastID) }
     leases.standing = .member(grant.session)
@@ -74,8 +75,8 @@ extension Engine {
     leases.returning = .none
   }
 
-  /// Others may have everything that this engine has: it drops all, and asks for another lease. What it had written is on
-  /// disk; what it had not is void, as if it had died.
+  /// Other instances may own everything that this engine has. It drops all of it and requests another lease. What it
+  /// had written is on disk; the rest is lost, as if it had crashed.
   mutating func loseLease() {
     for id in calls.keys.sorted() {
       guard let call = calls[id], case .running(_, let cancelledBy) = call.phase else { continue }
@@ -95,7 +96,7 @@ extension Engine {
     for event in waiting { handle(event) }
   }
 
-  /// What was asked for under a lease that was lost has failed: nobody is left to see to it.
+  /// A request under a lost lease has failed, and nothing will follow it up.
   mutating func drop(_ request: StoreRequest) {
     switch request.body {
     case .commit(_, let then): giveUp(then)
@@ -113,7 +114,7 @@ extension Engine {
     for action in actions {
       switch action {
       case .reply(let reply, _): refuse(reply, Self.leaseLost)
-      // It has not begun, and nothing will tell of its end.
+      // It has not started, so nothing will report its end.
       case .start(let start): leases.aborting.remove(start.call.id)
       default: break
       }
@@ -122,7 +123,7 @@ extension Engine {
 
   // MARK: Shards
 
-  /// Starts nothing of these any more.
+  /// Stops starting calls of these shards.
   private mutating func leave(_ shards: ShardSet) {
     guard !shards.isEmpty else { return }
     leases.held = leases.held.subtracting(shards)
@@ -133,7 +134,8 @@ extension Engine {
     }
   }
 
-  /// Drops what waits of these; in the store it is `held` until they are given back with the very next request.
+  /// Drops the waiting calls of these shards. In the store they stay `held` until the next request gives the shards
+  /// back.
   private mutating func forget(_ shards: ShardSet) {
     guard !shards.isEmpty else { return }
     for id in calls.keys.sorted() {
@@ -151,7 +153,7 @@ extension Engine {
       originTLS.set(nil, of: targets[index].key)
       freeTargets.append(index)
     }
-    // Their places may be those of targets of other namespaces soon.
+    // Their places may soon belong to targets of other namespaces.
     for place in namespaces.indices {
       namespaces[place].rotation.removeAll { targets[$0].isForgotten }
       namespaces[place].newcomers.removeAll { targets[$0].isForgotten }
@@ -160,12 +162,12 @@ extension Engine {
     effects.actions.append(.notice(.shardsReleased(shards)))
   }
 
-  /// Shards with attempts under way.
+  /// Shards with attempts in flight.
   private func busyShards() -> ShardSet {
     ShardSet(targets.lazy.filter { !$0.isForgotten && $0.inFlight > 0 }.map { ShardSet.shard(of: $0.key) })
   }
 
-  /// The shards that are held, those first that are given up most easily.
+  /// The shards of this engine, those first that are easiest to give up.
   private func shardsByLoad() -> [Int] {
     var load = [Int](repeating: 0, count: ShardSet.count)
     for target in targets where !target.isForgotten {
@@ -176,7 +178,7 @@ extension Engine {
 
   // MARK: What is somebody else's
 
-  /// Puts a new call into the store for the engine that its target is of, which finds it there when it is due.
+  /// Writes a new call into the store for the engine that owns its target. That engine finds it there when it is due.
   mutating func insertElsewhere(_ new: CallRecord) -> CallRecord {
     var record = new
     countElsewhere(1, at: place(of: record.spec.namespace))
@@ -187,7 +189,7 @@ extension Engine {
     return record
   }
 
-  /// The code of the problem that something is another instance's to do.
+  /// The code of the problem that a command belongs to another instance.
   public static let ownedElsewhereCode = "ownedElsewhere"
 
   static func ownedElsewhere(_ target: String) -> Problem {
@@ -200,6 +202,6 @@ extension Engine {
   static let leaseLost = Problem(
     status: 503, code: "leaseLost", title: "This instance may not write",
     detail:
-      "The instance has no lease on the store, which others have taken over from it. What was asked for may "
-      + "or may not have been done; look, then try again.", retryAfter: 2)
+      "Another process has taken over this instance's lease on the store. The requested change may "
+      + "or may not have been made; check, then try again.", retryAfter: 2)
 }

@@ -1,16 +1,16 @@
 internal import RedialCore
 internal import RedialModel
 
-/// What a target may be asked: its rate, its concurrency, its retries, and its own word.
+/// The limits of a target: its rate, its concurrency, its retry budget, and its Retry-After pause.
 ///
-/// Where nothing is set, one flag and one comparison are all that an attempt costs here.
+/// Without such limits an attempt costs one flag and one comparison here.
 extension Engine {
-  /// Whether the target's limits, its breaker apart, let an attempt begin now; if not, it is looked at again when they
-  /// may. What is bound by attempts under way is looked at when one of them ends.
+  /// Whether the target's limits, without its breaker, let an attempt start now. If not, it is examined again when
+  /// they may. A target that is limited by its attempts in flight is examined when one of them ends.
   mutating func hasLeave(_ index: Int) -> Bool {
     guard targets[index].isLimited else { return targets[index].inFlight < targets[index].maxInFlight }
     targets[index].noteLimits(at: now)
-    // Its next owner will see to it.
+    // Its next owner takes care of it.
     if targets[index].isLeaving { return false }
     if targets[index].controls.isPaused {
       tellStanding(index)
@@ -27,7 +27,7 @@ extension Engine {
     return true
   }
 
-  /// How often a target that starts slowly, and has attempts that take long, is looked at.
+  /// How many times a target in its slow start is examined, if its attempts take long.
   private static let rampSteps = 20
 
   private mutating func lookLater(_ index: Int, at time: Timestamp) -> Bool {
@@ -36,7 +36,7 @@ extension Engine {
     return false
   }
 
-  /// The call of a target that is next to start, as far as its retry budget lets it.
+  /// The next call of a target to start, as far as its retry budget allows.
   mutating func firstReady(of index: Int) -> ReadyQueue.Place? {
     let first = targets[index].queue.first(in: calls)
     guard targets[index].budget != nil, let retry = targets[index].retries.first(in: calls) else { return first }
@@ -49,8 +49,8 @@ extension Engine {
     return first
   }
 
-  /// When a budget that is spent allows the next retry, if nothing begins before: at the first of the steps in which
-  /// it forgets.
+  /// When a budget that is used up allows the next retry, if no attempt starts before: at the first of the steps in
+  /// which it forgets.
   private func nextRetry(_ index: Int) -> Timestamp {
     let step = TargetSettings.retryWindow.wholeMicroseconds / 10
     let current = now.microseconds / step
@@ -58,7 +58,7 @@ extension Engine {
     return times.first { (targets[index].budget?.balance(at: $0) ?? 1) >= 1 } ?? now + TargetSettings.retryWindow
   }
 
-  /// Puts a call into its target's queue: among the retries where there is a budget of them.
+  /// Puts a call into its target's queue: among the retries, if they have a budget.
   mutating func enqueue(_ place: ReadyQueue.Place, of index: Int, isRetry: Bool) {
     if isRetry, targets[index].budget != nil {
       targets[index].retries.append(place)
@@ -76,9 +76,9 @@ extension Engine {
     }
   }
 
-  /// Counts an attempt that begins against its target's rate and retry budget; the call's count has it already.
+  /// Counts an attempt that starts against its target's rate and retry budget; the call's count already includes it.
   ///
-  /// - Returns: What it has cost its retry budget.
+  /// - Returns: Its cost in the retry budget.
   mutating func charge(_ index: Int, _ progress: CallProgress) -> RetryBudget.Withdrawal? {
     if targets[index].rate != nil { _ = targets[index].rate?.acquire(at: now) }
     guard targets[index].budget != nil else { return nil }
@@ -93,20 +93,20 @@ extension Engine {
     return withdrawal
   }
 
-  /// Gives back what an attempt that was never made has cost.
+  /// Returns the cost of an attempt that was never made.
   mutating func refund(_ call: ActiveCall) {
     guard let withdrawal = call.withdrawal else { return }
     targets[call.target].budget?.end(.neverSent, of: withdrawal, at: now)
     calls[call.record.id]?.withdrawal = nil
   }
 
-  /// A target that has had too much, and says when to come back, is asked for nothing by any call until then, or until
-  /// the policy of the call that it told would wait no longer, or ``EngineSettings/maxTargetHold`` is over: one answer
-  /// must not keep everybody away for hours.
+  /// Pauses a target that asked for it with 429 or 503: no call runs until then, or until the policy of the call that
+  /// got the response would wait no longer, or until ``EngineSettings/maxTargetHold`` is over, because one response
+  /// must not stop all calls for hours.
   ///
-  /// Calls whose policy ignores `Retry-After` are held, too: it says how such a call spaces its own retries, while the
-  /// hold spares a target that has had too much from everybody's first tries. Nor is it kept on disk: a process that
-  /// starts finds out by its first attempts, and every call that was told itself remembers, since that is its time.
+  /// Calls whose policy ignores `Retry-After` wait too: the policy is about the call's own retries, while the pause
+  /// protects an overloaded target from the first attempts of all calls. The pause is not stored: a new process finds
+  /// out with its first attempts, and each call that got the response keeps its own wait.
   mutating func holdTarget(_ index: Int, _ attempt: AttemptRecord, asked: Duration?, rule: RetryAfterRule) {
     guard let status = attempt.status, status == 429 || status == 503, let asked, asked > .zero, rule.isRespected
     else { return }
@@ -117,13 +117,13 @@ extension Engine {
     tellStanding(index)
   }
 
-  /// A target whose breaker has closed is well again, and not yet warm.
+  /// A target whose breaker has closed works again, but should not get its full load at once.
   mutating func startSlowly(_ index: Int) {
     targets[index].slowStart.start(at: now)
     targets[index].noteLimits(at: now)
   }
 
-  /// Tells what the target's calls wait for, when that has changed.
+  /// Reports the reasons for which the target's calls wait, if they have changed.
   mutating func tellStanding(_ index: Int, always: Bool = false) {
     let standing = targets[index].standing(at: now)
     guard always || standing != targets[index].told else { return }
@@ -133,7 +133,7 @@ extension Engine {
 }
 
 extension ReadyQueue.Place {
-  /// Whether it is the more urgent, or the older of two that are equally urgent.
+  /// Whether it is more urgent, or older with equal urgency.
   func goesBefore(_ other: Self) -> Bool {
     priority == other.priority ? isOlder(than: other) : priority > other.priority
   }

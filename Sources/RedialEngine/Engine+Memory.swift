@@ -1,49 +1,50 @@
 internal import RedialCore
 internal import RedialModel
 
-/// What is in memory, and how it is shared.
+/// What is in memory, and how memory is shared.
 ///
-/// Attempts under way are bounded by their number. What waits, for its time or for its target, is bounded by
-/// ``EngineSettings/maxHeld`` and ``EngineSettings/maxHeldBytes``, and no target may take so much of that that what is
-/// due in the store for the others could not be fetched: targets that are down, paused or slow, however many
-/// and however large their calls, share three quarters of it at most. Half goes to whoever comes first; a quarter is
-/// divided among all targets that have calls waiting. A target that can run may have one in any case, since it would
-/// never get at those in the store without. What has no place waits in the store.
+/// Attempts in flight are limited by their number. Waiting calls are limited by ``EngineSettings/maxHeld`` and
+/// ``EngineSettings/maxHeldBytes``. No target may take so much that due calls of others could not be loaded from the
+/// store: targets that are down, paused or slow, however many and however large their calls, share at most three
+/// quarters. Half goes to the first that need it; a quarter is divided among all targets with waiting calls. A target
+/// that can run may always have one call in memory, because it could never load its calls from the store otherwise.
+/// Calls without a place wait in the store.
 extension Engine {
-  /// How many more calls memory may be given.
+  /// How many more calls fit into memory.
   var room: Int {
     heldBytes - runningBytes < settings.maxHeldBytes
       ? max(0, settings.maxHeld - (calls.count - inFlight) - expected) : 0
   }
 
-  /// How many calls may be asked for at once, so that those of the usual size fit.
+  /// How many calls may be claimed at once, so that calls of the usual size fit.
   var claimRoom: Int {
     let room = room
     guard room > 0, usualBody > 0 else { return room }
     return min(room, max(1, (settings.maxHeldBytes - (heldBytes - runningBytes)) / usualBody))
   }
 
-  /// Whether a call that need not be in memory may be: an eighth is kept free for what is due in the store.
+  /// Whether a call that need not be in memory may be there. An eighth of memory is kept free for due calls in the
+  /// store.
   ///
-  /// - Parameter place: That of the call's namespace.
+  /// - Parameter place: The place of the call's namespace.
   func hasRoomForNew(_ record: CallRecord, at place: Int) -> Bool {
     room > settings.maxHeld / 8 && hasNamespaceRoom(place)
       && heldBytes - runningBytes + sizeHeld(of: record) <= settings.maxHeldBytes - settings.maxHeldBytes / 8
   }
 
-  /// What a call's body would take in memory, in bytes.
+  /// The bytes that a call's body would take in memory.
   func sizeHeld(of record: CallRecord) -> Int {
     let size = record.content.heldSize
     return size > settings.streamBodiesAbove && record.kind == .call ? 0 : size
   }
 
-  /// Whether a due call may wait in memory for its target, as far as the shares of all targets go.
+  /// Whether the shares allow a due call of this target to wait in memory.
   func hasShare(_ index: Int, bytes: Int) -> Bool {
     shareLeft(index) > 0 && byteShareLeft(index) >= bytes
       || targets[index].ready == 0 && canRun(index)
   }
 
-  /// How many more due calls of a target may wait in memory; less than 1 when none may.
+  /// How many more due calls of a target may wait in memory; less than 1 for none.
   func shareLeft(_ index: Int) -> Int {
     let place = targets[index].namespace
     var common = settings.maxHeld / 2 - readyCount - expected
@@ -58,15 +59,15 @@ extension Engine {
     return max(common, own(settings.maxHeldBytes, all: readyBytes, at: place) - targets[index].readyBytes)
   }
 
-  /// What is each target's own of a bound, as long as the shares that were given out before leave so much: an equal part
-  /// for each namespace, and of that for each of its targets.
+  /// The guaranteed part of each target, as long as earlier shares leave that much: an equal part for each namespace,
+  /// divided equally among its targets.
   private func own(_ bound: Int, all: Int, at place: Int) -> Int {
     guard all < bound / 4 * 3 else { return 0 }
     return isShared
       ? bound / 4 / max(1, busyNamespaces) / max(1, namespaces[place].busyTargets) : bound / 4 / max(1, busyTargets)
   }
 
-  /// How many due calls of a target are worth fetching, so that they need not go back.
+  /// How many due calls of a target to load, so that none has to go back.
   func refillRoom(_ index: Int) -> Int {
     let fitting = min(readyBound(index) - targets[index].ready, claimRoom)
     guard fitting > 0 else { return 0 }
@@ -80,7 +81,7 @@ extension Engine {
     readyCount > settings.maxHeld / 4 * 3 || readyBytes > settings.maxHeldBytes / 4 * 3
   }
 
-  /// Whether a target can be asked for anything now.
+  /// Whether a call to a target could start now.
   func canRun(_ index: Int) -> Bool {
     targets[index].breaker.admits(at: now) && !targets[index].controls.isPaused && targets[index].heldUntil == nil
   }
@@ -105,7 +106,7 @@ extension Engine {
     namespaces[targets[index].namespace].held += 1
   }
 
-  /// Drops a call from memory, and answers what it was; nil when it was not there.
+  /// Drops a call from memory. Returns it, or nil if it was not there.
   @discardableResult
   mutating func release(_ id: CallID) -> ActiveCall? {
     guard let call = calls.removeValue(forKey: id) else { return nil }
@@ -119,7 +120,7 @@ extension Engine {
     return call
   }
 
-  /// Counts a call, whose body takes so many bytes here, among the due ones of its target.
+  /// Counts a call, with the size of its body, among the due ones of its target.
   mutating func countReady(of index: Int, size: Int, isRetry: Bool) {
     if targets[index].ready == 0 { busyTargets += 1 }
     targets[index].ready += 1
@@ -141,7 +142,7 @@ extension Engine {
     countReady(-1, -size, of: index)
   }
 
-  /// Counts a due call of a target's namespace, more or fewer, behind the target itself.
+  /// Changes the number of due calls of a target's namespace.
   private mutating func countReady(_ change: Int, _ bytes: Int, of index: Int) {
     let place = targets[index].namespace
     let wasBusy = namespaces[place].ready > 0

@@ -1,29 +1,31 @@
 internal import RedialCore
 internal import RedialModel
 
-/// How namespaces share one engine, so that none can keep another from its own.
+/// How namespaces share one engine, so that none can starve another.
 ///
-/// Attempts begin in turn between namespaces, and within each in turn between its targets: how many targets or calls one
-/// has makes no difference to the others. As long as there is one namespace only, all of it costs a comparison; the first
-/// call, or key, of another switches the bounds on, until its calls have ended and its keys are revoked.
+/// Attempts start alternately between namespaces, and within each alternately between its targets. So the number of
+/// targets or calls of one namespace makes no difference to the others. While there is only one namespace, all of
+/// this costs a comparison. The first call or key of another one switches the limits on, until its calls have ended
+/// and its keys are revoked.
 ///
-/// ``EngineSettings/namespaceShare`` says how much of what is bounded one namespace may take. Of the attempts under way
-/// the bound is a moving one (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998):
-/// with a share of a half a namespace may have as many as are left free, so that one alone has half of all, two have a
-/// third each, and something is free for whoever comes next, since attempts under way cannot be taken back. What
-/// waits can be, or takes its time: there the bound is the plain share, which also tells nobody what others have.
+/// ``EngineSettings/namespaceShare`` is the share of each limited resource that one namespace may take. For attempts
+/// in flight the limit moves (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2),
+/// 1998): with a share of a half, a namespace may have as many as are left free. So one alone has a half, two have a
+/// third each, and something is always free for the next, because attempts in flight cannot be taken back. Waiting
+/// calls can be moved to the store, so for them the limit is simply the share, which also tells nobody how much
+/// others have.
 extension Engine {
-  /// Whether there is more than one: beside the default one, any that has calls which have not ended, or a key.
+  /// Whether there is more than one namespace: besides the default one, any with unfinished calls or a key.
   var isShared: Bool { sharing > 0 }
 
-  /// Takes over which namespaces there are keys of.
+  /// Learns which namespaces have keys.
   mutating func know(_ namespaces: [Namespace]) {
     for place in self.namespaces.indices { self.namespaces[place].hasKey = false }
     for namespace in namespaces { self.namespaces[place(of: namespace)].hasKey = true }
     for place in self.namespaces.indices { noteSharing(place) }
   }
 
-  /// Counts a namespace among those that share the engine, or no longer does.
+  /// Updates whether a namespace counts among those that share the engine.
   private mutating func noteSharing(_ place: Int) {
     let isSharing = place > 0 && (namespaces[place].hasKey || namespaces[place].unfinished > 0)
     guard isSharing != namespaces[place].isSharing else { return }
@@ -31,7 +33,7 @@ extension Engine {
     sharing += isSharing ? 1 : -1
   }
 
-  /// The place of a namespace, which is made if it is new.
+  /// Returns the place of a namespace, and creates it if it is new.
   mutating func place(of namespace: Namespace) -> Int {
     if namespace.isDefault { return 0 }
     if let place = namespaceIndex[namespace] { return place }
@@ -40,7 +42,7 @@ extension Engine {
     return namespaces.count - 1
   }
 
-  /// Takes over what the store knows of namespaces.
+  /// Takes over the namespaces in the store.
   mutating func recover(_ known: [(namespace: Namespace, unfinished: Int)], unfinished all: Int) {
     unfinished = all
     if known.isEmpty { namespaces[0].unfinished = all }
@@ -48,7 +50,7 @@ extension Engine {
     for place in namespaces.indices { noteSharing(place) }
   }
 
-  /// Counts calls of a namespace that have not ended, more or fewer.
+  /// Changes the number of unfinished calls of a namespace.
   mutating func countUnfinished(_ change: Int, at place: Int) {
     unfinished += change
     namespaces[place].unfinished += change
@@ -56,7 +58,7 @@ extension Engine {
     noteSharing(place)
   }
 
-  /// Takes over how many calls have not ended, as the store counted them when it was asked.
+  /// Replaces the numbers of unfinished calls by those that the store has counted.
   mutating func recount(_ known: [(namespace: Namespace, unfinished: Int)]) {
     for place in namespaces.indices { namespaces[place].unfinished = namespaces[place].drift }
     for (namespace, count) in known { namespaces[place(of: namespace)].unfinished += count }
@@ -64,7 +66,7 @@ extension Engine {
     for place in namespaces.indices { noteSharing(place) }
   }
 
-  /// What was counted in each namespace since this was last asked.
+  /// The counts of each namespace since the last request for them.
   mutating func takeTallies() -> [(namespace: Namespace, tally: CallTally)] {
     var tallies: [(namespace: Namespace, tally: CallTally)] = []
     for place in namespaces.indices where !namespaces[place].tally.isEmpty {
@@ -74,44 +76,45 @@ extension Engine {
     return tallies
   }
 
-  /// Counts calls in the shards of others, more or fewer.
+  /// Changes the number of calls in the shards of others.
   mutating func countElsewhere(_ change: Int, at place: Int) {
     elsewhere += change
     namespaces[place].elsewhere += change
     namespaces[place].driftElsewhere += change
   }
 
-  /// Takes over how many calls in the shards of others have not ended, as the store counted them when it was asked.
+  /// Replaces the numbers of unfinished calls in the shards of others by those that the store has counted.
   mutating func recountElsewhere(_ known: [(namespace: Namespace, unfinished: Int)]) {
     for place in namespaces.indices { namespaces[place].elsewhere = namespaces[place].driftElsewhere }
     for (namespace, count) in known { namespaces[place(of: namespace)].elsewhere += count }
     elsewhere = namespaces.reduce(0) { $0 + $1.elsewhere }
   }
 
-  /// The identity of a new call. Where there is more than one namespace, none can count by its own identities how many
-  /// calls the others hand over.
+  /// The id of a new call. If there is more than one namespace, a client must not be able to count the calls of
+  /// others by the ids of its own.
   mutating func nextID() -> CallID {
     isShared ? ids.next(at: now, skipping: Int(random.next() & 7)) : ids.next(at: now)
   }
 
   // MARK: Turns
 
-  /// Puts a target behind the others of its namespace, and the namespace, if it was not there, behind the others.
+  /// Puts a target at the end of its namespace's queue, and the namespace at the end of the rotation if it was not in
+  /// it.
   mutating func appendToRotation(_ index: Int) {
     let place = targets[index].namespace
     namespaces[place].rotation.append(index)
     takeTurn(place)
   }
 
-  /// Puts a namespace, if it was not there, behind the others.
+  /// Puts a namespace at the end of the rotation, if it was not in it.
   mutating func takeTurn(_ place: Int) {
     guard !namespaces[place].isInTurn else { return }
     namespaces[place].isInTurn = true
     turns.append(place)
   }
 
-  /// Takes out the target that is next to be looked at. A namespace that has its share of the attempts under way, or
-  /// whose targets all wait for the pool, keeps its place in the turn.
+  /// Takes out the next target to examine. A namespace that has its share of the attempts in flight, or whose targets
+  /// all wait for the pool, keeps its place in the rotation.
   mutating func nextInRotation() -> Int? {
     for _ in 0..<turns.count {
       guard let place = turns.popFirst() else { return nil }
@@ -128,7 +131,7 @@ extension Engine {
     return nil
   }
 
-  /// Whether a namespace may begin another attempt, as far as its share goes.
+  /// Whether its share allows a namespace to start another attempt.
   func mayBegin(_ place: Int) -> Bool {
     guard isShared, settings.namespaceShare < 1 else { return true }
     let free = settings.maxInFlight - inFlight
@@ -137,19 +140,19 @@ extension Engine {
 
   // MARK: Shares
 
-  /// What one namespace may have of a bound.
+  /// The share of a limit that one namespace may have.
   func namespaceShare(of bound: Int) -> Int {
     guard isShared, settings.namespaceShare < 1 else { return bound }
     return max(1, Int(min(Double(bound) * settings.namespaceShare, 9e18)))
   }
 
-  /// Whether one more call of a namespace may wait in memory, as far as its share goes.
+  /// Whether its share allows one more call of a namespace to wait in memory.
   func hasNamespaceRoom(_ place: Int) -> Bool {
     !isShared || namespaces[place].held - namespaces[place].inFlight < namespaceShare(of: settings.maxHeld)
   }
 
-  /// Why a namespace can have no further call; nil when it can. One that has less than an equal part of the backlog is
-  /// not refused for what others have.
+  /// Why a namespace may have no further call; nil if it may. A namespace with less than an equal part of the backlog
+  /// is not refused because of others.
   mutating func refusal(in namespace: Namespace) -> Problem? {
     if let problem = standstill() { return problem }
     guard isShared else { return refusal() }
@@ -161,14 +164,14 @@ extension Engine {
     guard own >= bound else { return nil }
     return Problem(
       status: 503, code: "namespaceBacklogFull", title: "The backlog of the namespace is full",
-      detail: "\(bound) calls of this namespace have not ended yet, which is the most that one may have "
+      detail: "\(bound) calls of this namespace have not ended yet, which is the maximum for one "
         + "(namespaceShare of maxUnfinished). Try again later.",
       retryAfter: 30)
   }
 
-  /// Why a namespace can have no call to a target that is not remembered; nil when it can. Calls go on to as many targets
-  /// again as are remembered, since most can be forgotten soon; past that, a namespace that has more than its equal part
-  /// makes do with those that it has.
+  /// Why a namespace may have no call to a target that is not remembered; nil if it may. Calls may go to twice as
+  /// many targets as are remembered, because most can be forgotten soon. Beyond that, a namespace that has more than
+  /// its equal part cannot add targets.
   mutating func refusalOfNewTarget(_ key: String) -> Problem? {
     guard targetIndex.count >= 2 * settings.maxTargets, targetIndex[key] == nil else { return nil }
     forgetIdleTargets()
@@ -183,12 +186,12 @@ extension Engine {
       retryAfter: 30)
   }
 
-  /// Why a namespace can have no further target set up; nil when it can.
+  /// Why a namespace may not configure a further target; nil if it may.
   func refusalOfTarget(at place: Int) -> Problem? {
     let bound = namespaceShare(of: settings.maxTargets)
     guard namespaces[place].targets >= bound else { return nil }
     return Problem(
       status: 409, code: "tooManyTargets", title: "There are too many targets",
-      detail: "\(bound) targets are remembered, and all of them are in use or set up.")
+      detail: "\(bound) targets are remembered, and all of them are in use or have settings.")
   }
 }

@@ -1,9 +1,9 @@
 internal import RedialCore
 internal import RedialModel
 
-/// What clients want done to calls.
+/// Commands of clients about calls.
 extension Engine {
-  /// Does an operation, or asks the store for the call that it is about.
+  /// Executes a command, or requests its call from the store.
   mutating func operate(_ operation: Operation) {
     if let trouble { return refuse(operation, trouble.problem) }
     guard leases.canWork else { return refuse(operation, Self.leaseLost) }
@@ -18,14 +18,14 @@ extension Engine {
   }
 
   private mutating func fetch(_ operation: Operation) {
-    // Behind what has been decided of the call until now.
+    // After all decisions about the call until now.
     flush()
     fetches[operation.id, default: Fetches()].outstanding += 1
     effects.store.append(StoreRequest(.fetch(operation), epoch: epoch))
   }
 
-  /// A fetch has been answered, or has failed; true when its answer tells of the call as it was before it last left
-  /// memory.
+  /// A fetch has been answered, or has failed. Returns true if its answer shows the call as it was before it last
+  /// left memory.
   mutating func endFetch(of id: CallID) -> Bool {
     guard var fetch = fetches[id] else { return false }
     fetch.outstanding -= 1
@@ -35,7 +35,7 @@ extension Engine {
     return isStale
   }
 
-  /// The call that an operation is about has come from the store.
+  /// The call that a command is about has arrived from the store.
   mutating func fetched(_ operation: Operation, _ record: CallRecord?) {
     let isStale = endFetch(of: operation.id)
     let isHere = calls[operation.id]?.record.spec.namespace == operation.namespace
@@ -49,13 +49,13 @@ extension Engine {
     }
     guard owns(record.spec.target) else { return refuse(operation, Self.ownedElsewhere(record.spec.target)) }
     if let trouble {
-      // The store has handed it over all the same.
+      // The store has already marked it as held.
       if !record.progress.state.isFinal { adopt(record) }
       if putOff(.operate(operation)) { return }
       return refuse(operation, trouble.problem)
     }
     if !record.progress.state.isFinal {
-      // Not adopted: that might put it back into the store, to be fetched again.
+      // It is not adopted, because that might put it back into the store, to be fetched again.
       hold(record, phase: .waiting)
       return operate(operation)
     }
@@ -76,11 +76,11 @@ extension Engine {
     }
     // The stamp stays: it is the same attempt.
     calls[operation.id]?.phase = .running(permit, cancelledBy: cancelledBy + [operation.reply])
-    // Behind the attempt's start, which may still wait for its commit: an abort that came first would find nothing.
+    // After the attempt's start, which may still wait for its commit: an earlier abort would find nothing.
     afterCommit.append(.abort(operation.id))
   }
 
-  /// A call that waits between attempts goes now; one that waits for its target goes on doing so.
+  /// A call that waits between attempts runs now; one that waits for its target continues to wait.
   private mutating func retryNow(_ call: ActiveCall, _ operation: Operation) {
     switch call.phase {
     case .running:
@@ -88,12 +88,12 @@ extension Engine {
         operation,
         Problem(
           status: 409, code: "callRunning", title: "The call is running",
-          detail: "An attempt of \(operation.id) is under way; wait for its end, or cancel it."))
+          detail: "An attempt of \(operation.id) is in flight; wait for its end, or cancel it."))
     case .ready:
       note(operation, of: call.record)
       done(operation)
     case .waiting where call.record.progress.waiting == .ordering:
-      // It does not wait for its time any more, but for its turn it does.
+      // It no longer waits for its time, but still for its turn.
       var record = call.record
       record.progress.roundStartedAt = min(record.progress.roundStartedAt, now)
       release(operation.id)
@@ -115,7 +115,7 @@ extension Engine {
     }
   }
 
-  /// An ended call begins a new round, with attempts and a deadline of its own.
+  /// A call that has ended starts again, with all attempts and the whole deadline.
   private mutating func runAgain(_ ended: CallRecord, _ operation: Operation) {
     if isDraining {
       return refuse(
@@ -124,7 +124,7 @@ extension Engine {
           status: 503, code: "draining", title: "Redial is stopping",
           detail: "The call cannot be run again while the service stops; try again later.", retryAfter: 5))
     }
-    // A call that runs again is one more that has not ended.
+    // A call that runs again counts as one more unfinished call.
     if let problem = refusal(in: ended.spec.namespace) { return refuse(operation, problem) }
     var record = ended
     record.progress = CallProgress(
@@ -142,7 +142,7 @@ extension Engine {
     done(operation)
   }
 
-  /// Somebody's retry is a fact of its own.
+  /// Records the manual retry.
   private mutating func note(_ operation: Operation, of record: CallRecord) {
     let retry = ManualRetry(at: now, afterAttempt: record.progress.attempts, attribution: operation.attribution)
     writes.append(.retried(record.id, retry))

@@ -1,15 +1,15 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Calls of one target with one ordering key run one at a time, in the order in which they were accepted.
+/// Calls of one target with the same ordering key run one at a time, in the order in which they were accepted.
 ///
-/// Whose turn it is the store knows, not the engine: a key's calls may wait by the thousand for days, and memory holds
-/// only what is soon. A call awaits its turn in the store, `queued` until its deadline. Its turn is given to it in the
-/// very transaction in which the call before it ends, or in its own if there is none before it; from then on it is a
-/// scheduled call like others, and is claimed when it is due. So at most one of a key's calls is anywhere else than
-/// there, whatever crashes in between.
+/// The store knows which call has the turn, not the engine: thousands of calls of one key may wait for days, and
+/// memory holds only what runs soon. A call waits for its turn in the store, `queued` until its deadline. It gets its
+/// turn in the same transaction that ends the call before it, or in its own if there is none before it. From then on
+/// it is a scheduled call like others, and is claimed when it is due. So whatever crashes, at most one call of a key
+/// is outside the queue.
 ///
-/// The turn stays with a call between its attempts. One whose start lies ahead holds up those behind it.
+/// A call keeps its turn between its attempts. A call that starts later also delays those behind it.
 extension Engine {
   /// Puts a new call behind those of its key.
   mutating func insertOrdered(_ new: CallRecord, _ key: String) -> CallRecord {
@@ -21,7 +21,8 @@ extension Engine {
     writes.append(.insert(record))
     writes.append(.awaitTurn(record.id, target: record.spec.target, orderingKey: key))
     stored(due: min(start, record.lastStart))
-    // Whether it has its turn is known only once it is on disk; until then it is shown what it waits for at least.
+    // Only the commit decides whether it has its turn. Until then the call shows the reason that it waits for at
+    // least.
     if start > now {
       record.progress.waiting = .startTime
       record.progress.due = start
@@ -29,7 +30,7 @@ extension Engine {
     return record
   }
 
-  /// Has a call that is in the store, and not in memory, await its turn.
+  /// Lets a call that is in the store, and not in memory, wait for its turn.
   mutating func awaitTurn(_ call: CallRecord) {
     guard let key = call.spec.orderingKey else { return }
     var progress = call.progress
@@ -39,11 +40,11 @@ extension Engine {
     writes.append(.update(call.id, progress, nil))
     writes.append(.awaitTurn(call.id, target: call.spec.target, orderingKey: key))
     stored(due: min(progress.roundStartedAt, progress.due))
-    // Answers that are on their way tell of it as it was.
+    // Answers that the store has already sent show it as it was.
     if let fetch = fetches[call.id] { fetches[call.id]?.stale = fetch.outstanding }
   }
 
-  /// A call with a key has ended: the next may be due at once.
+  /// A call with an ordering key has ended: the next may be due at once.
   mutating func passTurn(_ ended: CallRecord) {
     writes.append(.passTurn(ended.id))
     stored(due: now)

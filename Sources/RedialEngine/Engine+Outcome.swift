@@ -1,7 +1,7 @@
 internal import RedialCore
 internal import RedialModel
 
-/// What follows from an attempt's end.
+/// What happens when an attempt ends.
 extension Engine {
   /// An attempt has ended.
   mutating func attemptEnded(_ result: AttemptResult) {
@@ -19,7 +19,7 @@ extension Engine {
     let sign = TargetSign(
       result, wasCut: wasCut, isCancelled: !cancelledBy.isEmpty,
       long: targets[index].responseTime.longSilence(atLeast: settings.longSilence))
-    // How long a refused connection takes says nothing about how long an answer does.
+    // The duration of a refused connection says nothing about response times.
     if result.outcome == .answered { targets[index].responseTime.record(result.duration) }
     hear(sign, of: index)
     let silentSince = targets[index].silentSince
@@ -27,7 +27,7 @@ extension Engine {
     targets[index].silentSince = silentSince
     recordBreaker(index, Self.verdict(on: result, sign, wasCut: wasCut), permit, took: result.duration)
     enterRotation(index)
-    // A transfer aborted by nobody's wish was cut off by this side, as when the service stops.
+    // A transfer that nobody cancelled was cut off by this side, such as when the service stops.
     let outcome = result.outcome == .cancelled && cancelledBy.isEmpty ? OutcomeClass.interrupted : result.outcome
     let attempt = AttemptRecord(
       number: result.number, startedAt: startedAt, duration: result.duration, outcome: outcome, status: result.status,
@@ -35,8 +35,8 @@ extension Engine {
     settle(result.id, attempt, cancelledBy: cancelledBy)
   }
 
-  /// What an attempt's end means for the target's breaker: one that this side ended early counts as a failure if the
-  /// target had been silent for long, and as nothing otherwise.
+  /// What an attempt's end means for the target's breaker. If this side ended the attempt early, it counts as a
+  /// failure only if the target had been silent for long; otherwise it does not count.
   private static func verdict(
     on result: AttemptResult, _ sign: TargetSign, wasCut: Bool
   ) -> CircuitBreaker.Result {
@@ -44,8 +44,8 @@ extension Engine {
     return wasCut ? .ignored : AttemptEnd.breakerResult(of: result.outcome, status: result.status ?? 0)
   }
 
-  /// Whether an attempt was out of time because the call was, and would have had more of its own: unless the target had
-  /// been silent for long, that says nothing about it.
+  /// Whether an attempt timed out because of the call's deadline, not because of its own timeout. Unless the target
+  /// had been silent for long, that says nothing about the target.
   private func wasCutByDeadline(_ place: Int, _ result: AttemptResult) -> Bool {
     guard result.outcome == .maybeSent || result.outcome == .notSent, result.failure?.code == AttemptFailure.timeout
     else { return false }
@@ -55,21 +55,21 @@ extension Engine {
     return call.record.deadline - call.record.progress.due < own
   }
 
-  /// How much too early a timeout may come: transports count in milliseconds.
+  /// How much too early a timeout may be: transports count in milliseconds.
   private static let timeoutGrain = Duration.milliseconds(2)
 
-  /// Takes a call out of the running ones; it is waiting until somebody says otherwise.
+  /// Takes a call out of the running ones; it waits until its state is set again.
   mutating func leaveRunning(_ id: CallID) {
     guard let place = calls.place(of: id), calls[at: place].isRunning else { return }
     calls[at: place].enter(.waiting, stamp: nextStamp())
     runningBytes -= calls[at: place].record.content.heldSize
     let index = calls[at: place].target
     countInFlight(-1, of: index)
-    // Nobody was asked; who was, see `attemptEnded`.
+    // No attempt is in flight. For the attempts that were, see `attemptEnded`.
     if targets[index].inFlight == 0 { targets[index].silentSince = .distantFuture }
   }
 
-  /// Decides what follows from an attempt, and does it.
+  /// Decides what follows an attempt, and does it.
   mutating func settle(_ id: CallID, _ attempt: consuming AttemptRecord, cancelledBy: [ReplyToken] = []) {
     guard let place = calls.place(of: id) else { return }
     let spec = calls[at: place].record.spec
@@ -78,7 +78,7 @@ extension Engine {
     let wasCutOff = attempt.outcome == .interrupted
     if wasCutOff { progress.interruptions += 1 }
     let status = attempt.status ?? 0
-    // Of a success nothing about retries is asked, and its header need not be searched.
+    // A success needs no fields about retries, so its header is not searched.
     let response = (200...299).contains(status) ? nil : attempt.response
     let end = AttemptEnd(
       outcome: attempt.outcome, status: status, retryAfter: response?.askedWait(status: status, at: now),
@@ -92,7 +92,7 @@ extension Engine {
     holdTarget(index, attempt, asked: end.retryAfter, rule: spec.policy.retryAfter)
     progress.waits = decision.waits
     calls[at: place].record.progress = progress
-    // Only now: what a target says about retries counts, whoever wants to see it or not.
+    // Only now: fields about retries take effect even if nobody may see them.
     attempt.response?.redact(settings.redaction, and: spec.redactedHeaders)
     attempt.decision = DecisionText.json(decision, for: end, failure: attempt.failure, of: spec)
     answer(cancelledBy, id, decision)
@@ -106,7 +106,7 @@ extension Engine {
     }
   }
 
-  /// Tells those who wanted a running call cancelled; one that succeeded first cannot be.
+  /// Answers the clients that wanted a running call cancelled. A call that succeeded first cannot be cancelled.
   private mutating func answer(_ cancelledBy: [ReplyToken], _ id: CallID, _ decision: RetryDecision) {
     for reply in cancelledBy {
       if case .succeed = decision.action {
@@ -117,7 +117,7 @@ extension Engine {
     }
   }
 
-  /// Has a call wait for its next attempt, in memory if that is soon.
+  /// Lets a call wait for its next attempt, in memory if that is soon.
   private mutating func retry(
     _ id: CallID, at due: Timestamp, _ decision: RetryDecision, _ attempt: consuming AttemptRecord
   ) {
@@ -126,7 +126,7 @@ extension Engine {
     if calls[at: place].record.spec.policy.onTrip == .fail, !targets[index].breaker.admits(at: now) {
       return finish(id, .failed, failure: .tripped, attempt: attempt)
     }
-    // Calls that came in when there was room for an attempt, and none for waiting, wait in the store.
+    // A call that was accepted when there was room for its attempt, but none for waiting, waits in the store.
     let fits =
       calls.count - inFlight <= settings.maxHeld - settings.maxHeld / 8
       && hasNamespaceRoom(targets[index].namespace)
@@ -148,7 +148,7 @@ extension Engine {
     }
   }
 
-  /// Keeps an attempt, without its response's body, for the webhook that will tell of it.
+  /// Keeps an attempt, without the body of its response, for the webhook about the call.
   private static func remember(_ attempt: AttemptRecord, in record: inout CallRecord) {
     guard record.spec.callback != nil else { return }
     var attempt = attempt
@@ -156,7 +156,7 @@ extension Engine {
     record.history.append(attempt)
   }
 
-  /// Ends a call, on disk first; then its callback is told.
+  /// Ends a call, on disk first; then its webhooks are created.
   mutating func finish(
     _ id: CallID, _ state: StoredState, failure: StopReason? = nil, attempt: consuming AttemptRecord? = nil
   ) {
@@ -166,13 +166,13 @@ extension Engine {
     record.progress.failure = failure
     record.progress.finishedAt = now
     record.progress.waiting = nil
-    // Only a webhook tells of these.
+    // Only webhooks need these.
     if record.spec.callback != nil, let attempt { record.history.append(attempt) }
     writes.append(.update(id, record.progress, attempt))
     let namespace = targets[call.target].namespace
     countUnfinished(-1, at: namespace)
     if record.kind == .call { namespaces[namespace].tally.countEnd(state) }
-    // Behind the webhook, which has to follow the end that it tells of.
+    // After the webhook, which must directly follow the end of its call.
     defer { if record.spec.orderingKey != nil { passTurn(record) } }
     if let failure {
       effects.actions.append(

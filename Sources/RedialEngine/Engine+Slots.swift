@@ -1,35 +1,38 @@
 internal import RedialCore
 internal import RedialModel
 
-/// How the attempts under way are shared between targets, so that those that hang keep no slot from those that answer.
+/// How the slots for attempts in flight are shared between targets, so that targets that hang do not use up the slots
+/// of targets that answer.
 ///
-/// An attempt to a target that hangs holds its slot until its timeout, and cannot be taken back. So a target must prove
-/// that it answers before it may have many. Three rules decide, each time that an attempt begins, with C for
-/// ``EngineSettings/maxInFlight``:
+/// An attempt to a target that hangs keeps its slot until its timeout, and cannot be taken back. So a target must
+/// prove that it answers before it gets many slots. Three rules decide about each new attempt. C is
+/// ``EngineSettings/maxInFlight``.
 ///
-/// 1. *What is free is shared anew at each start.* A target may have `targetShare / (1 - targetShare)` times as many under
-///    way as are free (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998). With 0.75
-///    a target alone gets three quarters of C.
-/// 2. *Proof is earned.* ``TargetState/proven`` is how many attempts a target may have since it answers. It begins at 0. An
-///    answer adds one if the target used all that it had, which doubles it each round trip (slow start and congestion
-///    window validation: RFC 5681, section 3.1, RFC 7661); an attempt that ends in silence halves it; a silence that is
-///    long for the target (see ``ResponseTime``) takes it all; a pause that is as long leaves one (RFC 5681, section 4.1).
-/// 3. *What goes beyond is borrowed* from a pool of B = C · `unprovenShare`: a target may borrow its first as long as there is
-///    any, and T = B/16 · r^8 in all, where r is the part of the pool that is left (or free at all). The rest of C is for
-///    targets that have proven to answer.
+/// 1. *Free slots are shared at each start.* A target may have `targetShare / (1 - targetShare)` times as many
+///    attempts in flight as slots are free (dynamic thresholds: Choudhury and Hahne, IEEE/ACM Transactions on
+///    Networking 6(2), 1998). With 0.75 a target alone gets three quarters of C.
+/// 2. *Slots are earned.* ``TargetState/proven`` is how many slots a target has earned by answering. It starts at 0.
+///    A response adds one if the target used all of its slots, which doubles the number in each round trip (slow
+///    start and congestion window validation: RFC 5681, section 3.1, RFC 7661). An attempt that ends in silence
+///    halves it. A silence that is long for the target (see ``ResponseTime``) sets it to 0; an equally long pause
+///    leaves one (RFC 5681, section 4.1).
+/// 3. *More slots are borrowed* from a pool of B = C · `unprovenShare`. A target may borrow its first slot as long as
+///    there is any, and T = B/16 · r^8 in all, where r is the part of the pool that is left (or free at all). The
+///    rest of C is for targets that have earned their slots.
 ///
-/// The threshold falls so steeply since attempts cannot be taken back: targets that come one after the other and hang keep
-/// what they got while the pool was full. By T = (B - U) / 8, say, 220 targets with ten calls each would have all of it. By
-/// default C is 4096 and B is 2048. One new target alone may have 64 and more. When so many targets that each want all they
-/// can get hang that U are borrowed, the next has 128 · (1 - U/B)^8: 64 for the first, 9 at a quarter of the pool, 1 from
-/// 0.455 · B = 932 on, which the first 155 or so have together (the integral of dU/T). A thousand have 932 + 845, so that
-/// 271 are left in the pool for new targets, and 2,048 outside of it for those that answer. When the pool is empty, with
-/// some 1,270 such targets, a new target waits for one of their attempts to end; a proven one does not.
+/// The threshold falls so steeply because attempts cannot be taken back: targets that arrive one after the other and
+/// hang keep the slots that they got while the pool was full. With T = (B - U) / 8, for example, 220 targets with ten
+/// calls each would take all of it. By default C is 4096 and B is 2048. One new target alone may have 64 and more. If
+/// U slots are borrowed by targets that hang and want all they can get, the next one gets 128 · (1 - U/B)^8: 64 for
+/// the first, 9 at a quarter of the pool, and 1 from 0.455 · B = 932 on, which the first 155 or so have together (the
+/// integral of dU/T). A thousand have 932 + 845. So 271 are left in the pool for new targets, and 2,048 outside of it
+/// for those that answer. When the pool is empty, with about 1,270 such targets, a new target waits for one of their
+/// attempts to end; a target with earned slots does not.
 ///
-/// Where there are several namespaces the pool is shared by ``EngineSettings/namespaceShare`` as all slots are.
+/// If there are several namespaces, the pool is shared by ``EngineSettings/namespaceShare``, as all slots are.
 /// Targets of webhooks are targets like others.
 extension Engine {
-  /// Whether the shares let a target begin another attempt.
+  /// Whether a target may start another attempt, by these rules.
   mutating func hasSlot(_ index: Int) -> Bool {
     let free = settings.maxInFlight - inFlight
     let own = targets[index].inFlight
@@ -42,7 +45,7 @@ extension Engine {
     return beyond == 0 || Double(beyond) < mostBorrowed(free)
   }
 
-  /// The most that one target may borrow, as a number that is never negative.
+  /// The maximum that one target may borrow; never negative.
   private func mostBorrowed(_ free: Int) -> Double {
     let pool = Double(settings.mostUnproven)
     let left = Double(max(0, min(settings.mostUnproven - borrowed, free))) / pool
@@ -59,7 +62,7 @@ extension Engine {
     return Double(namespaces[place].borrowed) * (1 - settings.namespaceShare) < Double(left) * settings.namespaceShare
   }
 
-  /// Takes back what a target has proven, if it has been silent or idle for long.
+  /// Takes back a target's earned slots if it has been silent or idle for long.
   private mutating func doubt(_ index: Int) {
     guard targets[index].proven > 0 else { return }
     let long = targets[index].responseTime.longSilence(atLeastMicroseconds: leastSilence)
@@ -70,7 +73,7 @@ extension Engine {
     }
   }
 
-  /// Takes over what the end of an attempt, which still counts as under way, says about its target.
+  /// Learns from the end of an attempt, which is still counted as in flight.
   mutating func hear(_ sign: TargetSign, of index: Int) {
     switch sign {
     case .answer:
@@ -88,7 +91,7 @@ extension Engine {
     countBorrowed(targets[index].borrowed - before, of: index)
   }
 
-  /// Counts an attempt that begins or has ended.
+  /// Counts an attempt that starts or has ended.
   mutating func countInFlight(_ change: Int, of index: Int) {
     let before = targets[index].borrowed
     inFlight += change
@@ -109,8 +112,8 @@ extension Engine {
 
   // MARK: Waiting
 
-  /// Has a target that the shares keep from beginning looked at again when slots get free. Its own attempts bring it back
-  /// when they end; one that has none waits in its namespace for the pool.
+  /// Examines a target again when slots become free, if it may not start an attempt now. Its own attempts bring it
+  /// back when they end; a target without any waits in its namespace for the pool.
   mutating func waitForSlot(_ index: Int) {
     let place = targets[index].namespace
     if targets[index].inFlight > 0 {
@@ -124,8 +127,8 @@ extension Engine {
     }
   }
 
-  /// Has targets that want more than they have looked at again: two for each attempt that has ended, so that what this
-  /// costs is bounded by what happens.
+  /// Examines targets that want more slots than they have: two for each attempt that has ended, so that the cost is
+  /// limited by the number of events.
   mutating func lookAtCrowded() {
     var count = 2 * freed
     freed = 0
@@ -136,7 +139,7 @@ extension Engine {
     }
   }
 
-  /// Has the next target that waits for the pool take its turn, if the pool has a slot for its namespace.
+  /// Admits the next target that waits for the pool, if the pool has a slot for its namespace.
   mutating func admitNewcomer(at place: Int) {
     guard !namespaces[place].newcomers.isEmpty, mayBorrow(place) else { return }
     while let index = namespaces[place].newcomers.popFirst() {
@@ -150,8 +153,8 @@ extension Engine {
     }
   }
 
-  /// Whether it is a target's turn as far as those go that wait for the pool: one that would begin its only attempt on
-  /// borrowed slots goes behind them, so that a target whose attempt has just ended does not take that slot at once again.
+  /// Whether a target may go before those that wait for the pool. A target that would start its only attempt on a
+  /// borrowed slot goes behind them, so that it does not take the slot of its ended attempt at once again.
   mutating func takeAdmission(_ index: Int) -> Bool {
     let place = targets[index].namespace
     if targets[index].isAdmitted {

@@ -1,35 +1,34 @@
 internal import RedialCore
 internal import RedialModel
 
-/// A store that has just failed: new calls are refused, what was accepted is kept and written again, and only once that
-/// is on disk is the trouble over.
+/// The state while the store fails: new calls are refused, and the writes of accepted calls are kept and tried again.
+/// The trouble ends only when these are on disk.
 struct StoreTrouble: Sendable {
-  /// When the store is tried again.
+  /// When to try the store again.
   var until: Timestamp
-  /// What the client is told meanwhile.
+  /// The answer to new calls meanwhile.
   var problem: Problem
-  /// Whether everything that was asked for before the failure was known has come back.
+  /// Whether all requests from before the failure have come back.
   var isComplete = false
-  /// Whether what was kept has been asked for again, and nobody knows yet whether it can be written.
+  /// Whether the kept writes were requested again, with no result yet.
   var isRetrying = false
-  /// What came back unwritten, in order.
+  /// The writes that came back, in order.
   var stuck = Backlog()
-  /// What has been decided since, which stands on it.
+  /// Later decisions, which depend on them.
   var later = Backlog()
-  /// Calls that were refused since their insert failed, and webhooks that told of them: whatever else was to
-  /// be written of them is dropped.
+  /// Calls that were refused because their insert failed, and webhooks about them. Their other writes are dropped.
   var refused: Set<CallID> = []
   /// The places of their namespaces.
   var places: [CallID: Int] = [:]
-  /// Calls that cannot be accepted, since other instances were first with their keys.
+  /// Calls that cannot be accepted, because other instances were first with their keys.
   var taken: [CallID: TakenKey] = [:]
-  /// Whether nothing is wrong but that: the store is well, the other calls are accepted, and whoever comes meanwhile
-  /// waits for the moment that writing them again takes.
+  /// Whether that is the only problem: the store works, the other calls are accepted, and new calls wait for the
+  /// moment that it takes to write them again.
   var isContended = false
-  /// What has come meanwhile.
+  /// Events that have arrived meanwhile.
   var deferred: [EngineEvent] = []
 
-  /// Writes, and what is to follow once they are on disk.
+  /// Writes, and the actions that follow their commit.
   struct Backlog: Sendable {
     var writes: [StoreWrite] = []
     var then: [Action] = []
@@ -42,7 +41,7 @@ struct StoreTrouble: Sendable {
 }
 
 extension Engine {
-  /// Whether new calls are refused, since the store fails or is nobody's to use.
+  /// Whether new calls are refused, because the store fails or belongs to nobody.
   var isStoreFailing: Bool {
     trouble.map { !$0.isContended } ?? false || isShortOfRoom || isStoreMisplaced || !leases.canWork
   }
@@ -54,21 +53,21 @@ extension Engine {
       "The call was not accepted: its files were removed or replaced, so that it would be lost. The log says more.",
     retryAfter: 10)
 
-  /// Why no call is accepted while the disk has no more than its reserve.
+  /// The answer to new calls while the disk has only the reserve left.
   static let noRoom = Problem(
     status: 507, code: "storageFull", title: "The store has no room",
     detail:
-      "The call was not accepted: the disk is full. What is left is for accepted calls, and for removing old ones. "
+      "The call was not accepted: the disk is full. The rest is reserved for accepted calls and for removing old ones. "
       + "Try again later.", retryAfter: 10)
 
-  /// Keeps what clients want for later, if it has to wait only for a moment.
+  /// Keeps requests of clients for later, if they have to wait only for a moment.
   mutating func putOff(_ event: EngineEvent) -> Bool {
     guard trouble?.isContended == true else { return false }
     trouble?.deferred.append(event)
     return true
   }
 
-  /// The store could not do something.
+  /// The store could not execute a request.
   mutating func storeFailed(_ request: StoreRequest, _ failure: StoreFailure) {
     if request.epoch < leases.lostBelow { return drop(request) }
     if failure.isLeaseLost {
@@ -98,15 +97,15 @@ extension Engine {
   }
 
   private mutating func enterTrouble(_ failure: StoreFailure) {
-    // What this turn has decided so far stands on what failed, and is to share its fate.
+    // The decisions of this step so far depend on what failed, so they must fail with it.
     flush()
-    // Comes back behind everything that was asked for in this epoch.
+    // It comes back after all requests of this epoch.
     effects.store.append(StoreRequest(.barrier, epoch: epoch))
     epoch += 1
     forgetAcceptedKeys()
     var new = StoreTrouble(until: now + settings.storeRetry, problem: Self.problem(failure))
     if !failure.taken.isEmpty {
-      // Nothing has to become better: without the calls that were too many, the rest can be written at once.
+      // Nothing has to recover: without the calls that were too many, the rest can be written at once.
       new.until = now
       new.isContended = true
     }
@@ -115,8 +114,8 @@ extension Engine {
     if !new.isContended { effects.actions.append(.notice(.storeFailed(message: failure.message))) }
   }
 
-  /// What was written again has failed again, or a lookup or a claim that the turn which learnt of the trouble still asked
-  /// for. What is kept since is kept on; and the barrier that was asked for behind it tells when all of it has come back.
+  /// A repeated write has failed again, or a lookup or claim from the step that noticed the trouble. Later writes are
+  /// still kept. The barrier that was requested after them shows when all of them have come back.
   private mutating func prolongTrouble(_ failure: StoreFailure) {
     epoch += 1
     trouble?.isRetrying = false
@@ -126,7 +125,7 @@ extension Engine {
     trouble?.until = until
     trouble?.problem = Self.problem(failure)
     guard let waiting = trouble?.deferred, trouble?.isContended == true else { return }
-    // More is wrong than that somebody else was first.
+    // There is more trouble than a key that another instance was first with.
     trouble?.isContended = false
     trouble?.deferred = []
     effects.actions.append(.notice(.storeFailed(message: failure.message)))
@@ -137,45 +136,45 @@ extension Engine {
     for key in taken { trouble?.taken[key.submitted.call] = key }
   }
 
-  /// Tries the store again once its time has come. Until something is on disk nothing has become better: what is decided
-  /// meanwhile waits, and new calls are refused.
+  /// Tries the store again when it is time. Until something is on disk, nothing has improved: decisions wait, and new
+  /// calls are refused.
   mutating func retryStore() {
     guard let over = trouble, over.isComplete, now >= over.until else { return }
-    // Whatever this turn adds stands on these, so they go first, as one.
+    // Everything that this step adds depends on these writes, so they go first, as one commit.
     let kept = dropRefused(over.stuck.writes + over.later.writes)
-    // A commit that was reported as failed may have taken effect all the same: what was refused must not be found.
+    // A commit that was reported as failed may have happened anyway. Refused calls must not be found later.
     let refused = trouble?.refused ?? []
     let again = refused.sorted().map(StoreWrite.discard) + kept
     let then = over.stuck.then + over.later.then
     trouble = StoreTrouble(
       until: over.until, problem: over.problem, isRetrying: true, isContended: over.isContended,
       deferred: over.deferred)
-    // What was refused may have had a turn, which is another's now.
+    // A refused call may have had a turn, which now goes to another call.
     if !refused.isEmpty { stored(due: now) }
     if !again.isEmpty || !then.isEmpty {
       effects.store.append(StoreRequest(.commit(again, then: then), epoch: epoch))
       if !over.isContended { effects.actions.append(.notice(.storeRetried(writes: again.count))) }
     }
-    // Where nothing was kept, as when a claim failed, this is what proves that the store can be written.
+    // If nothing was kept, such as after a failed claim, this proves that the store can be written.
     effects.store.append(StoreRequest(.barrier, epoch: epoch))
   }
 
-  /// The store has written what it was asked for up to a barrier.
+  /// The store has executed all requests up to a barrier.
   mutating func storeWritten(_ asked: UInt64) {
     guard let over = trouble, over.isRetrying, asked == epoch else { return }
     trouble = nil
     let (writes, then) = (over.later.writes, over.later.then)
     if !writes.isEmpty || !then.isEmpty {
-      // Ahead of what this turn has decided, which stands on it.
+      // Before the decisions of this step, which depend on it.
       effects.store.append(StoreRequest(.commit(writes, then: then), epoch: epoch))
     }
     for index in knownTargets { enterRotation(index) }
     for event in over.deferred { handle(event) }
   }
 
-  /// Keeps what failed to be written, but for calls that had not been accepted yet, which are refused, and attempts
-  /// that had not been made yet, which are taken back. Where all that is wrong is that other instances were first with some
-  /// keys, only the calls under these are not accepted, and their clients are told of those that were.
+  /// Keeps the failed writes, with two exceptions: calls that had not been accepted yet are refused, and attempts
+  /// that had not been made yet are undone. If the only problem is that other instances were first with some keys,
+  /// only the calls under these keys are not accepted, and their clients get the calls of the other instances.
   private mutating func keep(_ writes: [StoreWrite], _ then: [Action]) {
     guard let trouble else { return }
     let (problem, isContended) = (trouble.problem, trouble.isContended)
@@ -196,7 +195,7 @@ extension Engine {
         answer(reply, taken)
         return false
       case .reply(_, .refused(let problem)) where isContended && problem.code != Self.keyReusedCode: return true
-      // The submission that these repeat may have been refused just now.
+      // The submission that these repeat may just have been refused.
       case .reply(let reply, .replayed), .reply(let reply, .refused):
         refuse(reply, problem)
         return false
@@ -209,15 +208,15 @@ extension Engine {
     for case .start(let start) in then { takeBack(start.call.id) }
   }
 
-  /// Tells who submitted what somebody else has accepted of that.
+  /// Answers a submitter with the call that another instance has accepted under its key.
   private mutating func answer(_ reply: ReplyToken, _ taken: TakenKey) {
     let isSame = taken.isRepetition
     effects.actions.append(
       .reply(reply, isSame ? .replayed(taken.earlier.call) : .refused(Self.keyReused(taken.submitted.key))))
   }
 
-  /// Undoes the start of an attempt that has not been made. By the time that the store works again its deadline may
-  /// have passed, or its target's breaker be open: it has to be decided on anew.
+  /// Undoes the start of an attempt that has not been made. When the store works again, its deadline may have passed,
+  /// or its target's breaker may be open, so it is decided again.
   mutating func takeBack(_ id: CallID) {
     guard let running = calls[id], case .running(let permit, let cancelledBy) = running.phase else { return }
     refund(running)
@@ -235,7 +234,7 @@ extension Engine {
     becomeReady(id)
   }
 
-  /// The writes that are not about refused calls. The inserts of webhooks follow the end that they tell of.
+  /// The writes that are not about refused calls. The insert of a webhook follows the end of its call.
   private mutating func dropRefused(_ writes: [StoreWrite]) -> [StoreWrite] {
     var kept: [StoreWrite] = []
     var endWasDropped = false
@@ -264,8 +263,8 @@ extension Engine {
     guard trouble?.refused.insert(id).inserted == true else { return }
     let place = place(of: record.spec.namespace)
     trouble?.places[id] = place
-    // A call that is not in memory was put into the store, or has ended since, which dropping its end makes good.
-    // The count of what waits in a target's queue corrects itself with the next refill.
+    // A call that is not in memory was written into the store, or has ended since; dropping its end corrects that.
+    // The count of a target's queue corrects itself with the next refill.
     if owns(record.spec.target) { countUnfinished(-1, at: place) } else { countElsewhere(-1, at: place) }
     guard let call = calls[id] else { return }
     if case .running(let permit, let cancelledBy) = call.phase {
@@ -284,7 +283,7 @@ extension Engine {
         retryAfter: 10)
       : Problem(
         status: 503, code: "storageUnavailable", title: "The store cannot be written",
-        detail: "The call was not accepted, since it could not be made durable. Accepted calls are kept. Try again.",
+        detail: "The call was not accepted: it could not be written to disk. Accepted calls are kept. Try again.",
         retryAfter: 2)
   }
 }

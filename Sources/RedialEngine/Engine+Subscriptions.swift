@@ -1,18 +1,18 @@
 internal import RedialCore
 public import RedialModel
 
-/// Something to tell subscribers that is neither an end of a call nor a change of a breaker.
+/// An event for subscribers that is neither an end of a call nor a change of a breaker.
 public struct Announcement: Sendable {
   /// The event's type.
   public var type: String
-  /// What the event is about, as JSON.
+  /// The event's data, as JSON.
   public var data: [UInt8]
-  /// The one who is told, whatever it subscribed to; nil for all who subscribed to the type.
+  /// The only receiver, whatever it subscribed to; nil for all that subscribed to the type.
   public var only: WebhookSubscription?
-  /// Who wants it, to be told of the webhook; only with `only`.
+  /// The client that waits for the webhook to be created; only with `only`.
   public var reply: ReplyToken?
 
-  /// Whose subscribers are told.
+  /// The namespace of the subscribers.
   public var namespace: Namespace
 
   /// Creates an announcement.
@@ -28,15 +28,15 @@ public struct Announcement: Sendable {
   }
 }
 
-/// Webhooks to those who subscribed to events: calls of their own, each in its subscriber's own lane, on disk in the
-/// transaction that has what they tell of.
+/// Webhooks for subscribers. Each is a call to its subscriber's own target, written in the same transaction as the
+/// event that it reports.
 extension Engine {
-  /// The label of a webhook that says which event it tells of.
+  /// The label of a webhook with the type of its event.
   static let eventLabel = "event"
 
-  /// Tells subscribers of a call's end.
+  /// Creates the webhooks for a call's end.
   ///
-  /// - Parameter place: Where in the writes that end is followed; behind it go the webhooks.
+  /// - Parameter place: The index in the writes after that end; the webhooks are inserted there.
   mutating func tellSubscribers(of record: CallRecord, behind place: Int) {
     guard !subscriptions.isEmpty, record.kind == .call else { return }
     let event: CallEventName
@@ -51,13 +51,13 @@ extension Engine {
       let bytes = body ?? WebhookPayload.make(event, of: record, redaction: settings.redaction, at: now)
       body = bytes
       insertWebhook(event.rawValue, bytes, to: subscription)
-      // Each follows the end that it tells of, whatever asking the breaker has brought about in between.
+      // Each directly follows the end of its call, whatever asking the breaker has added in between.
       if writes.count > place + 1 { writes.insert(writes.removeLast(), at: place) }
       place += 1
     }
   }
 
-  /// Tells subscribers of a change of a target's breaker.
+  /// Creates the webhooks for a change of a target's breaker.
   mutating func tellSubscribers(_ event: TargetEvent, of key: String, openUntil: Timestamp? = nil, trips: Int? = nil) {
     guard !subscriptions.isEmpty, !QualifiedKey.bare(key).hasPrefix(WebhookSubscription.targetPrefix) else { return }
     for subscription in subscriptions where subscription.wants(event.rawValue, target: key) {
@@ -67,7 +67,7 @@ extension Engine {
     }
   }
 
-  /// Tells one subscriber, or all who want to know.
+  /// Creates the webhook for one subscriber, or for all that want the event.
   mutating func announce(_ announcement: Announcement) {
     if let reply = announcement.reply, let problem = refusal(in: announcement.namespace) {
       return refuse(reply, problem)
@@ -99,7 +99,7 @@ extension Engine {
         progress: CallProgress(state: .held, due: now, roundStartedAt: now)))
   }
 
-  /// Whether a call is the webhook that tells of a call's end.
+  /// Whether a call is the webhook about a call's end.
   static func tellsOfCall(_ record: CallRecord) -> Bool {
     guard record.kind == .webhook else { return false }
     guard let event = record.spec.labels.first(where: { $0.name == eventLabel })?.value else { return true }

@@ -11,109 +11,110 @@ public struct Engine: Sendable {
 
   /// Calls in memory.
   var calls = CallTable()
-  /// The last stamp given to a call.
+  /// The last stamp that a call got.
   private var lastStamp: UInt32 = 0
-  /// Calls that the store was asked for, for an operation, and has not answered yet.
+  /// Requests to the store for a call that a command is about, without an answer yet.
   var fetches: [CallID: Fetches] = [:]
-  /// Keys that the store was asked for, and has not answered yet.
+  /// Requests to the store for an idempotency key, without an answer yet.
   var keys: [String: KeyLookups] = [:]
-  /// Bytes of request bodies in memory, and those of attempts under way among them.
+  /// Bytes of request bodies in memory; and of these, the bytes of attempts in flight.
   var heldBytes = 0
   var runningBytes = 0
   /// Due calls in memory, over all targets, the bytes of their bodies, and how many targets have one.
   var readyCount = 0
   var readyBytes = 0
   var busyTargets = 0
-  /// What a body has taken of late.
+  /// The recent usual size of a body.
   var usualBody = 0
-  /// Calls that have not ended, here and in the store; of the shards that are this engine's. What other instances put
-  /// there counts from the next renewal of the lease on, so that until then this may be too small, and even below 0.
+  /// Unfinished calls of this engine's shards, in memory and in the store. Calls that other instances put there are
+  /// counted at the next renewal of the lease. Until then this can be too small, and even below 0.
   var unfinished = 0
-  /// Those of the shards of others, as of the last renewal, with those that this engine has put there since.
+  /// Unfinished calls of the shards of others, as of the last renewal, and those that this engine has put there
+  /// since.
   var elsewhere = 0
-  /// Attempts under way.
+  /// Attempts in flight.
   var inFlight = 0
-  /// Those that targets have borrowed; see Engine+Slots.
+  /// Those that targets have borrowed from the pool; see Engine+Slots.
   var borrowed = 0
-  /// Attempts that have ended since the targets that want more than they have were looked at.
+  /// Attempts that have ended since the crowded targets were last examined.
   var freed = 0
-  /// Those targets, in turn.
+  /// Targets that want more slots than they have, in order.
   var crowded = Queue<Int>()
   /// ``EngineSettings/longSilence`` in microseconds.
   let leastSilence: Int64
 
   var targets: [TargetState] = []
   var targetIndex: [String: Int] = [:]
-  /// What operators have set about TLS, for whichever target.
+  /// TLS settings by origin, set by operators.
   var originTLS: OriginTLS
-  /// When targets are next looked through for those that can be forgotten, at the soonest.
+  /// The earliest time to look for targets that can be forgotten.
   var nextForgetting = Timestamp.epoch
-  /// Places in `targets` that are free.
+  /// Free places in `targets`.
   var freeTargets: [Int] = []
-  /// The namespaces, ``Namespace/default`` first, and the places of the others.
+  /// The namespaces, ``Namespace/default`` first; and the index of each of the others.
   var namespaces = [NamespaceState(.default)]
   var namespaceIndex: [Namespace: Int] = [:]
-  /// Namespaces that have targets which may have a call to start, each at most once, in turn.
+  /// The rotation of namespaces whose targets may have a call to start; each is in it at most once.
   var turns = Queue<Int>()
-  /// How many namespaces beside the default one have calls that have not ended, or a key.
+  /// Number of namespaces, besides the default one, with unfinished calls or an API key.
   var sharing = 0
-  /// How many namespaces have a due call in memory.
+  /// Number of namespaces with a due call in memory.
   var busyNamespaces = 0
   var timers = TimerHeap()
 
   /// When the earliest call in the store is due.
   var storeNextDue: Timestamp?
-  /// While calls are being taken from the store: the earliest that was put there since.
+  /// Set while the store is claiming calls.
   var claiming: Claiming?
-  /// The most calls that may come from the store for what it has been asked; their place in memory is taken.
+  /// The maximum number of calls that the store may still send for open requests. Their room in memory is reserved.
   var expected = 0
   var trouble: StoreTrouble?
-  /// Whether the disk is full but for what is kept for accepted calls: new ones are refused.
+  /// Whether the disk has only the reserve for accepted calls left. New calls are then refused.
   var isShortOfRoom = false
   /// Whether the store's files are not where they were.
   var isStoreMisplaced = false
   var epoch: UInt64 = 0
-  /// What of the store is this engine's.
+  /// The part of the store that belongs to this engine.
   var leases: LeaseTable
-  /// Who is told of the events of all calls and targets.
+  /// Webhook endpoints that receive the events of all calls and targets.
   var subscriptions: [WebhookSubscription] = []
   var isDraining = false
   var hasDrained = false
 
-  // One turn's.
+  // Of one step.
   var now = Timestamp.epoch
   var writes: [StoreWrite] = []
   var afterCommit: [Action] = []
-  /// Asked for behind this turn's writes, so that the store sees what was put there.
+  /// Claims of this step. They follow its writes, so that the store sees those calls too.
   var claims: [StoreRequest.Body] = []
   var effects = Effects()
 
   struct Claiming: Sendable {
     var limit: Int
     var earliestSince: Timestamp?
-    /// Calls with an ordering key that have ended since: the answer may bring them along as they were, since the store
-    /// gives turns by itself.
+    /// Calls with an ordering key that have ended since. The answer can still contain them as they were before,
+    /// because the store itself gives out turns.
     var ended: Set<CallID> = []
   }
 
-  /// Answers about a call that are on their way from the store.
+  /// Answers about a call that the store still has to send.
   struct Fetches: Sendable {
     var outstanding = 0
-    /// How many of these tell of the call as it was before it last left memory.
+    /// How many of these show the call as it was before it last left memory.
     var stale = 0
   }
 
-  /// Answers about a key that are on their way from the store.
+  /// Answers about an idempotency key that the store still has to send.
   struct KeyLookups: Sendable {
     var outstanding = 0
-    /// What was accepted under it since the first of them was asked for: they may have been given before it was on disk.
+    /// The call that was accepted under the key since the first request: the answers may be older than its commit.
     var accepted: KeyRecord?
-    /// How many of the answers that are outstanding were asked for under a lease that was lost since.
+    /// How many of the open answers were requested under a lease that has been lost since.
     var stale = 0
   }
 
-  /// The settings, which never change and are a few hundred bytes: apart from the rest, since calling a method which does
-  /// not change the engine may copy all that is in it.
+  /// The settings never change and take a few hundred bytes. They are in an object of their own, because calling a
+  /// method that does not change the engine may copy everything in it.
   private final class SharedSettings: Sendable {
     let settings: EngineSettings
 
@@ -124,9 +125,9 @@ public struct Engine: Sendable {
     _read { yield shared.settings }
   }
 
-  /// An engine that knows of no call.
+  /// Creates an engine without calls.
   ///
-  /// - Parameter seed: Where all of its randomness comes from.
+  /// - Parameter seed: The seed of all its random numbers.
   public init(settings: EngineSettings = EngineSettings(), seed: UInt64) {
     shared = SharedSettings(settings)
     originTLS = OriginTLS(rules: settings.targetRules)
@@ -136,7 +137,7 @@ public struct Engine: Sendable {
     leases = LeaseTable(settings.leases)
   }
 
-  /// Forgets everything but what is on its way from the store, and is as it was before it had a store.
+  /// Forgets everything, except the answers that the store still has to send.
   mutating func startOver() {
     var next = Engine(settings: settings, seed: 0)
     (next.random, next.ids, next.lastStamp, next.leases) = (random, ids, lastStamp, leases)
@@ -151,14 +152,13 @@ public struct Engine: Sendable {
     forgetAcceptedKeys()
   }
 
-  /// Takes one turn: everything that happened, and the time it is now.
+  /// Makes one step: takes everything that happened, and the current time.
   ///
-  /// An empty list is a turn for the sake of time alone, which
-  /// ``Effects/wakeAt`` asks for. `now` must not go back.
+  /// An empty list is a step only for the sake of time; ``Effects/wakeAt`` asks for it. `now` must not go back.
   public mutating func handle(_ events: [EngineEvent], at now: Timestamp) -> Effects {
     self.now = max(now, self.now)
-    // A call is accepted and begun, or ends and lets another begin: two of each an event. Grown step by step, the arrays
-    // would be copied once more on average, and what they hold is large.
+    // A call is accepted and started, or ends and lets another start: two effects for each event. Arrays that grow
+    // step by step would be copied once more on average, and their elements are large.
     writes.reserveCapacity(2 * events.count)
     afterCommit.reserveCapacity(2 * events.count)
     checkLease()
@@ -243,7 +243,7 @@ public struct Engine: Sendable {
     return wake == .distantFuture ? nil : max(wake, now)
   }
 
-  /// A stamp that no call in memory, and no timer of one that was, has.
+  /// Returns a stamp that no call in memory has, nor a timer of an earlier call.
   mutating func nextStamp() -> UInt32 {
     lastStamp &+= 1
     return lastStamp
@@ -251,7 +251,7 @@ public struct Engine: Sendable {
 
   // MARK: The store
 
-  /// Hands this turn's writes over, with what is to follow once they are on disk.
+  /// Sends this step's writes to the store, with the actions that follow the commit.
   mutating func flush() {
     guard !writes.isEmpty || !afterCommit.isEmpty else { return }
     let body = StoreRequest.Body.commit(writes, then: afterCommit)
@@ -264,7 +264,7 @@ public struct Engine: Sendable {
     afterCommit = []
   }
 
-  /// Notes that a call was put into the store, due at that time.
+  /// Notes that a call was written to the store, due at that time.
   mutating func stored(due: Timestamp) {
     storeNextDue = min(storeNextDue ?? due, due)
     if let since = claiming?.earliestSince {
@@ -278,7 +278,7 @@ public struct Engine: Sendable {
 
   private mutating func finishDraining() {
     guard isDraining, !hasDrained, inFlight == 0, trouble == nil else { return }
-    // Where others wait for what this engine has, they are given it first.
+    // If others wait for this engine's shards, they get them first.
     guard leases.aborting.isEmpty else { return }
     if leases.settings != nil, !leases.held.union(leases.leaving).union(leases.returning).isEmpty { return }
     hasDrained = true

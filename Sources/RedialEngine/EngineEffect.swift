@@ -1,13 +1,13 @@
 public import RedialCore
 public import RedialModel
 
-/// What the engine wants done after a turn: first the store's part, in order, then the rest.
+/// The effects of a step: first the requests to the store, in order, then the rest.
 public struct Effects: Sendable {
   /// Requests to the store, to be served in this order.
   public var store: [StoreRequest] = []
-  /// Everything that need not wait for the store.
+  /// Actions that do not wait for the store.
   public var actions: [Action] = []
-  /// When the engine wants its next turn if nothing happens before; nil when never.
+  /// When the engine needs its next step if nothing happens before; nil for never.
   public var wakeAt: Timestamp?
 
   /// No effects.
@@ -16,32 +16,32 @@ public struct Effects: Sendable {
 
 /// One request to the store.
 ///
-/// Requests carry the engine's epoch. When one fails, so must every later one
-/// of the same epoch, unserved and in order: the engine learns of the failure
-/// only afterwards, and what it asked for in between stood on what failed.
+/// Requests carry the engine's epoch. When one fails, every later one of the same epoch must fail too, without being
+/// executed, and in order: the engine learns of the failure only afterwards, and its later requests depend on the
+/// failed one.
 public struct StoreRequest: Sendable {
-  /// What is asked.
+  /// The request itself.
   public enum Body: Sendable {
-    /// Make these changes, all or none, and then do the actions.
+    /// Make these changes, all or none, and then perform the actions.
     case commit([StoreWrite], then: [Action])
-    /// Take calls that are due before then.
+    /// Load calls that are due before this time.
     case claimDue(before: Timestamp, limit: Int)
-    /// Take calls from a target's queue.
+    /// Load calls from a target's queue.
     case claimQueued(target: String, limit: Int)
-    /// Take the call that an operation is about.
+    /// Load the call that a command is about.
     case fetch(Operation)
-    /// Look for the call that was accepted under a key.
+    /// Find the call that was accepted under a key.
     case findKey(KeyedSubmission, at: Timestamp)
-    /// Renew the lease, or join those who share the store.
+    /// Renew the lease, or join the instances that share the store.
     case lease(LeaseAsk)
-    /// Write something, whatever it is, behind everything older: it tells whether the store can be written, or fails with
-    /// what has failed, behind all of it.
+    /// Write anything at all, after everything older. It shows whether the store can be written. If an older request
+    /// failed, it fails after all of them.
     case barrier
   }
 
-  /// What is asked.
+  /// The request itself.
   public var body: Body
-  /// The engine's epoch when it asked.
+  /// The engine's epoch at the time of the request.
   public var epoch: UInt64
 
   /// Creates a request.
@@ -53,109 +53,109 @@ public struct StoreRequest: Sendable {
 
 /// A request for a lease.
 public struct LeaseAsk: Sendable {
-  /// What is wanted.
+  /// The requested change.
   public var request: LeaseRequest
-  /// The session that is to be renewed; nil for a new one, with which an earlier one of the same instance ends.
+  /// The session to renew; nil for a new one, which ends an earlier session of the same instance.
   public var session: Int64?
-  /// When it was asked for, by the engine's clock.
+  /// When it was requested, by the engine's clock.
   var at: Timestamp
-  /// Which lease of the engine it is for.
+  /// The number of the engine's lease that it is for.
   var round: UInt64
 }
 
 /// Something to do outside the engine.
 public enum Action: Sendable {
-  /// Tell a client.
+  /// Answer a client.
   case reply(ReplyToken, Reply)
-  /// Begin an attempt.
+  /// Start an attempt.
   case start(AttemptStart)
-  /// Abort a call's attempt; its end is reported all the same.
+  /// Abort a call's attempt. Its end is still reported.
   case abort(CallID)
-  /// Tell people.
+  /// Report to operators: log, events, webhooks.
   case notice(Notice)
-  /// Know what was found of shards that have come to this instance.
+  /// Take over the state that was found in shards that now belong to this instance.
   case tookOver(ShardSet, RecoveredState)
-  /// Everything that was under way has ended and is on disk.
+  /// All attempts in flight have ended, and their ends are on disk.
   case drained
 }
 
-/// What a client is told.
+/// An answer to a client.
 public enum Reply: Sendable {
   /// Its call is on disk.
   case accepted(CallRecord)
   /// Its call was accepted before, under the same key, and is on disk.
   case replayed(CallID)
-  /// What it wanted done to a call is done and on disk.
+  /// Its command about a call is done and on disk.
   case done(CallID)
-  /// What it wanted done to a target is done and on disk; so it stands.
+  /// Its command about a target is done and on disk. This is the target now.
   indirect case controlled(TargetSnapshot)
-  /// How things stand.
+  /// The current state.
   case report(EngineReport)
-  /// What was counted in each namespace since this was last asked.
+  /// The counts of each namespace since the last request for them.
   case tallied([(namespace: Namespace, tally: CallTally)])
-  /// It cannot be.
+  /// It is refused.
   case refused(Problem)
 }
 
-/// An attempt to begin.
+/// An attempt to start.
 public struct AttemptStart: Sendable {
   /// The call.
   public var call: CallRecord
   /// The attempt's number.
   public var number: Int
-  /// The most time it may take.
+  /// The maximum duration.
   public var timeout: Duration
-  /// What is set about TLS; nil when nothing is, for any target.
+  /// The TLS settings; nil if no target has any.
   public var tls: CallTLS?
-  /// The attempt must not be begun at or after that time, by the clock that the engine goes by, for others may have the
-  /// call then, or its deadline has passed; nil when nobody shares the store. One that comes too late is to be said to have
-  /// ended as ``AttemptResult/init(tooLate:)``.
+  /// The attempt must not start at or after this time, by the engine's clock, because another instance may have the
+  /// call then, or its deadline has passed; nil if nobody shares the store. Report an attempt that is too late as
+  /// ``AttemptResult/init(tooLate:)``.
   public var startBefore: Timestamp?
 }
 
-/// How things stand.
+/// The current state.
 public struct EngineReport: Sendable, Hashable {
-  /// The targets that were asked for; every one that is remembered in a report on all.
+  /// The requested targets; all that are remembered, in a report on all.
   public var targets: [TargetSnapshot]
-  /// The qualified key of the last target of a page, when there are more behind it.
+  /// The qualified key of the last target of a page, if more follow.
   public var next: String?
-  /// Attempts under way.
+  /// Attempts in flight.
   public var inFlight: Int
-  /// Calls that have not ended.
+  /// Unfinished calls.
   public var unfinished: Int
   /// Calls in memory.
   public var held: Int
-  /// Whether new calls are refused, since the last write failed or the instance has no lease on the store.
+  /// Whether new calls are refused, because the last write failed or the instance has no lease on the store.
   public var storeFailing: Bool
 }
 
-/// Something worth a person's attention.
+/// Something that a person should know.
 public enum Notice: Sendable, Hashable {
-  /// What an earlier process left was taken over.
+  /// The state of an earlier process was taken over.
   case recovered(unfinished: Int, interrupted: Int)
-  /// A target's breaker let nothing through from now on.
+  /// A target's breaker has opened.
   case breakerOpened(target: String, until: Timestamp, trips: Int)
   /// A target's breaker lets probes through.
   case breakerHalfOpen(target: String)
   /// A target's breaker lets calls through again.
   case breakerClosed(target: String)
-  /// Somebody did something to a target, by that name.
+  /// An operator acted on a target.
   case targetControlled(target: String, action: String)
-  /// What calls to a target wait for has changed; the notices of its breaker come apart.
+  /// The reasons for which calls to a target wait have changed. Changes of its breaker have their own notices.
   case targetStands(target: String, TargetStanding)
   /// A call ended without success.
   ///
-  /// `traceparent` is the trace that its client's request belongs to, if the client said so.
+  /// `traceparent` is the trace of the client's request, if the client sent one.
   case callFailed(
     CallID, kind: CallKind, target: String, reason: StopReason, attempts: Int, traceparent: String?)
   /// The store failed; new calls are refused until it works again.
   case storeFailed(message: String)
-  /// The store is tried again with what it failed to write.
+  /// The failed writes are tried again.
   case storeRetried(writes: Int)
-  /// Shards have come to this instance.
+  /// This instance has gained shards.
   case shardsGained(ShardSet)
-  /// Shards were given back, and nothing of them is held.
+  /// Shards were given back, and none of their calls is in memory.
   case shardsReleased(ShardSet)
-  /// Others may have all that was this instance's: it has dropped everything.
+  /// Other instances may own everything that was this instance's. It has dropped everything.
   case leaseLost
 }

@@ -1,9 +1,9 @@
 public import RedialCore
 public import RedialModel
 
-/// Names a client that waits for a reply; the shell knows which.
+/// Identifies a client that waits for a reply; the service knows which.
 public struct ReplyToken: Sendable, Hashable {
-  /// The shell's number for it.
+  /// The service's number for it.
   public var rawValue: UInt64
 
   /// Creates a token.
@@ -12,63 +12,63 @@ public struct ReplyToken: Sendable, Hashable {
   }
 }
 
-/// What happens to the engine.
+/// An input of the engine.
 public enum EngineEvent: Sendable {
   /// The store has been opened; always the first event.
   case recovered(RecoveredState)
-  /// A client hands in a call.
+  /// A client submits a call.
   case submit(CallDescriptor, ReplyToken)
-  /// A client wants something done to a call.
+  /// A client gives a command about a call.
   case operate(Operation)
-  /// An operator wants something done to a target.
+  /// An operator gives a command about a target.
   indirect case control(TargetControl)
-  /// A client wants to know how things stand.
+  /// A client asks for the current state.
   case report(ReplyToken)
-  /// Somebody wants what was counted since this was last asked.
+  /// The service asks for the counts since the last request for them.
   case tally(ReplyToken)
-  /// A client wants to see a target, or all of them.
+  /// A client asks for a target, or for all of them.
   case describe(String?, ReplyToken)
-  /// A client wants to see a page of the targets of a namespace.
+  /// A client asks for a page of the targets of a namespace.
   indirect case describePage(TargetQuery, ReplyToken)
   /// An attempt has ended.
   case attemptEnded(AttemptResult)
-  /// Due calls, taken from the store.
+  /// Due calls, loaded from the store.
   case claimedDue(Claim)
-  /// Calls of a target's queue, taken from the store; `complete` when there are no more.
+  /// Calls of a target's queue, loaded from the store; `complete` if there are no more.
   case claimedQueued(target: String, calls: [CallRecord], complete: Bool)
-  /// The call that an operation asked for; nil when there is none.
+  /// The call that a command is about; nil if there is none.
   case fetched(Operation, CallRecord?)
-  /// The call that an operation asked for cannot be understood, as the message says, and the store is well.
+  /// The call that a command is about cannot be read, for the reason in the message. The store itself works.
   case fetchedDamaged(Operation, hasEnded: Bool, message: String)
-  /// The call, if any, that was accepted under the key of a submission before.
+  /// The call, if any, that was accepted earlier under the key of a submission.
   case foundKey(KeyedSubmission, KeyRecord?)
-  /// So many calls of a namespace that a claim came upon could not be understood, and were ended by the store.
+  /// A claim found this many calls of a namespace that cannot be read. The store has ended them.
   case setAside(Int, in: Namespace)
-  /// There are valid keys of these namespaces, and of no others.
+  /// Exactly these namespaces have valid API keys.
   case namespaces([Namespace])
   /// A lease was granted or renewed.
   case leased(LeaseGrant, LeaseAsk)
-  /// Others have put something into the store for this engine's shards, or left: a hint to look at once.
+  /// Another instance has written something for this engine's shards, or has left. A hint to look at once.
   case changed
-  /// The store could not do this.
+  /// The store could not execute this request.
   case storeFailed(StoreRequest, StoreFailure)
-  /// The store has come to a ``StoreRequest/Body/barrier`` of this epoch, and has written something for it.
+  /// The store has reached a ``StoreRequest/Body/barrier`` of this epoch and has written something for it.
   case storeWritten(epoch: UInt64)
-  /// The disk is full but for what is kept for accepted calls, or has room again.
+  /// The disk has only the reserve for accepted calls left, or has room again.
   case room(isShort: Bool)
   /// The store's files were removed or replaced while it is open, or are back in their place.
   case storeMisplaced(Bool)
-  /// Who is told of events from now on, by webhooks.
+  /// The webhook endpoints that receive events from now on.
   case subscriptions([WebhookSubscription])
-  /// Something to tell subscribers.
+  /// An event to send to subscribers.
   case announce(Announcement)
-  /// Time to stop: start nothing more, and say when nothing is under way.
+  /// The service stops: start nothing more, and report when no attempt is in flight.
   case drain
 }
 
-/// Something that a client wants done to a call.
+/// A command of a client about a call.
 public struct Operation: Sendable, Hashable {
-  /// What.
+  /// The action.
   public enum Kind: Sendable, Hashable {
     /// End it now.
     case cancel
@@ -80,20 +80,20 @@ public struct Operation: Sendable, Hashable {
     case purge
   }
 
-  /// What is wanted.
+  /// The action.
   public var kind: Kind
-  /// Of which call.
+  /// The call.
   public var id: CallID
-  /// In which namespace; to it, a call of another is none.
+  /// The namespace of the client. Calls of other namespaces do not exist for it.
   public var namespace: Namespace
-  /// Who wants it.
+  /// The client that waits for the answer.
   public var reply: ReplyToken
-  /// On whose behalf, and why.
+  /// Who wants it, and why.
   public var attribution: Attribution
-  /// Whether an erasure takes the call's labels, too.
+  /// Whether an erasure also removes the call's labels.
   public var erasesLabels: Bool
 
-  /// Creates an operation.
+  /// Creates a command.
   public init(
     _ kind: Kind, _ id: CallID, in namespace: Namespace = .default, reply: ReplyToken,
     attribution: Attribution = Attribution(), erasesLabels: Bool = false
@@ -107,32 +107,32 @@ public struct Operation: Sendable, Hashable {
   }
 }
 
-/// Something that an operator wants done to a target.
+/// A command of an operator about a target.
 public struct TargetControl: Sendable, Hashable {
-  /// What.
+  /// The action.
   public enum Kind: Sendable, Hashable {
-    /// Replace what is set for it, at once and for the calls that wait, too.
+    /// Replace its settings, at once and for waiting calls too.
     case configure(TargetOverrides)
-    /// Start nothing until it is resumed.
+    /// Start no call until it is resumed.
     case pause
     /// End the pause.
     case resume
     /// Hold its breaker open until it is reset.
     case trip
-    /// Close its breaker, and forget what it knew.
+    /// Close its breaker, and forget its history.
     case reset
-    /// Close its breaker, forget when it wanted to be asked again, and let go what waits for either.
+    /// Close its breaker, forget its Retry-After, and run the calls that waited for them.
     case release
   }
 
-  /// What is wanted.
+  /// The action.
   public var kind: Kind
-  /// Of which target, by its qualified key.
+  /// The qualified key of the target.
   public var target: String
-  /// Who wants it.
+  /// The client that waits for the answer.
   public var reply: ReplyToken
 
-  /// Creates a control.
+  /// Creates a command.
   public init(_ kind: Kind, _ target: String, reply: ReplyToken) {
     self.kind = kind
     self.target = target
@@ -140,17 +140,17 @@ public struct TargetControl: Sendable, Hashable {
   }
 }
 
-/// A submission that may be the repetition of another.
+/// A submission that may repeat an earlier one.
 public struct KeyedSubmission: Sendable {
-  /// What is handed in.
+  /// The submitted descriptor.
   public var descriptor: CallDescriptor
   /// Its key.
   public var key: IdempotencyKey
-  /// Who hands it in.
+  /// The client that submits it.
   public var reply: ReplyToken
 }
 
-/// What came of an attempt, as the transport saw it.
+/// The result of an attempt, as the transport saw it.
 public struct AttemptResult: Sendable {
   /// The call.
   public var id: CallID
@@ -158,15 +158,15 @@ public struct AttemptResult: Sendable {
   public var number: Int
   /// How far it got.
   public var outcome: OutcomeClass
-  /// The status, when answered.
+  /// The status of the response, if there is one.
   public var status: Int?
-  /// What went wrong, unless answered.
+  /// What went wrong, if there is no response.
   public var failure: AttemptFailure?
-  /// What was kept of the response, when answered.
+  /// The captured part of the response, if there is one.
   public var response: CapturedResponse?
   /// How long it took.
   public var duration: Duration
-  /// What the exchange took and how it was made; nil when nobody knows.
+  /// Phases and sizes of the exchange; nil if unknown.
   public var figures: ExchangeFigures?
 
   /// Creates a result.
@@ -186,31 +186,31 @@ public struct AttemptResult: Sendable {
 }
 
 extension AttemptResult {
-  /// The end of an attempt that was not begun, since its ``AttemptStart/startBefore`` had passed: it is taken back, and
-  /// costs the call none of its attempts.
+  /// The end of an attempt that was not started, because its ``AttemptStart/startBefore`` had passed. It is undone
+  /// and does not count as an attempt of the call.
   public init(tooLate start: AttemptStart) {
     self.init(
       id: start.call.id, number: start.number, outcome: .localFault,
       failure: AttemptFailure(
-        code: Self.tooLate, message: "The attempt was not begun: others may have had the call by then."),
+        code: Self.tooLate, message: "The attempt was not started: another instance may have the call."),
       duration: .zero)
   }
 
-  /// Whether the attempt was not begun, since its time was over.
+  /// Whether the attempt was not started, because it was too late.
   var isTooLate: Bool { outcome == .localFault && failure?.code == Self.tooLate }
 
   private static let tooLate = "leaseOver"
 }
 
-/// Why the store could not do what it was asked.
+/// Why the store could not execute a request.
 public struct StoreFailure: Sendable, Hashable {
-  /// Whether it is for want of disk space.
+  /// Whether the disk is full.
   public var isFull: Bool
-  /// Whether it is since others have taken the store, or this instance's part of it, over.
+  /// Whether another process has taken over the store, or this instance's part of it.
   public var isLeaseLost: Bool
-  /// The keys of this commit under which another instance has just accepted calls; when there are any, the store is well.
+  /// The keys of this commit under which another instance has just accepted calls. If there are any, the store works.
   public var taken: [TakenKey]
-  /// What went wrong, for people.
+  /// A message for people.
   public var message: String
 
   /// Creates a failure.

@@ -1,42 +1,42 @@
 internal import RedialCore
 internal import RedialModel
 
-/// What an engine may work on: everything, where it is alone on its store, or the shards of its lease.
+/// What an engine may work on: everything, if it is alone on its store, or the shards of its lease.
 ///
-/// Time is the engine's own. A lease is counted from when it was asked for, not from when it was granted, so that only
-/// the rates of two clocks matter and never what they show (Gray and Cheriton, Leases, SOSP 1989).
+/// Times are the engine's own. A lease counts from when it was requested, not from when it was granted, so only the
+/// rates of two clocks matter, not what they show (Gray and Cheriton, Leases, SOSP 1989).
 struct LeaseTable: Sendable {
-  /// How an engine stands with its store.
+  /// The relation of an engine to its store.
   enum Standing: Sendable {
-    /// Nobody shares the store; for as long as it is open. Leads to `evicted`.
+    /// Nobody shares the store, as long as it is open. Leads to `evicted`.
     case alone
-    /// It has no lease, or lost it, and asks for one. Leads to `member`.
+    /// It has no lease, or lost it, and requests one. Leads to `member`.
     case joining
-    /// It has a lease. Leads to `joining`, when it is lost.
+    /// It has a lease. Leads to `joining` when that is lost.
     case member(LeaseSession)
-    /// It was alone on its store, and another has taken it: there is no way back.
+    /// It was alone on its store, and another process has taken the store: there is no way back.
     case evicted
   }
 
   let settings: LeaseSettings?
   var standing: Standing
-  /// Shards that it works on.
+  /// Its shards.
   var held: ShardSet
-  /// Shards of its lease that it starts nothing of any more, to give them back.
+  /// Shards of its lease in which it starts nothing any more, to give them back.
   var leaving = ShardSet.none
-  /// Shards that it gives back with what it has asked for.
+  /// Shards that the current request gives back.
   var returning = ShardSet.none
-  /// From then on others may have its shards.
+  /// After this time others may have its shards.
   var validUntil = Timestamp.distantFuture
-  /// When it asks next.
+  /// When to make the next request.
   var nextAsk = Timestamp.epoch
   var isAsking = false
-  /// Counts the leases that were lost: answers to what was asked under an earlier one are void.
+  /// Counts the lost leases: answers to requests under an earlier one are void.
   var round: UInt64 = 0
-  /// What the store was asked for under a lease that was lost has an epoch below.
+  /// Requests under a lost lease have an epoch below this.
   var lostBelow: UInt64 = 0
-  /// Calls whose attempts were aborted when the lease was lost, and have not been said to have ended: it joins again only
-  /// then, so that it never overlaps with itself.
+  /// Calls whose attempts were aborted when the lease was lost, and whose ends have not been reported yet. It joins
+  /// again only after these, so that it never overlaps with itself.
   var aborting: Set<CallID> = []
 
   init(_ settings: LeaseSettings?) {
@@ -45,7 +45,7 @@ struct LeaseTable: Sendable {
     held = settings == nil ? .all : .none
   }
 
-  /// Whether anything may be decided on at all.
+  /// Whether it may decide anything at all.
   var canWork: Bool {
     switch standing {
     case .alone, .member: true
@@ -53,13 +53,13 @@ struct LeaseTable: Sendable {
     }
   }
 
-  /// Whether the calls of a target are this engine's.
+  /// Whether the calls of a target belong to this engine.
   func owns(_ target: String) -> Bool { held == .all || held.contains(target: target) }
 
-  /// No attempt may begin at or after then; nil when there is no such time.
+  /// No attempt may start at or after this time; nil if there is no such time.
   var startBefore: Timestamp? { settings == nil ? nil : validUntil }
 
-  /// When the lease has to be seen to.
+  /// When the lease needs attention.
   func wake(canAsk: Bool) -> Timestamp {
     guard settings != nil else { return .distantFuture }
     let ask = canAsk && !isAsking && aborting.isEmpty ? nextAsk : .distantFuture

@@ -1,23 +1,23 @@
 internal import RedialModel
 
-/// The due calls of a target in memory: the highest priority first, and first in first out within one.
+/// The due calls of a target in memory: highest priority first, and in order of arrival within one priority.
 ///
-/// So that none starves, every tenth call to leave is the one that has been ready for longest, whatever its priority:
-/// who is the oldest of *n* goes after 10 *n* others at the latest.
+/// So that none starves, every tenth call to leave is the one that has been ready longest, whatever its priority. So
+/// the oldest of *n* leaves after at most 10 *n* others.
 struct ReadyQueue: Sendable {
-  /// A place in the queue; void when the call's stamp has moved on.
+  /// A place in the queue; void if the call's stamp has changed.
   struct Place: Sendable {
     var id: CallID
     var stamp: UInt32
     var priority: Int
   }
 
-  /// One in so many goes by age.
+  /// One in this many leaves by age.
   static let turnOfAge = 10
 
-  /// Those of the default priority, as long as there are no others.
+  /// Calls of the default priority, as long as there are no others.
   private var usual = Queue<Place>()
-  /// By priority, once there are others than the usual.
+  /// Calls by priority, once there are others.
   private var levels: [Queue<Place>] = []
   private var turn = 0
 
@@ -30,7 +30,7 @@ struct ReadyQueue: Sendable {
     levels[place.priority].append(place)
   }
 
-  /// The place that is next to leave, void ones dropped.
+  /// The next place to leave; void ones are dropped.
   mutating func first(in calls: CallTable) -> Place? {
     if levels.isEmpty { return Self.first(&usual, calls) }
     var next: Place?
@@ -38,7 +38,7 @@ struct ReadyQueue: Sendable {
       guard let place = Self.first(&levels[level], calls) else { continue }
       guard let best = next else {
         next = place
-        // By age only when its turn has come; otherwise the highest that there is.
+        // By age only every tenth time; otherwise the highest priority.
         if turn < Self.turnOfAge - 1 { return place }
         continue
       }
@@ -48,7 +48,7 @@ struct ReadyQueue: Sendable {
     return next
   }
 
-  /// Takes out the place that ``first(in:)`` answered.
+  /// Takes out the place that ``first(in:)`` returned.
   mutating func remove(_ place: Place) {
     if levels.isEmpty {
       _ = usual.popFirst()
@@ -69,7 +69,7 @@ struct ReadyQueue: Sendable {
     return nil
   }
 
-  /// What is in it, in order but for age's turns; void places included.
+  /// Its places, in order except for those that leave by age; void places included.
   var contents: [Place] {
     levels.isEmpty ? Array(usual.contents) : levels.reversed().flatMap { Array($0.contents) }
   }

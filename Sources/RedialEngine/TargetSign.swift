@@ -1,14 +1,14 @@
 internal import RedialCore
 internal import RedialModel
 
-/// What an attempt's end says about whether its target answers at all.
+/// Whether an attempt's end shows that its target answers at all.
 enum TargetSign: Sendable {
-  /// Something came from it in time: a response, or a refusal.
+  /// It answered in time: with a response, or a refusal.
   case answer
-  /// Nothing came from it for long. Who ended the attempt makes no difference: its timeout, the call's deadline, or a
+  /// It was silent for long. It makes no difference who ended the attempt: its timeout, the call's deadline, or a
   /// client that cancelled the call.
   case silence
-  /// The attempt says nothing: this side ended it before the silence was long, or failed itself.
+  /// The attempt shows nothing: this side ended it before the silence was long, or failed itself.
   case nothing
 
   /// Reads an attempt's end.
@@ -37,10 +37,10 @@ enum TargetSign: Sendable {
 }
 
 extension AttemptResult {
-  /// Whether the target had been asked, or looked for, and not a byte of an answer had come.
+  /// Whether the target had been contacted, or looked up, and not a byte of a response had arrived.
   ///
-  /// Where the transport has no figures, a timeout is taken for silence, and a cancelled attempt for one that had not
-  /// begun.
+  /// If the transport has no figures, a timeout counts as silence, and a cancelled attempt as one that had not
+  /// started.
   fileprivate var isWithoutAnswer: Bool {
     guard let figures else { return outcome != .cancelled }
     switch figures.phase {

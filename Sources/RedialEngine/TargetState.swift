@@ -1,73 +1,73 @@
 internal import RedialCore
 internal import RedialModel
 
-/// A target in the engine's memory: its breaker, its queue, and what is under way.
+/// A target in the engine's memory: its breaker, its queue, and its attempts in flight.
 struct TargetState: Sendable {
   let key: String
   /// The place of its namespace.
   let namespace: Int
-  /// What holds for it now.
+  /// The settings in effect.
   var settings: TargetSettings
-  /// The most attempts under way, by its settings and by its share of all.
+  /// Maximum attempts in flight, by its settings and by its share of all.
   var maxInFlight: Int
-  /// What operators have made of it.
+  /// The controls that operators have set.
   var controls = TargetControls()
   var breaker: CircuitBreaker
-  /// The pattern of the rule that its settings follow.
+  /// The pattern of the rule that its settings come from.
   var pattern: String?
-  /// What came of its attempts of late.
+  /// Results of its recent attempts.
   var recent = RecentAttempts()
-  /// Due calls in memory; without the retries where there is a budget of them.
+  /// Due calls in memory, without retries if they have a budget.
   var queue = ReadyQueue()
-  /// Due retries in memory, where there is a budget of them.
+  /// Due retries in memory, if they have a budget.
   var retries = ReadyQueue()
   var rate: RateLimiter?
   var budget: RetryBudget?
   var slowStart: SlowStart
-  /// When the target wants to be asked again, by its own word; while it is nil or past, it may be.
+  /// The end of the target's Retry-After pause; nil or past if there is none.
   var heldUntil: Timestamp?
-  /// When its retry budget, which is spent, allows the next.
+  /// When its retry budget, which is used up, allows the next retry.
   var retriesUntil: Timestamp?
-  /// Whether anything but the number of attempts under way has to be asked before one begins.
+  /// Whether an attempt needs more checks than the number of attempts in flight.
   var isLimited = false
-  /// What was last told of what its calls wait for.
+  /// The standing that was last reported.
   var told = TargetStanding()
-  /// Due calls in memory, the bytes of their bodies, and those among them that wait for the retry budget.
+  /// Due calls in memory, the bytes of their bodies, and how many of them wait for the retry budget.
   var ready = 0
   var readyBytes = 0
   var readyRetries = 0
-  /// What a body has taken of late.
+  /// The recent usual size of a body.
   var usualBody = 0
   /// Calls in memory, in any phase.
   var held = 0
-  /// Attempts under way.
+  /// Attempts in flight.
   var inFlight = 0
-  /// How many of these it may have since it has proven to answer; see Engine+Slots.
+  /// How many slots it has earned by answering; see Engine+Slots.
   var proven = 0
-  /// When the first attempt began after its last answer; ``Timestamp/distantFuture`` when none has.
+  /// When the first attempt after its last response started; ``Timestamp/distantFuture`` if none has.
   var silentSince = Timestamp.distantFuture
   /// Due calls in the store.
   var stored = 0
-  /// No due call in the store has a higher priority.
+  /// The highest priority that a due call in the store can have.
   var storedPriority = 0
-  /// How many of those were put there since a refill was asked for; nil when none is under way.
+  /// How many of those were written since a refill was requested; nil while there is no refill.
   var storedSinceRefill: Int?
-  /// How many calls were asked for with the refill that is under way.
+  /// How many calls the current refill has requested.
   var expected = 0
-  /// How long it takes to answer.
+  /// How long it usually takes to respond.
   var responseTime = ResponseTime()
-  /// When its breaker was last told of the end of an attempt.
+  /// When its breaker was last informed of the end of an attempt.
   var lastEnd = Timestamp.epoch
-  /// When a timer will have it looked at again.
+  /// When a timer will examine it again.
   var nextLook: Timestamp?
   /// Whether it is in the engine's rotation.
   var inRotation = false
-  /// Whether it waits in line for more slots than it has, and for its first.
+  /// Whether it waits in line for more slots, or for its first.
   var isCrowded = false
   var isNewcomer = false
-  /// Whether it is in the rotation since the pool had a slot for it.
+  /// Whether it is in the rotation because the pool had a slot for it.
   var isAdmitted = false
-  /// Whether it is about to be another instance's, so that nothing begins any more.
+  /// Whether it is about to belong to another instance, so that no attempt starts any more.
   var isLeaving = false
   /// Whether its place is free.
   var isForgotten = false
@@ -84,17 +84,17 @@ struct TargetState: Sendable {
     isLimited = rate != nil
   }
 
-  /// Attempts under way beyond what it has proven to answer.
+  /// Attempts in flight beyond its earned slots.
   var borrowed: Int { max(0, inFlight - proven) }
 
-  /// Whether nothing would be lost by forgetting it: what it failed at is as good as forgotten with its window.
+  /// Whether it can be forgotten without loss: its failures are too old to matter.
   func isForgettable(at now: Timestamp) -> Bool {
     isIdle && breaker.state == .closed && (breaker.consecutiveFailures == 0 || lastEnd + memory <= now)
       && heldUntil ?? now <= now && slowStart.share(at: now) == 1
       && rate.map { $0.available(at: now) == $0.burst } ?? true
   }
 
-  /// Whether its breaker is still open, or half-open, for no other reason than that nobody has asked for so long.
+  /// Whether its breaker is still open, or half-open, only because there was no call for so long.
   func isStale(at now: Timestamp) -> Bool {
     guard isIdle else { return false }
     switch breaker.state {
@@ -104,25 +104,25 @@ struct TargetState: Sendable {
     }
   }
 
-  /// Whether nothing of it waits or is under way, and operators have made nothing of it.
+  /// Whether it has no calls in memory or in the store, no attempts in flight, and no controls.
   private var isIdle: Bool {
     held == 0 && stored == 0 && inFlight == 0 && storedSinceRefill == nil && !inRotation && !isNewcomer
       && controls == TargetControls()
   }
 
-  /// How long what became of its attempts says anything of it.
+  /// How long the results of its attempts are relevant.
   private var memory: Duration {
     guard case .time(let window) = settings.breaker.window else { return Self.leastMemory }
     return max(window, TargetSettings.retryWindow)
   }
 
-  /// The same where the breaker's window is one of calls, which says nothing of time.
+  /// The same if the breaker's window counts calls, not time.
   private static let leastMemory = Duration.seconds(60)
 
-  /// For how long what came of its attempts is shown to people, and is therefore kept.
+  /// How long the results of its attempts are shown to people, and therefore kept.
   static let recentMemory = Duration.seconds(16 * 60)
 
-  /// Looks anew whether there is anything to be asked before an attempt begins.
+  /// Updates whether an attempt needs more checks.
   mutating func noteLimits(at now: Timestamp) {
     if let until = heldUntil, until <= now { heldUntil = nil }
     isLimited = isLeaving || controls.isPaused || heldUntil != nil || rate != nil || slowStart.share(at: now) < 1
@@ -131,7 +131,7 @@ struct TargetState: Sendable {
   /// Due calls in memory, void places included.
   var readyPlaces: [ReadyQueue.Place] { queue.contents + retries.contents }
 
-  /// What its calls wait for.
+  /// The reasons for which its calls wait.
   func standing(at now: Timestamp) -> TargetStanding {
     var rateUntil: Timestamp?
     if case .rejected(let until)? = rate?.peek(at: now) { rateUntil = until }
@@ -147,7 +147,8 @@ struct TargetState: Sendable {
       retriesUntil: retriesUntil)
   }
 
-  /// Whether something is going on: calls wait or run, an operator holds the target, or its breaker is not closed.
+  /// Whether there is something to see: calls wait or run, an operator controls the target, or its breaker is not
+  /// closed.
   func isActive(at now: Timestamp) -> Bool {
     if inFlight > 0 || held > 0 || stored > 0 || controls.isPaused || controls.isTripped { return true }
     var breaker = breaker

@@ -3,7 +3,7 @@ internal import RedialModel
 
 /// A target as a scenario describes it: it answers, refuses, or keeps silent.
 struct ModelTarget {
-  /// What becomes of a request.
+  /// The result of a request.
   struct Answer {
     var outcome: OutcomeClass
     var status: Int

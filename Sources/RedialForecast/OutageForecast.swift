@@ -3,7 +3,7 @@ public import RedialModel
 
 /// What an outage would do to a target, and to the calls that are made to it.
 public struct OutageForecast: Sendable, Hashable {
-  /// What was thought through.
+  /// The simulated scenario.
   public var scenario: OutageScenario
   /// The load over time, in steps of the same length.
   public var steps: [Step]

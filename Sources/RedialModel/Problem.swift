@@ -1,4 +1,4 @@
-/// An error as its reader gets it: RFC 9457 `application/problem+json`.
+/// An error for a client: RFC 9457 `application/problem+json`.
 public struct Problem: Error, Sendable, Hashable {
   /// The HTTP status.
   public var status: Int
@@ -8,12 +8,12 @@ public struct Problem: Error, Sendable, Hashable {
   public var title: String
   /// What happened this time, and what to do.
   public var detail: String
-  /// The places in the input that are at fault.
+  /// The wrong places in the input.
   public var errors: [Fault]
-  /// Seconds after which to try again, sent as `Retry-After`.
+  /// Seconds to wait before trying again, sent as `Retry-After`.
   public var retryAfter: Int?
 
-  /// One place in the input that is at fault.
+  /// One wrong place in the input.
   public struct Fault: Sendable, Hashable {
     /// A JSON Pointer (RFC 6901) into the request body, or the name of a query parameter.
     public var pointer: String

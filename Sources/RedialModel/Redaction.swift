@@ -1,14 +1,14 @@
-/// What people are not shown, in the API, in webhooks and in the log: the values of some header fields, and those of URL
-/// parameters that are secrets by their names.
+/// Hides secrets from people, in the API, in webhooks and in the log: the values of some header fields, and of URL
+/// parameters whose names look like secrets.
 ///
-/// What an attempt needs is stored as it came; everything else is stored as it is shown.
+/// Data that attempts need is stored unchanged; everything else is stored redacted.
 public struct Redaction: Sendable, Hashable {
   /// The header fields whose values are not kept, in lower case.
   public var headers: [String]
   /// The URL parameters whose values are not shown, in lower case.
   public var parameters: [String]
 
-  /// What stands in the place of a value: OpenTelemetry's word, which may stand in a URL.
+  /// The text that replaces a value: OpenTelemetry's word, which is allowed in a URL.
   public static let marker = "REDACTED"
 
   /// Creates a redaction of these names, whatever their case.
@@ -20,16 +20,16 @@ public struct Redaction: Sendable, Hashable {
   /// Fields that are credentials wherever they occur.
   public static let usualHeaders = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
 
-  /// Parameters that are credentials nearly wherever they occur; a name that ends in one of them as a word of its own,
-  /// such as `access_token`, `X-Amz-Signature` or `apiKey`, is one, too.
+  /// Parameters that are nearly always credentials. A name that ends in one of them as a separate word, such as
+  /// `access_token`, `X-Amz-Signature` or `apiKey`, is one too.
   public static let usualParameters = [
     "token", "key", "apikey", "secret", "password", "passwd", "pwd", "passphrase", "signature", "sig", "auth",
     "authorization", "credential", "credentials", "jwt", "session", "sessionid",
   ]
 
-  /// A URL as it may be shown: without the values of secret parameters, in its query and in its fragment.
+  /// A URL for people: without the values of secret parameters in its query and fragment.
   ///
-  /// - Complexity: O(*n*) in the length of the URL; one without a query is returned as it is.
+  /// - Complexity: O(*n*) in the length of the URL; a URL without a query is returned unchanged.
   public func url(_ text: String) -> String {
     let mayHaveParameters = ASCIIText.withBytes(of: text) { bytes in
       ASCIIText.anyMarked(bytes) {
@@ -58,10 +58,10 @@ public struct Redaction: Sendable, Hashable {
     return shown.count == bytes.count && shown == bytes ? text : String(decoding: shown, as: UTF8.self)
   }
 
-  /// The URL of a place that the operator has set, as it may be shown: without name and password, and without its query.
+  /// An operator's URL for people: without user, password and query.
   ///
-  /// What is not a URL at all may be one that was mistyped, and its credentials are hidden as well: everything before its
-  /// last `@`, behind `://` if there is one.
+  /// A text that is not a URL may be a mistyped one, so its credentials are hidden too: everything before its last
+  /// `@`, after `://` if there is one.
   public static func place(_ text: String) -> String {
     var rest = text[...]
     var shown: Substring = ""
@@ -77,7 +77,7 @@ public struct Redaction: Sendable, Hashable {
     return String(shown + rest[...query] + marker)
   }
 
-  /// Whether a header field's value is kept from people.
+  /// Whether a header field's value is hidden from people.
   ///
   /// - Parameter more: Further names, in lower case.
   public func hidesHeader(_ name: String, _ more: [String] = []) -> Bool {
@@ -91,13 +91,13 @@ public struct Redaction: Sendable, Hashable {
     byte == UInt8(ascii: "&") || byte == UInt8(ascii: ";") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
   }
 
-  /// Whether a name as it stands in a URL is that of a secret.
+  /// Whether a name in a URL is that of a secret.
   private func isSecret(_ name: ArraySlice<UInt8>) -> Bool {
     let name = Self.decoded(name)
     return parameters.contains { Self.ends(name, in: $0) }
   }
 
-  /// Whether a name is a word or ends in it, behind what parts words: a sign, or a capital behind a small letter.
+  /// Whether a name is a word, or ends in it after a word boundary: a sign, or a capital after a small letter.
   private static func ends(_ name: [UInt8], in word: String) -> Bool {
     let start = name.count - word.utf8.count
     guard start >= 0, !word.isEmpty, word.utf8.elementsEqual(name[start...].lazy.map(lowercased)) else { return false }
@@ -106,7 +106,7 @@ public struct Redaction: Sendable, Hashable {
     func isAlphanumeric(_ byte: UInt8) -> Bool {
       (0x30...0x39).contains(byte) || (0x61...0x7A).contains(lowercased(byte)) || byte >= 0x80
     }
-    // `user[password]` ends in a bracket, which was taken off.
+    // `user[password]` ended in a bracket, which was removed.
     return !isAlphanumeric(name[start - 1]) || isCapital(name[start]) && !isCapital(name[start - 1])
   }
 
@@ -141,9 +141,9 @@ public struct Redaction: Sendable, Hashable {
 }
 
 extension CapturedResponse {
-  /// Takes out what is not kept.
+  /// Removes the hidden values.
   ///
-  /// - Parameter more: Further header fields whose values are not, in lower case.
+  /// - Parameter more: Further header fields to hide, in lower case.
   public mutating func redact(_ redaction: Redaction, and more: [String]) {
     head = head.redacted(by: redaction, and: more)
   }
@@ -153,11 +153,11 @@ extension HeaderBlock {
   /// Fields whose values are URLs.
   private static let locations = ["location", "content-location"]
 
-  /// The block as it may be kept.
+  /// The block without the hidden values.
   ///
   /// - Parameters:
-  ///   - redaction: What is not.
-  ///   - more: Further fields whose values are not, in lower case.
+  ///   - redaction: The fields to hide.
+  ///   - more: Further fields to hide, in lower case.
   /// - Complexity: O(*n*) in the size of the block.
   public func redacted(by redaction: Redaction, and more: [String] = []) -> HeaderBlock {
     guard mayName(redaction.headers, more, Self.locations) else { return self }
@@ -178,8 +178,8 @@ extension HeaderBlock {
     return result.map { HeaderBlock(bytes: $0) } ?? self
   }
 
-  /// Whether there may be a line of one of these fields, told by the lengths and the first letters of names: most blocks
-  /// have none that is looked at any closer.
+  /// Whether there may be a line of one of these fields, judged by the lengths and the first letters of names: in
+  /// most blocks no line has to be examined more closely.
   private func mayName(_ names: [String]...) -> Bool {
     func bit(_ length: Int, _ first: UInt8) -> UInt64 { 1 << UInt64((length + 7 * Int(first | 0x20)) & 63) }
     var wanted: UInt64 = 0
@@ -199,10 +199,10 @@ extension HeaderBlock {
     }
   }
 
-  /// What is kept of a line; nil when that is all of it.
+  /// The part of a line to keep; nil for all of it.
   private static func redacted(line: ArraySlice<UInt8>, by redaction: Redaction, and more: [String]) -> [UInt8]? {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-    // Told from most fields by their lengths, before any text is made of them.
+    // Compared by length first, before any text is allocated.
     func isAmong(_ names: [String]) -> Bool {
       names.contains { name in
         name.utf8.count == colon - line.startIndex

@@ -22,7 +22,7 @@ public struct TargetSnapshot: Sendable, Hashable {
   public var trips: Int
   /// Failures in a row.
   public var consecutiveFailures: Int
-  /// Attempts under way.
+  /// Attempts in flight.
   public var inFlight: Int
   /// Calls that are due and wait for the target.
   public var waiting: Int
@@ -40,7 +40,7 @@ public struct TargetSnapshot: Sendable, Hashable {
   public var pattern: String?
   /// What its calls wait for.
   public var backlog = TargetBacklog()
-  /// What came of its attempts of late.
+  /// Results of its recent attempts.
   public var recent = RecentAttempts()
   /// Which moment it is.
   public var time = Timestamp.epoch

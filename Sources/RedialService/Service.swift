@@ -7,28 +7,28 @@ internal import RedialModel
 internal import RedialStore
 internal import RedialTransport
 
-/// The whole service: a store, an engine, a transport and a server, joined.
+/// The whole service: it connects a store, an engine, a transport and an HTTP server.
 public final class Service: Sendable {
   private let runtime: Runtime
   private let server: HTTPServer
   private let bulk: BulkRunner
   private let settings: ServiceSettings
-  /// The absolute path of the file that calls are kept in.
+  /// The absolute path of the store's file.
   public let dataPath: String
   /// The log that the service writes.
   public let log: Log
 
-  /// What the process ends with when an fsync of the store has failed: whoever looks after it starts it again, and it begins
-  /// with what it can make durable.
+  /// The exit code after a failed fsync of the store. The supervisor starts the process again, and it continues with
+  /// the data that is on the disk.
   public static let syncFailedExitCode: Int32 = 6
 
   /// Why the service cannot start.
   public struct StartError: Error, Sendable {
-    /// What failed, on what, and what to do.
+    /// What failed, on which input, and what to do.
     public var message: String
   }
 
-  /// Opens the store, takes over what an earlier process left, and starts to listen.
+  /// Opens the store, takes over the state of an earlier process, and starts to listen.
   ///
   /// - Throws: What failed; nothing is left running.
   public init(settings: ServiceSettings) throws(StartError) {
@@ -54,7 +54,7 @@ public final class Service: Sendable {
       }
       store.onSyncFailure = { [log] error in
         log.write(.error, "syncFailed", [("error", error.message), ("exitCode", "\(Self.syncFailedExitCode)")])
-        // Not `exit`: what runs at an orderly end would write.
+        // Not `exit`: its handlers would write.
         _exit(Self.syncFailedExitCode)
       }
       let reader = try Self.startError { () throws(StoreError) in try SQLiteReader(path: path, redaction: redaction) }
@@ -64,7 +64,7 @@ public final class Service: Sendable {
       operations = try Self.startError { () throws(StoreError) in try reader.operations() }
       let secret = try Self.webhookSecret(settings, store)
       try Self.startError { () throws(StoreError) in try keys.load(from: store) }
-      // What inherited sockets are is seen later.
+      // Inherited sockets are checked later.
       try Self.refuseOpenDoors(settings, keys, isLocal: settings.egress.knowing(settings.listen).reachesLoopback)
       let endpoints = WebhookEndpoints(
         limit: settings.maxWebhookEndpoints, disableAfter: settings.webhookDisableAfter)
@@ -96,7 +96,8 @@ public final class Service: Sendable {
     configuration.maxInflationRatio = settings.maxInflationRatio
     configuration.gzipLevel = settings.gzipLevel
     configuration.gzipMinBytes = settings.gzipMinBytes
-    // A page of another origin can neither read an answer as a script or picture of its own, nor have its type guessed.
+    // A page of another origin can neither load an answer as its script or picture, nor let the browser guess its
+    // type.
     configuration.commonHeaders = [
       HTTPHeader("X-Content-Type-Options", "nosniff"), HTTPHeader("Cross-Origin-Resource-Policy", "same-origin"),
     ]
@@ -130,7 +131,7 @@ public final class Service: Sendable {
         .warning, "unauthenticated",
         [
           ("url", server.urls.joined(separator: " ")),
-          ("meaning", "whoever reaches this address may have the service send requests, since there is no API key"),
+          ("meaning", "there is no API key, so anybody who reaches this address can make the service send requests"),
         ])
     }
     if settings.corsOrigins != CORSOrigins(), !keys.isRequired {
@@ -176,7 +177,7 @@ public final class Service: Sendable {
         log.write(.info, "checkpointSucceeded")
       }
     }
-    // Only now, so that a service that cannot listen makes no attempt either; requests wait as long.
+    // Only now, so that a service that cannot listen makes no attempts either. Requests wait until then.
     do throws(StoreError) {
       var state = try store.recover(at: runtime.clock.now)
       for (target, members) in state.leaveOutFiles(outside: settings.tlsDirectory) {
@@ -184,18 +185,18 @@ public final class Service: Sendable {
           .warning, "tlsFilesNotApplied",
           Log.fields(of: target) + [
             ("members", members.joined(separator: " ")),
-            ("meaning", "they name files outside tlsDirectory; set it, or set the target anew"),
+            ("meaning", "they name files outside tlsDirectory; set it, or set the target again"),
           ])
       }
       for target in state.targetsWithoutOrigins {
         log.write(
           .warning, "tlsNotApplied",
           Log.fields(of: target) + [
-            ("meaning", "the TLS settings of this target name no origins; set the target anew with tls.origins")
+            ("meaning", "the TLS settings of this target name no origins; set the target again with tls.origins")
           ])
       }
-      // What was set aside until now is not among the unfinished calls of that state.
-      // Weak: the store's lane may be busy for longer than the service is there.
+      // Damaged calls that were ended until now are not among the unfinished calls of that state.
+      // Weak: the store's lane may still run when the service is gone.
       store.onSetAside = { [weak runtime] in runtime?.didSetAside($0) }
       runtime.begin(with: state)
       runtime.post(CollectionOfOne(.namespaces(keys.namespaces)))
@@ -210,29 +211,29 @@ public final class Service: Sendable {
       [("version", redialVersion), ("url", urls.joined(separator: " ")), ("store", settings.store)])
   }
 
-  /// Where the service can be reached, such as `http://127.0.0.1:8080` or `unix:/run/redial.sock`; more than one only of
-  /// inherited sockets.
+  /// Where the service can be reached, such as `http://127.0.0.1:8080` or `unix:/run/redial.sock`; more than one only
+  /// for inherited sockets.
   public var urls: [String] { server.urls }
 
-  /// How long requests that had arrived before a stop have until the engine refuses new calls.
+  /// How long a stop still accepts requests that had already arrived, before the engine refuses new calls.
   private static let arrivedTime = DispatchTimeInterval.seconds(1)
 
-  /// Accepts nothing more, lets running attempts end within the bound that is set, and closes the store.
+  /// Accepts nothing more, waits for attempts in flight up to the configured time, and closes the store.
   public func stop() {
     log.write(.info, "stopping", [("drainTimeout", DurationText.format(settings.drainTimeout))])
     bulk.stop()
     let closed = DispatchSemaphore(value: 0)
     server.drain(within: settings.drainTimeout) { closed.signal() }
-    // What has arrived is taken as before, and not refused; a client that dawdles holds nothing up.
+    // Requests that have arrived are still accepted; a slow client delays nothing.
     let isClosed = closed.wait(timeout: .now() + Self.arrivedTime) == .success
     runtime.drain(within: settings.drainTimeout)
     if !isClosed { _ = closed.wait(timeout: .now() + .seconds(2)) }
     log.write(.info, "stopped")
   }
 
-  /// The secret that webhooks are signed with: as set, else as the store keeps it. It changes nothing.
+  /// The secret that signs webhooks: the configured one, else the one in the store. It changes nothing.
   ///
-  /// - Throws: When there is no store, it cannot be read, or no service has made a secret in it yet.
+  /// - Throws: If there is no store, it cannot be read, or no service has made a secret in it yet.
   public static func webhookSecret(_ settings: ServiceSettings) throws(StartError) -> String {
     if let text = settings.webhookSecret { return text }
     let path = try storePath(settings)
@@ -249,16 +250,16 @@ public final class Service: Sendable {
     return kept
   }
 
-  /// Without keys, everybody who can reach the service may make it send requests: nobody beyond this machine is to reach
-  /// it by mistake.
+  /// Without keys, everybody who can reach the service may make it send requests. So it must not be reachable from
+  /// other machines by mistake.
   private static func refuseOpenDoors(
     _ settings: ServiceSettings, _ keys: KeyRing, isLocal: Bool
   ) throws(StartError) {
     guard !isLocal, !keys.isRequired, !settings.allowUnauthenticated else { return }
     throw StartError(
-      message: "\(settings.listen) can be reached from other machines, and there is no API key, so that anybody could "
-        + "have this service send requests. Make one (redial keys create --name admin --store \(settings.store)), or set "
-        + "adminKey, or listen on 127.0.0.1. If something in front of it says who may use it: allowUnauthenticated.")
+      message: "\(settings.listen) can be reached from other machines, and there is no API key, so anybody could "
+        + "make this service send requests. Make a key (redial keys create --name admin --store \(settings.store)), or set "
+        + "adminKey, or listen on 127.0.0.1. If something in front of it checks access, set allowUnauthenticated.")
   }
 
   private static let secretName = "webhookSecret"

@@ -97,7 +97,7 @@ struct AttemptChanges {
     }
   }
 
-  /// Binds what is no bytes, and answers the response's body as it is to be stored.
+  /// Binds the columns that are not blobs, and returns the response's body as it is to be stored.
   private func bind(_ attempt: AttemptRecord, of id: CallID, to statement: SQLiteStatement) -> [UInt8] {
     statement.bind(1, id.rawValue)
     statement.bind(2, Int64(attempt.number))
@@ -107,7 +107,7 @@ struct AttemptChanges {
     statement.bind(6, attempt.status.map { Int64($0) })
     statement.bind(7, text: attempt.failure?.code)
     statement.bind(8, text: attempt.failure?.message)
-    // Whether there was a response is told by this column alone, since both its parts may be empty.
+    // Only this column says whether there was a response, because both its parts may be empty.
     statement.bind(10, attempt.response.map { $0.truncated ? 1 : 0 })
     let given = attempt.response?.body ?? []
     let compressed = PayloadCoding.deflated(given, threshold: payloads.compressMinBytes)

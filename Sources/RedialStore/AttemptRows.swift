@@ -68,7 +68,7 @@ struct AttemptRows {
     if let truncated = row.integerIfPresent(8) {
       let size = row.integerIfPresent(12)
       guard let body = row.withBytes(10, { PayloadCoding.payload($0, size: size) }) else {
-        return .failure(Damage(reason: "the response body of attempt \(row.integer(0)) does not inflate"))
+        return .failure(Damage(reason: "the response body of attempt \(row.integer(0)) cannot be decompressed"))
       }
       record.response = CapturedResponse(
         head: HeaderBlock(bytes: row.bytes(9)), body: body, truncated: truncated != 0)

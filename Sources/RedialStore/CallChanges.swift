@@ -21,7 +21,7 @@ struct CallChanges {
   private let removeCall: SQLiteStatement
   private let removeRequest: SQLiteStatement
 
-  /// Where a held call was claimed from.
+  /// The state that a held call was claimed from.
   static let stateOfReleased = """
     CASE WHEN waiting IN (\(WaitReason.breaker.rawValue), \(WaitReason.concurrency.rawValue),
       \(WaitReason.ordering.rawValue))
@@ -32,8 +32,8 @@ struct CallChanges {
   ///
   /// - Parameters:
   ///   - compressMinBytes: The smallest body that is compressed.
-  ///   - counts: Told of every call that becomes finished, or no longer is.
-  ///   - unfinished: Told of the others, where the store is shared.
+  ///   - counts: Informed of every call that becomes finished, or no longer is.
+  ///   - unfinished: Informed of the others, if the store is shared.
   init(
     on connection: SQLiteConnection, compressMinBytes: Int, counts: FinishedCounts, unfinished: UnfinishedCounts?
   ) throws(StoreError) {
@@ -54,8 +54,8 @@ struct CallChanges {
         failure = ?9, previous_wait = ?10, total_wait = ?11
       """
     let update = "UPDATE calls SET state = ?1, finished_at = ?8, \(others) WHERE id = ?12"
-    // Of what it sets only the time and the reason to wait have to do with an index at all, and with none that calls in
-    // memory are in.
+    // Of the columns that it sets, only the time and the reason to wait are in indexes, and in none that contain
+    // calls in memory.
     updateInMemory = try connection.prepare(
       "update a call in memory",
       "UPDATE calls SET \(others) WHERE id = ?12 AND state = \(StateColumns.inMemory) AND finished_at IS NULL")
@@ -90,14 +90,14 @@ struct CallChanges {
     removeRequest = try connection.prepare("remove a call's request", "DELETE FROM requests WHERE id = ?1")
   }
 
-  /// Removes a call, if there is one, and answers what it leaves among the labels.
+  /// Removes a call, if it exists, and returns the labels that it leaves behind.
   func remove(_ id: CallID) throws(StoreError) -> RemovedLabels {
     leaving.bind(1, id.rawValue)
     let left = try leaving.first { row throws(StoreError) in
       let (kind, state) = (row.integer(0), row.integer(1))
       counts.note(kind: kind, state: state, -1)
       try noteChange(of: id, from: state, to: StateColumns.firstFinished)
-      // A webhook's label is nobody's to be found by, and not in the table.
+      // A webhook's labels are not in the table, because nobody searches by them.
       return kind == Int64(CallKind.webhook.rawValue) ? .none : row.withBytes(2) { RemovedLabels(spec: $0) }
     }
     for statement in [removeCall, removeRequest] {
@@ -111,13 +111,13 @@ struct CallChanges {
   func labels(of id: CallID) throws(StoreError) -> RemovedLabels {
     leaving.bind(1, id.rawValue)
     let labels = try leaving.first { row throws(StoreError) in
-      // A webhook's label is nobody's to be found by, and not in the table.
+      // A webhook's labels are not in the table, because nobody searches by them.
       row.integer(0) == Int64(CallKind.webhook.rawValue) ? .none : row.withBytes(2) { RemovedLabels(spec: $0) }
     }
     return labels ?? .none
   }
 
-  /// Erases a call's request, but for its spec.
+  /// Erases a call's request, except for its spec.
   func erase(_ id: CallID, leaving spec: CallSpec) throws(StoreError) {
     eraseRequest.bind(1, id.rawValue)
     try spec.canonicalJSON.withUnsafeBufferPointer { spec throws(StoreError) in
@@ -126,13 +126,13 @@ struct CallChanges {
     }
   }
 
-  /// A call that is to be stored, with the numbers of its target and its namespace.
+  /// A call to store, with the numbers of its target and its namespace.
   struct NewCall {
     let call: CallRecord
     let targetID: Int64
     let namespace: Int64
 
-    /// The body, which nobody but the store will have.
+    /// The body; only the store keeps it.
     var body: [UInt8] {
       guard case .held(let body) = call.content else {
         preconditionFailure("a call whose body only the store has is in the store")
@@ -141,7 +141,7 @@ struct CallChanges {
     }
   }
 
-  /// Bytes of a body up to which SQLite may make a copy of it.
+  /// The largest body that SQLite may copy, in bytes.
   private static let mostCopied = 16 * 1024
 
   /// Stores new calls, in order.
@@ -185,17 +185,18 @@ struct CallChanges {
     }
   }
 
-  /// Stores a call's new progress. A call that does not exist is an error: its progress would be lost in silence.
+  /// Stores a call's new progress. A call that does not exist is an error, because its progress would be lost
+  /// silently.
   func update(_ id: CallID, _ progress: CallProgress) throws(StoreError) {
     let state = StateColumns.state(progress.state)
-    // An attempt's start, and whatever else leaves a call in memory: neither its counts nor its indexes change.
+    // The start of an attempt, and other changes that leave a call in memory: its counts and indexes do not change.
     if state == StateColumns.inMemory, progress.finishedAt == nil {
       bind(progress, to: updateInMemory)
       updateInMemory.bind(12, id.rawValue)
       try updateInMemory.run()
       if connection.changes == 1 { return }
     }
-    // Nearly always it is a client's call which has not ended, and what has to be counted is known without a look.
+    // It is nearly always an unfinished call of a client, so the change of the counts is known without reading it.
     bind(progress, to: updateUnfinished)
     updateUnfinished.bind(12, id.rawValue)
     try updateUnfinished.run()
@@ -206,7 +207,7 @@ struct CallChanges {
     guard let (kind, before) = try stands(id) else {
       throw StoreError(
         kind: .corrupt,
-        message: "Could not update \(id) in \(connection.path): there is no such call. Nothing of it was kept. "
+        message: "Could not update \(id) in \(connection.path): there is no such call. Nothing was written. "
           + "If rows were deleted by hand, restart Redial so that it forgets them.")
     }
     bind(progress, to: updateCall)
@@ -217,33 +218,33 @@ struct CallChanges {
     try noteChange(of: id, from: before, to: state)
   }
 
-  /// Notes whether a call that is in the store has ended, or no longer has.
+  /// Updates the counts if a stored call has ended, or is no longer ended.
   private func noteChange(of id: CallID, from before: Int64, to state: Int64) throws(StoreError) {
     guard let unfinished else { return }
     let (was, isNow) = (before < StateColumns.firstFinished, state < StateColumns.firstFinished)
     if was != isNow { try unfinished.note(id, isNow ? 1 : -1) }
   }
 
-  /// A call's kind and state as they are stored, which may be damaged; nil when there is no such call.
+  /// A call's kind and state as stored, which may be damaged; nil if there is no such call.
   private func stands(_ id: CallID) throws(StoreError) -> (kind: Int64, state: Int64)? {
     standing.bind(1, id.rawValue)
     return try standing.first { row throws(StoreError) in (row.integer(0), row.integer(1)) }
   }
 
-  /// Whether a call is stored as one that has ended; false for a state that is none.
+  /// Whether a call is stored as ended; false for an invalid state.
   func hasEnded(_ id: CallID) throws(StoreError) -> Bool {
     guard let state = try stands(id)?.state else { return false }
     return UInt8(exactly: state).flatMap { StoredState(rawValue: $0) }?.isFinal == true
   }
 
-  /// Makes a call held.
+  /// Sets a call to `held`.
   func hold(_ id: CallID) throws(StoreError) {
     holdCall.bind(1, id.rawValue)
     try holdCall.run()
   }
 
-  /// Makes a call that cannot be read failed, so that no claim finds it again. Its finish time, when nobody says
-  /// it, is that of its round's start.
+  /// Sets a call that cannot be read to `failed`, so that no claim finds it again. Its finish time, if none is given,
+  /// is the start of its round.
   func setAside(_ id: CallID, at time: Timestamp?) throws(StoreError) {
     if let (kind, state) = try stands(id) {
       counts.note(kind: kind, state: state, -1)
@@ -255,8 +256,8 @@ struct CallChanges {
     try failCall.run()
   }
 
-  /// Puts every held call back where it was claimed from: those that waited for their target into its queue, for they
-  /// are due at their deadline otherwise; all others among the scheduled ones.
+  /// Puts every held call back to where it was claimed from: calls that waited for their target into its queue,
+  /// because they would otherwise be due only at their deadline; all others among the scheduled ones.
   func releaseAllHeld() throws(StoreError) {
     try releaseHeld.run()
   }

@@ -99,7 +99,7 @@ final class CallListing {
         + "AND ?1 >= 0 ORDER BY call_id DESC LIMIT ?3"
     }
     guard case .states(let wanted, let hasTarget) = shape else {
-      // Only calls that clients handed over have labels: the kind needs no condition, and its parameter only a place.
+      // Only calls of clients have labels, so the kind needs no condition; its parameter only fills a place.
       return "SELECT call_id FROM labels WHERE name = ?5 AND value = ?6 AND call_id < ?2 AND call_id >= ?4 "
         + "AND ?1 >= 0 ORDER BY call_id DESC LIMIT ?3"
     }

@@ -80,7 +80,7 @@ struct CallRows {
         content = .stored(size: Int(left))
       } else {
         guard let body = row.withBytes(12, { PayloadCoding.payload($0, size: size) }) else {
-          return damaged("its body does not inflate")
+          return damaged("its body cannot be decompressed")
         }
         content = .held(body)
       }
@@ -99,7 +99,7 @@ struct DamagedCall: Error {
   /// What of it, as a clause.
   let reason: String
 
-  /// What the person who asks for this call is told.
+  /// The message for the person who asks for this call.
   var error: StoreError {
     StoreError(
       kind: .corrupt,

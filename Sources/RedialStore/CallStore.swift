@@ -1,118 +1,119 @@
 public import RedialCore
 public import RedialModel
 
-/// Where calls are kept. The one source of truth: what is not here has not been accepted.
+/// Where calls are stored. The only source of truth: a call that is not here has not been accepted.
 ///
-/// A store is used from one lane at a time; a ``CallReader`` of the same data
-/// serves queries beside it. Every method that changes something returns only
-/// after the change is on disk.
+/// A store is used from one lane at a time; a ``CallReader`` of the same data serves queries beside it. Every method
+/// that changes something returns only after the change is on disk.
 public protocol CallStore: AnyObject {
-  /// Takes the store over from a process that is gone: calls held in its memory go back to `scheduled`, or to `queued`
-  /// those that waited for their target; those whose attempt was under way are answered as `held`, and stay `running`
-  /// in the store until their interruption is committed. Called once, before anything else.
+  /// Takes the store over from a process that is gone. Calls in its memory go back to `scheduled`, or to `queued` if
+  /// they waited for their target. Calls with an attempt in flight are returned as `held`, and stay `running` in the
+  /// store until their interruption is committed. Called once, before anything else.
   func recover(at now: Timestamp) throws(StoreError) -> RecoveredState
 
-  /// For a store that several instances share: begins a session with a lease, or renews one; gives back shards, and takes
-  /// of those that are nobody's up to an even share. What is gained is taken over as by ``recover(at:)``, which such
-  /// stores need not be asked for.
+  /// For a store that several instances share: begins a session with a lease, or renews one. It gives back shards,
+  /// and takes shards without an owner up to an even share. Gained shards are taken over as by ``recover(at:)``,
+  /// which need not be called for such stores.
   ///
-  /// Sessions whose time is over are ended by it, whoever asks: then their shards are free, and whatever their owners
-  /// still ask for is refused. All other methods work within the session's shards, but that a call may be inserted for any.
+  /// It also ends sessions whose time is over, whoever calls it. Their shards are then free, and further requests of
+  /// their owners are refused. All other methods work only within the session's shards, except that a call may be
+  /// inserted for any shard.
   ///
   /// - Parameters:
-  ///   - session: The one to renew; nil for a new one, which ends the one before.
-  ///   - now: The time by a clock that all who share the store have in common.
-  /// - Throws: `leaseLost` when the session has ended.
+  ///   - session: The session to renew; nil for a new one, which ends the one before.
+  ///   - now: The time, by a clock that all instances share.
+  /// - Throws: `leaseLost` if the session has ended.
   func lease(_ request: LeaseRequest, renewing session: Int64?, at now: Timestamp) throws(StoreError) -> LeaseGrant
 
-  /// Gives everything back, so that whoever comes next need not wait for a lease to be over; to be called when nothing is
-  /// under way, and before ``close()``.
+  /// Gives everything back, so that the next owner need not wait for the lease to end. Call it when no attempt is in
+  /// flight, and before ``close()``.
   func leave() throws(StoreError)
 
   /// Makes all of the changes, in order, or none of them.
   func commit(_ writes: [StoreWrite]) throws(StoreError)
 
-  /// Takes calls that are due before a time: `scheduled` and `queued` ones become `held`. Of each namespace that has some
-  /// come as many as of any other, as far as it has so many, and the earliest of it first.
+  /// Loads calls that are due before a time: `scheduled` and `queued` ones become `held`. Each namespace contributes
+  /// equally, as far as it has due calls, earliest first.
   func claimDue(before time: Timestamp, limit: Int) throws(StoreError) -> Claim
 
-  /// Takes calls from the queue of a target, the most urgent first and the oldest of those: `queued` ones that do not
-  /// await their turn become `held`.
+  /// Loads calls from the queue of a target, the most urgent first, then the oldest: `queued` ones become `held`,
+  /// unless they wait for their turn.
   func claimQueued(target: String, limit: Int) throws(StoreError) -> [CallRecord]
 
-  /// Takes one call: if it has not ended it becomes `held`; if it has, or is of a shard that is somebody else's, it is
-  /// answered as it is. Nil when the namespace has none of that identity.
+  /// Loads one call. If it has not ended it becomes `held`. If it has ended, or its shard belongs to another
+  /// instance, it is returned unchanged. Nil if the namespace has no call with this id.
   ///
-  /// - Throws: With ``StoreError/damaged`` when the call cannot be understood, and the store is well.
+  /// - Throws: With ``StoreError/damaged`` if only this call cannot be read and the store itself works.
   func claim(_ id: CallID, in namespace: Namespace) throws(StoreError) -> CallRecord?
 
   /// The call that was accepted under a key which has not expired.
   func find(key: String, at now: Timestamp) throws(StoreError) -> KeyRecord?
 
-  /// Removes some of the finished calls that a rule does not keep, those first that ended first, with their attempts
-  /// and keys, and makes the store smaller where it can; to be called again until there is nothing left to do.
+  /// Removes some of the finished calls that a rule does not keep, earliest ended first, with their attempts and
+  /// keys, and makes the store smaller if it can. Call it again until nothing is left to do.
   ///
   /// - Parameter budget: About how long it may take.
   func tidy(_ retention: Retention, at now: Timestamp, within budget: Duration) throws(StoreError) -> TidyStep
 
-  /// The value kept under a name for the service's own use.
+  /// A value of the service, stored under a name.
   func setting(_ name: String) throws(StoreError) -> String?
 
-  /// Keeps a value under a name for the service's own use.
+  /// Stores a value of the service under a name.
   func setSetting(_ name: String, to value: String) throws(StoreError)
 
-  /// Closes the store; nothing may be asked of it afterwards.
+  /// Closes the store; it must not be used afterwards.
   func close()
 }
 
-/// Reads calls for people, from any thread, without waiting for writes. It sees what is committed.
+/// Reads calls for clients, from any thread, without waiting for writes. It sees committed data.
 public protocol CallReader: Sendable {
-  /// A call with all its attempts, the newest last; the response bodies of all of them, or of the last only.
+  /// A call with all its attempts, newest last; with the response bodies of all of them, or of the last only.
   ///
-  /// - Parameter namespace: The only one that it may be of; nil for any.
+  /// - Parameter namespace: The namespace that it must belong to; nil for any.
   func call(_ id: CallID, in namespace: Namespace?, allResponses: Bool) throws(StoreError) -> StoredCall?
 
-  /// The attempts of a call, the newest last, with what was kept of all responses, or with no more than their heads; nil
-  /// when the namespace has no such call.
+  /// The attempts of a call, newest last, with the stored parts of all responses, or only with their heads; nil if
+  /// the namespace has no such call.
   func attempts(of id: CallID, in namespace: Namespace, withBodies: Bool) throws(StoreError) -> [AttemptRecord]?
 
-  /// Calls by their identities, in that order, without bodies and attempts: the failure for one that cannot be read, nil
-  /// where there is none.
+  /// Calls by their ids, in that order, without bodies and attempts: an error for a call that cannot be read, nil for
+  /// one that does not exist.
   func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?]
 
   /// Calls without bodies, newest first.
   func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall>
 
-  /// The identities of calls, newest first.
+  /// The ids of calls, newest first.
   func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID>
 
-  /// How many calls in nobody's memory wait for their time, or for their turn, by target and reason.
+  /// How many calls that are not in memory wait for their time, or for their turn, by target and reason.
   ///
   /// - Parameters:
-  ///   - target: Of which target; nil for all of the namespace.
-  ///   - limit: The most calls of each of the two that are counted.
+  ///   - target: The target; nil for all of the namespace.
+  ///   - limit: Maximum number of calls that are counted of each kind.
   func backlog(of target: String?, in namespace: Namespace, limit: Int) throws(StoreError) -> StoredBacklog
 
-  /// What the store takes, and how many finished calls it holds. The cost does not depend on how many.
+  /// The size of the store, and the number of finished calls in it. The cost does not depend on that number.
   func usage() throws(StoreError) -> StoreUsage
 
-  /// How the calls of a namespace ended and their attempts went, by step, from a time on; steps without any are left out.
+  /// How the calls of a namespace ended and their attempts went, by step, from a time on; empty steps are left out.
   func statistics(
     of namespace: Namespace, by step: StatisticsStep, from time: Timestamp
   ) throws(StoreError) -> [(start: Timestamp, tally: CallTally)]
 
-  /// What should have happened by now and has not, by the wall clock; at the cost of what is late or in memory.
+  /// Calls that are overdue or stuck, by the wall clock. The cost depends on the number of late calls and of calls in
+  /// memory.
   func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding]
 
-  /// Whether the store answers.
+  /// Throws if the store does not work.
   func ping() throws(StoreError)
 }
 
-/// A call as the store has it.
+/// A call as it is in the store.
 public struct StoredCall: Sendable {
   /// The call; its `history` is empty.
   public var record: CallRecord
-  /// Its attempts, the newest last.
+  /// Its attempts, newest last.
   public var attempts: [AttemptRecord]
 
   /// Creates a stored call.
@@ -122,7 +123,7 @@ public struct StoredCall: Sendable {
   }
 }
 
-/// Why a store could not do what was asked.
+/// Why a store could not execute a request.
 public struct StoreError: Error, Sendable, Hashable {
   /// What to do about it.
   public enum Kind: Sendable, Hashable {
@@ -130,14 +131,14 @@ public struct StoreError: Error, Sendable, Hashable {
     case full
     /// It may work later: a failed write, a busy database.
     case unavailable
-    /// An fsync failed: nothing that was written since the last one that succeeded can be trusted, so this process must
-    /// not write any more. The next one that opens the store begins with what it can make durable.
+    /// An fsync failed: nothing that was written since the last good fsync can be trusted, so this process must not
+    /// write any more. The next process continues with the data that is on the disk.
     case syncFailed
-    /// The data is damaged, or of a newer version: somebody has to look.
+    /// The data is damaged, or from a newer version: a person must look at it.
     case corrupt
     /// The store is in use by another process.
     case inUse
-    /// Others may have what this instance had of the store.
+    /// Another process may have taken over this instance's part of the store.
     case leaseLost
     /// Another instance has just accepted calls under some of the same idempotency keys, see ``StoreError/taken``.
     case keyTaken
@@ -145,18 +146,18 @@ public struct StoreError: Error, Sendable, Hashable {
 
   /// What to do about it.
   public var kind: Kind
-  /// What was attempted, on what, what went wrong, what to do.
+  /// What was attempted, on which input, what went wrong, and what to do.
   public var message: String
-  /// The one call that cannot be understood, when that is all: nothing else in the store is the worse for it.
+  /// The only call that cannot be read, if that is the whole problem. The rest of the store is not affected.
   public var damaged: Damage?
-  /// The keys that others were first with, when that is all.
+  /// The keys that other instances were first with, if that is the whole problem.
   public var taken: [TakenKey] = []
 
-  /// A call that cannot be understood.
+  /// A call that cannot be read.
   public struct Damage: Sendable, Hashable {
-    /// Which.
+    /// The call.
     public var id: CallID
-    /// Whether it has ended, so that nobody has it in memory.
+    /// Whether it has ended, so that no engine has it in memory.
     public var hasEnded: Bool
 
     /// Creates a damage.

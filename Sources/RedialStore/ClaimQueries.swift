@@ -37,7 +37,7 @@ struct ClaimQueries {
     return try queued.rows(Self.id)
   }
 
-  /// Calls whose attempt was under way.
+  /// Calls with an attempt in flight.
   func allRunning() throws(StoreError) -> [CallID] {
     try running.rows(Self.id)
   }

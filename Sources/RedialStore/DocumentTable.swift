@@ -12,9 +12,9 @@ public protocol DocumentStore: AnyObject {
 
 /// What a document is. The names are the store's.
 public enum DocumentKind: String, Sendable, CaseIterable {
-  /// Who is told of events, by webhooks.
+  /// Webhook endpoints.
   case webhookEndpoint
-  /// Who may use the API.
+  /// API keys.
   case apiKey
 }
 

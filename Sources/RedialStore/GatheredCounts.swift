@@ -9,7 +9,7 @@ final class GatheredCounts {
   }
 
   private let add: SQLiteStatement
-  /// What the transaction under way has changed; a handful of entries, of which nearly all changes go to the first.
+  /// The changes of the current transaction: a handful of entries; nearly all changes go to the first.
   private var changes: [(key: Key, count: Int64)] = []
 
   /// Prepares the statement.

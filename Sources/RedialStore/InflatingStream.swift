@@ -18,7 +18,7 @@ final class InflatingStream {
     stream.initialize(to: z_stream())
     guard redial_inflate_init(stream, Self.windowBits) == Z_OK else {
       stream.deallocate()
-      throw .unreadable(StoreError(kind: .unavailable, message: "There is no memory to inflate a body."))
+      throw .unreadable(StoreError(kind: .unavailable, message: "Out of memory while decompressing a body."))
     }
   }
 
@@ -57,10 +57,10 @@ final class InflatingStream {
     hasEnded = result == Z_STREAM_END
     // Z_BUF_ERROR says that nothing could be done without more input.
     guard result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR else {
-      throw .damaged("it does not inflate")
+      throw .damaged("it cannot be decompressed")
     }
-    guard more.count <= room else { throw .damaged("it inflates to more than its call says") }
-    if hasEnded, piece.count + more.count < count { throw .damaged("it inflates to less than its call says") }
+    guard more.count <= room else { throw .damaged("it decompresses to more than its call says") }
+    if hasEnded, piece.count + more.count < count { throw .damaged("it decompresses to less than its call says") }
     piece += more
   }
 }

@@ -13,7 +13,7 @@ final class NamespaceTable {
   private let ofCall: SQLiteStatement
   /// What has been looked up; there are no more than operators have made keys for.
   private var remembered: [Namespace: Int64] = [:]
-  /// Those that the transaction under way has added: unknown again if it is rolled back.
+  /// Those that the current transaction has added: unknown again if it is rolled back.
   private var added: [Namespace] = []
 
   /// Prepares the statements.
@@ -52,7 +52,7 @@ final class NamespaceTable {
     return number
   }
 
-  /// The namespace of a call; the default one for a call that is not there, or that says nothing intelligible.
+  /// The namespace of a call; the default one for a call that does not exist or has no valid namespace.
   func namespace(of id: CallID) throws(StoreError) -> Namespace {
     ofCall.bind(1, id.rawValue)
     return try ofCall.first { row throws(StoreError) in Namespace(row.text(0)) ?? .default } ?? .default
@@ -68,7 +68,7 @@ final class NamespaceTable {
     guard let namespace = Namespace(row.text(0)) else {
       throw StoreError(
         kind: .corrupt,
-        message: "\"\(row.text(0))\" in the store is no name of a namespace. Restore it from a backup.")
+        message: "\"\(row.text(0))\" in the store is not the name of a namespace. Restore the store from a backup.")
     }
     return (namespace, Int(row.integer(1)))
   }

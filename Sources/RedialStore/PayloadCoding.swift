@@ -12,8 +12,8 @@ public struct PayloadRule: Sendable, Hashable {
   /// ``StoredBodies``.
   public var streamBodiesAbove = Int.max
 
-  /// Creates a rule; every argument left out has Redial's default: a page of the file, for what is smaller shares its
-  /// page with others and would gain little; and twenty attempts.
+  /// Creates a rule; every argument left out has Redial's default: a page of the file, because smaller bodies share
+  /// their page with others and would gain little; and twenty attempts.
   public init(compressMinBytes: Int = 4096, keptResponses: Int = 20) {
     self.compressMinBytes = compressMinBytes
     self.keptResponses = keptResponses

@@ -5,7 +5,7 @@ internal import RedialModel
 enum RemovedLabels {
   /// Nothing.
   case none
-  /// Those in a spec, of which these are the bytes.
+  /// The labels in a spec with these bytes.
   case listed([UInt8])
   /// The spec is gone, or cannot be one.
   case unknown
@@ -53,7 +53,7 @@ enum RemovedLabels {
     guard let start = bytes.baseAddress else { return nil }
     let length = member.utf8CodeUnitCount
     var index = 0
-    // By its colon, of which there are fewer than of any other character of it.
+    // By its colon, which is rarer than its other characters.
     while index < bytes.count, let colon = memchr(start + index, Int32(UInt8(ascii: ":")), bytes.count - index) {
       index = UnsafeRawPointer(colon) - UnsafeRawPointer(start) + 1
       if index >= length, memcmp(start + (index - length), member.utf8Start, length) == 0 { return index }

@@ -1,11 +1,13 @@
 internal import Glibc
 
-/// Room on the disk that is set aside for the time when it is full: a file beside the store's, which nothing is written to.
+/// Room on the disk that is reserved for the time when it is full: a file beside the store's file, to which nothing
+/// is written.
 ///
-/// On a disk that the store itself has filled nothing could be removed: a removal is a commit, which needs room in the log, and
-/// the log needs room in the file before it can begin anew. So at the first write that finds no room the reserve is released. It
-/// then serves the outcomes of accepted calls, retention, and the checkpoint that makes the file smaller. New calls are refused
-/// until there is room for the reserve once more, or they would use it up.
+/// On a disk that the store itself has filled, nothing could be removed: a removal is a commit, which needs room in
+/// the log, and the log needs room in the file before it can start again at its beginning. So the first write that
+/// finds no room releases the reserve. The room then serves the outcomes of accepted calls, retention, and the
+/// checkpoint that makes the file smaller. New calls are refused until there is room for the reserve again, because
+/// they would use it up.
 final class Reserve {
   /// The file.
   let path: String

@@ -66,7 +66,7 @@ public struct StoreUsage: Sendable, Hashable {
   public var usedBytes: Int
   /// Bytes that removed calls have left, to be used again or given back.
   public var freeBytes: Int
-  /// The finished calls, by kind and state; those of which there are none may be missing.
+  /// The finished calls, by kind and state; entries with no calls may be missing.
   public var finished: [FinishedCount]
 
   /// Creates a report.

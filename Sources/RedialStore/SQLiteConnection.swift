@@ -138,7 +138,7 @@ final class SQLiteConnection {
     default:
       throw StoreError.sqlite(
         handle, code: result, purpose: "move the write-ahead log into the file", path: path,
-        advice: "The log keeps what it holds, and grows until this succeeds; check the disk.")
+        advice: "Nothing is lost, but the log grows until this succeeds; check the disk.")
     }
   }
 

@@ -167,7 +167,7 @@ private final class ReadConnection: @unchecked Sendable {
     try inTransaction { () throws(StoreError) in
       var number: Int64?
       if let namespace {
-        // One that has had no call has none of that identity; it is looked for all the same, as in any other.
+        // A namespace without calls has no such id. The query still runs, so that it takes as long as for any other.
         number = try namespaces.find(namespace) ?? -1
       }
       switch try rows.call(id, namespace: number) {

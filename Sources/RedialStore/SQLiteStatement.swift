@@ -48,7 +48,7 @@ final class SQLiteStatement {
     }
   }
 
-  /// Binds text, of which a copy is made; nil is NULL.
+  /// Binds a copy of a text; nil is NULL.
   func bind(_ index: Int32, text: String?) {
     let index = firstParameter + index
     guard var text else { return note(sqlite3_bind_null(handle, index)) }
@@ -69,7 +69,7 @@ final class SQLiteStatement {
     note(redial_bind_blob_static(handle, firstParameter + index, bytes.baseAddress, sqlite3_uint64(bytes.count)))
   }
 
-  /// Binds bytes, of which a copy is made. None are NULL.
+  /// Binds a copy of bytes; nil is NULL.
   func bind(_ index: Int32, copying bytes: [UInt8]) {
     note(
       bytes.withUnsafeBufferPointer {

@@ -8,7 +8,8 @@ extension SQLiteStore {
       try changes.releaseAllHeld()
       // An import that was cut off has given no turns yet.
       try turns.grantFree()
-      // They stay running on disk until their interruption is: who recovers after a crash in between finds them again.
+      // They stay running on disk until their interruption is committed: a recovery after a crash in between finds
+      // them again.
       let running = try take(try queries.allRunning(), at: now, &damaged) { _ in }
       let unfinished = try namespaces.unfinished()
       return RecoveredState(
@@ -19,7 +20,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Takes calls that are due by a time, in turn between namespaces, and of each the earliest first.
+  /// Loads calls that are due by a time, alternating between namespaces, earliest first.
   public func claimDue(before time: Timestamp, limit: Int) throws(StoreError) -> Claim {
     try claiming { damaged throws(StoreError) in
       let (due, owner) = (shardQueries?.due ?? queries.due, shardQueries == nil ? nil : session?.id)
@@ -30,7 +31,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Takes calls from the queue of a target, the most urgent first, and the oldest of those.
+  /// Loads calls from the queue of a target, the most urgent first, then the oldest.
   public func claimQueued(target: String, limit: Int) throws(StoreError) -> [CallRecord] {
     try claiming { damaged throws(StoreError) in
       guard try isOwn(target), let targetID = try targets.find(target) else { return [] }
@@ -40,10 +41,11 @@ extension SQLiteStore {
     }
   }
 
-  /// Takes one call, unless it has ended.
+  /// Loads one call, unless it has ended.
   ///
-  /// - Throws: `corrupt`, with the damage, when it cannot be understood. It has ended then, by itself or since it is set
-  ///   aside; but where the store is shared it stays as it is until its owner comes upon it, for nobody can tell whose it is.
+  /// - Throws: `corrupt`, with the damage, if it cannot be read. It has then ended, by itself or because it was set
+  ///   to `failed`. In a shared store it stays unchanged until its owner finds it, because nobody can tell whose it
+  ///   is.
   public func claim(_ id: CallID, in namespace: Namespace) throws(StoreError) -> CallRecord? {
     let found = try claiming { damaged throws(StoreError) -> Result<CallRecord?, StoreError> in
       switch try read(id, namespace: try namespaces.find(namespace) ?? -1) {
@@ -55,7 +57,7 @@ extension SQLiteStore {
       case .intact(var call):
         guard try isOwn(call.spec.target) else { return .success(call) }
         guard !call.progress.state.isFinal else {
-          // Somebody is about to do something with it, such as a retry, which must still find it.
+          // A command for it, such as a retry, follows and must still find it.
           shown[id] = ContinuousClock.now
           return .success(call)
         }
@@ -67,7 +69,7 @@ extension SQLiteStore {
     return try found.get()
   }
 
-  /// Sets a damaged call aside that somebody has asked for; answers whether it has ended.
+  /// Ends a damaged call that was requested. Returns whether it has ended.
   private func end(_ call: DamagedCall, _ damaged: inout [DamagedCall]) throws(StoreError) -> Bool {
     if try changes.hasEnded(call.id) { return true }
     guard sharing == .alone else { return false }
@@ -83,14 +85,14 @@ extension SQLiteStore {
     return try sessions.shards(of: session.id).contains(target: target)
   }
 
-  /// Makes a transaction of a takeover, which needs no session to begin with.
+  /// Runs a transaction of a takeover, which begins without a session.
   func recovering<Result>(
     _ body: (inout [DamagedCall]) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     try claiming(isFenced: false, body)
   }
 
-  /// Makes a transaction of a claim, and tells of damaged calls once it is on disk.
+  /// Runs a transaction of a claim, and reports damaged calls once it is on disk.
   private func claiming<Result>(
     isFenced: Bool = true, _ body: (inout [DamagedCall]) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -105,8 +107,8 @@ extension SQLiteStore {
     return result
   }
 
-  /// Holds calls until there are as many as asked for, or `next` finds no more. A damaged call takes nobody's
-  /// place: fewer than asked for means that there are no more.
+  /// Holds calls until the limit is reached, or `next` finds no more. A damaged call does not count: fewer calls than
+  /// the limit mean that there are no more.
   private func hold(
     upTo limit: Int, at time: Timestamp?, _ damaged: inout [DamagedCall],
     next: (_ count: Int) throws(StoreError) -> [CallID]
@@ -120,8 +122,8 @@ extension SQLiteStore {
     return calls
   }
 
-  /// Reads calls that are to be held, and marks each. One that cannot be understood becomes `failed` instead: left as
-  /// it is it would be claimed again for ever, and an error would stop all calls behind it.
+  /// Reads calls to hold, and marks each. A call that cannot be read becomes `failed` instead: left unchanged it
+  /// would be claimed again forever, and an error would stop all calls behind it.
   func take(
     _ ids: [CallID], at time: Timestamp?, _ damaged: inout [DamagedCall], mark: (CallID) throws(StoreError) -> Void
   ) throws(StoreError) -> [CallRecord] {

@@ -1,35 +1,34 @@
 public import RedialCore
 public import RedialModel
 
-/// Calls in one SQLite file, which this process alone writes.
+/// Calls in one SQLite file. Only this process writes to it.
 ///
-/// The write-ahead log is synced on every commit (`synchronous = FULL`), so
-/// what a method has returned from outlives a crash of the machine. The cost is
-/// the same for one change as for hundreds: commit many at a time.
+/// The write-ahead log is synced at every commit (`synchronous = FULL`), so a change survives a crash of the machine
+/// once its method has returned. One change costs as much as hundreds: commit many at a time.
 public final class SQLiteStore: CallStore {
-  /// Told of each stored call that could not be understood and was therefore made `failed`, once that is on
-  /// disk. Its lane is the store's.
+  /// Called for each stored call that could not be read and was therefore set to `failed`, once that is on disk; on
+  /// the store's lane.
   public var onDamage: ((CallID, StoreError) -> Void)?
 
-  /// Told of the same calls, those of a claim together, and whose they are.
+  /// Called with the same calls, all those of a claim together, with their namespaces.
   public var onSetAside: (([(id: CallID, namespace: Namespace)]) -> Void)?
 
-  /// Called when the log could not be moved into the file, and the time before it could; with nil once all of it has been
-  /// moved and the file is synced. What the log holds is safe, but it grows. Its lane is the store's.
+  /// Called when the log could not be moved into the file for the first time; and with nil once all of it has been
+  /// moved and the file is synced. The data in the log is safe, but the log grows. Called on the store's lane.
   public var onCheckpointFailure: ((StoreError?) -> Void)? {
     get { checkpoints.onFailure }
     set { checkpoints.onFailure = newValue }
   }
 
-  /// Called, on any thread, with the first fsync that failed. From then on the store refuses everything: the process has to end
-  /// at once, by `_exit`, and to be started again. See ``StoreError/Kind/syncFailed``.
+  /// Called, on any thread, with the first fsync that failed. From then on the store refuses everything: the process
+  /// must end at once, by `_exit`, and be started again. See ``StoreError/Kind/syncFailed``.
   public var onSyncFailure: (@Sendable (StoreError) -> Void)? {
     get { syncs.onFailure }
     set { syncs.onFailure = newValue }
   }
 
-  /// Called with true when the disk is full and the reserve is released, or could not be taken: new calls are to be refused, and
-  /// all else goes on. With false when it is taken again. Its lane is the store's.
+  /// Called with true when the disk is full and the reserve is released, or could not be taken: new calls must then
+  /// be refused, and everything else goes on. Called with false when the reserve is taken again. On the store's lane.
   public var onShortage: ((Bool) -> Void)?
 
   /// Called with why, when one of the store's files is no longer in its place, and with nil when all are again. Meanwhile
@@ -50,11 +49,11 @@ public final class SQLiteStore: CallStore {
   let finished: FinishedCalls
   let usage: UsageQueries
   private let counts: FinishedCounts
-  /// Nil where this process has the store to itself.
+  /// Nil if this process has the store for itself.
   let unfinished: UnfinishedCounts?
   /// Whether the file can become smaller a few pages at a time: one made by this version or later.
   let canRelease: Bool
-  /// Ended calls that a claim has lately answered, and when: retention leaves them alone for a while.
+  /// Ended calls that were recently loaded for a command, and when: retention does not remove them for a while.
   var shown: [CallID: ContinuousClock.Instant] = [:]
   private let rows: CallRows
   private let attemptRows: AttemptRows
@@ -74,19 +73,19 @@ public final class SQLiteStore: CallStore {
   let checkpoints: Checkpoints
   let sharing: StoreSharing
   let sessions: SessionTable
-  /// Nil where this process has the store to itself.
+  /// Nil if this process has the store for itself.
   let shardQueries: ShardQueries?
-  /// What every transaction needs to be still there.
+  /// The session that every transaction checks.
   var session: LeaseSession?
 
-  /// Opens the store in a file, which is created, with its folder, when it does not exist.
+  /// Opens the store in a file. The file and its folder are created if they do not exist.
   ///
   /// - Parameters:
   ///   - payloads: Which payloads are kept, and how.
-  ///   - sharing: Whether this process has the store to itself.
-  ///   - reserveBytes: The room that is set aside on the disk, see ``isShortOfRoom``; nil to leave it as it is.
-  /// - Throws: `inUse` when another process, or this one, has it open; `corrupt` when the file is no store, or
-  ///   one of a newer version, which are left as they are; `syncFailed` when what the files hold cannot be made durable.
+  ///   - sharing: Whether this process has the store for itself.
+  ///   - reserveBytes: The room to reserve on the disk, see ``isShortOfRoom``; nil to leave it unchanged.
+  /// - Throws: `inUse` if another process, or this one, has it open; `corrupt` if the file is not a store, or is one
+  ///   of a newer version (it is not changed then); `syncFailed` if the files cannot be made durable.
   public init(
     path: String, payloads: PayloadRule = PayloadRule(), sharing: StoreSharing = .alone,
     reserveBytes: Int? = nil
@@ -138,7 +137,7 @@ public final class SQLiteStore: CallStore {
     // SQLite has made the log by now.
     place = StorePlace(path: file.path)
     checkpoints.onFull = { [unowned self] in releaseReserve() }
-    // SQLite has synced the folder for the log that it has made, and does not tell when that fails.
+    // SQLite has synced the folder for its new log, but does not report a failure of that.
     try file.syncFolder()
   }
 
@@ -155,8 +154,8 @@ public final class SQLiteStore: CallStore {
     }
   }
 
-  /// Whether it makes no difference to a change that calls are inserted before it which are inserted behind it, and attempts
-  /// after it which are stored before it.
+  /// Whether this change commutes with inserts of calls that come after it, and with attempts that were stored before
+  /// it.
   private func allowsBatches(_ write: StoreWrite) -> Bool {
     switch write {
     case .update(_, _, let attempt?): !attemptChanges.forgets(attempt)
@@ -165,7 +164,7 @@ public final class SQLiteStore: CallStore {
     }
   }
 
-  /// Makes changes that allow it, those of one kind together.
+  /// Makes changes that allow it, grouped by kind.
   private func applyInBatches(_ writes: [StoreWrite]) throws(StoreError) {
     var (new, attempts): ([CallChanges.NewCall], [(id: CallID, attempt: AttemptRecord)]) = ([], [])
     for case .insert(let call) in writes {
@@ -184,9 +183,9 @@ public final class SQLiteStore: CallStore {
     try attemptChanges.insert(attempts)
   }
 
-  /// A call that is to be inserted; nil for one that somebody else has already.
+  /// Prepares a call to insert; nil if another instance already has it.
   private func prepared(_ call: CallRecord) throws(StoreError) -> CallChanges.NewCall? {
-    // Told that its commit had failed, somebody writes it again, and its owner has it already.
+    // An instance whose commit was reported as failed writes the call again, but its owner already has it.
     if sharing == .shared, try !isOwn(call.spec.target), try rows.contains(call.id) { return nil }
     return CallChanges.NewCall(
       call: call, targetID: try targets.intern(call.spec.target),
@@ -244,26 +243,26 @@ public final class SQLiteStore: CallStore {
     try keys.find(key, at: now)
   }
 
-  /// Whether there is a call of that identity.
+  /// Whether there is a call with this id.
   func contains(_ id: CallID) throws(StoreError) -> Bool {
     try rows.contains(id)
   }
 
-  /// The value kept under a name for the service's own use.
+  /// A value of the service, stored under a name.
   public func setting(_ name: String) throws(StoreError) -> String? {
     try settings.value(of: name)
   }
 
-  /// Keeps a value under a name for the service's own use.
+  /// Stores a value of the service under a name.
   public func setSetting(_ name: String, to value: String) throws(StoreError) {
     try transaction { () throws(StoreError) in try settings.set(name, to: value) }
   }
 
-  /// Closes the store; what is asked of it afterwards fails.
+  /// Closes the store; later requests fail.
   public func close() {
     checkpoints.close()
     connection.close()
-    // Not before the file is closed: the next owner must find the log as this one left it.
+    // Only after the file is closed: the next owner must find the log as this one left it.
     file.close()
   }
 
@@ -280,8 +279,8 @@ public final class SQLiteStore: CallStore {
         try unfinished?.write()
         return result
       }
-      // Another thread's sync of the log may have failed and dropped what this commit's own did not find any more. (Since
-      // Linux 4.13 each descriptor reports that itself.)
+      // Another thread's sync of the log may have failed and dropped data that this commit's own sync then did not
+      // find. (Since Linux 4.13 each descriptor reports that itself.)
       try syncs.check()
       try checkPlace()
       targets.didCommit()
@@ -312,22 +311,22 @@ public final class SQLiteStore: CallStore {
     isMisplaced = false
   }
 
-  /// Gives the room of the reserve to what has been accepted and to retention.
+  /// Releases the reserve for accepted calls and retention.
   private func releaseReserve() {
     guard reserve.release() else { return }
     onShortage?(true)
-    // The log can then begin anew, in the room that it has.
+    // The log can then start again at its beginning, in the room that it has.
     checkpoints.moveAll()
   }
 
-  /// Takes the reserve again if there is room, once nothing is left to remove and to give back.
+  /// Takes the reserve again if there is room, once nothing is left to remove or to give back.
   func takeReserve() {
     guard reserve.isMissing else { return }
     checkpoints.moveAll(cuttingLog: true)
     if reserve.take() { onShortage?(false) }
   }
 
-  /// Removes a call with all that belongs to it, if there is one.
+  /// Removes a call with all its data, if it exists.
   func remove(_ id: CallID) throws(StoreError) {
     try attemptChanges.remove(of: id)
     try labels.remove(try changes.remove(id), of: id)
@@ -335,16 +334,16 @@ public final class SQLiteStore: CallStore {
     try retries.remove(of: id)
   }
 
-  /// Erases a call's payloads: from the tables, and with the next checkpoint from the file, for SQLite overwrites with zeros
-  /// what is deleted. Rows of payloads are always appended, so that no page is split and leaves a copy of them; where calls
-  /// in between are removed, pages may be merged, and then it can (see docs/operating.md).
+  /// Erases a call's payloads: from the tables, and from the file with the next checkpoint, because SQLite overwrites
+  /// deleted data with zeros. Rows of payloads are always appended, so no page is split and leaves a copy of them.
+  /// But if calls in between are removed, pages may be merged, and then a copy can remain (see docs/calls.md).
   private func erase(_ id: CallID, leaving spec: CallSpec) throws(StoreError) {
     if spec.labels.isEmpty { try labels.remove(try changes.labels(of: id), of: id) }
     try changes.erase(id, leaving: spec)
     try attemptChanges.erase(of: id)
   }
 
-  /// A call with, if its webhook will tell of them, its attempts and retries.
+  /// A call; with its attempts and retries, if its webhook will contain them.
   func read(_ id: CallID, namespace: Int64? = nil) throws(StoreError) -> CallRows.Found? {
     let found = try rows.call(id, namespace: namespace)
     guard case .intact(var call) = found else { return found }

@@ -84,13 +84,13 @@ enum Schema {
     guard application == applicationID else {
       throw StoreError(
         kind: .corrupt,
-        message: "\(connection.path) is a database of another program. It was left as it is; name another file.")
+        message: "\(connection.path) is a database of another program. It was not changed; name another file.")
     }
     guard version <= Self.version else {
       throw StoreError(
         kind: .corrupt,
         message: "\(connection.path) was made by a newer version of Redial (schema \(version); this one knows "
-          + "\(Self.version)). It was left as it is; run that version, or restore a backup from before it.")
+          + "\(Self.version)). It was not changed; run that version, or restore an older backup.")
     }
     guard version >= oldest else {
       throw StoreError(

@@ -2,14 +2,14 @@ internal import RedialModel
 
 /// How `calls` says where a call is and why it waits there: in its columns `state` and `waiting`. Nobody else knows.
 ///
-/// Calls in an engine's memory have one `state`, whether an attempt is under way or not: that is said by `waiting`, which
+/// Calls in an engine's memory have one `state`, whether an attempt is in flight or not: `waiting` says that, which
 /// no index holds. An attempt's start then changes the call's row, and not the entry by which the call is found
 /// (measured: a third of what a start cost). Every other state is its own number.
 struct StateColumns: Equatable {
   /// The `state` of calls that are held or running. There are no more of them than an engine's memory holds, so that one
   /// may look through all of them.
   static let inMemory = Int64(StoredState.held.rawValue)
-  /// In `waiting`: the call waits for nothing, for an attempt of it is under way. No `WaitReason` has this number.
+  /// In `waiting`: the call waits for nothing, because its attempt is in flight. No `WaitReason` has this number.
   static let underWay: Int64 = 0
   /// The highest `state` of calls that have not ended.
   static let lastUnfinished = inMemory

@@ -45,11 +45,11 @@ extension StoreError {
   /// What an error of a kind means, and what to do.
   static func advice(for kind: Kind) -> String {
     switch kind {
-    case .full: "Nothing of it was kept. Free some space on that file system; no restart is needed."
-    case .unavailable: "Nothing of it was kept. It may be tried again; check the disk, its mount and its permissions."
+    case .full: "Nothing was written. Free some space on that file system; no restart is needed."
+    case .unavailable: "Nothing was written. It may be tried again; check the disk, its mount and its permissions."
     case .syncFailed:
-      "What was written since the last fsync may be lost, although it can still be read, so nothing is written on top of "
-        + "it. Start Redial again, which begins with what it can make durable. Check the disk if this happens again."
+      "What was written since the last fsync may be lost, although it can still be read, so nothing is added to "
+        + "it. Start Redial again: it continues with the data that is on the disk. Check the disk if this happens again."
     case .corrupt: "Keep a copy of the file and its -wal beside it before anything else, then restore a backup."
     case .inUse, .leaseLost, .keyTaken: "Stop the other process first, or give this one a store of its own."
     }

@@ -1,18 +1,18 @@
 internal import Glibc
 
-/// A store's file on disk, and the lock that keeps it to one process.
+/// A store's file on disk, and the lock that gives it to one process.
 ///
-/// SQLite would let two processes write in turn, and each would run the calls
-/// that the other holds in memory. So the owner of a store holds `flock` on a
-/// file beside it; the kernel gives that up when the process ends, however it ends.
+/// SQLite would let two processes write alternately, and each would run the calls that the other has in memory. So
+/// the owner of a store holds `flock` on a file beside it. The kernel releases the lock when the process ends,
+/// however it ends.
 final class StoreFile {
-  /// The path without links, so that one file has one lock by whatever name it is opened.
+  /// The path without links, so that a file has only one lock, whatever name it is opened by.
   let path: String
   private var lock: Int32
 
-  /// Makes the folder and the file when they are missing, for this user only, and takes the lock.
+  /// Creates the folder and the file if they are missing, for this user only, and takes the lock.
   ///
-  /// - Parameter isShared: Whether others may have it, too.
+  /// - Parameter isShared: Whether others may have it too.
   init(path given: String, isShared: Bool = false) throws(StoreError) {
     path = try Self.resolved(given)
     let lockPath = path + ".lock"
@@ -20,8 +20,8 @@ final class StoreFile {
     guard lock >= 0 else { throw Self.failure("open the lock file", lockPath) }
     guard Self.take(lock, isShared: isShared) else {
       let code = errno
-      // Not by itself: an initializer that throws after it has set everything is followed by `deinit`, which would close
-      // the descriptor again, or rather whatever else had been given its number by then.
+      // Not automatically: an initializer that throws after it has set everything is followed by `deinit`, which
+      // would close the descriptor again, or another file that has been given its number by then.
       close()
       guard code == EWOULDBLOCK else { throw Self.failure("lock", lockPath, code) }
       throw StoreError(
@@ -29,8 +29,8 @@ final class StoreFile {
         message: "\(path) is in use by another process, which holds \(lockPath). "
           + "Stop that process, or give this one a store of its own. Do not delete the lock file.")
     }
-    // SQLite would create it with the process's umask; its log and shared memory take after it. A file that is
-    // there is not touched: closing it would drop the locks that a connection of this process has on it.
+    // SQLite would create it with the process's umask; its log and shared memory take the same mode. An existing file
+    // is not opened: closing it would drop the locks that a connection of this process has on it.
     let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if file >= 0 {
       Glibc.close(file)
@@ -49,13 +49,13 @@ final class StoreFile {
   static func isOwned(_ path: String) -> Bool {
     let lock = open((realPath(path) ?? path) + ".lock", O_RDONLY | O_CLOEXEC)
     guard lock >= 0 else { return false }
-    // Given up at once; an owner that comes in between tries again.
+    // Released at once; an owner that comes in between tries again.
     defer { Glibc.close(lock) }
     return flock(lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
   }
 
-  /// Takes the lock for this process. Somebody who only looks whether it is taken has it for an instant, so it is tried
-  /// more than once.
+  /// Takes the lock for this process. A process that only checks whether it is taken has it for an instant, so this
+  /// tries more than once.
   private static func take(_ lock: Int32, isShared: Bool) -> Bool {
     for _ in 0..<10 {
       if flock(lock, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 { return true }
@@ -66,13 +66,13 @@ final class StoreFile {
     return false
   }
 
-  /// Gives the lock up. The lock file stays: were it deleted, two processes could each lock one of that name.
+  /// Releases the lock. The lock file stays: if it were deleted, two processes could each lock a file of that name.
   func close() {
     if lock >= 0 { Glibc.close(lock) }
     lock = -1
   }
 
-  /// The absolute path of a file, which need not exist, in a folder, which is made when it does not.
+  /// The absolute path of a file, which need not exist, in a folder, which is created if it does not exist.
   private static func resolved(_ path: String) throws(StoreError) -> String {
     if let whole = realPath(path) { return whole }
     let slash = path.lastIndex(of: "/")
@@ -96,11 +96,11 @@ final class StoreFile {
 
   private static func makeOneFolder(_ path: String, in parent: String) throws(StoreError) {
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("make the folder", path) }
-    // That this folder exists has to last as the files in it do.
+    // The entry of this folder must be as durable as the files in it.
     try sync(folder: parent)
   }
 
-  /// Makes it last that the store's files are there.
+  /// Makes the entries of the store's files durable.
   func syncFolder() throws(StoreError) {
     let slash = path.lastIndex(of: "/")
     try Self.sync(folder: slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".")
@@ -108,10 +108,10 @@ final class StoreFile {
 
   private static func sync(folder: String) throws(StoreError) {
     let opened = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    // One that may be searched and not read; its names last as long as its file system cares for.
+    // A folder that may be searched but not read; the file system decides how durable its entries are.
     guard opened >= 0 else { return }
     defer { Glibc.close(opened) }
-    // File systems that have no fsync for folders say so with these.
+    // File systems without fsync for folders report these errors.
     guard fsync(opened) == 0 || errno == EINVAL || errno == EBADF else {
       let code = errno
       throw StoreError(

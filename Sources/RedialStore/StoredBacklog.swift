@@ -44,7 +44,7 @@ struct BacklogQueries {
   init(on connection: SQLiteConnection) throws(StoreError) {
     let scheduled = "state = \(StoredState.scheduled.rawValue)"
     let ordering = WaitReason.ordering.rawValue
-    // One of which the store does not say why it waits has nothing to wait for but its time.
+    // A call without a stored reason waits only for its time.
     let reason = "coalesce(waiting, \(WaitReason.startTime.rawValue))"
     later = try connection.prepare(
       "count what waits for its time",

@@ -35,7 +35,7 @@ public final class StoredBodies: Sendable {
 
 /// Why a body cannot be read, or not to its end.
 public enum StoredBodyError: Error, Sendable, Hashable {
-  /// It is not there any more: its call was erased or removed.
+  /// It is gone: its call was erased or removed.
   case gone
   /// It is there, and not what it is said to be; a clause says what is wrong.
   case damaged(String)
@@ -80,7 +80,8 @@ final class BodyConnection: @unchecked Sendable {
     var opened: OpaquePointer?
     let found = sqlite3_blob_open(connection.handle, "main", "requests", "body", id.rawValue, 0, &opened)
     defer { sqlite3_blob_close(opened) }
-    // That the row or its body is gone is told in this way; as is a damaged schema, which would have kept it from opening.
+    // This is how a missing row or body is reported; and a damaged schema, but with that the store would not have
+    // opened.
     if found == SQLITE_ERROR { throw .gone }
     var result = found
     let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in

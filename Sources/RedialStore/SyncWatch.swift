@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Knows whether an fsync has failed since the store was opened. From then on nothing more may be written, and nothing that
-/// has been written may be acknowledged: see ``DurableStart`` for why, and for what makes it good.
+/// Whether an fsync has failed since the store was opened. After that nothing may be written, and nothing that was
+/// written may be acknowledged. ``DurableStart`` explains why, and how the next start repairs it.
 final class SyncWatch: Sendable {
   private struct State {
     var failure: StoreError?

@@ -14,7 +14,7 @@ final class TargetTable {
   private let setControls: SQLiteStatement
   private let selectControls: SQLiteStatement
   private var remembered: [String: Int64] = [:]
-  /// Keys that the transaction under way has added: unknown again if it is rolled back.
+  /// Keys that the current transaction has added: unknown again if it is rolled back.
   private var added: [String] = []
 
   /// Prepares the statements.

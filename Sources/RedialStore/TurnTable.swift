@@ -1,6 +1,6 @@
 internal import RedialModel
 
-/// Whose turn it is among the calls of one target with one ordering key.
+/// Which of the calls of one target with one ordering key has the turn.
 struct TurnTable {
   private let insertTurn: SQLiteStatement
   private let grant: SQLiteStatement
@@ -47,7 +47,7 @@ struct TurnTable {
       """)
   }
 
-  /// Has a call await its turn, or gives it to it at once if nobody else of the key has it.
+  /// Lets a call wait for its turn, or gives it the turn at once if no other call of the key has it.
   ///
   /// - Parameter namespace: The number of the target's namespace.
   func enter(_ id: CallID, targetID: Int64, namespace: Int64, key: String) throws(StoreError) {
@@ -59,18 +59,18 @@ struct TurnTable {
     guard let holder = try holder(targetID: targetID, key: key) else {
       return try giveTurn(targetID: targetID, key: key)
     }
-    // It may have been given the turn while somebody had it wait in another way.
+    // It may have got the turn while it was set to wait for another reason.
     if holder == id { try schedule(id.rawValue) }
   }
 
-  /// The call whose turn it is.
+  /// The call that has the turn.
   func holder(targetID: Int64, key: String) throws(StoreError) -> CallID? {
     free.bind(1, targetID)
     free.bind(2, text: key)
     return try free.first { row throws(StoreError) in CallID(rawValue: row.integer(0)) }
   }
 
-  /// Notes a call as it is said to stand, and gives no turn; it is an error to give one that somebody else has.
+  /// Records a call as given, without giving turns. It is an error if another call has the turn already.
   ///
   /// - Parameter namespace: The number of the target's namespace.
   func add(
@@ -84,14 +84,14 @@ struct TurnTable {
     try add.run()
   }
 
-  /// Gives each turn that nobody has to the oldest that awaits it. Only an import leaves such turns, until it ends; it
-  /// reads all that await their turn.
+  /// Gives each free turn to the oldest call that waits for it. Only an import leaves free turns, until it ends. It
+  /// reads all calls that wait for their turn.
   func grantFree() throws(StoreError) {
     let free = try awaited.rows { row throws(StoreError) in (targetID: row.integer(0), key: row.text(1)) }
     for turn in free { try giveTurn(targetID: turn.targetID, key: turn.key) }
   }
 
-  /// Ends a call's part in the order, and gives its turn, if it had it, to the oldest that awaits it.
+  /// Removes a call from the order, and gives its turn, if it had it, to the oldest call that waits for it.
   func pass(_ id: CallID) throws(StoreError) {
     row.bind(1, id.rawValue)
     let found = try row.first { row throws(StoreError) in (row.integer(0), row.text(1), row.integer(2) != 0) }

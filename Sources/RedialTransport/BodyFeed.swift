@@ -45,7 +45,7 @@ final class BodyFeed {
     self.deliver = deliver
   }
 
-  /// What libcurl is to be told.
+  /// The return value for libcurl.
   enum Answer {
     /// So many bytes were written.
     case bytes(Int)
@@ -105,7 +105,7 @@ final class BodyFeed {
       if let base = bytes.baseAddress { memcpy(room, base + given, count) }
     }
     given += count
-    // What was handed over need not be held until the next piece is there.
+    // Bytes that were passed on need not be kept until the next piece arrives.
     if given == current.count { (current, given) = ([], 0) }
     return .bytes(count)
   }

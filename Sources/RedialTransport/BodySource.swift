@@ -1,6 +1,6 @@
-/// Where content comes from that is not in memory as a whole.
+/// The source of a body that is not in memory as a whole.
 ///
-/// A transport reads it on threads of its own for that, one thread at a time, in pieces, of which it holds two at most.
+/// A transport reads it on its own threads, one thread at a time, in pieces, and keeps at most two of them.
 public protocol BodySource: AnyObject, Sendable {
   /// How long the content is, in bytes; it is what the request's `Content-Length` says.
   var size: Int { get }

@@ -26,7 +26,7 @@ struct Dialling {
 
   /// Another URL is about to be called.
   ///
-  /// - Returns: Whether it may be, as far as can be told before its name is resolved.
+  /// - Returns: Whether that is allowed, as far as is known before its name is resolved.
   mutating func begin(_ url: String) -> Bool {
     self.url = url
     isSecure = url.utf8.count > 5 && url.utf8[url.utf8.index(url.startIndex, offsetBy: 4)] | 0x20 == UInt8(ascii: "s")

@@ -38,12 +38,12 @@ final class FieldList {
   /// The list, for as long as nothing is changed; nil for an empty one.
   var first: UnsafeMutablePointer<curl_slist>? { start == end ? nil : nodes + start }
 
-  /// Empties the list, and sees to it that there is room: what is in it must not move.
+  /// Empties the list and reserves room: its contents must not move.
   ///
   /// - Parameters:
   ///   - lines: How many lines will be prepended, at most.
   ///   - fields: How many fields will be appended, at most.
-  ///   - bytes: How many bytes the fields' names and values have, and three more for each.
+  ///   - bytes: The bytes of the fields' names and values, plus three for each field.
   func begin(lines: Int, fields: Int, bytes: Int) {
     if bytes > textCapacity {
       text.deallocate()

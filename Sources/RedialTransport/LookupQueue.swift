@@ -1,14 +1,14 @@
 /// Decides which names are looked up, and when, so that names that never get an answer leave room for those that do.
 ///
-/// A lookup cannot be ended from here: its thread blocks until the system's resolver gives up, 10 s in most
-/// installations. So threads are bounded, and shared by what is known of a name:
+/// A lookup cannot be aborted: its thread blocks until the system's resolver gives up, 10 s in most installations. So
+/// the number of threads is limited, and they are shared by how a name behaved before:
 /// - A name that was answered quickly last time starts as long as a thread is free.
-/// - A name of which nothing is known leaves a quarter of the threads to those. Of what is left besides lookups that are
-///   slow already, such names have at most a quarter at a time: however many dead names come at once, the next
-///   second has room again.
+/// - An unknown name leaves a quarter of the threads to those. Of the threads that are left beside lookups that are
+///   already slow, such names get at most a quarter at a time: however many dead names come at once, the next second
+///   has room again.
 /// - A name whose last lookup was slow may have a quarter of the threads, together with all others like it.
 ///
-/// Among names that wait, the newest is first: those who asked for the others are the nearest to giving up.
+/// Of the names that wait, the newest is first: the attempts that wait for the others are closest to giving up.
 struct LookupQueue {
   /// How many lookups may run at a time.
   let limit: Int

@@ -16,7 +16,7 @@ enum NameLookup {
     case noThread
   }
 
-  /// Address space of a thread, in bytes, of which it uses little: room for the modules of the name service.
+  /// Address space of a thread, in bytes. It uses little of it; the modules of the name service need room.
   private static let stackSize = 512 * 1024
 
   /// Everything that a thread needs.

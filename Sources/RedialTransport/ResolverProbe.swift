@@ -8,7 +8,7 @@ internal import Synchronization
 /// A name in `invalid.` is one that never exists (RFC 6761 §6.4), and whoever resolves names can say so without asking
 /// anybody. So a resolver that says anything else, or nothing in time, is down. Asking blocks, and has a thread of its own.
 final class ResolverProbe: Sendable {
-  /// How long an answer is good for.
+  /// How long an answer is valid.
   private static let memory = Duration.seconds(1)
   /// How long an answer may take: the one that is asked has nobody to ask.
   private static let patience = Duration.seconds(2)
@@ -16,7 +16,7 @@ final class ResolverProbe: Sendable {
   private struct State {
     var waiting: [@Sendable (Bool) -> Void] = []
     var last: (isUp: Bool, at: ContinuousClock.Instant)?
-    /// The question under way, and its number.
+    /// The open question, and its number.
     var askedAt: ContinuousClock.Instant?
     var number = 0
   }
@@ -40,7 +40,7 @@ final class ResolverProbe: Sendable {
     let now = ContinuousClock.now
     let turn = state.withLock { state -> Turn in
       if let last = state.last, now - last.at < Self.memory { return .known(last.isUp) }
-      // A question that got no answer in time may still be under way: there is never another beside it.
+      // A question that got no answer in time may still be open: there is never another beside it.
       if let askedAt = state.askedAt, now - askedAt >= Self.patience { return .known(false) }
       state.waiting.append(answer)
       guard state.askedAt == nil else { return .waits }
@@ -83,7 +83,8 @@ final class ResolverProbe: Sendable {
     var found: UnsafeMutablePointer<addrinfo>?
     let code = getaddrinfo("redial-probe.invalid.", nil, nil, &found)
     if let found { freeaddrinfo(found) }
-    // One that finds an address where none is answers all the same; -5 is glibc's EAI_NODATA, for a name without any.
+    // A resolver that finds an address where none exists does answer; -5 is glibc's EAI_NODATA, for a name without
+    // any.
     return code == 0 || code == EAI_NONAME || code == -5
   }
 }

@@ -3,10 +3,10 @@ internal import CLinux
 internal import Glibc
 internal import RedialCore
 
-/// Waits for what libcurl's transfers wait for, by epoll: what a turn costs follows from what happens in it, not from
-/// how many transfers wait.
+/// Waits with epoll for the sockets of libcurl's transfers. The cost of one round depends on the number of events,
+/// not on the number of waiting transfers.
 ///
-/// Not `Sendable`: it belongs to the thread that drives the transfers, but for ``wake()``.
+/// Not `Sendable`: it belongs to the thread that drives the transfers, except for ``wake()``.
 final class SocketEvents {
   private let poll: Int32
   private let bell: Int32
@@ -21,7 +21,7 @@ final class SocketEvents {
   private struct Socket {
     var wanted: UInt32 = 0
     var watched: UInt32 = 0
-    /// Whether it was opened here, so that its end is told here, too.
+    /// Whether it was opened here, so that its closing is reported here too.
     var isOwn = false
   }
 
@@ -43,7 +43,7 @@ final class SocketEvents {
 
   /// Has a multi handle say what it waits for; `self` must outlive it.
   func attach(_ multi: UnsafeMutableRawPointer) -> Bool {
-    // Sound: libcurl calls back within calls of its functions only, all of which this object's owner makes.
+    // Sound: libcurl calls back only within calls of its functions, and only this object's owner makes those.
     let me = Unmanaged.passUnretained(self).toOpaque()
     let code = redial_curl_multi_set_events(
       multi,
@@ -62,7 +62,7 @@ final class SocketEvents {
     return code == CURLM_OK
   }
 
-  /// A socket was opened, whose end will be told by ``closed(_:)``.
+  /// A socket was opened; ``closed(_:)`` will report its closing.
   func opened(_ descriptor: Int32) {
     grow(to: descriptor)
     sockets[Int(descriptor)] = Socket(isOwn: true)
@@ -76,7 +76,7 @@ final class SocketEvents {
 
   /// Has the sockets that a handle opens closed here.
   func closes(of handle: UnsafeMutableRawPointer) -> CURLcode {
-    // Sound: a connection is closed by calls of libcurl's functions only, all of which this object's owner makes.
+    // Sound: a connection is closed only by calls of libcurl's functions, and only this object's owner makes those.
     redial_curl_set_closer(
       handle,
       { me, descriptor in
@@ -156,7 +156,7 @@ final class SocketEvents {
         continue
       }
       guard descriptor < sockets.count, sockets[Int(descriptor)].wanted != 0 else {
-        // Something has come of an idle connection, such as its end; libcurl looks at it when it wants it again.
+        // An event of an idle connection, such as its end; libcurl examines it when it uses the connection again.
         _ = epoll_ctl(poll, EPOLL_CTL_DEL, descriptor, nil)
         if descriptor < sockets.count { sockets[Int(descriptor)].watched = 0 }
         continue

@@ -69,10 +69,10 @@ extension Transfer {
     return String(cString: text)
   }
 
-  /// Has libcurl not look through all addresses at the end of this transfer, unless it is time to.
+  /// Stops libcurl from going through all cached addresses at the end of this transfer, unless it is time for that.
   ///
-  /// How long addresses are good for is also what libcurl prunes by: -1, for ever, switches pruning off. The address of
-  /// this transfer was judged by its age before.
+  /// The lifetime of addresses also controls libcurl's pruning: -1, for forever, turns pruning off. The age of this
+  /// transfer's address was checked before.
   func skipPruning() {
     guard let pruning, last.addressTime != -1, !pruning.isDue() else { return }
     if redial_curl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, -1) == CURLE_OK { last.addressTime = -1 }

@@ -4,7 +4,7 @@ internal import RedialModel
 
 /// Before a request is sent.
 extension Transfer {
-  /// Bodies larger than this are handed over piece by piece; smaller ones leave with the header in one packet.
+  /// Larger bodies are sent piece by piece; smaller ones leave together with the header in one packet.
   private static let copiedBodyBytes = 64 * 1024
   /// Content from this size on may have libcurl ask for leave to send it (RFC 9110 section 10.1.1), which costs a second
   /// where nobody answers: 1 MiB in today's versions, 1 KiB in those before 7.62.
@@ -39,7 +39,7 @@ extension Transfer {
     guard setFields(hop.headers, contentBytes: hop.source?.size ?? hop.body.count) else { return CURLE_OUT_OF_MEMORY }
     received.mayInflate = isInflating && hop.method != "HEAD"
     var code = CURLE_OK
-    // A handle mostly goes on with what it did last, and libcurl keeps what it was told.
+    // A handle is mostly used again for the same target, and libcurl keeps its options.
     if hop.url != last.url {
       code = setURL(hop.url)
       last.url = code == CURLE_OK ? hop.url : ""
@@ -134,11 +134,11 @@ extension Transfer {
       default: break
       }
     }
-    // Not for what libcurl never asks leave for: long lists cost it time.
+    // Not for fields that libcurl never adds: long lists cost it time.
     if contentBytes >= Self.expectableBytes { fields.prepend(FieldList.Line("Expect:")) }
     if !hasType { fields.prepend(FieldList.Line("Content-Type:")) }
-    // Who asks for a coding gets what it asked for, as it came. Libcurl takes the coding off by its option, and would print
-    // a line of it twice that is not in the list.
+    // A call that asks for a coding itself gets the response unchanged. Libcurl decodes by this option, and would
+    // otherwise print a line of it twice that is not in the list.
     if !hasCoding { fields.prepend(FieldList.Line("Accept-Encoding: gzip, deflate")) }
     if !hasAccept { fields.prepend(FieldList.Line("Accept:")) }
     if !hasAgent { fields.prepend(FieldList.Line(userAgentLine)) }

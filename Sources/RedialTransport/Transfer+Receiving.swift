@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Glibc
 
-/// While a request is under way.
+/// While a request is in flight.
 extension Transfer {
   /// A ratio is judged only beyond so many bytes: a page of zeros is no bomb.
   private static let uncheckedBytes = 64 * 1024

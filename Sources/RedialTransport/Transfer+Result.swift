@@ -21,7 +21,7 @@ extension Transfer {
     return (next, left)
   }
 
-  /// Whether it ended for want of an address of the host, of which the name may be at fault, or the resolver here.
+  /// Whether it ended because there was no address of the host. The name may be at fault, or the resolver here.
   func lacksAddress(_ code: CURLcode) -> Bool {
     code == CURLE_COULDNT_RESOLVE_HOST
       || code == CURLE_OPERATION_TIMEDOUT && sends == 0 && dialling.allowed == 0 && dialling.refusal == nil
@@ -53,9 +53,9 @@ extension Transfer {
       + (naming.isSuspended ? 0 : Int(redial_curl_get_offset(handle, CURLINFO_TOTAL_TIME_T)))
   }
 
-  /// What came of the attempt, now that libcurl is done with it.
+  /// The result of the attempt, after libcurl has finished with it.
   ///
-  /// - Parameter limit: The bound at which it was aborted from here, if it was.
+  /// - Parameter limit: The limit at which it was aborted from here, if it was.
   func result(
     _ code: CURLcode, abortedAt limit: TransferEnd.Limit? = nil, isResolverDown: Bool = false
   ) -> TransportResult {
@@ -88,7 +88,7 @@ extension Transfer {
     return result
   }
 
-  /// What came of an attempt that was aborted from here.
+  /// The result of an attempt that was aborted from here.
   func cancelled() -> TransportResult {
     var result = TransportResult.cancelled(id, after: .microseconds(earlier + elapsed))
     result.figures = figures(isSetUp: true)
@@ -123,7 +123,8 @@ extension Transfer {
     } else if sends > 0 {
       figures.phase = .request
     } else if dialling.isSecure, let address = redial_curl_get_text(handle, CURLINFO_PRIMARY_IP), address.pointee != 0 {
-      // The time of the connection is told only once the TLS session stands; the address, as soon as there is a connection.
+      // The time of the connection is known only after the TLS handshake; the address, as soon as there is a
+      // connection.
       figures.phase = .tls
     } else if isSetUp {
       figures.phase = figures.resolved > 0 ? .connect : .resolve

@@ -10,7 +10,7 @@ extension Transfer {
     return code == CURLE_OK ? redial_curl_set_pointer(handle, CURLOPT_POSTFIELDS, nil) : code
   }
 
-  /// Hands over the next bytes of what has been read; libcurl is told to wait when the next piece is not there yet.
+  /// Passes the next bytes that were read to libcurl, or makes it wait if the next piece is not there yet.
   func give(_ room: UnsafeMutablePointer<CChar>, _ size: Int, from feed: BodyFeed) -> Int {
     switch feed.give(room, size) {
     case .bytes(let count): count

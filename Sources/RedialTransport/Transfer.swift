@@ -2,52 +2,53 @@ internal import CCurl
 internal import RedialCore
 internal import RedialModel
 
-/// A libcurl easy handle, and what its callbacks gather of the transfer at hand. It serves one request after another.
+/// A libcurl easy handle, and the data that its callbacks collect for the current transfer. It serves one request
+/// after another.
 ///
 /// Not `Sendable`: it belongs to the thread that drives its transfer.
 final class Transfer {
   let handle: UnsafeMutableRawPointer
   let configuration: TransportConfiguration
-  /// Libcurl writes what it has to say about a failure here.
+  /// Libcurl writes its message about a failure here.
   let message: UnsafeMutablePointer<CChar>
-  /// The request as it was given; a redirect changes what is sent, and leaves this as it is.
+  /// The request as it was given. A redirect changes what is sent, but not this.
   var request: TransportRequest
   var dialling: Dialling
   let fields = FieldList()
-  /// The URL taken apart, which libcurl copies for each request in the place of parsing it.
+  /// The parsed URL, which libcurl copies for each request instead of parsing it again.
   private(set) var parsedURL: OpaquePointer?
   /// The `User-Agent` line of requests that have none of their own; it ends in a zero.
   let userAgentLine: UnsafeMutablePointer<CChar>
-  /// What libcurl was told for the request before, and need not be told again.
+  /// The options that libcurl has from an earlier request and that need not be set again.
   var last = Told()
-  /// Content that is handed over at once, in memory that is used again.
+  /// A body that is passed on at once, in memory that is used again.
   var small = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 1)
-  /// What is told where sockets are opened and closed; nil where nobody waits for them.
+  /// Is informed when sockets are opened and closed; nil if nobody waits for them.
   let events: SocketEvents?
-  /// Says when libcurl is to look through the addresses that it remembers; nil for a transfer by itself.
+  /// Decides when libcurl goes through its cached addresses; nil for a transfer on its own.
   let pruning: AddressPruning?
-  /// How much of the content had left when it was last looked at.
+  /// How much of the body had been sent at the last check.
   var uploaded = 0
-  /// Whether the transfer is libcurl's.
+  /// Whether libcurl has the transfer.
   var isUnderWay = false
-  /// What of the request's content libcurl fetches piece by piece, and how much of it has been fetched.
+  /// The part of the body that libcurl fetches piece by piece, and how much of it has been fetched.
   var upload = Upload()
   var received = Received()
-  /// Takes the body of a 200 in pieces, as it comes, and says whether to go on; nil for a body that is gathered.
+  /// Takes the body of a 200 in pieces, and says whether to continue; nil to collect the body.
   var onPiece: ((UnsafeRawBufferPointer) -> Bool)?
-  /// How often the request was about to be sent.
+  /// How many times the request was about to be sent.
   var sends = 0
-  /// Redirects that were followed, and how long everything took up to the last of them, in microseconds.
+  /// The number of redirects that were followed, and the time until the last of them, in microseconds.
   var redirects = 0
   var earlier = 0
-  /// Whether a request of this attempt was answered, if only by a redirect.
+  /// Whether a request of this attempt got a response, even if only a redirect.
   var hasBeenAnswered: Bool { redirects > 0 }
-  /// Tells the handle's uses apart.
+  /// Distinguishes the uses of this handle.
   var generation: UInt64 = 0
   var isInflating = false
-  /// What is set of TLS for the target that the handle called last.
+  /// The TLS settings of the target that the handle last called.
   var identity: TargetTLS?
-  /// The last address at the other end, and its text with the zero at its end.
+  /// The last address at the other end, and its zero-terminated text.
   var lastAddress: (text: [CChar], address: IPAddress)?
   /// Whether the request went out on a connection that had served before.
   var isReused = false
@@ -65,36 +66,36 @@ final class Transfer {
     var addressTime = 0
   }
 
-  /// Content that libcurl is given as it needs it, so that it makes no copy.
+  /// A body that libcurl gets as it needs it, so that it makes no copy.
   struct Upload {
     var content: [UInt8] = []
     var sent = 0
-    /// Where it comes from in the place of `content`.
+    /// The source of the body, in place of `content`.
     var feed: BodyFeed?
-    /// Whether libcurl asks for it piece by piece, so that an answer may come before it has left.
+    /// Whether libcurl asks for it piece by piece, so that a response may arrive before it is sent.
     var isPiecewise: Bool { feed != nil || !content.isEmpty }
   }
 
-  /// What has come of the response.
+  /// The received part of the response.
   struct Received {
     var head: [UInt8] = []
     var headBytes = 0
     var isHeadWhole = false
-    /// Where in ``head`` the length of the content is told.
+    /// The place in ``head`` of the length of the content.
     var length: Range<Int>?
     var isContradictory = false
     var body: [UInt8] = []
     var bodyLength = 0
     var hasOversizedHead = false
     var wasEnough = false
-    /// Whether libcurl takes the content out of a coding, if there is one, and whether the header tells of one.
+    /// Whether libcurl decompresses the response if it is compressed, and whether the header says that it is.
     var mayInflate = false
     var wasInflated = false
   }
 
   var id: UInt64 { request.id }
 
-  /// - Returns: Nil when libcurl has no memory for it.
+  /// - Returns: Nil if libcurl is out of memory.
   init?(
     configuration: TransportConfiguration, events: SocketEvents? = nil, pruning: AddressPruning? = nil
   ) {
@@ -120,16 +121,16 @@ final class Transfer {
     message.deallocate()
   }
 
-  /// Tells libcurl the URL of the requests to come, and has it take the URL apart once for all of them.
+  /// Sets the URL of the next requests, and makes libcurl parse it once for all of them.
   func setURL(_ text: String) -> CURLcode {
-    // A new one each time: to one that has a URL, another may be a reference that is relative to it.
+    // A new one each time: to one that already has a URL, another text may be a relative reference.
     let parsed = curl_url()
     defer {
       curl_url_cleanup(parsedURL)
       parsedURL = parsed
     }
     let isRead = parsed != nil && curl_url_set(parsed, CURLUPART_URL, text, Self.urlReading) == CURLUE_OK
-    // What cannot be read libcurl reads itself from the text, and says why it cannot.
+    // If it cannot be parsed, libcurl parses the text itself and reports why it cannot.
     let code = redial_curl_set_pointer(handle, CURLOPT_CURLU, isRead ? parsed.map { UnsafeRawPointer($0) } : nil)
     return code == CURLE_OK ? redial_curl_set_text(handle, CURLOPT_URL, text) : code
   }
@@ -141,13 +142,13 @@ final class Transfer {
     pointer.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Has a transfer do something within a callback, without counting one more reference to it; nil for none.
+  /// Runs something on a transfer within a callback, without retaining it again; nil for none.
   static func with<Result>(_ pointer: UnsafeMutableRawPointer?, _ body: (Transfer) -> Result) -> Result? {
-    // Sound: whoever drives the transfer holds it meanwhile.
+    // Sound: the thread that drives the transfer retains it meanwhile.
     pointer.map { Unmanaged<Transfer>.fromOpaque($0)._withUnsafeGuaranteedRef(body) }
   }
 
-  /// A copy of a text with a zero at its end.
+  /// A zero-terminated copy of a text.
   private static func text(_ text: String) -> UnsafeMutablePointer<CChar> {
     let bytes = text.utf8CString
     let copy = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)

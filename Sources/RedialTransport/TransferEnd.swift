@@ -3,10 +3,10 @@ internal import Glibc
 internal import RedialCore
 internal import RedialModel
 
-/// What libcurl tells of a transfer that has ended, and what it means.
+/// What libcurl reports about a transfer that has ended, and what it means.
 ///
-/// The classes follow measurements of libcurl 7.88.1: whether any byte of the request left is told by
-/// `CURLINFO_REQUEST_SIZE`, over HTTP/1.1, in every case that was tried.
+/// The classes follow measurements of libcurl 7.88.1: over HTTP/1.1, `CURLINFO_REQUEST_SIZE` shows in all tested
+/// cases whether any byte of the request was sent.
 struct TransferEnd {
   /// The result code.
   var code: CURLcode
@@ -93,7 +93,7 @@ struct TransferEnd {
       CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_AUTH_ERROR, CURLE_SSL_CLIENTCERT,
     ].map(\.rawValue))
 
-  /// Whether a connection failed for want of something on this side.
+  /// Whether a connection failed because this side had no resources.
   private static func isLocal(_ code: Int32) -> Bool {
     switch code {
     case EMFILE, ENFILE, ENOBUFS, ENOMEM, EADDRNOTAVAIL: true
@@ -119,18 +119,18 @@ struct TransferEnd {
 
   private var description: (code: String, sentence: String) {
     if wasRepeated { return ("connectionClosed", "The target closed a kept connection when the request was sent") }
-    if isContradictory { return ("responseInvalid", "The response says two different lengths of its content") }
+    if isContradictory { return ("responseInvalid", "The response has two different lengths") }
     if hasOversizedHead || (code == CURLE_OUT_OF_MEMORY && requestSize > 0) {
       return ("responseHeaderTooLarge", "The response's header is larger than is accepted")
     }
     switch code {
     case CURLE_COULDNT_RESOLVE_PROXY: return ("proxyUnreachable", "The name of the proxy could not be resolved")
     case CURLE_COULDNT_RESOLVE_HOST where isResolverDown, CURLE_OPERATION_TIMEDOUT where isResolverDown:
-      return ("resolverUnavailable", "No name can be resolved here at present")
+      return ("resolverUnavailable", "No name can be resolved on this machine now")
     case CURLE_COULDNT_RESOLVE_HOST:
       return ("unknownHost", "The name of the host could not be resolved")
     case CURLE_COULDNT_CONNECT where Self.isLocal(systemError):
-      return ("localResources", "No connection could be made for want of resources here")
+      return ("localResources", "No connection could be made: this machine is out of file descriptors or memory")
     case CURLE_COULDNT_CONNECT where isProxied: return ("proxyUnreachable", "No connection to the proxy could be made")
     case _ where tunnelStatus >= 300 && requestSize == 0:
       return ("proxyRefused", "The proxy made no tunnel to the target, and answered \(tunnelStatus)")
@@ -150,18 +150,19 @@ struct TransferEnd {
       return ("certificateNotPinned", "The target's certificate has none of the public keys that it must have")
     case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT:
       return ("clientCertificateUnusable", "The client certificate for the target cannot be used, or was not accepted")
-    case CURLE_SSL_CACERT_BADFILE: return ("issuersUnreadable", "The file of trusted issuers cannot be read")
+    case CURLE_SSL_CACERT_BADFILE:
+      return ("issuersUnreadable", "The file of trusted certificate authorities cannot be read")
     case CURLE_BAD_CONTENT_ENCODING:
-      return ("responseCorrupt", "The content of the response is not in the coding that it says")
+      return ("responseCorrupt", "The response is not in the coding that it names")
     case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND:
-      return ("connectionClosed", "The target closed the connection without an answer")
+      return ("connectionClosed", "The target closed the connection without a response")
     case CURLE_PARTIAL_FILE, CURLE_OK:
-      return ("responseIncomplete", "The target closed the connection within its answer")
+      return ("responseIncomplete", "The target closed the connection during its response")
     case CURLE_UNSUPPORTED_PROTOCOL where requestSize > 0, CURLE_FILESIZE_EXCEEDED, CURLE_WEIRD_SERVER_REPLY,
       CURLE_HTTP2, CURLE_HTTP2_STREAM:
-      return ("responseInvalid", "What the target answered is not HTTP")
+      return ("responseInvalid", "The target's response is not HTTP")
     case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: return ("urlUnusable", "The URL cannot be used")
-    case CURLE_OUT_OF_MEMORY: return ("localResources", "There was not enough memory here")
+    case CURLE_OUT_OF_MEMORY: return ("localResources", "This machine is out of memory")
     default: return ("transferFailed", "The attempt failed")
     }
   }
@@ -174,8 +175,8 @@ struct TransferEnd {
       ("certificateWrongHost", "The target's certificate is for another host")
     case 9: ("certificateNotYetValid", "The target's certificate is not valid yet")
     case 10: ("certificateExpired", "The target's certificate has expired")
-    case 18, 19: ("certificateSelfSigned", "The target's certificate is self-signed, and nothing says to trust it")
-    case 2, 20, 21, 27: ("certificateUntrusted", "The target's certificate is of an issuer that is not trusted")
+    case 18, 19: ("certificateSelfSigned", "The target's certificate is self-signed, and is not trusted")
+    case 2, 20, 21, 27: ("certificateUntrusted", "The issuer of the target's certificate is not trusted")
     case 23: ("certificateRevoked", "The target's certificate was revoked")
     default: ("certificateInvalid", "The target's certificate is not valid")
     }

@@ -65,7 +65,7 @@ extension TransferLoop {
     begin(request, with: transfer, prepared)
   }
 
-  /// Ends what has not begun, for want of its content.
+  /// Ends a transfer that has not begun, because its body is missing.
   private func fail(_ transfer: Transfer, _ fault: BodyFault) {
     guard var result = giveUpAwaiting(transfer) else { return }
     result.outcome = .localFault

@@ -2,7 +2,7 @@ internal import CCurl
 internal import RedialModel
 internal import Synchronization
 
-/// The thread of a transport: libcurl's multi interface, fed from a mailbox.
+/// The thread of a transport: libcurl's multi interface, fed by a mailbox.
 ///
 /// `@unchecked Sendable`: `run` executes once, on one thread, and everything mutable but the mailbox is touched there
 /// alone; `SocketEvents.wake` may be called from any thread.
@@ -11,11 +11,11 @@ final class TransferLoop: @unchecked Sendable {
     case start(TransportRequest)
     case cancel(UInt64)
     case restrict(EgressPolicy)
-    /// A piece of a request's content, or why there is none.
+    /// A piece of a request's body, or why there is none.
     case piece(BodyPiece)
     /// Whether names can be resolved.
     case resolver(isUp: Bool)
-    /// What the lookup of a name has given.
+    /// The result of looking up a name.
     case name(NameAnswer)
     case stop
   }
@@ -33,20 +33,20 @@ final class TransferLoop: @unchecked Sendable {
   private let completions: @Sendable ([TransportResult]) -> Void
   private let mail = Mutex(Mail())
 
-  /// What is under way, by the requests' names.
+  /// The transfers in flight, by the requests' ids.
   var transfers: [UInt64: Transfer] = [:]
-  /// What has ended without an address, while it is found out whose fault that is.
+  /// Transfers that ended without an address, while the cause is being found.
   private var unresolved: [(transfer: Transfer, code: CURLcode)] = []
   private let resolver: ResolverProbe
-  /// What the redirects of a transfer have made of its request; those that were never redirected are not among them.
+  /// The changes that redirects have made to a transfer's request; without transfers that were never redirected.
   private var hops: [UInt64: Hop] = [:]
-  /// How many transfers libcurl was last told of.
+  /// The number of transfers that libcurl last got.
   private var counted = 0
   var firstBytes = TransferTimers()
   var uploads = TransferTimers()
-  /// The names that are looked up, and those that wait for it.
+  /// The names that are being looked up, and those that wait for that.
   var lookups: LookupQueue
-  /// Asks the system for the addresses of a name; it may block.
+  /// Gets the addresses of a name from the system; it may block.
   let resolve: @Sendable (String) -> NameLookup.Result
   /// The requests that wait for each name, and until when.
   var named: [String: Set<UInt64>] = [:]
@@ -55,17 +55,17 @@ final class TransferLoop: @unchecked Sendable {
   private let pruning = AddressPruning()
   var results: [TransportResult] = []
   let bodies = BodyLanes()
-  /// What has not begun, since there is nothing yet of its content: when it was asked for.
+  /// Requests that have not started, because none of their body is there yet; and when the body was requested.
   var awaiting: [UInt64: ContinuousClock.Instant] = [:]
-  /// When it is looked for what has waited for its content too long.
+  /// When to look for transfers that have waited too long for their body.
   var nextLateCheck = ContinuousClock.now
-  /// Tells the contents apart that are read.
+  /// Distinguishes the bodies that are being read.
   var bodyTicket: UInt64 = 0
   private var isStopping = false
 
-  /// Handles without a request that are kept.
+  /// Maximum number of idle handles that are kept.
   private static let maximumIdle = 256
-  /// How often it is looked whether a target takes content that it has answered before it was there.
+  /// How often to check whether a target still takes a body although it has already responded.
   static let uploadPause = Duration.seconds(1)
   /// How long the thread sleeps when libcurl has no timer of its own, in milliseconds; a message wakes it.
   static let longestSleep: Int32 = 60_000
@@ -90,7 +90,7 @@ final class TransferLoop: @unchecked Sendable {
     curl_multi_cleanup(multi)
   }
 
-  /// Hands over messages, from any thread.
+  /// Sends messages, from any thread.
   func post(_ messages: [Message]) {
     let refused = mail.withLock { mail -> [Message] in
       guard !mail.hasEnded else { return messages }
@@ -141,8 +141,9 @@ final class TransferLoop: @unchecked Sendable {
     tell()
   }
 
-  /// Has libcurl keep as many idle connections as are to be kept besides those in use, which it counts among them: else
-  /// slow targets, each with a connection in use, would have every other connection closed after each of its requests.
+  /// Makes libcurl keep the configured number of idle connections besides those in use, because its limit includes
+  /// both. Otherwise slow targets, each with a connection in use, would cause every other connection to be closed
+  /// after each request.
   private func keepIdle() {
     guard transfers.count != counted else { return }
     counted = transfers.count
@@ -158,7 +159,7 @@ final class TransferLoop: @unchecked Sendable {
     }
   }
 
-  /// Whether nothing has come meanwhile; from now on whoever posts something wakes the thread.
+  /// Whether nothing has arrived meanwhile. From now on, a new message wakes the thread.
   private func maySleep() -> Bool {
     mail.withLock { mail in
       mail.isAsleep = mail.messages.isEmpty
@@ -193,7 +194,7 @@ final class TransferLoop: @unchecked Sendable {
     begin(request, with: transfer, transfer.prepare(request))
   }
 
-  /// Begins what could be prepared.
+  /// Starts a transfer, if it could be prepared.
   func begin(_ request: TransportRequest, with transfer: Transfer, _ prepared: CURLcode) {
     let code = add(transfer, prepared)
     guard code == CURLE_OK else {
@@ -211,7 +212,7 @@ final class TransferLoop: @unchecked Sendable {
     guard prepared == CURLE_OK else { return prepared }
     guard curl_multi_add_handle(multi, transfer.handle) == CURLM_OK else { return CURLE_OUT_OF_MEMORY }
     transfer.isUnderWay = true
-    // HTTP/2, over which a server gives room even for little content, is spoken within TLS only.
+    // HTTP/2, in which a server must give room even for a small body, is used only within TLS.
     if transfer.hasContent, transfer.dialling.isSecure || transfer.upload.isPiecewise {
       let entry = TransferTimers.Entry(transfer: transfer, generation: transfer.generation)
       uploads.add(entry, after: Self.uploadPause)
@@ -219,7 +220,7 @@ final class TransferLoop: @unchecked Sendable {
     return CURLE_OK
   }
 
-  /// Goes on with an attempt that was answered by a redirect, if it may.
+  /// Follows the redirect of an attempt, if it may.
   private func follow(_ transfer: Transfer, _ code: CURLcode) -> Bool {
     guard transfer.request.maxRedirects > 0 else { return false }
     let request = transfer.request
@@ -270,7 +271,7 @@ final class TransferLoop: @unchecked Sendable {
     }
   }
 
-  /// Ends what libcurl is done with, or cannot begin.
+  /// Ends a transfer that libcurl has finished, or cannot start.
   func end(_ transfer: Transfer, _ code: CURLcode) {
     remove(transfer)
     if transfer.lacksAddress(code) {
@@ -282,7 +283,7 @@ final class TransferLoop: @unchecked Sendable {
     }
   }
 
-  /// Ends what has no address, now that it is known whose fault that is.
+  /// Ends transfers without an address, now that the cause is known.
   private func settleUnresolved(_ isUp: Bool) {
     for (transfer, code) in unresolved {
       results.append(transfer.result(code, isResolverDown: !isUp))

@@ -2,19 +2,19 @@ internal import CCurl
 internal import Dispatch
 public import RedialModel
 
-/// Makes attempts: HTTP exchanges with targets, many at a time, on one thread that keeps connections alive.
+/// Makes attempts: HTTP requests to targets, many at a time, on one thread that keeps connections alive.
 ///
-/// One attempt is at most one request, and one more for each redirect that it may follow: libcurl's own repetitions are
-/// held back. Neither proxies, cookies nor credentials from the environment are used; of schemes only `http` and `https`.
-/// A process that uses it ignores `SIGPIPE`, which TLS would raise for a peer that has gone.
+/// One attempt is at most one request, and one more for each redirect that it may follow: libcurl must not repeat
+/// requests on its own. Proxies, cookies and credentials of the environment are not used; only the schemes `http` and
+/// `https` are. A process that uses it ignores `SIGPIPE`, which TLS would raise for a peer that has gone.
 public final class Transport: Sendable {
   private let loop: TransferLoop
 
   /// Starts a transport.
   ///
-  /// - Parameter completions: Told the results, in batches, on the transport's thread; it must not block. Each request
-  ///   has exactly one result.
-  /// - Throws: When libcurl cannot be started.
+  /// - Parameter completions: Gets the results, in batches, on the transport's thread; it must not block. Each
+  ///   request has exactly one result.
+  /// - Throws: If libcurl cannot be started.
   public convenience init(
     configuration: TransportConfiguration, completions: @escaping @Sendable ([TransportResult]) -> Void
   ) throws(TransportStartError) {
@@ -33,7 +33,7 @@ public final class Transport: Sendable {
     }
     guard let events = SocketEvents(), events.attach(multi) else {
       curl_multi_cleanup(multi)
-      throw TransportStartError(message: "The transport could not be started: there are no descriptors left for it.")
+      throw TransportStartError(message: "The transport could not be started: out of file descriptors.")
     }
     _ = redial_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maxIdleConnections))
     _ = redial_curl_multi_set_long(
@@ -46,22 +46,22 @@ public final class Transport: Sendable {
 
   deinit { loop.post([.stop]) }
 
-  /// Begins requests, from any thread.
+  /// Starts requests, from any thread.
   public func start(_ requests: [TransportRequest]) {
     loop.post(requests.map { .start($0) })
   }
 
-  /// Puts an egress policy in force, before the first request: where the service itself listens is known only late.
+  /// Sets the egress policy, before the first request: the service's own addresses are known only late.
   public func restrict(to policy: EgressPolicy) {
     loop.post([.restrict(policy)])
   }
 
-  /// Aborts requests at once; those that are not under way have ended already.
+  /// Aborts requests at once; those that are not in flight have already ended.
   public func cancel(_ ids: [UInt64]) {
     loop.post(ids.map { .cancel($0) })
   }
 
-  /// Aborts everything and ends; what was under way, and what comes later, results in `cancelled`.
+  /// Aborts everything and ends. Requests in flight, and later ones, end as `cancelled`.
   public func shutdown() {
     loop.post([.stop])
   }

@@ -3,7 +3,7 @@ public import RedialModel
 
 /// One attempt to make.
 public struct TransportRequest: Sendable {
-  /// The caller's name for it; of two that are under way the names differ.
+  /// The caller's id for it; two requests in flight have different ids.
   public var id: UInt64
   /// An absolute `http` or `https` URL.
   public var url: String
@@ -11,21 +11,21 @@ public struct TransportRequest: Sendable {
   public var method: String
   /// The header fields, in order. The transport adds `Host`, `Content-Length` and, unless given, `User-Agent`.
   public var headers: [HeaderField]
-  /// The content, unless it comes from a source.
+  /// The body, unless it comes from a source.
   public var body: [UInt8]
-  /// Where the content comes from in the place of ``body``: it is read while it is sent. Only a ``Transport`` takes it.
+  /// The source of the body, in place of ``body``: it is read while it is sent. Only a ``Transport`` accepts it.
   public var source: (any BodySource)?
-  /// The most time for the whole attempt; at least 1 ms.
+  /// Maximum time for the whole attempt; at least 1 ms.
   public var timeout: Duration
-  /// The most bytes of the response's body that are kept.
+  /// Maximum bytes of the response's body to keep.
   public var captureLimit: Int
-  /// How many redirects are followed; 0 for none. Each is a request of its own, with what is left of the time.
+  /// Maximum number of redirects to follow; 0 for none. Each is a request of its own, within the rest of the time.
   public var maxRedirects: Int
   /// Names of header fields, in lower case, that a redirect to another origin takes away, beside those that are credentials by
   /// their names.
   public var secretHeaders: [String] = []
 
-  /// What is set about TLS, for the origins that the attempt's requests go to; nil when nothing is.
+  /// TLS settings for the origins of the attempt's requests; nil if there are none.
   public var tls: CallTLS?
 
   /// Creates a request.
@@ -46,29 +46,29 @@ public struct TransportRequest: Sendable {
   }
 }
 
-/// What came of an attempt.
+/// The result of an attempt.
 public struct TransportResult: Sendable {
-  /// The request's name.
+  /// The request's id.
   public var id: UInt64
   /// How far it got.
   public var outcome: OutcomeClass
-  /// The status, when answered.
+  /// The status of the response, if there is one.
   public var status: Int?
-  /// What went wrong, unless answered.
+  /// What went wrong, if there is no response.
   public var error: TransportError?
-  /// The response's header lines, when answered.
+  /// The response's header lines, if there is one.
   public var head = HeaderBlock()
-  /// The first bytes of the response's body, when answered.
+  /// The first bytes of the response's body, if there is one.
   public var body: [UInt8] = []
-  /// Whether the body was longer than what was kept.
+  /// Whether the body was longer than the kept part.
   public var truncated = false
-  /// What it took and how it was made; nil when nothing was begun.
+  /// Phases and sizes of the exchange; nil if it did not start.
   public var figures: ExchangeFigures?
   /// How long it took.
   public var duration: Duration
 }
 
-/// What went wrong with an attempt that got no answer.
+/// What went wrong with an attempt that got no response.
 public struct TransportError: Error, Sendable, Hashable {
   /// A stable word in camelCase, such as `connectionRefused`.
   public var code: String

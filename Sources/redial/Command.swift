@@ -80,7 +80,7 @@ struct Arguments: Sendable {
     }
     guard wantsHelp || command.operandCount.contains(operands.count) else {
       let wanted = command.operands.isEmpty ? "nothing" : command.operands
-      throw CommandError(code: .usage, message: "expected \(wanted) behind the options; see --help")
+      throw CommandError(code: .usage, message: "expected \(wanted) after the options; see --help")
     }
   }
 

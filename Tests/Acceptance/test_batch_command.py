@@ -56,7 +56,7 @@ def test_answers_belong_to_the_lines_that_they_name(batch):
     assert told.returncode == 1 and told.stderr == "redial batch: line 3: no\n"
     _, told = batch([(200, {}, (accepted(1) + accepted(3)).encode())], LINES[:4])
     assert told.returncode == 3 and "Line 3 is the first without an answer." in told.stderr
-    assert "may have been accepted all the same" in told.stderr
+    assert "may have been accepted" in told.stderr
     _, told = batch([(200, {}, b"<html>hello</html>")], LINES[:4])
     assert told.returncode == 3 and "Line 1 is the first without an answer." in told.stderr
 

@@ -2,10 +2,12 @@
 
 import re
 import sqlite3
+import subprocess
 
 import pytest
+import yaml
 
-from processes import ROOT
+from processes import BINARY, ROOT, environment
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 DOOR = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
@@ -69,6 +71,51 @@ def hard(text):
 @pytest.mark.parametrize("page", DOOR + PAGES, ids=lambda page: page.name)
 def test_the_pages_are_in_plain_words(page):
     assert hard(without_code(page.read_text())) == []
+
+
+def test_the_help_is_in_plain_words():
+    def told(*arguments):
+        return subprocess.run([BINARY, *arguments], capture_output=True, text=True, env=environment()).stdout
+
+    commands = re.findall(r"^  ([a-z-]+)  ", told("--help"), re.M)
+    assert len(commands) > 20
+    for arguments in [("--help",), *((command, "--help-all") for command in commands)]:
+        assert hard(told(*arguments)) == [], arguments
+
+
+def texts(node):
+    """What a contract says to people."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in ("summary", "description", "title", "detail") and isinstance(value, str):
+                yield value
+            else:
+                yield from texts(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from texts(value)
+
+
+def test_the_contract_is_in_plain_words():
+    found = list(texts(yaml.safe_load((ROOT / "api/openapi.yaml").read_text())))
+    assert len(found) > 500
+    assert [entry for text in found for entry in hard(text)] == []
+
+
+def literals(code):
+    """The texts in the quotes of a program, without its comments."""
+    code = re.sub(r"^\s*//.*$|<!--.*?-->", "", code, flags=re.M)
+    return re.findall(r'"((?:[^"\\\n]|\\.)*)"|`([^`]*)`', code)
+
+
+def test_the_messages_and_the_dashboard_are_in_plain_words():
+    page = (ROOT / "Sources/RedialService/Dashboard/dashboard.html").read_text()
+    shown = re.findall(r">([^<>{}]+)<", page.partition("<script>")[0])
+    found = [("dashboard.html", text) for text in shown + ["".join(pair) for pair in literals(page)]]
+    for file in sorted((ROOT / "Sources").rglob("*.swift")):
+        found += [(file.name, "".join(pair)) for pair in literals(file.read_text())]
+    assert len(found) > 3000
+    assert [(name, entry) for name, text in found for entry in hard(text)] == []
 
 
 def test_hard_phrases_are_found():

@@ -140,7 +140,7 @@ def test_what_is_no_socket_is_left_alone(serve, tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("dear diary")
     service = serve("--listen", f"unix:{path}")
-    assert service.refuses() == 3 and "no socket" in service.said
+    assert service.refuses() == 3 and "not a socket" in service.said
     assert path.read_text() == "dear diary"
     long = serve("--listen", "unix:/" + "p" * 107)
     assert long.refuses() == 3 and "108 bytes" in long.said

@@ -193,10 +193,10 @@ def test_what_is_exported_is_imported_elsewhere_and_goes_on_there(redial, receiv
     broken = "\n".join([lines[0], "{nonsense", lines[1], lines[2].replace('"url"', '"uri"')]) + "\n"
     answer = run("import", *store, stdin=broken)
     assert answer.returncode == 1, answer
-    assert "imported 2 calls; 0 were there already, 2 lines are no calls" in answer.stdout, answer
+    assert "imported 2 calls; 0 already existed, 2 lines are not calls" in answer.stdout, answer
     assert "line 2: " in answer.stderr and "line 4: " in answer.stderr and "uri" in answer.stderr, answer
     answer = run("import", *store, everything)
-    assert answer.returncode == 0 and "imported 2 calls; 2 were there already" in answer.stdout, answer
+    assert answer.returncode == 0 and "imported 2 calls; 2 already existed" in answer.stdout, answer
     other = redial(folder=folder)
     assert other.get(done)["state"] == "succeeded"
     for identity in waiting:

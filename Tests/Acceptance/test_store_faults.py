@@ -106,7 +106,7 @@ def test_a_failed_sync_ends_the_service_and_the_next_start_makes_it_good(redial,
     # What the service begins with has to be durable as well.
     service.spawn()
     assert service.process.wait(BOUND) == 3
-    assert "what it can make durable" in service.log.read_text()[len(text):]
+    assert "the data that is on the disk" in service.log.read_text()[len(text):]
     faults.off(fault)
     service.start()
     # Whether it was written is for the key to tell: it is accepted once.

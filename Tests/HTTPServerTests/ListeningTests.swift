@@ -134,7 +134,7 @@ struct ListeningTests {
         try TestServer { $0.address = .unix(path: folder.socket) }
       }
       #expect(
-        error?.description == "Cannot listen on unix:\(folder.socket): there is a file that is no socket: "
+        error?.description == "Cannot listen on unix:\(folder.socket): the file there is not a socket: "
           + "move it away or choose another path.")
       #expect(remove(folder.socket) == 0)
     }
@@ -316,7 +316,7 @@ struct ListeningTests {
       }
       #expect(
         error?.description == "Cannot listen on the inherited descriptor \(descriptor) (web): "
-          + "it is no stream socket that listens: see what hands it over.")
+          + "it is not a listening stream socket: check the program that passes it.")
       #expect(fcntl(descriptor, F_GETFD) >= 0)
       close(descriptor)
     }

@@ -19,7 +19,7 @@ public struct CallPolicy: Sendable, Hashable {
   public var deadline: Duration?
   /// The most time that one attempt may take, up to an hour; default 30 seconds.
   public var attemptTimeout: Duration?
-  /// What becomes of a last attempt that could not finish before the deadline; default ``DeadlineRule/LastAttempt/endEarly``.
+  /// What happens to a last attempt that could not finish before the deadline; default ``DeadlineRule/LastAttempt/endEarly``.
   public var lastAttempt: DeadlineRule.LastAttempt?
   /// The time that an attempt must have left before the deadline, up to an hour; default none.
   public var minimumAttemptTime: Duration?
@@ -37,7 +37,7 @@ public struct CallPolicy: Sendable, Hashable {
   public var stopOn: StatusSet?
   /// What is made of `Retry-After`; default respected up to an hour.
   public var retryAfter: RetryAfterRule?
-  /// What becomes of the call while its target's breaker is open; default it waits.
+  /// What happens to the call while its target's breaker is open; by default it waits.
   public var onTrip: TripBehavior?
 
   /// The name of a stored policy; nothing else is said then.

@@ -3,8 +3,8 @@ internal import Foundation
 extension OutgoingCall {
   /// The call as the service reads it: one JSON object. The same call gives the same bytes.
   ///
-  /// - Throws: ``UnsupportedByService`` for what the wire has no words for; `EncodingError` for a body that cannot be
-  ///   encoded.
+  /// - Throws: ``UnsupportedByService`` for a part that the service does not support; `EncodingError` for a body that
+  ///   cannot be encoded.
   func descriptor() throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -89,7 +89,7 @@ public struct OutgoingCall: Sendable {
 
     /// Where the webhook goes.
     public var url: URL
-    /// What is told; all of it by default, and at least one.
+    /// The events that cause a webhook, at least one; all by default.
     public var events: Set<Event>
 
     /// Creates a callback.

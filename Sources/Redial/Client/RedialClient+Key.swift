@@ -1,10 +1,10 @@
 internal import Foundation
 
 extension RedialClient {
-  /// Whether ``apiKey`` goes over a network as anybody on the way can read it: by `http` to another machine than this.
+  /// Whether ``apiKey`` is sent unencrypted over a network: by `http` to another machine.
   ///
-  /// It is sent all the same, since the service itself speaks plain HTTP and what lies before it (a proxy that speaks
-  /// TLS, a private network, a tunnel) is its operator's business; each request leaves a line in ``log``.
+  /// It is still sent, because the service itself speaks plain HTTP, and its operator decides about TLS (a proxy, a
+  /// private network, a tunnel). Each such request leaves a line in ``log``.
   public var sendsKeyInTheClear: Bool {
     guard let apiKey, !apiKey.isEmpty, baseURL.scheme?.lowercased() == "http" else { return false }
     let host = (baseURL.host ?? "").lowercased()

@@ -9,11 +9,10 @@ extension RedialClient {
   ///
   /// - Parameters:
   ///   - call: The call.
-  ///   - idempotencyKey: By what the service tells a repetition of this submit from another call, 1 to 255 printable ASCII
-  ///     characters: a repetition is answered with the call that was accepted first. Nil for a new one each time, or none
-  ///     without ``idempotentSubmit``.
-  /// - Throws: Before anything is sent ``UnsupportedByService``, for a policy that the service has no words for, and
-  ///   `EncodingError`, for a JSON body that cannot be encoded; else what every operation throws.
+  ///   - idempotencyKey: Identifies this submission, 1 to 255 printable ASCII characters: a repetition is answered with
+  ///     the call that was accepted first. Nil for a new one each time, or none without ``idempotentSubmit``.
+  /// - Throws: Before anything is sent: ``UnsupportedByService`` for a policy that the service does not support, and
+  ///   `EncodingError` for a JSON body that cannot be encoded. Else what every operation throws.
   ///   ``RedialTransportError/mayHaveBeenAccepted`` says whether the call may exist.
   public func submit(_ call: OutgoingCall, idempotencyKey: String? = nil) async throws -> SubmittedCall {
     try await submit(call, idempotencyKey, waiting: .zero)
@@ -40,7 +39,7 @@ extension RedialClient {
   /// - Parameters:
   ///   - calls: The calls.
   ///   - idempotencyKey: As for ``submit(_:idempotencyKey:)``, for the whole; at most 240 characters.
-  /// - Returns: What became of each, in their order.
+  /// - Returns: The result of each, in their order.
   public func submit(
     batch calls: [OutgoingCall], idempotencyKey: String? = nil
   ) async throws -> [Result<SubmittedCall, RedialProblem>] {
@@ -155,7 +154,7 @@ extension RedialClient {
   /// How long the service may be asked to hold an answer back, so that an attempt does not run out of time over it.
   var longestHold: Duration { max(.zero, min(longestWait, policy.attemptTimeout * 2 / 3)) }
 
-  /// The service reads no body here. One is sent all the same, since a body that was never begun proves that the
+  /// The service reads no body here. One is still sent, because a body that was never begun proves that the
   /// request never left.
   private func operate(_ operation: String, on id: String) async throws -> RedialCall {
     try await exchange(ServiceRequest("POST", ["v1", "calls", id, operation], body: Data("{}".utf8)))
@@ -168,7 +167,7 @@ private struct Listed<Element: Decodable & Sendable>: Decodable, Sendable {
   var data: [Element]
 }
 
-/// What became of one call of a batch.
+/// The result of one call of a batch.
 private struct BatchItem: Decodable, Sendable {
   var status: Int
   var call: RedialCall?

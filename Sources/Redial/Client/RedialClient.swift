@@ -14,16 +14,15 @@ public import Foundation
 /// let call = try await client.result(of: submitted.id)       // succeeded, failed or cancelled
 /// ```
 ///
-/// The client's own requests are retried, too, by ``policy``, as far as that is safe. Questions are retried whatever
-/// failed, and so is a submit, which carries a key by which the service tells a repetition from another call
-/// (``idempotentSubmit``). What else changes something (``cancel(_:)``, ``retry(_:)``) is retried only when the service
-/// provably has not accepted it: the request was never sent, or the answer was 429, 503 or 507, which accept nothing.
+/// The client's own requests are retried too, by ``policy``, as far as that is safe. Queries are always retried, and so
+/// is a submission, because its key lets the service recognize a repetition (``idempotentSubmit``). Other changes
+/// (``cancel(_:)``, ``retry(_:)``) are retried only if the service certainly has not accepted them: the request was never
+/// sent, or the answer was 429, 503 or 507, which accept nothing.
 ///
 /// A value; copies share the session and nothing else.
 ///
-/// Every operation throws ``RedialProblem`` for what the service refuses, ``RedialTransportError`` when no answer came,
-/// ``UnexpectedAnswer`` for an answer that is none of a Redial service, and `CancellationError` when its task is
-/// cancelled.
+/// Every operation throws ``RedialProblem`` if the service refuses, ``RedialTransportError`` if no answer came,
+/// ``UnexpectedAnswer`` if the answer is not from a Redial service, and `CancellationError` if its task is cancelled.
 public struct RedialClient: Sendable {
   /// Where the service is, perhaps with a path before its own paths.
   public var baseURL: URL

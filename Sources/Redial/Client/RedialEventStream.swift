@@ -103,8 +103,8 @@ public struct RedialEventStream: AsyncSequence, Sendable {
 
     /// The next event.
     ///
-    /// - Throws: ``RedialProblem`` for what the service refuses, ``RedialTransportError`` when it cannot be reached within
-    ///   the client's policy, ``UnexpectedAnswer`` for what is not an event, and `CancellationError`.
+    /// - Throws: ``RedialProblem`` if the service refuses, ``RedialTransportError`` if it cannot be reached within the
+    ///   client's policy, ``UnexpectedAnswer`` for data that is not an event, and `CancellationError`.
     public mutating func next() async throws -> RedialEvent? {
       while true {
         if let event = pending.popFirst() { return event }

@@ -11,7 +11,7 @@ public struct UnsupportedByService: Error, Hashable, CustomStringConvertible {
   }
 
   /// For people.
-  public var description: String { "the service cannot be told \(part): \(reason)" }
+  public var description: String { "the service does not support \(part): \(reason)" }
 
   /// Passes on a number that lies in the range that the service takes.
   static func check<Value: Comparable>(_ value: Value, in range: ClosedRange<Value>, part: String) throws -> Value {

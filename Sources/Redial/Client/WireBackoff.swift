@@ -17,7 +17,7 @@ struct WireBackoff: Encodable {
 
   init(_ backoff: Backoff) { self.backoff = backoff }
 
-  /// - Throws: ``UnsupportedByService``, naming the part, for what the wire has no words for.
+  /// - Throws: ``UnsupportedByService``, naming the part that the service does not support.
   func encode(to encoder: any Encoder) throws {
     var members = encoder.container(keyedBy: Key.self)
     try encodeCurve(to: &members)

@@ -15,7 +15,7 @@ struct WirePolicy: Encodable {
 
   init(_ policy: CallPolicy) { self.policy = policy }
 
-  /// - Throws: ``UnsupportedByService``, naming the part, for what the wire has no words for.
+  /// - Throws: ``UnsupportedByService``, naming the part that the service does not support.
   func encode(to encoder: any Encoder) throws {
     if let name = policy.storedName {
       var text = encoder.singleValueContainer()

@@ -32,7 +32,7 @@ public protocol RetryHelper: AnyObject, Sendable {
 public struct RetrySignal: Sendable {
   private let fire: @Sendable () -> Bool
 
-  /// A signal that does what it is told; for trying out a helper without an operation.
+  /// A signal for testing a helper without an operation.
   public init(_ fire: @escaping @Sendable () -> Bool) {
     self.fire = fire
   }

@@ -36,7 +36,7 @@ public final class RetryOperationWrapper<Base: Operation>: RetryingOperation, @u
   ///   - queue: Where the operations run; nil for a queue of the library's own, without a bound. Not the queue that the
   ///     wrapper is in, if that has a bound: wrappers could fill it, and wait in vain for what they wrap.
   ///   - timers: Where the waits for a delay get their timers.
-  ///   - logger: Takes what the wrapper has to tell; nil for silence.
+  ///   - logger: Gets the wrapper's log lines; nil for none.
   ///   - needsRetry: Whether the operation, which has finished, needs to run again, and when; nil for no.
   ///   - operationForRetrying: Makes a fresh operation, not started, out of the one that ran last. When it throws there
   ///     is no retry.

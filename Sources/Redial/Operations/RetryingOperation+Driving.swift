@@ -54,7 +54,7 @@ extension RetryingOperation {
     didChangeValue(forKey: Key.isFinished)
   }
 
-  /// The properties whose changes Foundation's queues and dependencies want to be told of.
+  /// The properties whose changes Foundation's queues and dependencies observe.
   enum Key {
     static let isExecuting = "isExecuting"
     static let isFinished = "isFinished"

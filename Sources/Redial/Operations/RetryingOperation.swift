@@ -88,7 +88,7 @@ open class RetryingOperation: Operation, @unchecked Sendable {
     // Asked before the lock is taken: a subclass may have its own idea of it.
     let isCancelled = isCancelled
     let tookEffect = change { !isCancelled && $0.retry() }
-    if !tookEffect { log("was told to retry now, but is not waiting") }
+    if !tookEffect { log("should retry now, but is not waiting") }
     return tookEffect
   }
 
@@ -163,7 +163,7 @@ open class RetryingOperation: Operation, @unchecked Sendable {
   final func end(_ wait: RetryWait?) {
     let helpers = isCancelled ? nil : wait.map(helpers)
     let tookEffect = change { $0.baseEnded(retryWith: helpers) }
-    if !tookEffect { log("was told that its base operation has ended, but none is running") }
+    if !tookEffect { log("got the end of its base operation, but none is running") }
   }
 
   private func helpers(for wait: RetryWait) -> [any RetryHelper] {

@@ -16,8 +16,7 @@ public struct Retrier: Sendable {
   public var breaker: SharedCircuitBreaker?
   /// A budget of retries that this work shares with other work.
   public var budget: SharedRetryBudget?
-  /// Where successes on the same target are told and heard of: one cuts a wait in backoff short, though never a wait that
-  /// the target has asked for.
+  /// Shares successes on the same target: one cuts a backoff wait short, but never a wait that the target has asked for.
   public var successes: SuccessSignals.Target?
   /// What an error means. The default asks the error (``RetryOutcomeProviding``), and takes any other for
   /// ``AttemptOutcome/maybeSent``.
@@ -26,7 +25,7 @@ public struct Retrier: Sendable {
   public var throwing = RetryThrowing.history
   /// What it is called in events and log lines.
   public var name: String
-  /// Where events are told.
+  /// Receives the events.
   public var events: (any RetryObserver)?
   /// Where log lines go; nowhere by default. They hold no secrets of requests: errors are described by their own words.
   public var log: (@Sendable (String) -> Void)?
@@ -139,7 +138,7 @@ public struct Retrier: Sendable {
   }
 }
 
-/// One attempt, as the work is told of it.
+/// One attempt, as the work sees it.
 public struct RetryAttempt: Sendable, Hashable {
   /// Its number, from 1.
   public var number: Int

@@ -53,7 +53,7 @@ public struct RetryObservers: RetryObserver {
   }
 }
 
-/// Where events are told, and from where any number of listeners hear them.
+/// Receives events and passes them to any number of listeners.
 ///
 /// ```swift
 /// let events = RetryEvents()

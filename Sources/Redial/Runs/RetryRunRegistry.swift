@@ -1,6 +1,6 @@
 /// The runs that are under way. It holds them while they run, and not a moment longer.
 public final class RetryRunRegistry: Sendable {
-  /// Where runs are listed unless they are told otherwise.
+  /// Lists runs by default.
   public static let shared = RetryRunRegistry()
 
   private let entries = Guarded<[ObjectIdentifier: RetryRun]>([:])

@@ -8,7 +8,7 @@
 ///
 /// When it closes, those who wait come back bit by bit: ``BreakerRecovery``.
 public final class SharedCircuitBreaker: Sendable {
-  /// What is told of a change: the state before and after.
+  /// A change: the state before and after.
   public typealias ChangeHandler = @Sendable (CircuitBreaker.State, CircuitBreaker.State) -> Void
 
   private struct State {
@@ -34,7 +34,7 @@ public final class SharedCircuitBreaker: Sendable {
   ///   - name: What it is called in events.
   ///   - recovery: How the calls come back when it has closed.
   ///   - clock: The time.
-  ///   - events: Where changes are told.
+  ///   - events: Receives the changes.
   public init(
     _ settings: CircuitBreakerSettings = CircuitBreakerSettings(), name: String = "breaker",
     recovery: BreakerRecovery = BreakerRecovery(), clock: any RetryClock = SystemRetryClock(),
@@ -113,7 +113,7 @@ public final class SharedCircuitBreaker: Sendable {
     change { state, now in state.breaker.acquire(at: now) }
   }
 
-  /// Gives a permit back with what became of the call; nil, and one that is out of date, change nothing.
+  /// Returns a permit with the result of the call; nil, and one that is out of date, change nothing.
   public func record(_ result: CircuitBreaker.Result, of permit: CircuitBreaker.Permit?, took: Duration = .zero) {
     guard let permit else { return }
     change { state, now in state.breaker.record(result, of: permit, took: took, at: now) }

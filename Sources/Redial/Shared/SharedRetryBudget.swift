@@ -22,7 +22,7 @@ public final class SharedRetryBudget: Sendable {
     budget.withLock { $0.withdraw(for: cause, at: clock.now) }
   }
 
-  /// Says what became of an attempt: of a retry, with its withdrawal, or of a first try, with none.
+  /// Records the result of an attempt: of a retry, with its withdrawal, or of a first attempt, without one.
   public func end(_ outcome: RetryBudget.Outcome, of withdrawal: RetryBudget.Withdrawal? = nil) {
     budget.withLock { $0.end(outcome, of: withdrawal, at: clock.now) }
   }

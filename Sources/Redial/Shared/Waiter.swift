@@ -1,4 +1,4 @@
-/// Waits to be told, once; a cancelled task waits no longer.
+/// Waits for one signal; a cancelled task stops waiting.
 final class Waiter: Sendable {
   private enum Phase {
     case new

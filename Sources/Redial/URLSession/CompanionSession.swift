@@ -74,7 +74,7 @@ final class ExchangeRouter: NSObject, URLSessionDataDelegate {
 }
 
 #if canImport(FoundationNetworking)
-  /// What the caller's delegate decides or is told of. Elsewhere a task has a delegate of its own for it.
+  /// The decisions and events of the caller's delegate. On other platforms a task has its own delegate for them.
   extension ExchangeRouter {
     /// An answer of 401 that asks for a password (`WWW-Authenticate: Basic`) is a challenge here, and one that takes the
     /// default way without a credential is never heard of again. It is declined: the answer is what the exchange has

@@ -33,7 +33,7 @@ final class Exchange: Sendable {
     case collecting(Waiter, URLResponse, Data, limit: Int)
     /// The content goes to a file. Leads to `ended`.
     case writing(Waiter, URLResponse, ContentFile)
-    /// The head was handed out, and the content follows it. Leads to `ended`.
+    /// The head was delivered, and the content follows it. Leads to `ended`.
     case streaming(AsyncThrowingStream<Data, any Error>.Continuation)
     /// Nothing that comes later changes anything. The error is for who has not begun to wait.
     case ended((any Error)?)
@@ -155,7 +155,7 @@ final class Exchange: Sendable {
   /// Takes the end.
   func end(_ task: URLSessionTask, _ error: (any Error)?) {
     let error = error.map { Self.sayingWhatItWas($0, of: task) }
-    // A redirection that is not followed is an answer of which a delegate is not always told before its end.
+    // A delegate does not always see a redirect that is not followed before the task's end.
     if error == nil, !hasHead, let response = task.response { receive(response, of: task) }
     let last = stage.withLock { stage in
       let last = stage

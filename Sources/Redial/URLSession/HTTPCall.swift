@@ -11,13 +11,12 @@ public final class HTTPCall: Sendable {
 
   fileprivate init(_ task: Task<Void, Never>) { self.task = task }
 
-  /// Ends the call, also during a wait: its handler is told ``HTTPCallError/cancelled``, unless it was told of an end
-  /// before.
+  /// Ends the call, also during a wait: its handler gets ``HTTPCallError/cancelled``, unless it got an end before.
   public func cancel() { task.cancel() }
 }
 
 extension URLSession {
-  /// Sends a request until it succeeds, loads the content, and tells the end, exactly once:
+  /// Sends a request until it succeeds, loads the content, and reports the end exactly once:
   ///
   /// ```swift
   /// session.perform(request, completionQueue: .main) { result in
@@ -32,7 +31,7 @@ extension URLSession {
   ///   - request: The request.
   ///   - options: How to retry it.
   ///   - completionQueue: Where the handler is called; without one, on whatever thread the call ends.
-  ///   - completion: What is told of the end.
+  ///   - completion: Called with the end.
   /// - Returns: The way to cancel it.
   @discardableResult
   public func perform(

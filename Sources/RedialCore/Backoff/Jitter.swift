@@ -20,7 +20,7 @@ public enum Jitter: Sendable, Hashable {
   /// `d + r·a·(i + 1)`, as Sidekiq and Faktory have it.
   case additivePerRetry(Duration)
 
-  /// What the wait is multiplied by, for a draw `r` in [0, 1); 1 for what is added.
+  /// The factor of the wait, for a draw `r` in [0, 1); 1 for jitter that is added.
   public func scale(_ r: Double) -> Double {
     switch self {
     case .none, .additive, .additivePerRetry: return 1

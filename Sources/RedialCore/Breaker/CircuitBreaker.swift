@@ -54,7 +54,7 @@ public struct CircuitBreaker: Sendable, Hashable {
     case metricsOnly
   }
 
-  /// The right to make one call, to be given back with what became of it.
+  /// The right to make one call, to be returned with the call's result.
   public struct Permit: Sendable, Hashable {
     /// The breaker's generation when the permit was given.
     public var generation: UInt64
@@ -75,7 +75,7 @@ public struct CircuitBreaker: Sendable, Hashable {
     case rejected(until: Timestamp)
   }
 
-  /// What became of a call that had a permit.
+  /// The result of a call that had a permit.
   public enum Result: Sendable, Hashable {
     /// The target works.
     case success
@@ -170,12 +170,12 @@ public struct CircuitBreaker: Sendable, Hashable {
     }
   }
 
-  /// Takes a permit back with what became of the call. A permit of an earlier generation, or one that has expired,
+  /// Takes a permit back with the result of the call. A permit of an earlier generation, or one that has expired,
   /// changes nothing.
   ///
   /// - Parameters:
-  ///   - result: What became of the call.
-  ///   - permit: What ``acquire(at:)`` gave it.
+  ///   - result: The result of the call.
+  ///   - permit: The permit from ``acquire(at:)``.
   ///   - took: How long the call took, for the rate of slow calls.
   ///   - now: The time of its end.
   public mutating func record(

@@ -32,13 +32,13 @@ public struct CircuitBreakerSettings: Sendable, Hashable {
   /// How long a half-open breaker waits for probes under way, from the first of them, before it counts them as failed.
   /// One that nobody calls, or whose probes say nothing, goes on waiting for a verdict.
   public var probeTimeout: Duration
-  /// How long a permit is good for: a result that comes in later changes nothing, and a probe's place is free again.
+  /// How long a permit is valid: a later result changes nothing, and a probe's place is free again.
   /// The default is longer than any attempt may take.
   public var permitLease: Duration
 
   /// How far back the rates look.
   public enum Window: Sendable, Hashable {
-    /// The outcomes of so much time, forgotten in steps of a tenth of it.
+    /// The outcomes of this much time, forgotten in steps of a tenth of it.
     case time(Duration)
     /// So many outcomes, 1...``CircuitBreakerSettings/largestWindow``.
     case calls(Int)

@@ -1,4 +1,4 @@
-/// Outcomes of the recent past, for a breaker to judge by.
+/// Recent outcomes, by which a breaker decides.
 ///
 /// Storage is reserved once; recording and counting allocate nothing.
 public struct SlidingWindow: Sendable, Hashable {

@@ -1,7 +1,7 @@
-/// What became of one attempt, as far as its sender can know.
+/// The result of one attempt, as far as its sender can know.
 ///
-/// The class says how far the request got, since that alone decides whether it
-/// may safely be sent again: a request that provably never left may always be
+/// The class says how far the request got, because only that decides whether it
+/// may safely be sent again: a request that certainly was not sent may always be
 /// repeated, one that may have been executed only if it is idempotent.
 public enum OutcomeClass: UInt8, Sendable, Hashable, CaseIterable {
   /// A complete response was received; its status says the rest.

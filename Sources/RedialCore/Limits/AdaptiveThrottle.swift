@@ -5,9 +5,9 @@
 /// Throttling", with K = 2 over two minutes). So about K times as many reach an overloaded target as it accepts; and
 /// since p is never 1, a few still reach one that accepts none, by which its recovery is noticed.
 ///
-/// A request counts when it is known what became of it: refused here, or answered. What is still under way counts
-/// for nothing, so that a burst against an idle target is not taken for a wave of refusals; and an attempt that was
-/// cancelled, or failed on this side, is not recorded at all. Nothing is allocated.
+/// A request counts when its result is known: refused here, or answered. Requests in flight do not count, so that a
+/// burst to an idle target does not look like a wave of refusals. An attempt that was cancelled, or failed on this
+/// side, is not recorded at all. Nothing is allocated.
 public struct AdaptiveThrottle: Sendable, Hashable {
   /// The least and the most that ``multiplier`` can be.
   public static let multipliers = 1.0...1000.0

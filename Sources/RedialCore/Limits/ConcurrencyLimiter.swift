@@ -22,7 +22,7 @@ public struct ConcurrencyLimiter: Sendable, Hashable {
     case gradient2(Gradient2Limit = Gradient2Limit())
   }
 
-  /// What became of a request.
+  /// The result of a request.
   public enum Outcome: Sendable, Hashable {
     /// It was answered, after this time.
     case success(took: Duration)
@@ -65,7 +65,7 @@ public struct ConcurrencyLimiter: Sendable, Hashable {
     return true
   }
 
-  /// Gives a place back, with what became of its request. Without a place taken it changes nothing.
+  /// Gives a place back, with the result of its request. Without a place taken it changes nothing.
   public mutating func release(_ outcome: Outcome) {
     guard inFlight > 0 else { return }
     let next = judged(outcome)

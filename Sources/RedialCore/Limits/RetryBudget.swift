@@ -25,7 +25,7 @@ public struct RetryBudget: Sendable, Hashable {
     case throttling = 1
   }
 
-  /// What became of an attempt.
+  /// The result of an attempt.
   public enum Outcome: UInt8, Sendable, Hashable, CaseIterable {
     /// The target did what it was asked.
     case success = 0
@@ -37,7 +37,7 @@ public struct RetryBudget: Sendable, Hashable {
     case neverSent = 3
   }
 
-  /// The right to one retry, to be given back with what became of it, once.
+  /// The right to one retry, to be returned once, with the retry's result.
   public struct Withdrawal: Sendable, Hashable {
     /// What the retry has cost; 0 unless the rule counts tokens.
     public let cost: Tokens
@@ -102,7 +102,7 @@ public struct RetryBudget: Sendable, Hashable {
     return isLent ? Withdrawal(cost: cost, withdrawnAt: now) : nil
   }
 
-  /// Says what became of an attempt: of a retry, with its withdrawal, or of a first try, with none.
+  /// Records the result of an attempt: of a retry, with its withdrawal, or of a first attempt, without one.
   public mutating func end(_ outcome: Outcome, of withdrawal: Withdrawal? = nil, at now: Timestamp) {
     switch state {
     case .tokens(var budget):

@@ -2,7 +2,7 @@
 struct Share: Sendable, Hashable {
   let millionths: Int64
 
-  /// A share within 0...`most`, rounded to the nearest millionth; 0 for what is not a number. `most` is 100 at most.
+  /// A share within 0...`most`, rounded to the nearest millionth; 0 if it is not a number. `most` is 100 at most.
   init(_ share: Double, atMost most: Double) {
     let clamped = share > 0 ? min(share, most, 100) : 0
     millionths = Int64((clamped * 1_000_000).rounded())

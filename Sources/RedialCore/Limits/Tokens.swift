@@ -9,7 +9,7 @@ public struct Tokens: Sendable, Hashable, Comparable, ExpressibleByIntegerLitera
   /// The most that a bucket can hold.
   public static let most = Tokens(thousandths: 1_000_000)
 
-  /// That many tokens, clamped to 0...1000 and cut to three decimal places; 0 for what is not a number.
+  /// That many tokens, clamped to 0...1000 and cut to three decimal places; 0 if it is not a number.
   public init(_ tokens: Double) {
     let clamped = tokens > 0 ? min(tokens, 1000) : 0
     // A hair is added before the cut: in binary, 1.001 is 1000.999… thousandths.

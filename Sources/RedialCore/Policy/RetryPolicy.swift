@@ -4,7 +4,7 @@ public struct RetryPolicy: Sendable, Hashable {
   public var maxAttempts: Int
   /// The most time from the start of the call to its end; what it counts is said by ``deadlineRule``.
   public var deadline: Duration
-  /// What the deadline counts, and what becomes of an attempt that it would cut short.
+  /// What the deadline counts, and what happens to an attempt that it would cut short.
   public var deadlineRule: DeadlineRule
   /// The most time that one attempt may take.
   public var attemptTimeout: Duration
@@ -20,7 +20,7 @@ public struct RetryPolicy: Sendable, Hashable {
   public var stopOn: StatusSet
   /// What to make of the target's `Retry-After`.
   public var retryAfter: RetryAfterRule
-  /// What becomes of a call whose target's breaker is open.
+  /// What happens to a call while its target's breaker is open.
   public var onTrip: TripBehavior
 
   /// As many attempts as the deadline leaves time for.
@@ -89,7 +89,7 @@ extension RetryPolicy {
   }
 }
 
-/// What a deadline counts, and what becomes of the last attempt before it.
+/// What a deadline counts, and what happens to the last attempt before it.
 public struct DeadlineRule: Sendable, Hashable {
   /// What counts as the time that a call has had.
   public enum Measure: UInt8, Sendable, Hashable, CaseIterable {
@@ -100,7 +100,7 @@ public struct DeadlineRule: Sendable, Hashable {
     case sumOfWaits
   }
 
-  /// What becomes of a retry whose attempt could not finish before the deadline.
+  /// What happens to a retry whose attempt could not finish before the deadline.
   public enum LastAttempt: UInt8, Sendable, Hashable, CaseIterable {
     /// There is none: the call ends now.
     case endEarly
@@ -110,7 +110,7 @@ public struct DeadlineRule: Sendable, Hashable {
 
   /// What counts.
   public var measure: Measure
-  /// What becomes of the last attempt.
+  /// What happens to the last attempt.
   public var lastAttempt: LastAttempt
   /// The time that an attempt must have left before the deadline to be made at all.
   public var minimumAttemptTime: Duration
@@ -137,7 +137,7 @@ public enum InitialDelay: Sendable, Hashable {
 
 /// What to make of `Retry-After` (RFC 9110 §10.2.3).
 public struct RetryAfterRule: Sendable, Hashable {
-  /// What becomes of a call that is told to wait for longer than the maximum.
+  /// What happens to a call whose target asks for a longer wait than the maximum.
   public enum Beyond: UInt8, Sendable, Hashable, CaseIterable {
     /// It ends, rather than retry earlier than told.
     case stop
@@ -152,7 +152,7 @@ public struct RetryAfterRule: Sendable, Hashable {
   public var isRespected: Bool
   /// The longest that is waited for as a matter of course.
   public var maximum: Duration
-  /// What becomes of a call that is told to wait for longer.
+  /// What happens to a call whose target asks for a longer wait.
   public var beyond: Beyond
   /// By how much of itself, 0...1, the wait that the target asks for is lengthened at most, at random: clients that were
   /// told the same then do not come back together. It is never shortened. What lies outside counts as the nearer end.
@@ -169,7 +169,7 @@ public struct RetryAfterRule: Sendable, Hashable {
   }
 }
 
-/// What becomes of a call whose target's breaker is open.
+/// What happens to a call while its target's breaker is open.
 public enum TripBehavior: Sendable, Hashable {
   /// It waits until the breaker lets it through, and is not charged an attempt.
   case wait

@@ -26,8 +26,8 @@ extension Duration {
     Double(wholeMicroseconds) / 1_000_000
   }
 
-  /// A span of that many seconds, to the microsecond: 0 for what is negative or
-  /// not a number, ``longest`` for what is too long.
+  /// A span of that many seconds, to the microsecond: 0 if it is negative or
+  /// not a number, ``longest`` if it is too long.
   public init(clampingSeconds seconds: Double) {
     guard seconds > 0 else {
       self = .zero

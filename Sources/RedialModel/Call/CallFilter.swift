@@ -1,8 +1,8 @@
 public import RedialCore
 
-/// Which calls are meant: those for which every condition that is given holds.
+/// Selects calls: those for which all given conditions hold.
 public struct CallFilter: Sendable, Hashable {
-  /// Only those of this namespace; it is no condition that a client could give.
+  /// Only calls of this namespace; clients cannot set it.
   public var namespace = Namespace.default
   /// Only those of this kind.
   public var kind: CallKind
@@ -18,7 +18,7 @@ public struct CallFilter: Sendable, Hashable {
   public var createdBefore: Timestamp?
   /// Only those whose last attempt was answered with one of these statuses.
   public var statuses: ClosedRange<Int>?
-  /// Only those whose last attempt came out so.
+  /// Only those whose last attempt had this outcome.
   public var outcome: OutcomeClass?
   /// Only those that failed for this reason.
   public var failure: StopReason?
@@ -26,7 +26,7 @@ public struct CallFilter: Sendable, Hashable {
   public var urlPart: String?
   /// Only the call that was accepted under this idempotency key, as its client sent it.
   public var idempotencyKey: String?
-  /// Only those that had ended by then; nobody asks for it but an operation in bulk.
+  /// Only those that had ended by then; only bulk operations set it.
   public var endedBy: Timestamp?
 
   /// Whether it names anything that selects among the calls of its kind and namespace.
@@ -36,12 +36,12 @@ public struct CallFilter: Sendable, Hashable {
     return self != unconditional
   }
 
-  /// The most labels that a filter may name.
+  /// Maximum number of labels in a filter.
   public static let maximumLabels = 8
   /// The longest part of a URL that a filter may give, in bytes.
   public static let longestURLPart = 2048
 
-  /// Creates a filter; without arguments, of all calls that clients handed over.
+  /// Creates a filter; without arguments, it selects all calls of clients.
   public init(
     kind: CallKind = .call, state: CallState? = nil, target: String? = nil, labels: [CallSpec.Label] = [],
     createdAfter: Timestamp? = nil, createdBefore: Timestamp? = nil, statuses: ClosedRange<Int>? = nil,
@@ -59,22 +59,22 @@ public struct CallFilter: Sendable, Hashable {
     self.endedBy = endedBy
   }
 
-  /// Whether an index tells all of it. Otherwise calls are looked at one by one, and left out if they do not fit.
+  /// Whether an index finds exactly these calls. Otherwise calls are examined one by one.
   public var isIndexed: Bool {
     statuses == nil && outcome == nil && failure == nil && endedBy == nil && urlPart == nil && idempotencyKey == nil
       && (labels.isEmpty || labels.count == 1 && states.isEmpty && target == nil && kind == .call)
   }
 
-  /// The lowest identity of a call that was accepted late enough.
+  /// The lowest id of a call that was accepted late enough.
   public var firstID: CallID { createdAfter.map(CallID.first) ?? CallID(rawValue: 0) }
 
-  /// The lowest identity of a call that was accepted too late.
+  /// The lowest id of a call that was accepted too late.
   public var endID: CallID { createdBefore.map(CallID.first) ?? CallID(rawValue: .max) }
 
-  /// Sets a condition from the text that a query has for it.
+  /// Sets a condition from its text in a query.
   ///
   /// - Parameter name: The condition's name; a label's is `label.` and its name.
-  /// - Returns: What is wrong with the text, as a clause; nil when the condition is set.
+  /// - Returns: What is wrong with the text, as a clause; nil if the condition is set.
   public mutating func set(_ name: String, to text: String) -> String? {
     switch name {
     case "kind":
@@ -126,7 +126,7 @@ public struct CallFilter: Sendable, Hashable {
     return nil
   }
 
-  /// The conditions that are told by a word each; a label's is apart.
+  /// The conditions that have a name of their own; those on labels are separate.
   public static let names = [
     "kind", "state", "target", "createdAfter", "createdBefore", "status", "outcome", "failureReason", "url",
     "idempotencyKey",
@@ -144,7 +144,7 @@ public struct CallFilter: Sendable, Hashable {
 }
 
 extension CallID {
-  /// The lowest identity that a call accepted at a time, to the millisecond, can have.
+  /// The lowest id that a call accepted at a time, to the millisecond, can have.
   fileprivate static func first(at time: Timestamp) -> CallID {
     let milliseconds = min(max(0, time.microseconds), 8_796_093_022_206_000) / 1000
     return CallID(rawValue: milliseconds << 20)

@@ -1,11 +1,10 @@
 public import RedialCore
 
-/// The identity of a call: a 63-bit integer ordered by time, so that it can be
-/// the store's row id and new rows go to the end of the table.
+/// The id of a call: a 63-bit integer ordered by time, so that it can be the store's row id and new rows go to the
+/// end of the table.
 ///
-/// From the top: 43 bits of milliseconds since 1970, 10 bits of instance, 10
-/// bits of sequence. Its text is `call_` and 13 characters of Crockford's base
-/// 32, which sort as the integers do.
+/// From the top: 43 bits of milliseconds since 1970, 10 bits of instance, 10 bits of sequence. Its text is `call_`
+/// and 13 characters of Crockford's base 32, which sort as the integers do.
 public struct CallID: Sendable, Hashable, Comparable {
   /// The integer; never negative.
   public var rawValue: Int64
@@ -13,12 +12,12 @@ public struct CallID: Sendable, Hashable, Comparable {
   /// The largest instance number.
   public static let maximumInstance = 1023
 
-  /// Creates an identity from its integer.
+  /// Creates an id from its integer.
   public init(rawValue: Int64) {
     self.rawValue = rawValue
   }
 
-  /// Reads the text of an identity, in either case; nil when it is none.
+  /// Reads the text of an id, in upper or lower case; nil if it is not one.
   public init?(_ text: some StringProtocol) {
     let prefix = "call_"
     guard text.utf8.count == prefix.utf8.count + 13, text.hasPrefix(prefix) else { return nil }
@@ -106,11 +105,11 @@ public struct CallIDSource: Sendable {
     CallIDSource(instance: instance, after: CallID(rawValue: max(last, other.rawValue)))
   }
 
-  /// The next identity. When a millisecond's sequence is spent, or the clock
-  /// went back, it borrows from the milliseconds to come rather than repeat itself.
+  /// The next id. If a millisecond's sequence is used up, or the clock went back, it borrows from the next
+  /// milliseconds rather than repeat an id.
   ///
-  /// - Parameter skipped: How many are left out before it, 0...7, and thirty times as many at a millisecond's beginning:
-  ///   drawn at random, what two identities differ by does not tell how many others were given out in between.
+  /// - Parameter skipped: How many ids to leave out before it, 0...7, and thirty times as many at a millisecond's
+  ///   beginning. Drawn at random, it hides from the difference of two ids how many others were given out in between.
   public mutating func next(at now: Timestamp, skipping skipped: Int = 0) -> CallID {
     let step = Int64(min(max(0, skipped), 7))
     let fresh = max(0, now.microseconds / 1000) << 20 | instance << 10

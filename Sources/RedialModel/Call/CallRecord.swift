@@ -1,23 +1,23 @@
 public import RedialCore
 
-/// A call: what it is to do, and how far it has come.
+/// A call: its spec, and its progress.
 public struct CallRecord: Sendable {
   /// Its identity.
   public let id: CallID
-  /// What it is for.
+  /// Whether it is a client's call or a webhook.
   public let kind: CallKind
-  /// What it is to do.
+  /// The request and how to retry it.
   public let spec: CallSpec
-  /// The request body, or how large it is where only the store has it.
+  /// The request body, or its size if only the store has it.
   public internal(set) var content: RequestBody
   /// When it was accepted.
   public let createdAt: Timestamp
-  /// What changes in the course of its life.
+  /// The part that changes during its life.
   public var progress: CallProgress
-  /// Its attempts so far, without their response bodies. Kept only for a call
-  /// with a callback, whose webhook tells of them; empty otherwise.
+  /// Its attempts so far, without their response bodies. Kept only for a call with a callback, whose webhook contains
+  /// them; empty otherwise.
   public var history: [AttemptRecord]
-  /// What people did to make it run, the latest last; kept as the history is, and read when the call is shown by itself.
+  /// Its manual retries, latest last; kept as the history is, and read when the call is shown on its own.
   public var retries: [ManualRetry] = []
 
   /// Creates a record from its parts, the body among them.
@@ -46,7 +46,7 @@ public struct CallRecord: Sendable {
   /// When the call's time is up.
   public var deadline: Timestamp { progress.roundStartedAt + spec.policy.deadline }
 
-  /// From when on no attempt is begun: the deadline, or as much before it as the policy wants an attempt to have left.
+  /// After this time no attempt begins: the deadline minus the minimum time that the policy wants for an attempt.
   public var lastStart: Timestamp {
     let least = spec.policy.deadlineRule.minimumAttemptTime
     return least > .zero
@@ -54,14 +54,13 @@ public struct CallRecord: Sendable {
   }
 }
 
-/// What changes in the course of a call's life.
+/// The part of a call that changes during its life.
 public struct CallProgress: Sendable, Hashable {
-  /// Where it is.
+  /// Its state.
   public var state: StoredState
-  /// While it waits, when it is to run next (in a target's queue: when its deadline is); while it runs, when
-  /// the attempt began.
+  /// While it waits: when it runs next (in a target's queue: its deadline). While it runs: when the attempt began.
   public var due: Timestamp
-  /// Why it waits, as of when it began to.
+  /// Why it waits, as of the beginning of the wait.
   public var waiting: WaitReason?
   /// Attempts begun, of all rounds.
   public var attempts: Int
@@ -71,7 +70,7 @@ public struct CallProgress: Sendable, Hashable {
   public var attemptsBefore: Int
   /// The waits that the backoff has given in this round.
   public var waits: WaitHistory
-  /// When the clock of this round's deadline started.
+  /// When this round's deadline started to count.
   public var roundStartedAt: Timestamp
   /// When it ended.
   public var finishedAt: Timestamp?

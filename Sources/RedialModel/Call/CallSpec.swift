@@ -1,10 +1,9 @@
 public import RedialCore
 
-/// What a call is to do: everything its client said, with the defaults of the
-/// day it was accepted filled in. It never changes afterwards, so it is shared,
+/// A client's call with all defaults of the time when it was accepted. It never changes afterwards, so it is shared,
 /// not copied.
 ///
-/// The request body is kept apart, since it is large where this is small.
+/// The request body is stored separately, because it is large and this is small.
 public final class CallSpec: Sendable {
   /// The absolute URL, http or https.
   public let url: String
@@ -18,10 +17,10 @@ public final class CallSpec: Sendable {
   public let namespace: Namespace
   /// How to retry.
   public let policy: RetryPolicy
-  /// The policy as JSON, if that is at hand.
+  /// The policy as JSON, if it is available.
   let policyJSON: [UInt8]?
-  /// The stored policy that it was when the call was accepted, such as `patient@3`, or ``defaultPolicyName``; nil for one
-  /// that was given inline.
+  /// The stored policy of the call when it was accepted, such as `patient@3`, or ``defaultPolicyName``; nil for a
+  /// policy that was given as an object.
   public let policyName: String?
   /// The call that this one repeats, with or without changes.
   public let replayOf: CallID?
@@ -32,35 +31,35 @@ public final class CallSpec: Sendable {
   public let contentErasedAt: Timestamp?
   /// Whether the request may be repeated once it may have been executed: yes, unless the client says no.
   public let idempotent: Bool
-  /// The client's own names for the call, in the order given.
+  /// The client's labels, in the order given.
   public let labels: [Label]
-  /// Whom to tell of the end.
+  /// Where to send a webhook about the end.
   public let callback: Callback?
   /// How much of a response body is kept, in bytes.
   public let captureLimit: Int
-  /// How many redirects an attempt follows, ``redirectBounds``; 0 for none, when a redirect is an answer like any other.
+  /// How many redirects an attempt follows, ``redirectBounds``. With 0 a redirect is the response.
   public let maxRedirects: Int
   /// Header fields of responses whose values are not kept, besides the service's, in lower case.
   public let redactedHeaders: [String]
-  /// How urgent it is among the calls to its target, ``priorities``; the highest goes first.
+  /// Its priority among the due calls of its target, ``priorities``; the highest goes first.
   public let priority: Int
-  /// Calls of one target with one key run one at a time, in the order in which they were accepted.
+  /// Calls of one target with the same ordering key run one at a time, in the order in which they were accepted.
   public let orderingKey: String?
-  /// What its client should think about; told when the call is accepted, and not kept.
+  /// Warnings for its client; sent when the call is accepted, and not stored.
   public let warnings: [CallWarning]
 
-  /// The priorities that there are.
+  /// The allowed priorities.
   public static let priorities = 0...9
   /// The priority of a call whose client names none.
   public static let defaultPriority = 5
 
-  /// What the policy of a call is called whose client says nothing about it.
+  /// The name of the policy of a call that names none.
   public static let defaultPolicyName = "default"
 
-  /// How many redirects a client may have followed.
+  /// The allowed numbers of redirects.
   public static let redirectBounds = 0...20
 
-  /// One of the client's own names for a call.
+  /// A label of a call.
   public struct Label: Sendable, Hashable {
     /// The label's name.
     public var name: String
@@ -121,14 +120,14 @@ public final class CallSpec: Sendable {
   /// The target's key as people see it.
   public var targetName: String { namespace.isDefault ? target : QualifiedKey.bare(target) }
 
-  /// Whether its target is a lane of webhooks, which no client may name.
+  /// Whether its target is one of webhooks, which no client may name.
   public var isInWebhookLane: Bool { targetName.hasPrefix(WebhookSubscription.targetPrefix) }
 
-  /// What is left of it once the call's content is erased: no header fields, and of URLs neither query nor fragment, all
-  /// of which may hold secrets or personal data.
+  /// The spec after the call's content is erased: no header fields, and URLs without query and fragment, because all
+  /// of these may hold secrets or personal data.
   ///
   /// - Parameters:
-  ///   - time: When it is erased; what was erased before keeps its time.
+  ///   - time: The time of the erasure; earlier erasures keep theirs.
   ///   - keepingLabels: Whether the labels stay, by which the call is found.
   public func erased(at time: Timestamp, keepingLabels: Bool = true) -> CallSpec {
     CallSpec(
@@ -139,9 +138,9 @@ public final class CallSpec: Sendable {
       orderingKey: orderingKey, replayOf: replayOf, contentErasedAt: contentErasedAt ?? time, hops: hops)
   }
 
-  /// The same as that of a call that repeats another.
+  /// The spec of a call that repeats another.
   ///
-  /// - Parameter policyName: The stored policy that its policy was when it was accepted.
+  /// - Parameter policyName: The stored policy of the original when that was accepted.
   func replaying(_ original: CallID, policyName: String?) -> CallSpec {
     CallSpec(
       url: url, method: method, headers: headers, target: target, policy: policy, policyJSON: policyJSON,
@@ -150,7 +149,7 @@ public final class CallSpec: Sendable {
       replayOf: original, hops: hops, warnings: warnings)
   }
 
-  /// Whether everything that ``erased(at:keepingLabels:)`` takes away is gone already.
+  /// Whether everything that ``erased(at:keepingLabels:)`` removes is already gone.
   public func isErased(keepingLabels: Bool) -> Bool {
     contentErasedAt != nil && (keepingLabels || labels.isEmpty) && url == Self.withoutQuery(url)
       && callback?.url == callback.map { Self.withoutQuery($0.url) }
@@ -162,7 +161,7 @@ public final class CallSpec: Sendable {
   }
 }
 
-/// Whom to tell of a call's end, and of which ends.
+/// Where to send the webhook about a call's end, and for which ends.
 public struct Callback: Sendable, Hashable {
   /// Where the webhook goes.
   public var url: String

@@ -1,8 +1,8 @@
-/// Where a call is in its life, in the words of the wire.
+/// The state of a call, in the words of the API.
 public enum CallState: String, Sendable, Hashable, CaseIterable {
   /// It waits: for its start, a backoff, a breaker, a limit.
   case scheduled
-  /// An attempt is under way.
+  /// An attempt is in flight.
   case running
   /// An attempt succeeded.
   case succeeded
@@ -12,19 +12,19 @@ public enum CallState: String, Sendable, Hashable, CaseIterable {
   case cancelled
 }
 
-/// Where a call is in its life, as the store keeps it.
+/// The state of a call in the store.
 ///
-/// `scheduled` on the wire is three states here, which say who looks after the
-/// call while it waits. The numbers are the store's and are never reused.
+/// `scheduled` in the API is three states here, depending on who has the call while it waits. The numbers are stored
+/// and never reused.
 public enum StoredState: UInt8, Sendable, Hashable, CaseIterable {
-  /// In the store only, until its time comes. Leads to `held`, `cancelled`.
+  /// Only in the store, until its time comes. Leads to `held`, `cancelled`.
   case scheduled = 0
-  /// In the store only, due, in the queue of a target that cannot take it now; its time is that of its
-  /// deadline. Leads to `held`, `cancelled`.
+  /// Only in the store, due, in the queue of a target that cannot take it now; its due time is its deadline. Leads to
+  /// `held`, `cancelled`.
   case queued = 1
   /// In an engine's memory, due now or soon. Leads to every other state.
   case held = 2
-  /// In an engine's memory, an attempt under way. Leads to `held`, `scheduled`, `queued` and the ends.
+  /// In an engine's memory, with an attempt in flight. Leads to `held`, `scheduled`, `queued` and the ends.
   case running = 3
   /// An end; a manual retry leads back to `held`.
   case succeeded = 5
@@ -36,7 +36,7 @@ public enum StoredState: UInt8, Sendable, Hashable, CaseIterable {
   /// Whether the call has ended.
   public var isFinal: Bool { rawValue >= StoredState.succeeded.rawValue }
 
-  /// The state in the words of the wire.
+  /// The state in the words of the API.
   public var visible: CallState {
     switch self {
     case .scheduled, .queued, .held: .scheduled
@@ -48,17 +48,17 @@ public enum StoredState: UInt8, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// Why a scheduled call is not running. The numbers are the store's.
+/// Why a scheduled call is not running. The numbers are stored.
 public enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
   /// Its start time has not come.
   case startTime = 1
   /// It waits between attempts.
   case backoff = 2
-  /// The target said when to come back.
+  /// The target asked for a pause.
   case retryAfter = 3
   /// Its target's breaker lets nothing through.
   case breaker = 4
-  /// As many calls as its target or the service may have under way are under way.
+  /// The target or the service has its maximum of attempts in flight.
   case concurrency = 5
   /// Its target's rate allows no more attempts for now.
   case rateLimit = 6
@@ -69,7 +69,7 @@ public enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
   /// Somebody has paused its target.
   case paused = 9
 
-  /// The word of the wire.
+  /// The word in the API.
   public var name: StaticString {
     switch self {
     case .startTime: "startTime"
@@ -85,14 +85,14 @@ public enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// What a call is for. The numbers are the store's.
+/// The kind of a call. The numbers are stored.
 public enum CallKind: UInt8, Sendable, Hashable, CaseIterable {
   /// A client submitted it.
   case call = 0
-  /// Redial made it, to tell a client how a call of the first kind ended.
+  /// Redial made it, to report how a call of the first kind ended.
   case webhook = 1
 
-  /// The word of the wire.
+  /// The word in the API.
   public var name: String {
     switch self {
     case .call: "call"

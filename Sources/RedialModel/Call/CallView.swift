@@ -18,7 +18,7 @@ public struct CallView {
 
   /// How much is shown.
   public enum Detail: Sendable, Hashable {
-    /// Everything but attempts' responses, of which the last is shown.
+    /// Everything except the attempts' responses; only the last is shown.
     case full
     /// No attempts and no response, for lists.
     case summary

@@ -1,6 +1,6 @@
 public import RedialCore
 
-/// By what a client's repetition of a submission is recognised (draft-ietf-httpapi-idempotency-key-header).
+/// Identifies a submission that a client may repeat (draft-ietf-httpapi-idempotency-key-header).
 public struct IdempotencyKey: Sendable, Hashable {
   /// The key itself.
   public var text: String

@@ -1,6 +1,6 @@
 public import RedialCore
 
-/// Who wants something done to a call, and why, in their own words.
+/// Who wants an action on a call, and why, in their own words.
 public struct Attribution: Sendable, Hashable {
   /// Who; nil when nobody says.
   public var by: String?
@@ -18,10 +18,10 @@ public struct Attribution: Sendable, Hashable {
     self.reason = reason
   }
 
-  /// Reads `{"by": "…", "reason": "…"}`, both of which may be left out.
+  /// Reads `{"by": "…", "reason": "…"}`; both may be left out.
   ///
-  /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each member at
-  ///   fault.
+  /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each wrong
+  ///   member.
   public static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> Attribution {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: .unlimited)
     var attribution = Attribution()
@@ -34,7 +34,7 @@ public struct Attribution: Sendable, Hashable {
         try attribution.read(key, "/\(key)", from: &reader)
       }
     }
-    try reader.refuseFaults(code: "invalidAttribution", title: "Who and why cannot be recorded")
+    try reader.refuseFaults(code: "invalidAttribution", title: "The name or reason is not valid")
     return attribution
   }
 

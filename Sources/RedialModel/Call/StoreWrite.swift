@@ -51,7 +51,7 @@ public struct OpenBreaker: Sendable, Hashable {
 
 /// What a store holds when it is opened, as far as an engine must know.
 public struct RecoveredState: Sendable {
-  /// Calls whose attempt was under way when the last process ended.
+  /// Calls with an attempt in flight when the last process ended.
   public var running: [CallRecord]
   /// The earliest time at which a call in the store is due.
   public var nextDue: Timestamp?

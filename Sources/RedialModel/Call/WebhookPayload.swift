@@ -64,7 +64,7 @@ extension WebhookPayload {
   }
 }
 
-/// An end of a call that subscribers can be told of.
+/// An end of a call that subscribers can receive.
 public enum CallEventName: String, Sendable, Hashable, CaseIterable {
   /// It succeeded.
   case succeeded = "call.succeeded"

@@ -1,14 +1,14 @@
-/// Somebody who is to be told of the events of all calls and targets, as far as the engine must know.
+/// A webhook endpoint, as far as the engine needs it: it receives events of all calls and targets.
 public struct WebhookSubscription: Sendable, Hashable {
-  /// Whose events it is told of.
+  /// The namespace of its events.
   public var namespace: Namespace
   /// Names the subscription; its webhooks go to the target ``target``.
   public var id: String
   /// Where they go.
   public var url: String
-  /// The types of the events that it is told of.
+  /// The types of its events.
   public var events: Set<String>
-  /// If not empty, it is told of these targets and of calls to them only, as people know them.
+  /// If not empty, only events of these targets and of calls to them. Keys without a namespace.
   public var targets: Set<String>
 
   /// Creates a subscription.
@@ -22,12 +22,13 @@ public struct WebhookSubscription: Sendable, Hashable {
     self.targets = targets
   }
 
-  /// What the targets of webhooks begin with. No client may name such a target. Nobody is told of what becomes of them, for that would be a webhook again.
+  /// The prefix of the targets of webhooks. No client may name such a target. There are no events about these
+  /// targets, because each would cause another webhook.
   public static let targetPrefix = "webhook:"
   /// The target of its webhooks: its own, so that a bad receiver delays nobody else.
   public var target: String { QualifiedKey.make(Self.targetPrefix + id, in: namespace) }
 
-  /// Whether it is told of an event of a target, or of a call to it.
+  /// Whether it receives an event of a target, or of a call to it.
   ///
   /// - Parameter target: The target's qualified key.
   public func wants(_ event: String, target: String) -> Bool {

@@ -2,9 +2,9 @@
 public struct APIKeyDraft: Sendable, Hashable {
   /// What people call it.
   public var name: String
-  /// What it is good for.
+  /// Its scopes.
   public var scopes: Set<APIScope>
-  /// Requests a minute that it is good for; nil for no bound.
+  /// Maximum requests per minute; nil for no limit.
   public var requestsPerMinute: Int?
   /// The namespace that it acts in; nil for that of whoever makes it.
   public var namespace: Namespace?
@@ -77,7 +77,7 @@ public struct APIKeyDraft: Sendable, Hashable {
   }
 }
 
-/// What an API key is good for.
+/// What an API key allows.
 public enum APIScope: String, Sendable, Hashable, CaseIterable {
   /// Handing over calls.
   case submit

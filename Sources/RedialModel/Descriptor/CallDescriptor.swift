@@ -1,17 +1,17 @@
 public import RedialCore
 
-/// A call as its client describes it, read and found good.
+/// A client's call, read and validated.
 public struct CallDescriptor: Sendable {
-  /// What the call is to do.
+  /// The request and how to retry it.
   public var spec: CallSpec
   /// The request body.
   public var body: [UInt8]
-  /// When it is to start.
+  /// When it starts.
   public var start: Start
-  /// By what a repetition of the submission is recognised.
+  /// Identifies a repetition of the submission.
   public var key: IdempotencyKey?
 
-  /// When a call is to start.
+  /// When a call starts.
   public enum Start: Sendable, Hashable {
     /// That long after it is accepted.
     case after(Duration)
@@ -27,15 +27,15 @@ public struct CallDescriptor: Sendable {
     }
   }
 
-  /// Bounds on what a client may ask for.
+  /// Limits for clients.
   public struct Limits: Sendable, Hashable {
     /// The longest request body of a call, in bytes.
     public var bodyBytes: Int
-    /// The most that may be kept of a response body, in bytes.
+    /// Maximum kept size of a response body, in bytes.
     public var captureBytes: Int
-    /// The furthest a start time may lie ahead.
+    /// Maximum time until the start.
     public var delay: Duration
-    /// Where calls and webhooks may go, as far as a URL tells; nil for everywhere.
+    /// Where calls and webhooks may go, as far as the URL shows; nil for everywhere.
     public var egress: EgressPolicy?
     /// The policies that a client may name; nil for none.
     public var policies: NamedPolicies?
@@ -45,12 +45,12 @@ public struct CallDescriptor: Sendable {
     /// Whether the client may name a target other than the URL's origin.
     public var mayNameTargets = true
 
-    /// Through how many services like this one the submission has come.
+    /// The number of Redial services that the submission has passed through.
     public var hops = 0
-    /// What ``hops`` can be at most.
+    /// Maximum value of ``hops``.
     public static let mostHops = 100
 
-    /// The longest target that a client may name, in bytes. One that follows from a URL may be longer.
+    /// The longest target that a client may name, in bytes. A target that comes from the URL may be longer.
     var targetBytes = 255
 
     /// Creates limits; those left out have Redial's defaults.
@@ -65,10 +65,10 @@ public struct CallDescriptor: Sendable {
       self.policies = policies
     }
 
-    /// Whether what is read has been accepted before: it may then say what only Redial says.
+    /// Whether the call was accepted earlier: it may then have the members that only Redial writes.
     var isAccepted = false
 
-    /// For what names policies and has no other bounds.
+    /// The limits for reading only a policy.
     static func naming(_ policies: NamedPolicies?, in namespace: Namespace) -> Limits {
       var limits = Limits.unlimited
       limits.policies = policies
@@ -76,7 +76,7 @@ public struct CallDescriptor: Sendable {
       return limits
     }
 
-    /// For what has been accepted before, perhaps under other limits.
+    /// For calls that were accepted earlier, perhaps under other limits.
     static let unlimited: Limits = {
       var limits = Limits(bodyBytes: .max, captureBytes: .max, delay: .longest)
       limits.targetBytes = .max
@@ -91,7 +91,7 @@ public struct CallDescriptor: Sendable {
   /// Reads a descriptor.
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 413 for a body that is too large, 422 for
-  ///   everything else, which names each member at fault.
+  ///   everything else, which names each wrong member.
   public static func read(
     _ bytes: UnsafeBufferPointer<UInt8>, limits: Limits = Limits()
   ) throws(Problem) -> CallDescriptor {

@@ -1,7 +1,7 @@
 internal import RedialCore
 
-/// What a client wants to be different when a call is made again as a new call: members of a descriptor, each of which
-/// replaces the original's. `null` takes the original's away, so that the default holds.
+/// The changes for a replay: members of a descriptor, each of which replaces the original's. `null` removes the
+/// original's, so that the default applies.
 public struct CallReplay: Sendable {
   private let changes: [(name: String, value: [UInt8])]
   /// The members that are changed or taken away.

@@ -6,7 +6,7 @@ public enum CallWarning: Sendable, Hashable {
   case policy(PolicyWarning)
   /// One pause of the target, for an open breaker or for `Retry-After`, may take as long as the deadline.
   case deadlineWithinPause(deadline: Duration, pause: Duration)
-  /// The call must not be repeated once it may have been executed, and its policy repeats it all the same.
+  /// The call must not be repeated once it may have been executed, but its policy repeats it.
   case repeatsThoughNotIdempotent
   /// Many unrelated receivers share this origin, and so would share one breaker and its limits.
   case sharedOrigin(String)
@@ -26,14 +26,14 @@ public enum CallWarning: Sendable, Hashable {
     switch self {
     case .policy(let warning): warning.sentence
     case .deadlineWithinPause(let deadline, let pause):
-      "The deadline is \(DurationText.format(deadline)), and one pause of the target, for an open breaker or for "
-        + "Retry-After, may last \(DurationText.format(pause)): such a pause ends the call."
+      "The deadline is \(DurationText.format(deadline)), but one pause of the target (open breaker or "
+        + "Retry-After) may last \(DurationText.format(pause)). Such a pause ends the call."
     case .repeatsThoughNotIdempotent:
       "The call says \"idempotent\": false, and retryOn repeats it after failures where it may have been executed. "
         + "retryOn is followed."
     case .sharedOrigin(let host):
-      "Receivers of many owners share \(host). Without \"target\" all calls to it share one breaker and its limits, so "
-        + "that one bad receiver delays the others; name a target for each receiver."
+      "Many receivers share \(host). Without \"target\", all calls to it share one breaker and its limits, so "
+        + "one bad receiver delays the others. Name a target for each receiver."
     }
   }
 

@@ -1,6 +1,6 @@
 internal import RedialCore
 
-/// Values of a known kind and range, with a fault noted for each that is not.
+/// Reads values of a known kind and range, and notes a fault for each that is wrong.
 extension DescriptorReader {
   /// The most faults that are listed.
   private static let maximumFaults = 50
@@ -54,8 +54,8 @@ extension DescriptorReader {
     return key.map { $0 == "~" ? "~0" : $0 == "/" ? "~1" : String($0) }.joined()
   }
 
-  /// The next member of an object that is among those it may have, its value being next; nil at the object's end.
-  /// One that is not, or that was there before, is noted and passed over.
+  /// The next member of an object, if it is one of the allowed ones; its value is next. Nil at the object's end. An
+  /// unknown or repeated member is noted as a fault and skipped.
   ///
   /// - Parameters:
   ///   - parent: The object's pointer.
@@ -67,7 +67,7 @@ extension DescriptorReader {
     return members.name(at: index)
   }
 
-  /// As ``nextMember(_:of:at:)``, by the place that the member has among those that the object may have.
+  /// As ``nextMember(_:of:at:)``, but returns the member's index among the allowed ones.
   mutating func nextIndex(
     _ members: inout Members, of what: @autoclosure () -> String, at parent: @autoclosure () -> String
   ) throws(JSONError) -> Int? {
@@ -83,7 +83,7 @@ extension DescriptorReader {
     return nil
   }
 
-  /// Whether the next value is of that kind; if not, it is noted and passed over.
+  /// Whether the next value has this kind; if not, a fault is noted and the value is skipped.
   mutating func expect(
     _ kind: JSONReader.Kind, _ pointer: @autoclosure () -> String, _ detail: @autoclosure () -> String
   ) throws(JSONError) -> Bool {
@@ -93,7 +93,7 @@ extension DescriptorReader {
     return false
   }
 
-  // Pointers are made only for those who need them: most descriptors have no fault.
+  // Pointers are built only when they are needed: most descriptors have no fault.
 
   mutating func string(_ pointer: @autoclosure () -> String) throws(JSONError) -> String? {
     guard try expect(.string, pointer(), "must be a string") else { return nil }

@@ -1,9 +1,9 @@
 internal import RedialCore
 
-/// Reads a call descriptor in one pass, collecting every fault on the way.
+/// Reads a call descriptor in one pass and collects all faults.
 ///
-/// A value of the wrong kind is passed over after it is noted, so that one
-/// answer tells the client of all its mistakes. Only text that is not JSON ends the reading.
+/// A value of the wrong kind is noted and skipped, so that one answer shows the client all of its mistakes. Only text
+/// that is not JSON ends the reading.
 struct DescriptorReader: ~Copyable {
   var json: JSONReader
   var faults: [Problem.Fault] = []
@@ -38,7 +38,7 @@ struct DescriptorReader: ~Copyable {
   private var priority: Int?
   private var orderingKey: String?
 
-  /// What a descriptor may say; from ``policyName`` on, what Redial has noted of a call that was accepted.
+  /// The members of a descriptor; from ``policyName`` on, those that only Redial writes for an accepted call.
   private enum Member: Int, CaseIterable {
     case url, method, headers, body, json, bodyBase64, policy, delay, startAt, target, idempotent, labels, callback
     case capture, redirects, orderingKey, priority
@@ -116,7 +116,7 @@ struct DescriptorReader: ~Copyable {
     }
   }
 
-  /// Refuses what the egress policy would refuse in any case when it is dialled.
+  /// Refuses a URL that the egress policy would certainly refuse when it is called.
   private mutating func checkEgress(_ origin: String, _ pointer: String) {
     guard let refusal = limits.egress?.refusal(ofOrigin: origin) else { return }
     fault(pointer, "cannot be called: the egress policy refuses \(refusal.clause)")
@@ -180,7 +180,7 @@ struct DescriptorReader: ~Copyable {
     headers.append(HeaderField(name, value))
   }
 
-  /// The text of a value; of the most usual one it need not be made.
+  /// The text of a value; the most usual one is not allocated.
   private static func usual(_ value: JSONReader.Found, _ json: JSONReader) throws(JSONError) -> String {
     if value.isPlain, value.range.count == 16, ASCIIText.starts(json.raw(value.range), with: "application/json") {
       return "application/json"
@@ -216,7 +216,7 @@ struct DescriptorReader: ~Copyable {
   }
 
   mutating func readPolicy() throws(JSONError) {
-    // A name is not remembered by its bytes, for what it stands for changes.
+    // A name is not cached by its bytes, because the policy behind it can change.
     if try json.peek() == .string {
       let name = try json.string()
       if name == CallSpec.defaultPolicyName { return policy = KnownPolicy.unsaid }
@@ -272,16 +272,16 @@ struct DescriptorReader: ~Copyable {
 
   private mutating func readTarget() throws(JSONError) {
     target = try name("/target")
-    // Stored calls may have been accepted by a version that let clients say so; the engine ends those.
+    // Calls that an older version accepted may have such a target; the engine ends those.
     if !limits.isAccepted, let target, target.hasPrefix(WebhookSubscription.targetPrefix) {
-      fault("/target", "must not begin with \(WebhookSubscription.targetPrefix), which is for the lanes of webhooks")
+      fault("/target", "must not begin with \(WebhookSubscription.targetPrefix), which is reserved for webhooks")
     }
   }
 
-  /// A name that the client chooses for what calls share.
+  /// A name that the client chooses, such as a target or an ordering key.
   private mutating func name(_ pointer: String) throws(JSONError) -> String? {
     guard let text = try string(pointer) else { return nil }
-    // One that was accepted by an earlier version stays as it is.
+    // A name that an earlier version accepted stays as it is.
     guard !text.isEmpty, text.utf8.count <= limits.targetBytes, limits.isAccepted || !PlainText.hasControls(text) else {
       fault(pointer, "must have 1 to \(limits.targetBytes) bytes and no control characters")
       return nil
@@ -410,13 +410,13 @@ struct DescriptorReader: ~Copyable {
     if !limits.mayNameTargets, let target, let origin, target != origin {
       fault(
         "/target",
-        "may not be named with this key, by the setting targetNaming: leave it out for the URL's origin, \(origin), or use a "
+        "may not be given with this key (setting targetNaming): leave it out to use the URL's origin, \(origin), or use a "
           + "key that the setting allows")
     }
     try refuseFaults(
       status: bodyTooLarge ? 413 : 422, code: bodyTooLarge ? "bodyTooLarge" : "invalidDescriptor",
       title: "The call descriptor cannot be accepted")
-    // Taken and not copied, for which texts that may be missing would be handled by what the run time knows of them.
+    // Moved, not copied: copying optional texts would go through the runtime's type information.
     guard let url = url.take(), let origin = origin.take() else {
       preconditionFailure("a descriptor without a usable URL has a fault")
     }

@@ -101,7 +101,7 @@ final class KnownPolicies: Sendable {
   }
 }
 
-/// What a client's text says of a policy, and what becomes of it for each kind of request.
+/// A client's policy, and the resulting policy for each kind of request.
 final class KnownPolicy: Sendable {
   /// What a client that says nothing gets.
   static let unsaid = KnownPolicy(PolicyDraft())

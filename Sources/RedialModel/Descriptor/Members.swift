@@ -1,6 +1,6 @@
 /// The members that an object may have, and which of them have been there.
 struct Members {
-  /// A name, and what most others are told from it by.
+  /// A name, and what distinguishes it from most others.
   private struct Name {
     let text: String
     let start: UInt64

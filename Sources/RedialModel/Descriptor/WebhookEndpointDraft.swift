@@ -6,14 +6,14 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
   public var url = ""
   /// What people call it.
   public var description = ""
-  /// The types of the events that it is told of.
+  /// The types of its events.
   public var events: [String] = Self.eventTypes
-  /// If not empty, it is told of these targets and of calls to them only.
+  /// If not empty, only events of these targets and of calls to them.
   public var targets: [String] = []
-  /// Whether it is told of anything.
+  /// Whether it gets webhooks.
   public var isEnabled = true
 
-  /// What it may ask to be told of; without asking it is told of everything.
+  /// The events that it can name; all by default.
   public static let eventTypes =
     CallEventName.allCases.map(\.rawValue) + TargetEvent.allCases.map(\.rawValue) + [endpointDisabled]
   /// Another endpoint was disabled, since it failed for too long.

@@ -130,7 +130,7 @@ public struct EgressPolicy: Sendable, Hashable {
     own.contains { endpoint in
       guard endpoint.port == port else { return false }
       guard let own = endpoint.address else { return address.addressClass == .loopback || isLocal() }
-      // A name of this machine often has several loopback addresses, only one of which is listened at.
+      // A name of this machine often has several loopback addresses, but Redial listens on only one of them.
       if own == address || (own.addressClass == .loopback && address.addressClass == .loopback) { return true }
       return address.v4 == nil && address.embedded.contains { IPAddress(v4: $0) == own }
     }
@@ -164,10 +164,10 @@ public struct EgressPolicy: Sendable, Hashable {
 
 extension EgressPolicy.Refusal {
   static let ownAddress = Self(rule: "ownAddress", clause: "calls to Redial itself")
-  static let notListed = Self(rule: "notListed", clause: "what is not on the list of allowed destinations")
+  static let notListed = Self(rule: "notListed", clause: "destinations that egressAllow does not name")
 
   static func denied(_ rule: EgressRule) -> Self {
-    Self(rule: "denied", clause: "what is on the list of denied destinations (\(rule.text))")
+    Self(rule: "denied", clause: "destinations in egressDeny (\(rule.text))")
   }
 
   init(of found: AddressClass) {

@@ -21,7 +21,7 @@ public enum EgressVerdict: Sendable, Hashable {
     switch self {
     case .allowed: "The egress policy allows this address."
     case .decidedWhenDialled:
-      "The egress policy does not refuse this name; it judges the address that the name leads to when it is dialled."
+      "The egress policy does not refuse this name. The address that it leads to is checked for each attempt."
     case .refused(let refusal): "The egress policy refuses \(refusal.clause)."
     }
   }

@@ -35,8 +35,8 @@ extension IPAddress {
     return last.dropFirst(2).allSatisfy { Self.digit($0, radix: 16) != nil }
   }
 
-  /// IPv4 as `inet_aton` reads it: one to four numbers, decimal, octal (`0…`) or hexadecimal (`0x…`), of which the last
-  /// fills what is left. A final dot is passed over, as in names.
+  /// IPv4 as `inet_aton` reads it: one to four numbers, decimal, octal (`0…`) or hexadecimal (`0x…`); the last fills
+  /// the remaining bytes. A final dot is ignored, as in names.
   private static func loose(_ host: String) -> UInt32? {
     var host = host
     let mayBeMeant = host.withUTF8 { endsLikeNumber($0[...]) }

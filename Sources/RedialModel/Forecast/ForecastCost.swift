@@ -13,9 +13,9 @@ extension PlanRequest {
     let most = max(1, mostDraws / RetryPlan.sampledRuns)
     let fault = "lists too many attempts; lower it to \(most) or less"
     throw Problem(
-      status: 422, code: "previewTooLarge", title: "The preview costs too much",
+      status: 422, code: "previewTooLarge", title: "The preview is too large",
       detail:
-        "It would draw \(draws) waits, and no more than \(mostDraws) are drawn (maxPreviewDraws). The limit \(fault).",
+        "It would draw \(draws) waits; at most \(mostDraws) are allowed (maxPreviewDraws). The limit \(fault).",
       errors: [.init(pointer: "/limit", detail: fault)])
   }
 }
@@ -45,11 +45,11 @@ extension OutageScenario {
     let rounded = Int(min(attempts, 1e15).rounded())
     let fault = "makes too many attempts: lower rate or duration, or shorten the outage"
     throw Problem(
-      status: 422, code: "simulationTooLarge", title: "The simulation costs too much",
+      status: 422, code: "simulationTooLarge", title: "The simulation is too large",
       detail:
-        "Its \(Int(calls.rounded())) calls would make about \(rounded) attempts, and no more than \(mostAttempts) are "
-        + "simulated (maxSimulationAttempts). Lower rate or duration, shorten the outage, or let the policy make fewer "
-        + "attempts or the breaker hold them back.",
+        "Its \(Int(calls.rounded())) calls would make about \(rounded) attempts; at most \(mostAttempts) are "
+        + "allowed (maxSimulationAttempts). Lower the rate or the duration, shorten the outage, let the policy make fewer "
+        + "attempts, or use a breaker.",
       errors: [.init(pointer: "/rate", detail: fault)])
   }
 }

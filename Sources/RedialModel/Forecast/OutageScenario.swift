@@ -1,7 +1,7 @@
 public import RedialCore
 
-/// An outage to be thought through: calls that come at a rate, the policy that retries them, a target of a certain
-/// capacity, and the time during which it is down, failing or slow.
+/// An outage to simulate: calls that arrive at a rate, the policy that retries them, a target of a certain capacity,
+/// and the time during which it is down, failing or slow.
 public struct OutageScenario: Sendable, Hashable {
   /// How each call is retried.
   public var policy: RetryPolicy
@@ -15,7 +15,7 @@ public struct OutageScenario: Sendable, Hashable {
   public var outage: Outage
   /// The target's breaker; nil for none.
   public var breaker: CircuitBreakerSettings?
-  /// Attempts under way to the target at a time, 1 or more.
+  /// Maximum attempts in flight to the target, 1 or more.
   public var concurrency: Int
   /// How long a target whose breaker has closed is given a growing share of that; zero for all at once.
   public var slowStart: Duration

@@ -1,6 +1,6 @@
 public import RedialCore
 
-/// A policy of which the schedule is asked for.
+/// A policy whose schedule is requested.
 public struct PlanRequest: Sendable, Hashable {
   /// The policy.
   public var policy: RetryPolicy

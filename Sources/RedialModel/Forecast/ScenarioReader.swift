@@ -13,7 +13,7 @@ extension OutageScenario {
     var draft = ScenarioDraft()
     try reader.readWhole { reader throws(JSONError) in try draft.read(from: &reader) }
     let scenario = draft.finished(&reader)
-    try reader.refuseFaults(code: "invalidScenario", title: "The scenario cannot be thought through")
+    try reader.refuseFaults(code: "invalidScenario", title: "The scenario is not valid")
     return scenario
   }
 }
@@ -42,7 +42,7 @@ private struct ScenarioDraft {
     if rate * duration.inSeconds > OutageScenario.mostCalls {
       let calls = Int((rate * duration.inSeconds).rounded())
       reader.fault(
-        "/rate", "makes \(calls) calls in that time; at most \(Int(OutageScenario.mostCalls)) are thought through")
+        "/rate", "makes \(calls) calls in that time; at most \(Int(OutageScenario.mostCalls)) are simulated")
     }
     return OutageScenario(
       policy: reader.policy.finished(mayRepeat: mayRepeat).policy, rate: rate,

@@ -1,9 +1,7 @@
 /// Reads JSON (RFC 8259) from bytes in place, one token at a time.
 ///
-/// It is strict: no comments, no trailing commas, no leading zeros, valid UTF-8
-/// and paired surrogates only. Nothing is built that the caller does not ask
-/// for; a value nobody wants is passed over with ``skipValue()``, which checks
-/// it all the same.
+/// It is strict: no comments, no trailing commas, no leading zeros, valid UTF-8 and paired surrogates only. It builds
+/// only what the caller asks for. ``skipValue()`` skips a value, and still checks it.
 ///
 /// ```swift
 /// try reader.beginObject()
@@ -146,7 +144,7 @@ public struct JSONReader {
   private mutating func expectString() throws(JSONError) {
     skipSpace()
     if index < bytes.count, bytes[index] == UInt8(ascii: "\"") { return }
-    // What is there instead may be no value at all, which is told first.
+    // If it is not a valid value at all, that is reported first.
     _ = try peek()
     throw error("a string was expected")
   }

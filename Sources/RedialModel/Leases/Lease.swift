@@ -1,9 +1,9 @@
-/// What an instance holds of a store that it shares with others: one session, which has a time, and the shards that
+/// What an instance has of a store that it shares with others: one session, which has a time, and the shards that
 /// belong to it.
 ///
-/// The lease is the session's, not each shard's: one row is renewed by one heartbeat, one look-up by its key tells in each
-/// transaction whether it still stands, and it is lost as a whole, so that no batch of changes has to be told apart by
-/// what of it may still be written. A single shard changes hands only when its owner gives it back.
+/// The lease belongs to the session, not to each shard: one heartbeat renews one row, each transaction checks with
+/// one look-up by key whether the lease is still valid, and it is lost as a whole. So a batch of changes is either
+/// written or not. A single shard changes its owner only when the owner gives it back.
 public struct LeaseSession: Sendable, Hashable {
   /// The session; no two of a store ever have the same.
   public var id: Int64

@@ -23,7 +23,7 @@ public struct BulkOperation: Sendable, Hashable {
       }
     }
 
-    /// The states that it is for, the first of which is meant when none is named; nil: one has to be named.
+    /// The states that it applies to; the first is the default. Nil if a state must be given.
     var states: (allowed: [CallState], unsaid: CallState?) {
       switch self {
       case .retry: ([.succeeded, .failed, .cancelled], .failed)
@@ -38,7 +38,7 @@ public struct BulkOperation: Sendable, Hashable {
   public enum State: UInt8, Sendable, Hashable, CaseIterable {
     /// It counts the calls that are meant. Leads to `running`, `cancelled`.
     case counting = 0
-    /// It is under way. Leads to `completed`, `cancelled`.
+    /// It runs. Leads to `completed`, `cancelled`.
     case running = 1
     /// An end.
     case completed = 2

@@ -50,7 +50,7 @@ public struct BulkRequest: Sendable, Hashable {
         let state = filter.states.map { "\($0.rawValue) " }.joined()
         reader.fault(
           "/filter",
-          "has no condition, so that this would \(action.name) every \(state)call; name a condition such as target, "
+          "has no condition, so this would \(action.name) every \(state)call; name a condition such as target, "
             + "or set \"all\": true (redial ops: --all)")
       }
     } else if !reader.faults.contains(where: { $0.pointer == "/action" || $0.pointer.isEmpty }) {

@@ -82,7 +82,7 @@ public final class NamedPolicies: Sendable {
     let name = String(parts[0])
     let key = QualifiedKey.make(name, in: namespace)
     guard let versions = book.withLock({ $0.policies[key] }), let last = versions.last else {
-      return .fault("names a stored policy \"\(name)\", and there is none; PUT /v1/policies/\(name) makes it")
+      return .fault("names the policy \"\(name)\", which does not exist; PUT /v1/policies/\(name) makes it")
     }
     guard parts.count == 2 else { return .found(last.known, reference: last.stored.reference) }
     guard let version = versions.first(where: { "\($0.stored.version)" == parts[1] }) else {

@@ -1,9 +1,9 @@
 internal import RedialCore
 
-/// What became of some attempts, and how long they took: counts by duration, so that any number takes the same memory.
+/// Results and durations of some attempts, as counts by duration, so that any number takes the same memory.
 ///
-/// Durations fall into two slots an octave, from 256 µs to 67 s; a quantile is therefore off by a fifth at most, and
-/// what is shorter or longer counts as the shortest or longest.
+/// Each octave from 256 µs to 67 s has two slots, so a quantile is off by at most a fifth. Shorter and longer
+/// durations count as the shortest and longest.
 public struct AttemptTally: Sendable, Hashable {
   /// Attempts that succeeded.
   public private(set) var successes = 0

@@ -1,7 +1,7 @@
 public import RedialCore
 
-/// What became of a target's attempts over the last minutes: tallies of ten seconds for the last minute, and of a minute
-/// for the last quarter of an hour, each overwritten when its time comes round.
+/// Results of a target's attempts in the last minutes: tallies of ten seconds for the last minute, and of a minute
+/// for the last quarter of an hour. Old tallies are overwritten.
 ///
 /// Nothing is allocated before the first attempt; then it takes about 4 KiB, however many follow.
 public struct RecentAttempts: Sendable, Hashable {
@@ -80,8 +80,8 @@ public struct RecentAttempts: Sendable, Hashable {
     coarse.count(duration, succeeded: succeeded, ended: ended, at: now)
   }
 
-  /// What became of the attempts of the last minutes; since a tally is forgotten as a whole, up to one more of ten
-  /// seconds, or of a minute for the longer windows, is counted besides.
+  /// Results of the attempts of the last minutes. A tally is forgotten as a whole, so up to ten more seconds are
+  /// included, or up to a minute in the longer windows.
   public func tally(over window: Window, at now: Timestamp) -> AttemptTally {
     switch window {
     case .minute: fine.sum(last: 6, at: now)

@@ -1,4 +1,4 @@
-/// The calls that a target has yet to be asked for, by what they wait for.
+/// The calls to a target that have not run yet, by the reason why they wait.
 public struct TargetBacklog: Sendable, Hashable {
   /// By reason, how many wait.
   public private(set) var counts: [WaitReason: Int] = [:]

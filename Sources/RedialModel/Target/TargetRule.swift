@@ -87,9 +87,9 @@ extension TargetRule {
     public var message: String
   }
 
-  /// Reads rules: an array of objects with `match` and `settings`, of which the first that matches a target counts.
+  /// Reads rules: an array of objects with `match` and `settings`. The first rule that matches a target applies.
   ///
-  /// - Throws: What is wrong with the first rule that is.
+  /// - Throws: The fault of the first wrong rule.
   public static func read(_ text: String) throws(Fault) -> [TargetRule] {
     let bytes = Array(text.utf8)
     let result = bytes.withUnsafeBufferPointer { buffer in

@@ -4,7 +4,7 @@ public import RedialCore
 public struct TargetSettings: Sendable, Hashable {
   /// When its breaker trips and how it recovers.
   public var breaker: CircuitBreakerSettings
-  /// Attempts under way at a time, 1...100,000.
+  /// Maximum attempts in flight, 1...100,000.
   public var maxInFlight: Int
   /// Attempts begun a second, 0.001...1,000,000; 0 for no bound.
   public var ratePerSecond: Double
@@ -20,7 +20,7 @@ public struct TargetSettings: Sendable, Hashable {
   /// The longest that an attempt may take, whatever a call's policy says.
   public var attemptTimeout: Duration
 
-  /// How it and Redial prove who they are; nil for what holds for all.
+  /// How it and Redial prove who they are; nil for the general settings.
   public var tls: TargetTLS?
 
   /// How far back the retry budget looks.

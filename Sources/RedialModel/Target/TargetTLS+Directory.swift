@@ -1,7 +1,7 @@
 /// Where the files may be that a target's settings name.
 ///
-/// Who may set up targets is not to learn through Redial which files there are on its machine, nor whether Redial may read
-/// them: of a path outside the directory it is told that it is outside, and the file is not looked at.
+/// A client that may configure targets must not find out through Redial which files exist on its machine, nor whether
+/// Redial may read them. So a path outside the directory is refused for being outside, without looking at the file.
 extension TargetTLS {
   /// What is wrong with the paths, each with its pointer; none when all of them lead into the directory.
   ///
@@ -13,7 +13,7 @@ extension TargetTLS {
       guard let path else { return nil }
       guard let directory else {
         return .init(
-          pointer: pointer, detail: "names a file, and this service has no directory for such files (tlsDirectory)")
+          pointer: pointer, detail: "names a file, but the setting tlsDirectory is empty")
       }
       return Self.leads(path, into: directory)
         ? nil : .init(pointer: pointer, detail: "must be the path of a file in \(directory), without . or .. in it")
@@ -45,7 +45,7 @@ extension TargetOverrides {
     try Self.refuse([
       .init(
         pointer: "/tls/origins",
-        detail: "is required, since this target's key is not an origin: list those that the settings hold for, such as "
+        detail: "is required, because this target's key is not an origin: list the origins of the settings, such as "
           + "[\"https://api.example.com\"]")
     ])
   }

@@ -15,7 +15,7 @@ public struct TargetTLS: Sendable, Hashable {
   public var key: String?
   /// The path of a file of certificates, in PEM, whose issuers are trusted for the target, and no others.
   public var caFile: String?
-  /// SHA-256 digests, in base 64, of public keys, of which the target must have one; empty for any.
+  /// SHA-256 digests of public keys, in base 64. The target must have one of these keys; empty for any key.
   public var pins: [String]
   /// The oldest version of TLS that is spoken with the target.
   public var minVersion: TLSVersion?
@@ -78,7 +78,7 @@ public struct TargetTLS: Sendable, Hashable {
         if minVersion == nil { reader.fault("/tls/minVersion", "must be \"1.2\" or \"1.3\"") }
       }
     }
-    if key != nil, certificate == nil { reader.fault("/tls/key", "is of no use without a certificate") }
+    if key != nil, certificate == nil { reader.fault("/tls/key", "needs a certificate") }
   }
 
   private static func path(_ pointer: String, _ reader: inout DescriptorReader) throws(JSONError) -> String? {

@@ -50,9 +50,10 @@ enum ASCIIText {
   /// The top bit of each of eight bytes.
   static let tops: UInt64 = 0x8080_8080_8080_8080
 
-  /// Whether any word of the bytes is marked, which is told of eight at a time; the last of them may overlap those before.
+  /// Whether any word of the bytes is marked. It examines eight bytes at a time; the last eight may overlap those
+  /// before.
   ///
-  /// - Parameter marks: Of a word that repeats a byte, it must say of each what it says of the byte.
+  /// - Parameter marks: For a word of eight equal bytes, it must mark each byte as it would mark that byte alone.
   @inline(__always)
   static func anyMarked(_ bytes: UnsafeBufferPointer<UInt8>, _ marks: (UInt64) -> UInt64) -> Bool {
     // Sound: eight bytes are loaded only from places that as many follow.

@@ -47,8 +47,9 @@ public enum TimestampText {
     place[1] = UInt8(truncatingIfNeeded: 0x30 + number % 10)
   }
 
-  /// Reads an RFC 3339 date-time with `Z` or a numeric offset, and any number of fraction digits, of
-  /// which six count; nil when the text is none, or the time is not of the years 0 to 9999 in UTC.
+  /// Reads an RFC 3339 date-time with `Z` or a numeric offset, and any number of fraction digits, of which six count;
+  /// nil if the text
+  /// is not one, or the time is not in the years 0 to 9999 in UTC.
   public static func parse(_ text: String) -> Timestamp? {
     let bytes = Array(text.utf8)
     guard bytes.count >= 20, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] | 0x20 == 0x74, bytes[13] == 0x3A,

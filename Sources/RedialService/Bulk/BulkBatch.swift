@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Gathers what the engine replies to the operations of one batch.
 final class BulkBatch: Sendable {
-  /// What came of a batch.
+  /// The result of a batch.
   struct Tally: Sendable, Equatable {
     /// Calls that it was done to, on disk.
     var done = 0

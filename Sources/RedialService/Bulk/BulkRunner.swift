@@ -97,7 +97,7 @@ final class BulkRunner: Sendable {
     for operation in operations where !operation.state.isFinal { go(on: operation.id, after: .zero) }
   }
 
-  /// Notes, on the store's lane, that an operation is cancelled, which is on disk. What is under way is done.
+  /// Notes, on the store's lane, that a bulk operation is cancelled; that is on disk. The page in work is finished.
   func didCancel(_ operation: BulkOperation) {
     change(operation.id) { current in
       current.state = .cancelled

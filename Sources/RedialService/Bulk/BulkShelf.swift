@@ -63,8 +63,8 @@ struct BulkShelf: Sendable {
   func begin(_ request: BulkRequest, in store: any CallStore, at now: Timestamp) throws -> HTTPResponse {
     guard runner.unfinished(in: request.filter.namespace) < limit else {
       throw Problem(
-        status: 409, code: "tooManyOperations", title: "Too many operations are under way",
-        detail: "\(limit) are, and no more may be (maxOperations). Wait for one, or cancel it.")
+        status: 409, code: "tooManyOperations", title: "Too many bulk operations run",
+        detail: "\(limit) run, which is the maximum (maxOperations). Wait for one to end, or cancel one.")
     }
     let (id, forgotten) = runner.nextID(at: now, in: request.filter.namespace)
     let operation = BulkOperation(id: id, request: request, createdAt: now)

@@ -1,12 +1,12 @@
 internal import RedialModel
 
-/// The events of one namespace: what its listeners are told from. Its numbers are its own, so that nobody can count what
-/// happens elsewhere, and what happens elsewhere displaces nothing here.
+/// The events of one namespace, for its listeners. Each namespace numbers its own events, so that nobody can count
+/// the events of others, and events of others displace nothing here.
 ///
-/// Once made it stays, so that no number comes twice; while nobody listens it is empty.
+/// A channel stays once it is made, so that no number occurs twice. Without listeners it is empty.
 struct EventChannel {
   var log: EventLog
-  /// Up to which event everybody was told, as far as they had room.
+  /// The last event that was sent to all listeners that had room.
   var told: UInt64 = 0
   /// Whether events are noted.
   var isOn = false

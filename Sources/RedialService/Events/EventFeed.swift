@@ -6,11 +6,11 @@ internal import RedialModel
 internal import RedialStore
 internal import Synchronization
 
-/// Tells listeners, by server-sent events, what has been committed and what becomes of targets' breakers.
+/// Sends committed changes, and changes of breakers, to listeners as server-sent events.
 ///
-/// Until somebody listens it costs one look at a flag for each commit. What a listener has yet to hear is in one log
-/// that all share, so a slow one costs no memory of its own beyond what its connection may hold; one that falls behind
-/// the log is told so and cut off.
+/// Without listeners it costs one check of a flag per commit. All listeners share one log of the events that they
+/// still need, so a slow listener costs no memory beyond its connection's buffer. A listener that falls behind the
+/// log gets `reset` and is disconnected.
 ///
 /// `@unchecked Sendable`: everything mutable but the atomics is touched on `queue` only, which is serial.
 final class EventFeed: @unchecked Sendable {
@@ -34,7 +34,7 @@ final class EventFeed: @unchecked Sendable {
   private var isBeating = false
   private var isClosed = false
 
-  /// Changes that may wait to become events; more are left out, and listeners are told.
+  /// Maximum number of changes that wait to become events; more are dropped, and listeners get `reset`.
   private static let maxPending = 20_000
   /// Calls that are read at a time.
   private static let page = 250
@@ -122,7 +122,7 @@ final class EventFeed: @unchecked Sendable {
   private func note(_ writes: ArraySlice<StoreWrite>, at now: Timestamp) {
     let ids = writes.compactMap { write -> CallID? in if case .update(let id, _, _) = write { id } else { nil } }
     var records: [CallID: CallRecord] = [:]
-    // Retention may have been quicker; a store that cannot be read is told of by everything else that reads it.
+    // Retention may have removed it already. A store that cannot be read is reported by all other readers.
     for case .success(let record)? in (try? reader.records(of: ids)) ?? [] { records[record.id] = record }
     for write in writes { note(write, records, at: now) }
   }
@@ -183,7 +183,7 @@ final class EventFeed: @unchecked Sendable {
         Problem(
           status: 503, code: "tooManyListeners", title: "Too many clients listen",
           detail: isClosed
-            ? "The service stops." : "No more than \(settings.maxListeners) may listen at a time. Try again later.",
+            ? "The service stops." : "At most \(settings.maxListeners) may listen at a time. Try again later.",
           retryAfter: 5))
     }
     lastListener += 1

@@ -27,7 +27,7 @@ extension EventFilter {
     for name in (parameters.take("type") ?? "").split(separator: ",") {
       guard let kind = StreamedEvent.Kind(rawValue: String(name)) else {
         let all = StreamedEvent.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-        throw QueryParameters.problem("type", "must be one or more, with commas between, of \(all)")
+        throw QueryParameters.problem("type", "must be one or more of these, separated by commas: \(all)")
       }
       kinds.insert(kind)
     }
@@ -44,7 +44,7 @@ extension EventFilter {
     }
     if let text = parameters.take("label") {
       guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
-        throw QueryParameters.problem("label", "must be a label's name, a colon, and its value")
+        throw QueryParameters.problem("label", "must be NAME:VALUE")
       }
       label = CallSpec.Label(name: String(text[..<colon]), value: String(text[text.index(after: colon)...]))
     }

@@ -2,11 +2,11 @@ internal import HTTPServer
 internal import RedialCore
 internal import RedialModel
 
-/// One client that listens: where it is in the log, and what it is still to be told.
+/// One client that listens: its position in the log, and the events that it still needs.
 struct EventListener {
   /// Why a listener has not heard everything.
   enum Gap: String {
-    /// The event that it named was told by a process before.
+    /// The event that it named came from an earlier process.
     case restarted
     /// The event that it named is not kept any longer.
     case tooOld

@@ -5,7 +5,7 @@ internal import RedialModel
 /// Adding is constant in time, amortised; so is finding an event by its number.
 struct EventLog {
   private let maxCount: Int
-  /// What the events may take, in bytes; heeded when the next is added.
+  /// The maximum size of the events in bytes, checked when one is added.
   var maxBytes: Int
   private var events: [StreamedEvent] = []
   /// How many of the first of `events` are gone already.
@@ -53,7 +53,7 @@ struct EventLog {
     }
   }
 
-  /// Forgets everything, and leaves a gap in the numbers for what is not noted from now on.
+  /// Forgets everything, and leaves a gap in the numbers for events that are not recorded from now on.
   mutating func interrupt() {
     first = next + 1
     events = []

@@ -2,7 +2,7 @@ internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 
-/// One event as listeners are told of it.
+/// One event as listeners see it.
 struct StreamedEvent: Sendable {
   /// What the stream tells of.
   enum Kind: String, Sendable, CaseIterable {
@@ -21,7 +21,7 @@ struct StreamedEvent: Sendable {
   let kind: Kind
   /// The target's qualified key, which says whose event it is.
   let target: String
-  /// The call, and what it is for; nil for what happened to a target.
+  /// The call and its kind; nil for an event of a target.
   let call: (id: CallID, kind: CallKind)?
   let labels: [CallSpec.Label]
   /// `{type, timestamp, data}`, in one line.
@@ -100,7 +100,7 @@ extension StreamedEvent {
     writer.endObject()
   }
 
-  /// What happened to a target's breaker; nil for what is no event of a target.
+  /// The change of a target's breaker; nil if the notice is not about a target.
   init?(_ notice: Notice, at time: Timestamp) {
     let kind: Kind
     let event: TargetEvent

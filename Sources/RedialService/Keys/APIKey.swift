@@ -60,7 +60,7 @@ struct APIKey: Sendable {
     a.count == b.count && CRYPTO_memcmp(a, b, a.count) == 0
   }
 
-  /// Whether it is good for that.
+  /// Whether it allows this.
   func grants(_ scope: APIScope) -> Bool { scopes.contains(scope) || scopes.contains(.admin) }
 }
 

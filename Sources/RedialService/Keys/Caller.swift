@@ -2,7 +2,7 @@ internal import RedialModel
 
 /// Who a request is from, and where it acts.
 struct Caller: Sendable {
-  /// By what somebody is let in.
+  /// Why a client is let in.
   enum Admission: Sendable, Hashable {
     /// Nothing: no key was asked for.
     case nobody
@@ -12,7 +12,7 @@ struct Caller: Sendable {
     case key(String)
   }
 
-  /// By what it is let in; what it has begun goes on only as long as that is good enough.
+  /// Why it is let in. Streams that it started continue only as long as this is sufficient.
   var admission = Admission.nobody
   /// The API key that it is admitted by; nil for the admin key, and where none is asked for.
   var keyID: String? { if case .key(let id) = admission { id } else { nil } }
@@ -40,7 +40,7 @@ struct Caller: Sendable {
     guard access != .open else { return self }
     guard let wanted = Namespace(field) else {
       throw Problem(
-        status: 400, code: "invalidNamespace", title: "The namespace cannot be one",
+        status: 400, code: "invalidNamespace", title: "The namespace is not valid",
         detail: "The field Redial-Namespace \(Namespace.rule).")
     }
     guard wanted != namespace else { return self }
@@ -58,8 +58,8 @@ struct Caller: Sendable {
   func requireDefaultNamespace() throws(Problem) {
     guard keyID != nil, !namespace.isDefault else { return }
     throw Problem(
-      status: 403, code: "operatorsOnly", title: "The API key is not good for this",
+      status: 403, code: "operatorsOnly", title: "The API key does not allow this",
       detail:
-        "What is asked for is of all namespaces: it takes the admin key, or a key of the namespace default.")
+        "This covers all namespaces: use the admin key, or a key of the namespace default.")
   }
 }

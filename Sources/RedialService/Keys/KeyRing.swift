@@ -71,7 +71,7 @@ final class KeyRing: Sendable {
   /// All of them, revoked ones too, the oldest first.
   var all: [APIKey] { keys.withLock { $0.byID.values.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) } } }
 
-  /// The namespaces that there are keys of which are valid.
+  /// The namespaces that have valid keys.
   var namespaces: [Namespace] { Set(all.lazy.filter { $0.revokedAt == nil }.map(\.namespace)).sorted() }
 
   /// Those that a caller manages: of its namespace, or, of an operator that acts in the default one, of all.
@@ -150,8 +150,8 @@ final class KeyRing: Sendable {
     isRequired || Self.bearer(authorization)?.hasPrefix(APIKey.textPrefix) == true
   }
 
-  /// Counts a request more for what a request that was admitted has beyond the measure of one; why it may not go on for
-  /// now, and the fields that tell of the quota, when that is spent.
+  /// Counts one more request for an admitted request that does more than one request may. Returns why it may not
+  /// continue now, and the quota fields, if the quota is used up.
   func charge(ofKey id: String, at now: Timestamp) -> (problem: Problem, fields: [HTTPHeader])? {
     guard let key = self[id], case .refused(let problem, let fields) = use(key, at: now) else { return nil }
     return (problem, fields)
@@ -179,7 +179,7 @@ final class KeyRing: Sendable {
     return .refused(
       Problem(
         status: 429, code: "quotaExceeded", title: "The quota of the API key is used up",
-        detail: "This key is good for \(quota) requests a minute. Try again in \(seconds) s.", retryAfter: seconds),
+        detail: "This key allows \(quota) requests per minute. Try again in \(seconds) s.", retryAfter: seconds),
       fields)
   }
 
@@ -206,8 +206,8 @@ final class KeyRing: Sendable {
   private static func forbidden(_ scope: APIScope) -> Verdict {
     .refused(
       Problem(
-        status: 403, code: "insufficientScope", title: "The API key is not good for this",
-        detail: "It takes a key of the scope \(scope.rawValue)."),
+        status: 403, code: "insufficientScope", title: "The API key does not allow this",
+        detail: "It needs a key with the scope \(scope.rawValue)."),
       [
         HTTPHeader(
           "www-authenticate", "Bearer realm=\"redial\", error=\"insufficient_scope\", scope=\"\(scope.rawValue)\"")
@@ -225,7 +225,7 @@ extension Route {
     case .health, .dashboard, .contract: .open
     // A load balancer has no key, and gets the status alone.
     case .readiness: hasKey ? .scope(.read) : .open
-    // A replay takes the scope operate, too, and payloads if it could reveal the original; the route itself sees to that.
+    // A replay also needs the scope operate, and payloads if it could reveal the original; the route checks that.
     case .submit, .submitBatch, .forward, .replay: .scope(.submit)
     case .list, .call, .attempts, .targets, .target, .events, .preview, .simulate: .scope(.read)
     case .policies, .policy, .statistics, .operations, .operation: .scope(.read)

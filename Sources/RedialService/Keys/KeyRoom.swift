@@ -17,10 +17,10 @@ enum KeyRoom {
   /// The most keys that are forgotten at a time for their age alone, so that nobody waits long for a new one.
   static let mostForgotten = 100
 
-  /// Which keys are forgotten when another is made.
+  /// The keys to forget when another one is made.
   ///
-  /// - Parameter namespace: That of the new key.
-  /// - Returns: Revoked keys, those before others that were revoked before them; nil when there is no room all the same.
+  /// - Parameter namespace: The namespace of the new key.
+  /// - Returns: Revoked keys, earliest revoked first; nil if there is still no room.
   static func forgotten(for namespace: Namespace, among keys: [APIKey], at now: Timestamp) -> [APIKey]? {
     var revoked = keys.compactMap { key in key.revokedAt.map { (key: key, at: $0) } }
       .sorted { ($0.at, $0.key.id) < ($1.at, $1.key.id) }[...]
@@ -52,13 +52,13 @@ enum KeyRoom {
     return hasRoom ? forgotten : nil
   }
 
-  /// What somebody is told who finds no room; of other namespaces it tells nothing.
+  /// The problem if there is no room. It says nothing about other namespaces.
   static func problem(in namespace: Namespace) -> Problem {
     Problem(
       status: 409, code: "tooManyAPIKeys", title: "There are too many API keys",
       detail: namespace.isDefault
-        ? "No more than \(most) are kept. Revoke some that are not needed: their room is then used."
-        : "No more than \(mostOfNamespace) of a namespace are kept, fewer where the service has no room. Revoke some that "
-          + "are not needed: their room is then used.")
+        ? "At most \(most) are kept. Revoke keys that are not needed, to make room."
+        : "At most \(mostOfNamespace) of a namespace are kept, or fewer if the service has no room. Revoke keys that "
+          + "are not needed, to make room.")
   }
 }

@@ -4,24 +4,24 @@ internal import RedialEngine
 internal import RedialModel
 internal import Synchronization
 
-/// The lane that the engine runs on: it gathers events, gives the engine its
-/// turn, passes its effects on, and wakes it when it asked to be woken.
+/// The lane that the engine runs on. It collects events, runs a step of the engine, passes its effects on, and wakes
+/// it at the time that it asked for.
 ///
 /// `@unchecked Sendable`: everything mutable is touched on `queue` only, which is serial.
 final class EngineLane: @unchecked Sendable {
   private let queue = DispatchQueue(label: "redial.engine", qos: .userInitiated, attributes: .initiallyInactive)
   private var hasBegun = false
   private let mailbox = Mailbox<EngineEvent>()
-  /// Whether something was left in the empty mailbox, for which nobody has woken the lane yet.
+  /// Whether an event was left in the empty mailbox, and nobody has woken the lane yet.
   private let isToBeWoken = Atomic(false)
   private let clock: Clock
   private let perform: @Sendable (Effects) -> Void
   private var engine: Engine
   private var timer: (any DispatchSourceTimer)?
-  /// When the timer goes off; nil when it will not.
+  /// When the timer fires; nil for never.
   private var armedFor: Timestamp?
 
-  /// - Parameter perform: Called with each turn's effects, on the lane.
+  /// - Parameter perform: Called with the effects of each step, on the lane.
   init(engine: Engine, clock: Clock, perform: @escaping @Sendable (Effects) -> Void) {
     self.engine = engine
     self.clock = clock
@@ -30,56 +30,57 @@ final class EngineLane: @unchecked Sendable {
 
   deinit {
     timer?.cancel()
-    // Dispatch does not let go of a queue that was never active.
+    // Dispatch does not release a queue that was never active.
     if !hasBegun { queue.activate() }
   }
 
-  /// Gives the engine what the store held, as its first event. What is posted before waits.
+  /// Gives the engine the state in the store, as its first event. Events that were posted before wait.
   func begin(with state: RecoveredState) {
     perform(engine.handle([.recovered(state)], at: clock.now))
     hasBegun = true
     queue.activate()
-    // For the time at which the engine wants its next turn.
-    queue.async { self.turn() }
+    // For the time of the engine's next step.
+    queue.async { self.step() }
   }
 
-  /// Tells the engine of events, from any thread.
+  /// Sends events to the engine, from any thread.
   func post(_ events: some Sequence<EngineEvent>) {
-    if mailbox.post(events) { queue.async { self.turn() } }
+    if mailbox.post(events) { queue.async { self.step() } }
   }
 
-  /// Tells the engine of events, from any thread.
+  /// Sends events to the engine, from any thread.
   func post(_ events: [EngineEvent]) {
-    if mailbox.post(events) { queue.async { self.turn() } }
+    if mailbox.post(events) { queue.async { self.step() } }
   }
 
-  /// Leaves an event until somebody calls ``wake()``, which has to be soon: what others post meanwhile waits with it.
+  /// Leaves an event until somebody calls ``wake()``, which must be soon: events that others post meanwhile wait with
+  /// it.
   ///
-  /// So an event loop hands over all calls of a turn as one batch, with one wake-up; the first would otherwise have the
-  /// engine, and behind it the store, begin with a batch of one.
+  /// So an event loop submits all calls of one iteration as one batch, with one wake-up. Otherwise the first would
+  /// start the engine, and then the store, with a batch of one.
   func leave(_ event: EngineEvent) {
     if mailbox.post(CollectionOfOne(event)) { isToBeWoken.store(true, ordering: .releasing) }
   }
 
-  /// Wakes the lane if something was left for it.
+  /// Wakes the lane if an event was left for it.
   func wake() {
     guard isToBeWoken.load(ordering: .relaxed), isToBeWoken.exchange(false, ordering: .acquiringAndReleasing) else {
       return
     }
-    queue.async { self.turn() }
+    queue.async { self.step() }
   }
 
-  private func turn() {
+  private func step() {
     let effects = engine.handle(mailbox.takeAll(), at: clock.now)
     perform(effects)
     arm(for: effects.wakeAt)
   }
 
-  /// The longest that the timer sleeps. Dispatch's time stands still while the machine is suspended and the service's does
-  /// not, so that a call may be due long before a timer set for it goes off; it is this much late at most.
+  /// The longest that the timer sleeps. Dispatch's clock stops while the machine is suspended and the service's clock
+  /// does not, so a call may be due long before its timer fires. It is at most this late.
   private static let longestSleep = Duration.seconds(5)
 
-  /// Sets the timer, unless it goes off in time anyway: a turn too many costs less than setting it each time.
+  /// Sets the timer, unless it fires in time anyway: a needless step costs less than setting the timer each time.
   private func arm(for wake: Timestamp?) {
     guard let wake else { return }
     if let armedFor, armedFor <= wake { return }
@@ -93,11 +94,11 @@ final class EngineLane: @unchecked Sendable {
 
   private func makeTimer() -> any DispatchSourceTimer {
     let timer = DispatchSource.makeTimerSource(queue: queue)
-    // Weak: the timer's queue outlives the lane, and the timer may go off while the lane's calls are being freed.
+    // Weak: the timer's queue outlives the lane, and the timer may fire while the lane's calls are being freed.
     timer.setEventHandler { [weak self] in
       guard let self else { return }
       armedFor = nil
-      turn()
+      step()
     }
     timer.activate()
     return timer

@@ -79,18 +79,18 @@ final class ForecastLane: Sendable {
 }
 
 extension ForecastLane.Refusal {
-  /// What the client is told.
+  /// The problem for the client.
   var problem: Problem {
     switch self {
     case .keyIsFull:
       Problem(
         status: 503, code: "tooManyForecasts", title: "Too many previews and simulations are waiting",
-        detail: "As many previews, simulations and dry runs wait as one API key may have (maxForecastsPerKey). "
+        detail: "The maximum of previews, simulations and dry runs of this API key is waiting (maxForecastsPerKey). "
           + "Wait for their answers first.", retryAfter: 1)
     case .isFull:
       Problem(
         status: 503, code: "forecastsFull", title: "Too many previews and simulations are waiting",
-        detail: "As many previews, simulations and dry runs wait as the service lets wait (maxForecasts). Try again "
+        detail: "The maximum of previews, simulations and dry runs is waiting (maxForecasts). Try again "
           + "in a moment.", retryAfter: 2)
     }
   }

@@ -42,7 +42,7 @@ final class ReplyTable: Sendable {
       }
     }
 
-    /// Whether a call was handed over.
+    /// Whether a call was submitted.
     var isSubmission: Bool {
       switch self {
       case .submit, .submitAndWait, .batch: true
@@ -92,12 +92,12 @@ final class ReplyTable: Sendable {
     table.withLock { $0.handlers.removeValue(forKey: token.rawValue) }
   }
 
-  /// Takes a batch's token out; nil when it is not there.
+  /// Takes out a batch's token; nil if there is none.
   func takeBatch(_ token: ReplyToken) -> BulkBatch? {
     table.withLock { $0.batches.removeValue(forKey: token.rawValue) }
   }
 
-  /// Takes a client out; nil when it is not there.
+  /// Takes out a client; nil if there is none.
   func take(_ token: ReplyToken) -> Waiting? {
     table.withLock { $0.waiting.removeValue(forKey: token.rawValue) }
   }

@@ -2,15 +2,16 @@ internal import HTTPServer
 internal import RedialModel
 internal import RedialStore
 
-/// Changes that are no call's, made on the store's lane.
+/// Changes that are not about a call, made on the store's lane.
 ///
-/// A change holds the runtime until it has run, which is once, so that one behind a slow commit finds it there.
+/// A change retains the runtime until it has run, which happens once, so that one behind a slow commit still finds
+/// it.
 extension Runtime {
-  /// Makes a change that is no call's, on the store's lane behind everything that was asked of it before, and answers
-  /// with what comes of it.
+  /// Makes a change that is not about a call, on the store's lane after all earlier requests, and answers with the
+  /// result.
   ///
   /// - Parameters:
-  ///   - event: What the log calls a failure of the store.
+  ///   - event: The name of a failure of the store in the log.
   ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one.
   func change(
     _ responder: HTTPResponder, noting event: StaticString = "changeFailed",
@@ -29,10 +30,10 @@ extension Runtime {
     }
   }
 
-  /// Makes a change that is no call's and that no client waits for, on the store's lane.
+  /// Makes a change that is not about a call and that no client waits for, on the store's lane.
   ///
   /// - Parameters:
-  ///   - write: What to write, as of when the store comes to it; nothing when nil.
+  ///   - write: Returns the change when the store reaches it; nil for none.
   ///   - then: Called on the lane with whether it is on disk.
   func keep(_ write: @escaping @Sendable () -> StoreWrite?, then: @escaping @Sendable (Bool) -> Void) {
     storeLane?.afterwards { [weak self] store in
@@ -46,14 +47,14 @@ extension Runtime {
     }
   }
 
-  /// Does something with the store's documents, on its lane, and answers with what comes of it.
+  /// Runs a change of the store's documents on its lane, and answers with the result.
   func keep(
     _ responder: HTTPResponder, _ body: @escaping @Sendable (any DocumentStore) throws -> HTTPResponse
   ) {
     change(responder, noting: "documentNotKept") { try body(Self.documents(of: $0)) }
   }
 
-  /// Does something with the store's documents, on its lane.
+  /// Runs something with the store's documents on its lane.
   func onStore(_ body: @escaping @Sendable (any DocumentStore) -> Void) {
     storeLane?.afterwards { body(Self.documents(of: $0)) }
   }

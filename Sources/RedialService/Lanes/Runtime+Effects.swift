@@ -7,22 +7,22 @@ internal import RedialStore
 internal import RedialTransport
 internal import Synchronization
 
-/// How what the engine decides is done, and what came of it told.
+/// How the engine's effects are performed, and their results reported.
 extension Runtime {
-  /// Does what the engine has decided.
+  /// Performs the engine's effects.
   func perform(_ effects: Effects) {
     if !effects.store.isEmpty { storeLane?.post(effects.store) }
     if !effects.actions.isEmpty { perform(effects.actions) }
   }
 
-  /// Tells everybody that the store has ended calls by itself; that is on disk.
+  /// Reports that the store has ended damaged calls by itself. That is on disk.
   func didSetAside(_ calls: [(id: CallID, namespace: Namespace)]) {
     metrics.countSetAside(calls.count)
     post(calls.map { .setAside(1, in: $0.namespace) })
     ends.ended(calls.map(\.id))
   }
 
-  /// Goes on with what came of what the store was asked.
+  /// Continues with the results of requests to the store.
   // A function of its own in every build, since the profile tells by its name what follows a commit.
   @inline(never)
   func storeDid(_ outcome: StoreLane.Outcome) {
@@ -31,14 +31,15 @@ extension Runtime {
     case .committed(let writes, let then):
       metrics.countCommit(writes)
       perform(then)
-      // Behind the replies: a client that waits for the end of the call that it has just submitted is in the table now.
+      // After the replies: a client that waits for the end of the call that it has just submitted is in the table
+      // now.
       ends.committed(writes)
       events.committed(writes)
       tracer?.committed(writes)
     }
   }
 
-  /// Notes what a step of tidying did.
+  /// Logs the result of a tidying step.
   func didTidy(_ result: Result<TidyStep, StoreError>) {
     switch result {
     case .success(let step): metrics.count { $0.removed += step.removed }
@@ -54,7 +55,8 @@ extension Runtime {
       case .start(let start): prepare(start, &beginnings)
       case .reply(let token, let reply): answer(token, reply, into: &answers)
       case .abort(let id):
-        // The start of what it is to abort may be among these: an abort that came first would find nothing.
+        // Before the aborts: the attempt to abort may be among these, and an abort that came first would find
+        // nothing.
         begin(beginnings)
         beginnings.removeAll()
         transport?.cancel([UInt64(id.rawValue)])
@@ -70,18 +72,18 @@ extension Runtime {
     if !answers.isEmpty { HTTPResponder.respond(answers) }
   }
 
-  /// Attempts that are to begin.
+  /// Attempts to start.
   private struct Beginnings {
-    /// The time by the wall clock, for that is what receivers of webhooks compare it with.
+    /// The wall clock time, because receivers of webhooks compare it with their own.
     let time: Timestamp
-    /// No more than so many can there be.
+    /// The maximum number of them.
     let most: Int
     var requests: [TransportRequest] = []
-    /// By request, the number of the attempt that it makes.
+    /// The attempt number of each request.
     var numbers: [Int] = []
-    /// The attempts, for whoever traces them; none when nobody does.
+    /// The attempts, for tracing; empty if nothing is traced.
     var traced: [AttemptStart] = []
-    /// What came of those that must not be made.
+    /// The results of attempts that must not be made.
     var ends: [EngineEvent] = []
 
     init(at time: Timestamp, most: Int) {
@@ -89,14 +91,14 @@ extension Runtime {
       self.most = most
     }
 
-    /// Forgets all of them, for they have begun.
+    /// Forgets all of them after they have started.
     mutating func removeAll() {
       self = Beginnings(at: time, most: most)
     }
   }
 
-  /// Makes the request of an attempt, unless it must not be made: this process may have stood still, and others have the
-  /// call by now, or there is nobody left who could sign it.
+  /// Makes the request of an attempt, unless the attempt must not be made: this process may have been suspended while
+  /// another instance took over the call, or the secret that would sign it is gone.
   private func prepare(_ start: AttemptStart, _ beginnings: inout Beginnings) {
     if let bound = start.startBefore, bound <= clock.now {
       return beginnings.ends.append(.attemptEnded(AttemptResult(tooLate: start)))
@@ -130,7 +132,7 @@ extension Runtime {
     transport?.start(beginnings.requests)
   }
 
-  /// Tells the engine of attempts that the transport has made.
+  /// Reports attempts that the transport has made to the engine.
   func attemptsEnded(_ results: [TransportResult]) {
     let numbers = underWay.withLock { underWay in results.map { underWay.removeValue(forKey: $0.id) } }
     metrics.count { counts in
@@ -150,7 +152,7 @@ extension Runtime {
 }
 
 extension AttemptResult {
-  /// What the transport saw, in the engine's words.
+  /// Translates the transport's result for the engine.
   init(_ result: TransportResult, number: Int) {
     let answered = result.outcome == .answered
     self.init(

@@ -2,15 +2,15 @@ internal import HTTPServer
 internal import RedialModel
 internal import RedialStore
 
-/// How the store is asked on behalf of clients.
+/// Queries of the store for clients.
 ///
-/// A query holds the runtime until it has run, which is once: one that still waits when the service stops reads a store
-/// that is there. Nothing that lasts holds a query.
+/// A query retains the runtime until it has run, which happens once. So a query that still waits when the service
+/// stops finds an open store. Nothing long-lived retains a query.
 extension Runtime {
-  /// Answers with what a query gives, on a query lane.
+  /// Answers with the result of a query, which runs on a query lane.
   ///
   /// - Parameters:
-  ///   - isOwed: Whether it is run however many wait: for somebody whose call was accepted.
+  ///   - isOwed: Whether it runs however many queries wait: for a client whose call was accepted.
   ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one; nil if the answer comes another way.
   func query(
     _ responder: HTTPResponder, isOwed: Bool = false, _ body: @escaping @Sendable () throws -> HTTPResponse?
@@ -44,7 +44,7 @@ extension Runtime {
   /// Runs a query on a query lane.
   ///
   /// - Parameters:
-  ///   - isOwed: Whether it is run however many wait: for somebody whose call was accepted.
+  ///   - isOwed: Whether it runs however many queries wait: for a client whose call was accepted.
   ///   - load: How much it reads.
   ///   - key: Whose it is.
   ///   - departure: Noted when its client leaves; then the query is dropped if it still waits.
@@ -70,7 +70,7 @@ extension Runtime {
     if !queries.run(as: load, of: key, unless: departure, drop: { failure(tooMany) }, query) { failure(tooMany) }
   }
 
-  /// Answers with what is computed without the store, on the lane for that.
+  /// Answers with a computation that needs no store, on the lane for these.
   func forecast(
     _ responder: HTTPResponder, for caller: Caller, _ body: @escaping @Sendable () -> HTTPResponse
   ) {
@@ -78,11 +78,11 @@ extension Runtime {
     if let refusal { respond(responder, Answer.problem(refusal.problem)) }
   }
 
-  /// What a client is told of a query that failed; what went wrong in the store is in the log.
+  /// The answer to a query that failed. The cause is in the log.
   func problem(of error: any Error) -> Problem {
     if let problem = error as? Problem { return problem }
     let message = (error as? StoreError)?.message ?? "\(error)"
-    // Of a call that cannot be read the message begins with its identity.
+    // The message about a call that cannot be read begins with its id.
     let call = CallID(message.prefix { $0 != " " }).map { [("callId" as StaticString, $0.description)] } ?? []
     log.write(.error, "queryFailed", call + [("error", message)])
     return Answer.storeUnreadable

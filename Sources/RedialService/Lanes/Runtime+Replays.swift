@@ -1,12 +1,13 @@
 internal import RedialModel
 internal import RedialStore
 
-/// The items of batches that repeat what was accepted before.
+/// Items of batches that repeat earlier submissions.
 extension Runtime {
-  /// Answers the items of a batch with the calls that they repeat, as they stand now and as lists show them: a batch has
-  /// many, and what each was answered with may be large.
+  /// Answers the items of a batch with the calls that they repeat, as they are now and as lists show them, because a
+  /// batch has many items and each response may be large.
   ///
-  /// The calls are accepted, so that it is not refused for the queries that wait; after each page it is the others' turn.
+  /// These calls are accepted, so this is not refused if too many queries wait. After each page other queries get
+  /// their chance.
   func readReplays(of batch: any BatchAnswering) {
     queries.runOwed { [self] in
       let page = batch.replays.next()

@@ -4,9 +4,9 @@ internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 
-/// How clients are answered who wait for the engine, or for a call.
+/// How clients that wait for the engine, or for a call, are answered.
 extension Runtime {
-  /// Makes the answer that a client gets of an engine's reply, for all of a batch to be sent together.
+  /// Makes the answer to a client from a reply of the engine. All answers of a batch are sent together.
   func answer(_ token: ReplyToken, _ reply: Reply, into answers: inout [(HTTPResponder, HTTPResponse)]) {
     guard let waiting = replies.take(token) else {
       if let batch = replies.takeBatch(token) { batch.note(reply) } else { replies.takeHandler(token)?(reply) }
@@ -44,7 +44,7 @@ extension Runtime {
     case .controlled(let target):
       answer(waiting.responder, with: target)
     case .done(let id):
-      // Of the namespace that asked for it, or the engine would have refused.
+      // It belongs to the client's namespace, or the engine would have refused.
       answerWithCall(id, in: nil, waiting.responder)
     case .report(let report) where waiting.purpose.isAboutTargets: answerWithTargets(report, waiting)
     case .report(let report):
@@ -54,7 +54,7 @@ extension Runtime {
     }
   }
 
-  /// Answers a repeated submission with the call that was accepted the first time, as it stands now.
+  /// Answers a repeated submission with the call that was accepted first, as it is now.
   private func answerWithReplay(_ id: CallID, _ waiting: ReplyTable.Waiting) {
     if case .batch(let batch, let index) = waiting.purpose {
       if batch.replays.add(.init(index: index, id: id)) { readReplays(of: batch) }
@@ -70,19 +70,19 @@ extension Runtime {
     answerWhenEnded(id, in: nil, waiting.responder, within: bound, applied: bound, orElse: replay)
   }
 
-  /// - Parameter namespace: The only one that it may be of; nil where that is known.
+  /// - Parameter namespace: The namespace that it must belong to; nil if that is known.
   private func storedCall(_ id: CallID, in namespace: Namespace?) throws -> StoredCall {
     guard let stored = try reader.call(id, in: namespace, allResponses: false) else { throw Answer.noSuchCall(id) }
     return stored
   }
 
-  /// Answers with a call once it has ended, or when time is up with something else.
+  /// Answers with a call once it has ended, or with something else after a time.
   ///
   /// - Parameters:
-  ///   - namespace: The only one that it may be of; nil where that is known.
-  ///   - applied: The client's preference that an answer in time honours; nil when there was none.
-  ///   - withRequest: Whether its request is shown, too.
-  ///   - orElse: What is answered when the call has not ended in time; the call as it stands, if nothing is given.
+  ///   - namespace: The namespace that it must belong to; nil if that is known.
+  ///   - applied: The client's preference that an answer in time honours; nil if there was none.
+  ///   - withRequest: Whether the request is shown too.
+  ///   - orElse: The answer if the call has not ended in time; nil for the call as it is.
   func answerWhenEnded(
     _ id: CallID, in namespace: Namespace?, _ responder: HTTPResponder, within bound: Duration,
     applied: Duration? = nil, withRequest: Bool = false,
@@ -93,9 +93,10 @@ extension Runtime {
         stored, wait: standings.wait(of: stored.record, at: clock.now), redaction, applied: applied,
         request: withRequest ? try request(of: stored.record) : nil)
     }
-    // There is something else for one whose call was accepted, who is not told otherwise because many queries wait.
+    // `orElse` is given for a call that was just accepted; its client must not get another answer because many
+    // queries wait.
     let isOwed = orElse != nil
-    // The table of waits, which is the runtime's own, holds this until the call ends, its time is up or the service stops.
+    // The runtime's own table of waits retains this until the call ends, its time is up or the service stops.
     let finish = { @Sendable [self] (outcome: EndTable.Outcome) in
       query(responder, isOwed: isOwed) { [self] in
         if outcome == .timedOut, let orElse { return try orElse() }
@@ -108,7 +109,8 @@ extension Runtime {
         try orElse?() ?? show(try storedCall(id, in: namespace))
       }
     }
-    // A client that goes holds its place no longer. One that has only ended its side is answered as if its time were up.
+    // A client that disconnects frees its place. One that has only closed its sending side is answered as if its time
+    // were up.
     responder.onCancel { [weak self] in
       guard let self, ends.giveUp(ticket) else { return }
       finish(.timedOut)
@@ -126,9 +128,9 @@ extension Runtime {
     }
   }
 
-  /// Answers with a call as the store has it.
+  /// Answers with a call as it is in the store.
   ///
-  /// - Parameter withRequest: Whether its request is shown, too.
+  /// - Parameter withRequest: Whether the request is shown too.
   func answerWithCall(
     _ id: CallID, in namespace: Namespace?, _ responder: HTTPResponder, withRequest: Bool = false
   ) {
@@ -140,13 +142,13 @@ extension Runtime {
     }
   }
 
-  /// What is shown of a call's request.
+  /// The visible part of a call's request.
   private func request(of call: CallRecord) throws -> RequestView {
     let isErased = call.spec.contentErasedAt != nil
     return RequestView(of: call, body: isErased ? [] : try body(of: call, atMost: RequestView.mostBytes))
   }
 
-  /// The first bytes of a call's body, wherever it is.
+  /// The first bytes of a call's body, from memory or the store.
   func body(of call: CallRecord, atMost count: Int) throws -> [UInt8] {
     do throws(StoredBodyError) {
       return try bodies.bytes(of: call, atMost: count)
@@ -154,7 +156,7 @@ extension Runtime {
       switch error {
       case .gone: throw Answer.contentErased(call.id)
       case .damaged(let clause):
-        throw StoreError(kind: .corrupt, message: "\(call.id) cannot be read: of its body, \(clause).")
+        throw StoreError(kind: .corrupt, message: "\(call.id) cannot be read, because of its body: \(clause).")
       case .unreadable(let failure): throw failure
       }
     }

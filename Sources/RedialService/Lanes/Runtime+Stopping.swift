@@ -8,7 +8,7 @@ internal import Synchronization
 
 /// How the service ends.
 extension Runtime {
-  /// Starts nothing more, waits for what is under way, aborts it when that takes too long, and closes the store.
+  /// Starts nothing more, waits for attempts in flight, aborts them after `bound`, and closes the store.
   func drain(within bound: Duration) {
     ends.close()
     events.close()
@@ -19,26 +19,25 @@ extension Runtime {
       let left = underWay.withLock { $0.count }
       log.write(.warning, "drainTimedOut", [("interrupted", "\(left)")])
       transport?.shutdown()
-      // What was aborted is recorded as interrupted; a store that does not answer does not keep the process.
+      // Aborted attempts are recorded as interrupted. A store that does not answer does not keep the process alive.
       isOver = drained.wait(timeout: .now() + .seconds(2)) == .success
     } else {
       transport?.shutdown()
     }
     endStatistics()
-    // A lane that did not end in its time still reaches for this when it does, and it may be the last that happens
-    // before the process exits.
+    // A lane that did not end in time still uses this object when it does, perhaps just before the process exits.
     if !closeStore(isDrained: isOver) || !isOver { _ = Unmanaged.passRetained(self) }
     spans?.close()
   }
 
-  /// Ends what has not begun.
+  /// Ends a runtime that has not begun.
   func abandon() {
     statistics.stop()
     transport?.shutdown()
     _ = closeStore(isDrained: false)
   }
 
-  /// Closes the store behind everything that was asked of it; false when it does not come to that in its time.
+  /// Closes the store after all earlier requests; false if it does not get there in time.
   private func closeStore(isDrained: Bool) -> Bool {
     watch.stop()
     heap.stop()
@@ -49,7 +48,7 @@ extension Runtime {
         do throws(StoreError) {
           try store.leave()
         } catch {
-          // Whoever comes next takes it over as from a process that was killed.
+          // The next process takes it over as after a kill.
           log.write(.warning, "leaseNotReturned", [("error", error.message)])
         }
       }

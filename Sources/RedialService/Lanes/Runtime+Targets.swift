@@ -3,10 +3,10 @@ internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 
-/// Targets as people are shown them: what the engine knows of them, and what of theirs waits in the store.
+/// Targets as people see them: the engine's knowledge of them, and their calls in the store.
 extension Runtime {
-  /// The most calls in the store that are counted for one answer, of those that wait for their time and of those that
-  /// wait for their turn.
+  /// Maximum number of calls in the store that are counted for one answer, for those that wait for their time and for
+  /// those that wait for their turn.
   private static let mostCounted = 10_000
 
   /// Answers with the targets of a report.
@@ -33,13 +33,13 @@ extension Runtime {
     }
   }
 
-  /// Targets, with what waits for them in the store counted among their backlogs.
+  /// Targets, with their waiting calls in the store added to their backlogs.
   static func targets(_ targets: [TargetSnapshot], with stored: StoredBacklog) -> [TargetSnapshot] {
     let ofTarget = Dictionary(grouping: stored.counts) { $0.target }
     return targets.map { target in
       var target = target
       target.backlog.isComplete = stored.isComplete
-      // What a rule of the operator's names is on the operator's machine, and no tenant's to know.
+      // The files that an operator's rule names are on the operator's machine; tenants may not see their paths.
       if !QualifiedKey.namespace(of: target.key).isDefault, target.overrides.tls == nil {
         target.settings.tls?.caFile = nil
       }

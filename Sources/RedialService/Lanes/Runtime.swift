@@ -8,11 +8,11 @@ internal import RedialStore
 internal import RedialTransport
 internal import Synchronization
 
-/// Joins the lanes: it performs the engine's effects on the store, the
-/// transport and the clients that wait, and tells the engine what came of them.
+/// Connects the lanes: it performs the engine's effects on the store, the transport and the waiting clients, and
+/// reports the results to the engine.
 ///
-/// `@unchecked Sendable`: the two lanes and the transport are set once, by `init`, before anything else can
-/// see the object; everything else in it is constant or locked.
+/// `@unchecked Sendable`: the two lanes and the transport are set once, by `init`, before anything else can see the
+/// object; everything else in it is constant or locked.
 final class Runtime: @unchecked Sendable {
   let clock = Clock()
   let metrics: Metrics
@@ -39,12 +39,12 @@ final class Runtime: @unchecked Sendable {
   private(set) var engineLane: EngineLane?
   private(set) var storeLane: StoreLane?
   private(set) var transport: Transport?
-  /// By call, the number of the attempt that the transport makes.
+  /// The number of the attempt in flight, by call.
   let underWay = Mutex<[UInt64: Int]>([:])
   let drained = DispatchSemaphore(value: 0)
 
-  /// - Parameter bodies: Where bodies are read that are not held; needed unless all are.
-  /// - Throws: When libcurl cannot be started.
+  /// - Parameter bodies: Reads bodies that are not in memory; needed unless all are.
+  /// - Throws: If libcurl cannot be started.
   init(
     settings: ServiceSettings, store: any CallStore, reader: any CallReader, bodies: BodyReading = BodyReading(nil),
     secret: WebhookSecret, endpoints: WebhookEndpoints, log: Log
@@ -75,8 +75,8 @@ final class Runtime: @unchecked Sendable {
     forecastLimits = settings.forecasts
     forecasts = ForecastLane(
       maxPerKey: settings.forecasts.maxForecastsPerKey, maxWaiting: settings.forecasts.maxForecasts)
-    // Weak: each lane's queue, and the transport's thread, may still be busy when this object is freed. Then nobody is
-    // left for what they have to say; the store has it, or the next start finds the attempt cut off.
+    // Weak: each lane's queue, and the transport's thread, may still run when this object is freed. Their results
+    // then reach nobody; the store has them, or the next start finds the attempt cut off.
     engineLane = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock) { [weak self] in
       self?.perform($0)
     }
@@ -86,12 +86,12 @@ final class Runtime: @unchecked Sendable {
     transport = try Transport(configuration: configuration) { [weak self] in self?.attemptsEnded($0) }
   }
 
-  /// Puts the egress policy in force, before the first attempt.
+  /// Sets the egress policy, before the first attempt.
   func restrict(to policy: EgressPolicy) {
     transport?.restrict(to: policy)
   }
 
-  /// Takes over what the store held, and starts to work on it.
+  /// Takes over the state in the store, and starts to work.
   func begin(with state: RecoveredState) {
     standings.note(state)
     engineLane?.begin(with: state)
@@ -110,39 +110,39 @@ final class Runtime: @unchecked Sendable {
     }
   }
 
-  /// Tells the engine of events.
+  /// Sends events to the engine.
   func post(_ events: some Sequence<EngineEvent>) {
     engineLane?.post(events)
   }
 
-  /// Tells the engine of events.
+  /// Sends events to the engine.
   func post(_ events: [EngineEvent]) {
     engineLane?.post(events)
   }
 
-  /// Leaves an event for the engine, on an event loop, until ``wakeEngine()`` is called at the end of its turn.
+  /// Leaves an event for the engine, on an event loop, until ``wakeEngine()`` at the end of the loop's iteration.
   func leave(_ event: EngineEvent) {
     engineLane?.leave(event)
   }
 
-  /// Has the engine look at what was left for it.
+  /// Makes the engine take the events that were left for it.
   func wakeEngine() {
     engineLane?.wake()
   }
 
-  /// Asks the engine something on behalf of a client.
+  /// Sends a request of a client to the engine.
   func ask(_ responder: HTTPResponder, for purpose: ReplyTable.Purpose, _ event: (ReplyToken) -> EngineEvent) {
     post(CollectionOfOne(event(expect(responder, for: purpose))))
   }
 
-  /// Notes a client who will wait for an engine's reply; the token is for an event that is posted later.
+  /// Registers a client that will wait for a reply of the engine; the token is for an event that is posted later.
   func expect(_ responder: HTTPResponder, for purpose: ReplyTable.Purpose) -> ReplyToken {
     replies.add(responder, for: purpose, at: clock.now)
   }
 
-  /// Has the engine do the same thing to several calls, as if clients had asked for it.
+  /// Gives the engine the same command for several calls, as if clients had sent it.
   ///
-  /// - Parameter finish: Called once, from any thread, when there is a reply for each.
+  /// - Parameter finish: Called once, from any thread, when all replies are there.
   func perform(
     _ kind: Operation.Kind, on calls: [CallID], in namespace: Namespace, _ attribution: Attribution,
     finish: @escaping @Sendable (BulkBatch.Tally) -> Void

@@ -5,8 +5,8 @@ internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 
-/// The lane of the store's one writer: it turns everything that queued up while
-/// the last fsync ran into the next transaction.
+/// The lane of the store's only writer. It puts everything that arrived during the last fsync into the next
+/// transaction.
 ///
 /// `@unchecked Sendable`: everything mutable is touched on `queue` only, which is serial.
 final class StoreLane: @unchecked Sendable {
@@ -14,42 +14,42 @@ final class StoreLane: @unchecked Sendable {
   private let mailbox = Mailbox<StoreRequest>()
   private let store: any CallStore
   private let outcome: @Sendable (Outcome) -> Void
-  /// Requests of this epoch or an older one stand on something that failed.
+  /// Requests of this epoch or an older one depend on something that failed.
   private var failed: (epoch: UInt64, failure: StoreFailure)?
   private var isTidying = true
-  /// Changes have come back unwritten, and none has been written since. The engine has them and will ask again, also to
-  /// change calls that have ended: they must be there then, however long it takes.
+  /// Set when changes have failed and none has been written since. The engine has them and will request them again,
+  /// also for calls that have ended: these must still exist then, however long it takes.
   private var owesChanges = false
 
-  /// How long after a commit has begun the next begins, at the soonest: one that comes alone need not wait, and of many
-  /// that come one by one some share a sync (measured at a thousand calls a second: half as many commits).
+  /// The minimum time between the starts of two commits. A single request does not wait, and of many that come one by
+  /// one some share a sync (measured at a thousand calls per second: half as many commits).
   static let commitSpacing = Duration.milliseconds(2)
 
   private let spacing: Duration
   private var lastCommit: ContinuousClock.Instant?
 
-  /// The most writes that go into one transaction.
+  /// Maximum number of writes in one transaction.
   private static let maximumWrites = 2048
 
-  /// How long a step of tidying takes at most, besides its commit.
+  /// Maximum duration of a tidying step, besides its commit.
   private static let tidyBudget = Duration.milliseconds(2)
-  /// Tidying takes one part in so many of the lane's time, so that accepts hardly notice it.
+  /// Tidying takes one part in this many of the lane's time, so that submissions hardly notice it.
   private static let tidyShare = 5
-  /// How long after the last step the lane looks again whether there is something to tidy.
+  /// How long after the last step the lane checks again whether there is something to tidy.
   private static let tidyInterval = Duration.seconds(1)
-  /// The same after a step that failed: the store is likely to be in trouble, which the engine sees to.
+  /// The same after a step that failed: the store probably has trouble, which the engine handles.
   private static let tidyRetry = Duration.seconds(10)
 
-  /// What came of requests.
+  /// The results of requests.
   enum Outcome: Sendable {
     /// These changes are on disk; the actions may follow.
     case committed([StoreWrite], then: [Action])
-    /// The engine is to know.
+    /// Events for the engine.
     case events([EngineEvent])
   }
 
   /// - Parameters:
-  ///   - spacing: How long after a commit has begun the next begins, at the soonest.
+  ///   - spacing: The minimum time between the starts of two commits.
   ///   - outcome: Called on the lane.
   init(
     store: any CallStore, spacing: Duration = StoreLane.commitSpacing, outcome: @escaping @Sendable (Outcome) -> Void
@@ -59,23 +59,23 @@ final class StoreLane: @unchecked Sendable {
     self.outcome = outcome
   }
 
-  /// Asks the store, from any thread.
+  /// Sends requests to the store, from any thread.
   func post(_ requests: [StoreRequest]) {
     if mailbox.post(requests) { queue.async { self.serve() } }
   }
 
-  /// Does something with the store, on its lane, after everything that was asked for before.
+  /// Runs something with the store, on its lane, after all earlier requests.
   func afterwards(_ body: @escaping @Sendable (any CallStore) -> Void) {
     queue.async { body(self.store) }
   }
 
   // MARK: Tidying
 
-  /// From now on removes, in small steps between commits, what is not to be kept any longer.
+  /// From now on removes expired data, in small steps between commits.
   ///
   /// - Parameters:
-  ///   - now: The time that calls' ends are noted in.
-  ///   - report: Called on the lane with each step that did something, or why one failed.
+  ///   - now: The time, on the clock of the calls' ends.
+  ///   - report: Called on the lane with each step that did something, or with the reason why one failed.
   func tidy(
     _ retention: Retention, now: @escaping @Sendable () -> Timestamp,
     report: @escaping @Sendable (Result<TidyStep, StoreError>) -> Void
@@ -83,7 +83,7 @@ final class StoreLane: @unchecked Sendable {
     queue.async { self.tidyOnce(retention, now: now, report: report) }
   }
 
-  /// Tidies no more, so that the store can be closed.
+  /// Stops tidying, so that the store can be closed.
   func stopTidying() {
     queue.async { self.isTidying = false }
   }
@@ -102,7 +102,7 @@ final class StoreLane: @unchecked Sendable {
         if step.removed > 0 || step.releasedPages > 0 { report(.success(step)) }
       }
     } catch {
-      // At a full disk the reserve has been released, and this is what it is for.
+      // On a full disk the reserve has been released, exactly for this.
       pause = error.kind == .full ? Self.tidyInterval : Self.tidyRetry
       report(.failure(error))
     }
@@ -128,21 +128,21 @@ final class StoreLane: @unchecked Sendable {
     commit(&group, &size)
   }
 
-  /// Gives others the time to join, when the last commit was only just now. What keeps the lane is so short that a timer
-  /// would cost more than the thread which sleeps.
+  /// Waits for more requests, if the last commit was just now. The wait is so short that a timer would cost more than
+  /// a sleeping thread.
   private func awaitOthers() {
     guard let lastCommit else { return }
     let left = spacing - (ContinuousClock.now - lastCommit)
     if left > .zero { usleep(UInt32(clamping: left.wholeMicroseconds)) }
   }
 
-  /// Whether a request stands on something that failed.
+  /// Whether a request depends on something that failed.
   private func isVoid(_ request: StoreRequest) -> Bool {
     guard let failed else { return false }
     return request.epoch <= failed.epoch
   }
 
-  /// Makes one transaction of requests, which have so many writes, and forgets them.
+  /// Runs requests as one transaction, and forgets them.
   private func commit(_ group: inout [StoreRequest], _ size: inout Int) {
     guard let last = group.last else { return }
     defer {
@@ -165,8 +165,8 @@ final class StoreLane: @unchecked Sendable {
     }
   }
 
-  /// The writes of requests and what is to follow, in order. One that is alone, as most are, has its own arrays used:
-  /// they are large, and to copy them is to count up and down all that they refer to.
+  /// The writes and actions of requests, in order. A single request, the usual case, has its own arrays used: they
+  /// are large, and copying them would count up and down all references in them.
   private static func joined(_ group: [StoreRequest], _ size: Int) -> (writes: [StoreWrite], then: [Action]) {
     if group.count == 1, case .commit(let writes, let then) = group[0].body { return (writes, then) }
     var writes: [StoreWrite] = []
@@ -186,7 +186,7 @@ final class StoreLane: @unchecked Sendable {
       switch request.body {
       case .commit: break
       case .barrier:
-        // Another value each time: what does not change is not written.
+        // A different value each time, because an unchanged value would not be written.
         try store.setSetting("writtenAgainAt", to: "\(Clock.wallTime().microseconds)")
         outcome(.events([.storeWritten(epoch: request.epoch)]))
       case .claimDue(let time, let limit):
@@ -199,12 +199,13 @@ final class StoreLane: @unchecked Sendable {
       case .fetch(let operation):
         outcome(.events([.fetched(operation, try store.claim(operation.id, in: operation.namespace))]))
       case .lease(let ask):
-        // Every instance of one machine has this clock in common; it is only compared with itself.
+        // All instances on one machine share this clock; it is only compared with itself.
         let grant = try store.lease(ask.request, renewing: ask.session, at: Clock.wallTime())
         outcome(.events([.leased(grant, ask)]))
       }
     } catch {
-      // One call that nobody can read is no trouble of the store's: whoever asks for it is told, and nobody else.
+      // A single call that cannot be read is not a trouble of the store: only the client that asked for it gets an
+      // error.
       if case .fetch(let operation) = request.body, let damage = error.damaged, damage.id == operation.id {
         return outcome(
           .events([.fetchedDamaged(operation, hasEnded: damage.hasEnded, message: error.message)]))

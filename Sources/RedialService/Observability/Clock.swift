@@ -1,10 +1,9 @@
 internal import Glibc
 public import RedialCore
 
-/// The service's time: the wall clock's when it started, and from there on by
-/// a clock that nobody sets, so that a step of the wall clock neither shortens
-/// nor stretches a wait. That clock runs on while the machine is suspended,
-/// for what a call waits for, such as the time that its target asked for, does so too.
+/// The service's time. It starts with the wall clock and continues with a clock that nobody can set, so a step of the
+/// wall clock neither shortens nor stretches a wait. That clock continues while the machine is suspended, because the
+/// things that a call waits for do too, such as the time that its target asked for.
 public struct Clock: Sendable {
   private let wallAtStart: Timestamp
   private let elapsedAtStart: Int64

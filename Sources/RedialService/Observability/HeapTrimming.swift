@@ -21,7 +21,7 @@ final class HeapTrimming: @unchecked Sendable {
   struct Rule {
     /// How much free memory is kept.
     let keptBytes: Int
-    /// What was resident after the last time; nothing is free of which the allocator does not still say so.
+    /// The resident memory after the last time. Memory counts as free only if the allocator still reports it.
     private(set) var baseline: Int?
 
     init(keptBytes: Int) { self.keptBytes = keptBytes }
@@ -36,7 +36,7 @@ final class HeapTrimming: @unchecked Sendable {
     mutating func trimmed(resident: Int) { baseline = resident }
   }
 
-  /// - Parameter keptBytes: How much free memory is kept for what comes next.
+  /// - Parameter keptBytes: How much free memory to keep for reuse.
   init(keptBytes: Int) {
     self.keptBytes = keptBytes
     rule = Rule(keptBytes: keptBytes)

@@ -34,7 +34,7 @@ extension Log {
     case .shardsGained(let shards): write(.info, "shardsGained", [("shards", "\(shards.size)")])
     case .shardsReleased(let shards): write(.info, "shardsReleased", [("shards", "\(shards.size)")])
     case .leaseLost:
-      write(.error, "leaseLost", [("meaning", "others have taken this instance's part of the store over")])
+      write(.error, "leaseLost", [("meaning", "another process has taken over this instance's part of the store")])
     }
   }
 

@@ -74,7 +74,7 @@ final class Metrics: Sendable {
     family(
       "redial_attempts_total", "counter", "Attempts that ended, by outcome class.",
       OutcomeClass.allCases.map { "{outcome=\"\($0.name)\"} \(counts.attempts[Int($0.rawValue)])" })
-    family("redial_attempts_in_flight", "gauge", "Attempts under way.", [" \(report.inFlight)"])
+    family("redial_attempts_in_flight", "gauge", "Attempts in flight.", [" \(report.inFlight)"])
     family("redial_waiting_clients", "gauge", "Clients that wait for a call to end.", [" \(waits)"])
     family("redial_backlog_calls", "gauge", "Calls that have not ended.", [" \(report.unfinished)"])
     family("redial_held_calls", "gauge", "Calls in memory.", [" \(report.held)"])
@@ -88,7 +88,7 @@ final class Metrics: Sendable {
       [" \(report.storeFailing ? 1 : 0)"])
     family(
       "redial_clock_offset_seconds", "gauge",
-      "How far the wall clock was set ahead of the service's time, which takes it over when it starts.",
+      "How far the wall clock is ahead of the service's time. A restart adopts the wall clock.",
       [" \(clockOffset.inSeconds)"])
     family(
       "redial_store_checkpoint_failing", "gauge",
@@ -100,7 +100,7 @@ final class Metrics: Sendable {
       "redial_calls_removed_total", "counter", "Finished calls and webhooks removed by retention.",
       [" \(counts.removed)"])
     family(
-      "redial_calls_damaged_total", "counter", "Stored calls that could not be understood and were made failed.",
+      "redial_calls_damaged_total", "counter", "Stored calls that could not be read and have failed.",
       [" \(counts.damaged)"])
     family(
       "redial_http_responses_total", "counter", "Answers of the API, by class of status.",

@@ -69,7 +69,7 @@ final class StoreWatch: @unchecked Sendable {
       for line in lines { text += "\(name)\(line)\n" }
     }
     family(
-      "redial_store_findings", "What redial doctor would find that a service can see at little cost; must be 0.",
+      "redial_store_findings", "Overdue and stuck calls, as redial doctor counts them; must be 0.",
       figures.findings.map { "{check=\"\($0.check.rawValue)\"} \($0.count)" })
     family(
       "redial_store_finished_calls", "Finished calls in the store, by kind and state.",

@@ -30,7 +30,7 @@ struct TargetFigures {
     family("redial_target_waiting_calls", "Calls that are due and wait for the target; the busiest targets.") {
       $0.waiting
     }
-    family("redial_target_attempts_in_flight", "Attempts under way to the target; the busiest targets.") { $0.inFlight }
+    family("redial_target_attempts_in_flight", "Attempts in flight to the target; the busiest targets.") { $0.inFlight }
     family("redial_target_breaker_open", "Whether the target's breaker lets no call through; the busiest targets.") {
       $0.breaker == .open || $0.isTripped ? 1 : 0
     }

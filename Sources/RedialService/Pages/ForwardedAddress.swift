@@ -67,8 +67,8 @@ struct ForwardedAddress: Sendable, Hashable {
     return colon == UInt8(ascii: ":") && (1...5).contains(rest.count) && rest.allSatisfy { (0x30...0x39).contains($0) }
   }
 
-  /// A path of whole segments without `.` and `..`, or nothing for what is none. One that began with two slashes would be
-  /// the name of a host to browsers.
+  /// A path of whole segments without `.` and `..`; an empty text for anything else. To browsers, a path that began
+  /// with two slashes would be the name of a host.
   private static func prefix(_ text: String) -> String {
     let path = text.hasSuffix("/") ? text.dropLast() : text[...]
     guard path.hasPrefix("/") else { return "" }

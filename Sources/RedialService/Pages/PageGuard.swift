@@ -89,16 +89,16 @@ struct PageGuard: Sendable {
   static let crossSite = Problem(
     status: 403, code: "crossSiteRequest", title: "The request comes from a page of another origin",
     detail:
-      "The fields Sec-Fetch-Site and Origin say that a web page made it which is not this service's own. Pages of "
+      "The fields Sec-Fetch-Site and Origin say that another site's web page made the request. Pages of "
       + "other origins may not use the service, unless the setting corsOrigins names their origin and there are API keys."
   )
 
   /// - Parameter field: The one that names the host.
   static func hostNotAllowed(_ field: String) -> Problem {
     Problem(
-      status: 421, code: "hostNotAllowed", title: "The service does not answer by this host name",
+      status: 421, code: "hostNotAllowed", title: "The service does not answer to this host name",
       detail:
-        "Without an API key it answers only by an address, by localhost, and by the names in the setting allowedHosts. "
+        "Without an API key it answers only to an address, to localhost, and to the names in the setting allowedHosts. "
         + "Add the host name there (--allowed-hosts NAME or REDIAL_ALLOWED_HOSTS=NAME), or make an API key.",
       errors: [.init(pointer: field, detail: "is not among allowedHosts")])
   }

@@ -203,7 +203,7 @@ enum Answer {
   static func contentErased(_ id: CallID) -> Problem {
     Problem(
       status: 409, code: "contentErased", title: "The call's content was erased",
-      detail: "\(id) cannot be made again, for its request is not known any more.")
+      detail: "\(id) cannot be replayed, because its request was erased.")
   }
 
   static func noSuchTarget(_ key: String) -> Problem {

@@ -1,6 +1,6 @@
 internal import RedialModel
 
-/// Who gathers what becomes of calls that were handed over together. Any thread may tell it.
+/// Collects the results of calls that were submitted together. Any thread may report a result.
 protocol BatchAnswering: Sendable {
   /// Its items that repeat what was accepted before, until they are read.
   var replays: ReplayQueue { get }

@@ -3,15 +3,15 @@ internal import RedialEngine
 internal import RedialModel
 internal import Synchronization
 
-/// Calls that come one a line, in any number, and are answered one a line, in order, as they become durable.
+/// Calls that are submitted one per line, in any number, and answered one per line, in order, as they become durable.
 ///
-/// Neither the lines nor their answers are gathered: so many lines are under way at a time, and the rest waits with the
-/// client, whose connection is not read meanwhile. A client that does not read its answers is not read from either.
-/// What was answered with 202 is on disk, whatever becomes of the stream.
+/// Neither the lines nor their answers are collected: a limited number of lines is in work, and the rest waits with
+/// the client, whose connection is not read meanwhile. Nor is it read while the client does not read its answers.
+/// Calls that were answered with 202 are on disk, whatever happens to the stream.
 final class BatchStream: HTTPBodyReceiver, BatchAnswering {
   /// Its bounds.
   struct Limits: Sendable {
-    /// Lines under way at a time.
+    /// Maximum lines in work.
     var lines: Int
     /// Bytes of those lines, and of their answers, at which no more are taken; and bytes of each line.
     var bytes: Int
@@ -35,7 +35,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
   private struct Intake {
     var splitter: LineSplitter
     var items = 0
-    /// What came while too many lines were under way: the rest of a piece.
+    /// The rest of a piece that arrived while too many lines were in work.
     var kept: [UInt8] = []
     /// Nothing comes any more.
     var isComplete = false
@@ -119,7 +119,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
     }
   }
 
-  /// Takes lines until there are enough under way, or everything that came is taken; true when more is wanted at once.
+  /// Takes lines until enough are in work, or all that arrived are taken; true if more is wanted at once.
   private func advance(_ piece: UnsafeBufferPointer<UInt8>) -> Bool {
     var hasLeft = takeLines(of: piece)
     while true {
@@ -195,7 +195,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
         index,
         Problem(
           status: 413, code: "bodyTooLarge", title: "The line is too long",
-          detail: "A line may have \(limits.bytes) bytes."))
+          detail: "A line may have at most \(limits.bytes) bytes."))
     case .whole(let text):
       do throws(Problem) {
         var descriptor = try CallDescriptor.read(text, limits: descriptorLimits)

@@ -41,11 +41,11 @@ final class CallExport: Sendable {
   /// Answers with the calls.
   ///
   /// - Parameters:
-  ///   - query: Which are meant, and how many are read at a time.
-  ///   - caller: Who asks; keys take turns.
-  ///   - mayGoOn: Asked before each page: why whoever asks for them may have no more; nil while he may.
-  ///   - charge: Counts a request more against the caller's quota, for each page but the first. When that is spent, the
-  ///     list waits until there is one again, for it could not be told from a whole one if it ended.
+  ///   - query: Selects the calls, and how many are read at a time.
+  ///   - caller: The client; keys take turns.
+  ///   - mayGoOn: Called before each page. Returns why the client may have no more; nil if it may.
+  ///   - charge: Counts one more request against the client's quota, for each page but the first. If the quota is
+  ///     used up, the list waits until there is one again, because a list that ended there would look complete.
   static func begin(
     _ query: CallQuery, _ runtime: Runtime, _ responder: HTTPResponder, for caller: Caller,
     mayGoOn: @escaping @Sendable () -> Problem?,
@@ -123,7 +123,7 @@ final class CallExport: Sendable {
       lines += writer.bytes
       lines.append(UInt8(ascii: "\n"))
     }
-    // Room may be told of before the write returns; until then it counts for nothing.
+    // Room may be reported before the write returns; until then it does not count.
     state.withLock { $0.hasRoom = false }
     let room = lines.isEmpty ? .free : stream.write(lines)
     guard let next = page.next else {

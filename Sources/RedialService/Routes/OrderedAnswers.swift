@@ -1,6 +1,6 @@
 /// The answers to the lines of a stream, given in the order of the lines though they come in any.
 ///
-/// It holds the lines that are under way: those that were taken and whose answer was not given yet. How many they are, and
+/// It keeps the lines in work: those that were read and have no answer yet. How many they are, and
 /// how large they and the answers that are held are, tells when to take no more. Each operation is constant in time, amortised.
 struct OrderedAnswers {
   private struct Slot {
@@ -17,7 +17,7 @@ struct OrderedAnswers {
   /// Bytes of the lines that have no answer yet, and of the answers that were not taken out yet.
   private(set) var bytes = 0
 
-  /// How many lines are under way.
+  /// Number of lines in work.
   var count: Int { slots.count - dropped }
 
   /// Notes a line, which gets the next index, counted from 0.

@@ -45,7 +45,7 @@ struct PolicyShelf: Sendable {
     guard let version = versions.first(where: { $0.version == number }) else {
       throw Problem(
         status: 404, code: "policyNotFound", title: "There is no such version of the policy",
-        detail: "Of \(name), the versions \(versions[0].version) to \(last.version) are kept.")
+        detail: "Versions \(versions[0].version) to \(last.version) of \(name) are kept.")
     }
     return answer(200, version)
   }
@@ -64,7 +64,7 @@ struct PolicyShelf: Sendable {
       guard policies.count(in: namespace) < limit else {
         throw Problem(
           status: 409, code: "tooManyPolicies", title: "There are too many policies",
-          detail: "\(limit) policies are stored, and no more may be (maxPolicies). Remove one first.")
+          detail: "\(limit) policies are stored, which is the maximum (maxPolicies). Delete one first.")
       }
     }
     let policy = StoredPolicy(
@@ -97,9 +97,9 @@ struct PolicyShelf: Sendable {
       entityTag: current.map(Self.tag), lastModified: nil, isSafe: false, exists: current != nil)
     guard outcome == .proceed else {
       throw Problem(
-        status: 412, code: "preconditionFailed", title: "The policy is not in the state that the request requires",
+        status: 412, code: "preconditionFailed", title: "The policy does not match If-Match or If-None-Match",
         detail: current.map { "It is at version \($0.version) now. Get it, and apply the change to that." }
-          ?? "There is no policy of that name.")
+          ?? "There is no policy with this name.")
     }
   }
 

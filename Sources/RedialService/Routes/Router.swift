@@ -44,9 +44,10 @@ enum Route: Sendable {
 
   /// The route of a request.
   ///
-  /// - Parameter query: What follows the `?`; it belongs to the URL of a forwarded request, and to nobody else here.
+  /// - Parameter query: The part after the `?`. It belongs to the URL of a forwarded request; other routes ignore it
+  ///   here.
   init(_ method: HTTPMethod, _ path: String, query: String? = nil) {
-    // What nearly every request is for, before any list is made.
+    // Nearly every request, recognized before anything is allocated.
     if path == "/v1/calls", method == .post {
       self = .submit
       return
@@ -85,14 +86,14 @@ enum Route: Sendable {
     case let path where path.count >= 2 && path[0] == "v1" && path[1] == "webhook-endpoints":
       self =
         WebhookRoute.routes(path[2...]).map { Self.choose(method, $0.map { ($0.0, .webhooks($0.1)) }) }
-        ?? .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
+        ?? .notFound("There is nothing at this path; /openapi.yaml lists all paths.")
     case let path where path.count >= 3 && path[0] == "v1" && path[1] == "targets": self = Self.ofTarget(method, path)
     case let path where path.count >= 3 && path[0] == "v1" && path[1] == "calls": self = Self.ofCall(method, path)
-    default: self = .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
+    default: self = .notFound("There is nothing at this path; /openapi.yaml lists all paths.")
     }
   }
 
-  /// The URL behind the prefix. A client that was made of the contract encodes it whole, as a parameter of a path.
+  /// The URL after the prefix. Clients generated from the contract encode it completely, as a parameter of a path.
   private static func forwarded(_ text: Substring) -> String {
     let start = text.prefix(11).lowercased()
     guard start.hasPrefix("http%3a%2f%") || start.hasPrefix("https%3a%2f"), let decoded = PercentEncoding.decode(text)
@@ -111,7 +112,7 @@ enum Route: Sendable {
     case ["trip"]: return choose(method, [(.post, .control(.trip, key))])
     case ["reset"]: return choose(method, [(.post, .control(.reset, key))])
     case ["release"]: return choose(method, [(.post, .control(.release, key))])
-    default: return .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
+    default: return .notFound("There is nothing at this path; /openapi.yaml lists all paths.")
     }
   }
 
@@ -122,7 +123,7 @@ enum Route: Sendable {
     switch path.dropFirst(3) {
     case []: return choose(method, [(.get, .operation(id))])
     case ["cancel"]: return choose(method, [(.post, .cancelOperation(id))])
-    default: return .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
+    default: return .notFound("There is nothing at this path; /openapi.yaml lists all paths.")
     }
   }
 
@@ -145,11 +146,11 @@ enum Route: Sendable {
     case ["retry"]: return choose(method, [(.post, .operate(.retry, id))])
     case ["replay"]: return choose(method, [(.post, .replay(id))])
     case ["content"]: return choose(method, [(.delete, .operate(.erase, id))])
-    default: return .notFound("Nothing is at this path; /openapi.yaml lists what there is.")
+    default: return .notFound("There is nothing at this path; /openapi.yaml lists all paths.")
     }
   }
 
-  /// The route for a method; HEAD goes where GET goes.
+  /// The route for a method; HEAD uses the route of GET.
   private static func choose(_ method: HTTPMethod, _ routes: [(HTTPMethod, Route)]) -> Route {
     let wanted = method == .head ? HTTPMethod.get : method
     if let route = routes.first(where: { $0.0 == wanted }) { return route.1 }

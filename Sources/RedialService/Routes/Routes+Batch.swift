@@ -2,7 +2,7 @@ internal import HTTPServer
 internal import RedialEngine
 internal import RedialModel
 
-/// Many calls handed over at once. Each is accepted or refused by itself.
+/// Many calls submitted at once. Each is accepted or refused on its own.
 extension Routes {
   /// Accepts a JSON array of descriptors, or one a line (NDJSON) where that is not taken as it comes.
   func submitBatch(
@@ -49,7 +49,7 @@ extension Routes {
     guard own.utf8.count <= IdempotencyKey.longest else {
       throw Problem(
         status: 400, code: "invalidIdempotencyKey", title: "The Idempotency-Key is not valid",
-        detail: "With the number of the item behind it, it is longer than \(IdempotencyKey.longest) characters.")
+        detail: "Followed by the number of the item, it is longer than \(IdempotencyKey.longest) characters.")
     }
     return IdempotencyKey(text: caller.qualified(own), fingerprint: SHA256Digest.of(bytes))
   }

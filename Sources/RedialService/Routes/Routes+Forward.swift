@@ -25,7 +25,7 @@ extension Routes {
     submit(descriptor, waiting: preferredWait(request), responder)
   }
 
-  /// By what a repetition is known: method, URL, body and what is said to Redial. The header is left out: an honest
+  /// Identifies a repetition: method, URL, body and options for Redial. Header fields are left out, because an honest
   /// repetition has another `traceparent`, perhaps another token.
   private static func fingerprint(
     of request: borrowing HTTPRequest, to url: String, _ options: ForwardOptions

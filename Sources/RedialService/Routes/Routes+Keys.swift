@@ -11,7 +11,7 @@ enum KeyRoute: Sendable {
   case revoke(String)
 }
 
-/// Who may use the API.
+/// The API keys.
 extension Routes {
   func serve(
     _ route: KeyRoute, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
@@ -28,7 +28,7 @@ extension Routes {
         throw Problem(
           status: 409, code: "firstKeyMustBeAdmin",
           title: "The first API key must have the scope admin in the default namespace",
-          detail: "From the first key on everything takes one, so that without it nobody could make another.")
+          detail: "From the first key on, every request needs one. Without this scope nobody could make another.")
       }
       guard namespace == caller.namespace || caller.isOperator && caller.namespace.isDefault else {
         throw Problem(

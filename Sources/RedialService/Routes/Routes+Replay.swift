@@ -54,7 +54,7 @@ extension Routes {
     return try replay.descriptor(of: original, body: body, limits: limits, runtime.redaction)
   }
 
-  /// By what a repetition is known: which call is replayed, and with which changes.
+  /// Identifies a repetition: the call that is replayed, and the changes.
   private static func fingerprint(ofReplay id: CallID, _ body: UnsafeRawBufferPointer) -> [UInt8] {
     (Array("replay of \(id)\n".utf8) + Array(body)).withUnsafeBytes { SHA256Digest.of($0) }
   }

@@ -45,7 +45,7 @@ extension Routes {
     return accept.split(separator: ",").contains { isLines(String($0)) }
   }
 
-  /// Nothing was handed over.
+  /// Nothing was submitted.
   static let emptyBatch = Problem(
     status: 422, code: "invalidBatch", title: "The batch cannot be accepted",
     detail: "It has no calls; at least one is needed.")

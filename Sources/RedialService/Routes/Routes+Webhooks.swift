@@ -27,7 +27,7 @@ enum WebhookRoute: Sendable {
   }
 }
 
-/// Who is told of events.
+/// The webhook endpoints.
 extension Routes {
   func serve(
     _ route: WebhookRoute, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller

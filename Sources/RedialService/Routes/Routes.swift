@@ -4,7 +4,7 @@ internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 
-/// Serves the API: reads each request on its event loop, in place, and hands it on.
+/// Serves the API: parses each request on its event loop and passes it on.
 struct Routes: HTTPHandler {
   let runtime: Runtime
   let limits: CallDescriptor.Limits
@@ -17,13 +17,13 @@ struct Routes: HTTPHandler {
   let policies: PolicyShelf
   let operations: BulkShelf
   let keys: KeyRing
-  /// Refuses what web pages of other origins ask for.
+  /// Refuses requests of web pages of other origins.
   var pages = PageGuard()
-  /// Who is believed to say how clients address the service.
+  /// The proxies whose `X-Forwarded-*` fields are used.
   var proxies = TrustedProxies()
-  /// Where the files are that a target's TLS may name; nil where none may be named.
+  /// The directory of the files that a target's TLS settings may name; nil if they may name none.
   var tlsDirectory: String?
-  /// Who may name a call's target.
+  /// The clients that may name a call's target.
   var targetNaming = TargetNaming.operators
 
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) {
@@ -37,9 +37,9 @@ struct Routes: HTTPHandler {
     }
   }
 
-  /// Finds out who a request is from, and whether he may have what it asks for.
+  /// Identifies the client of a request and checks its permission.
   ///
-  /// - Returns: The responder for what is answered to him; nil when he has been refused.
+  /// - Returns: The responder for the answer; nil if the request was refused.
   func admit(
     _ request: borrowing HTTPRequest, _ responder: HTTPResponder, to route: Route
   ) -> (HTTPResponder, Caller)? {
@@ -145,9 +145,9 @@ struct Routes: HTTPHandler {
     case .health:
       runtime.respond(responder, Answer.text(200, "ok\n"))
     case .readiness:
-      // Nobody's business but that of those with a key is why.
+      // Only clients with a key may see the reason.
       let isBare = keys.isRequired && caller.admission == .nobody
-      // Of no target: anybody may ask as often as he likes, so that the engine should not go through them all.
+      // Asks about no target: anybody may ask as often as he likes, so the engine should not go through all of them.
       runtime.ask(responder, for: .readiness(isBare: isBare)) { .describe("", $0) }
     case .metrics:
       try caller.requireDefaultNamespace()
@@ -159,14 +159,14 @@ struct Routes: HTTPHandler {
     case .wrongMethod(let allowed):
       let problem = Problem(
         status: 405, code: "methodNotAllowed", title: "The method is not allowed here",
-        detail: "This path is for \(allowed).")
+        detail: "This path allows \(allowed).")
       runtime.respond(responder, Answer.problem(problem, [HTTPHeader("allow", allowed)]))
     case .notFound(let detail):
-      throw Problem(status: 404, code: "notFound", title: "Nothing is here", detail: detail)
+      throw Problem(status: 404, code: "notFound", title: "There is nothing here", detail: detail)
     }
   }
 
-  /// Counts what is refused here.
+  /// Counts refusals.
   private func counting(_ body: () throws(Problem) -> Void) throws(Problem) {
     do throws(Problem) {
       try body()
@@ -176,7 +176,7 @@ struct Routes: HTTPHandler {
     }
   }
 
-  /// Controls make a target that is not known yet, so its key has to be one that a call could have.
+  /// A command can create a target, so its key must be one that a call could have.
   private func checkTargetKey(_ key: String) throws(Problem) {
     guard key.utf8.count <= Self.longestTarget, !PlainText.hasControls(key), NormalForm.isComposed(key) else {
       throw Problem(
@@ -185,18 +185,18 @@ struct Routes: HTTPHandler {
     }
   }
 
-  /// The longest key of a target in bytes: that of a URL with the longest host name there is, and some more.
+  /// The longest key of a target in bytes: a URL with the longest possible host name, and some more.
   private static let longestTarget = 512
 
-  /// What a caller may ask for.
+  /// The limits for a caller's descriptors.
   ///
-  /// - Throws: A problem of status 508 for what has come through too many services like this one.
+  /// - Throws: A problem of status 508 if the submission has passed through too many Redial services.
   func limits(
     for caller: Caller, _ request: borrowing HTTPRequest
   ) throws(Problem) -> CallDescriptor.Limits {
     let mayNameTargets = targetNaming.allows(caller)
     let hops = try hops(of: request)
-    // As it is for nearly everybody.
+    // The usual case.
     if caller.namespace.isDefault, mayNameTargets, hops == 0 { return limits }
     var limits = limits
     limits.hops = hops
@@ -225,7 +225,7 @@ struct Routes: HTTPHandler {
     _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
   ) throws(Problem) {
     let isDryRun = try isDryRun(request.query)
-    // As nearly every client writes it.
+    // The spelling of nearly every client.
     if !request.header("content-type", is: "application/json") {
       try checkContentType(request.header("content-type"))
     }
@@ -247,10 +247,10 @@ struct Routes: HTTPHandler {
     return isDryRun
   }
 
-  /// Hands a call to the engine.
+  /// Submits a call to the engine.
   ///
-  /// - Parameter atEndOfTurn: Whether the engine is woken only when the event loop's turn ends, which must then be the
-  ///   caller's.
+  /// - Parameter atEndOfTurn: Whether the engine is woken only at the end of the event loop's iteration; the caller
+  ///   must then run on that loop.
   func submit(
     _ descriptor: CallDescriptor, waiting: Duration?, _ responder: HTTPResponder, atEndOfTurn: Bool = false
   ) {
@@ -265,7 +265,7 @@ struct Routes: HTTPHandler {
     guard let text = IdempotencyKey.parse(field) else {
       throw Problem(
         status: 400, code: "invalidIdempotencyKey", title: "The Idempotency-Key is not valid",
-        detail: "It has to be a string of 1 to \(IdempotencyKey.longest) visible ASCII characters, quoted or not.")
+        detail: "It must be a string of 1 to \(IdempotencyKey.longest) visible ASCII characters, quoted or not.")
     }
     return text
   }
@@ -277,7 +277,7 @@ struct Routes: HTTPHandler {
     guard essence == "application/json" || essence.hasSuffix("+json") else {
       throw Problem(
         status: 415, code: "unsupportedMediaType", title: "The media type is not supported",
-        detail: "What is asked for here is JSON; send it with Content-Type: application/json (curl --json does).")
+        detail: "Send JSON, with Content-Type: application/json (curl --json does).")
     }
   }
 
@@ -322,7 +322,7 @@ struct Routes: HTTPHandler {
     }
   }
 
-  /// Who asks for an operation, and why: as the body says, or who, as the field `Redial-Actor` does.
+  /// Who asks for a command, and why: from the body, or the name from the field `Redial-Actor`.
   private func attribution(of request: borrowing HTTPRequest) throws(Problem) -> Attribution {
     var attribution = Attribution()
     if !request.body.isEmpty {
@@ -330,10 +330,11 @@ struct Routes: HTTPHandler {
       attribution = try Attribution.read(request.body.bindMemory(to: UInt8.self))
     }
     guard let actor = request.header("redial-actor"), !actor.isEmpty else { return attribution }
-    // It is held to its bound even where the body has the last word: a client that sends it means something by it.
+    // The limit is checked even if the body's name is used: a client that sends the field expects it to have an
+    // effect.
     guard actor.utf8.count <= Attribution.longestName else {
       throw Problem(
-        status: 422, code: "invalidAttribution", title: "Who and why cannot be recorded",
+        status: 422, code: "invalidAttribution", title: "The name or reason is not valid",
         detail: "The field Redial-Actor has more than \(Attribution.longestName) bytes.",
         errors: [.init(pointer: "Redial-Actor", detail: "has more than \(Attribution.longestName) bytes")])
     }

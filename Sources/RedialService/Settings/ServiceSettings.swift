@@ -47,7 +47,7 @@ public struct ServiceSettings: Sendable {
   public var maxWaiting = 10_000
   /// The longest that a client may wait for a call to end.
   public var maxWaitTime = Duration.seconds(60)
-  /// The most calls that one request may hand over.
+  /// Maximum number of calls in one request.
   public var maxBatch = 1000
   /// Through how many services like this one a submission may have come.
   public var maxHops = 3
@@ -55,7 +55,7 @@ public struct ServiceSettings: Sendable {
   public var maxScan = CallQuery.defaultScanLimit
   /// The bounds of previews, simulations and dry runs.
   public var forecasts = ForecastLimits()
-  /// The most operations on many calls that are under way at a time.
+  /// Maximum bulk operations that run at a time.
   public var maxOperations = 16
   /// How many calls a second an operation on many calls is done to, when its client does not say.
   public var operationRate = 100
@@ -65,7 +65,7 @@ public struct ServiceSettings: Sendable {
   public var maxPolicyVersions = 20
   /// The directory of the files that a target's TLS settings may name; nil for none.
   public var tlsDirectory: String?
-  /// Who may name a call's target.
+  /// The clients that may name a call's target.
   public var targetNaming = TargetNaming.operators
   /// How calls are made, but for the egress policy.
   public var transport = TransportConfiguration(userAgent: "redial/\(redialVersion)")
@@ -81,7 +81,7 @@ public struct ServiceSettings: Sendable {
   public var reserveBytes = 64 << 20
   /// How often the store is looked at for the metrics.
   public var storeWatchInterval = Duration.seconds(10)
-  /// How much freed memory the process keeps for what comes next, in bytes; what is beyond goes back to the system.
+  /// How much freed memory the process keeps for reuse, in bytes; more goes back to the system.
   public var keptFreeBytes = 16 << 20
   /// How many targets have gauges of their own in the metrics; the rest are summed.
   public var namedTargets = 20

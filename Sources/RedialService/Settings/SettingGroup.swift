@@ -113,7 +113,7 @@ public enum SettingGroup: String, Sendable, CaseIterable {
 }
 
 extension Setting {
-  /// The group that it belongs to; a test sees to it that there is exactly one.
+  /// Its group; a test checks that there is exactly one.
   public var group: SettingGroup { SettingGroup.allCases.first { $0.keys.contains(key) } ?? .server }
 
   /// Its place in the config file, such as `breaker.window`.

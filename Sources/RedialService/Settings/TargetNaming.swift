@@ -1,8 +1,8 @@
-/// Who may name a target that is not the origin of the call's URL.
+/// The clients that may name a target other than the origin of the call's URL.
 ///
-/// A target's name decides which breaker, pause, limits and ordering hold for a call. Who may name it can therefore avoid
-/// those of the URL's origin, or use up those of others. Operators may do so by other means, too; a key that is good for
-/// submitting calls alone should not. TLS settings do not depend on the name (see `OriginTLS`).
+/// A target's name decides which breaker, pause, limits and ordering apply to a call. So a client that may choose the
+/// name can avoid those of the URL's origin, or use up those of others. Operators can do so by other means too; a key
+/// that only allows submitting calls should not. TLS settings do not depend on the name (see `OriginTLS`).
 public enum TargetNaming: String, Sendable, Hashable, CaseIterable {
   /// Everybody who may submit calls.
   case anyone

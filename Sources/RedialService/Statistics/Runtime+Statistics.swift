@@ -37,7 +37,7 @@ extension Runtime {
     }
   }
 
-  /// Asks the engine for what it has counted since it was last asked.
+  /// Asks the engine for its counts since the last time.
   private func gatherStatistics(then: @escaping @Sendable () -> Void) {
     let token = replies.add { [weak self] reply in
       if let self, case .tallied(let tallies) = reply { statistics.add(tallies, at: clock.now) }

@@ -33,7 +33,7 @@ struct StatisticsWindow: Sendable {
   }
 
   let span: Span
-  /// When the first step begins: the last one is under way.
+  /// When the first step begins; the last one is not over yet.
   let from: Timestamp
   private var steps: [CallTally]
 

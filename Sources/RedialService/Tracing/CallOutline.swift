@@ -1,7 +1,7 @@
 internal import RedialModel
 
-/// What spans and the log's lines say of a call: its spec without header fields and the like, since what waits to be told
-/// of is bounded by its number.
+/// The part of a call that spans and log lines need: its spec without header fields and the like, because the number
+/// of waiting spans is limited, not their size.
 struct CallOutline: Sendable {
   let url: String
   let method: String

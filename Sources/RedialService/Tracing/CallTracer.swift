@@ -5,12 +5,12 @@ internal import RedialModel
 internal import RedialStore
 internal import Synchronization
 
-/// Follows calls for those who want to see each of them: a span exporter, and a log that is set to debug.
+/// Follows calls for those who want to see each of them: a span exporter, and a log at the level debug.
 ///
-/// What it tells is on disk by then. It notes what calls are while their attempts are under way, for the store is told
-/// nothing of that when they end; of calls that end otherwise it reads them from the store, on a lane of its own.
+/// What it reports is already on disk. It remembers calls while their attempts are in flight, because the store does
+/// not get the call when an attempt ends. Calls that end in another way are read from the store, on its own lane.
 final class CallTracer: Sendable {
-  /// Something that came of a call.
+  /// A result of a call.
   struct Event: Sendable {
     var call: CallID
     var progress: CallProgress
@@ -32,8 +32,8 @@ final class CallTracer: Sendable {
       context = TraceContext(of: call.id, call.spec, sampling: sampling)
     }
 
-    /// - Returns: Nil when the store does not have the call: retention may have been quicker. A store that cannot be read
-    ///   is told of by everything else that reads it.
+    /// - Returns: Nil if the store does not have the call: retention may have removed it already. A store that cannot
+    ///   be read is reported by all other readers.
     init?(reading id: CallID, from reader: any CallReader, sampling: TraceSampling) {
       guard let call = try? reader.call(id, in: nil, allResponses: false)?.record else { return nil }
       self.init(call, sampling: sampling)
@@ -50,7 +50,7 @@ final class CallTracer: Sendable {
   private let log: Log
   private let reader: any CallReader
   private let queue = DispatchQueue(label: "redial.trace", qos: .utility)
-  /// By call, as many as there are attempts under way.
+  /// By call, one for each attempt in flight.
   private let underWay = Mutex<[CallID: UnderWay]>([:])
   private let waitingLines = Atomic(0)
 
@@ -74,14 +74,14 @@ final class CallTracer: Sendable {
     underWay.withLock { underWay in for (id, entry) in noted { underWay[id] = entry } }
   }
 
-  /// Notes what came of calls, once it is on disk.
+  /// Records the results of calls, once they are on disk.
   func committed(_ writes: [StoreWrite]) {
     var events: [Event] = []
     underWay.withLock { underWay in
       for case .update(let id, let progress, let attempt) in writes where attempt != nil || progress.state.isFinal {
         var event = Event(call: id, progress: progress, attempt: attempt)
         event.attempt?.response = nil
-        // The next attempt may be under way already: it begins with the same commit.
+        // The next attempt may be in flight already: it starts with the same commit.
         if let entry = underWay[id], attempt == nil || attempt?.number == entry.attempt {
           event.subject = entry.subject
           underWay[id] = nil
@@ -117,7 +117,7 @@ final class CallTracer: Sendable {
 }
 
 extension Log {
-  /// Writes what came of a call: an attempt that ended, and the call if it did.
+  /// Writes a result: an attempt that ended, and its call if that ended.
   fileprivate func write(_ event: CallTracer.Event, of subject: CallTracer.Subject) {
     let names: [(StaticString, String)] =
       [("callId", event.call.description), ("traceId", subject.context.trace.description)]

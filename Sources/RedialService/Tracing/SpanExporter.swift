@@ -70,9 +70,9 @@ final class SpanExporter: @unchecked Sendable {
   private var held: Request?
 
   /// - Parameters:
-  ///   - instance: What tells this process from others of the service.
-  ///   - find: Reads from the store what a call is of which that is not known; called on the exporter's thread.
-  /// - Returns: Nil when no collector is set.
+  ///   - instance: Identifies this process among those of the service.
+  ///   - find: Reads an unknown call from the store; called on the exporter's thread.
+  /// - Returns: Nil if no collector is set.
   init?(
     settings: SpanSettings, clock: Clock, log: Log, redaction: Redaction, tls: TLSSettings, instance: String,
     seed: UInt64, find: @escaping @Sendable (CallID) -> CallTracer.Subject?
@@ -132,12 +132,12 @@ final class SpanExporter: @unchecked Sendable {
     let (waiting, exported, lost) = inbox.withLock { ($0.waiting.count, $0.exported, $0.lost) }
     var text = "# HELP redial_spans_exported_total Spans that the collector has taken.\n"
     text += "# TYPE redial_spans_exported_total counter\nredial_spans_exported_total \(exported)\n"
-    text += "# HELP redial_spans_dropped_total Spans that were not exported, by why.\n"
+    text += "# HELP redial_spans_dropped_total Spans that were not exported, by reason.\n"
     text += "# TYPE redial_spans_dropped_total counter\n"
     for loss in Loss.allCases {
       text += "redial_spans_dropped_total{reason=\"\(loss.rawValue)\"} \(lost[loss] ?? 0)\n"
     }
-    text += "# HELP redial_spans_waiting Ends of attempts and calls that wait to be exported.\n"
+    text += "# HELP redial_spans_waiting Spans that wait to be exported.\n"
     return text + "# TYPE redial_spans_waiting gauge\nredial_spans_waiting \(waiting)\n"
   }
 

@@ -65,7 +65,7 @@ struct TraceContext: Sendable, Hashable {
     var parent: UInt64
     var isSampled: Bool
 
-    /// - Returns: Nil for what is no such field; then a trace of its own begins, as the standard asks.
+    /// - Returns: Nil for an invalid field; then a new trace begins, as the standard requires.
     init?(_ text: String) {
       let parts = text.split(separator: "-", omittingEmptySubsequences: false)
       guard parts.count >= 4, parts[0].count == 2, parts[0] != "ff", parts[0] != "00" || parts.count == 4,

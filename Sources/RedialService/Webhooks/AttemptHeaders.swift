@@ -7,7 +7,7 @@ struct AttemptHeaders: Sendable {
   /// Signs the callbacks of calls in the default namespace; those of others are derived from it.
   let secret: WebhookSecret
   let endpoints: WebhookEndpoints
-  /// Which of the traces that begin here targets are told to record.
+  /// The sampling of traces that begin here, as sent to targets.
   var sampling = TraceSampling.none
 
   /// All header fields of an attempt: the client's, and those that name the call and the attempt; for a
@@ -74,7 +74,7 @@ extension AttemptResult {
       id: start.call.id, number: start.number, outcome: .localFault,
       failure: AttemptFailure(
         code: "webhookEndpointGone",
-        message: "The attempt was not begun: the webhook endpoint was deleted, and its secret with it."),
+        message: "The attempt was not started: the webhook endpoint was deleted, and its secret with it."),
       duration: .zero)
   }
 }

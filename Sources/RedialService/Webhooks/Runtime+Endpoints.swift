@@ -15,7 +15,7 @@ extension Runtime {
       guard !endpoints.isFull(namespace) else {
         throw Problem(
           status: 409, code: "tooManyWebhookEndpoints", title: "There are too many webhook endpoints",
-          detail: "As many are registered as maxWebhookEndpoints allows; delete one, or raise it.")
+          detail: "The maximum is registered (maxWebhookEndpoints); delete one, or raise it.")
       }
       let (secret, id) = (try Self.newSecret(), try Self.newID())
       let endpoint = WebhookEndpoint(id, draft, in: namespace, secret: secret, at: clock.now)
@@ -137,7 +137,7 @@ extension Runtime {
       do throws(StoreError) {
         try store.putDocument(.webhookEndpoint, id: id, endpoint.document)
       } catch {
-        // It holds for this process all the same; the next one finds out by itself.
+        // It still applies in this process; the next one finds out by itself.
         log.write(.error, "webhookEndpointNotKept", [("id", id), ("error", error.message)])
       }
       adopt(endpoint)

@@ -1,7 +1,7 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Somebody who is told of events by webhooks: where, of what, and signed with which secrets.
+/// An endpoint for webhooks: its URL, its events, and the secrets that sign them.
 struct WebhookEndpoint: Sendable {
   /// A secret, and until when it signs; nil for the one that was made last.
   struct Secret: Sendable {
@@ -11,7 +11,7 @@ struct WebhookEndpoint: Sendable {
     var expiresAt: Timestamp?
   }
 
-  /// Why an endpoint is told of nothing.
+  /// Why an endpoint gets no webhooks.
   enum Disabled: String, Sendable {
     /// Somebody wants it so.
     case byRequest
@@ -22,7 +22,7 @@ struct WebhookEndpoint: Sendable {
   }
 
   let id: String
-  /// Whose events it is told of.
+  /// The namespace of its events.
   let namespace: Namespace
   let createdAt: Timestamp
   var url: String
@@ -79,7 +79,7 @@ struct WebhookEndpoint: Sendable {
     secrets.filter { secret in secret.expiresAt.map { $0 > now } ?? true }.map(\.secret)
   }
 
-  /// What the engine must know; nil when it is told of nothing.
+  /// The engine's view of it; nil if it gets no webhooks.
   var subscription: WebhookSubscription? {
     disabled == nil ? asSubscription : nil
   }

@@ -12,12 +12,12 @@ final class WebhookEndpoints: Sendable {
     case recovered(String)
     /// It failed, and the one before had not.
     case failing(String)
-    /// The endpoint has failed for as long as it may, or does not want to be told any more.
+    /// All its deliveries have failed for too long, or it has answered 410.
     case unfit(String, WebhookEndpoint.Disabled)
   }
 
   private let endpoints = Mutex<[String: WebhookEndpoint]>([:])
-  /// By call, whose delivery is under way.
+  /// The endpoints of deliveries in flight, by call.
   private let underWay = Mutex<[UInt64: String]>([:])
   private let count = Atomic<Int>(0)
   private let limit: Int

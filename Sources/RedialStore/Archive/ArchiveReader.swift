@@ -171,7 +171,7 @@ struct ArchiveReader {
     let text = try reader.string()
     guard let id = CallID(text) else { throw error("\"\(text)\" is not the id of a call") }
     guard id.createdAt <= now + Self.maximumLead else {
-      throw error("\"\(text)\" is of \(TimestampText.format(id.createdAt)), more than a day from now; see the clock")
+      throw error("\"\(text)\" is of \(TimestampText.format(id.createdAt)), more than a day from now; check the clock")
     }
     return id
   }
@@ -181,13 +181,13 @@ struct ArchiveReader {
 
   private mutating func count(_ name: String) throws(JSONError) -> Int {
     let value = try reader.integer()
-    guard (0...Int64(Int32.max)).contains(value) else { throw error("\(name): \(value) is no count") }
+    guard (0...Int64(Int32.max)).contains(value) else { throw error("\(name): \(value) is not a count") }
     return Int(value)
   }
 
   private mutating func word<Word>(_ name: String, _ words: [String: Word]) throws(JSONError) -> Word {
     let text = try reader.string()
-    guard let word = words[text] else { throw error("\(name): \"\(text)\" is none of \(words.keys.sorted())") }
+    guard let word = words[text] else { throw error("\(name): \"\(text)\" is not one of \(words.keys.sorted())") }
     return word
   }
 
@@ -197,7 +197,7 @@ struct ArchiveReader {
   }
 
   private mutating func figures(_ name: String) throws(JSONError) -> ExchangeFigures {
-    guard let figures = ExchangeFigures(encoded: try base64(name)) else { throw error("\(name) cannot be understood") }
+    guard let figures = ExchangeFigures(encoded: try base64(name)) else { throw error("\(name) is not valid") }
     return figures
   }
 

@@ -38,7 +38,7 @@ public struct ArchivedCall: Sendable {
           number: progress.attempts, startedAt: progress.due, duration: .zero, outcome: .interrupted,
           failure: AttemptFailure(
             code: "interrupted",
-            message: "The call was moved while the attempt was under way; what became of it is unknown.")))
+            message: "The call was moved while the attempt was in flight; its result is unknown.")))
       record.progress.interruptions += 1
     }
     record.progress.state = .queued

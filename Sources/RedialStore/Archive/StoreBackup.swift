@@ -27,7 +27,8 @@ public enum StoreBackup {
     close(file)
     defer { unlink(partial) }
     if compact {
-      // Meant for the copy: a connection that may not write says so, and has taken it up for its next VACUUM all the same.
+      // For the copy: a connection that may not write reports an error here, but still uses the setting for its next
+      // VACUUM.
       try? connection.execute("choose how the copy becomes smaller", "PRAGMA auto_vacuum = INCREMENTAL")
       try connection.execute("copy the store", "VACUUM INTO '\(partial.replacing("'", with: "''"))'")
     } else {
@@ -66,7 +67,7 @@ public enum StoreBackup {
   private static func failure(_ purpose: String, _ path: String) -> StoreError {
     let code = errno
     let advice =
-      code == EEXIST ? "Another backup is under way, or was cut off: then remove that file." : "Check the folder."
+      code == EEXIST ? "Another backup is running, or was cut off: then remove that file." : "Check the folder."
     return StoreError(
       kind: code == ENOSPC || code == EDQUOT ? .full : .unavailable,
       message: "Could not \(purpose) \(path): \(String(cString: strerror(code))). \(advice)")

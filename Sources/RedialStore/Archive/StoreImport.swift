@@ -9,7 +9,7 @@ public final class StoreImport {
   /// Bytes of payload that go into a transaction.
   private static let batchBytes = 16 << 20
 
-  /// What came of the calls so far.
+  /// The results of the calls so far.
   public struct Tally: Sendable, Hashable {
     /// Put into the store.
     public var imported = 0
@@ -17,7 +17,7 @@ public final class StoreImport {
     public var known = 0
   }
 
-  /// What came of the calls that are on disk.
+  /// The results of the calls that are on disk.
   public private(set) var tally = Tally()
 
   private let store: SQLiteStore

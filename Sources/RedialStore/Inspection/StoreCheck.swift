@@ -10,7 +10,7 @@ public enum StoreCheck: String, Sendable, Hashable, CaseIterable {
   case stuck
   /// Attempts, requests, keys and retries of calls that are not there, and calls without a request.
   case orphaned
-  /// Webhooks that have not ended and tell of a call which is not there, though retention has not come that far.
+  /// Unfinished webhooks about a call that does not exist, although retention has not come that far.
   case orphanedWebhooks
   /// Attempts of one call that overlapped: two held it at a time.
   case doublyLeased
@@ -36,17 +36,17 @@ public enum StoreCheck: String, Sendable, Hashable, CaseIterable {
     case .integrity: "the file is damaged; keep a copy of it and its -wal, then restore a backup"
     case .damaged: "calls cannot be read and are not executed; submit them again, from a backup's export if need be"
     case .overdue: "due calls wait in the store; see whether the service has room in memory and its store works"
-    case .stuck: "calls are held beyond their time; restart the service, and report it"
+    case .stuck: "calls stay in memory beyond their time; restart the service, and report it"
     case .orphaned: "rows lack the other half of their call; report it"
-    case .orphanedWebhooks: "webhooks tell of calls that are gone; report it, unless the calls were purged"
+    case .orphanedWebhooks: "webhooks are about calls that are gone; report it, unless the calls were purged"
     case .doublyLeased: "attempts of one call overlapped; report it"
     case .leases: "two instances may have the same calls; stop all but one, and report it"
     case .expiredLeases: "an instance is gone and nobody has taken over; see whether the others reach the store"
-    case .unowned: "calls are held by nobody; restart the service, and report it"
+    case .unowned: "calls belong to no instance; restart the service, and report it"
     case .miscounted: "attempts are not counted as they were made; report it"
     case .halfEnded: "ends are recorded in part only; report it"
-    case .turns: "ordered calls wait for ever or overtake others; export the calls and import them into a new store"
-    case .keptCounts: "the kept numbers of finished calls are wrong; /metrics shows them, nothing else uses them"
+    case .turns: "ordered calls wait forever or overtake others; export the calls and import them into a new store"
+    case .keptCounts: "the stored counts of finished calls are wrong; only /metrics uses them"
     }
   }
 }

@@ -140,7 +140,7 @@ public final class StoreInspection {
         guard case .intact(let webhook) = try rows.call(id), let call = WebhookSubject.id(in: webhook.body) else {
           continue
         }
-        if try rows.call(call) == nil { finding.add("\(id) tells of \(call), which is not there") }
+        if try rows.call(call) == nil { finding.add("\(id) is about \(call), which does not exist") }
       }
     }
     return finding

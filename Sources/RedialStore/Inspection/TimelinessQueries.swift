@@ -40,7 +40,7 @@ struct TimelinessQueries {
       let isRunning = call.progress.state == .running
       let end = isRunning ? call.progress.due + call.spec.policy.attemptTimeout : max(call.deadline, call.progress.due)
       let since = TimestampText.format(call.progress.due)
-      if end < late { stuck.add("\(id) is \(isRunning ? "running" : "held") since \(since)") }
+      if end < late { stuck.add("\(id) is \(isRunning ? "running" : "in memory") since \(since)") }
     }
     return [overdueCalls, stuck]
   }

@@ -32,7 +32,7 @@ extension SQLiteStore {
         own = current
       } else {
         guard session == nil else { throw leaseLost() }
-        // Who asks anew knows nothing of what it had.
+        // An instance that asks for a new lease does not know its earlier one.
         if let old = self.session { try sessions.end(old.id) }
         own = try sessions.begin(until: until)
       }
@@ -50,7 +50,7 @@ extension SQLiteStore {
       try sessions.give(gained, to: own.id)
       try shardQueries.releaseHeld(in: gained)
       if !gained.isEmpty { try turns.grantFree() }
-      // Before damaged calls are set aside: whoever counts is told of those apart.
+      // Before damaged calls are ended: those are reported to the counters separately.
       let counts = try unfinished.counts(of: own.id)
       let running = try take(try shardQueries.running(in: gained), at: now, &damaged) { _ in }
       let state = RecoveredState(
@@ -68,13 +68,13 @@ extension SQLiteStore {
     return grant
   }
 
-  /// Gives everything back. Only when nothing is under way.
+  /// Gives everything back. Only without attempts in flight.
   public func leave() throws(StoreError) {
     guard let session else { return }
     try transaction { () throws(StoreError) in
       let own = try sessions.shards(of: session.id)
       let running = if let shardQueries { try shardQueries.running(in: own) } else { try queries.allRunning() }
-      // Who comes next has to see that somebody had those.
+      // The next owner must see that somebody had those.
       guard running.isEmpty else { return }
       if let shardQueries { try shardQueries.releaseHeld(in: own) } else { try changes.releaseAllHeld() }
       try sessions.end(session.id)
@@ -96,7 +96,7 @@ extension SQLiteStore {
     var error = StoreError(
       kind: .keyTaken,
       message: "Could not accept \(first.submitted.call) in \(connection.path): \(first.earlier.call) was just "
-        + "accepted under its key. Nothing was kept of it, nor of what was to be written with it.")
+        + "accepted under its key. Neither it nor the rest of its transaction was written.")
     error.taken = taken
     throw error
   }
@@ -115,8 +115,8 @@ extension SQLiteStore {
   private func leaseLost() -> StoreError {
     StoreError(
       kind: .leaseLost,
-      message: "The lease on \(connection.path) is over, and others may have taken it. Nothing of it was kept. "
-        + "An instance that shares the store joins again by itself; one that was alone on it found the file in use by "
-        + "another process, of which one has to be stopped.")
+      message: "The lease on \(connection.path) has ended, and another process may have taken it. Nothing was written. "
+        + "An instance that shares the store joins again by itself. One that was alone on it found the file in use by "
+        + "another process: stop one of the two.")
   }
 }

@@ -34,7 +34,7 @@ struct ShardQueries {
       """)
   }
 
-  /// Calls whose attempt was under way.
+  /// Calls with an attempt in flight.
   func running(in shards: ShardSet) throws(StoreError) -> [CallID] {
     var all: [CallID] = []
     for shard in shards.shards {

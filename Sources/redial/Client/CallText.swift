@@ -37,7 +37,7 @@ enum CallText {
     if let computed = decision["computed"].shown { draw.append("computed \(computed)") }
     if let jitter = decision["jitter"].number { draw.append("jitter × \(jitter)") }
     let bounds = decision["clampedBy"].elements.compactMap(\.shown)
-    if !bounds.isEmpty { draw.append("bounded by \(bounds.joined(separator: ", "))") }
+    if !bounds.isEmpty { draw.append("limited by \(bounds.joined(separator: ", "))") }
     add("wait", draw.joined(separator: ", "))
     let exchange = attempt["exchange"]
     let times = ["resolved", "connected", "secured", "firstByte"].compactMap { name in

@@ -43,7 +43,7 @@ struct LineWriter {
   }
 }
 
-/// Reads lines from standard input or from a file, of which it holds little more than one in memory.
+/// Reads lines from standard input or from a file. It keeps little more than one line in memory.
 struct LineReader {
   /// The longest line, in bytes: the largest call with all its captured responses is far below it.
   private static let maximumBytes = 1 << 30

@@ -20,7 +20,7 @@ extension Command {
     var state: CallState?
     if let text = arguments.value("--state") {
       state = CallState(rawValue: text)
-      if state == nil { throw CommandError(code: .usage, message: "--state: \"\(text)\" is no state of a call") }
+      if state == nil { throw CommandError(code: .usage, message: "--state: \"\(text)\" is not the state of a call") }
     }
     let path = try StoreOption.path(arguments)
     return try ArchiveCommands.export(path, state, to: arguments.value("--output"))
@@ -43,7 +43,7 @@ extension Command {
 
 /// Calls from and to lines of JSON.
 enum ArchiveCommands {
-  /// Faulty lines that are told of one by one; the rest is counted.
+  /// Maximum number of invalid lines that are reported one by one; the rest is counted.
   private static let maximumFaults = 100
 
   static func export(_ path: String, _ state: CallState?, to output: String?) throws(CommandError) -> ExitCode {
@@ -120,7 +120,7 @@ enum ArchiveCommands {
     }
     progress.end()
     Terminal.write(
-      "imported \(tally.imported) calls; \(tally.known) were there already, \(faults) lines are no calls\n")
+      "imported \(tally.imported) calls; \(tally.known) already existed, \(faults) lines are not calls\n")
     return faults == 0 ? .success : .unsuccessful
   }
 }

@@ -53,8 +53,8 @@ struct BatchCommand {
     guard wanted == nil || !arguments.has("--idempotency-key") else {
       throw CommandError(
         code: .usage,
-        message: "--size cannot be given with --idempotency-key: a descriptor is known again by its place in a "
-          + "request, and these then hold \(Self.usualSize) always")
+        message: "--size cannot be given with --idempotency-key: a descriptor is recognized by its place in a "
+          + "request, so requests then always hold \(Self.usualSize)")
     }
     size = wanted ?? Self.usualSize
     client = APIClient(arguments)
@@ -83,7 +83,9 @@ struct BatchCommand {
     if failure == nil, !lines.isEmpty { attempt { () throws(CommandError) in try submit() } }
     progress.end()
     if let failure { throw failure }
-    if accepted + refused == 0 { throw CommandError(code: .usage, message: "there are no descriptors, one a line") }
+    if accepted + refused == 0 {
+      throw CommandError(code: .usage, message: "there are no descriptors; give one per line")
+    }
     return refused == 0 ? .success : .unsuccessful
   }
 
@@ -133,7 +135,7 @@ struct BatchCommand {
     message += "Line \(first) is the first without an answer."
     if error.code == .unreachable, ending == nil {
       // The request may have arrived, and only its answer be lost.
-      message += " It and those behind it may have been accepted all the same"
+      message += " It and those after it may have been accepted"
       message +=
         arguments.has("--idempotency-key")
         ? ": send the whole file again under the same key." : "; with --idempotency-key a file can be sent again."
@@ -141,7 +143,7 @@ struct BatchCommand {
     return CommandError(code: error.code, message: message)
   }
 
-  /// What becomes of each descriptor, each with its line.
+  /// The result of each descriptor, with its line.
   private func send() throws(CommandError) -> [JSONValue] {
     var headers = [HeaderField("content-type", "application/x-ndjson")]
     if let key = arguments.value("--idempotency-key") {

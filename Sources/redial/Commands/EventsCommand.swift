@@ -24,7 +24,7 @@ extension Command {
     var left = Int.max
     if let text = arguments.value("--count") {
       guard let count = Int(text), count > 0 else {
-        throw CommandError(code: .usage, message: "--count must be a whole number from 1 on")
+        throw CommandError(code: .usage, message: "--count must be a whole number from 1")
       }
       left = count
     }
@@ -82,7 +82,7 @@ enum EventsCommand {
     }
   }
 
-  /// One event for people: when, what, of what, and what came of it.
+  /// One event for people: time, type, subject and result.
   static func line(_ data: [UInt8]) -> String {
     guard let event = try? JSONValue(parsing: data) else {
       return PlainText.escaped(String(decoding: data, as: UTF8.self))

@@ -26,7 +26,7 @@ enum ForecastText {
       text += RedialTool.padded(attempt.start.median.roughly, 23) + RedialTool.padded(chance, 7) + bar + "\n"
     }
     if !plan.isComplete { text += "and more: --limit lists them\n" }
-    if plan.latestEnd != .longest { text += "It has ended after \(plan.latestEnd.roughly) at the latest.\n" }
+    if plan.latestEnd != .longest { text += "It ends after \(plan.latestEnd.roughly) at the latest.\n" }
     for warning in request.warnings(of: plan) { text += "warning \(warning.code): \(warning.sentence)\n" }
     return text
   }
@@ -41,14 +41,14 @@ enum ForecastText {
       text += ", \(reason.name) \(count)"
     }
     if totals.unfinished > 0 { text += ", unfinished \(totals.unfinished)" }
-    if totals.overload > 0 { text += "; \(totals.overload) attempts refused for want of capacity" }
+    if totals.overload > 0 { text += "; \(totals.overload) attempts refused because the target had no capacity" }
     text += "\n"
     if let latency = forecast.latency {
       text +=
         "a call that succeeded took \(latency.median.roughly) (median), \(latency.p90.roughly) (p90), "
         + "\(latency.p99.roughly) (p99), \(latency.longest.roughly) at most\n"
     }
-    if forecast.isCutShort { text += "It ended early: there were too many attempts to go on.\n" }
+    if forecast.isCutShort { text += "It ended early: too many attempts.\n" }
     return text
   }
 

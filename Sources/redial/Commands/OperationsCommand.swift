@@ -16,7 +16,7 @@ extension Command {
       Option(name: "--no-wait", summary: "create: show the id of the accepted operation and exit."),
       Option(
         name: "--state", form: "STATE",
-        summary: "Only calls in this state, or these, as failed,cancelled; purge has to be told."),
+        summary: "Only calls in this state, or these, as failed,cancelled; purge needs it."),
       Option(name: "--target", form: "KEY", summary: "Only those of this target."),
       Option(name: "--label", form: "NAME=VALUE", summary: "Only those with this label.", repeats: true),
       Option(name: "--created-after", form: "TIME", summary: "Only those accepted then or later."),
@@ -26,7 +26,7 @@ extension Command {
       Option(name: "--failure-reason", form: "REASON", summary: "Only those that failed for this reason."),
       Option(name: "--in-url", form: "TEXT", summary: "Only those whose URL contains this."),
       Option(name: "--kind", form: "KIND", summary: "call or webhook [call]."),
-      Option(name: "--all", summary: "Every call that the action is for; needed when no condition is given."),
+      Option(name: "--all", summary: "Act on all calls that the action applies to; needed if no condition is given."),
       Option(name: "--rate", form: "COUNT", summary: "Maximum number of calls per second [the setting operationRate]."),
       Option(name: "--by", form: "NAME", summary: "Your name; it is kept with the operation."),
       Option(name: "--reason", form: "TEXT", summary: "Why; it is kept with the operation."),
@@ -180,7 +180,7 @@ struct OperationsCommand {
     let matched = answer["matched"].integer ?? 0
     let calls = "\(matched) call\(matched == 1 ? "" : "s")"
     let bound = answer["isComplete"].isTrue ? calls : "\(calls) and more"
-    return "\(answer["action"].shown ?? "") would be done to \(bound)\n"
+    return "\(answer["action"].shown ?? "") would act on \(bound)\n"
   }
 
   private static func line(_ operation: JSONValue) -> String {

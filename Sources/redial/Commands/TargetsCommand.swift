@@ -56,7 +56,7 @@ extension Command {
     return try client.request("PUT", path, json: bytes)
   }
 
-  /// What waits, what came of the last minutes' attempts, and how long the rest takes.
+  /// The backlog, the results of the last minutes, and the drain estimate.
   private static func details(_ target: JSONValue) -> String {
     var text = ""
     let reasons = target["backlog"]["byReason"].members.map { "\($0.value.integer ?? 0) \(PlainText.escaped($0.name))" }
@@ -71,7 +71,7 @@ extension Command {
       }
       text += "\n"
     }
-    if let drain = target["drainEstimate"].shown { text += "what is due is drained in about \(drain)\n" }
+    if let drain = target["drainEstimate"].shown { text += "the due calls would take about \(drain)\n" }
     if let pattern = target["pattern"].shown { text += "rule: \(pattern)\n" }
     return text + tls(target["settings"]["tls"])
   }
@@ -91,7 +91,7 @@ extension Command {
   }
 
   private static func table(_ targets: [JSONValue]) -> String {
-    var table = Table("target", "breaker", "under way", "waiting", "")
+    var table = Table("target", "breaker", "in flight", "waiting", "")
     for target in targets {
       var state = target["tripped"].isTrue ? "held open" : target["breaker"]["state"].shown ?? "?"
       if target["paused"].isTrue { state = "paused" }

@@ -111,7 +111,7 @@ struct WebhooksCommand {
     return writer.bytes
   }
 
-  /// Everything as it is, but for whether it is told of anything.
+  /// The endpoint unchanged, except whether it is enabled.
   private func set(_ id: String, enabled: Bool) throws(CommandError) -> APIClient.Answer {
     let endpoint = try client.request("GET", Self.path(id)).json
     let draft = Self.draft(

@@ -35,7 +35,7 @@ final class FlakyServer: HTTPHandler {
       // Other parameters are the rehearsed service's own.
       guard FlakyBehaviour.names.contains(where: { $0.name == parts[0] }) else { continue }
       guard parts.count == 2, behaviour.set(parts[0], parts[1]) else {
-        return responder.respond(Self.text(400, "the parameter \(pair) is not understood; see redial flaky --help\n"))
+        return responder.respond(Self.text(400, "the parameter \(pair) is not valid; see redial flaky --help\n"))
       }
     }
     let key = request.header("idempotency-key") ?? path

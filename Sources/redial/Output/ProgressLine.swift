@@ -20,7 +20,7 @@ struct ProgressLine {
     Self.draw(text())
   }
 
-  /// Takes the line away, for what comes behind it.
+  /// Removes the line before other output.
   mutating func end() {
     if isShown, drawnAt != nil { Self.draw("") }
     drawnAt = nil
@@ -38,7 +38,7 @@ struct ProgressLine {
     timer.activate()
     defer {
       timer.cancel()
-      // Behind a drawing that is under way.
+      // After the current drawing.
       queue.sync { draw("") }
     }
     return try body()

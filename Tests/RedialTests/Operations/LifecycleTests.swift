@@ -263,7 +263,7 @@ struct RetryingOperationLifecycleTests {
     operation.retryNow()
     #expect(
       first.elements == [
-        "AsynchronousProbe was told to retry now, but is not waiting", "AsynchronousProbe waits, with 0 helper(s)",
+        "AsynchronousProbe should retry now, but is not waiting", "AsynchronousProbe waits, with 0 helper(s)",
         "AsynchronousProbe begins retry 1",
       ])
     #expect(second.count == 0)
