@@ -82,8 +82,8 @@ BUGS = [
         "effects.actions.append(.abort(operation.id))")),
     # Time.
     bug("a retry after the deadline", 100, (
-        CORE, "case .elapsed: end.startedAt + deadline - now",
-        "case .elapsed: end.startedAt + deadline + (PLANTED ? .seconds(5) : .zero) - now"), (
+        CORE, "case .elapsed: timeForAttempts.subtracting(elapsed(end, at: now))",
+        "case .elapsed: timeForAttempts.subtracting(elapsed(end, at: now)) + (PLANTED ? .seconds(5) : .zero)"), (
         ENGINE, "if now >= lastStart { return finish",
         "if now >= lastStart, !PLANTED { return finish"), (
         ENGINE, "case .ready: finish(id, .failed, failure: .deadlineExceeded)",
@@ -104,8 +104,8 @@ BUGS = [
         CORE, "min(max(1, halfOpenProbes), Self.mostProbes)",
         "min(max(1, halfOpenProbes) + (PLANTED ? 1 : 0), Self.mostProbes)")),
     bug("a breaker that never closes", 50, (
-        CORE, "if probing.successes >= successesNeeded { close() }",
-        "if probing.successes >= successesNeeded, !PLANTED { close() }")),
+        CORE, "if probing.successes >= settings.successesNeeded { close() }",
+        "if probing.successes >= settings.successesNeeded, !PLANTED { close() }")),
     bug("an open breaker that lets calls through", 50, (
         CORE, "case .open(let until, _): return .rejected(until: until)",
         "case .open(let until, _):\n      if PLANTED { return .permitted(Permit(generation: generation, expiry: until)) }\n"

@@ -62,8 +62,10 @@ public struct RateLimiter: Sendable, Hashable {
   /// them. Whoever reserves goes after that wait without asking again, and all who ask later come after.
   ///
   /// ```swift
-  /// guard let wait = limiter.reserve(at: now, within: .seconds(5)) else { return refuse() }
-  /// // Sleep for `wait`, then make the request.
+  /// var limiter = RateLimiter(permits: 10, burst: 1)
+  /// limiter.reserve(at: .epoch, within: .seconds(5)) ?? .zero  // → 0.0 seconds
+  /// // The next caller sleeps for this long, and then makes its request.
+  /// limiter.reserve(at: .epoch, within: .seconds(5)) ?? .zero  // → 0.1 seconds
   /// ```
   ///
   /// - Parameters:
