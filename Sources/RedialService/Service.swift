@@ -147,8 +147,8 @@ public final class Service: Sendable {
       metrics.count { $0.damaged += 1 }
       log.write(.error, "callDamaged", [("callId", id.description), ("error", error.message)])
     }
-    store.onShortage = { [log, unowned runtime] isShort in
-      runtime.post(CollectionOfOne(.room(isShort: isShort)))
+    store.onShortage = { [log, weak runtime] isShort in
+      runtime?.post(CollectionOfOne(.room(isShort: isShort)))
       if isShort {
         log.write(
           .error, "reserveReleased",
@@ -160,8 +160,8 @@ public final class Service: Sendable {
         log.write(.info, "reserveTaken", [("bytes", "\(settings.reserveBytes)")])
       }
     }
-    store.onMisplacement = { [log, unowned runtime] error in
-      runtime.post(CollectionOfOne(.storeMisplaced(error != nil)))
+    store.onMisplacement = { [log, weak runtime] error in
+      runtime?.post(CollectionOfOne(.storeMisplaced(error != nil)))
       if let error {
         log.write(.error, "storeMisplaced", [("error", error.message)])
       } else {

@@ -136,7 +136,7 @@ public final class SQLiteStore: CallStore {
     }
     // SQLite has made the log by now.
     place = StorePlace(path: file.path)
-    checkpoints.onFull = { [unowned self] in releaseReserve() }
+    checkpoints.onFull = { [weak self] in self?.releaseReserve() }
     // SQLite has synced the folder for its new log, but does not report a failure of that.
     try file.syncFolder()
   }
