@@ -1,0 +1,158 @@
+internal import HTTPServer
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+internal import RedialStore
+internal import RedialTransport
+
+/// The kinds of values that settings have: how each is read and shown.
+extension Setting {
+  static func text(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, String> & Sendable, _ form: String, _ summary: String
+  ) -> Setting {
+    Setting(
+      key: key, form: form, summary: summary, isSecret: false, read: { $0[keyPath: path] },
+      assign: { settings, text in
+        settings[keyPath: path] = text
+        return !text.isEmpty
+      })
+  }
+
+  static func whole(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, Int> & Sendable, _ range: ClosedRange<Int>,
+    _ summary: String
+  ) -> Setting {
+    let form = range.upperBound == .max ? "\(range.lowerBound) or more" : "\(range.lowerBound)...\(range.upperBound)"
+    return Setting(
+      key: key, form: form, summary: summary, isSecret: false, read: { "\($0[keyPath: path])" },
+      assign: { settings, text in
+        guard let value = Int(text), range.contains(value) else { return false }
+        settings[keyPath: path] = value
+        return true
+      })
+  }
+
+  static func share(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, Double> & Sendable, _ summary: String
+  ) -> Setting {
+    Setting(
+      key: key, form: "0.01...1", summary: summary, isSecret: false, read: { "\($0[keyPath: path])" },
+      assign: { settings, text in
+        guard let value = Double(text), (0.01...1).contains(value) else { return false }
+        settings[keyPath: path] = value
+        return true
+      })
+  }
+
+  static func span(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, Duration> & Sendable, _ summary: String
+  ) -> Setting {
+    Setting(
+      key: key, form: "duration", summary: summary, isSecret: false,
+      read: { DurationText.format($0[keyPath: path]) },
+      assign: { settings, text in
+        guard let value = DurationText.parse(text), value > .zero else { return false }
+        settings[keyPath: path] = value
+        return true
+      })
+  }
+
+  static func optionalText(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, String?> & Sendable, _ form: String, _ summary: String
+  ) -> Setting {
+    Setting(
+      key: key, form: form, summary: summary, isSecret: false, read: { $0[keyPath: path] ?? "" },
+      assign: { settings, text in
+        settings[keyPath: path] = text.isEmpty ? nil : text
+        return true
+      })
+  }
+
+  static func optionalSpan(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, Duration?> & Sendable, _ summary: String
+  ) -> Setting {
+    Setting(
+      key: key, form: "duration", summary: summary, isSecret: false,
+      read: { $0[keyPath: path].map(DurationText.format) ?? "" },
+      assign: { settings, text in
+        guard text.isEmpty || DurationText.parse(text).map({ $0 > .zero }) == true else { return false }
+        settings[keyPath: path] = DurationText.parse(text)
+        return true
+      })
+  }
+
+  static func choice<Choice: RawRepresentable & CaseIterable & Sendable>(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, Choice> & Sendable, _ summary: String
+  ) -> Setting where Choice.RawValue == String {
+    Setting(
+      key: key, form: Choice.allCases.map(\.rawValue).joined(separator: " or "), summary: summary, isSecret: false,
+      read: { $0[keyPath: path].rawValue },
+      assign: { settings, text in
+        guard let value = Choice(rawValue: text) else { return false }
+        settings[keyPath: path] = value
+        return true
+      })
+  }
+
+  static func rules(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, [EgressRule]> & Sendable, _ summary: String
+  ) -> Setting {
+    Setting(
+      key: key, form: "HOST[:PORT],...", summary: summary, isSecret: false,
+      read: { $0[keyPath: path].map(\.text).joined(separator: ",") },
+      assign: { settings, text in
+        let texts = text.split(separator: ",").map { $0.filter { !$0.isWhitespace } }
+        let rules = texts.compactMap { EgressRule($0) }
+        settings[keyPath: path] = rules
+        return rules.count == texts.count
+      })
+  }
+
+  static func names(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, [String]> & Sendable, _ summary: String
+  ) -> Setting {
+    Setting(
+      key: key, form: "NAME,...", summary: summary, isSecret: false,
+      read: { $0[keyPath: path].joined(separator: ",") },
+      assign: { settings, text in
+        let names = text.split(separator: ",").map { $0.filter { !$0.isWhitespace }.lowercased() }
+        settings[keyPath: path] = names
+        return names.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } }
+      })
+  }
+
+  static func octal(_ mode: Int) -> String {
+    let digits = String(mode, radix: 8)
+    return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+  }
+
+  @Sendable
+  static func setRate(_ settings: inout ServiceSettings, _ text: String) -> Bool {
+    guard let rate = Double(text), rate == 0 || (0.001...1_000_000).contains(rate) else { return false }
+    settings.engine.ratePerSecond = rate
+    return true
+  }
+
+  @Sendable
+  static func setRetryShare(_ settings: inout ServiceSettings, _ text: String) -> Bool {
+    guard let share = Double(text), (0...1).contains(share) else { return false }
+    settings.engine.retryShare = share
+    return true
+  }
+
+  @Sendable
+  static func setFailureRate(_ settings: inout ServiceSettings, _ text: String) -> Bool {
+    guard let rate = Double(text), (0...1).contains(rate) else { return false }
+    // The breaker's own word for "never" is a rate that cannot be reached.
+    settings.engine.breaker.failureRate = rate == 0 ? 2 : rate
+    return true
+  }
+}
+
+extension CircuitBreakerSettings {
+  /// The length of a window of time, which is the only kind that the service's settings offer.
+  var windowLength: Duration {
+    get { if case .time(let length) = window { length } else { .zero } }
+    set { window = .time(newValue) }
+  }
+}
