@@ -32,7 +32,7 @@ struct CallWarningTests {
     (#""url": "https://hooks.slack.com.example.com/""#, []),
   ]
 
-  @Test("each is told of the calls that earn it", arguments: cases)
+  @Test("each warning comes with the calls that cause it", arguments: cases)
   func warnings(members: String, expected: [String]) throws {
     #expect(try Self.codes(members) == expected, "\(members)")
   }

@@ -46,7 +46,7 @@ extension RedialCallResponse: Codable {
     var members = encoder.container(keyedBy: Key.self)
     try members.encode(status, forKey: .status)
     try members.encode(headers, forKey: .headers)
-    // What is no UTF-8 is repaired, and then differs.
+    // Bytes that are not UTF-8 are replaced, so the text then differs.
     let repaired = String(decoding: body, as: UTF8.self)
     let text = repaired.utf8.elementsEqual(body) ? repaired : nil
     try members.encode(text ?? body.base64EncodedString(), forKey: .body)

@@ -41,8 +41,7 @@ public struct CallReplay: Sendable {
     return CallReplay(changes: changes, named: named)
   }
 
-  /// Whether something is changed by which one could see what the original holds: the request, where redirects may lead it, what is
-  /// kept and shown of the answer, or who is told of it.
+  /// Whether a change could show what the original holds: another request, redirects, capture or callback.
   public var canReveal: Bool { !named.isSubset(of: Self.harmless) }
 
   /// Whether the new call has the original's body.

@@ -59,7 +59,7 @@ struct EventStreamTests {
     }
   }
 
-  @Test("what the service refuses is a problem, what is no event an error, and no redirect is followed")
+  @Test("a refusal is thrown as a problem, a line that is not an event as an error, and redirects are not followed")
   func refused() async throws {
     for (act, isProblem) in [
       (ScriptedService.Act.problem(403), true),
