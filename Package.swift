@@ -90,7 +90,7 @@ let package = Package(
       path: "Benchmarks/Transport", swiftSettings: strict),
 
     tests("RedialCoreTests", ["RedialCore"]),
-    tests("RedialTests", ["Redial", "RedialCore", "RedialModel", "RedialService", "HTTPServer"]),
+    tests("RedialTests", ["Redial", "RedialCore", "RedialEngine", "RedialModel", "RedialService", "HTTPServer"]),
     tests("RedialModelTests", ["RedialModel", "RedialCore"]),
     tests("RedialForecastTests", ["RedialForecast", "RedialModel", "RedialCore"]),
     tests("RedialEngineTests", ["RedialEngine", "RedialModel", "RedialCore"]),

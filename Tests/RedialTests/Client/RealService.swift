@@ -1,6 +1,8 @@
 import Dispatch
 import Foundation
 import HTTPServer
+import RedialCore
+import RedialEngine
 import RedialService
 import Redial
 
@@ -19,7 +21,7 @@ func withService<Value>(
   settings.webhookSecret = webhookSecret
   // A breaker that has opened stays so while a test looks at it, however busy the machine is.
   settings.engine.breaker.openInterval = .seconds(3600)
-  settings.engine.breaker.maxOpenInterval = .seconds(3600)
+  settings.engine.breaker.maximumOpenInterval = .seconds(3600)
   let service = try Service(settings: settings)
   guard let url = service.urls.first.flatMap({ URL(string: $0) }) else { preconditionFailure("no URL") }
   let result: Result<Value, any Error>
