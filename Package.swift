@@ -38,6 +38,8 @@ let package = Package(
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "CLinux"),
+    // Files that are part of the program. They are embedded with C23's #embed, which older standards take as an extension.
+    .target(name: "CDocuments"),
 
     // Pure: values and time in, decisions out.
     // Rounding and square roots become calls of libm, which a program that imports no C library would not be linked to.
@@ -50,9 +52,7 @@ let package = Package(
     module("Redial", ["RedialCore"]),
 
     // The shells around them.
-    .target(
-      name: "RedialStore", dependencies: ["RedialModel", "RedialCore", "CSQLite", "CZlib"],
-      resources: [.embedInCode("schema.sql")], swiftSettings: strict),
+    module("RedialStore", ["RedialModel", "RedialCore", "CDocuments", "CSQLite", "CZlib"]),
     module("RedialTransport", ["RedialModel", "RedialCore", "CCurl", "CLinux"]),
     module("HTTPServer", ["CLinux", "CZlib"]),
 
@@ -61,9 +61,9 @@ let package = Package(
       name: "RedialService",
       dependencies: [
         "HTTPServer", "RedialEngine", "RedialForecast", "RedialStore", "RedialTransport", "RedialModel", "RedialCore",
-        "CCrypto", "CLinux",
+        "CCrypto", "CDocuments", "CLinux",
       ],
-      resources: [.embedInCode("openapi.yaml"), .embedInCode("Dashboard/dashboard.html")],
+      exclude: ["Dashboard/dashboard.html"],
       swiftSettings: strict),
     .executableTarget(
       name: "redial",

@@ -1,9 +1,18 @@
+internal import CDocuments
+
 /// The tables and indexes: `docs/schema.sql` for a new file, and numbered steps for one that an earlier release made.
 enum Schema {
   /// Marks a file as Redial's, in its header: "RDIA".
   static let applicationID: Int64 = 0x5244_4941
   /// The version that `schema.sql` makes. Files of lower versions are of the time before the first release.
   static let oldest: Int64 = 22
+  /// `docs/schema.sql`, which is part of the program.
+  private static let current: String = {
+    // Its bytes are constant, and live as long as the program.
+    let file = redial_schema()
+    return String(decoding: UnsafeBufferPointer(start: file.bytes, count: file.count), as: UTF8.self)
+  }()
+
   /// The version that this program reads and writes.
   static var version: Int64 { oldest + Int64(migrations.count) }
 
@@ -44,7 +53,7 @@ enum Schema {
       """)
     switch found {
     case .empty:
-      try migrate(connection, by: [String(decoding: PackageResources.schema_sql, as: UTF8.self)] + migrations)
+      try migrate(connection, by: [current] + migrations)
     case .redial(let version): try migrate(connection, by: Array(migrations[Int(version - oldest)...]))
     }
   }

@@ -1,3 +1,4 @@
+internal import CDocuments
 internal import HTTPServer
 internal import RedialModel
 
@@ -6,7 +7,7 @@ enum Dashboard {
   /// 200: the page. What it may do is said by its policy: run the script that is in it and no other, style itself, ask
   /// this service, and show pictures that it makes.
   static let page: HTTPResponse = {
-    let page = PackageResources.dashboard_html
+    let page = Document.bytes(of: redial_dashboard())
     return HTTPResponse(
       status: 200,
       headers: [

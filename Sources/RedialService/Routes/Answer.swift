@@ -1,3 +1,4 @@
+internal import CDocuments
 internal import HTTPServer
 internal import RedialCore
 internal import RedialEngine
@@ -154,16 +155,17 @@ enum Answer {
   /// - Parameter base: Where the client found it, as a trusted proxy says; nil or empty where nobody says so.
   static func contract(below base: String?) -> HTTPResponse {
     var response = HTTPResponse(
-      status: 200, headers: [HTTPHeader("content-type", "application/yaml")], body: PackageResources.openapi_yaml)
+      status: 200, headers: [HTTPHeader("content-type", "application/yaml")], body: contractText)
     if let base, !base.isEmpty, let server = contractServer { response.body.replaceSubrange(server, with: base.utf8) }
     return response
   }
 
+  private static let contractText = Document.bytes(of: redial_openapi())
+
   /// Where the URL of its server is in the contract.
   private static let contractServer: Range<Int>? = {
-    let contract = PackageResources.openapi_yaml
     let (before, url) = (Array("servers:\n  - url: ".utf8), Array("http://127.0.0.1:8080".utf8))
-    guard let found = contract.firstRange(of: before + url) else { return nil }
+    guard let found = contractText.firstRange(of: before + url) else { return nil }
     return found.lowerBound + before.count..<found.upperBound
   }()
 
