@@ -46,7 +46,7 @@ struct ByteBuffer: ~Copyable {
   }
 
   /// How many bytes fit without an allocation.
-  var room: Int { capacity - end }
+  var spareCapacity: Int { capacity - end }
 
   /// Takes over bytes that were written where `reserve` said.
   mutating func commit(_ count: Int) { end += count }

@@ -50,7 +50,7 @@ final class Connection {
   /// The peer sends nothing more. It may still read.
   var hasEnded = false
   /// The client that waits for the current request has been informed of that.
-  var isEndTold = false
+  var isEndReported = false
   /// The epoll events that are asked for.
   var interest: UInt32 = 0
   var answeredCount = 0

@@ -43,7 +43,7 @@ struct ContentDecoder: ~Copyable {
     while true {
       let allowed = bound + 1 - output.count
       let target = output.reserve(min(Self.stepBytes, allowed))
-      let result = step(&rest, target, min(output.room, allowed), &output)
+      let result = step(&rest, target, min(output.spareCapacity, allowed), &output)
       guard output.count <= bound else {
         throw bound < limits.maxBodyBytes ? .inflatesTooMuch : .bodyTooLarge
       }

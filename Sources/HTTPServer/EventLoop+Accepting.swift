@@ -206,7 +206,7 @@ extension EventLoop {
     closeListeners()
     drainsUntil = now + milliseconds
     awaitsFirstUntil = now + Self.firstRequestGrace
-    tellStreams(.draining(within: .milliseconds(milliseconds)))
+    notifyStreams(.draining(within: .milliseconds(milliseconds)))
     for connection in connections {
       guard let connection, connection.isIdle else { continue }
       // A request may have arrived since the last look.

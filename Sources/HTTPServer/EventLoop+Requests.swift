@@ -42,7 +42,7 @@ extension EventLoop {
         // A body of known length is received in place, in growing steps, so that memory follows what has really come.
         let wanted = min(missing, max(Self.readBytes, held))
         let target = connection.input.reserve(wanted)
-        count = recv(connection.descriptor, target, connection.canUseInput ? connection.input.room : wanted, 0)
+        count = recv(connection.descriptor, target, connection.canUseInput ? connection.input.spareCapacity : wanted, 0)
         if count > 0 { connection.input.commit(count) }
       } else {
         count = recv(connection.descriptor, scratch, connection.canUseInput ? Self.scratchBytes : readAheadBytes, 0)

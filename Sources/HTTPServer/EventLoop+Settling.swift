@@ -123,7 +123,7 @@ extension EventLoop {
       if !isAnswering || connection.input.count < readAheadBytes { interest = EPOLLIN.rawValue }
     }
     // Nothing is read now that would tell the peer's end.
-    if interest & EPOLLIN.rawValue == 0, !connection.isEndTold, connection.exchange != nil {
+    if interest & EPOLLIN.rawValue == 0, !connection.isEndReported, connection.exchange != nil {
       interest |= EPOLLRDHUP.rawValue
     }
     guard interest != connection.interest else { return }

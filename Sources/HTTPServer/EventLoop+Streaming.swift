@@ -87,8 +87,8 @@ extension EventLoop {
     exchange.stream = backlog
     connection.phase = .streaming
     takeStream(connection)
-    if let drainsUntil { backlog.tell(.draining(within: .milliseconds(drainsUntil > now ? drainsUntil - now : 0))) }
-    if connection.isEndTold { backlog.tell(.clientEnded) }
+    if let drainsUntil { backlog.notify(.draining(within: .milliseconds(drainsUntil > now ? drainsUntil - now : 0))) }
+    if connection.isEndReported { backlog.notify(.clientEnded) }
   }
 
   /// Writes what the stream has to the output; the caller flushes.
@@ -117,7 +117,7 @@ extension EventLoop {
 
   /// Has `body` called when the client of that request goes.
   func observe(_ connection: Connection, _ body: @escaping @Sendable () -> Void) {
-    if connection.isEndTold { return body() }
+    if connection.isEndReported { return body() }
     connection.requireExchange().onCancel = body
     // It may have gone already, unseen.
     setInterest(connection)
@@ -125,13 +125,13 @@ extension EventLoop {
 
   /// Tells whoever waits for the request at hand that its client sends nothing more.
   func noteEnd(_ connection: Connection) {
-    guard !connection.isEndTold else { return }
-    connection.isEndTold = true
+    guard !connection.isEndReported else { return }
+    connection.isEndReported = true
     connection.exchange?.clientEnded()
   }
 
   /// Tells all streams that the server ends.
-  func tellStreams(_ event: HTTPStreamEvent) {
-    for connection in connections { connection?.exchange?.stream?.tell(event) }
+  func notifyStreams(_ event: HTTPStreamEvent) {
+    for connection in connections { connection?.exchange?.stream?.notify(event) }
   }
 }

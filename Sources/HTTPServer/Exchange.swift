@@ -24,7 +24,7 @@ final class Exchange {
       self.onCancel = nil
       onCancel()
     }
-    stream?.tell(.clientEnded)
+    stream?.notify(.clientEnded)
   }
 
   /// Tells whoever waits that the connection has gone.

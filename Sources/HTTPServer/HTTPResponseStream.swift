@@ -17,10 +17,10 @@ public struct HTTPResponseStream: Sendable {
 
   /// Writes a piece of the content. It is sent as soon as the client reads; pieces may be joined.
   @discardableResult
-  public func write(_ bytes: some Sequence<UInt8>) -> HTTPStreamRoom {
-    let (room, mustSignal) = backlog.write(bytes)
+  public func write(_ bytes: some Sequence<UInt8>) -> HTTPStreamWriteResult {
+    let (result, mustSignal) = backlog.write(bytes)
     if mustSignal { loop.deliver(.flush(token)) }
-    return room
+    return result
   }
 
   /// Ends the content in order.
@@ -31,7 +31,7 @@ public struct HTTPResponseStream: Sendable {
 }
 
 /// The result of writing to a stream.
-public enum HTTPStreamRoom: Sendable {
+public enum HTTPStreamWriteResult: Sendable {
   /// The bytes were taken, and more may follow.
   case free
   /// The bytes were taken, and ``HTTPServerConfiguration/maxOutputBacklogBytes`` is reached: more may follow after
@@ -45,7 +45,7 @@ public enum HTTPStreamRoom: Sendable {
 
 /// An event for the writer of a stream, on the event loop. The writer must not block there.
 public enum HTTPStreamEvent: Sendable, Equatable {
-  /// After ``HTTPStreamRoom/full`` there is room again.
+  /// After ``HTTPStreamWriteResult/full`` there is room again.
   case writable
   /// The client has ended its side of the connection. Most that do have gone; one that has not can still read.
   case clientEnded

@@ -35,7 +35,7 @@ final class StreamBacklog: Sendable {
   }
 
   /// - Returns: The event for the writer, and whether the loop must be informed.
-  func write(_ bytes: some Sequence<UInt8>) -> (HTTPStreamRoom, mustSignal: Bool) {
+  func write(_ bytes: some Sequence<UInt8>) -> (HTTPStreamWriteResult, mustSignal: Bool) {
     // Sound to run the sequence's code under the lock only if it is ours: so it is copied before.
     let bytes = Array(bytes)
     return state.withLock { state in
@@ -73,17 +73,17 @@ final class StreamBacklog: Sendable {
 
   /// For the loop: how much of what it took the kernel has not taken.
   func settle(inFlight: Int) {
-    let hasRoom = state.withLock { state in
+    let isWritable = state.withLock { state in
       state.inFlight = inFlight
       guard state.isFull, !state.isEnded, state.pending.count + inFlight <= limit / 2 else { return false }
       state.isFull = false
       return true
     }
-    if hasRoom { onEvent(.writable) }
+    if isWritable { onEvent(.writable) }
   }
 
   /// For the loop: tells the writer, unless it has ended the stream.
-  func tell(_ event: HTTPStreamEvent) {
+  func notify(_ event: HTTPStreamEvent) {
     if !state.withLock({ $0.isEnded || $0.isClosed }) { onEvent(event) }
   }
 

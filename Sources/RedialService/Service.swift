@@ -77,16 +77,16 @@ public final class Service: Sendable {
         throw StartError(message: error.message)
       }
     }
-    let shelf = PolicyShelf(limit: settings.maxPolicies, maxVersions: settings.maxPolicyVersions)
+    let storedPolicies = StoredPolicies(limit: settings.maxPolicies, maxVersions: settings.maxPolicyVersions)
     do {
-      try shelf.fill(from: policies)
+      try storedPolicies.fill(from: policies)
     } catch {
       runtime.abandon()
       throw StartError(message: "A stored policy cannot be read: \(error.detail) Restore the store from a backup.")
     }
     bulk = BulkRunner(BulkRunner.Surroundings(runtime))
     var limits = settings.descriptorLimits
-    limits.policies = shelf.policies
+    limits.policies = storedPolicies.policies
     var configuration = settings.http
     configuration.address = settings.listen
     configuration.socketPermissions = settings.socketPermissions
@@ -107,8 +107,9 @@ public final class Service: Sendable {
         runtime: runtime, limits: limits, longestWait: settings.maxWaitTime, maxBatch: settings.maxBatch,
         maxLineBytes: settings.maxDescriptorBytes,
         maxScan: settings.maxScan, maxHops: settings.maxHops,
-        policies: shelf,
-        operations: BulkShelf(runner: bulk, limit: settings.maxOperations, rate: settings.operationRate), keys: keys,
+        policies: storedPolicies,
+        operations: BulkOperations(runner: bulk, limit: settings.maxOperations, rate: settings.operationRate),
+        keys: keys,
         pages: PageGuard(hosts: settings.allowedHosts, origins: settings.corsOrigins), proxies: settings.trustedProxies,
         tlsDirectory: settings.tlsDirectory,
         targetNaming: settings.targetNaming),

@@ -20,7 +20,7 @@ final class Transfer {
   /// The `User-Agent` line of requests that have none of their own; it ends in a zero.
   let userAgentLine: UnsafeMutablePointer<CChar>
   /// The options that libcurl has from an earlier request and that need not be set again.
-  var last = Told()
+  var last = SetOptions()
   /// A body that is passed on at once, in memory that is used again.
   var small = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 1)
   /// Is informed when sockets are opened and closed; nil if nobody waits for them.
@@ -57,7 +57,7 @@ final class Transfer {
   /// How much time the request had when it was prepared.
   var timeLimit = Duration.zero
 
-  struct Told {
+  struct SetOptions {
     var url = ""
     var method = ""
     var hasContent = false

@@ -38,11 +38,11 @@ struct ByteBufferTests {
   @Test("gives large memory back, and keeps small memory")
   func givesBack() {
     var buffer = ByteBuffer()
-    #expect(buffer.room == 0)
+    #expect(buffer.spareCapacity == 0)
     _ = buffer.reserve(100_000)
     buffer.removeAll(keepingAtMost: 200_000)
-    #expect(buffer.room >= 100_000)
+    #expect(buffer.spareCapacity >= 100_000)
     buffer.removeAll(keepingAtMost: 1000)
-    #expect(buffer.room == 0)
+    #expect(buffer.spareCapacity == 0)
   }
 }

@@ -17,7 +17,7 @@ struct ContentDecoderTests {
     }
     #expect(error == .bodyTooLarge)
     #expect(output.count == limits.maxBodyBytes + 1)
-    #expect(output.count + output.room < 4 * limits.maxBodyBytes)
+    #expect(output.count + output.spareCapacity < 4 * limits.maxBodyBytes)
   }
 
   @Test("has a bound that cannot overflow")

@@ -35,9 +35,9 @@ struct StreamBacklogTests {
       default:
         inFlight = Int.random(in: 0...inFlight, using: &random)
         backlog.settle(inFlight: inFlight)
-        let hasRoom = mustWait && accepted.count - taken.count + inFlight <= limit / 2
-        #expect(told.count == (hasRoom ? 1 : 0), "seed \(seed), step \(step)")
-        if hasRoom {
+        let isWritable = mustWait && accepted.count - taken.count + inFlight <= limit / 2
+        #expect(told.count == (isWritable ? 1 : 0), "seed \(seed), step \(step)")
+        if isWritable {
           #expect(try told.take() == .writable)
           mustWait = false
         }
@@ -52,7 +52,7 @@ struct StreamBacklogTests {
     #expect(backlog.write([2]) == (.free, true))
     #expect(!backlog.end())
     #expect(backlog.write([3]).0 == .closed)
-    backlog.tell(.clientEnded)
+    backlog.notify(.clientEnded)
     let batch = backlog.take()
     #expect(batch.bytes == [1, 2] && batch.isEnded)
     #expect(told.count == 0)

@@ -99,7 +99,7 @@ struct StreamedAnswerTests {
     #expect(try client.response().text == "GET /next ")
   }
 
-  @Test("takes no more than its bound while the client does not read, and tells when there is room")
+  @Test("takes no more than its bound while the client does not read, and tells when there is result")
   func pushesBack() throws {
     let limit = 100_000
     let (server, opened) = try Self.server { $0.maxOutputBacklogBytes = limit }
@@ -108,14 +108,14 @@ struct StreamedAnswerTests {
     let (stream, events) = try opened.take()
     let piece = [UInt8](repeating: 0x78, count: 10_000)
     var written = 0
-    var room = HTTPStreamRoom.free
-    // The kernel's buffers are in between: after each time of room, it is tried anew.
+    var result = HTTPStreamWriteResult.free
+    // The kernel's buffers are in between: after each time of result, it is tried anew.
     repeat {
-      room = stream.write(piece)
-      if room != .refused { written += piece.count }
-      if room == .full, Self.hasRoomSoon(events) { room = .free }
-    } while room == .free && written < 100_000_000
-    #expect(room == .full && stream.write(piece) == .refused)
+      result = stream.write(piece)
+      if result != .refused { written += piece.count }
+      if result == .full, Self.hasRoomSoon(events) { result = .free }
+    } while result == .free && written < 100_000_000
+    #expect(result == .full && stream.write(piece) == .refused)
     _ = try client.head()
     var received = 0
     while received < written { received += try client.chunk().utf8.count }

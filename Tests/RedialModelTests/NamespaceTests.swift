@@ -44,7 +44,7 @@ struct NamespaceTests {
     #expect(spec.namespace == Self.acme && spec.targetName == "billing" && spec.target != "billing")
     let stored = spec.canonicalJSON
     #expect(try stored.withUnsafeBufferPointer { try CallSpec.read(canonicalJSON: $0) }.target == spec.target)
-    #expect(!String(decoding: spec.shownJSON(Redaction()), as: UTF8.self).contains("acme"))
+    #expect(!String(decoding: spec.redactedJSON(Redaction()), as: UTF8.self).contains("acme"))
     let mine = try text.withUnsafeBufferPointer { try CallDescriptor.read($0) }.spec
     #expect(mine.namespace.isDefault && mine.target == "billing")
     #expect(!String(decoding: mine.canonicalJSON, as: UTF8.self).contains("namespace"))

@@ -57,7 +57,7 @@ struct RedactionTests {
       headers: [HeaderField("Authorization", "Bearer s"), HeaderField("X-Pin", "1"), HeaderField("X-A", "2")],
       target: "t", policy: RetryPolicy(), callback: Callback(url: "https://y/?key=2"), captureLimit: 10,
       redactedHeaders: ["x-pin"])
-    let shown = String(decoding: spec.shownJSON(Redaction()), as: UTF8.self)
+    let shown = String(decoding: spec.redactedJSON(Redaction()), as: UTF8.self)
     for secret in ["Bearer", "sig=1", "key=2", #""X-Pin":"1""#] { #expect(!shown.contains(secret), "\(secret)") }
     #expect(shown.contains(#""X-A":"2""#) && shown.contains(#""Authorization":"REDACTED""#))
     let again = try spec.canonicalJSON.withUnsafeBufferPointer { try CallSpec.read(canonicalJSON: $0) }

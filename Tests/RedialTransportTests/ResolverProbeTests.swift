@@ -8,7 +8,7 @@ import Testing
 @Suite("Whose fault it is that a name has no address")
 struct ResolverProbeTests {
   /// What probes were told, and a way to wait for it.
-  private final class Told: Sendable {
+  private final class Answers: Sendable {
     let answers = Mutex<[Bool]>([])
     let signal = DispatchSemaphore(value: 0)
 
@@ -34,7 +34,7 @@ struct ResolverProbeTests {
       gate.wait()
       return true
     }
-    let told = Told()
+    let told = Answers()
     for _ in 0..<5 { told.ask(probe) }
     gate.signal()
     #expect(told.wait(count: 5) == [true, true, true, true, true])
@@ -52,7 +52,7 @@ struct ResolverProbeTests {
       gate.wait()
       return true
     }
-    let told = Told()
+    let told = Answers()
     told.ask(probe)
     #expect(told.wait(count: 1) == [false])
     told.ask(probe)

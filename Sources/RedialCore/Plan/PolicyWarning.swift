@@ -1,39 +1,39 @@
-/// What a reader of a policy should think about: it is allowed, and seldom meant.
+/// A part of a policy that is allowed but is rarely intended.
 public enum PolicyWarning: Sendable, Hashable {
-  /// Waits are not spread: clients that fail together come back together.
+  /// There is no jitter: calls that fail together retry together.
   case noJitter
-  /// The deadline leaves no time for the attempts from this number on.
+  /// The deadline passes before the attempt with this number can begin.
   case unreachableAttempts(from: Int)
   /// One attempt may take longer than the whole call.
   case timeoutBeyondDeadline
-  /// Neither attempts nor time are bounded: a call to a target that is gone is tried for ever.
+  /// Neither attempts nor time have a limit: a call to a target that no longer exists is retried forever.
   case unbounded
-  /// Retries follow at once: a target that is down is hammered.
+  /// Retries do not wait: a target that is down receives all of them at once.
   case noWait
-  /// Capped after jitter: at the maximum, clients fall into step.
+  /// The maximum is applied after the jitter, so many waits are exactly the maximum and calls retry together.
   case jitterLostAtMaximum
-  /// Capped before jitter: a wait may be longer than the maximum, up to this.
+  /// The maximum is applied before the jitter, so a wait may be longer than the maximum, up to this.
   case waitBeyondMaximum(Duration)
-  /// The first wait is longer than the maximum, which therefore takes its place.
+  /// The first wait is longer than the maximum, so it is shortened to the maximum.
   case initialBeyondMaximum
-  /// The multiplier is below 1 and counts as 1.
+  /// The multiplier is below 1, so 1 is used.
   case multiplierBelowOne
-  /// The jitter's factor is outside 0...1 and counts as the nearer end.
+  /// The jitter's factor is outside 0...1, so the nearest value in that range is used.
   case factorOutOfRange
-  /// This status is both to be retried and to stop the call; it stops.
+  /// This status is listed both as retried and as final; it counts as final.
   case contradictoryStatus(Int)
-  /// This status is retried, though no later attempt can do better: the request itself is at fault.
+  /// This status is retried, although it says that the request is wrong and a retry cannot succeed.
   case permanentStatusRetried(Int)
-  /// There is one attempt only.
+  /// There is only one attempt.
   case noRetry
-  /// The time that an attempt must have left is not shorter than the deadline: none is retried, and the library makes none
-  /// at all.
+  /// The minimum time for an attempt is not shorter than the deadline: the service does not retry, and the library makes
+  /// no attempt at all.
   case minimumAttemptTimeBeyondDeadline
-  /// The last attempt is pulled forward to the last moment, and no time is kept for it to be made in.
+  /// The last attempt is moved forward to just before the deadline, and no minimum time is reserved for it.
   case noTimeForLastAttempt
-  /// `Retry-After` is respected beyond the deadline, where it only ends the call.
+  /// A `Retry-After` beyond the deadline is followed, which ends the call.
   case retryAfterBeyondDeadline
-  /// The attempts are over long before the deadline: their waits take this long at most.
+  /// The attempts are used up long before the deadline: all waits together take this long at most.
   case attemptsEndEarly(after: Duration)
 
   /// A stable word for programs.
@@ -62,32 +62,38 @@ public enum PolicyWarning: Sendable, Hashable {
   /// A sentence for people.
   public var sentence: String {
     switch self {
-    case .noJitter: "Waits are not spread: clients that fail together come back together."
-    case .unreachableAttempts(let number): "The deadline leaves no time for attempt \(number) and those after it."
+    case .noJitter: "There is no jitter: calls that fail together retry together."
+    case .unreachableAttempts(let number): "The deadline passes before attempt \(number) can begin."
     case .timeoutBeyondDeadline: "One attempt may take longer than the whole call."
-    case .unbounded: "Neither attempts nor time are bounded: a target that is gone is tried for ever."
-    case .noWait: "Retries follow at once: a target that is down is hammered."
-    case .jitterLostAtMaximum: "Waits are capped after jitter: at the maximum, clients fall into step."
+    case .unbounded:
+      "Neither attempts nor time have a limit: a call to a target that no longer exists is retried forever."
+    case .noWait: "Retries do not wait: a target that is down receives all of them at once."
+    case .jitterLostAtMaximum:
+      "The maximum is applied after the jitter: many waits are exactly the maximum, and calls retry together."
     case .waitBeyondMaximum(let longest):
-      "Waits are capped before jitter: one may take \(longest.wholeMicroseconds / 1000) ms."
-    case .initialBeyondMaximum: "The first wait is longer than the maximum, which takes its place."
-    case .multiplierBelowOne: "The multiplier is below 1 and counts as 1."
-    case .factorOutOfRange: "The jitter's factor is outside 0 to 1 and counts as the nearer end."
-    case .contradictoryStatus(let status): "Status \(status) is both to be retried and to stop the call; it stops."
+      "The maximum is applied before the jitter: a wait may be up to \(longest.wholeMicroseconds / 1000) ms."
+    case .initialBeyondMaximum: "The first wait is longer than the maximum, so it is shortened to the maximum."
+    case .multiplierBelowOne: "The multiplier is below 1, so 1 is used."
+    case .factorOutOfRange: "The jitter's factor is outside 0 to 1, so the nearest of these is used."
+    case .contradictoryStatus(let status):
+      "Status \(status) is listed both as retried and as final; it counts as final."
     case .permanentStatusRetried(let status):
-      "Status \(status) is retried, though it says that the request itself is at fault."
-    case .noRetry: "There is one attempt only."
-    case .minimumAttemptTimeBeyondDeadline: "An attempt must have more time left than there is: none is retried."
-    case .noTimeForLastAttempt: "The last attempt is pulled forward, and no minimum time is kept for it."
-    case .retryAfterBeyondDeadline: "Retry-After is respected beyond the deadline, where it only ends the call."
+      "Status \(status) is retried, although it says that the request is wrong and a retry cannot succeed."
+    case .noRetry: "There is only one attempt, so nothing is retried."
+    case .minimumAttemptTimeBeyondDeadline:
+      "The minimum time for an attempt is not shorter than the deadline, so nothing is retried."
+    case .noTimeForLastAttempt:
+      "The last attempt is moved forward to just before the deadline, and no minimum time is reserved for it."
+    case .retryAfterBeyondDeadline:
+      "A Retry-After beyond the deadline is followed, which ends the call."
     case .attemptsEndEarly(let waits):
       "The attempts are used up after \(Self.text(waits)) of waiting, long before the deadline. A target that is down for "
         + "longer loses the call; without maxAttempts the whole deadline is used."
     }
   }
 
-  private static func text(_ span: Duration) -> String {
-    let milliseconds = span.wholeMicroseconds / 1000
+  private static func text(_ duration: Duration) -> String {
+    let milliseconds = duration.wholeMicroseconds / 1000
     return milliseconds < 10_000 ? "\(milliseconds) ms" : "\(milliseconds / 1000) s"
   }
 }

@@ -7,7 +7,7 @@ extension CallSpec {
   public var canonicalJSON: [UInt8] { json(redaction: nil) }
 
   /// The spec as ``canonicalJSON`` has it, without what people are not shown.
-  public func shownJSON(_ redaction: Redaction) -> [UInt8] { json(redaction: redaction) }
+  public func redactedJSON(_ redaction: Redaction) -> [UInt8] { json(redaction: redaction) }
 
   private func json(redaction: Redaction?) -> [UInt8] {
     var writer = JSONWriter(capacity: 640)

@@ -3,15 +3,15 @@
 /// An array asks with each byte whether it is shared and has room; with a call's JSON being some hundred short pieces,
 /// that was most of the time of writing it (6.4 µs against 1.0 for a spec of 610 bytes).
 struct TextBuffer: ~Copyable {
-  // Sound: allocated by `init` or `grow`, freed by `deinit` or `grow`, and the buffer cannot be copied. Of `room` bytes
+  // Sound: allocated by `init` or `grow`, freed by `deinit` or `grow`, and the buffer cannot be copied. Of `capacity` bytes
   // the first `count` have been written; every write is preceded by `reserve`.
   private var start: UnsafeMutablePointer<UInt8>
-  private var room: Int
+  private var capacity: Int
   private(set) var count = 0
 
   init(capacity: Int) {
-    room = max(64, capacity)
-    start = .allocate(capacity: room)
+    self.capacity = max(64, capacity)
+    start = .allocate(capacity: self.capacity)
   }
 
   deinit { start.deallocate() }
@@ -19,16 +19,16 @@ struct TextBuffer: ~Copyable {
   /// What has been written.
   var bytes: [UInt8] { Array(UnsafeBufferPointer(start: start, count: count)) }
 
-  /// Makes room for so many bytes more.
+  /// Makes room for so many more bytes.
   @inline(__always)
   private mutating func reserve(_ more: Int) {
-    if room - count < more { grow(by: more) }
+    if capacity - count < more { grow(by: more) }
   }
 
   @inline(never)
   private mutating func grow(by more: Int) {
-    room = max(2 * room, count + more)
-    let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: room)
+    capacity = max(2 * capacity, count + more)
+    let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
     larger.update(from: start, count: count)
     start.deallocate()
     start = larger

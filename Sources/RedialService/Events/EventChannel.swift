@@ -7,7 +7,7 @@ internal import RedialModel
 struct EventChannel {
   var log: EventLog
   /// The last event that was sent to all listeners that had room.
-  var told: UInt64 = 0
+  var notified: UInt64 = 0
   /// Whether events are noted.
   var isOn = false
   /// Who listens.

@@ -29,7 +29,7 @@ final class EventFeed: @unchecked Sendable {
   private let noted = Mutex<Set<Namespace>>([])
   private var channels: [Namespace: EventChannel] = [:]
   private var listeners: [UInt64: EventListener] = [:]
-  private let tellEvery: UInt64
+  private let notifyEvery: UInt64
   private var lastListener: UInt64 = 0
   private var isBeating = false
   private var isClosed = false
@@ -49,7 +49,7 @@ final class EventFeed: @unchecked Sendable {
     self.redaction = redaction
     epoch = UInt64(bitPattern: Clock.wallTime().microseconds)
     // An update may be two events.
-    tellEvery = UInt64(max(1, settings.maxKept / 2 - 1))
+    notifyEvery = UInt64(max(1, settings.maxKept / 2 - 1))
   }
 
   // MARK: What happens
@@ -59,20 +59,20 @@ final class EventFeed: @unchecked Sendable {
     guard isOn.load(ordering: .acquiring) else { return }
     let noted = noted.withLock { $0 }
     // What is accepted in a namespace where nobody listens takes no place from the others.
-    let told = writes.filter { $0.isTold(in: noted) }
-    guard !told.isEmpty else { return }
-    guard pending.add(told.count, ordering: .relaxed).newValue <= Self.maxPending else {
-      return queue.async { self.overflow(told.count) }
+    let reported = writes.filter { $0.isReported(in: noted) }
+    guard !reported.isEmpty else { return }
+    guard pending.add(reported.count, ordering: .relaxed).newValue <= Self.maxPending else {
+      return queue.async { self.overflow(reported.count) }
     }
     let now = clock.now
     queue.async {
-      var rest = told[...]
+      var rest = reported[...]
       while !rest.isEmpty {
         self.note(rest.prefix(Self.page), at: now)
         rest = rest.dropFirst(Self.page)
       }
-      self.pending.subtract(told.count, ordering: .relaxed)
-      self.tellAll()
+      self.pending.subtract(reported.count, ordering: .relaxed)
+      self.notifyAll()
     }
   }
 
@@ -81,7 +81,7 @@ final class EventFeed: @unchecked Sendable {
     guard isOn.load(ordering: .acquiring), let event = StreamedEvent(notice, at: now) else { return }
     queue.async {
       self.append(event)
-      self.tellAll()
+      self.notifyAll()
     }
   }
 
@@ -95,7 +95,7 @@ final class EventFeed: @unchecked Sendable {
       data: WebhookPayload.make(WebhookEndpointDraft.endpointDisabled, at: now) { $0.raw(data) })
     queue.async {
       self.append(event)
-      self.tellAll()
+      self.notifyAll()
     }
   }
 
@@ -105,8 +105,8 @@ final class EventFeed: @unchecked Sendable {
     guard channels[namespace]?.isOn == true else { return }
     channels[namespace]?.log.append(event)
     // A commit may hold more events than are kept: nobody is to fall behind for that alone.
-    guard let channel = channels[namespace], channel.log.next - channel.told >= tellEvery else { return }
-    tellAll(of: namespace)
+    guard let channel = channels[namespace], channel.log.next - channel.notified >= notifyEvery else { return }
+    notifyAll(of: namespace)
   }
 
   private func overflow(_ count: Int) {
@@ -116,7 +116,7 @@ final class EventFeed: @unchecked Sendable {
       listener.misses(.overflow)
       listeners[number] = listener
     }
-    tellAll()
+    notifyAll()
   }
 
   private func note(_ writes: ArraySlice<StoreWrite>, at now: Timestamp) {
@@ -204,7 +204,7 @@ final class EventFeed: @unchecked Sendable {
     if let last { listener.resume(after: last, in: log) }
     listener.greet()
     listeners[number] = listener
-    tell(number)
+    notify(number)
     beat()
   }
 
@@ -243,9 +243,9 @@ final class EventFeed: @unchecked Sendable {
     guard var listener = listeners[number] else { return }
     switch event {
     case .writable:
-      listener.hasRoom = true
+      listener.isWritable = true
       listeners[number] = listener
-      tell(number)
+      notify(number)
     case .clientEnded, .closed:
       listener.stream.end()
       remove(number)
@@ -276,19 +276,19 @@ final class EventFeed: @unchecked Sendable {
     }
   }
 
-  private func tellAll() {
-    for namespace in Array(channels.keys) { tellAll(of: namespace) }
+  private func notifyAll() {
+    for namespace in Array(channels.keys) { notifyAll(of: namespace) }
   }
 
-  private func tellAll(of namespace: Namespace) {
+  private func notifyAll(of namespace: Namespace) {
     guard let channel = channels[namespace], channel.isOn else { return }
-    channels[namespace]?.told = channel.log.next
-    for number in channel.listeners { tell(number) }
+    channels[namespace]?.notified = channel.log.next
+    for number in channel.listeners { notify(number) }
   }
 
-  private func tell(_ number: UInt64) {
+  private func notify(_ number: UInt64) {
     guard var listener = listeners[number], let log = channels[listener.namespace]?.log else { return }
-    let goesOn = listener.tell(log, at: Clock.wallTime())
+    let goesOn = listener.notify(log, at: Clock.wallTime())
     listeners[number] = listener
     if !goesOn { remove(number) }
   }
@@ -321,7 +321,7 @@ final class EventFeed: @unchecked Sendable {
 
 extension StoreWrite {
   /// Whether there is an event for it, as far as it says whose it is, in namespaces where somebody listens.
-  fileprivate func isTold(in noted: Set<Namespace>) -> Bool {
+  fileprivate func isReported(in noted: Set<Namespace>) -> Bool {
     switch self {
     case .insert(let record): noted.contains(record.spec.namespace)
     case .update(_, let progress, let attempt): attempt != nil || progress.state.isFinal

@@ -29,7 +29,7 @@ struct EventListener {
   private var next: UInt64
   private var gap: Gap?
   /// Whether its connection takes more.
-  var hasRoom = true
+  var isWritable = true
 
   /// Bytes that are written at a time.
   private static let pieceBytes = 64 * 1024
@@ -65,18 +65,18 @@ struct EventListener {
   mutating func greet() { write("retry: 2000\nid: \(position)\n: connected\n\n") }
 
   /// Shows that the connection lives, and how far the events have come that it did not want.
-  mutating func beat() { if hasRoom { write("id: \(position)\n: heartbeat\n\n") } }
+  mutating func beat() { if isWritable { write("id: \(position)\n: heartbeat\n\n") } }
 
   /// Ends the stream in order.
   mutating func end(saying why: String) {
-    if hasRoom { write("id: \(position)\n: \(why)\n\n") }
+    if isWritable { write("id: \(position)\n: \(why)\n\n") }
     stream.end()
   }
 
   /// Tells what there is, as far as there is room; false when it has been cut off.
-  mutating func tell(_ log: EventLog, at now: Timestamp) -> Bool {
+  mutating func notify(_ log: EventLog, at now: Timestamp) -> Bool {
     if next < log.first, gap == nil { gap = .tooSlow }
-    guard hasRoom else { return true }
+    guard isWritable else { return true }
     if let gap {
       next = max(next, log.first)
       if gap == .overflow { next = log.first }
@@ -88,7 +88,7 @@ struct EventListener {
       }
     }
     var piece: [UInt8] = []
-    while hasRoom, next < log.next {
+    while isWritable, next < log.next {
       let event = log[next]
       next += 1
       if filter.admits(event) {
@@ -120,11 +120,11 @@ struct EventListener {
 
   private mutating func flush(_ piece: inout [UInt8]) {
     guard !piece.isEmpty else { return }
-    if stream.write(piece) != .free { hasRoom = false }
+    if stream.write(piece) != .free { isWritable = false }
     piece.removeAll(keepingCapacity: true)
   }
 
   private mutating func write(_ text: String) {
-    if stream.write(text.utf8) != .free { hasRoom = false }
+    if stream.write(text.utf8) != .free { isWritable = false }
   }
 }

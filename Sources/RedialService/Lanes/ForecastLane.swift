@@ -6,7 +6,7 @@ internal import Synchronization
 /// take a second each, so that they wait here and not on the query lanes, where lists and long polls would wait behind
 /// them.
 ///
-/// Each API key has a queue of its own, and the queues take turns. So a key that asks for much delays itself first.
+/// Each API key has a queue of its own, and the queues are served in rotation, so that a key with many requests delays only itself.
 final class ForecastLane: Sendable {
   /// Why a forecast is not made.
   enum Refusal: Sendable {
@@ -19,7 +19,7 @@ final class ForecastLane: Sendable {
   private struct State: Sendable {
     var waiting: [Caller.Admission: [@Sendable () -> Void]] = [:]
     /// The keys that have something waiting, the next one first.
-    var turns: [Caller.Admission] = []
+    var rotation: [Caller.Admission] = []
     var count = 0
     var isRunning = false
   }
@@ -44,7 +44,7 @@ final class ForecastLane: Sendable {
     let (refusal, starts) = state.withLock { state -> (Refusal?, Bool) in
       guard state.waiting[key]?.count ?? 0 < maxPerKey else { return (.keyIsFull, false) }
       guard state.count < maxWaiting else { return (.isFull, false) }
-      if state.waiting[key] == nil { state.turns.append(key) }
+      if state.waiting[key] == nil { state.rotation.append(key) }
       state.waiting[key, default: []].append(forecast)
       state.count += 1
       defer { state.isRunning = true }
@@ -61,17 +61,17 @@ final class ForecastLane: Sendable {
   /// The next forecast, and the turn of the next key; nil when none waits.
   private func next() -> (@Sendable () -> Void)? {
     state.withLock { state in
-      guard !state.turns.isEmpty else {
+      guard !state.rotation.isEmpty else {
         state.isRunning = false
         return nil
       }
-      let key = state.turns.removeFirst()
+      let key = state.rotation.removeFirst()
       guard var jobs = state.waiting.removeValue(forKey: key), !jobs.isEmpty else { return nil }
       let forecast = jobs.removeFirst()
       state.count -= 1
       if !jobs.isEmpty {
         state.waiting[key] = jobs
-        state.turns.append(key)
+        state.rotation.append(key)
       }
       return forecast
     }

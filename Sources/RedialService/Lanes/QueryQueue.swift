@@ -17,17 +17,17 @@ struct QueryQueue<Job: Sendable>: Sendable {
     fileprivate let isOwed: Bool
   }
 
-  private struct Room: Sendable {
+  private struct LoadQueue: Sendable {
     var tickets: [Caller.Admission: FIFO<Ticket>] = [:]
     /// The keys that have something waiting, the next one first.
-    var turns: [Caller.Admission] = []
+    var rotation: [Caller.Admission] = []
     /// How many wait that are not owed, and of which keys.
     var count = 0
     var counts: [Caller.Admission: Int] = [:]
   }
 
   private let lanes: Int
-  private var rooms = Array(repeating: Room(), count: QueryLoad.allCases.count)
+  private var queues = Array(repeating: LoadQueue(), count: QueryLoad.allCases.count)
   private var running = Array(repeating: 0, count: QueryLoad.allCases.count)
   private var runningOf: [Caller.Admission: [Int]] = [:]
   private var last: UInt64 = 0
@@ -65,45 +65,45 @@ struct QueryQueue<Job: Sendable>: Sendable {
   ///   - isOwed: Whether it is added however many wait.
   /// - Returns: Its number; nil, and it is not added, when too many wait.
   mutating func add(_ job: Job, _ load: QueryLoad, of key: Caller.Admission, isOwed: Bool) -> UInt64? {
-    let room = load.rawValue
+    let index = load.rawValue
     if !isOwed {
       let most = Self.mostWaiting(load)
-      guard rooms[room].count < most, key == .nobody || rooms[room].counts[key, default: 0] < most / 2 else {
+      guard queues[index].count < most, key == .nobody || queues[index].counts[key, default: 0] < most / 2 else {
         return nil
       }
-      rooms[room].count += 1
-      rooms[room].counts[key, default: 0] += 1
+      queues[index].count += 1
+      queues[index].counts[key, default: 0] += 1
     }
     last += 1
-    if rooms[room].tickets[key] == nil { rooms[room].turns.append(key) }
-    rooms[room].tickets[key, default: FIFO()].append(
+    if queues[index].tickets[key] == nil { queues[index].rotation.append(key) }
+    queues[index].tickets[key, default: FIFO()].append(
       Ticket(number: last, load: load, key: key, job: job, isOwed: isOwed))
     return last
   }
 
   /// Takes out the query that is to run next, and counts it as running; nil when none may run now.
   mutating func next() -> Ticket? {
-    var best: (room: Int, turn: Int, number: UInt64)?
+    var best: (load: Int, key: Int, number: UInt64)?
     for load in QueryLoad.allCases {
-      guard let turn = turn(of: load), let number = head(of: load, turn) else { continue }
-      if best.map({ number < $0.number }) ?? true { best = (load.rawValue, turn, number) }
+      guard let position = nextKey(for: load), let number = head(of: load, position) else { continue }
+      if best.map({ number < $0.number }) ?? true { best = (load.rawValue, position, number) }
     }
     guard let best else { return nil }
-    let key = rooms[best.room].turns.remove(at: best.turn)
-    guard let ticket = rooms[best.room].tickets[key]?.popFirst() else { return nil }
-    if rooms[best.room].tickets[key]?.isEmpty == false {
-      rooms[best.room].turns.append(key)
+    let key = queues[best.load].rotation.remove(at: best.key)
+    guard let ticket = queues[best.load].tickets[key]?.popFirst() else { return nil }
+    if queues[best.load].tickets[key]?.isEmpty == false {
+      queues[best.load].rotation.append(key)
     } else {
-      rooms[best.room].tickets[key] = nil
+      queues[best.load].tickets[key] = nil
     }
     if !ticket.isOwed {
-      rooms[best.room].count -= 1
-      let left = rooms[best.room].counts[key, default: 1] - 1
-      rooms[best.room].counts[key] = left > 0 ? left : nil
+      queues[best.load].count -= 1
+      let left = queues[best.load].counts[key, default: 1] - 1
+      queues[best.load].counts[key] = left > 0 ? left : nil
     }
-    running[best.room] += 1
+    running[best.load] += 1
     if key != .nobody {
-      runningOf[key, default: Array(repeating: 0, count: running.count)][best.room] += 1
+      runningOf[key, default: Array(repeating: 0, count: running.count)][best.load] += 1
     }
     return ticket
   }
@@ -116,17 +116,17 @@ struct QueryQueue<Job: Sendable>: Sendable {
     runningOf[ticket.key] = counts.contains { $0 > 0 } ? counts : nil
   }
 
-  /// The place in its room's turns of the next key that may run a query of that load.
-  private func turn(of load: QueryLoad) -> Int? {
+  /// The position in the rotation of the next key that may run a query of that load.
+  private func nextKey(for load: QueryLoad) -> Int? {
     guard running[load.rawValue...].reduce(0, +) < limit(load) else { return nil }
-    return rooms[load.rawValue].turns.firstIndex { key in
+    return queues[load.rawValue].rotation.firstIndex { key in
       (runningOf[key]?[load.rawValue...].reduce(0, +) ?? 0) < limitOfKey(load)
     }
   }
 
-  private func head(of load: QueryLoad, _ turn: Int) -> UInt64? {
-    let room = rooms[load.rawValue]
-    return room.tickets[room.turns[turn]]?.first?.number
+  private func head(of load: QueryLoad, _ position: Int) -> UInt64? {
+    let queue = queues[load.rawValue]
+    return queue.tickets[queue.rotation[position]]?.first?.number
   }
 }
 

@@ -59,9 +59,9 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
     /// No line is taken until there is room. Whoever ends the pause takes what was kept, and has more sent.
     var isPaused = false
     /// The client takes more.
-    var hasRoom = true
+    var isWritable = true
     /// It said so while a thread was writing.
-    var gainedRoom = false
+    var becameWritable = false
     /// A thread writes; others leave their answers to it.
     var isWriting = false
     /// Nothing is written any more.
@@ -182,12 +182,12 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
     }
     let size = if case .whole(let text) = line { text.count } else { 0 }
     // Of what has ended no line is taken any more, so that none is answered behind the word that no more are.
-    let expected = output.withLock { output -> (index: Int, hasRoom: Bool)? in
+    let expected = output.withLock { output -> (index: Int, isWritable: Bool)? in
       guard output.end == nil, !output.isOver else { return nil }
       let index = output.answers.expect(line: number, size: size)
       return (index, !isFull(output))
     }
-    guard let (index, hasRoom) = expected else { return false }
+    guard let (index, isWritable) = expected else { return false }
     item += 1
     switch line {
     case .tooLong:
@@ -207,7 +207,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
         refuse(index, error)
       }
     }
-    return hasRoom
+    return isWritable
   }
 
   private func refuse(_ index: Int, _ problem: Problem) {
@@ -285,8 +285,8 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
     switch event {
     case .writable:
       output.withLock { output in
-        output.hasRoom = true
-        output.gainedRoom = true
+        output.isWritable = true
+        output.becameWritable = true
       }
       write()
     case .draining:
@@ -322,18 +322,18 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
   /// call back.
   private func write() {
     while let (stream, piece, isLast) = next() {
-      let room = piece.isEmpty ? HTTPStreamRoom.free : stream.write(piece)
+      let result = piece.isEmpty ? HTTPStreamWriteResult.free : stream.write(piece)
       if isLast { return stream.end() }
       let (goesOn, resumes) = output.withLock { output in
         output.isWriting = false
-        if room == .full { output.hasRoom = output.gainedRoom }
-        if room == .closed {
+        if result == .full { output.isWritable = output.becameWritable }
+        if result == .closed {
           output.isOver = true
           output.stream = nil
         }
         let resumes = output.isPaused && output.end == nil && !output.isOver && hasDrained(output)
         if resumes { output.isPaused = false }
-        return (output.hasRoom && !output.isOver, resumes)
+        return (output.isWritable && !output.isOver, resumes)
       }
       if resumes, advance(UnsafeBufferPointer(start: nil, count: 0)) { responder.resumeReceiving() }
       if !goesOn { return }
@@ -343,7 +343,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
   /// What is to be written next, if anything is and this thread is the one.
   private func next() -> (HTTPResponseStream, [UInt8], isLast: Bool)? {
     output.withLock { output in
-      guard !output.isWriting, !output.isOver, output.hasRoom, let stream = output.stream else { return nil }
+      guard !output.isWriting, !output.isOver, output.isWritable, let stream = output.stream else { return nil }
       var piece = output.answers.take(atLeast: Self.pieceBytes)
       var isLast = false
       if let end = output.end, output.answers.count == 0, piece.count < Self.pieceBytes {
@@ -354,7 +354,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
       }
       guard isLast || !piece.isEmpty else { return nil }
       output.isWriting = true
-      output.gainedRoom = false
+      output.becameWritable = false
       return (stream, piece, isLast)
     }
   }

@@ -13,7 +13,7 @@ final class CallExport: Sendable {
   private struct State {
     var query: CallQuery
     var stream: HTTPResponseStream?
-    var hasRoom = true
+    var isWritable = true
     /// The first page was read, which the request itself has paid for.
     var hasBegun = false
     /// A page is being read or written, or waits until there is quota for it.
@@ -65,7 +65,7 @@ final class CallExport: Sendable {
   private func stream(did event: HTTPStreamEvent) {
     switch event {
     case .writable:
-      state.withLock { $0.hasRoom = true }
+      state.withLock { $0.isWritable = true }
       goOn()
     case .closed: finish()
     // It is cut off when the time is up, unless it is through by then.
@@ -80,10 +80,10 @@ final class CallExport: Sendable {
     }
   }
 
-  /// Reads the next page, if there is room for it and nobody reads.
+  /// Reads the next page, if there is result for it and nobody reads.
   private func goOn() {
     let next = state.withLock { state -> (CallQuery, HTTPResponseStream, isFirst: Bool)? in
-      guard state.hasRoom, !state.isReading, !state.isOver, let stream = state.stream else { return nil }
+      guard state.isWritable, !state.isReading, !state.isOver, let stream = state.stream else { return nil }
       state.isReading = true
       defer { state.hasBegun = true }
       return (state.query, stream, !state.hasBegun)
@@ -124,8 +124,8 @@ final class CallExport: Sendable {
       lines.append(UInt8(ascii: "\n"))
     }
     // Room may be reported before the write returns; until then it does not count.
-    state.withLock { $0.hasRoom = false }
-    let room = lines.isEmpty ? .free : stream.write(lines)
+    state.withLock { $0.isWritable = false }
+    let result = lines.isEmpty ? .free : stream.write(lines)
     guard let next = page.next else {
       finish()
       return stream.end()
@@ -133,8 +133,8 @@ final class CallExport: Sendable {
     state.withLock { state in
       state.query.before = next
       state.isReading = false
-      if room == .free { state.hasRoom = true }
+      if result == .free { state.isWritable = true }
     }
-    if room == .closed { finish() } else { goOn() }
+    if result == .closed { finish() } else { goOn() }
   }
 }

@@ -33,7 +33,7 @@ extension Routes {
         writer.beginObject()
         writer.field("startsAt", descriptor.start.instant(acceptedAt: runtime.clock.now))
         writer.key("call")
-        writer.raw(descriptor.spec.shownJSON(runtime.redaction))
+        writer.raw(descriptor.spec.redactedJSON(runtime.redaction))
         writer.key("egress")
         verdict.write(to: &writer)
         writer.key("plan")

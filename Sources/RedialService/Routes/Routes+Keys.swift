@@ -40,8 +40,8 @@ extension Routes {
         // Of two who would make the first key, the store's lane lets one be first; the other needs a key by then.
         if let problem = keys.refusal(ofHolder: authorization, for: .admin) { throw problem }
         let now = runtime.clock.now
-        guard let forgotten = KeyRoom.forgotten(for: namespace, among: keys.all, at: now) else {
-          throw KeyRoom.problem(in: namespace)
+        guard let forgotten = KeyQuota.forgotten(for: namespace, among: keys.all, at: now) else {
+          throw KeyQuota.problem(in: namespace)
         }
         guard let (key, text) = APIKey.make(draft, in: namespace, at: now) else {
           throw Runtime.noRandomness

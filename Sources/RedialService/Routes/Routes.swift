@@ -14,8 +14,8 @@ struct Routes: HTTPHandler {
   let maxScan: Int
   /// Through how many services like this one a submission may have come.
   let maxHops: Int
-  let policies: PolicyShelf
-  let operations: BulkShelf
+  let policies: StoredPolicies
+  let operations: BulkOperations
   let keys: KeyRing
   /// Refuses requests of web pages of other origins.
   var pages = PageGuard()
@@ -236,7 +236,7 @@ struct Routes: HTTPHandler {
     descriptor.key = key.map {
       IdempotencyKey(text: caller.qualified($0), fingerprint: SHA256Digest.of(request.body))
     }
-    submit(descriptor, waiting: preferredWait(request), responder, atEndOfTurn: true)
+    submit(descriptor, waiting: preferredWait(request), responder, atEndOfIteration: true)
   }
 
   func isDryRun(_ query: String?) throws(Problem) -> Bool {
@@ -249,14 +249,14 @@ struct Routes: HTTPHandler {
 
   /// Submits a call to the engine.
   ///
-  /// - Parameter atEndOfTurn: Whether the engine is woken only at the end of the event loop's iteration; the caller
+  /// - Parameter atEndOfIteration: Whether the engine is woken only at the end of the event loop's iteration; the caller
   ///   must then run on that loop.
   func submit(
-    _ descriptor: CallDescriptor, waiting: Duration?, _ responder: HTTPResponder, atEndOfTurn: Bool = false
+    _ descriptor: CallDescriptor, waiting: Duration?, _ responder: HTTPResponder, atEndOfIteration: Bool = false
   ) {
     let purpose = waiting.map { ReplyTable.Purpose.submitAndWait($0) } ?? .submit
     let event = EngineEvent.submit(descriptor, runtime.expect(responder, for: purpose))
-    if atEndOfTurn { runtime.leave(event) } else { runtime.post(CollectionOfOne(event)) }
+    if atEndOfIteration { runtime.leave(event) } else { runtime.post(CollectionOfOne(event)) }
   }
 
   /// The text of the request's Idempotency-Key; nil without one.

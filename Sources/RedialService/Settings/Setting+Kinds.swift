@@ -44,7 +44,7 @@ extension Setting {
       })
   }
 
-  static func span(
+  static func duration(
     _ key: String, _ path: any WritableKeyPath<ServiceSettings, Duration> & Sendable, _ summary: String
   ) -> Setting {
     Setting(
@@ -68,7 +68,7 @@ extension Setting {
       })
   }
 
-  static func optionalSpan(
+  static func optionalDuration(
     _ key: String, _ path: any WritableKeyPath<ServiceSettings, Duration?> & Sendable, _ summary: String
   ) -> Setting {
     Setting(

@@ -28,7 +28,7 @@ public struct Setting: Sendable {
   var isPlace = false
 
   /// A value of it as people may see it: without credentials that are in a URL, wherever it was put.
-  func shown(_ value: String) -> String {
+  func displayed(_ value: String) -> String {
     let mayBePlace = value.contains("://") && !value.hasPrefix("sqlite:")
     return isPlace || mayBePlace && key != "targetRules" ? Redaction.place(value) : value
   }
@@ -153,10 +153,10 @@ extension Setting {
     whole(
       "maxOutputBacklogBytes", \.http.maxOutputBacklogBytes, 1...(1 << 30),
       "When this many bytes of answers wait for a client, no more answers are made for it."),
-    span("headerTimeout", \.http.headerTimeout, "Maximum time to receive the header section of a request."),
-    span("bodyTimeout", \.http.bodyTimeout, "Maximum time to receive the body of a request."),
-    span("idleTimeout", \.http.idleTimeout, "How long a client's connection may be idle."),
-    span(
+    duration("headerTimeout", \.http.headerTimeout, "Maximum time to receive the header section of a request."),
+    duration("bodyTimeout", \.http.bodyTimeout, "Maximum time to receive the body of a request."),
+    duration("idleTimeout", \.http.idleTimeout, "How long a client's connection may be idle."),
+    duration(
       "writeTimeout", \.http.writeTimeout, "How long a client may leave an answer unread before it is cut off."),
     whole("maxInFlight", \.engine.maxInFlight, 1...100_000, "Maximum attempts in flight."),
     whole(
@@ -185,12 +185,13 @@ extension Setting {
     whole(
       "maxUnfinished", \.engine.maxUnfinished, 1...Int.max, "Maximum unfinished calls; beyond it new ones are refused."
     ),
-    span("idempotencyTime", \.engine.idempotencyTime, "How long the Idempotency-Key of a submission is remembered."),
-    span("retentionTime", \.retention.time, "How long a call is kept after its end."),
+    duration(
+      "idempotencyTime", \.engine.idempotencyTime, "How long the Idempotency-Key of a submission is remembered."),
+    duration("retentionTime", \.retention.time, "How long a call is kept after its end."),
     whole(
       "retentionBytes", \.retention.bytes, 1...Int.max,
       "Maximum size of the store on disk, in bytes. Beyond it, the calls that ended first are removed early."),
-    span(
+    duration(
       "retentionMinimumTime", \.retention.minimumTime,
       "How long a call is kept after its end, however large the store is."),
     whole(
@@ -202,11 +203,11 @@ extension Setting {
     whole(
       "keptResponses", \.payloads.keptResponses, 1...1_000_000,
       "Response bodies are kept for this many latest attempts of a call."),
-    span("storeWatchInterval", \.storeWatchInterval, "How often the store is examined for the metrics."),
+    duration("storeWatchInterval", \.storeWatchInterval, "How often the store is examined for the metrics."),
     whole(
       "maxWaiting", \.maxWaiting, 0...1_000_000,
       "Maximum clients that wait for a call to end; others are answered at once."),
-    span("maxWaitTime", \.maxWaitTime, "How long a client may wait for a call to end."),
+    duration("maxWaitTime", \.maxWaitTime, "How long a client may wait for a call to end."),
     whole("maxBatch", \.maxBatch, 1...100_000, "Maximum calls in one request."),
     whole(
       "maxHops", \.maxHops, 0...100,
@@ -239,17 +240,19 @@ extension Setting {
     whole(
       "maxConnectionsPerTarget", \.transport.maxConnectionsPerTarget, 1...100_000,
       "Maximum connections to one host and port; other attempts wait for one."),
-    span("maxConnectionAge", \.transport.maxConnectionAge, "How long a connection may be idle before its next use."),
-    span("nameCacheTime", \.transport.nameCacheTime, "How long the address of a name is remembered, in whole seconds."),
+    duration(
+      "maxConnectionAge", \.transport.maxConnectionAge, "How long a connection may be idle before its next use."),
+    duration(
+      "nameCacheTime", \.transport.nameCacheTime, "How long the address of a name is remembered, in whole seconds."),
     whole(
       "maxLookups", \.transport.maxLookups, 1...10_000,
       "Maximum names that are looked up at a time, one thread each; names that were slow last time get a "
         + "quarter of them."),
-    span("connectTimeout", \.transport.connectTimeout, "Maximum time to connect to a target."),
-    span(
+    duration("connectTimeout", \.transport.connectTimeout, "Maximum time to connect to a target."),
+    duration(
       "happyEyeballsDelay", \.transport.happyEyeballsDelay,
       "How long a target's IPv6 address is tried alone before its IPv4 address is tried too."),
-    optionalSpan(
+    optionalDuration(
       "firstByteTimeout", \.transport.firstByteTimeout,
       "Maximum time from an attempt's start to the first byte of the response; by default only the "
         + "attempt's timeout."),
@@ -257,7 +260,7 @@ extension Setting {
       "lowSpeedLimit", \.transport.lowSpeedLimit, 0...Int.max,
       "An attempt is given up if it is slower than this many bytes per second for lowSpeedTime; 0 turns "
         + "this off."),
-    span("lowSpeedTime", \.transport.lowSpeedTime, "How long an attempt may be slower, in whole seconds."),
+    duration("lowSpeedTime", \.transport.lowSpeedTime, "How long an attempt may be slower, in whole seconds."),
     whole(
       "maxResponseHeaderBytes", \.transport.maxResponseHeaderBytes, 1024...(1 << 20),
       "Maximum size of a response's header, in bytes."),
@@ -301,7 +304,7 @@ extension Setting {
       "egressAllow", \.egress.allow,
       "Destinations that are also allowed: addresses, blocks or names, with or without a port."),
     rules("egressDeny", \.egress.deny, "Destinations that are refused, even if something else allows them."),
-    span("drainTimeout", \.drainTimeout, "How long a stop waits for attempts in flight."),
+    duration("drainTimeout", \.drainTimeout, "How long a stop waits for attempts in flight."),
     whole(
       "breakerConsecutiveFailures", \.engine.breaker.consecutiveFailures, 0...1_000_000,
       "Failures in a row that open a target's breaker; 0 turns this rule off."),
@@ -309,16 +312,16 @@ extension Setting {
       key: "breakerFailureRate", form: "0...1",
       summary: "Failure rate in the window that opens a target's breaker; 0 turns this rule off.", isSecret: false,
       read: { $0.engine.breaker.failureRate > 1 ? "0" : "\($0.engine.breaker.failureRate)" }, assign: setFailureRate),
-    span("breakerWindow", \.engine.breaker.windowLength, "Length of the window for the failure rate."),
-    span(
+    duration("breakerWindow", \.engine.breaker.windowLength, "Length of the window for the failure rate."),
+    duration(
       "longSilence", \.engine.longSilence,
       "Minimum silence of a target for an attempt to count as failed if the call's deadline or a client "
         + "ended it."),
     whole(
       "breakerMinimumCalls", \.engine.breaker.minimumCalls, 1...1_000_000,
       "Outcomes needed in the window before the failure rate counts."),
-    span("breakerOpenInterval", \.engine.breaker.openInterval, "How long a breaker stays open the first time."),
-    span(
+    duration("breakerOpenInterval", \.engine.breaker.openInterval, "How long a breaker stays open the first time."),
+    duration(
       "breakerMaxOpenInterval", \.engine.breaker.maximumOpenInterval,
       "Maximum time that a breaker stays open. The interval doubles with each failed probe."),
     whole(
@@ -349,10 +352,10 @@ extension Setting {
         settings.engine.slowStart = value
         return true
       }),
-    span(
-      "maxTargetHold", \.engine.maxTargetHold, "Maximum time that one Retry-After pauses all calls to its target."
+    duration(
+      "maxRetryAfterPause", \.engine.maxTargetHold, "Maximum time that one Retry-After pauses all calls to its target."
     ),
-    span("maxAttemptTimeout", \.engine.attemptTimeout, "Maximum duration of an attempt, whatever the policy says."),
+    duration("maxAttemptTimeout", \.engine.attemptTimeout, "Maximum duration of an attempt, whatever the policy says."),
     Setting(
       key: "targetRules", form: "JSON",
       summary: "Settings for targets whose keys match a pattern: an array of match and settings; see docs/targets.md.",
@@ -374,7 +377,7 @@ extension Setting {
       "namedTargets", \.namedTargets, 0...1000,
       "The busiest targets that have their own gauges in the metrics; the others are summed."),
     whole("maxWebhookEndpoints", \.maxWebhookEndpoints, 0...10_000, "Maximum webhook endpoints."),
-    span(
+    duration(
       "webhookDisableAfter", \.webhookDisableAfter,
       "A webhook endpoint is disabled when all its deliveries have failed for this long."),
     whole(
@@ -384,8 +387,8 @@ extension Setting {
       "maxEvents", \.events.maxKept, 1...10_000_000,
       "Events of one namespace that are kept for listeners that are slow or reconnect."),
     whole("maxEventBytes", \.events.maxKeptBytes, 1024...Int.max, "Maximum size of the kept events, in bytes."),
-    span("eventHeartbeat", \.events.heartbeat, "How often listeners get a sign that the connection is alive."),
-    span(
+    duration("eventHeartbeat", \.events.heartbeat, "How often listeners get a sign that the connection is alive."),
+    duration(
       "eventLinger", \.events.linger,
       "How long events are kept after the last listener has left, so that it can come back without a gap."),
     Setting(
@@ -424,8 +427,8 @@ extension Setting {
         settings.spans.share = share
         return true
       }),
-    span("otlpInterval", \.spans.interval, "Maximum time that spans wait before they are sent to the collector."),
-    span("otlpTimeout", \.spans.timeout, "Maximum time of a request to the collector."),
+    duration("otlpInterval", \.spans.interval, "Maximum time that spans wait before they are sent to the collector."),
+    duration("otlpTimeout", \.spans.timeout, "Maximum time of a request to the collector."),
     whole(
       "maxSpans", \.spans.maxWaiting, 1...10_000_000,
       "Maximum spans that wait for the collector; more are dropped and counted."),

@@ -56,7 +56,7 @@ public struct LoadedSettings: Sendable {
   public var description: String {
     SettingGroup.allCases.flatMap(\.settings).map { setting in
       let value = setting.read(settings)
-      let shown = setting.isSecret && !value.isEmpty ? "(hidden)" : setting.shown(value)
+      let shown = setting.isSecret && !value.isEmpty ? "(hidden)" : setting.displayed(value)
       return "\(setting.path) = \(shown)  # \(origins[setting.key] ?? "default")\n"
     }.joined()
   }
@@ -69,7 +69,7 @@ public struct LoadedSettings: Sendable {
       if let fault = setting.fault(value) {
         throw Fault("\(setting.key) (\(origin), line \(line + fault.line - 1)): \(fault.message)")
       }
-      let shown = setting.isSecret ? "the value" : "\"\(setting.shown(value))\""
+      let shown = setting.isSecret ? "the value" : "\"\(setting.displayed(value))\""
       throw Fault("\(setting.key): \(shown) (\(origin)) is not valid; expected \(setting.form)")
     }
     origins[setting.key] = origin

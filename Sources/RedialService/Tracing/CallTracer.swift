@@ -40,7 +40,7 @@ final class CallTracer: Sendable {
     }
   }
 
-  private struct UnderWay {
+  private struct InFlight {
     var attempt: Int
     var subject: Subject
   }
@@ -51,7 +51,7 @@ final class CallTracer: Sendable {
   private let reader: any CallReader
   private let queue = DispatchQueue(label: "redial.trace", qos: .utility)
   /// By call, one for each attempt in flight.
-  private let underWay = Mutex<[CallID: UnderWay]>([:])
+  private let inFlight = Mutex<[CallID: InFlight]>([:])
   private let waitingLines = Atomic(0)
 
   /// The most events that wait to be logged; those beyond are left out.
@@ -69,24 +69,24 @@ final class CallTracer: Sendable {
   /// Notes attempts that begin.
   func starting(_ starts: [AttemptStart]) {
     let noted = starts.map { start in
-      (start.call.id, UnderWay(attempt: start.number, subject: Subject(start.call, sampling: sampling)))
+      (start.call.id, InFlight(attempt: start.number, subject: Subject(start.call, sampling: sampling)))
     }
-    underWay.withLock { underWay in for (id, entry) in noted { underWay[id] = entry } }
+    inFlight.withLock { inFlight in for (id, entry) in noted { inFlight[id] = entry } }
   }
 
   /// Records the results of calls, once they are on disk.
   func committed(_ writes: [StoreWrite]) {
     var events: [Event] = []
-    underWay.withLock { underWay in
+    inFlight.withLock { inFlight in
       for case .update(let id, let progress, let attempt) in writes where attempt != nil || progress.state.isFinal {
         var event = Event(call: id, progress: progress, attempt: attempt)
         event.attempt?.response = nil
         // The next attempt may be in flight already: it starts with the same commit.
-        if let entry = underWay[id], attempt == nil || attempt?.number == entry.attempt {
+        if let entry = inFlight[id], attempt == nil || attempt?.number == entry.attempt {
           event.subject = entry.subject
-          underWay[id] = nil
+          inFlight[id] = nil
         } else {
-          event.subject = underWay[id]?.subject
+          event.subject = inFlight[id]?.subject
         }
         events.append(event)
       }

@@ -124,7 +124,7 @@ final class SpanExporter: @unchecked Sendable {
       inbox.isClosed = true
       return inbox.waiting.count
     }
-    if !isOver || left > 0 { log.write(.warning, "spansLeft", [("spans", "\(left)"), ("url", shownURL)]) }
+    if !isOver || left > 0 { log.write(.warning, "spansLeft", [("spans", "\(left)"), ("url", redactedURL)]) }
   }
 
   /// The metrics, in the Prometheus text exposition format.
@@ -224,17 +224,17 @@ final class SpanExporter: @unchecked Sendable {
       inbox.exported += count - rejected
       if rejected > 0 { inbox.lost[.refused, default: 0] += rejected }
     }
-    if isFailing { log.write(.info, "spansExportedAgain", [("url", shownURL)]) }
+    if isFailing { log.write(.info, "spansExportedAgain", [("url", redactedURL)]) }
     isFailing = false
   }
 
   private func fails(_ result: TransportResult) {
     let error = result.error?.message ?? "status \(result.status ?? 0)"
-    if !isFailing { log.write(.warning, "spansNotExported", [("url", shownURL), ("error", error)]) }
+    if !isFailing { log.write(.warning, "spansNotExported", [("url", redactedURL), ("error", error)]) }
     isFailing = true
   }
 
-  private var shownURL: String { redaction.url(url) }
+  private var redactedURL: String { redaction.url(url) }
 
   /// How many spans an answer says were not taken: `{"partialSuccess": {"rejectedSpans": "3"}}`.
   static func rejected(_ answer: [UInt8]) -> Int {

@@ -59,7 +59,7 @@ extension Runtime {
       let endpoint = try Self.require(endpoints[id, in: namespace], id)
       try store.removeDocument(.webhookEndpoint, id: id)
       endpoints.remove(id)
-      tellEngine(pausing: endpoint)
+      notifyEngine(pausing: endpoint)
       return HTTPResponse(status: 204, headers: [], body: [])
     }
   }
@@ -150,14 +150,14 @@ extension Runtime {
   private func adopt(_ endpoint: WebhookEndpoint) {
     let wasDisabled = endpoints[endpoint.id]?.disabled != nil
     endpoints.set(endpoint)
-    tellEngine(pausing: endpoint.disabled != nil && !wasDisabled ? endpoint : nil)
+    notifyEngine(pausing: endpoint.disabled != nil && !wasDisabled ? endpoint : nil)
     if endpoint.disabled == nil, wasDisabled {
       post(CollectionOfOne(.control(TargetControl(.resume, endpoint.asSubscription.target, reply: Self.nobody))))
     }
   }
 
   /// - Parameter pausing: An endpoint whose deliveries are held back from now on.
-  private func tellEngine(pausing endpoint: WebhookEndpoint?) {
+  private func notifyEngine(pausing endpoint: WebhookEndpoint?) {
     post(CollectionOfOne(.subscriptions(endpoints.subscriptions)))
     if let endpoint {
       post(CollectionOfOne(.control(TargetControl(.pause, endpoint.asSubscription.target, reply: Self.nobody))))

@@ -18,7 +18,7 @@ final class WebhookEndpoints: Sendable {
 
   private let endpoints = Mutex<[String: WebhookEndpoint]>([:])
   /// The endpoints of deliveries in flight, by call.
-  private let underWay = Mutex<[UInt64: String]>([:])
+  private let inFlight = Mutex<[UInt64: String]>([:])
   private let count = Atomic<Int>(0)
   private let limit: Int
   private let disableAfter: Duration
@@ -101,15 +101,15 @@ final class WebhookEndpoints: Sendable {
   /// Notes that a webhook's attempt begins.
   func began(_ call: UInt64, to target: String) {
     guard count.load(ordering: .relaxed) > 0, let id = Self.endpoint(ofTarget: target) else { return }
-    underWay.withLock { $0[call] = id }
+    inFlight.withLock { $0[call] = id }
   }
 
   /// Judges the ends of attempts, those of deliveries among them.
   func ended(_ results: [TransportResult], at now: Timestamp) -> [Finding] {
     guard count.load(ordering: .relaxed) > 0 else { return [] }
-    let deliveries = underWay.withLock { underWay in
-      underWay.isEmpty
-        ? [] : results.compactMap { result in underWay.removeValue(forKey: result.id).map { (result, $0) } }
+    let deliveries = inFlight.withLock { inFlight in
+      inFlight.isEmpty
+        ? [] : results.compactMap { result in inFlight.removeValue(forKey: result.id).map { (result, $0) } }
     }
     return deliveries.compactMap { result, id in finding(result, of: id, at: now) }
   }

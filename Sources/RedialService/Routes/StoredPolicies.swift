@@ -4,7 +4,7 @@ internal import RedialModel
 internal import RedialStore
 
 /// The named policies as resources: what can be asked of them, and what changes them.
-struct PolicyShelf: Sendable {
+struct StoredPolicies: Sendable {
   /// The policies themselves; changed on the store's lane only, once the change is on disk.
   let policies = NamedPolicies()
   /// The most policies.

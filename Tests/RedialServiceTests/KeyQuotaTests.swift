@@ -5,7 +5,7 @@ import Testing
 @testable import RedialService
 
 @Suite("Room for API keys")
-struct KeyRoomTests {
+struct KeyQuotaTests {
   private static let start = Timestamp(microseconds: 1_796_083_200_000_000)
 
   /// Keys of a namespace, of which the first so many were revoked, each a second after the one before.
@@ -21,7 +21,7 @@ struct KeyRoomTests {
   private func forgotten(
     for namespace: Namespace = .default, _ keys: [APIKey], after: Duration = .zero
   ) -> [String]? {
-    KeyRoom.forgotten(for: namespace, among: keys, at: Self.start + after)?.map(\.name)
+    KeyQuota.forgotten(for: namespace, among: keys, at: Self.start + after)?.map(\.name)
   }
 
   private static func tenant(_ number: Int) throws -> Namespace { try #require(Namespace("tenant-\(number)")) }
@@ -29,21 +29,21 @@ struct KeyRoomTests {
   @Test("a namespace whose keys are all in use gets no more, and one that has revoked some gets the room of the oldest")
   func ofNamespace() throws {
     let tenant = try Self.tenant(1)
-    let full = try keys(KeyRoom.mostOfNamespace, in: tenant)
+    let full = try keys(KeyQuota.mostOfNamespace, in: tenant)
     #expect(forgotten(for: tenant, full) == nil)
     #expect(forgotten(for: tenant, Array(full.dropLast())) == [])
-    #expect(forgotten(for: tenant, try keys(KeyRoom.mostOfNamespace, revoked: 3, in: tenant).reversed()) == ["0"])
+    #expect(forgotten(for: tenant, try keys(KeyQuota.mostOfNamespace, revoked: 3, in: tenant).reversed()) == ["0"])
     #expect(forgotten(for: try Self.tenant(2), full) == [])
     #expect(forgotten(full) == [])
   }
 
   @Test("however many keys the others have, the default namespace has room, and is the last to be refused")
   func ofOthers() throws {
-    var all = try (0..<9).flatMap { try keys(KeyRoom.mostOfNamespace, in: Self.tenant($0)) }
-    #expect(all.count == KeyRoom.mostOfOthers)
+    var all = try (0..<9).flatMap { try keys(KeyQuota.mostOfNamespace, in: Self.tenant($0)) }
+    #expect(all.count == KeyQuota.mostOfOthers)
     #expect(forgotten(for: try Self.tenant(10), all) == nil)
     #expect(forgotten(all) == [])
-    all += try keys(KeyRoom.most - KeyRoom.mostOfOthers - 1)
+    all += try keys(KeyQuota.most - KeyQuota.mostOfOthers - 1)
     #expect(forgotten(all) == [])
     all += try keys(1)
     #expect(forgotten(all) == nil)
@@ -59,17 +59,17 @@ struct KeyRoomTests {
   @Test("a key that was revoked long ago is forgotten in any case, and no more than so many at a time")
   func age() throws {
     let some = try keys(5, revoked: 3)
-    #expect(forgotten(some, after: KeyRoom.memory - .seconds(1)) == [])
-    #expect(forgotten(some, after: KeyRoom.memory + .seconds(1)) == ["0", "1"])
-    let many = try keys(KeyRoom.mostForgotten + 5, revoked: KeyRoom.mostForgotten + 5)
-    #expect(forgotten(many, after: KeyRoom.memory * 2)?.count == KeyRoom.mostForgotten)
+    #expect(forgotten(some, after: KeyQuota.memory - .seconds(1)) == [])
+    #expect(forgotten(some, after: KeyQuota.memory + .seconds(1)) == ["0", "1"])
+    let many = try keys(KeyQuota.mostForgotten + 5, revoked: KeyQuota.mostForgotten + 5)
+    #expect(forgotten(many, after: KeyQuota.memory * 2)?.count == KeyQuota.mostForgotten)
   }
 
   @Test("who is refused is told nothing of others")
   func problem() throws {
-    let detail = KeyRoom.problem(in: try Self.tenant(1)).detail
-    #expect(detail.contains("\(KeyRoom.mostOfNamespace)"))
-    #expect(!detail.contains("\(KeyRoom.most)") && !detail.contains("\(KeyRoom.mostOfOthers)"))
+    let detail = KeyQuota.problem(in: try Self.tenant(1)).detail
+    #expect(detail.contains("\(KeyQuota.mostOfNamespace)"))
+    #expect(!detail.contains("\(KeyQuota.most)") && !detail.contains("\(KeyQuota.mostOfOthers)"))
   }
 
   @Test("a key that is forgotten gets nobody in, and everybody is still asked for one")

@@ -4,7 +4,7 @@ internal import RedialModel
 internal import RedialStore
 
 /// The bulk operations as resources: what can be asked of them, and what changes them.
-struct BulkShelf: Sendable {
+struct BulkOperations: Sendable {
   let runner: BulkRunner
   /// The most operations that have not ended.
   let limit: Int

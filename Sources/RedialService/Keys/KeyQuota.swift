@@ -5,7 +5,7 @@ internal import RedialModel
 ///
 /// Namespaces besides the default one have their bounds together, too, so that however many of them make keys, who
 /// operates the service can still make his.
-enum KeyRoom {
+enum KeyQuota {
   /// The most keys that are kept, revoked ones too.
   static let most = 10_000
   /// The most of them in all namespaces but the default one; the rest is for that.
@@ -48,8 +48,8 @@ enum KeyRoom {
       else { return nil }
     }
     // What the default namespace has revoked is not for others to use up.
-    let hasRoom = keep(fewerThan: most, of: { _ in true }, shedding: { namespace.isDefault || isOthers($0) })
-    return hasRoom ? forgotten : nil
+    let fits = keep(fewerThan: most, of: { _ in true }, shedding: { namespace.isDefault || isOthers($0) })
+    return fits ? forgotten : nil
   }
 
   /// The problem if there is no room. It says nothing about other namespaces.
