@@ -23,7 +23,7 @@ struct CurveTests {
     #expect(bases(.schedule([], then: .repeatLast), 4).isEmpty)
   }
 
-  @Test("C5: the power curve does not grow from a second or less, and the default is a multiplier")
+  @Test("the power curve does not grow from one second or less, and the default is a multiplier")
   func power() {
     #expect(bases(.power(base: .seconds(1)), 4) == [1, 1, 1, 1])
     let half = bases(.power(base: .milliseconds(500)), 4)

@@ -4,13 +4,13 @@ import Testing
 /// The rows of the systems that Redial supersedes, as far as they are arithmetic.
 @Suite("What ExponentialBackOff and Alley do, in the core")
 struct BackoffSeedTests {
-  @Test("E1: bases are 500, 750, 1125, 1687.5 … ms")
+  @Test("the base waits are 500, 750, 1125, 1687.5 … ms")
   func e1() {
     let backoff = Backoff(maximum: .longest)
     #expect((0..<5).map { backoff.baseSeconds($0) } == [0.5, 0.75, 1.125, 1.6875, 2.53125])
   }
 
-  @Test("E2: a wait is its base × uniform[0.5, 1.5]: bounds exact, mean within 0.1 % over a million draws")
+  @Test("a wait is its base × uniform[0.5, 1.5]: exact bounds, mean within 0.1 % over a million draws")
   func e2() throws {
     let backoff = Backoff(initial: .seconds(1), multiplier: 1, maximum: .longest)
     var random = RandomSource(seed: 20_261_121)
@@ -30,7 +30,7 @@ struct BackoffSeedTests {
     #expect(backoff.wait(beforeRetry: 0, using: &low)?.duration == .milliseconds(500))
   }
 
-  @Test("E3: no wait exceeds the maximum, at attempt 10,000 and Int.max either", arguments: CapMode.allCases)
+  @Test("no wait exceeds the maximum, even at attempts 10,000 and Int.max", arguments: CapMode.allCases)
   func e3(cap: CapMode) throws {
     for retry in [200, 10_000, Int.max] {
       let backoff = Backoff(cap: cap)
@@ -44,7 +44,7 @@ struct BackoffSeedTests {
     }
   }
 
-  @Test("E5: five parameters, each changeable, with the defaults of Google's Java client")
+  @Test("the exponential backoff has five parameters with the defaults of Google's Java client, and each can be changed")
   func e5() {
     #expect(Backoff.exponential() == Backoff())
     let policy = RetryPolicy()
@@ -58,7 +58,7 @@ struct BackoffSeedTests {
     #expect(changed.baseSeconds(5) == 1)
   }
 
-  @Test("E8: a strategy of the user's own drives the decision")
+  @Test("a user's own strategy decides the waits")
   func e8() {
     struct Countdown: BackoffStrategy {
       func wait(
@@ -81,7 +81,7 @@ struct BackoffSeedTests {
       ])
   }
 
-  @Test("A6: full jitter, base 0.5 s, cap 30 s; 0 means at once")
+  @Test("full jitter with base 0.5 s and maximum 30 s; a backoff of 0 does not wait")
   func a6() throws {
     let backoff = RetryPolicy.alley.backoff
     #expect((0..<8).map { backoff.baseSeconds($0) } == [0.5, 1, 2, 4, 8, 16, 30, 30])

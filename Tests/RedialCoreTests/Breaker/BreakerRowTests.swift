@@ -21,7 +21,7 @@ struct BreakerRowTests {
   private func isOpen(_ breaker: Breaker) -> Bool { if case .open = breaker.state { true } else { false } }
   private func isHalfOpen(_ breaker: Breaker) -> Bool { if case .halfOpen = breaker.state { true } else { false } }
 
-  @Test("C3: after maxRetries + 1 failures in a row it is open, and nothing passes")
+  @Test("opens after maxRetries + 1 failures in a row, and lets nothing through")
   func c3() throws {
     var breaker = Breaker(settings: .fe9lix)
     try fail(&breaker, times: 2, at: Self.start)
@@ -31,7 +31,7 @@ struct BreakerRowTests {
     #expect(breaker.acquire(at: Self.start) == .rejected(until: Self.start + .seconds(10)))
   }
 
-  @Test("C4: half-open after the reset timeout; a success closes, a failure opens, exactly one probe passes")
+  @Test("is half-open after the reset timeout: one probe passes, its success closes the breaker, its failure opens it again")
   func c4() throws {
     for success in [true, false] {
       var breaker = Breaker(settings: .fe9lix)
@@ -45,7 +45,7 @@ struct BreakerRowTests {
     }
   }
 
-  @Test("C2: the late report of a call that has timed out changes nothing")
+  @Test("ignores the late report of a call that has timed out")
   func c2() throws {
     var settings = CircuitBreakerSettings.fe9lix
     settings.permitLease = .seconds(10)

@@ -207,7 +207,7 @@ struct DeadlineTests {
     #expect(RetryPolicy(maxRetries: .max).maxAttempts == .max && RetryPolicy(maxRetries: -4).maxAttempts == 1)
   }
 
-  @Test("A4: what may be repeated follows from the method or a key")
+  @Test("the method or an idempotency key decides whether a request may be repeated")
   func idempotency() {
     for method in ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"] {
       #expect(Idempotency(method: method) == .method && Idempotency(method: method, hasKey: true) == .method)

@@ -37,7 +37,7 @@ struct PresetTests {
     #expect(all.count == 25, "as many runs as waits")
   }
 
-  @Test("E4: the other measure counts real time, and no wait ends past the deadline")
+  @Test("real elapsed time as the measure: no wait ends after the deadline")
   func e4() {
     var policy = RetryPolicy.exponentialBackOff
     policy.deadlineRule.measure = .elapsed
@@ -50,7 +50,7 @@ struct PresetTests {
     #expect(policy.decide(end, at: .epoch + .seconds(841), using: &random).action == .stop(.deadlineExceeded))
   }
 
-  @Test("C1: CircuitBreaker: 3 attempts of 10 s, 2 s and 4 s apart; its breaker opens for 10 s after 3 failures")
+  @Test("the CircuitBreaker preset: 3 attempts of 10 s, 2 s and 4 s apart; its breaker opens for 10 s after 3 failures")
   func fe9lix() {
     #expect(waits(.fe9lix) == [2, 4])
     #expect(RetryPolicy.fe9lix.attemptTimeout == .seconds(10) && RetryPolicy.fe9lix.onTrip == .fail)
@@ -58,7 +58,7 @@ struct PresetTests {
     #expect(breaker.consecutiveFailures == 3 && breaker.openInterval == .seconds(10) && breaker.halfOpenProbes == 1)
   }
 
-  @Test("A3: Alley: 10 attempts, half of 0.5 s × 2 up to 30 s on average; its statuses")
+  @Test("the Alley preset: 10 attempts, waits of half of 0.5 s × 2 up to 30 s on average, and its statuses")
   func alley() {
     #expect(waits(.alley) == [0.25, 0.5, 1, 2, 4, 8, 15, 15, 15])
     for status in [408, 429, 444, 503, 504, 599] { #expect(RetryPolicy.alley.retryOn.statuses.contains(status)) }

@@ -6,7 +6,7 @@ import Testing
 @Suite("RetryingOperation: a cancelled operation is never retried")
 struct RetryingOperationCancellationTests {
   @Test(
-    "R3: cancelled before its start, an operation finishes without a run", arguments: [false, true])
+    "cancelled before its start, an operation finishes without a run", arguments: [false, true])
   func beforeStart(inQueue: Bool) {
     let asynchronous = AsynchronousProbe { $0.baseOperationEnded() }
     let synchronous = SynchronousProbe { $0.baseOperationEnded() }
@@ -27,7 +27,7 @@ struct RetryingOperationCancellationTests {
     #expect(synchronous.isFinished && synchronous.runs.count == 0 && synchronous.cancellations.count == 0)
   }
 
-  @Test("R3: cancelled while it waits, an operation finishes within the call and its helpers are torn down")
+  @Test("cancelled while it waits, an operation finishes at once and its helpers are torn down")
   func duringWait() {
     let timers = ManualTimers()
     let helpers = [HelperProbe(), HelperProbe()]
@@ -44,7 +44,7 @@ struct RetryingOperationCancellationTests {
     #expect(!operation.retryNow() && operation.runs.count == 1 && operation.cancellations.count == 0)
   }
 
-  @Test("R3: cancelled while it waits, a synchronous operation finishes within the call, and its start comes back")
+  @Test("cancelled while it waits, a synchronous operation finishes at once and its start returns")
   func duringSynchronousWait() {
     let helper = HelperProbe()
     let operation = SynchronousProbe { $0.baseOperationEnded(retryHelpers: [helper]) }
@@ -57,7 +57,7 @@ struct RetryingOperationCancellationTests {
   }
 
   @Test(
-    "R3: cancelled while it runs, an operation is told once, and finishes with the run, whatever that asks for")
+    "cancelled while it runs, an operation calls its cancel hook once and finishes with the run")
   func duringRun() {
     let helper = HelperProbe()
     let timers = ManualTimers()
@@ -79,7 +79,7 @@ struct RetryingOperationCancellationTests {
     #expect(helper.events.count == 0 && timers.total == 0)
   }
 
-  @Test("R3: the cancel hook may end the run itself")
+  @Test("the cancel hook may end the run itself")
   func hookEndsRun() {
     let operation = AsynchronousProbe(onCancel: { $0.baseOperationEnded() }, body: { _ in })
     operation.start()
@@ -87,7 +87,7 @@ struct RetryingOperationCancellationTests {
     #expect(operation.isFinished && operation.cancellations.count == 1)
   }
 
-  @Test("R3: cancelled in its second run, an operation is told once and makes no third")
+  @Test("cancelled in its second run, an operation calls its cancel hook once and makes no third run")
   func duringRetry() {
     let operation = AsynchronousProbe { _ in }
     operation.start()
@@ -98,7 +98,7 @@ struct RetryingOperationCancellationTests {
     #expect(operation.isFinished && operation.runs.count == 2 && operation.cancellations.count == 1)
   }
 
-  @Test("R3: an asynchronous run is told of a cancellation only when the call that started it is back")
+  @Test("the cancel hook of an asynchronous run is called only after its start has returned")
   func duringAsynchronousStart() {
     let order = Record<String>()
     let operation = AsynchronousProbe(
@@ -115,7 +115,7 @@ struct RetryingOperationCancellationTests {
     #expect(operation.isFinished)
   }
 
-  @Test("R3: a run that ended in the very call that started it is not told of a cancellation after its end")
+  @Test("the cancel hook is not called after the end of a run that ended during its start")
   func endedBeforeHook() {
     let operation = AsynchronousProbe { probe in
       probe.cancel()
@@ -125,7 +125,7 @@ struct RetryingOperationCancellationTests {
     #expect(operation.isFinished && operation.cancellations.count == 0 && operation.runs.count == 1)
   }
 
-  @Test("R3: a synchronous run is told of a cancellation while it is under way, and may return without an end then")
+  @Test("the cancel hook is called during a synchronous run, which may then return without an end")
   func duringSynchronousRun() {
     let told = Record<Void>()
     let operation = SynchronousProbe(onCancel: { _ in told.append(()) }, body: { _ in _ = told.wait(for: 1) })
@@ -136,7 +136,7 @@ struct RetryingOperationCancellationTests {
     #expect(operation.isFinished && operation.cancellations.count == 1 && operation.runs.count == 1)
   }
 
-  @Test("R3: an operation does not finish while its cancel hook is under way")
+  @Test("an operation does not finish while its cancel hook runs")
   func finishWaitsForHook() {
     let states = Record<Bool>()
     let operation = SynchronousProbe(
@@ -154,7 +154,7 @@ struct RetryingOperationCancellationTests {
     #expect(states.elements == [false] && operation.isFinished)
   }
 
-  @Test("R3: a cancellation that races the timer leaves one or two runs, a finish and no helper behind, 2,000 times")
+  @Test("a cancellation that races the timer leaves one or two runs, one finish and no helper, 2,000 times")
   func cancelRacesTimer() {
     for seed in UInt64(0)..<2000 {
       var random = RandomSource(seed: seed)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("RetryingOperation: helpers")
 struct RetryHelperTests {
-  @Test("R5: the first helper to fire wins, and each is set up once and torn down once per wait", arguments: 0..<4)
+  @Test("the first helper to fire wins, and each is set up once and torn down once per wait", arguments: 0..<4)
   func firstWins(winner: Int) {
     let helpers = (0..<4).map { _ in HelperProbe() }
     let operation = AsynchronousProbe { _ in }
@@ -22,7 +22,7 @@ struct RetryHelperTests {
     }
   }
 
-  @Test("R5: a signal kept from an earlier wait does not end a later one")
+  @Test("a signal kept from an earlier wait does not end a later one")
   func oldSignal() {
     let helper = HelperProbe()
     let operation = AsynchronousProbe { _ in }
@@ -34,7 +34,7 @@ struct RetryHelperTests {
     #expect(operation.runs.count == 2 && operation.retryNow())
   }
 
-  @Test("R5: a helper that fires while it is set up wins, and the others are still set up and torn down")
+  @Test("a helper that fires while it is set up wins, and the others are still set up and torn down")
   func firesInSetUp() {
     let helpers = [HelperProbe(), HelperProbe(firesInSetUp: true), HelperProbe(firesInSetUp: true), HelperProbe()]
     let operation = AsynchronousProbe { probe in
@@ -50,7 +50,7 @@ struct RetryHelperTests {
     #expect(helpers[1].results.elements == [true] && helpers[2].results.elements == [false])
   }
 
-  @Test("R5: helpers may be replaced from within their own set-up")
+  @Test("helpers may be replaced during their own set-up")
   func replacedInSetUp() {
     let second = HelperProbe()
     let operation = AsynchronousProbe { _ in }
@@ -61,7 +61,7 @@ struct RetryHelperTests {
     #expect(operation.retryNow() && operation.runs.count == 2)
   }
 
-  @Test("R5: an empty list waits until told")
+  @Test("an empty list of helpers waits for a retry by hand")
   func emptyList() {
     let timers = ManualTimers()
     let operation = AsynchronousProbe(timers: timers) { _ in }
@@ -73,7 +73,7 @@ struct RetryHelperTests {
     #expect(operation.runs.count == 2)
   }
 
-  @Test("R5: the timer helper fires after its delay, again in the next wait, and not when torn down")
+  @Test("the timer helper fires after its delay, again in the next wait, and not when torn down")
   func timerHelper() {
     let timers = ManualTimers()
     let fired = Record<Void>()
@@ -97,7 +97,7 @@ struct RetryHelperTests {
   }
 
   @Test(
-    "R5: timers of Dispatch fire after their delay",
+    "timers of Dispatch fire after their delay",
     arguments: [Duration.seconds(-5), .zero, .milliseconds(4)])
   func dispatchTimers(delay: Duration) {
     let fired = Record<Void>()
@@ -108,7 +108,7 @@ struct RetryHelperTests {
     timer.cancel()
   }
 
-  @Test("R5: timers of Dispatch neither trap nor fire for delays beyond all time, and can be called off")
+  @Test("timers of Dispatch with endless delays neither trap nor fire, and can be cancelled")
   func endlessDispatchTimers() {
     let fired = Record<Void>()
     let queue = DispatchQueue(label: "timers")

@@ -5,7 +5,7 @@ import Testing
 @Suite("RetryingOperation: a subclass writes its runs, the rest is kept for it")
 struct RetryingOperationLifecycleTests {
   @Test(
-    "R1: synchronous and asynchronous operations retry 0, 1 and n times between their dependencies in a queue",
+    "synchronous and asynchronous operations retry 0, 1 and n times between their dependencies in a queue",
     arguments: [0, 1, 7], [false, true])
   func dependencies(retries: Int, isAsynchronous: Bool) {
     let order = Record<String>()
@@ -49,7 +49,7 @@ struct RetryingOperationLifecycleTests {
     #expect(operation.isFinished && !operation.isExecuting && !operation.isCancelled)
   }
 
-  @Test("R1: a queue of width 1 holds the next operation back until the retries of this one are over")
+  @Test("a queue of width 1 starts the next operation only after the retries of this one")
   func width() {
     let timers = ManualTimers()
     let first = AsynchronousProbe(timers: timers) { probe in
@@ -68,7 +68,7 @@ struct RetryingOperationLifecycleTests {
     #expect(first.runs.count == 3)
   }
 
-  @Test("R1: an asynchronous start returns at once, and the operation is executing until its last run ends")
+  @Test("an asynchronous start returns at once, and the operation is executing until its last run ends")
   func asynchronousStates() {
     let operation = AsynchronousProbe { _ in }
     #expect(!operation.isExecuting && !operation.isFinished)
@@ -84,7 +84,7 @@ struct RetryingOperationLifecycleTests {
     #expect(operation.runs.count == 2)
   }
 
-  @Test("R1: a synchronous start comes back when the operation has finished, having made every run on its own thread")
+  @Test("a synchronous start makes every run on its own thread and returns when the operation has finished")
   func synchronousStart() {
     let operation = SynchronousProbe { probe in
       if probe.numberOfRetries == 3 { probe.baseOperationEnded() } else { probe.baseOperationEnded(retryHelpers: []) }
@@ -101,7 +101,7 @@ struct RetryingOperationLifecycleTests {
     #expect(Set(operation.threads.elements).count == 1)
   }
 
-  @Test("R1: a synchronous operation that waits leaves the processor alone")
+  @Test("a synchronous operation uses no processor time while it waits")
   func sleepsWhileItWaits() async {
     await #expect(processExitsWith: .success) {
       // The first time warms up what is made on first use.
@@ -122,7 +122,7 @@ struct RetryingOperationLifecycleTests {
     }
   }
 
-  @Test("R1: a synchronous run that returns without having ended stops the program, and says what to do")
+  @Test("a synchronous run that returns without an end stops the program and says what to do")
   func forgottenEnd() async throws {
     let result = try await #require(
       processExitsWith: .failure, observing: [\.standardErrorContent]
@@ -135,7 +135,7 @@ struct RetryingOperationLifecycleTests {
     #expect(text.contains("isAsynchronous"))
   }
 
-  @Test("R1: a second start stops the program, as Operation's does")
+  @Test("a second start stops the program, like Operation's")
   func secondStart() async {
     await #expect(processExitsWith: .failure) {
       let operation = AsynchronousProbe { _ in }
@@ -144,7 +144,7 @@ struct RetryingOperationLifecycleTests {
     }
   }
 
-  @Test("R1: no run begins before the call that started the previous one is back, and retries do not nest")
+  @Test("no run begins before the start of the previous one has returned, and retries do not nest")
   func noNesting() {
     let inside = Record<Int>()
     let depth = Depth()
@@ -164,7 +164,7 @@ struct RetryingOperationLifecycleTests {
   }
 
   @Test(
-    "R1: an operation that waits for its timer needs nobody to hold it, and is released once finished")
+    "an operation that waits for its timer stays alive without a reference, and is released when it has finished")
   func lifetime() {
     let timers = ManualTimers()
     let ended = Record<Void>()
@@ -187,7 +187,7 @@ struct RetryingOperationLifecycleTests {
     #expect(isGone())
   }
 
-  @Test("R2: an end finishes, asks for a run after a delay, or asks for one when a helper fires")
+  @Test("the end of a run finishes the operation, or asks for a run after a delay or when a helper fires")
   func ends() {
     let timers = ManualTimers()
     let helper = HelperProbe()
@@ -210,7 +210,7 @@ struct RetryingOperationLifecycleTests {
     #expect(operation.isFinished)
   }
 
-  @Test("R2: an end that is told when no run is under way changes nothing but the log")
+  @Test("an end without a current run only writes a log line")
   func misplacedEnds() {
     let log = Record<String>()
     let timers = ManualTimers()
@@ -230,7 +230,7 @@ struct RetryingOperationLifecycleTests {
     #expect(operation.isFinished && operation.runs.count == 2 && timers.total == 0)
   }
 
-  @Test("R6: the number of retries is nil before the start and after the finish, and counts in between")
+  @Test("the number of retries is nil before the start and after the finish, and counts in between")
   func numberOfRetries() {
     let operation = AsynchronousProbe { _ in }
     #expect(operation.numberOfRetries == nil)
@@ -251,7 +251,7 @@ struct RetryingOperationLifecycleTests {
     #expect(cancelled.numberOfRetries == nil && cancelled.isFinished)
   }
 
-  @Test("R9: an operation's log goes to its own logger, and tells of waits, retries and calls out of place")
+  @Test("an operation logs waits, retries and misplaced calls to its own logger")
   func logging() {
     let (first, second) = (Record<String>(), Record<String>())
     let operation = AsynchronousProbe(logger: { first.append($0) }) { _ in }
@@ -269,7 +269,7 @@ struct RetryingOperationLifecycleTests {
     #expect(second.count == 0)
   }
 
-  @Test("R9: without a logger nothing is written anywhere")
+  @Test("without a logger nothing is written")
   func silence() async throws {
     let result = try await #require(
       processExitsWith: .success, observing: [\.standardOutputContent, \.standardErrorContent]

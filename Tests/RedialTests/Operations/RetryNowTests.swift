@@ -5,7 +5,7 @@ import Testing
 
 @Suite("RetryingOperation: told to retry")
 struct RetryNowTests {
-  @Test("R4: retry now ends a wait, and calls its timer off")
+  @Test("retry now ends a wait and cancels its timer")
   func retryNow() {
     let timers = ManualTimers()
     let operation = AsynchronousProbe(timers: timers) { _ in }
@@ -17,7 +17,7 @@ struct RetryNowTests {
     #expect(operation.runs.count == 2)
   }
 
-  @Test("R4: a new delay takes the place of the old one, shorter or longer")
+  @Test("a new delay replaces the old one, shorter or longer")
   func retryIn() {
     let timers = ManualTimers()
     let operation = AsynchronousProbe(timers: timers) { _ in }
@@ -32,7 +32,7 @@ struct RetryNowTests {
     #expect(operation.runs.count == 2 && timers.count == 0)
   }
 
-  @Test("R4: new helpers take the place of the old ones, whose signals are void from then on")
+  @Test("new helpers replace the old ones, whose signals no longer count")
   func retryWithHelpers() {
     let (old, new) = (HelperProbe(), HelperProbe())
     let operation = AsynchronousProbe { _ in }
@@ -47,7 +47,7 @@ struct RetryNowTests {
     #expect(new.events.elements == ["up", "down"])
   }
 
-  @Test("R4: at any other moment nothing happens but a line in the log")
+  @Test("outside a wait, retry now only writes a log line")
   func outOfPlace() {
     let log = Record<String>()
     let timers = ManualTimers()
@@ -74,7 +74,7 @@ struct RetryNowTests {
     expectNothing("after the finish")
   }
 
-  @Test("R4: a retry asked for during a synchronous run is not honoured in the wait after it")
+  @Test("a retry that is requested during a synchronous run does not end the wait after it")
   func notHonouredLater() {
     let answers = Record<Bool>()
     let helper = HelperProbe()
@@ -95,7 +95,7 @@ struct RetryNowTests {
     #expect(operation.runs.count == 2)
   }
 
-  @Test("R4: retry now races the timer, and the operation runs once more only")
+  @Test("retry now races the timer, and the operation runs only once more")
   func race() {
     var winners: [String: Int] = [:]
     for seed in UInt64(0)..<10_000 {
@@ -137,7 +137,7 @@ struct RetryNowTests {
     for racer in ["timer", "told", "helper"] { #expect(winners[racer, default: 0] > 0, "\(winners)") }
   }
 
-  @Test("R4: retry now races the timer of a synchronous operation, and it runs once more only, 1,000 times")
+  @Test("retry now races the timer of a synchronous operation, which runs only once more, 1,000 times")
   func synchronousRace() {
     for seed in UInt64(0)..<1000 {
       var random = RandomSource(seed: seed)
@@ -162,7 +162,7 @@ struct RetryNowTests {
     }
   }
 
-  @Test("R4: of many that replace a wait's helpers at once, one set remains, and each is set up and torn down alike")
+  @Test("if many threads replace the helpers of a wait, one set remains, and each is set up and torn down equally often")
   func replacementRace() {
     for round in 0..<500 {
       let helpers = (0..<6).map { _ in HelperProbe() }

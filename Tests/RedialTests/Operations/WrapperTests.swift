@@ -5,7 +5,7 @@ import Testing
 @Suite("RetryOperationWrapper")
 struct RetryOperationWrapperTests {
   @Test(
-    "R7: the wrapper runs the original, then a fresh operation per retry, up to its maximum", arguments: [0, 1, 2, 5])
+    "the wrapper runs the original, then a new operation for each retry, up to its maximum", arguments: [0, 1, 2, 5])
   func maximum(retries: Int) {
     let ran = Record<Numbered>()
     let original = Numbered(0, ran: ran)
@@ -21,7 +21,7 @@ struct RetryOperationWrapperTests {
     #expect(ran.elements.allSatisfy { $0.isFinished })
   }
 
-  @Test("R7: a negative maximum sets no limit; the operation that finished says when it is content")
+  @Test("a negative maximum sets no limit; the finished operation decides when to stop")
   func unlimited() {
     let ran = Record<Numbered>()
     let wrapper = RetryOperationWrapper(
@@ -34,7 +34,7 @@ struct RetryOperationWrapperTests {
   }
 
   @Test(
-    "R7: an operation that can say itself whether and how to retry needs no closures, and helpers serve as delays do")
+    "an operation that decides about retries itself needs no closures, and helpers work like delays")
   func retryable() {
     let ran = Record<Numbered>()
     let helper = HelperProbe(firesInSetUp: true)
@@ -45,7 +45,7 @@ struct RetryOperationWrapperTests {
     #expect(helper.events.elements == ["up", "down", "up", "down"])
   }
 
-  @Test("R7: wrapped operations run on the queue that is given, and wait for what they depend on")
+  @Test("wrapped operations run on the given queue and wait for their dependencies")
   func queue() {
     let names = Record<String>()
     let queue = OperationQueue()
@@ -65,7 +65,7 @@ struct RetryOperationWrapperTests {
     #expect(names.elements == ["gate", "mine", "mine"])
   }
 
-  @Test("R7: the wrapper leaves the completion block of what it wraps to its owner")
+  @Test("the wrapper does not change the completion block of the wrapped operation")
   func completionBlock() {
     let completed = Record<Void>()
     let original = Held()
@@ -79,7 +79,7 @@ struct RetryOperationWrapperTests {
     #expect(completed.wait(for: 1))
   }
 
-  @Test("R7: a wrapper cancelled after the first run does not run again")
+  @Test("a wrapper cancelled after the first run does not run again")
   func cancelledAfterFirstRun() {
     let ran = Record<Numbered>()
     let timers = ManualTimers()
@@ -95,7 +95,7 @@ struct RetryOperationWrapperTests {
     #expect(ran.count == 1 && helper.events.elements == ["up", "down"])
   }
 
-  @Test("R7: a wrapper cancelled during a run cancels that operation, asks nobody, and finishes with it")
+  @Test("a wrapper cancelled during a run cancels that operation, asks for no retry, and finishes with it")
   func cancelledDuringRun() {
     let asked = Record<Void>()
     let original = Held()
@@ -115,7 +115,7 @@ struct RetryOperationWrapperTests {
     #expect(asked.count == 0 && wrapper.currentOperation === original)
   }
 
-  @Test("R7: a wrapper cancelled before its start runs nothing")
+  @Test("a wrapper cancelled before its start runs nothing")
   func cancelledBeforeStart() {
     let ran = Record<Numbered>()
     let wrapper = RetryOperationWrapper(Numbered(0, ran: ran, last: 9, helper: HelperProbe()))
@@ -124,7 +124,7 @@ struct RetryOperationWrapperTests {
     #expect(wrapper.finishes() && ran.count == 0)
   }
 
-  @Test("R7: when no fresh operation can be made, the wrapper finishes and says why")
+  @Test("if no new operation can be made, the wrapper finishes and says why")
   func noFreshOperation() {
     struct Refused: Error {}
     let log = Record<String>()
@@ -137,7 +137,7 @@ struct RetryOperationWrapperTests {
     #expect(log.elements.contains { $0.contains("Refused") })
   }
 
-  @Test("R7: 1,000 wrapped operations, run and retried at once, use 16 threads at most")
+  @Test("1,000 wrapped operations, run and retried at once, use at most 16 threads")
   func threads() async {
     // In a process of its own, where no other test's threads are counted.
     await #expect(processExitsWith: .success) {

@@ -23,7 +23,7 @@ struct RetrierTests {
     #expect(answer == "done" && calls.count == 3)
   }
 
-  @Test("E6: the work hears the wait before it and the time since the start")
+  @Test("the work receives the wait before it and the time since the start")
   func e6() async throws {
     let clock = TestClock()
     let notes = Notes<RetryAttempt>()
@@ -35,7 +35,7 @@ struct RetrierTests {
     #expect(clock.waits == [.milliseconds(500), .milliseconds(750), .milliseconds(1125)])
   }
 
-  @Test("E4: it gives up by real elapsed time, and no wait ends past the deadline")
+  @Test("gives up by real elapsed time, and no wait ends after the deadline")
   func e4() async throws {
     let clock = TestClock()
     let error = await #expect(throws: RetryError.self) {
@@ -51,7 +51,7 @@ struct RetrierTests {
     #expect((error?.attempts ?? 0) < 22)
   }
 
-  @Test("E4: or by the sum of its waits, as ExponentialBackOff does, with a wait before the first run")
+  @Test("gives up by the sum of its waits, with a wait before the first run, as ExponentialBackOff does")
   func sumOfWaits() async throws {
     let clock = TestClock()
     var policy = RetryPolicy.exponentialBackOff
@@ -63,7 +63,7 @@ struct RetrierTests {
     #expect(Int(clock.waits.map(\.inSeconds).reduce(0, +) * 1000) == 908_746)
   }
 
-  @Test("E8: a strategy of the user's own drives it")
+  @Test("a user's own strategy drives the retrier")
   func e8() async throws {
     struct Countdown: BackoffStrategy {
       func wait(
@@ -142,7 +142,7 @@ struct RetrierTests {
     #expect(result == 2 && clock.waits == [.seconds(7200)])
   }
 
-  @Test("C2: an attempt that takes longer than it may counts as failed, is cancelled, and is made again")
+  @Test("an attempt that exceeds its timeout counts as failed, is cancelled, and is repeated")
   func timeout() async throws {
     let clock = TestClock(.manual)
     let cancelled = Notes<Int>()
@@ -168,7 +168,7 @@ struct RetrierTests {
     #expect(try await result == "second" && cancelled.all == [1])
   }
 
-  @Test("A9: cancellation is reported as such, in an attempt and in a wait, at once")
+  @Test("a cancellation during an attempt or a wait is reported as cancellation, at once")
   func cancellation() async throws {
     for isWaiting in [false, true] {
       let clock = TestClock(.manual)
@@ -228,7 +228,7 @@ struct RetrierTests {
     #expect(await waits(2) != first)
   }
 
-  @Test("R9, events and log lines tell the whole story, in order")
+  @Test("events and log lines report every step in order")
   func events() async throws {
     let events = RetryEvents()
     let lines = Notes<String>()

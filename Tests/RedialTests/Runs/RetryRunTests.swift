@@ -12,7 +12,7 @@ struct RetryRunTests {
     return ends
   }
 
-  @Test("E6, E9: a callback's reports lead from idle over running to succeeded, with the attempts counted")
+  @Test("reports by callback lead from idle to running to succeeded, and attempts are counted")
   func succeeds() async {
     let run = RetryRun(.test(), registry: registry, reporting: { attempt, report in report(attempt.number == 3) })
     let ends = ended(run)
@@ -24,7 +24,7 @@ struct RetryRunTests {
     #expect(!run.start(), "a run that has ended has to be reset first")
   }
 
-  @Test("E7: an object's work in the place of a closure")
+  @Test("an object can do the work in place of a closure")
   func object() async {
     struct Ping: RetryableTask {
       let notes: Notes<Int>
@@ -40,7 +40,7 @@ struct RetryRunTests {
     #expect(notes.all == [1, 2])
   }
 
-  @Test("E9: every transition of the state machine, and none besides")
+  @Test("the state machine makes its allowed transitions and no others")
   func transitions() async {
     let clock = TestClock(.manual)
     let run = RetryRun(.test(clock: clock), registry: registry) { _ in try await clock.timeout(after: .seconds(1)) }
@@ -56,7 +56,7 @@ struct RetryRunTests {
     #expect(failing.lastError?.attempts == 2 && !failing.stop() && failing.reset() && failing.lastError == nil)
   }
 
-  @Test("E10: stopped in a wait it ends at once, and nothing that comes later overwrites that")
+  @Test("stopped during a wait, a run ends at once, and later reports do not change that")
   func stopInWait() async {
     let clock = TestClock(.manual)
     let attempts = Notes<Int>()
@@ -73,7 +73,7 @@ struct RetryRunTests {
     #expect(run.state == .stopped && ends.all == [.stopped] && attempts.count == 1)
   }
 
-  @Test("E10: stopped while an attempt runs, its late success does not count, and the completion is told once")
+  @Test("stopped during an attempt, a run ignores its late success and calls its completion once")
   func stopInAttempt() async throws {
     let reports = Notes<@Sendable (Bool) -> Void>()
     let run = RetryRun(.test(), registry: registry, reporting: { _, report in reports.add(report) })
@@ -89,7 +89,7 @@ struct RetryRunTests {
     #expect(ends.all == [.stopped] && reports.count == 1)
   }
 
-  @Test("E10: after a reset the same work runs again, and its completion is told again")
+  @Test("after a reset the same work runs again, and its completion is called again")
   func reset() async {
     let run = RetryRun(.test(), registry: registry, reporting: { attempt, report in report(attempt.number == 2) })
     let ends = ended(run)
@@ -116,7 +116,7 @@ struct RetryRunTests {
     #expect(attempts.all == [1, 2, 3, 4])
   }
 
-  @Test("E10: over seeds, stop against the end of the run: one end, told once")
+  @Test("a stop that races the end of the run gives one end, reported once, over many seeds")
   func races() async {
     for seed in UInt64(0)..<2000 {
       var random = RandomSource(seed: seed)
@@ -137,7 +137,7 @@ struct RetryRunTests {
     }
   }
 
-  @Test("E11: runs under way are listed and can be stopped together; 100,000 that have ended leave nothing")
+  @Test("running instances are listed and can be stopped together; 100,000 that have ended leave nothing")
   func registryOfRuns() async {
     let clock = TestClock(.manual)
     let waiting = (0..<10).map { _ in RetryRun(.test(clock: clock), registry: registry) { _ in throw Flop() } }
@@ -198,7 +198,7 @@ struct RetryRunTests {
     #expect(seen == nil)
   }
 
-  @Test("E12: the completion comes on the queue of the caller's choice")
+  @Test("the completion is called on the caller's queue")
   func queue() async {
     let key = DispatchSpecificKey<Int>()
     let queue = DispatchQueue(label: "the caller's")

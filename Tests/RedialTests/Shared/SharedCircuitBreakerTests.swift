@@ -7,7 +7,7 @@ struct SharedCircuitBreakerTests {
     SharedCircuitBreaker(settings, name: "billing", clock: clock)
   }
 
-  @Test("C3: execute makes the call until it trips, then tells of it with the last error, and calls no more")
+  @Test("execute makes the call until the breaker trips, then reports the last error and makes no more calls")
   func c3() async throws {
     let clock = TestClock()
     let breaker = breaker(clock)
@@ -24,13 +24,13 @@ struct SharedCircuitBreakerTests {
     }
     await execute()
     #expect(calls.count == 3 && breaker.failureCount == 3 && trips.all == ["true"])
-    #expect(clock.waits == [.seconds(2), .seconds(4)], "C5: 2 s, then its power")
+    #expect(clock.waits == [.seconds(2), .seconds(4)], "waits 2 s, then 2 s to the power of 2")
     await execute()
     #expect(calls.count == 3 && trips.all == ["true", "true"])
     clock.advance(by: .seconds(10))
     #expect(breaker.current.word == "halfOpen")
     await execute()
-    #expect(calls.count == 4, "C4: one probe, and no further while it is open again")
+    #expect(calls.count == 4, "one probe, and none while it is open again")
   }
 
   @Test("a call that succeeds or fails before execute returns is neither repeated nor loses its retry")
@@ -46,7 +46,7 @@ struct SharedCircuitBreakerTests {
     #expect(calls.count == 2)
   }
 
-  @Test("C2: a call that reports nothing in time counts as failed; its late report changes nothing, nor does a second")
+  @Test("a call that reports nothing in time counts as failed; a late or second report changes nothing")
   func c2() async throws {
     let clock = TestClock(.manual)
     let breaker = breaker(clock)
@@ -124,7 +124,7 @@ struct SharedCircuitBreakerTests {
     #expect(told.all == ["notSent", "maybeSent", "CircuitOpen"])
   }
 
-  @Test("C6: success, failure, reset, state and count from any thread")
+  @Test("success, failure, reset, state and count can be used from any thread")
   func c6() async {
     let settings = CircuitBreakerSettings(consecutiveFailures: 5, openInterval: .zero, halfOpenProbes: 2)
     let breaker = SharedCircuitBreaker(settings)
@@ -152,7 +152,7 @@ struct SharedCircuitBreakerTests {
     #expect(breaker.current == .closed && breaker.failureCount == 0 && changes.count > 0)
   }
 
-  @Test("C7: a trip is told by a closure and by events, once a change")
+  @Test("a closure and events report each change of the breaker once")
   func c7() async throws {
     let clock = TestClock()
     let events = RetryEvents()

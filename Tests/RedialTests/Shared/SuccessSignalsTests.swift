@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Success on the same target")
 struct SuccessSignalsTests {
-  @Test("R8: a success wakes one that waits in backoff, whose success wakes the next")
+  @Test("a success wakes one call that waits in backoff, whose success wakes the next")
   func chain() async throws {
     let clock = TestClock(.manual)
     let signals = SuccessSignals()
@@ -27,7 +27,7 @@ struct SuccessSignalsTests {
     #expect(signals.waiting(for: "host") == 0)
   }
 
-  @Test("R8: the chain stops at one that fails, and a wait that the target asked for is not cut short")
+  @Test("the chain stops at a call that fails, and a Retry-After wait is not shortened")
   func stops() async throws {
     let clock = TestClock(.manual)
     let signals = SuccessSignals()
@@ -56,7 +56,7 @@ struct SuccessSignalsTests {
     #expect(attempts.all.count { $0 == 2 } == 1 && signals.waiting(for: "host") == 0)
   }
 
-  @Test("R8: a waiting operation is retried by another's success, or by an element, and listens no more after")
+  @Test("a waiting operation is retried when another succeeds or an element arrives, and then stops listening")
   func operations() async {
     final class Probe: RetryingOperation, @unchecked Sendable {
       // Sound: set before the operation starts, and not again.

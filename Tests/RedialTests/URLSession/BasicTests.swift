@@ -13,7 +13,7 @@ import Testing
 struct BasicTests {
   let calls = Calls()
 
-  @Test("A1: one line sends a request until it succeeds")
+  @Test("one line sends a request until it succeeds")
   func oneLine() async throws {
     let server = try LocalServer(.ok("hello"))
     let (data, response) = try await URLSession.shared.data(for: server.request(), retrying: .alley)
@@ -22,7 +22,7 @@ struct BasicTests {
     #expect(server.count == 1)
   }
 
-  @Test("A1: the default maximum is 10, and every maximum is exact at the server", arguments: [1, 2, 3, 9])
+  @Test("the default maximum is 10 attempts, and every maximum is exact at the server", arguments: [1, 2, 3, 9])
   func exactAttempts(_ count: Int) async throws {
     #expect(URLRetryOptions.alley.policy.maxAttempts == 10)
     #expect(URLRetryOptions.attempts().policy.maxAttempts == 10)
@@ -33,7 +33,7 @@ struct BasicTests {
     #expect(calls.clock.waits.count == count - 1)
   }
 
-  @Test("A1: ten attempts, the last of which succeeds, are ten requests")
+  @Test("ten attempts, the last of which succeeds, are ten requests")
   func lastSucceeds() async throws {
     let server = try LocalServer { $0.number == 10 ? .ok("at last") : .status(503) }
     let (data, _) = try await calls.session.data(for: server.request(), retrying: calls.options())
@@ -41,7 +41,7 @@ struct BasicTests {
     #expect(server.count == 10)
   }
 
-  @Test("A1: the callback form tells the same, once, on the queue of the caller's choice")
+  @Test("the callback form reports the same result once, on the caller's queue")
   func callback() async throws {
     let server = try LocalServer(.status(503), .ok("hello"))
     let key = DispatchSpecificKey<String>()
@@ -63,7 +63,7 @@ struct BasicTests {
     #expect(server.count == 2)
   }
 
-  @Test("A1: the callback form tells the typed error")
+  @Test("the callback form reports the typed error")
   func callbackFailure() async throws {
     let server = try LocalServer(.status(404, [], "nothing here"))
     let request = try server.request()
@@ -78,7 +78,7 @@ struct BasicTests {
     #expect(String(decoding: body, as: UTF8.self) == "nothing here")
   }
 
-  @Test("A6: waits are full jitter of 0.5 s × 2 up to 30 s")
+  @Test("waits have full jitter, 0.5 s × 2 up to 30 s")
   func fullJitter() async throws {
     let server = try LocalServer(.status(503))
     var options = calls.options(200)
@@ -95,7 +95,7 @@ struct BasicTests {
     #expect((12...18).contains(mean), "the mean of full jitter up to 30 s is 15 s, not \(mean)")
   }
 
-  @Test("A6: a backoff of 0 tries again at once")
+  @Test("a backoff of 0 retries at once")
   func atOnce() async throws {
     let server = try LocalServer(.status(503), .status(503), .ok())
     let options = calls.options { $0.policy.backoff = .constant(.zero) }
@@ -103,7 +103,7 @@ struct BasicTests {
     #expect(calls.clock.waits == [.zero, .zero])
   }
 
-  @Test("A1: calls of a session keep their connection; retries, and what may not be repeated, have their own")
+  @Test("calls of a session reuse a connection; retries and requests that must not be repeated use their own")
   func connections() async throws {
     let opened = Lines()
     let server = ScriptedServer { connection, number in
@@ -118,7 +118,7 @@ struct BasicTests {
     #expect(opened.list.count == 4)
   }
 
-  @Test("A1: a POST on a session with a kept connection is never sent twice in one attempt")
+  @Test("a POST on a session with an idle connection is never sent twice in one attempt")
   func noSilentRepeat() async throws {
     let server = try LocalServer(.ok(), .reset, .ok())
     _ = try await calls.session.data(for: server.request(), retrying: calls.options())
@@ -126,7 +126,7 @@ struct BasicTests {
     #expect(server.count == 2)
   }
 
-  @Test("A1: the session behind a session goes with it", .timeLimit(.minutes(1)))
+  @Test("the inner session is released with its session", .timeLimit(.minutes(1)))
   func companions() async throws {
     let server = try LocalServer(.ok())
     let request = try server.request()
@@ -145,7 +145,7 @@ struct BasicTests {
     return CompanionSession.shared(with: session).router
   }
 
-  @Test("A1: a hundred calls at once on one session, each with its own answer")
+  @Test("a hundred concurrent calls on one session each get their own response")
   func manyAtOnce() async throws {
     let server = try LocalServer { $0.number % 3 == 0 ? .status(503) : .ok($0.path) }
     let requests = try (1...100).map { try server.request("GET", "/\($0)") }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Cancellation", .timeLimit(.minutes(1)))
 struct CallCancellationTests {
-  @Test("A9: a task cancelled during a wait is reported as cancelled, and sends nothing more")
+  @Test("a task cancelled during a wait is reported as cancelled, and sends nothing more")
   func duringWait() async throws {
     let calls = Calls(.manual)
     let server = try LocalServer(.status(503, [HTTPHeader("Retry-After", "3000")]), .ok())
@@ -24,7 +24,7 @@ struct CallCancellationTests {
     #expect(calls.lines.list.last?.hasSuffix("cancelled after 1 attempt") == true)
   }
 
-  @Test("A9: a task cancelled during an attempt is reported as cancelled", arguments: ["data", "download", "stream"])
+  @Test("a task cancelled during an attempt is reported as cancelled", arguments: ["data", "download", "stream"])
   func duringAttempt(_ form: String) async throws {
     let calls = Calls()
     let begun = AsyncStream<Void>.makeStream()
@@ -47,7 +47,7 @@ struct CallCancellationTests {
     #expect(server.count == 1)
   }
 
-  @Test("A9: a task cancelled before it begins sends nothing")
+  @Test("a task cancelled before it begins sends nothing")
   func before() async throws {
     let calls = Calls()
     let server = try LocalServer(.ok())
@@ -63,7 +63,7 @@ struct CallCancellationTests {
     #expect(server.count == 0)
   }
 
-  @Test("A9: a reader of a stream that is cancelled hears of it, and not of an end")
+  @Test("a cancelled stream reports cancellation to its reader, not a normal end")
   func duringStream() async throws {
     let calls = Calls()
     let server = ScriptedServer { connection, _ in
@@ -84,7 +84,7 @@ struct CallCancellationTests {
     #expect(await task.value?.kind == "cancelled")
   }
 
-  @Test("A9: a call by callback that is cancelled tells it once, during a wait")
+  @Test("a call by callback cancelled during a wait reports it once")
   func callback() async throws {
     let calls = Calls(.manual)
     let server = try LocalServer(.status(503))
@@ -102,7 +102,7 @@ struct CallCancellationTests {
     #expect(server.count == 1)
   }
 
-  @Test("A9: a hook that gives up by cancelling is a cancelled call")
+  @Test("a hook that cancels makes the call cancelled")
   func hook() async throws {
     let calls = Calls()
     let server = try LocalServer(.ok())

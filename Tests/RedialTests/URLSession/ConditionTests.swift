@@ -11,7 +11,7 @@ import Testing
 struct ConditionTests {
   let calls = Calls()
 
-  @Test("A3: Alley's statuses are retried", arguments: [408, 429, 444, 503, 504, 599])
+  @Test("Alley's statuses are retried", arguments: [408, 429, 444, 503, 504, 599])
   func retriedStatus(_ status: Int) async throws {
     let server = try LocalServer(.status(status), .ok())
     let (_, response) = try await calls.session.data(for: server.request(), retrying: calls.options())
@@ -19,7 +19,7 @@ struct ConditionTests {
     #expect(server.count == 2)
   }
 
-  @Test("A3: other statuses are not", arguments: [400, 401, 403, 404, 410, 422, 500, 501, 502])
+  @Test("other statuses are not retried", arguments: [400, 401, 403, 404, 410, 422, 500, 501, 502])
   func otherStatus(_ status: Int) async throws {
     let server = try LocalServer(.status(status), .ok())
     let error = try await calls.failure(of: server.request(), calls.options())
@@ -27,7 +27,7 @@ struct ConditionTests {
     #expect(server.count == 1)
   }
 
-  @Test("A3: the set of statuses is the user's to change")
+  @Test("the user can change the set of statuses")
   func ownStatuses() async throws {
     let server = try LocalServer(.status(418), .ok())
     let options = calls.options { $0.policy.retryOn.statuses = StatusSet(statuses: [418]) }
@@ -37,7 +37,7 @@ struct ConditionTests {
     #expect(try await calls.failure(of: other.request(), options)?.kind == "endpoint 503")
   }
 
-  @Test("A3: a connection that nobody takes is retried, and was never sent")
+  @Test("a refused connection is retried and counts as never sent")
   func refused() async throws {
     let nobody = RefusingPort()
     let error = try await calls.failure(of: URLRequest(url: LocalServer.url(nobody.url)), calls.options(3))
@@ -47,7 +47,7 @@ struct ConditionTests {
     #expect(error?.retryOutcome == .notSent)
   }
 
-  @Test("A3: a host that cannot be found is retried, and was never sent")
+  @Test("an unknown host is retried and counts as never sent")
   func unknownHost() async throws {
     // A label of more than 63 characters is no name that anybody could look up.
     let url = try LocalServer.url("http://\(String(repeating: "a", count: 64)).invalid/")
@@ -57,7 +57,7 @@ struct ConditionTests {
     #expect(error?.spent?.retries.attempts == 2)
   }
 
-  @Test("A3: a connection that is lost is retried, and was perhaps sent")
+  @Test("a lost connection is retried and counts as possibly sent")
   func lost() async throws {
     let server = try LocalServer(.reset)
     let error = try await calls.failure(of: server.request(), calls.options(3))
@@ -66,7 +66,7 @@ struct ConditionTests {
     #expect(server.count == 3)
   }
 
-  @Test("A3: a request that times out is retried, and was perhaps sent")
+  @Test("a request that times out is retried and counts as possibly sent")
   func timedOut() async throws {
     let server = try LocalServer(.silence, .ok())
     var request = try server.request()
@@ -80,7 +80,7 @@ struct ConditionTests {
     #expect(error?.spent?.last?.retryOutcome == .maybeSent)
   }
 
-  @Test("A3: an attempt whose time in the policy is up is retried as one that timed out")
+  @Test("an attempt that exceeds the policy's timeout is retried like one that timed out")
   func attemptTimeout() async throws {
     let manual = Calls(.manual)
     let server = try LocalServer(.silence)
@@ -94,7 +94,7 @@ struct ConditionTests {
     #expect(error?.spent?.retries.history.first?.error is AttemptTimeout)
   }
 
-  @Test("A3: an answer that is none of HTTP is retried, as perhaps sent")
+  @Test("a response that is not HTTP is retried and counts as possibly sent")
   func garbage() async throws {
     let server = ScriptedServer { connection, number in
       guard connection.readHead() else { return }
@@ -106,7 +106,7 @@ struct ConditionTests {
     #expect(calls.clock.waits.count == 1)
   }
 
-  @Test("A3: a connection that is closed without an answer is retried, as perhaps sent")
+  @Test("a connection that is closed without a response is retried and counts as possibly sent")
   func silentEnd() async throws {
     let server = ScriptedServer { connection, number in
       guard connection.readHead() else { return }
@@ -121,7 +121,7 @@ struct ConditionTests {
     #expect(await calls.failure(of: request, calls.options())?.kind.hasPrefix("urlError") == true)
   }
 
-  @Test("A3: an answer that breaks off is retried, as perhaps sent")
+  @Test("an incomplete response is retried and counts as possibly sent")
   func cutShort() async throws {
     let connections = Lines()
     let server = ScriptedServer { connection, number in
@@ -136,7 +136,7 @@ struct ConditionTests {
   }
 
   @Test(
-    "A3: the errors of the network that this machine cannot make mean the same",
+    "network errors that a test machine cannot produce mean the same",
     arguments: [
       (URLError.timedOut, AttemptOutcome.maybeSent), (.networkConnectionLost, .maybeSent), (.unknown, .maybeSent),
       (.badServerResponse, .maybeSent), (.cannotFindHost, .notSent), (.dnsLookupFailed, .notSent),
@@ -150,7 +150,7 @@ struct ConditionTests {
     #expect(HTTPCallError.urlError(URLError(code)).retryOutcome == outcome)
   }
 
-  @Test("A3: what an error means is the user's to change")
+  @Test("the user can change what an error means")
   func ownOutcome() async throws {
     let server = try LocalServer(.status(503), .ok())
     let options = calls.options { $0.outcome = { _, _ in .unusable } }
@@ -158,7 +158,7 @@ struct ConditionTests {
     #expect(server.count == 1)
   }
 
-  @Test("A3: the target's own word on retries decides", arguments: [("stop", 503, 1), ("retry", 404, 2)])
+  @Test("a directive of the target about retries decides", arguments: [("stop", 503, 1), ("retry", 404, 2)])
   func directive(_ word: String, _ status: Int, _ requests: Int) async throws {
     let server = try LocalServer(.status(status, [HTTPHeader("Redial-Retry", word)]), .ok())
     let error = try await calls.failure(of: server.request(), calls.options())

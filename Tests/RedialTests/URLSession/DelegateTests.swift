@@ -48,7 +48,7 @@ struct DelegateTests {
     }
   }
 
-  @Test("A10: the same delegate is told of every attempt", .timeLimit(.minutes(1)), arguments: ["data", "stream"])
+  @Test("one delegate receives the events of every attempt", .timeLimit(.minutes(1)), arguments: ["data", "stream"])
   func everyAttempt(_ form: String) async throws {
     let server = try redirecting()
     let watcher = Watcher()
@@ -63,7 +63,7 @@ struct DelegateTests {
     #expect(watcher.redirections.withLock { $0 } == 3)
   }
 
-  @Test("A10: what the delegate decides counts", .timeLimit(.minutes(1)), arguments: ["data", "stream"])
+  @Test("the delegate's decisions are followed", .timeLimit(.minutes(1)), arguments: ["data", "stream"])
   func decides(_ form: String) async throws {
     let server = try redirecting()
     let options = calls.options { $0.delegate = Watcher(follows: false) }
@@ -76,7 +76,7 @@ struct DelegateTests {
     #expect(server.count == 1)
   }
 
-  @Test("A10: the delegate's credentials answer a challenge", .timeLimit(.minutes(1)))
+  @Test("the delegate's credentials answer a challenge", .timeLimit(.minutes(1)))
   func credentials() async throws {
     let server = try LocalServer { seen in
       seen.fields["authorization"] == "Basic bWU6c2VjcmV0"
@@ -89,7 +89,7 @@ struct DelegateTests {
     #expect(watcher.challenges.withLock { $0 } == 1)
   }
 
-  @Test("A10: without a delegate of its own, a call asks the session's", .timeLimit(.minutes(1)))
+  @Test("a call without a delegate uses the session's delegate", .timeLimit(.minutes(1)))
   func sessionDelegate() async throws {
     let server = try redirecting()
     let watcher = Watcher(follows: false)

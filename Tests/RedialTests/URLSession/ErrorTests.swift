@@ -11,7 +11,7 @@ import Testing
 struct ErrorTests {
   let calls = Calls()
 
-  @Test("A7: inaccessible, with the last error and the history of every attempt")
+  @Test("inaccessible: the error has the last error and the history of every attempt")
   func inaccessible() async throws {
     let server = try LocalServer(.reset, .status(504), .status(503, [HTTPHeader("Retry-After", "2")], "busy"))
     let error = try #require(try await calls.failure(of: server.request(), calls.options(3)))
@@ -32,7 +32,7 @@ struct ErrorTests {
     #expect(error.retryOutcome == .answered(status: 503, retryAfter: .seconds(2)))
   }
 
-  @Test("A7: inaccessible, when the deadline leaves no time")
+  @Test("inaccessible: the deadline leaves no time for a retry")
   func deadline() async throws {
     let server = try LocalServer(.status(503, [HTTPHeader("Retry-After", "60")]))
     let options = calls.options { $0.policy.deadline = .seconds(30) }
@@ -42,7 +42,7 @@ struct ErrorTests {
     #expect(server.count == 1)
   }
 
-  @Test("A7: inaccessible without an attempt, when the breaker is open")
+  @Test("inaccessible: no attempt while the breaker is open")
   func tripped() async throws {
     let server = try LocalServer(.ok())
     let breaker = SharedCircuitBreaker(.fe9lix, clock: calls.clock)
@@ -58,7 +58,7 @@ struct ErrorTests {
     #expect(server.count == 0)
   }
 
-  @Test("A7: inaccessible, when the budget of retries is spent")
+  @Test("inaccessible: the retry budget is used up")
   func budget() async throws {
     let server = try LocalServer(.status(503))
     let budget = SharedRetryBudget(.aws, clock: calls.clock)
@@ -69,7 +69,7 @@ struct ErrorTests {
     #expect(server.count == 1)
   }
 
-  @Test("A7: a shared breaker hears of every attempt")
+  @Test("a shared breaker counts every attempt")
   func breakerHears() async throws {
     let server = try LocalServer(.status(503))
     let breaker = SharedCircuitBreaker(clock: calls.clock)
@@ -81,7 +81,7 @@ struct ErrorTests {
     #expect(breaker.failureCount == 0, "an answer of 404 is a sign of health")
   }
 
-  @Test("A7: a URL error, at once: a request without a URL, and one that nothing can load")
+  @Test("URL error at once: a request without a URL, and a URL that cannot be loaded")
   func urlError() async throws {
     var request = URLRequest(url: try LocalServer.url("http://a/"))
     request.url = nil
@@ -91,7 +91,7 @@ struct ErrorTests {
     #expect(calls.clock.waits.isEmpty)
   }
 
-  @Test("A7: a URL error: redirections without end")
+  @Test("URL error: endless redirects")
   func redirections() async throws {
     let server = try LocalServer(.status(302, [HTTPHeader("Location", "/again")]))
     let error = try await calls.failure(of: server.request(), calls.options())
@@ -99,7 +99,7 @@ struct ErrorTests {
     #expect(calls.clock.waits.isEmpty)
   }
 
-  @Test("A7: a URL error: a redirection to where nothing can be loaded from")
+  @Test("URL error: a redirect to a URL that cannot be loaded")
   func strangeRedirection() async throws {
     let server = try LocalServer(.status(302, [HTTPHeader("Location", "strange://there/")]))
     let error = try await calls.failure(of: server.request(), calls.options())
@@ -108,14 +108,14 @@ struct ErrorTests {
     #expect(server.count == 1)
   }
 
-  @Test("A7: not HTTP")
+  @Test("a response that is not HTTP has its own error")
   func notHTTP() async throws {
     let request = URLRequest(url: try LocalServer.url("data:text/plain,hello"))
     #expect(await calls.failure(of: request, calls.options())?.kind == "notHTTP")
     #expect(calls.clock.waits.isEmpty)
   }
 
-  @Test("A7: no data, unless it is allowed, which it is by default")
+  @Test("an empty response is the error noData only if that is asked for")
   func noData() async throws {
     let server = try LocalServer(.ok(""))
     let (data, _) = try await calls.session.data(for: server.request(), retrying: calls.options())
@@ -125,7 +125,7 @@ struct ErrorTests {
     #expect(server.count == 2)
   }
 
-  @Test("A7: no data is a sign of health for the breaker")
+  @Test("an empty response counts as a success for the breaker")
   func noDataAndBreaker() async throws {
     let server = try LocalServer(.status(503), .ok(""))
     let breaker = SharedCircuitBreaker(clock: calls.clock)
@@ -138,7 +138,7 @@ struct ErrorTests {
   }
 
   @Test(
-    "A7: 204, 304 and answers to HEAD do not count as no data", arguments: [("GET", 204), ("GET", 304), ("HEAD", 200)])
+    "204, 304 and responses to HEAD do not count as empty responses", arguments: [("GET", 204), ("GET", 304), ("HEAD", 200)])
   func naturallyEmpty(_ method: String, _ status: Int) async throws {
     let server = try LocalServer(.status(status, [], "not sent"))
     let options = calls.options { $0.allowNoData = false }
@@ -147,7 +147,7 @@ struct ErrorTests {
     #expect(data.isEmpty)
   }
 
-  @Test("A7: an endpoint error has the response and its body")
+  @Test("an endpoint error has the response and its body")
   func endpoint() async throws {
     let server = try LocalServer(.status(422, [HTTPHeader("X-Why", "age")], "{\"age\":\"too old\"}"))
     guard case .endpoint(let response, let body) = try await calls.failure(of: server.request(), calls.options()) else {
@@ -159,7 +159,7 @@ struct ErrorTests {
     #expect(String(decoding: body, as: UTF8.self) == "{\"age\":\"too old\"}")
   }
 
-  @Test("A7: which statuses are successes is the user's to change")
+  @Test("the user can change which statuses are successes")
   func ownSuccesses() async throws {
     let server = try LocalServer(.status(404, [], "gone fishing"))
     let options = calls.options { $0.successStatuses = StatusSet([200...299, 404...404]) }
@@ -172,7 +172,7 @@ struct ErrorTests {
     #expect(other.count == 1)
   }
 
-  @Test("A7: every case is described for people")
+  @Test("every error has a description for people")
   func forPeople() async throws {
     let server = try LocalServer(.status(404))
     let notFound = try #require(try await calls.failure(of: server.request(), calls.options()))
@@ -185,7 +185,7 @@ struct ErrorTests {
     #expect(HTTPCallError.noData.localizedDescription == "The service has answered without content.")
   }
 
-  @Test("A7: the error is typed: a catch needs no cast, and a switch over it no default")
+  @Test("the error is typed: a catch needs no cast, and a switch over it no default")
   func typed() async throws {
     let server = try LocalServer(.status(404))
     let request = try server.request()
@@ -200,7 +200,7 @@ struct ErrorTests {
     }
   }
 
-  @Test("A7: events tell the whole course, in its order")
+  @Test("events report every step of a call in order")
   func events() async throws {
     let server = try LocalServer(.status(503, [HTTPHeader("Retry-After", "9")]), .ok())
     let events = RetryEvents()

@@ -45,7 +45,7 @@ struct HookTests {
     }
   }
 
-  @Test("A8: authenticate runs before every attempt, on the request as it was given")
+  @Test("authenticate runs before every attempt, on the original request")
   func everyAttempt() async throws {
     let server = try LocalServer(.status(503), .reset, .ok())
     let options = calls.options {
@@ -60,7 +60,7 @@ struct HookTests {
     #expect(server.seen.map { $0.fields["x-signature"] } == ["signed 1", "signed 2", "signed 3"])
   }
 
-  @Test("A8: a 401 refreshes once and goes on, within the same attempt", arguments: ["GET", "POST"])
+  @Test("a 401 refreshes once and continues within the same attempt", arguments: ["GET", "POST"])
   func refreshes(_ method: String) async throws {
     let server = try guarded()
     let token = Token()
@@ -70,7 +70,7 @@ struct HookTests {
     #expect(calls.clock.waits.isEmpty)
   }
 
-  @Test("A8: a 401 that asks for a password refreshes too, with its body", .timeLimit(.minutes(1)))
+  @Test("a 401 that asks for a password also refreshes, and has its body", .timeLimit(.minutes(1)))
   func basicChallenge() async throws {
     let server = try guarded([HTTPHeader("WWW-Authenticate", "Basic realm=\"here\"")])
     let token = Token()
@@ -84,7 +84,7 @@ struct HookTests {
     #expect(String(decoding: body, as: UTF8.self) == "who are you?")
   }
 
-  @Test("A8: downloads and streams, too, end at a 401 that asks for a password", .timeLimit(.minutes(1)))
+  @Test("downloads and streams also end at a 401 that asks for a password", .timeLimit(.minutes(1)))
   func basicChallengeElsewhere() async throws {
     let server = try guarded([HTTPHeader("WWW-Authenticate", "Basic realm=\"here\"")])
     let request = try server.request()
@@ -102,7 +102,7 @@ struct HookTests {
     #expect(token.renewals == 1)
   }
 
-  @Test("A8: the second 401 of a call is final, also in a later attempt")
+  @Test("the second 401 of a call is final, also in a later attempt")
   func refreshesOnce() async throws {
     let server = try LocalServer(.status(401), .status(503), .status(401), .ok())
     let token = Token()
@@ -112,7 +112,7 @@ struct HookTests {
     #expect(server.count == 3)
   }
 
-  @Test("A8: a refresh that did not help, or is not there, leaves the 401")
+  @Test("a 401 stays the result if there is no refresh, or it does not help")
   func noHelp() async throws {
     let server = try LocalServer(.status(401), .ok())
     let options = calls.options { $0.refresh = { $0.statusCode != 401 } }
@@ -120,7 +120,7 @@ struct HookTests {
     #expect(server.count == 1)
   }
 
-  @Test("A8: an error of a hook ends the call, unless it says otherwise")
+  @Test("an error in a hook ends the call, unless the error asks for a retry")
   func failingHooks() async throws {
     let server = try LocalServer(.status(401))
     let signedOut = calls.options { $0.authenticate = { _, _ in throw SignedOut() } }

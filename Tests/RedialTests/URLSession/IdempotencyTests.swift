@@ -11,7 +11,7 @@ import Testing
 struct IdempotencyTests {
   let calls = Calls()
 
-  @Test("A4: a POST that may have been executed is not retried", arguments: [503, 504, 444, 599])
+  @Test("a POST that may have been executed is not retried", arguments: [503, 504, 444, 599])
   func post(_ status: Int) async throws {
     let server = try LocalServer(.status(status), .ok())
     let error = try await calls.failure(of: server.request("POST"), calls.options())
@@ -19,7 +19,7 @@ struct IdempotencyTests {
     #expect(server.count == 1)
   }
 
-  @Test("A4: a POST whose connection is lost is not retried")
+  @Test("a POST whose connection is lost is not retried")
   func lostPost() async throws {
     let server = try LocalServer(.reset)
     let error = try await calls.failure(of: server.request("POST"), calls.options())
@@ -27,7 +27,7 @@ struct IdempotencyTests {
     #expect(server.count == 1)
   }
 
-  @Test("A4: a POST is retried where that is asked for")
+  @Test("a POST is retried if the options ask for it")
   func askedFor() async throws {
     let server = try LocalServer(.status(503), .reset, .ok())
     let options = calls.options { $0.retryNonIdempotent = true }
@@ -35,7 +35,7 @@ struct IdempotencyTests {
     #expect(server.count == 3)
   }
 
-  @Test("A4: a POST with an idempotency key is retried, with the same key")
+  @Test("a POST with an idempotency key is retried with the same key")
   func keyed() async throws {
     let server = try LocalServer(.status(503), .ok())
     var request = try server.request("POST")
@@ -44,7 +44,7 @@ struct IdempotencyTests {
     #expect(server.seen.map { $0.fields["idempotency-key"] } == ["\"k1\"", "\"k1\""])
   }
 
-  @Test("A4: a POST that provably was never sent is retried")
+  @Test("a POST that was certainly never sent is retried")
   func neverSent() async throws {
     let nobody = RefusingPort()
     var request = URLRequest(url: try LocalServer.url(nobody.url))
@@ -53,14 +53,14 @@ struct IdempotencyTests {
     #expect(error?.spent?.retries.attempts == 4)
   }
 
-  @Test("A4: a POST of which the answer says that it was not executed is retried", arguments: [408, 429])
+  @Test("a POST is retried if the response says that it was not executed", arguments: [408, 429])
   func notExecuted(_ status: Int) async throws {
     let server = try LocalServer(.status(status), .ok())
     _ = try await calls.session.data(for: server.request("POST"), retrying: calls.options())
     #expect(server.count == 2)
   }
 
-  @Test("A4: what the policy does not retry, no method makes it retry")
+  @Test("no method makes the policy retry a status that it does not list")
   func policyIsStricter() async throws {
     let server = try LocalServer(.status(429), .ok())
     let options = calls.options { $0.policy.retryOn = RetryConditions(network: .never, statuses: .none) }
@@ -72,14 +72,14 @@ struct IdempotencyTests {
     #expect(error?.kind == "urlError \(URLError.cannotConnectToHost.rawValue)")
   }
 
-  @Test("A4: idempotent methods are retried", arguments: ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
+  @Test("idempotent methods are retried", arguments: ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
   func idempotent(_ method: String) async throws {
     let server = try LocalServer(.status(503), .ok())
     _ = try await calls.session.data(for: server.request(method), retrying: calls.options())
     #expect(server.seen.map(\.method) == [method, method])
   }
 
-  @Test("A4: a PATCH is no idempotent method")
+  @Test("PATCH is not idempotent")
   func patch() async throws {
     let server = try LocalServer(.status(503), .ok())
     #expect(try await calls.failure(of: server.request("PATCH"), calls.options())?.kind == "endpoint 503")

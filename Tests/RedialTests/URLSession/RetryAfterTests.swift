@@ -13,7 +13,7 @@ struct RetryAfterTests {
   static let then = Timestamp(microseconds: 784_111_777_000_000)
 
   @Test(
-    "A5: Retry-After lengthens the backoff, in both forms; past dates and junk leave it as it is",
+    "Retry-After lengthens the backoff, in both forms; past dates and invalid values do not change it",
     arguments: [
       ("120", 120), ("0", nil), ("3600", 3600), ("Sun, 06 Nov 1994 08:50:37 GMT", 60),
       ("Sun, 06 Nov 1994 08:48:37 GMT", nil), ("Sunday, 06-Nov-94 08:51:37 GMT", 120), ("Sun Nov  6 08:49:47 1994", 10),
@@ -33,7 +33,7 @@ struct RetryAfterTests {
   }
 
   @Test(
-    "A5: a longer Retry-After than the policy's maximum ends the call", arguments: ["3601", "99999999999999999999"])
+    "a Retry-After longer than the policy's maximum ends the call", arguments: ["3601", "99999999999999999999"])
   func tooLong(_ value: String) async throws {
     let calls = Calls(now: Self.then)
     let server = try LocalServer(.status(503, [HTTPHeader("Retry-After", value)]), .ok())
@@ -43,7 +43,7 @@ struct RetryAfterTests {
     #expect(server.count == 1)
   }
 
-  @Test("A5: the maximum is the user's to change, and so is whether the field counts")
+  @Test("the user can change the maximum of Retry-After, and whether it counts")
   func ownRule() async throws {
     let calls = Calls(now: Self.then)
     let server = try LocalServer(.status(503, [HTTPHeader("Retry-After", "7200")]), .ok())
@@ -58,7 +58,7 @@ struct RetryAfterTests {
   }
 
   @Test(
-    "A5: of several Retry-After lines the first counts",
+    "of several Retry-After fields the first counts",
     arguments: [
       (["5", "7"], 5), (["Sun, 06 Nov 1994 08:50:37 GMT", "7"], 60), (["Sunday, 06-Nov-94 08:51:37 GMT", "9"], 120),
       (["8", "Sun, 06 Nov 1994 08:50:37 GMT"], 8), (["soon", "7"], nil),
@@ -72,7 +72,7 @@ struct RetryAfterTests {
   }
 
   @Test(
-    "A5: rate limit fields say it where Retry-After does not",
+    "rate limit fields are used if there is no Retry-After",
     arguments: [
       (429, [("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "30")], 30),
       (503, [("RateLimit-Remaining", "0"), ("RateLimit-Reset", "40")], 40),

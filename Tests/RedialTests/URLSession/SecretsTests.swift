@@ -23,7 +23,7 @@ struct SecretsTests {
     return request
   }
 
-  @Test("A7: log lines and descriptions hold no query, user information, field value or content")
+  @Test("log lines and descriptions contain no query, user information, field value or content")
   func answers() async throws {
     let server = try LocalServer(
       .reset, .status(503, [HTTPHeader("Set-Cookie", "s=hunter2")], "hunter2"), .status(404, [], "hunter2"))
@@ -37,7 +37,7 @@ struct SecretsTests {
     }
   }
 
-  @Test("A7: nor does what is left when retries are spent, with its history")
+  @Test("the error after the last retry and its history contain no secrets")
   func exhaustion() async throws {
     let server = try LocalServer(.reset, .status(503, [], "hunter2"))
     let error = try #require(try await calls.failure(of: request(server), calls.options(2)))
@@ -49,7 +49,7 @@ struct SecretsTests {
     #expect(error.logDescription.contains("HTTP status 503"))
   }
 
-  @Test("A7: nor does an error of the network")
+  @Test("a network error contains no secrets")
   func network() async throws {
     let nobody = RefusingPort()
     var text = nobody.url + "x?token=hunter2"
@@ -60,7 +60,7 @@ struct SecretsTests {
     for text in [calls.lines.text, error.logDescription, "\(error)"] { #expect(!text.contains("hunter2"), "\(text)") }
   }
 
-  @Test("A7: nor do another error's own words, nor a URL whose path is its content")
+  @Test("another error's own text and a URL whose path is its content reveal no secrets")
   func others() async throws {
     let server = try LocalServer(.ok())
     let options = calls.options { $0.authenticate = { _, _ in throw Talkative() } }

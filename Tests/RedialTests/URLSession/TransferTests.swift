@@ -11,7 +11,7 @@ import Testing
 struct TransferTests {
   let calls = Calls()
 
-  @Test("A2: an upload sends its whole body at every attempt")
+  @Test("an upload sends its whole body at every attempt")
   func upload() async throws {
     let server = try LocalServer(.status(503), .status(429), .ok())
     let body = Data(repeating: 0x61, count: 100_000)
@@ -23,7 +23,7 @@ struct TransferTests {
     #expect(server.seen.map(\.body.utf8.count) == [100_000, 100_000, 100_000])
   }
 
-  @Test("A2: an upload reads its file anew at every attempt")
+  @Test("an upload reads its file again at every attempt")
   func uploadFile() async throws {
     let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try Data("from a file".utf8).write(to: file)
@@ -33,7 +33,7 @@ struct TransferTests {
     #expect(server.seen.map(\.body) == ["from a file", "from a file"])
   }
 
-  @Test("A2: an upload of a file that is not there is an error at once")
+  @Test("an upload of a missing file fails at once")
   func uploadNoFile() async throws {
     let server = try LocalServer(.ok())
     let request = try server.request("PUT")
@@ -46,7 +46,7 @@ struct TransferTests {
     #expect(server.count == 0)
   }
 
-  @Test("A2: a body that can be read only once is sent only once")
+  @Test("a body that can be read only once is sent only once")
   func bodyStream() async throws {
     let server = try LocalServer(.status(503))
     var request = try server.request("PUT")
@@ -56,7 +56,7 @@ struct TransferTests {
     #expect(server.seen.map(\.body) == ["once"])
   }
 
-  @Test("A2: a download is retried, and its file has the content")
+  @Test("a download is retried, and its file has the content")
   func download() async throws {
     let content = String(repeating: "content ", count: 20_000)
     let server = try LocalServer(.reset, .status(503, [], "busy"), .ok(content))
@@ -67,7 +67,7 @@ struct TransferTests {
     #expect(server.count == 3)
   }
 
-  @Test("A2: a download that fails has the answer's body, up to its bound")
+  @Test("a failed download has the response's body, up to its limit")
   func downloadFailure() async throws {
     let server = try LocalServer(.status(404, [], "no such file"))
     let request = try server.request()
@@ -81,7 +81,7 @@ struct TransferTests {
     #expect(String(decoding: body, as: UTF8.self) == "no such")
   }
 
-  @Test("A2: a download without content is an error where that is asked for")
+  @Test("a download without content is an error if that is asked for")
   func emptyDownload() async throws {
     let server = try LocalServer(.ok(""))
     let request = try server.request()
@@ -90,7 +90,7 @@ struct TransferTests {
     #expect(error?.kind == "noData")
   }
 
-  @Test("A2: a stream is retried until its head has come")
+  @Test("a stream is retried until its header has arrived")
   func stream() async throws {
     let server = try LocalServer(.reset, .status(503, [], "busy"), .ok("all of it"))
     let (chunks, response) = try await calls.session.stream(for: server.request(), retrying: calls.options())
@@ -101,7 +101,7 @@ struct TransferTests {
     #expect(server.count == 3)
   }
 
-  @Test("A2: a stream hands out what has come before the rest has")
+  @Test("a stream delivers bytes before the rest has arrived")
   func streamInPieces() async throws {
     let gate = DispatchSemaphore(value: 0)
     let server = ScriptedServer { connection, _ in
@@ -119,7 +119,7 @@ struct TransferTests {
     #expect(try await reader.next() == nil)
   }
 
-  @Test("A2: a stream that has begun is not retried: it ends with its error")
+  @Test("a stream that has begun is not retried: it ends with its error")
   func streamBreaks() async throws {
     let connections = Lines()
     let server = ScriptedServer { connection, number in
@@ -139,7 +139,7 @@ struct TransferTests {
     #expect(calls.clock.waits.isEmpty)
   }
 
-  @Test("A2: a stream that is answered with an error has the answer's body")
+  @Test("a stream that gets an error status has the response's body")
   func streamFailure() async throws {
     let server = try LocalServer(.status(403, [], "not for you"))
     let request = try server.request()
@@ -152,7 +152,7 @@ struct TransferTests {
     #expect(String(decoding: body, as: UTF8.self) == "not for you")
   }
 
-  @Test("A2: a stream of which too much lies unread ends, and says so")
+  @Test("a stream with too many unread bytes ends with an error")
   func streamOverflow() async throws {
     let cutOff = AsyncStream<Void>.makeStream()
     let server = ScriptedServer { connection, _ in
@@ -178,7 +178,7 @@ struct TransferTests {
     #expect(count <= 50_000)
   }
 
-  @Test("A2: who lets go of a stream ends its exchange", .timeLimit(.minutes(1)))
+  @Test("releasing a stream ends its exchange", .timeLimit(.minutes(1)))
   func abandonedStream() async throws {
     let ended = AsyncStream<Void>.makeStream()
     let server = ScriptedServer { connection, _ in
@@ -199,7 +199,7 @@ struct TransferTests {
     for try await _ in chunks { break }
   }
 
-  @Test("A2: a download that breaks off or is not taken leaves no file", .timeLimit(.minutes(1)))
+  @Test("a download that is interrupted or not used leaves no file", .timeLimit(.minutes(1)))
   func noFilesLeft() async throws {
     let content = UUID().uuidString
     let server = ScriptedServer { connection, number in
