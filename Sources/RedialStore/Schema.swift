@@ -7,7 +7,7 @@ enum Schema {
   /// The version that `schema.sql` makes. Files of lower versions are of the time before the first release.
   static let oldest: Int64 = 22
   /// `docs/schema.sql`, which is part of the program.
-  private static let current: String = {
+  static let current: String = {
     // Its bytes are constant, and live as long as the program.
     let file = redial_schema()
     return String(decoding: UnsafeBufferPointer(start: file.bytes, count: file.count), as: UTF8.self)

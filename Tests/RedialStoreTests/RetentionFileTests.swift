@@ -60,7 +60,7 @@ struct RetentionFileTests {
     let other = try SQLiteConnection(path: path, role: .writer)
     try other.execute(
       "prepare the test",
-      "PRAGMA journal_mode = WAL; \(String(decoding: PackageResources.schema_sql, as: UTF8.self))"
+      "PRAGMA journal_mode = WAL; \(Schema.current)"
         + "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.oldest);")
     other.close()
     let store = try SQLiteStore(path: path)

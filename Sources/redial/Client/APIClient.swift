@@ -82,9 +82,9 @@ struct APIClient: Sendable {
     func requireSuccess() throws(CommandError) {
       guard status >= 400 else { return }
       let problem = json
-      var message = problem["detail"].shown ?? "the service answered with status \(status)"
+      var message = problem["detail"].escapedText ?? "the service answered with status \(status)"
       for fault in problem["errors"].elements {
-        message += "\n  \(fault["pointer"].shown ?? ""): \(fault["detail"].shown ?? "")"
+        message += "\n  \(fault["pointer"].escapedText ?? ""): \(fault["detail"].escapedText ?? "")"
       }
       throw CommandError(code: .refused, message: message, isPassing: status == 503)
     }

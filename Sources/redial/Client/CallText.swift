@@ -8,17 +8,19 @@ enum CallText {
   static func line(_ attempt: JSONValue, lastOf call: JSONValue = .null) -> String {
     let number = attempt["number"].integer.map(String.init) ?? "?"
     let outcome =
-      attempt["status"].integer.map { "status \($0)" } ?? attempt["error"]["code"].shown ?? attempt["outcome"].shown
+      attempt["status"].integer.map { "status \($0)" } ?? attempt["error"]["code"].escapedText
+      ?? attempt["outcome"].escapedText
     let decision = attempt["decision"]
     let style: Style =
-      decision["action"].shown == "succeed" ? .good : decision["action"].shown == "stop" ? .bad : .warning
-    var line = "attempt \(number): \(Terminal.styled(outcome ?? "?", style)) in \(attempt["duration"].shown ?? "?")"
-    switch decision["action"].shown {
+      decision["action"].escapedText == "succeed" ? .good : decision["action"].escapedText == "stop" ? .bad : .warning
+    var line =
+      "attempt \(number): \(Terminal.styled(outcome ?? "?", style)) in \(attempt["duration"].escapedText ?? "?")"
+    switch decision["action"].escapedText {
     case "retry" where hasEnded(call), "park" where hasEnded(call):
-      line += ", no more (\(call["failureReason"].shown ?? call["state"].shown ?? ""))"
-    case "retry": line += ", next in \(decision["after"].shown ?? "?") (\(decision["because"].shown ?? ""))"
-    case "park": line += ", next at \(decision["until"].shown ?? "?") (\(decision["because"].shown ?? ""))"
-    case "stop": line += ", no more (\(decision["because"].shown ?? ""))"
+      line += ", no more (\(call["failureReason"].escapedText ?? call["state"].escapedText ?? ""))"
+    case "retry": line += ", next in \(decision["after"].escapedText ?? "?") (\(decision["because"].escapedText ?? ""))"
+    case "park": line += ", next at \(decision["until"].escapedText ?? "?") (\(decision["because"].escapedText ?? ""))"
+    case "stop": line += ", no more (\(decision["because"].escapedText ?? ""))"
     default: break
     }
     return line + "\n"
@@ -30,22 +32,22 @@ enum CallText {
     func add(_ name: String, _ value: String?) {
       if let value, !value.isEmpty { text += "  \(Terminal.styled(RedialTool.padded(name, 11), .soft))\(value)\n" }
     }
-    add("began", attempt["startedAt"].shown)
-    add("error", attempt["error"]["message"].shown)
+    add("began", attempt["startedAt"].escapedText)
+    add("error", attempt["error"]["message"].escapedText)
     let decision = attempt["decision"]
     var draw: [String] = []
-    if let computed = decision["computed"].shown { draw.append("computed \(computed)") }
+    if let computed = decision["computed"].escapedText { draw.append("computed \(computed)") }
     if let jitter = decision["jitter"].number { draw.append("jitter × \(jitter)") }
-    let bounds = decision["clampedBy"].elements.compactMap(\.shown)
+    let bounds = decision["clampedBy"].elements.compactMap(\.escapedText)
     if !bounds.isEmpty { draw.append("limited by \(bounds.joined(separator: ", "))") }
     add("wait", draw.joined(separator: ", "))
     let exchange = attempt["exchange"]
     let times = ["resolved", "connected", "secured", "firstByte"].compactMap { name in
-      exchange[name].shown.map { "\(name) \($0)" }
+      exchange[name].escapedText.map { "\(name) \($0)" }
     }
-    add("exchange", (times + [exchange["remoteAddress"].shown].compactMap { $0 }).joined(separator: ", "))
+    add("exchange", (times + [exchange["remoteAddress"].escapedText].compactMap { $0 }).joined(separator: ", "))
     for (name, values) in attempt["response"]["headers"].members {
-      for value in values.elements.compactMap(\.shown) { add("", "\(PlainText.escaped(name)): \(value)") }
+      for value in values.elements.compactMap(\.escapedText) { add("", "\(PlainText.escaped(name)): \(value)") }
     }
     if let body = attempt["response"]["body"].text {
       // It keeps its lines, but stays in its column: none of them can look like an attempt.
@@ -60,41 +62,41 @@ enum CallText {
   static func summary(_ call: JSONValue) -> String {
     let attempts = call["attemptCount"].integer ?? 0
     let count = "\(attempts) attempt\(attempts == 1 ? "" : "s")"
-    let state = call["state"].shown ?? "?"
+    let state = call["state"].escapedText ?? "?"
     let styled = Terminal.styled(state, Style(of: state))
     switch state {
-    case "failed": return "\(styled) after \(count): \(call["failureReason"].shown ?? "")\n"
+    case "failed": return "\(styled) after \(count): \(call["failureReason"].escapedText ?? "")\n"
     case "succeeded", "cancelled": return "\(styled) after \(count)\n"
     default:
-      let waiting = call["waitingOn"].shown.map { ", waiting on \($0)" } ?? ""
-      let until = call["nextAttemptAt"].shown.map { " until \($0)" } ?? ""
+      let waiting = call["waitingOn"].escapedText.map { ", waiting on \($0)" } ?? ""
+      let until = call["nextAttemptAt"].escapedText.map { " until \($0)" } ?? ""
       return "\(styled) after \(count)\(waiting)\(until)\n"
     }
   }
 
   /// A call with its attempts.
   static func full(_ call: JSONValue) -> String {
-    var text = "\(call["id"].shown ?? "") \(call["method"].shown ?? "") \(call["url"].shown ?? "")\n"
-    if let original = call["replayOf"].shown { text += "repeats \(original)\n" }
+    var text = "\(call["id"].escapedText ?? "") \(call["method"].escapedText ?? "") \(call["url"].escapedText ?? "")\n"
+    if let original = call["replayOf"].escapedText { text += "repeats \(original)\n" }
     if case .object = call["request"] { text += request(call["request"]) }
     let attempts = call["attempts"].elements
     for attempt in attempts.dropLast() { text += line(attempt) }
     if let last = attempts.last { text += line(last, lastOf: call) }
     for retry in call["retries"].elements {
-      let by = retry["by"].shown.map { " by \($0)" } ?? ""
-      let reason = retry["reason"].shown.map { ": \($0)" } ?? ""
-      text += "run again \(retry["at"].shown ?? "")\(by)\(reason)\n"
+      let by = retry["by"].escapedText.map { " by \($0)" } ?? ""
+      let reason = retry["reason"].escapedText.map { ": \($0)" } ?? ""
+      text += "run again \(retry["at"].escapedText ?? "")\(by)\(reason)\n"
     }
     return text + summary(call)
   }
 
   /// The header fields and the body of a request.
   private static func request(_ request: JSONValue) -> String {
-    if let time = request["erasedAt"].shown { return "its request was erased \(time)\n" }
+    if let time = request["erasedAt"].escapedText { return "its request was erased \(time)\n" }
     var text = ""
     for (name, values) in request["headers"].members {
       for value in values.elements {
-        text += "  " + Terminal.styled("\(PlainText.escaped(name)): ", .soft) + (value.shown ?? "") + "\n"
+        text += "  " + Terminal.styled("\(PlainText.escaped(name)): ", .soft) + (value.escapedText ?? "") + "\n"
       }
     }
     let body = request["body"].text ?? ""
@@ -113,19 +115,19 @@ enum CallText {
   static func list(_ page: JSONValue) -> String {
     var text = ""
     for call in page["data"].elements {
-      let state = call["state"].shown ?? ""
-      let reason = call["failureReason"].shown ?? call["waitingOn"].shown ?? ""
-      text += "\(call["id"].shown ?? "")  " + Terminal.styled(state, Style(of: state))
+      let state = call["state"].escapedText ?? ""
+      let reason = call["failureReason"].escapedText ?? call["waitingOn"].escapedText ?? ""
+      text += "\(call["id"].escapedText ?? "")  " + Terminal.styled(state, Style(of: state))
       text += String(repeating: " ", count: max(1, 10 - state.count)) + RedialTool.padded(reason, 18)
       text += RedialTool.padded("\(call["attemptCount"].integer ?? 0)", 4)
-      text += "\(call["method"].shown ?? "") \(call["url"].shown ?? "")\n"
+      text += "\(call["method"].escapedText ?? "") \(call["url"].escapedText ?? "")\n"
     }
-    if let cursor = page["nextCursor"].shown { text += "more: --cursor \(cursor)\n" }
+    if let cursor = page["nextCursor"].escapedText { text += "more: --cursor \(cursor)\n" }
     return text
   }
 
   /// Whether a call has ended.
   static func hasEnded(_ call: JSONValue) -> Bool {
-    ["succeeded", "failed", "cancelled"].contains(call["state"].shown)
+    ["succeeded", "failed", "cancelled"].contains(call["state"].escapedText)
   }
 }

@@ -6,7 +6,7 @@ enum CurlText {
   ///
   /// - Parameter request: The member `request` of a call.
   static func command(_ request: JSONValue) -> String {
-    let method = request["method"].shown ?? "GET"
+    let method = request["method"].escapedText ?? "GET"
     let body = request["body"].text ?? ""
     var words = ["curl", "--globoff"]
     // Of a HEAD request curl must know that no content follows.

@@ -118,7 +118,7 @@ struct BatchCommand {
   }
 
   private mutating func tell(_ item: JSONValue, of line: Int) {
-    if let id = item["call"]["id"].shown {
+    if let id = item["call"]["id"].escapedText {
       accepted += 1
       if !arguments.has("--json") { Terminal.write(id + "\n") }
     } else {
@@ -157,7 +157,9 @@ struct BatchCommand {
 
   private static func reason(_ item: JSONValue) -> String {
     let problem = item["problem"]
-    let faults = problem["errors"].elements.map { "\($0["pointer"].shown ?? "") \($0["detail"].shown ?? "")" }
-    return faults.isEmpty ? problem["detail"].shown ?? "it was refused" : faults.joined(separator: "; ")
+    let faults = problem["errors"].elements.map {
+      "\($0["pointer"].escapedText ?? "") \($0["detail"].escapedText ?? "")"
+    }
+    return faults.isEmpty ? problem["detail"].escapedText ?? "it was refused" : faults.joined(separator: "; ")
   }
 }

@@ -73,7 +73,7 @@ struct CallCommand {
   func run(_ path: String, url: String?) throws(CommandError) -> ExitCode {
     let limit = try Self.timeout(arguments)
     let accepted = try client.request("POST", path, json: try descriptor(url))
-    guard let id = accepted.json["id"].shown else {
+    guard let id = accepted.json["id"].escapedText else {
       throw CommandError(code: .unreachable, message: "\(client.base) does not answer like Redial")
     }
     if arguments.has("--no-wait") {

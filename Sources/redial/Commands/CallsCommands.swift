@@ -14,7 +14,7 @@ extension Command {
     }
     let answer = try APIClient(arguments).request("GET", "/v1/calls/\(try id(arguments))?include=request")
     let request = answer.json["request"]
-    if let time = request["erasedAt"].shown {
+    if let time = request["erasedAt"].escapedText {
       throw CommandError(code: .refused, message: "the call's content was erased \(time)")
     }
     for gap in CurlText.gaps(request) { Terminal.error(PlainText.escaped(gap) + "\n") }

@@ -87,19 +87,19 @@ enum EventsCommand {
     guard let event = try? JSONValue(parsing: data) else {
       return PlainText.escaped(String(decoding: data, as: UTF8.self))
     }
-    let type = event["type"].shown ?? "?"
-    let head = "\(event["timestamp"].shown ?? "?")  \(RedialTool.padded(type, 18))"
+    let type = event["type"].escapedText ?? "?"
+    let head = "\(event["timestamp"].escapedText ?? "?")  \(RedialTool.padded(type, 18))"
     let subject = event["data"]
-    if type == "reset" { return head + "events were missed: \(subject["reason"].shown ?? "?")" }
-    guard let id = subject["id"].shown else {
-      let until = subject["breaker"]["openUntil"].shown.map { " until \($0)" } ?? ""
-      return head + (subject["key"].shown ?? "?") + until
+    if type == "reset" { return head + "events were missed: \(subject["reason"].escapedText ?? "?")" }
+    guard let id = subject["id"].escapedText else {
+      let until = subject["breaker"]["openUntil"].escapedText.map { " until \($0)" } ?? ""
+      return head + (subject["key"].escapedText ?? "?") + until
     }
-    var line = head + "\(id)  \(subject["method"].shown ?? "") \(subject["url"].shown ?? "")"
+    var line = head + "\(id)  \(subject["method"].escapedText ?? "") \(subject["url"].escapedText ?? "")"
     let attempt = event["attempt"]
     if attempt["number"].integer != nil {
       line += "  " + CallText.line(attempt).dropLast()
-    } else if let reason = subject["failureReason"].shown {
+    } else if let reason = subject["failureReason"].escapedText {
       line += "  \(reason)"
     }
     return line

@@ -34,7 +34,7 @@ extension Command {
       return .success
     }
     let answer = (try? JSONValue(parsing: body)) ?? .null
-    if let key = answer["key"].shown {
+    if let key = answer["key"].escapedText {
       Terminal.write(key + "\n")
     } else {
       Terminal.write(KeysCommand.table(action == "list" ? answer["data"].elements : [answer]))
@@ -123,9 +123,10 @@ enum KeysCommand {
     var table = Table("key", "scopes", "quota", "namespace", "name", "")
     for key in keys {
       table.add(
-        Table.Cell(key["id"].shown), Table.Cell(key["scopes"].elements.compactMap(\.shown).joined(separator: ",")),
-        Table.Cell(key["requestsPerMinute"].integer.map { "\($0)/min" }), Table.Cell(key["namespace"].shown),
-        Table.Cell(key["name"].shown), Table.Cell(key["revokedAt"].shown.map { "revoked \($0)" }, .bad))
+        Table.Cell(key["id"].escapedText),
+        Table.Cell(key["scopes"].elements.compactMap(\.escapedText).joined(separator: ",")),
+        Table.Cell(key["requestsPerMinute"].integer.map { "\($0)/min" }), Table.Cell(key["namespace"].escapedText),
+        Table.Cell(key["name"].escapedText), Table.Cell(key["revokedAt"].escapedText.map { "revoked \($0)" }, .bad))
     }
     return table.text(none: "There is no key; `redial keys create --name NAME` makes one.")
   }

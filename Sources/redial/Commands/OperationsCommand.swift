@@ -94,7 +94,7 @@ struct OperationsCommand {
       }
     }
     let accepted = try client.request("POST", Self.path, json: try request(action, isDryRun: false))
-    guard let id = accepted.json["id"].shown else {
+    guard let id = accepted.json["id"].escapedText else {
       throw CommandError(code: .unreachable, message: "\(client.base) does not answer like Redial")
     }
     if arguments.has("--no-wait") {
@@ -180,12 +180,12 @@ struct OperationsCommand {
     let matched = answer["matched"].integer ?? 0
     let calls = "\(matched) call\(matched == 1 ? "" : "s")"
     let bound = answer["isComplete"].isTrue ? calls : "\(calls) and more"
-    return "\(answer["action"].shown ?? "") would act on \(bound)\n"
+    return "\(answer["action"].escapedText ?? "") would act on \(bound)\n"
   }
 
   private static func line(_ operation: JSONValue) -> String {
-    let state = operation["state"].shown ?? "?"
-    var text = "\(operation["id"].shown ?? "")  \(operation["action"].shown ?? "")  "
+    let state = operation["state"].escapedText ?? "?"
+    var text = "\(operation["id"].escapedText ?? "")  \(operation["action"].escapedText ?? "")  "
     text += Terminal.styled(state, Style(of: state))
     text += ": \(operation["done"].integer ?? 0) of \(operation["matched"].integer ?? 0) calls done"
     if let skipped = operation["skipped"].integer, skipped > 0 { text += ", \(skipped) skipped" }
@@ -196,9 +196,11 @@ struct OperationsCommand {
     var table = Table("operation", "action", "state", "done", "of", "by", "reason")
     for operation in answer["data"].elements {
       table.add(
-        Table.Cell(operation["id"].shown), Table.Cell(operation["action"].shown), .state(operation["state"].shown),
-        .number(operation["done"].integer), .number(operation["matched"].integer), Table.Cell(operation["by"].shown),
-        Table.Cell(operation["reason"].shown))
+        Table.Cell(operation["id"].escapedText), Table.Cell(operation["action"].escapedText),
+        .state(operation["state"].escapedText),
+        .number(operation["done"].integer), .number(operation["matched"].integer),
+        Table.Cell(operation["by"].escapedText),
+        Table.Cell(operation["reason"].escapedText))
     }
     return table.text(none: "There are no operations; `redial ops create retry` makes one.")
   }

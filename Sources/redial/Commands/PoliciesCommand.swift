@@ -48,7 +48,7 @@ struct PoliciesCommand {
       let json = try arguments.json(rest[1], of: "the policy")
       let answer = try client.request("PUT", Self.path(rest[0]), json: json, headers: try conditions())
       arguments.show(answer) {
-        "stored as \($0["name"].shown ?? "")@\($0["version"].integer ?? 0)\n" + Self.warnings($0)
+        "stored as \($0["name"].escapedText ?? "")@\($0["version"].integer ?? 0)\n" + Self.warnings($0)
       }
     case ("delete", 1):
       _ = try client.request("DELETE", Self.path(rest[0]), headers: try conditions())
@@ -73,7 +73,8 @@ struct PoliciesCommand {
     var table = Table("name", "version", "since")
     for policy in answer["data"].elements {
       table.add(
-        Table.Cell(policy["name"].shown), .number(policy["version"].integer), Table.Cell(policy["createdAt"].shown))
+        Table.Cell(policy["name"].escapedText), .number(policy["version"].integer),
+        Table.Cell(policy["createdAt"].escapedText))
     }
     return table.text(none: "No policy is stored; `redial policies put NAME JSON` stores one.")
   }
@@ -84,20 +85,23 @@ struct PoliciesCommand {
     for version in policy["versions"].elements.reversed() {
       let number = version["version"].integer
       table.add(
-        .number(number), Table.Cell(version["createdAt"].shown), Table.Cell(number == current ? "current" : "", .good))
+        .number(number), Table.Cell(version["createdAt"].escapedText),
+        Table.Cell(number == current ? "current" : "", .good))
     }
     return table.text(none: "It has no versions.")
   }
 
   private static func full(_ policy: JSONValue) -> String {
-    var text = "\(policy["name"].shown ?? "")@\(policy["version"].integer ?? 0)  \(policy["createdAt"].shown ?? "")\n"
+    var text =
+      "\(policy["name"].escapedText ?? "")@\(policy["version"].integer ?? 0)  \(policy["createdAt"].escapedText ?? "")\n"
     text += PlainText.escaped(policy["policy"].indented(), keepsLines: true) + "\n"
     return text + warnings(policy)
   }
 
   private static func warnings(_ policy: JSONValue) -> String {
     policy["warnings"].elements.map { warning in
-      Terminal.styled("warning \(warning["code"].shown ?? "")", .warning) + ": \(warning["detail"].shown ?? "")\n"
+      Terminal.styled("warning \(warning["code"].escapedText ?? "")", .warning)
+        + ": \(warning["detail"].escapedText ?? "")\n"
     }.joined()
   }
 }

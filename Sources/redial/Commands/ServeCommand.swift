@@ -51,7 +51,7 @@ extension Command {
           code: .usage, message: "--server asks a service, --store and --config read a store; give one of them")
       }
       let answer = try APIClient(arguments).request("GET", "/v1/webhook-secret")
-      guard let secret = answer.json["secret"].shown else {
+      guard let secret = answer.json["secret"].escapedText else {
         throw CommandError(code: .unreachable, message: "the service does not answer like Redial")
       }
       Terminal.write(secret + "\n")

@@ -10,10 +10,11 @@ extension Command {
         let (calls, attempts, latency) = (window["calls"], window["attempts"], window["latency"])
         let made = (attempts["succeeded"].integer ?? 0) + (attempts["failed"].integer ?? 0)
         table.add(
-          Table.Cell(window["window"].shown), .number(calls["succeeded"].integer), .number(calls["failed"].integer),
+          Table.Cell(window["window"].escapedText), .number(calls["succeeded"].integer),
+          .number(calls["failed"].integer),
           .number(calls["cancelled"].integer), Table.Cell(calls["successRate"].number.map(share) ?? "-"),
-          .number(made), Table.Cell(latency["p50"].shown ?? "-"), Table.Cell(latency["p95"].shown ?? "-"),
-          Table.Cell(latency["p99"].shown ?? "-"))
+          .number(made), Table.Cell(latency["p50"].escapedText ?? "-"), Table.Cell(latency["p95"].escapedText ?? "-"),
+          Table.Cell(latency["p99"].escapedText ?? "-"))
       }
       return table.text(none: "")
     }

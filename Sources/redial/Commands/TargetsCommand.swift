@@ -25,7 +25,9 @@ extension Command {
       Terminal.write(json: answer.body)
     } else if arguments.operands.isEmpty {
       Terminal.write(table(answer.json["data"].elements))
-      if let next = answer.json["nextCursor"].shown { Terminal.write("more: --cursor \(PlainText.escaped(next))\n") }
+      if let next = answer.json["nextCursor"].escapedText {
+        Terminal.write("more: --cursor \(PlainText.escaped(next))\n")
+      }
     } else {
       Terminal.write(table([answer.json]) + details(answer.json))
     }
@@ -66,26 +68,28 @@ extension Command {
       let latency = recent["latency"]
       text += "last \(window): \(recent["successes"].integer ?? 0) succeeded, "
       text += "\(recent["failures"].integer ?? 0) failed"
-      if let p50 = latency["p50"].shown, let p95 = latency["p95"].shown, let p99 = latency["p99"].shown {
+      if let p50 = latency["p50"].escapedText, let p95 = latency["p95"].escapedText,
+        let p99 = latency["p99"].escapedText
+      {
         text += "; p50 \(p50), p95 \(p95), p99 \(p99)"
       }
       text += "\n"
     }
-    if let drain = target["drainEstimate"].shown { text += "the due calls would take about \(drain)\n" }
-    if let pattern = target["pattern"].shown { text += "rule: \(pattern)\n" }
+    if let drain = target["drainEstimate"].escapedText { text += "the due calls would take about \(drain)\n" }
+    if let pattern = target["pattern"].escapedText { text += "rule: \(pattern)\n" }
     return text + tls(target["settings"]["tls"])
   }
 
   /// What is set about TLS, and for which origins.
   private static func tls(_ settings: JSONValue) -> String {
     var parts: [String] = []
-    if let path = settings["certificate"].shown { parts.append("certificate \(path)") }
-    if let path = settings["caFile"].shown { parts.append("issuers \(path)") }
+    if let path = settings["certificate"].escapedText { parts.append("certificate \(path)") }
+    if let path = settings["caFile"].escapedText { parts.append("issuers \(path)") }
     let pins = settings["pins"].elements.count
     if pins > 0 { parts.append("\(pins) \(pins == 1 ? "pin" : "pins")") }
-    if let version = settings["minVersion"].shown { parts.append("version \(version) or newer") }
+    if let version = settings["minVersion"].escapedText { parts.append("version \(version) or newer") }
     guard !parts.isEmpty else { return "" }
-    let origins = settings["origins"].elements.compactMap(\.shown)
+    let origins = settings["origins"].elements.compactMap(\.escapedText)
     return "TLS: \(parts.joined(separator: ", "))"
       + (origins.isEmpty ? "\n" : "; for \(origins.joined(separator: ", "))\n")
   }
@@ -93,13 +97,13 @@ extension Command {
   private static func table(_ targets: [JSONValue]) -> String {
     var table = Table("target", "breaker", "in flight", "waiting", "")
     for target in targets {
-      var state = target["tripped"].isTrue ? "held open" : target["breaker"]["state"].shown ?? "?"
+      var state = target["tripped"].isTrue ? "held open" : target["breaker"]["state"].escapedText ?? "?"
       if target["paused"].isTrue { state = "paused" }
       var more: [String] = []
-      if let until = target["breaker"]["openUntil"].shown { more.append("probes from \(until)") }
-      if let until = target["heldUntil"].shown { more.append("asked to wait until \(until)") }
+      if let until = target["breaker"]["openUntil"].escapedText { more.append("probes from \(until)") }
+      if let until = target["heldUntil"].escapedText { more.append("asked to wait until \(until)") }
       table.add(
-        Table.Cell(target["key"].shown), .state(state), .number(target["inFlight"].integer),
+        Table.Cell(target["key"].escapedText), .state(state), .number(target["inFlight"].integer),
         .number(target["waiting"].integer), Table.Cell(more.joined(separator: ", "), .soft))
     }
     return table.text(none: "No target has been called yet.")

@@ -131,10 +131,12 @@ struct WebhooksCommand {
   private static func list(_ answer: JSONValue) -> String {
     var table = Table("endpoint", "state", "events", "url", "")
     for endpoint in answer["data"].elements {
-      let failing = endpoint["failingSince"].shown.map { "fails since \($0)" } ?? endpoint["description"].shown
+      let failing =
+        endpoint["failingSince"].escapedText.map { "fails since \($0)" } ?? endpoint["description"].escapedText
       table.add(
-        Table.Cell(endpoint["id"].shown), .state(state(endpoint)), .number(endpoint["events"].elements.count),
-        Table.Cell(endpoint["url"].shown), Table.Cell(failing, endpoint["failingSince"].shown == nil ? .soft : .bad))
+        Table.Cell(endpoint["id"].escapedText), .state(state(endpoint)), .number(endpoint["events"].elements.count),
+        Table.Cell(endpoint["url"].escapedText),
+        Table.Cell(failing, endpoint["failingSince"].escapedText == nil ? .soft : .bad))
     }
     return table.text(none: "No endpoint is registered; `redial webhooks create URL` registers one.")
   }
@@ -142,21 +144,21 @@ struct WebhooksCommand {
   private static func full(_ endpoint: JSONValue) -> String {
     let state = state(endpoint)
     var text =
-      "\(endpoint["id"].shown ?? "")  \(Terminal.styled(state, Style(of: state)))  \(endpoint["url"].shown ?? "")\n"
+      "\(endpoint["id"].escapedText ?? "")  \(Terminal.styled(state, Style(of: state)))  \(endpoint["url"].escapedText ?? "")\n"
     func add(_ name: String, _ value: String?) {
       if let value, !value.isEmpty { text += "  \(Terminal.styled(RedialTool.padded(name, 13), .soft))\(value)\n" }
     }
-    add("description", endpoint["description"].shown)
-    add("events", endpoint["events"].elements.compactMap(\.shown).joined(separator: ", "))
-    add("targets", endpoint["targets"].elements.compactMap(\.shown).joined(separator: ", "))
-    add("because", endpoint["disabledReason"].shown)
-    add("disabled at", endpoint["disabledAt"].shown)
-    add("fails since", endpoint["failingSince"].shown)
+    add("description", endpoint["description"].escapedText)
+    add("events", endpoint["events"].elements.compactMap(\.escapedText).joined(separator: ", "))
+    add("targets", endpoint["targets"].elements.compactMap(\.escapedText).joined(separator: ", "))
+    add("because", endpoint["disabledReason"].escapedText)
+    add("disabled at", endpoint["disabledAt"].escapedText)
+    add("fails since", endpoint["failingSince"].escapedText)
     for secret in endpoint["secrets"].elements {
-      let until = secret["expiresAt"].shown.map { ", signs until \($0)" } ?? ""
-      add("secret", "\(secret["id"].shown ?? "") of \(secret["createdAt"].shown ?? "")\(until)")
+      let until = secret["expiresAt"].escapedText.map { ", signs until \($0)" } ?? ""
+      add("secret", "\(secret["id"].escapedText ?? "") of \(secret["createdAt"].escapedText ?? "")\(until)")
     }
-    if let secret = endpoint["secret"].shown { text += "The new secret, which is not shown again:\n\(secret)\n" }
+    if let secret = endpoint["secret"].escapedText { text += "The new secret, which is not shown again:\n\(secret)\n" }
     return text
   }
 }

@@ -44,7 +44,8 @@ struct BackoffSeedTests {
     }
   }
 
-  @Test("the exponential backoff has five parameters with the defaults of Google's Java client, and each can be changed")
+  @Test(
+    "the exponential backoff has five parameters with the defaults of Google's Java client, and each can be changed")
   func e5() {
     #expect(Backoff.exponential() == Backoff())
     let policy = RetryPolicy()

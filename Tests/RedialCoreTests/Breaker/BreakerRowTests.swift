@@ -31,7 +31,9 @@ struct BreakerRowTests {
     #expect(breaker.acquire(at: Self.start) == .rejected(until: Self.start + .seconds(10)))
   }
 
-  @Test("is half-open after the reset timeout: one probe passes, its success closes the breaker, its failure opens it again")
+  @Test(
+    "is half-open after the reset timeout: one probe passes, its success closes the breaker, its failure opens it again"
+  )
   func c4() throws {
     for success in [true, false] {
       var breaker = Breaker(settings: .fe9lix)

@@ -162,7 +162,8 @@ struct RetryNowTests {
     }
   }
 
-  @Test("if many threads replace the helpers of a wait, one set remains, and each is set up and torn down equally often")
+  @Test(
+    "if many threads replace the helpers of a wait, one set remains, and each is set up and torn down equally often")
   func replacementRace() {
     for round in 0..<500 {
       let helpers = (0..<6).map { _ in HelperProbe() }

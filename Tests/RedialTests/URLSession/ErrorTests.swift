@@ -138,7 +138,8 @@ struct ErrorTests {
   }
 
   @Test(
-    "204, 304 and responses to HEAD do not count as empty responses", arguments: [("GET", 204), ("GET", 304), ("HEAD", 200)])
+    "204, 304 and responses to HEAD do not count as empty responses",
+    arguments: [("GET", 204), ("GET", 304), ("HEAD", 200)])
   func naturallyEmpty(_ method: String, _ status: Int) async throws {
     let server = try LocalServer(.status(status, [], "not sent"))
     let options = calls.options { $0.allowNoData = false }

@@ -2,7 +2,7 @@ import RedialModel
 
 extension JSONValue {
   /// The text, to be shown to people on one line.
-  var shown: String? { text.map { PlainText.escaped($0) } }
+  var escapedText: String? { text.map { PlainText.escaped($0) } }
 }
 
 extension Terminal {
