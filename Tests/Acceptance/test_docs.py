@@ -139,6 +139,34 @@ def test_what_the_pages_name_is_there():
             assert (ROOT / path).exists(), (page.name, path)
 
 
+def swift_tests():
+    """The Swift files with tests, each with the texts in its quotes."""
+    return [(file, file.read_text()) for file in sorted((ROOT / "Tests").rglob("*.swift"))]
+
+
+def test_each_row_of_the_older_systems_leads_to_tests():
+    rows = re.findall(r"^\| ([A-Z]\d+|[A-Za-z]*) ?\| .+? \| (`.*) \|$", (ROOT / "docs/ancestors.md").read_text(), re.M)
+    codes = [row for row, _ in rows if re.fullmatch(r"[A-Z]\d+", row)]
+    counts = {"E": 12, "R": 9, "C": 7, "A": 10}
+    assert codes == [f"{letter}{number}" for letter, count in counts.items() for number in range(1, count + 1)]
+    assert len(rows) >= len(codes) + 17
+    files = swift_tests()
+    for row, cell in rows:
+        shown_by = re.findall(r'`(\w+)`: ("[^"]*"(?:; "[^"]*")*)', cell)
+        assert "; ".join(f"`{name}`: {tests}" for name, tests in shown_by) == cell, row
+        for name, tests in shown_by:
+            code = "".join(text for file, text in files if file.stem == name)
+            for test in re.findall(r'"([^"]*)"', tests):
+                assert re.search(r"@Test\(\s*" + re.escape(f'"{test}"'), code), (row, name, test)
+
+
+def test_no_test_is_named_for_a_row():
+    named = [(file.name, name) for file, text in swift_tests()
+             for name in re.findall(r'@(?:Test|Suite)\(\s*"([^"]*)"', text)]
+    assert len(named) > 1000
+    assert [entry for entry in named if re.match(r"[ERCA]\d+\b", entry[1])] == []
+
+
 def schema(database):
     """Name, kind and text of everything in a database's schema."""
     rows = database.execute("SELECT name, type, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
