@@ -1,6 +1,6 @@
 /// The byte classes of the HTTP grammar.
 ///
-/// The 128-bit sets are written as two words, one bit a character, so that a test is a shift and a mask.
+/// The 128-bit sets are written as two words with one bit per character, so a test is a shift and a mask.
 enum ASCII {
   static let tab: UInt8 = 0x09
   static let lineFeed: UInt8 = 0x0A
@@ -18,7 +18,7 @@ enum ASCII {
     contains(byte, low: 0x03ff_6cfa_0000_0000, high: 0x57ff_ffff_c7ff_fffe)
   }
 
-  /// A byte of `uri-host [":" port]`, RFC 3986 section 3.2.2; the comma is left out, because a recipient that joins
+  /// A byte of `uri-host [":" port]`, RFC 3986 section 3.2.2. The comma is excluded, because a recipient that joins
   /// repeated fields would produce one.
   @inline(__always)
   static func isHost(_ byte: UInt8) -> Bool {
@@ -37,7 +37,7 @@ enum ASCII {
   @inline(__always)
   static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
 
-  /// A byte that a field value may hold, RFC 9110 section 5.5.
+  /// A byte that a field value may contain, RFC 9110 section 5.5.
   @inline(__always)
   static func isFieldValue(_ byte: UInt8) -> Bool { (byte >= 0x20 && byte != 0x7F) || byte == tab }
 

@@ -1,19 +1,19 @@
-/// Weighs the codings that a client names in `Accept-Encoding`, RFC 9110 section 12.5.3.
+/// Compares the codings that a client lists in `Accept-Encoding`, RFC 9110 section 12.5.3.
 struct AcceptEncoding: Equatable {
-  /// In which form the client wants its answer.
+  /// The form in which the client wants its answer.
   enum Preference: UInt8, Equatable {
     case identity
     case gzip
-    /// It refuses what is not coded.
+    /// The client refuses an answer without coding.
     case gzipOnly
   }
 
-  /// Weights in thousandths; nil for a coding that is not named.
+  /// Weights in thousandths; nil for a coding that is not listed.
   private var gzip: Int?
   private var identity: Int?
   private var others: Int?
 
-  /// Looks at one field; several are one list.
+  /// Reads one field; several fields form one list.
   mutating func note(_ value: UnsafePointer<UInt8>, _ count: Int) {
     var index = 0
     while let element = Framing.element(value, count, &index) {
@@ -22,7 +22,7 @@ struct AcceptEncoding: Equatable {
       let weight = Self.weight(value, from: nameEnd, to: element.upperBound)
       while nameEnd > element.lowerBound, ASCII.isBlank(value[nameEnd - 1]) { nameEnd -= 1 }
       let (name, length) = (value + element.lowerBound, nameEnd - element.lowerBound)
-      // Of a coding that is named twice the lesser weight holds.
+      // If a coding is listed twice, the lower weight counts.
       if ASCII.equal(name, length, "gzip") || ASCII.equal(name, length, "x-gzip") {
         gzip = min(gzip ?? weight, weight)
       } else if ASCII.equal(name, length, "identity") {
@@ -33,8 +33,8 @@ struct AcceptEncoding: Equatable {
     }
   }
 
-  /// The result of all fields together. `*` stands for every coding that is not named. A client that accepts neither
-  /// form gets the plain one, as RFC 9110 section 12.4.1 allows: an answer that it may understand says more than a
+  /// The result of all fields together. `*` stands for every coding that is not listed. A client that accepts neither
+  /// form gets the plain one, as RFC 9110 section 12.4.1 allows: an answer that it may understand is more useful than a
   /// 406.
   var preference: Preference {
     let gzip = gzip ?? others ?? 0
@@ -42,8 +42,8 @@ struct AcceptEncoding: Equatable {
     return (identity ?? others) == 0 ? .gzipOnly : .gzip
   }
 
-  /// The weight `OWS ";" OWS "q=" qvalue` of RFC 9110 section 12.4.2 in thousandths; 1000 without one, and 0 for one
-  /// that cannot be read: no client is sent a coding for a guess.
+  /// The weight `OWS ";" OWS "q=" qvalue` of RFC 9110 section 12.4.2 in thousandths: 1000 without one, and 0 for a
+  /// weight that is not valid, because no coding is sent on a guess.
   private static func weight(_ value: UnsafePointer<UInt8>, from start: Int, to end: Int) -> Int {
     guard start < end else { return 1000 }
     var index = start + 1

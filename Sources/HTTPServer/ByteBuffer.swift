@@ -1,16 +1,16 @@
 import Glibc
 
-/// Bytes that are appended at one end and dropped at the other. Empty, it owns no memory until it is used.
+/// Bytes that are appended at one end and removed at the other. An empty buffer owns no memory until it is used.
 ///
-/// Sound: the memory is reached only through this type, which cannot be copied, and the caller keeps no pointer into
-/// it over a call that changes the buffer.
+/// Sound: only this type, which cannot be copied, reaches the memory, and the caller keeps no pointer into it over a
+/// call that changes the buffer.
 struct ByteBuffer: ~Copyable {
   private var base: UnsafeMutablePointer<UInt8>?
   private var capacity = 0
   private var start = 0
   private var end = 0
 
-  /// The first allocation: what a slow sender costs while a few of its bytes are there.
+  /// The first allocation. A slow sender costs this much after its first bytes.
   private static let initialCapacity = 128
 
   init() {}
@@ -19,14 +19,15 @@ struct ByteBuffer: ~Copyable {
 
   var count: Int { end - start }
   var isEmpty: Bool { end == start }
-  /// The first byte; nil if nothing was ever reserved.
+  /// The first byte; nil if no memory was reserved yet.
   var bytes: UnsafeMutablePointer<UInt8>? { base.map { $0 + start } }
 
-  /// Makes room for `count` more bytes and answers where they go.
+  /// Makes room for `count` more bytes and returns the address for them.
   mutating func reserve(_ count: Int) -> UnsafeMutablePointer<UInt8> {
     if let base, capacity - end >= count { return base + end }
     let held = end - start
-    // Moving pays only if at least as much was dropped as is held; else the same bytes would move again and again.
+    // Moving pays only if at least as many bytes were removed as are left; otherwise the same bytes would move again
+    // and again.
     if let base, capacity - held >= count, start >= held {
       memmove(base, base + start, held)
       (start, end) = (0, held)
@@ -48,7 +49,7 @@ struct ByteBuffer: ~Copyable {
   /// How many bytes fit without an allocation.
   var spareCapacity: Int { capacity - end }
 
-  /// Takes over bytes that were written where `reserve` said.
+  /// Adds bytes that were written at the address that `reserve` returned.
   mutating func commit(_ count: Int) { end += count }
 
   mutating func append(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
@@ -56,7 +57,7 @@ struct ByteBuffer: ~Copyable {
     end += count
   }
 
-  /// Keeps a range of what is held.
+  /// Keeps only a range of the bytes.
   mutating func keep(_ range: Range<Int>) {
     (start, end) = (start + range.lowerBound, start + range.upperBound)
     if start == end { (start, end) = (0, 0) }
@@ -64,7 +65,7 @@ struct ByteBuffer: ~Copyable {
 
   mutating func dropFirst(_ count: Int) { keep(count..<self.count) }
 
-  /// Forgets what is held, and gives memory beyond `kept` bytes back.
+  /// Removes all bytes, and frees memory beyond `kept` bytes.
   mutating func removeAll(keepingAtMost kept: Int) {
     (start, end) = (0, 0)
     if capacity > kept {

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Decodes the chunked transfer coding (RFC 9112 section 7.1) in place: the data moves to the front of the buffer over
-/// the framing that surrounded it. Extensions and trailers are checked, bounded and dropped.
+/// Decodes the chunked transfer coding (RFC 9112 section 7.1) in place: the data moves to the front of the buffer, over
+/// the framing. Extensions and trailers are checked, limited and dropped.
 struct ChunkedDecoder: Equatable {
-  /// Where in the grammar the next byte falls. The comment names the successors.
+  /// The position in the grammar of the next byte. The comment of each state lists its successors.
   private enum State: Equatable {
     /// size, afterSize, extensions, sizeEnd
     case size
@@ -27,26 +27,26 @@ struct ChunkedDecoder: Equatable {
     case trailerValue
     /// trailerStart
     case trailerLineFeed
-    /// Whole.
+    /// The body is complete.
     case finalLineFeed
   }
 
   private var state = State.size
   private var digits = 0
-  /// Of the chunk at hand, what is still to come.
+  /// Bytes of the current chunk that have not arrived.
   private var remaining = 0
   private var extensionBytes = 0
   private var trailerBytes = 0
   private var trailerCount = 0
-  /// Bytes of body so far.
+  /// Bytes of the body so far.
   private(set) var decodedCount = 0
 
   /// Decodes `buffer[source..<end]` to `buffer[destination…]`.
   ///
   /// - Parameters:
-  ///   - source: Where the coded bytes start; afterwards the first byte that was not used.
-  ///   - destination: Where the data goes; afterwards its end. Never beyond `source`.
-  /// - Returns: Whether the body is whole.
+  ///   - source: Start of the coded bytes; afterwards the first unused byte.
+  ///   - destination: Start of the data; afterwards its end. Never beyond `source`.
+  /// - Returns: Whether the body is complete.
   mutating func decode(
     _ buffer: UnsafeMutablePointer<UInt8>, from source: inout Int, to destination: inout Int, end: Int,
     _ limits: ParserLimits
@@ -69,7 +69,7 @@ struct ChunkedDecoder: Equatable {
     return false
   }
 
-  /// Takes one byte of framing; true after the last.
+  /// Reads one byte of framing; true after the last.
   private mutating func accept(_ byte: UInt8, _ limits: ParserLimits) throws(ProtocolError) -> Bool {
     switch state {
     case .size, .afterSize, .extensions, .sizeEnd: try acceptSizeLine(byte, limits)
@@ -95,7 +95,7 @@ struct ChunkedDecoder: Equatable {
       if let value = ASCII.hexadecimalValue(byte) {
         digits += 1
         guard digits <= 16 else { throw .badRequest("A chunk size has too many digits.") }
-        // No overflow: what was accepted so far is within the bound of the body.
+        // No overflow: the accepted bytes are within the limit of the body.
         guard remaining <= (Int.max - value) / 16 else { throw .bodyTooLarge }
         remaining = remaining * 16 + value
         guard remaining <= limits.maxBodyBytes - decodedCount else { throw .bodyTooLarge }
@@ -128,7 +128,7 @@ struct ChunkedDecoder: Equatable {
     }
   }
 
-  /// Extensions are bounded over the whole body, so that none is carried by megabytes of them.
+  /// Extensions are limited over the whole body, so that no body contains megabytes of them.
   private mutating func countExtension(_ limits: ParserLimits) throws(ProtocolError) {
     extensionBytes += 1
     guard extensionBytes <= limits.maxHeaderBytes else { throw .badRequest("The chunk extensions are too long.") }

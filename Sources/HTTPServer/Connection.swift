@@ -1,60 +1,60 @@
-/// One connection, owned by the loop that accepted it and touched on that loop's thread only.
+/// One connection. The loop that accepted it owns it and uses it only on its own thread.
 final class Connection {
-  /// How far the request at hand is. The comment names the successors.
+  /// The state of the current request. The comment of each state lists its successors.
   enum Phase {
     /// Requests are awaited and parsed: handling, closing, closed
     case reading
-    /// The handler has a request, of which more of the body may be to come, and owes the answer: streaming, reading,
-    /// closing, aborting, closed
+    /// The handler has a request and has not answered it; more of the body may follow: streaming, reading, closing,
+    /// aborting, closed
     case handling
     /// The answer has begun, and is written in pieces: reading, closing, aborting, closed
     case streaming
-    /// The last answer is on its way out: lingering, closed
+    /// The last answer is being sent: lingering, closed
     case closing
-    /// The handler wants a reset: closed
+    /// The handler requested a reset: closed
     case aborting
-    /// Our side is shut; what comes is thrown away until the peer shuts its own: closed
+    /// Our side is shut; received bytes are dropped until the peer shuts its side: closed
     case lingering
     case closed
   }
 
   let descriptor: Int32
   let slot: Int
-  /// Tells this connection from earlier ones of its slot in events that were already fetched.
+  /// Distinguishes this connection from earlier ones in its slot, for events that were already fetched.
   let generation: UInt32
 
   var phase = Phase.reading
-  // No two accesses to one of these can overlap, for the reason that is given for the loop's own buffers.
+  // No two accesses to one of these can overlap, for the reason given for the loop's own buffers.
   @exclusivity(unchecked) var parser = RequestParser(announcesBodies: true)
-  /// What arrived and is not yet used. Empty, and without memory, while whole requests arrive.
+  /// Received bytes that are not yet used. It is empty and without memory while whole requests arrive.
   @exclusivity(unchecked) var input = ByteBuffer()
-  /// What the socket did not take at once.
+  /// Bytes that the socket did not accept at once.
   @exclusivity(unchecked) var output = ByteBuffer()
-  /// Bytes that the kernel held for the peer when the write deadline was last set.
+  /// Bytes in the kernel's send buffer when the write deadline was last set.
   var unacknowledged: Int32 = 0
 
-  /// The serial of the request that the handler has; 0 without one.
+  /// The serial of the request that the handler has; 0 without a request.
   var serial: UInt64 = 0
-  /// Of that request: how it is to be answered.
+  /// How that request is to be answered.
   var isHead = false
   var keepsAlive = false
   var minorVersion: UInt8 = 1
   var codingPreference = AcceptEncoding.Preference.identity
-  /// Of that request: its body goes on, and is not collected. Its end has to come before another request can.
+  /// The body of that request is still arriving and is not collected. It must end before the next request.
   var isBodyDue = false
-  /// Of that request: what most do without.
+  /// Parts that only some requests need.
   var exchange: Exchange?
 
-  /// It was accepted beyond the limit, only to be refused.
+  /// The connection was accepted beyond the limit, only to be refused.
   var isSurplus = false
-  /// The peer sends nothing more. It may still read.
+  /// The peer has ended its side. It may still read.
   var hasEnded = false
-  /// The client that waits for the current request has been informed of that.
+  /// The handler of the current request was notified that its client has ended its side.
   var isEndReported = false
-  /// The epoll events that are asked for.
+  /// The epoll events that are watched.
   var interest: UInt32 = 0
   var answeredCount = 0
-  /// The request, counted as in `answeredCount`, that the header or body deadline belongs to.
+  /// The request, counted as in `answeredCount`, to which the header or body deadline belongs.
   var timedRequest = 0
 
   init(descriptor: Int32, slot: Int, generation: UInt32) {
@@ -63,25 +63,25 @@ final class Connection {
     self.generation = generation
   }
 
-  /// Requests may be passed to the handler: it has none, and the peer reads its answers.
+  /// Whether requests may be passed to the handler: it has none, and the peer reads its answers.
   var canAdvance: Bool { phase == .reading && output.isEmpty }
 
-  /// The next bytes belong to a body whose receiver wants them.
+  /// Whether the next bytes belong to a body whose receiver wants them.
   var receivesBody: Bool {
     guard isBodyDue, phase == .handling || phase == .streaming, let exchange else { return false }
     return exchange.receiver != nil && !exchange.isPaused
   }
 
-  /// Bytes that come can be used at once.
+  /// Whether received bytes can be used at once.
   var canUseInput: Bool { canAdvance || receivesBody }
 
-  /// Between two requests.
+  /// Whether the connection is between two requests.
   var isIdle: Bool { canAdvance && input.isEmpty && parser.isAtStart }
 
-  /// What identifies it in an epoll event.
+  /// Identifies the connection in an epoll event.
   var tag: UInt64 { UInt64(generation) << 32 | UInt64(slot) }
 
-  /// What only some requests need, made for the one at hand.
+  /// The parts that only some requests need, created for the current one.
   func requireExchange() -> Exchange {
     if let exchange { return exchange }
     let fresh = Exchange()

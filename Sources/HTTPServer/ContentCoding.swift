@@ -1,20 +1,20 @@
-/// What `Content-Encoding` says of a request's body, RFC 9110 section 8.4.
+/// The coding of a request's body, from `Content-Encoding`, RFC 9110 section 8.4.
 enum ContentCoding: UInt8, Equatable {
   /// There is no such field.
   case absent
-  /// It names nothing that has to be undone.
+  /// The field lists no coding that has to be decoded.
   case identity
   /// `gzip` or its old name `x-gzip`, RFC 9110 section 8.4.1.3.
   case gzip
   /// The zlib format, RFC 9110 section 8.4.1.2.
   case deflate
-  /// Another coding, or more than one.
+  /// Another coding, or several.
   case unsupported
 
-  /// The codings that are understood, as `Accept-Encoding` tells them.
+  /// The codings that are supported, as a value of `Accept-Encoding`.
   static let understood = "gzip, deflate"
 
-  /// Looks at one field; several are one list (RFC 9110 section 5.3), whose empty elements count for nothing.
+  /// Reads one field; several fields form one list (RFC 9110 section 5.3), whose empty elements are ignored.
   mutating func note(_ value: UnsafePointer<UInt8>, _ count: Int) {
     if self == .absent { self = .identity }
     var index = 0

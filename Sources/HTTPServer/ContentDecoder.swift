@@ -1,21 +1,21 @@
 import CZlib
 
-/// Undoes the content coding of request bodies, one after another, with one zlib stream that is reset in between.
+/// Decodes the content coding of request bodies with one zlib stream, which is reset between bodies.
 ///
-/// Sound: zlib's state points back at its `z_stream`, so the stream has an address of its own, which this type, which
-/// cannot be copied, alone reaches and frees. What it lends to zlib is valid for the call of `inflate` and is not
-/// followed after it: each call is given its pointers anew.
+/// Sound: zlib's state points back at its `z_stream`, so the stream has an address of its own. Only this type, which
+/// cannot be copied, reaches and frees it. zlib uses the pointers to input and output only during a call of `inflate`:
+/// each call gets new ones.
 struct ContentDecoder: ~Copyable {
   /// The gzip format with its header and checksum, and a window of 32 KiB (zlib.h, "inflateInit2").
   private static let gzipWindow: Int32 = 31
-  /// The zlib format, alike.
+  /// The zlib format, with the same window.
   private static let zlibWindow: Int32 = 15
-  /// How much room is made at a time.
+  /// How many bytes of output are reserved at a time.
   private static let stepBytes = 16 * 1024
 
   private let limits: ContentLimits
   private let stream: UnsafeMutablePointer<z_stream>
-  /// zlib's own memory is taken for the first coded body.
+  /// zlib's own memory is allocated for the first coded body.
   private var isReady = false
 
   init(limits: ContentLimits) {
@@ -29,10 +29,10 @@ struct ContentDecoder: ~Copyable {
     stream.deallocate()
   }
 
-  /// Inflates a whole body into `output`, which is empty before. No more than the bound and one byte is ever written.
+  /// Inflates a whole body into `output`, which must be empty. It never writes more than the limit and one byte.
   ///
-  /// - Throws: 413 beyond the bound of the size or of the ratio, 400 for a body that is damaged, cut off or followed by
-  ///   something, 415 for a coding that is not understood; what `output` holds then is of no use.
+  /// - Throws: 413 beyond the limit of the size or of the ratio; 400 for a body that is damaged, incomplete or followed
+  ///   by other bytes; 415 for an unsupported coding. `output` must not be used then.
   mutating func decode(
     _ body: UnsafeRawBufferPointer, _ coding: ContentCoding, into output: inout ByteBuffer
   ) throws(ProtocolError) {
@@ -54,7 +54,7 @@ struct ContentDecoder: ~Copyable {
         // RFC 1952 section 2.2: a gzip file is a series of members.
         guard coding == .gzip, rest[0] == 0x1F else { throw .badRequest("Something follows the compressed body.") }
         guard inflateReset(stream) == Z_OK else { throw .noMemory }
-      // No progress although there is room: the input is at its end, and the coded data is not.
+      // No progress although there is room: the input has ended before the coded data.
       case Z_BUF_ERROR: throw .badRequest("The compressed body is cut off.")
       case Z_MEM_ERROR: throw .noMemory
       default: throw .badRequest("The compressed body is damaged, or not of the coding that Content-Encoding names.")
@@ -68,7 +68,7 @@ struct ContentDecoder: ~Copyable {
     isReady = true
   }
 
-  /// Calls zlib once, and counts what it took and gave.
+  /// Calls zlib once, and counts the bytes that it read and wrote.
   private func step(
     _ rest: inout UnsafeRawBufferPointer, _ target: UnsafeMutablePointer<UInt8>, _ room: Int,
     _ output: inout ByteBuffer

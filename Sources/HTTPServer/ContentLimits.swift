@@ -4,7 +4,7 @@ struct ContentLimits: Equatable {
   var maxInflationRatio = 100
   var inflationFloorBytes = 64 * 1024
 
-  /// How large a body may be that came as so many bytes.
+  /// The maximum size of a body that arrived with that many bytes.
   func bound(of codedBytes: Int) -> Int {
     let (product, overflow) = codedBytes.multipliedReportingOverflow(by: maxInflationRatio)
     return min(maxBodyBytes, max(inflationFloorBytes, overflow ? .max : product))

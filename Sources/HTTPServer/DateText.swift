@@ -1,12 +1,12 @@
 import Glibc
 
-/// The `Date` field line (RFC 9110 section 6.6.1), made anew once a second, and behind it the lines that every answer has.
+/// The `Date` field line (RFC 9110 section 6.6.1), updated once a second, followed by the lines that every answer has.
 struct DateText {
   private(set) var line: [UInt8] = []
   private var second = Int.min
   private let commonLines: [UInt8]
 
-  /// - Parameter commonHeaders: Fields that every answer has. One whose name or value cannot be sent is left out.
+  /// - Parameter commonHeaders: Fields of every answer. A field with an invalid name or value is left out.
   init(commonHeaders: [HTTPHeader] = []) {
     commonLines = commonHeaders.flatMap { header -> [UInt8] in
       let isSendable =
@@ -16,7 +16,7 @@ struct DateText {
     }
   }
 
-  /// Brings the line up to the wall clock.
+  /// Updates the line to the wall clock.
   mutating func refresh() {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME_COARSE, &time)

@@ -1,15 +1,15 @@
-/// What a connection waits for, each with one duration for all connections.
+/// The waits of connections that have one duration for all connections.
 enum DeadlineKind: UInt8, CaseIterable {
   case idle, header, body, piece, write, linger
   /// The first byte of a new connection.
   case first
-  /// The request of a connection beyond the bound.
+  /// The request of a connection beyond the limit.
   case surplus
-  /// The end of a connection beyond the bound that has been refused.
+  /// The end of a connection beyond the limit that has been refused.
   case surplusLinger
 }
 
-/// When each connection's wait ends. As all waits of a kind last equally long, a list a kind, appended at its end, is
+/// When each connection's wait ends. All waits of a kind last equally long, so a list per kind, appended at its end, is
 /// ordered by deadline: setting, clearing and finding the next are O(1).
 struct DeadlineLists {
   private struct Link {
@@ -32,10 +32,10 @@ struct DeadlineLists {
     tails = heads
   }
 
-  /// What a slot waits for.
+  /// The kind of wait of a slot.
   func kind(_ slot: Int) -> DeadlineKind? { slot < links.count ? links[slot].kind : nil }
 
-  /// Starts a wait, in place of the one that the slot is in.
+  /// Starts a wait, in place of the slot's current one.
   mutating func set(_ slot: Int, _ kind: DeadlineKind, now: UInt64) {
     clear(slot)
     while links.count <= slot { links.append(Link()) }
@@ -60,13 +60,13 @@ struct DeadlineLists {
     return head < 0 ? nil : Int(head)
   }
 
-  /// How long a slot has waited, in milliseconds; nil when it does not wait.
+  /// How long a slot has waited, in milliseconds; nil if it does not wait.
   func waited(_ slot: Int, now: UInt64) -> UInt64? {
     guard slot < links.count, let kind = links[slot].kind else { return nil }
     return now &+ milliseconds[Int(kind.rawValue)] &- links[slot].deadline
   }
 
-  /// A slot whose wait has ended, still in its list.
+  /// A slot whose wait has ended but which is still in its list.
   func expired(now: UInt64) -> (slot: Int, kind: DeadlineKind)? {
     for kind in DeadlineKind.allCases {
       let head = heads[Int(kind.rawValue)]
@@ -75,7 +75,7 @@ struct DeadlineLists {
     return nil
   }
 
-  /// The earliest deadline; nil when nobody waits.
+  /// The earliest deadline; nil if no slot waits.
   var next: UInt64? {
     var earliest: UInt64?
     for head in heads where head >= 0 { earliest = min(earliest ?? .max, links[Int(head)].deadline) }

@@ -2,38 +2,39 @@ import CLinux
 import Glibc
 
 extension EventLoop {
-  /// How many connections are taken in one turn, so that those that exist are not kept waiting.
+  /// Connections that are accepted in one iteration, so that existing ones do not wait long.
   private static let acceptsATurn = 64
-  /// How long accepting rests when there are no descriptors, in milliseconds: the listener stays readable, and asking
-  /// again at once would spin.
+  /// How long accepting pauses when there are no file descriptors, in milliseconds. The listener stays readable, so
+  /// trying again at once would spin.
   private static let acceptPause: UInt64 = 100
 
-  /// How long a new connection that sends nothing is spared while others could give way, in milliseconds: its request may
-  /// be on its way.
+  /// How long a new connection that sends nothing is kept while another could be closed in its place, in milliseconds:
+  /// its request may be on its way.
   private static let silentGrace: UInt64 = 500
 
-  /// How many times a drain takes connections, ``acceptsATurn`` at a time, before it closes the listeners: as many as a
-  /// full backlog holds. Clients that connect without end do not keep it from ending.
+  /// How often a drain accepts connections, ``acceptsATurn`` at a time, before it closes the listeners: enough for a
+  /// full backlog. Clients that keep connecting cannot prevent its end.
   private static let acceptsOfDrain = 64
 
-  /// How long a drain waits for the first request of a connection, in milliseconds: its client was let in, and may
-  /// have it on its way.
+  /// How long a drain waits for the first request of a connection, in milliseconds: the client was accepted, and its
+  /// request may be on its way.
   private static let firstRequestGrace: UInt64 = 500
 
-  /// What taking connections from a listener came to.
+  /// The result of accepting connections from a listener.
   private enum Taking {
-    /// None is left.
+    /// No connection is left.
     case all
-    /// There may be more.
+    /// There may be more connections.
     case some
-    /// No more can be had now.
+    /// No connection can be accepted now.
     case rests
   }
 
-  /// Takes new connections. At the bound, one that is idle or has sent nothing yet gives way. With none of those, some are
-  /// taken to be refused, and of these the oldest is refused at once when there are too many.
+  /// Accepts new connections. At the limit, a connection that is idle or has sent nothing yet is closed for each.
+  /// Without such a connection, some are accepted to be refused; if these are too many, the oldest of them is refused
+  /// at once.
   ///
-  /// - Returns: Whether there may be more.
+  /// - Returns: Whether there may be more connections.
   @discardableResult
   func acceptConnections() -> Bool {
     var isMore = false
@@ -64,55 +65,55 @@ extension EventLoop {
       case EMFILE, ENFILE, ENOBUFS, ENOMEM:
         acceptsAgainAt = now + Self.acceptPause
         return .rests
-      // The connection has failed before it was taken (accept(2), "Error handling"): the next may be well.
+      // The connection has failed before it was accepted (accept(2), "Error handling"); the next one may work.
       default: continue
       }
     }
     return .some
   }
 
-  /// Whether another connection is within the bound.
+  /// Whether another connection is within the limit.
   private var hasRoom: Bool { connectionCount - surplusCount < maxConnections }
 
-  /// Whether a connection beyond the bound is taken to be refused; what comes to a socket that loops share, another loop
-  /// may have room for.
+  /// Whether a connection beyond the limit is accepted to be refused. If loops share the socket, another loop may have
+  /// a free slot.
   private var takesSurplus: Bool { surplusCount < maxSurplus && sharers.isEmpty }
 
-  /// Brings the new connection, which has come for sure, within the bound, if one gives way.
+  /// Closes another connection, if possible, so that the new one, which is certain to exist, is within the limit.
   private func makeRoom() {
     guard !hasRoom, let connection = yielding() else { return }
     close(connection)
   }
 
-  /// The connection that gives way to a new one: of those that have sent nothing since they came the oldest, unless it is
-  /// new itself; else the one that is idle longest; else the oldest that has sent nothing.
+  /// The connection to close for a new one: the oldest that has never sent anything, unless it is new itself; else the
+  /// one that is idle longest; else the oldest that has sent nothing.
   private func yielding() -> Connection? {
     let silent = longest(.first)
     if let silent, deadlines.waited(silent.slot, now: now) ?? 0 >= Self.silentGrace { return silent }
     return longest(.idle) ?? silent
   }
 
-  /// The connection that has been in that list longest and has no bytes waiting. Closing one whose next request is
+  /// The connection that has been in that list longest and has no unread bytes. Closing one whose next request is
   /// already in the kernel would reset it, and its client could not know whether the request was performed.
   private func longest(_ kind: DeadlineKind) -> Connection? {
     while let slot = deadlines.first(kind), let connection = connections[slot] {
       var byte: UInt8 = 0
       if recv(connection.descriptor, &byte, 1, Int32(MSG_PEEK)) <= 0 { return connection }
-      // It does not wait any more; the right deadline is set when its request is read, which is about to be.
+      // It does not wait any more. Its deadline is set when its request is read, which happens next.
       deadlines.set(slot, .header, now: now)
     }
     return nil
   }
 
-  /// Of the connections beyond the bound, the one that ends first: the oldest that has been refused, else the oldest that
-  /// has sent no whole request. Nil when none is beyond the bound.
+  /// Of the connections beyond the limit, the one to end first: the oldest that has been refused, else the oldest that
+  /// has sent no whole request. Nil if none is beyond the limit.
   private func oldestSurplus() -> Connection? {
     guard let slot = deadlines.first(.surplusLinger) ?? deadlines.first(.surplus) else { return nil }
     return connections[slot]
   }
 
-  /// Makes room among the connections beyond the limit. One that has not been refused yet is refused now, without
-  /// reading its request: all places are taken by busy connections.
+  /// Frees a slot among the connections beyond the limit. One that has not been refused yet is refused now, without
+  /// reading its request: all other slots are busy.
   private func refuseOldestSurplus() {
     guard let connection = oldestSurplus() else { return }
     if connection.phase == .reading {
@@ -122,7 +123,7 @@ extension EventLoop {
     close(connection)
   }
 
-  /// Lets a request in, unless its connection is one too many.
+  /// Admits a request, unless its connection is beyond the limit.
   func admit(_ connection: Connection) throws(ProtocolError) {
     guard connection.isSurplus else { return }
     makeRoom()
@@ -154,18 +155,18 @@ extension EventLoop {
     deadlines.set(slot, connection.isSurplus ? .surplus : .first, now: now)
   }
 
-  /// Accepts again after the bound of connections was reached; after descriptors ran out, time decides.
+  /// Accepts again after the limit of connections was reached. After descriptors ran out, a timer decides instead.
   func resumeAccepting() {
     if !isAccepting, acceptsAgainAt == nil { setAccepting(true) }
   }
 
-  /// Lets new connections come, or wait in the kernel.
+  /// Starts or stops accepting; meanwhile new connections wait in the kernel.
   func setAccepting(_ accepts: Bool) {
     guard accepts != isAccepting, !listeners.isEmpty else { return }
     isAccepting = accepts
     guard accepts else {
       unwatchListeners()
-      // Of loops that share a socket one is woken for a connection. This one was, and leaves it to the others.
+      // If loops share a socket, one of them is woken for a connection. This loop was, and leaves it to the others.
       for sharer in sharers { sharer.post(.accept) }
       return
     }
@@ -176,8 +177,8 @@ extension EventLoop {
     }
   }
 
-  /// Exclusively: a connection that comes to a shared socket wakes one loop and not all (epoll_ctl(2), EPOLLEXCLUSIVE,
-  /// which allows no later change but to cease).
+  /// Exclusively: a connection to a shared socket wakes one loop and not all (epoll_ctl(2), EPOLLEXCLUSIVE, which
+  /// allows no later change except removal).
   func watchListeners() -> Bool {
     listeners.allSatisfy { watch($0, EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue, Self.listenerTag) }
   }
@@ -187,17 +188,18 @@ extension EventLoop {
   }
 
   func closeListeners() {
-    // A socket that others have open stays watched when only our descriptor of it is closed (epoll(7), question 6).
+    // A socket that other processes have open stays watched when only our descriptor of it is closed (epoll(7),
+    // question 6).
     unwatchListeners()
     for listener in listeners { Glibc.close(listener) }
     listeners = []
     acceptsAgainAt = nil
   }
 
-  /// Takes no more connections, lets the requests at hand end and closes what is idle.
+  /// Stops accepting, lets current requests end and closes idle connections.
   func drain(_ milliseconds: UInt64) {
     guard drainsUntil == nil else { return }
-    // Those that the kernel has accepted would be reset with the listener.
+    // Connections that the kernel has accepted would be reset with the listener.
     if !leavesBacklog {
       for _ in 0..<Self.acceptsOfDrain {
         guard acceptConnections() else { break }
@@ -209,7 +211,7 @@ extension EventLoop {
     notifyStreams(.draining(within: .milliseconds(milliseconds)))
     for connection in connections {
       guard let connection, connection.isIdle else { continue }
-      // A request may have arrived since the last look.
+      // A request may have arrived since the last check.
       readable(connection)
       if connection.isIdle, connection.answeredCount > 0 { close(connection) }
     }

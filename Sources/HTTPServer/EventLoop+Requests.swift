@@ -25,7 +25,7 @@ extension EventLoop {
     }
   }
 
-  /// Receives once and goes on with what has arrived.
+  /// Receives once and handles the bytes that arrived.
   func readable(_ connection: Connection) {
     if connection.phase == .lingering { return discard(connection) }
     if connection.input.isEmpty, connection.canUseInput {
@@ -39,7 +39,8 @@ extension EventLoop {
       let missing = connection.parser.missing(have: held)
       let count: Int
       if missing > 0 {
-        // A body of known length is received in place, in growing steps, so that memory follows what has really come.
+        // A body of known length is received in place, in growing steps, so that memory follows the bytes that really
+        // arrived.
         let wanted = min(missing, max(Self.readBytes, held))
         let target = connection.input.reserve(wanted)
         count = recv(connection.descriptor, target, connection.canUseInput ? connection.input.spareCapacity : wanted, 0)
@@ -53,7 +54,7 @@ extension EventLoop {
     }
   }
 
-  /// Goes on with what is buffered, after an answer or new bytes.
+  /// Continues with buffered bytes, after an answer or new bytes.
   func proceed(_ connection: Connection) {
     if connection.canUseInput, let bytes = connection.input.bytes, !connection.input.isEmpty {
       let rest = advance(connection, bytes, connection.input.count)
@@ -67,9 +68,9 @@ extension EventLoop {
       if errno != EAGAIN, errno != EINTR { close(connection) }
       return
     }
-    // The peer has shut its side; a request that the handler has is still answered (RFC 9112 section 9.6).
+    // The peer has shut its side. A request that the handler has is still answered (RFC 9112 section 9.6).
     connection.hasEnded = true
-    // Of a body that is not whole nothing is to be had any more.
+    // An incomplete body is of no use any more.
     if connection.receivesBody { return close(connection) }
     noteEnd(connection)
     settle(connection)
@@ -93,7 +94,7 @@ extension EventLoop {
           upper = lower + kept
           if connection.parser.awaitsContinue {
             connection.parser.awaitsContinue = false
-            // Told before the body is sent in vain (RFC 9110 section 10.1.1).
+            // Refused before the client sends the body in vain (RFC 9110 section 10.1.1).
             if decodesContent, connection.parser.head.contentCoding == .unsupported { throw .unsupportedCoding }
             out.append(Self.continueLine.utf8Start, Self.continueLine.utf8CodeUnitCount)
           }
@@ -121,7 +122,7 @@ extension EventLoop {
     return lower..<upper
   }
 
-  /// Gives a whole request to the handler.
+  /// Passes a whole request to the handler.
   private func hand(_ connection: Connection, _ bytes: UnsafePointer<UInt8>, _ body: Range<Int>) {
     let coding = connection.parser.head.contentCoding
     begin(connection)
@@ -142,7 +143,7 @@ extension EventLoop {
     current = nil
   }
 
-  /// Gives the request at hand its serial, and keeps of its head what the answer needs.
+  /// Gives the current request its serial, and keeps the parts of its head that the answer needs.
   func begin(_ connection: Connection) {
     let head = connection.parser.head
     serial &+= 1
@@ -153,10 +154,10 @@ extension EventLoop {
     connection.codingPreference = head.codingPreference
   }
 
-  /// Whether the server itself applies the conditions of the request at hand.
+  /// Whether the server itself applies the conditions of the current request.
   private func isConditional(_ head: RequestHead) -> Bool { head.isConditional && (head.isGet || head.isHead) }
 
-  /// The request at hand, as its handler sees it.
+  /// The current request, as its handler sees it.
   func request(
     _ connection: Connection, _ bytes: UnsafePointer<UInt8>, body: UnsafeRawBufferPointer
   ) -> HTTPRequest {
@@ -167,20 +168,20 @@ extension EventLoop {
 
   /// Writes an answer to the output; the caller flushes.
   func answer(_ connection: Connection, _ response: HTTPResponse) {
-    // One that is written in pieces is not answered once more.
+    // A request that is answered in pieces is not answered again.
     guard connection.phase == .handling else { return }
     let persists = persists(connection, after: response) && !connection.isBodyDue
     write(response, for: connection, persists ? (connection.minorVersion == 0 ? .keepAlive : .implied) : .close)
     finish(connection, persists: persists)
   }
 
-  /// Whether another request may follow the one at hand, if its body has ended by then.
+  /// Whether another request may follow the current one, if its body has ended by then.
   func persists(_ connection: Connection, after response: HTTPResponse) -> Bool {
     connection.keepsAlive && !response.closesConnection && drainsUntil == nil
       && connection.answeredCount < maxRequestsPerConnection - 1
   }
 
-  /// The request at hand has its answer.
+  /// The current request has its answer.
   func finish(_ connection: Connection, persists: Bool) {
     connection.serial = 0
     connection.answeredCount += 1
@@ -198,9 +199,9 @@ extension EventLoop {
       isLeft = receiver.endsBegunAnswer
       receiver.end(.refused(status: error.status, reason: error.reason))
     }
-    // What was sent of an answer must not be taken for the whole.
+    // The client must not take the incomplete answer for the whole.
     if isBegun {
-      // Without a receiver no more of the body is read; with more of it due, the connection ends with the answer.
+      // Without a receiver no more of the body is read. If more of it is due, the connection ends with the answer.
       if !isLeft { connection.phase = .aborting }
       return
     }

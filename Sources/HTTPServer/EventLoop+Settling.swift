@@ -1,18 +1,18 @@
 import CLinux
 import Glibc
 
-/// What follows each turn of a connection: output, deadlines, epoll interest, the end.
+/// The steps after each iteration of a connection: output, deadlines, epoll interest, the end.
 extension EventLoop {
   /// Memory of each common buffer that is kept after a large answer or body.
   static let keptOutputBytes = 256 * 1024
 
-  /// Sends the answer, and prepares for what the connection waits for next.
+  /// Sends the answer, and prepares for the connection's next wait.
   func settle(_ connection: Connection) {
-    // Also before a reset: what was answered before is not for that answer to take back.
+    // Also before a reset: earlier answers must still be sent.
     flush(connection)
     if connection.phase == .aborting { return reset(connection) }
     if connection.phase == .closed { return }
-    // Of a body that is not whole nothing is to be had any more.
+    // An incomplete body is of no use any more.
     if connection.hasEnded, connection.receivesBody { return close(connection) }
     settleStream(connection)
     if connection.output.isEmpty {
@@ -26,7 +26,7 @@ extension EventLoop {
     setInterest(connection)
   }
 
-  /// Sends the common output, and keeps for the connection what the socket does not take.
+  /// Sends the common output, and keeps for the connection the bytes that the socket does not accept.
   func flush(_ connection: Connection) {
     guard !out.isEmpty, let bytes = out.bytes else { return }
     var sent = 0
@@ -45,7 +45,7 @@ extension EventLoop {
     out.removeAll(keepingAtMost: Self.keptOutputBytes)
   }
 
-  /// Sends more of an answer that did not fit.
+  /// Sends more of an answer that the socket did not accept at once.
   func writable(_ connection: Connection) {
     guard let bytes = connection.output.bytes else { return }
     let result = send(connection.descriptor, bytes, connection.output.count, Int32(MSG_NOSIGNAL))
@@ -69,8 +69,8 @@ extension EventLoop {
     connection.unacknowledged = Self.unacknowledged(connection.descriptor)
   }
 
-  /// Resets a peer that has taken nothing since the deadline was set. One that is only slow may have taken much: the
-  /// kernel's buffer holds megabytes, and says that it has room again only when a good part of it is free.
+  /// Resets a peer that has taken nothing since the deadline was set. A slow peer may have taken much: the kernel's
+  /// buffer holds megabytes, and it reports free space only when a good part of it is free.
   private func expireWrite(_ connection: Connection) {
     if Self.unacknowledged(connection.descriptor) < connection.unacknowledged {
       setWriteDeadline(connection)
@@ -87,7 +87,7 @@ extension EventLoop {
 
   private func setDeadline(_ connection: Connection) {
     let slot = connection.slot
-    // Set where the output stalled, and again with each byte that goes.
+    // Set when the output stops, and again with each byte that is sent.
     if !connection.output.isEmpty { return }
     switch connection.phase {
     case .handling, .streaming:
@@ -98,10 +98,10 @@ extension EventLoop {
         deadlines.set(slot, .piece, now: now)
       }
     case .reading where connection.isIdle:
-      // A new connection has as much time to send its first byte as its header section has then.
+      // A new connection has as much time to send its first byte as it then has for its header section.
       guard connection.answeredCount > 0 else { return }
       deadlines.set(slot, .idle, now: now)
-      // It can give way to one that waits in the backlog.
+      // It can be closed for a connection that waits in the backlog.
       resumeAccepting()
     case .reading:
       let kind: DeadlineKind = connection.parser.isInBody ? .body : connection.isSurplus ? .surplus : .header
@@ -115,14 +115,14 @@ extension EventLoop {
   func setInterest(_ connection: Connection) {
     var interest: UInt32 = connection.output.isEmpty ? 0 : EPOLLOUT.rawValue
     if connection.hasEnded {
-      // There is nothing more to come.
+      // Nothing more will arrive.
     } else if connection.receivesBody {
       interest |= EPOLLIN.rawValue
     } else if connection.output.isEmpty, !connection.isBodyDue {
       let isAnswering = connection.phase == .handling || connection.phase == .streaming
       if !isAnswering || connection.input.count < readAheadBytes { interest = EPOLLIN.rawValue }
     }
-    // Nothing is read now that would tell the peer's end.
+    // Nothing is read now, so the peer's end would not be noticed.
     if interest & EPOLLIN.rawValue == 0, !connection.isEndReported, connection.exchange != nil {
       interest |= EPOLLRDHUP.rawValue
     }
@@ -131,7 +131,7 @@ extension EventLoop {
     if !control(EPOLL_CTL_MOD, connection.descriptor, interest, connection.tag) { close(connection) }
   }
 
-  /// Ends what has waited too long.
+  /// Ends connections that have waited too long.
   func expireDeadlines() {
     if let again = acceptsAgainAt, again <= now {
       acceptsAgainAt = nil
@@ -176,7 +176,7 @@ extension EventLoop {
     setInterest(connection)
   }
 
-  /// Throws away what a lingering connection receives.
+  /// Drops the bytes that a lingering connection receives.
   func discard(_ connection: Connection) {
     let count = recv(connection.descriptor, scratch, Self.scratchBytes, 0)
     if count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR) { close(connection) }
@@ -195,10 +195,10 @@ extension EventLoop {
       connection.descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<Glibc.linger>.size))
   }
 
-  /// Closes, and forgets the connection.
+  /// Closes and removes the connection.
   func close(_ connection: Connection) {
     guard connection.phase != .closed else { return }
-    // An answer that lasts until the connection's end must not look whole when it is cut off.
+    // An answer that ends with the connection must not look complete when it is cut off.
     if connection.phase == .streaming, connection.exchange?.isChunked == false { resetOnClose(connection) }
     connection.phase = .closed
     connection.serial = 0

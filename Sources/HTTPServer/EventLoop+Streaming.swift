@@ -1,8 +1,9 @@
-/// Bodies and answers that go in pieces, and clients that go.
+/// Bodies and answers in pieces, and clients that leave.
 extension EventLoop {
-  /// Has the handler choose how the body is received that follows a head.
+  /// Asks the handler how to receive the body that follows a head.
   ///
-  /// - Returns: Whether the bytes after the head are to be shown without it; else all of them again, if at all.
+  /// - Returns: Whether the parser continues with the bytes after the head; otherwise it gets all of them again, if at
+  ///   all.
   func choose(
     _ connection: Connection, _ bytes: UnsafePointer<UInt8>
   ) throws(ProtocolError) -> Bool {
@@ -17,7 +18,7 @@ extension EventLoop {
     let isStreaming = connection.phase == .streaming
     guard connection.phase == .handling || isStreaming else { return false }
     guard let receiver else {
-      // Without a receiver, and an answer on its way, nobody wants the body.
+      // There is no receiver, and the answer has begun: nobody wants the body.
       if isStreaming { return false }
       connection.serial = 0
       connection.exchange = nil
@@ -36,7 +37,7 @@ extension EventLoop {
     return true
   }
 
-  /// Gives a piece of the body to its receiver.
+  /// Passes a piece of the body to its receiver.
   func give(_ connection: Connection, _ piece: UnsafeRawBufferPointer, isLast: Bool) {
     guard let exchange = connection.exchange, let receiver = exchange.receiver else { return }
     if isLast { connection.isBodyDue = false }
@@ -46,14 +47,14 @@ extension EventLoop {
       exchange.isPaused = receiver.receive(piece) == .pause
       if deadlines.kind(connection.slot) == .piece { deadlines.clear(connection.slot) }
     }
-    // An answer that was whole in the meantime has let the receiver go.
+    // The request was answered meanwhile, and its receiver released.
     guard isLast, connection.exchange === exchange, exchange.receiver != nil else { return }
     exchange.receiver = nil
     exchange.isPaused = false
     receiver.end(.complete)
   }
 
-  /// Goes on with a body whose receiver had enough for a while.
+  /// Continues with a body whose receiver had paused.
   func resume(_ connection: Connection) {
     guard let exchange = connection.exchange, exchange.isPaused else { return }
     exchange.isPaused = false
@@ -72,7 +73,7 @@ extension EventLoop {
     }
     let exchange = connection.requireExchange()
     let hasContent = !connection.isHead && ResponseWriter.hasContent(response.status)
-    // If the answer is complete with its head, nobody takes the rest of the body.
+    // If the answer is complete with its head, nobody reads the rest of the body.
     exchange.persists =
       persists(connection, after: response) && (hasContent ? connection.minorVersion > 0 : !connection.isBodyDue)
     exchange.isChunked = connection.minorVersion > 0 && ResponseWriter.hasContent(response.status)
@@ -91,7 +92,7 @@ extension EventLoop {
     if connection.isEndReported { backlog.notify(.clientEnded) }
   }
 
-  /// Writes what the stream has to the output; the caller flushes.
+  /// Moves the stream's bytes to the output; the caller flushes.
   func takeStream(_ connection: Connection) {
     guard connection.phase == .streaming, let exchange = connection.exchange, let stream = exchange.stream
     else { return }
@@ -105,32 +106,32 @@ extension EventLoop {
     finish(connection, persists: exchange.persists && drainsUntil == nil && !connection.isBodyDue)
   }
 
-  /// Tells the stream how much of it the kernel has taken.
+  /// Reports to the stream how much of it the kernel has accepted.
   func settleStream(_ connection: Connection) {
     guard let exchange = connection.exchange, let stream = exchange.stream, exchange.inFlight > 0 else { return }
-    // The framing makes this a little more than it is.
+    // The framing makes this figure slightly too large.
     let left = min(exchange.inFlight, connection.output.count)
     guard left < exchange.inFlight else { return }
     exchange.inFlight = left
     stream.settle(inFlight: left)
   }
 
-  /// Has `body` called when the client of that request goes.
+  /// Calls `body` when the client of that request leaves.
   func observe(_ connection: Connection, _ body: @escaping @Sendable () -> Void) {
     if connection.isEndReported { return body() }
     connection.requireExchange().onCancel = body
-    // It may have gone already, unseen.
+    // The client may have left already, unnoticed.
     setInterest(connection)
   }
 
-  /// Tells whoever waits for the request at hand that its client sends nothing more.
+  /// Notifies the handler of the current request that its client sends nothing more.
   func noteEnd(_ connection: Connection) {
     guard !connection.isEndReported else { return }
     connection.isEndReported = true
     connection.exchange?.clientEnded()
   }
 
-  /// Tells all streams that the server ends.
+  /// Notifies all streams that the server ends.
   func notifyStreams(_ event: HTTPStreamEvent) {
     for connection in connections { connection?.exchange?.stream?.notify(event) }
   }

@@ -4,16 +4,16 @@ import Synchronization
 
 /// One epoll loop with its listeners and its connections.
 ///
-/// Sound as `@unchecked Sendable`: `run` executes once, on one thread, and every mutable property is touched by that
-/// thread alone (the initialiser is done before `run` is queued, which orders the two). Other threads reach the loop
-/// through `deliver` and `post`, which read the constant `mailbox` and the atomic `owner` only.
+/// Sound as `@unchecked Sendable`: `run` executes once, on one thread, and only that thread uses the mutable properties
+/// (the initialiser ends before `run` is queued, which orders the two). Other threads reach the loop through `deliver`
+/// and `post`, which read only the constant `mailbox` and the atomic `owner`.
 final class EventLoop: @unchecked Sendable {
-  /// The tags of events that belong to no connection; no slot is that large.
+  /// The tags of events that belong to no connection; no slot has such a large number.
   static let listenerTag = UInt64.max
   static let mailboxTag = UInt64.max - 1
-  /// How much is read at a time, and how much of answers is gathered before it is sent.
+  /// How much is read at a time, and how many bytes of answers are collected before they are sent.
   static let scratchBytes = 64 * 1024
-  /// How much room is made at least for a body that is collected.
+  /// The minimum step by which the buffer of a collected body grows.
   static let readBytes = 4096
   private static let eventCount = 256
 
@@ -25,11 +25,11 @@ final class EventLoop: @unchecked Sendable {
   let handler: any HTTPHandler
   let errorResponse: @Sendable (Int, String) -> HTTPResponse
   let maxConnections: Int
-  /// Connections beyond the bound, which are there to be refused.
+  /// Connections beyond the limit, which will be refused.
   let maxSurplus: Int
   let maxRequestsPerConnection: Int
   let maxOutputBacklogBytes: Int
-  /// How much of further requests is read while one is answered; beyond it the peer has to wait.
+  /// How many bytes of further requests are read while one is answered; beyond this the peer has to wait.
   let readAheadBytes: Int
   let decodesContent: Bool
   let gzipLevel: Int
@@ -39,26 +39,26 @@ final class EventLoop: @unchecked Sendable {
 
   let epoll: Int32
   var listeners: [Int32]
-  /// What waits in the backlog when a drain begins is left there.
+  /// Connections in the backlog when a drain begins are left there.
   let leavesBacklog: Bool
   /// The loops that accept from the same sockets. Set before the loop runs.
   var sharers: [Mailbox] = []
   private let events: UnsafeMutablePointer<epoll_event>
-  /// Where bytes are received; only what is not used at once goes to a connection's own buffer.
+  /// Receives all bytes; only unused ones move to a connection's own buffer.
   let scratch: UnsafeMutablePointer<UInt8>
 
-  // Of what is marked so, no two accesses can overlap, which would otherwise be looked for at run time with each, at some
-  // eighty instructions: they are made by the loop's thread alone, and each lasts as long as one method of the buffer,
-  // the table or the lists, or one call of the parser or the writer that fills them. These are plain code on bytes, which
-  // call neither the handler nor anything else that could come back to the loop.
+  // No two accesses to these can overlap; checking that at run time would cost some eighty instructions per access.
+  // Only the loop's thread accesses them, and each access lasts as long as one method of the buffer, the table or the
+  // lists, or one call of the parser or the writer that fills them. These are plain code on bytes, which calls neither
+  // the handler nor anything else that could return to the loop.
 
-  /// Answers of the connection at hand that are not yet sent. Empty between connections.
+  /// Answers of the current connection that are not yet sent. Empty between connections.
   @exclusivity(unchecked) var out = ByteBuffer()
   @exclusivity(unchecked) var table: FieldTable
-  /// The body at hand, if it came coded. Empty unless the handler is looking at it.
+  /// The decompressed current body. Empty unless the handler is reading it.
   @exclusivity(unchecked) var inflated = ByteBuffer()
   var decoder: ContentDecoder
-  /// The answer at hand, compressed. Empty unless it is being written.
+  /// The compressed current answer. Empty unless it is being written.
   @exclusivity(unchecked) var gzipped = ByteBuffer()
   var encoder: GzipEncoder
   @exclusivity(unchecked) var dateText: DateText
@@ -66,11 +66,11 @@ final class EventLoop: @unchecked Sendable {
   var connections: [Connection?] = []
   var freeSlots: [Int] = []
   var connectionCount = 0
-  /// Of these, those beyond the bound.
+  /// The connections that are beyond the limit.
   var surplusCount = 0
   var generation: UInt32 = 0
   var serial: UInt64 = 0
-  /// The connection whose request the handler is looking at.
+  /// The connection whose request the handler is processing.
   var current: Connection?
 
   /// Milliseconds of the monotonic clock when the loop last woke.
@@ -80,13 +80,14 @@ final class EventLoop: @unchecked Sendable {
   /// When accepting is tried again after descriptors ran out.
   var acceptsAgainAt: UInt64?
   var drainsUntil: UInt64?
-  /// Until when a drain waits for the first request of connections that have sent none.
+  /// How long a drain waits for the first request of connections that have sent none.
   var awaitsFirstUntil: UInt64?
   var isStopping = false
   private var messages: [Mailbox.Message] = []
   private var ownMessages: [Mailbox.Message] = []
 
-  /// Makes a loop of listening sockets, which `run` closes at its end; if the loop cannot be made, the caller does.
+  /// Creates a loop for listening sockets, which `run` closes at its end. If the loop cannot be created, the caller
+  /// closes them.
   init(
     listeners: [Int32], leavesBacklog: Bool, configuration: HTTPServerConfiguration, handler: any HTTPHandler,
     errorResponse: @escaping @Sendable (Int, String) -> HTTPResponse, onFinish: @escaping @Sendable () -> Void
@@ -157,8 +158,8 @@ final class EventLoop: @unchecked Sendable {
     handler.turnEnded()
   }
 
-  /// Brings a responder's message to the loop: at once if it answers the request being handled, at the end of the turn
-  /// on the loop's thread, by the mailbox from any other.
+  /// Delivers a responder's message to the loop: at once if it answers the request that is being handled, at the end of
+  /// the iteration if called on the loop's thread, and through the mailbox from any other thread.
   func deliver(_ message: Mailbox.Message) {
     guard owner.load(ordering: .relaxed) == UInt(pthread_self()) else { return mailbox.post(message) }
     guard let current else { return ownMessages.append(message) }
@@ -176,7 +177,7 @@ final class EventLoop: @unchecked Sendable {
     }
   }
 
-  /// As `deliver`, for many.
+  /// Like `deliver`, for many.
   func deliver(contentsOf messages: [Mailbox.Message]) {
     if owner.load(ordering: .relaxed) == UInt(pthread_self()) {
       for message in messages { deliver(message) }
@@ -191,7 +192,7 @@ final class EventLoop: @unchecked Sendable {
     return connectionCount == 0 || now >= drainsUntil
   }
 
-  /// For `epoll_wait`: until the next deadline, or for ever.
+  /// The timeout for `epoll_wait`: until the next deadline, or forever.
   private var timeout: Int32 {
     if !ownMessages.isEmpty { return 0 }
     var next = deadlines.next
@@ -208,7 +209,8 @@ final class EventLoop: @unchecked Sendable {
     messages.removeAll(keepingCapacity: true)
   }
 
-  /// Once a turn: what these messages lead to has to wait, so that a stream that is always writable starves nobody.
+  /// Once per iteration: new messages that result have to wait, so that a stream that is always writable cannot block
+  /// the others.
   private func takeOwnMessages() {
     guard !ownMessages.isEmpty else { return }
     let batch = ownMessages
@@ -259,7 +261,7 @@ final class EventLoop: @unchecked Sendable {
     }
     closeListeners()
     mailbox.shut()
-    // The thread goes on to other work: what it still answers is dropped by the mailbox, like anyone's.
+    // The thread continues with other work: the mailbox drops its later answers, like those of other threads.
     owner.store(0, ordering: .relaxed)
     for message in ownMessages { Mailbox.refuse(message) }
     ownMessages = []

@@ -1,24 +1,24 @@
-/// What only some requests need beside their connection: those with a body or an answer in pieces, those whose handler
-/// wants to know when the client goes, and conditional ones. The others do without its memory.
+/// State that only some requests need: those with a body or an answer in pieces, those whose handler wants to know when
+/// the client leaves, and conditional ones. The others do not need its memory.
 final class Exchange {
-  /// Who gets the body, until it has ended.
+  /// The receiver of the body, until it has ended.
   var receiver: (any HTTPBodyReceiver)?
-  /// The receiver wants no more for now.
+  /// The receiver has paused.
   var isPaused = false
-  /// Told once when the client goes.
+  /// Called once when the client leaves.
   var onCancel: (@Sendable () -> Void)?
-  /// The answer, once it has begun to be one in pieces.
+  /// The answer, once it has begun as one in pieces.
   var stream: StreamBacklog?
-  /// Bytes of the stream that the loop took, and the kernel may not have.
+  /// Bytes of the stream that the loop took but the kernel may not have accepted.
   var inFlight = 0
-  /// Whether the stream goes chunked, or until the end of the connection.
+  /// Whether the stream is sent chunked, or until the end of the connection.
   var isChunked = false
-  /// Whether the connection may go on after the stream.
+  /// Whether the connection may continue after the stream.
   var persists = false
-  /// Under which conditions the client wants the answer.
+  /// The conditions under which the client wants the answer.
   var preconditions: HTTPPreconditions?
 
-  /// Tells whoever waits that the client sends nothing more; mostly it has gone.
+  /// Notifies the handler that the client sends nothing more; most such clients have left.
   func clientEnded() {
     if let onCancel {
       self.onCancel = nil
@@ -27,7 +27,7 @@ final class Exchange {
     stream?.notify(.clientEnded)
   }
 
-  /// Tells whoever waits that the connection has gone.
+  /// Notifies the handler that the connection has gone.
   func close() {
     if let receiver {
       self.receiver = nil

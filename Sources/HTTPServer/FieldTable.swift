@@ -1,17 +1,17 @@
 import Glibc
 
-/// Where one header field's name and value lie, as offsets from the request's first byte.
+/// The positions of one header field's name and value, as offsets from the request's first byte.
 struct FieldSlot {
   var name: RequestHead.Slice
   var value: RequestHead.Slice
 }
 
-/// The header fields of the request at hand. A loop has one, for it parses one head at a time.
+/// The header fields of the current request. A loop has one table, because it parses one head at a time.
 struct FieldTable: ~Copyable {
   /// `maxHeaderCount` slots, of which the first `count` are set.
   ///
-  /// Sound: allocated once at full size, freed with the table; the scanner has counted the lines of a head against
-  /// the bound before a slot is written, and `append` checks it again.
+  /// Sound: allocated once at full size, freed with the table. The scanner has compared the number of lines with the
+  /// limit before a slot is written, and `append` checks it again.
   let slots: UnsafeMutablePointer<FieldSlot>
   private let capacity: Int
   private(set) var count = 0
@@ -23,7 +23,7 @@ struct FieldTable: ~Copyable {
 
   deinit { slots.deallocate() }
 
-  /// Parses the header section, RFC 9112 section 5, and settles the framing of the body, section 6.3.
+  /// Parses the header section, RFC 9112 section 5, and determines the framing of the body, section 6.3.
   ///
   /// - Parameters:
   ///   - bytes: The request's first byte.
@@ -52,7 +52,7 @@ struct FieldTable: ~Copyable {
       var valueEnd = next - 2
       while index < valueEnd, ASCII.isBlank(bytes[index]) { index += 1 }
       while valueEnd > index, ASCII.isBlank(bytes[valueEnd - 1]) { valueEnd -= 1 }
-      // Without an early way out, so that the compiler can look at many bytes at once.
+      // Without an early exit, so that the compiler can check many bytes at once.
       var dirty: UInt8 = 0
       for position in index..<valueEnd { dirty |= ASCII.isFieldValue(bytes[position]) ? 0 : 1 }
       guard dirty == 0 else { throw .badRequest("A header value holds a control byte.") }
@@ -68,7 +68,7 @@ struct FieldTable: ~Copyable {
     try framing.settle(into: &head)
   }
 
-  /// Takes out every field of that name.
+  /// Removes every field of that name.
   ///
   /// - Parameter bytes: The request's first byte.
   mutating func remove(_ lowercaseName: StaticString, _ bytes: UnsafePointer<UInt8>) {

@@ -1,5 +1,5 @@
-/// Collects the fields that decide where a request ends, what happens to its connection, and how its content is
-/// coded. Anything that two recipients could read differently is refused, because requests are smuggled that way.
+/// Collects the fields that decide where a request ends, what happens to its connection, and how its content is coded.
+/// Refuses anything that two recipients could read differently, because requests are smuggled that way.
 struct Framing {
   private var hostCount = 0
   private var contentLength: Int?
@@ -14,7 +14,7 @@ struct Framing {
   private var acceptEncoding = AcceptEncoding()
   private var isConditional = false
 
-  /// Looks at one field.
+  /// Reads one field.
   @inline(__always)
   mutating func note(
     _ name: UnsafePointer<UInt8>, _ nameCount: Int, _ value: UnsafePointer<UInt8>, _ count: Int
@@ -45,7 +45,7 @@ struct Framing {
     }
   }
 
-  /// Decides by all of them together.
+  /// Decides from all fields together.
   func settle(into head: inout RequestHead) throws(ProtocolError) {
     // RFC 9112 section 3.2: a 1.1 request without Host is refused.
     if hostCount == 0, head.minorVersion > 0 { throw .badRequest("Host is missing.") }
@@ -82,7 +82,7 @@ struct Framing {
     }
   }
 
-  /// Digits alone; a list, in one field or over several, only of one value (RFC 9110 section 8.6).
+  /// Only digits; a list, in one field or several, must repeat one value (RFC 9110 section 8.6).
   private mutating func noteLength(_ value: UnsafePointer<UInt8>, _ count: Int) throws(ProtocolError) {
     var index = 0
     var elements = 0
@@ -92,7 +92,7 @@ struct Framing {
       var length = 0
       for position in element {
         guard ASCII.isDigit(value[position]) else { throw .badRequest("Content-Length is not a number.") }
-        // Saturates: what does not fit is over any bound.
+        // Saturates: a number that does not fit is over any limit.
         let (product, overflow) = length.multipliedReportingOverflow(by: 10)
         let (sum, carry) = product.addingReportingOverflow(Int(value[position] &- 0x30))
         length = overflow || carry ? Int.max : sum

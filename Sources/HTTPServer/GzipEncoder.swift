@@ -1,12 +1,12 @@
 import CZlib
 
-/// Compresses answers, one after another, with one zlib stream that is reset in between.
+/// Compresses answers with one zlib stream, which is reset between answers.
 ///
-/// Sound: as ``ContentDecoder``, for `deflate`.
+/// Sound: like ``ContentDecoder``, for `deflate`.
 struct GzipEncoder: ~Copyable {
   private let level: Int32
   private let stream: UnsafeMutablePointer<z_stream>
-  /// zlib's own memory, about 256 KiB, is taken for the first answer.
+  /// zlib's own memory, about 256 KiB, is allocated for the first answer.
   private var isReady = false
 
   /// - Parameter level: 1, the fastest, to 9, the smallest.
@@ -21,9 +21,9 @@ struct GzipEncoder: ~Copyable {
     stream.deallocate()
   }
 
-  /// Compresses a whole answer into `output`, which is empty before.
+  /// Compresses a whole answer into `output`, which must be empty.
   ///
-  /// - Parameter mustShrink: Whether a result that is not smaller than the content is given up.
+  /// - Parameter mustShrink: Whether a result that is not smaller than the content is discarded.
   /// - Returns: Whether `output` holds the compressed content.
   mutating func encode(_ content: [UInt8], mustShrink: Bool, into output: inout ByteBuffer) -> Bool {
     guard let count = UInt32(exactly: content.count), prepare() else { return false }
@@ -36,7 +36,7 @@ struct GzipEncoder: ~Copyable {
       stream.pointee.avail_in = count
       return deflate(stream, Z_FINISH)
     }
-    // Anything else means that it did not fit.
+    // Any other result means that it did not fit.
     guard result == Z_STREAM_END else { return false }
     output.commit(Int(room - stream.pointee.avail_out))
     return true

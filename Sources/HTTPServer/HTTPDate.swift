@@ -1,10 +1,10 @@
-/// The dates of HTTP, RFC 9110 section 5.6.7, as they are read; ``DateText`` writes them.
+/// Reads the dates of HTTP, RFC 9110 section 5.6.7; ``DateText`` writes them.
 enum HTTPDate {
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-  /// Seconds since 1970 of an IMF-fixdate, an asctime-date or an rfc850-date; nil if it is none.
+  /// Seconds since 1970 of an IMF-fixdate, an asctime-date or an rfc850-date; nil for anything else.
   ///
-  /// A year of two digits is one of 1970 to 2069, which agrees with RFC 9110 until that looks back beyond 1970.
+  /// A two-digit year is one of 1970 to 2069, which agrees with RFC 9110 until that rule looks back beyond 1970.
   static func seconds(_ text: String) -> Int? {
     let parts = text.split(separator: " ")
     switch parts.count {
@@ -29,7 +29,7 @@ enum HTTPDate {
     guard clock.count == 3, let year, let month = months.firstIndex(where: { $0 == month }),
       let day = number(day, digits: 2), day >= 1, day <= days(month: month, year: year),
       let hour = number(clock[0], digits: 2), hour < 24, let minute = number(clock[1], digits: 2), minute < 60,
-      // A leap second is one.
+      // A leap second is accepted.
       let second = number(clock[2], digits: 2), second <= 60
     else { return nil }
     // Days from civil: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".

@@ -1,28 +1,28 @@
-/// What answers requests.
+/// Answers requests.
 public protocol HTTPHandler: Sendable {
-  /// Takes one request, on an event loop; it must not block, for all connections of the loop wait meanwhile.
+  /// Handles one request, on an event loop. It must not block, because all connections of the loop wait meanwhile.
   ///
   /// - Parameters:
-  ///   - request: The whole request. Its bytes are valid only during the call; what is kept must be copied.
-  ///   - responder: The way to answer, now or later, from any thread. Each request must be answered or aborted, or its
-  ///     connection stays open for ever.
+  ///   - request: The whole request. Its bytes are valid only during the call; copy what you keep.
+  ///   - responder: Answers the request, now or later, from any thread. Each request must be answered or aborted, or
+  ///     its connection stays open forever.
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder)
 
-  /// Chooses, when the head of a request with a body has come, how the body is received: by default whole.
+  /// Chooses how to receive a body when the head of its request has arrived: by default as a whole.
   ///
-  /// On an event loop; it must not block. A request that is not to be served can be answered here already, before its
-  /// body was sent: the connection is then closed.
+  /// Called on an event loop; it must not block. A request can be refused here, before its body was sent: the
+  /// connection is then closed.
   ///
   /// - Parameters:
   ///   - request: The request, with an empty ``HTTPRequest/body``. Valid only during the call.
-  ///   - responder: The way to answer. It is of use if the request is answered here, or received in pieces.
-  /// - Returns: Who gets the body in pieces, each as it came, chunked coding removed, a content coding not;
-  ///   ``handle(_:_:)`` is not called then. Or nil, for the body to be collected within ``HTTPServerConfiguration/maxBodyBytes`` and
-  ///   given to ``handle(_:_:)`` with the request.
+  ///   - responder: Answers the request. Use it if the request is answered here or received in pieces.
+  /// - Returns: A receiver for the body in pieces, without chunked coding but with any content coding; ``handle(_:_:)``
+  ///   is not called then. Or nil: the body is collected within ``HTTPServerConfiguration/maxBodyBytes`` and passed to
+  ///   ``handle(_:_:)`` with the request.
   func receiver(for request: borrowing HTTPRequest, _ responder: HTTPResponder) -> (any HTTPBodyReceiver)?
 
-  /// An event loop has handled everything that it woke for, and sleeps next: what ``handle(_:_:)`` has gathered on it can
-  /// be handed on as one batch. Called after each of its turns, on the loop; by default nothing.
+  /// Called on an event loop after each of its iterations, before it sleeps: work that ``handle(_:_:)`` has collected
+  /// can be passed on as one batch. By default does nothing.
   func turnEnded()
 }
 

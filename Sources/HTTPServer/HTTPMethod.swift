@@ -1,9 +1,9 @@
-/// A request method, RFC 9110 section 9. Methods are case-sensitive, and any token is one.
+/// A request method, RFC 9110 section 9. Methods are case-sensitive, and any token is a method.
 public struct HTTPMethod: Hashable, Sendable, CustomStringConvertible {
   /// The method as it was sent.
   public let text: String
 
-  /// A method of that text, which should be a token.
+  /// A method with that text, which should be a token.
   public init(_ text: String) { self.text = text }
 
   /// The same as ``text``.
@@ -11,11 +11,11 @@ public struct HTTPMethod: Hashable, Sendable, CustomStringConvertible {
 
   /// GET: transfer a representation.
   public static var get: HTTPMethod { HTTPMethod("GET") }
-  /// HEAD: as GET, without the content.
+  /// HEAD: like GET, without the content.
   public static var head: HTTPMethod { HTTPMethod("HEAD") }
   /// POST: process the content.
   public static var post: HTTPMethod { HTTPMethod("POST") }
-  /// PUT: replace the resource's state by the content.
+  /// PUT: replace the resource's state with the content.
   public static var put: HTTPMethod { HTTPMethod("PUT") }
   /// DELETE: remove the resource.
   public static var delete: HTTPMethod { HTTPMethod("DELETE") }

@@ -1,26 +1,26 @@
 /// The conditions under which a client wants a request performed, RFC 9110 section 13.
 ///
-/// The server applies them itself to answers with status 200 to GET and HEAD that carry an `ETag` or a `Last-Modified`.
-/// What a method that changes something may be performed on, only its handler knows, and has to ask
-/// ``outcome(entityTag:lastModified:isSafe:)`` before it performs it.
+/// The server itself applies them to answers with status 200 to GET and HEAD that have an `ETag` or a `Last-Modified`.
+/// For a method that changes something, only the handler knows the current state: it must call
+/// ``outcome(entityTag:lastModified:isSafe:)`` before it performs the request.
 public struct HTTPPreconditions: Sendable, Equatable {
-  /// What the conditions come to.
+  /// The result of the conditions.
   public enum Outcome: Sendable, Equatable {
     /// Perform the request.
     case proceed
-    /// 304: the client has what it would get.
+    /// 304: the client already has the content.
     case notModified
-    /// 412: the request is not to be performed.
+    /// 412: the request must not be performed.
     case failed
   }
 
-  /// The values of the fields; lists that came in several lines are joined.
+  /// The values of the fields; several lines of a list are joined.
   var ifMatch: String?
   var ifNoneMatch: String?
   var ifModifiedSince: String?
   var ifUnmodifiedSince: String?
 
-  /// Whether there is none.
+  /// Whether there are no conditions.
   public var isEmpty: Bool {
     ifMatch == nil && ifNoneMatch == nil && ifModifiedSince == nil && ifUnmodifiedSince == nil
   }
@@ -31,7 +31,7 @@ public struct HTTPPreconditions: Sendable, Equatable {
   ///   - entityTag: The current `ETag` with its quotes, such as `"v1"` or `W/"v1"`; nil if there is none.
   ///   - lastModified: The current `Last-Modified`, an HTTP-date; nil if there is none. An invalid date is ignored.
   ///   - isSafe: Whether the method is GET or HEAD.
-  ///   - exists: Whether there is a current representation at all.
+  ///   - exists: Whether there is a current representation.
   public func outcome(
     entityTag: String?, lastModified: String?, isSafe: Bool, exists: Bool = true
   ) -> Outcome {
@@ -50,7 +50,7 @@ public struct HTTPPreconditions: Sendable, Equatable {
     return .proceed
   }
 
-  /// Whether a list of entity tags, or `*`, has the current one (RFC 9110 section 8.8.3.2).
+  /// Whether a list of entity tags, or `*`, contains the current one (RFC 9110 section 8.8.3.2).
   private static func matches(_ list: String, _ current: String?, _ exists: Bool, isStrong: Bool) -> Bool {
     if list == "*" { return exists }
     guard exists, let current, var wanted = EntityTag(current) else { return false }
@@ -86,8 +86,8 @@ private struct EntityTag: Equatable {
     self.opaque = opaque
   }
 
-  /// The next of a comma-separated list; nil at its end, or where it is no list of entity tags. A comma may be part of a
-  /// tag, so the quotes decide.
+  /// The next entity tag of a comma-separated list; nil at its end, or if the text is not such a list. A tag may
+  /// contain a comma, so the quotes decide.
   static func next(in rest: inout Substring.UTF8View) -> EntityTag? {
     rest = rest.drop { ASCII.isBlank($0) || $0 == ASCII.comma }
     var isWeak = false
@@ -129,19 +129,19 @@ extension HTTPRequest {
     return lines.joined(separator: ", ")
   }
 
-  /// A field that is no list: given twice, it says nothing that could be relied on (RFC 9110 section 13.1.3).
+  /// A field that is not a list: if it occurs twice, neither value is reliable (RFC 9110 section 13.1.3).
   private func only(_ lowercaseName: StaticString) -> String? {
     headerCount(lowercaseName) == 1 ? header(lowercaseName) : nil
   }
 }
 
 extension HTTPResponse {
-  /// What to send in the place of this answer to GET or HEAD under conditions: itself, 304 or 412.
+  /// The answer to GET or HEAD with conditions: the given one, 304 or 412.
   ///
   /// - Parameters:
   ///   - conditions: The client's.
-  ///   - varies: Whether the answer would have told caches that its coding was negotiated.
-  ///   - mayBeCoded: Whether the answer might have been compressed, and its entity tag thereby weak.
+  ///   - varies: Whether the full answer would say to caches that its coding was negotiated.
+  ///   - mayBeCoded: Whether the answer might have been compressed, which makes its entity tag weak.
   func applying(_ conditions: HTTPPreconditions, varies: Bool, mayBeCoded: Bool) -> HTTPResponse {
     guard status == 200 else { return self }
     let tag = headers.first { $0.isNamed("etag") }?.value
@@ -154,14 +154,14 @@ extension HTTPResponse {
     case .notModified:
       response.status = 304
       response.body = []
-      // RFC 9110 section 15.4.5: what describes the content that is not sent is left out, what guides caches stays.
+      // RFC 9110 section 15.4.5: fields that describe the omitted content are left out, fields that guide caches stay.
       response.headers.removeAll { header in
         header.name.utf8.count > 8 && header.name.lowercased().hasPrefix("content-")
           && !header.isNamed("content-location") && !header.isNamed("content-security-policy")
       }
       if varies { response.headers.append(HTTPHeader("Vary", "Accept-Encoding")) }
-      // The tag that the 200 would have had, by which a cache finds what it has (section 15.4.5). A weak one is safe even
-      // if that would have gone plain.
+      // The tag that the 200 would have had, by which a cache finds its copy (section 15.4.5). A weak tag is safe even
+      // if that answer would have been plain.
       if mayBeCoded {
         for index in response.headers.indices
         where response.headers[index].isNamed("etag") && response.headers[index].value.hasPrefix("\"") {

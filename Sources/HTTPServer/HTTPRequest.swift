@@ -1,9 +1,9 @@
 import Glibc
 
-/// A whole request, as it lies in the connection's buffer. Text is made of it only when it is asked for.
+/// A whole request in the connection's buffer. Text is created only on demand.
 ///
-/// It cannot be copied, and the handler only borrows it, so it does not outlive the buffer; the two byte accessors
-/// (``body`` and ``forEachHeader(_:)``) rely on their user for the same.
+/// It cannot be copied, and the handler only borrows it, so it does not outlive the buffer. The two byte accessors
+/// (``body`` and ``forEachHeader(_:)``) rely on the caller for the same.
 public struct HTTPRequest: ~Copyable {
   // Sound: the loop keeps the bytes and the slots in place while the handler runs, and runs nothing else meanwhile.
   private let bytes: UnsafePointer<UInt8>
@@ -12,9 +12,9 @@ public struct HTTPRequest: ~Copyable {
   private let head: RequestHead
   private let descriptor: Int32
 
-  /// The complete body, with chunked coding removed, and its content coding too if the server decodes
-  /// (``HTTPServerConfiguration/decodesContent``): then no `Content-Encoding` is among the fields, and a
-  /// `Content-Length` counts the bytes as they came. Valid during the handler's call.
+  /// The complete body, without chunked coding, and without content coding if the server decodes
+  /// (``HTTPServerConfiguration/decodesContent``): then there is no `Content-Encoding` among the fields, and
+  /// `Content-Length` counts the bytes as received. Valid during the handler's call.
   public let body: UnsafeRawBufferPointer
 
   init(
@@ -32,8 +32,8 @@ public struct HTTPRequest: ~Copyable {
   /// The method.
   public var method: HTTPMethod { HTTPMethod(text(head.method)) }
 
-  /// The path as it was sent, without the query and still percent-encoded: visible ASCII. Of an absolute URI, the path
-  /// alone; `*` for the server as a whole (RFC 9112 section 3.2).
+  /// The path as it was sent, without the query and still percent-encoded: visible ASCII. For an absolute URI, only its
+  /// path; `*` for the server as a whole (RFC 9112 section 3.2).
   public var path: String {
     if head.hasEmptyPath { return head.isOptions && head.query == nil ? "*" : "/" }
     return text(head.path)
@@ -52,18 +52,19 @@ public struct HTTPRequest: ~Copyable {
   /// The x of HTTP/1.x.
   public var minorVersion: Int { Int(head.minorVersion) }
 
-  /// How many bytes of body are announced; nil if the body is chunked.
+  /// The announced length of the body; nil if the body is chunked.
   public var contentLength: Int? { head.isChunked ? nil : head.contentLength }
 
-  /// The address of the peer, without its port; empty if the peer has gone, or came by a Unix domain socket. One system
-  /// call each time.
+  /// The address of the peer, without its port; empty if the peer has gone, or uses a Unix domain socket. Costs one
+  /// system call each time.
   public var peer: String { SocketAddress.peerText(descriptor) }
 
-  /// Whether the request came by a Unix domain socket. It stays true when the peer has gone. One system call each time.
+  /// Whether the request arrived on a Unix domain socket. It stays true when the peer has gone. Costs one system call
+  /// each time.
   public var cameByUnixSocket: Bool { SocketAddress.isUnix(descriptor) }
 
-  /// The value of the first field line of that name, without the blanks around it; nil when there is none. Bytes that
-  /// are not UTF-8 are replaced. Linear in the number of fields.
+  /// The value of the first field line of that name, without the blanks around it; nil if there is none. Bytes that are
+  /// not UTF-8 are replaced. Linear in the number of fields.
   ///
   /// - Parameter lowercaseName: The field's name in lower case; it matches any case.
   public func header(_ lowercaseName: StaticString) -> String? {
@@ -74,11 +75,11 @@ public struct HTTPRequest: ~Copyable {
     return nil
   }
 
-  /// Whether the first field line of that name has just that value, which costs less than to ask for it.
+  /// Whether the first field line of that name has exactly that value. This costs less than reading the value.
   ///
   /// - Parameters:
   ///   - lowercaseName: The field's name in lower case; it matches any case.
-  ///   - value: The value, without blanks around it; it matches its own case alone.
+  ///   - value: The value, without blanks around it; the comparison is case-sensitive.
   public func header(_ lowercaseName: StaticString, is value: StaticString) -> Bool {
     for index in 0..<slotCount {
       let name = slots[index].name
@@ -102,7 +103,7 @@ public struct HTTPRequest: ~Copyable {
     return count
   }
 
-  /// Shows each field line's name (as it was sent) and value, in their order. Valid during the call of `body`.
+  /// Passes each field line's name (as sent) and value to `body`, in order. They are valid during the call.
   public func forEachHeader(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Void) {
     for index in 0..<slotCount { body(raw(slots[index].name), raw(slots[index].value)) }
   }

@@ -1,12 +1,12 @@
-/// The way to answer one request, now or later, from any thread. Small, and free to be copied; the first answer counts,
-/// and answering a connection that has gone does nothing.
+/// Answers one request, now or later, from any thread. It is small and can be copied. Only the first answer counts, and
+/// answering on a closed connection does nothing.
 public struct HTTPResponder: Sendable {
   private let loop: EventLoop
   private let token: RequestToken
-  /// What is done to every answer; nil for nothing, as nearly always. By reference, so that a responder stays small.
+  /// Changes to every answer; nil for none, which is the usual case. By reference, so that a responder stays small.
   private var additions: Additions?
 
-  /// What is done to every answer.
+  /// Changes to every answer.
   private final class Additions: Sendable {
     let fields: [HTTPHeader]
     let base: String
@@ -19,7 +19,7 @@ public struct HTTPResponder: Sendable {
     self.token = token
   }
 
-  /// The same way to answer, which adds fields to whatever the answer is.
+  /// A responder for the same request that adds fields to every answer.
   public func adding(_ fields: [HTTPHeader]) -> HTTPResponder {
     guard !fields.isEmpty else { return self }
     var responder = self
@@ -27,10 +27,11 @@ public struct HTTPResponder: Sendable {
     return responder
   }
 
-  /// The same way to answer, which puts `base` before the value of each `Location` and `Content-Location` that is a path.
+  /// A responder for the same request that puts `base` before the value of each `Location` and `Content-Location` that
+  /// is a path.
   ///
-  /// - Parameter base: A prefix of paths, such as `/below`, or with an origin before it, `https://example.com/below`. Without
-  ///   a slash at its end.
+  /// - Parameter base: A prefix of paths, such as `/below`, or an origin and a prefix, `https://example.com/below`.
+  ///   Without a slash at its end.
   public func locating(below base: String) -> HTTPResponder {
     var responder = self
     responder.additions = Additions(fields: additions?.fields ?? [], base: base)
@@ -55,18 +56,18 @@ public struct HTTPResponder: Sendable {
   /// Answers the request.
   public func respond(_ response: HTTPResponse) { loop.deliver(.answer(token, completed(response))) }
 
-  /// Closes the connection with a reset (RST); nothing is sent. By a Unix domain socket, which knows no reset, the client
-  /// sees the end of the connection.
+  /// Closes the connection with a reset (RST); nothing is sent. A Unix domain socket has no reset: its client sees the
+  /// end of the connection.
   public func abort() { loop.deliver(.abort(token)) }
 
   /// Answers the request with content that is written later, in pieces.
   ///
   /// - Parameters:
   ///   - response: Its head, and the first part of its content.
-  ///   - onEvent: Called, on the event loop, when there is room again, and when the client or the server goes. It
-  ///     must not block. If the request was answered, its conditions do not hold, or its client has gone before, the
-  ///     only event is ``HTTPStreamEvent/closed``. It may be called before this returns, and, after the server has
-  ///     ended, on the caller's thread: hold no lock that it takes.
+  ///   - onEvent: Called, on the event loop, when the stream can be written again, and when the client leaves or the
+  ///     server ends. It must not block. If the request was answered, its conditions do not hold, or its client has
+  ///     left before, the only event is ``HTTPStreamEvent/closed``. It may be called before this function returns, and,
+  ///     after the server has ended, on the caller's thread: hold no lock that it takes.
   public func stream(
     _ response: HTTPResponse, onEvent: @escaping @Sendable (HTTPStreamEvent) -> Void
   ) -> HTTPResponseStream {
@@ -75,16 +76,16 @@ public struct HTTPResponder: Sendable {
     return HTTPResponseStream(loop: loop, token: token, backlog: backlog)
   }
 
-  /// Has `body` called, at most once and on the event loop, where it must not block, when the client goes before it is
-  /// answered: when its connection breaks, or when it ends its side of it. One that only ends its side can still be
-  /// answered. Called at once if the request is not at hand any more; when the server has ended, on the caller's thread,
-  /// so hold no lock that `body` takes. A later call takes the place of an earlier.
+  /// Calls `body`, at most once, when the client leaves before it is answered: its connection breaks, or it ends its
+  /// side. A client that only ends its side can still be answered. `body` runs on the event loop and must not block. It
+  /// is called at once if the request is no longer current; when the server has ended, on the caller's thread, so hold
+  /// no lock that `body` takes. A later call replaces an earlier one.
   public func onCancel(_ body: @escaping @Sendable () -> Void) { loop.deliver(.observe(token, body)) }
 
-  /// Has the rest of a body come, after its receiver answered ``HTTPBodyDemand/pause``.
+  /// Continues to receive a body after its receiver returned ``HTTPBodyDemand/pause``.
   public func resumeReceiving() { loop.deliver(.resume(token)) }
 
-  /// Answers many requests: cheaper than one by one, for each loop is locked and woken once.
+  /// Answers many requests. This is cheaper than one by one, because each loop is locked and woken once.
   public static func respond(_ batch: [(HTTPResponder, HTTPResponse)]) {
     guard let first = batch.first else { return }
     var loops = [first.0.loop]
@@ -102,8 +103,8 @@ public struct HTTPResponder: Sendable {
   }
 }
 
-/// One request of one connection of a loop. The serial is never used twice, so a token that has been answered, or whose
-/// connection has gone, fits nothing.
+/// One request of one connection of a loop. A serial is never used twice, so a token whose request was answered, or
+/// whose connection has gone, matches nothing.
 struct RequestToken: Sendable, Equatable {
   let slot: Int32
   let serial: UInt64

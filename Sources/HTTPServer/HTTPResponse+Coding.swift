@@ -1,5 +1,5 @@
 extension HTTPResponse {
-  /// Whether the content may be sent in another coding: it is whole, has none of its own, no digest of its bytes is
+  /// Whether the content may be sent in another coding: it is complete and has no coding, no digest of its bytes is
   /// sent with it (RFC 9530 section 2), and `no-transform` does not forbid it (RFC 9111 section 5.2.2.6).
   var permitsCoding: Bool {
     guard !body.isEmpty, status != 204, status != 205, status != 206, status != 304 else { return false }
@@ -14,7 +14,7 @@ extension HTTPResponse {
     return true
   }
 
-  /// Whether the type of the content promises that it becomes smaller: text, and the formats that are text.
+  /// Whether content of this type usually becomes smaller: text, and formats that are text.
   var isCompressible: Bool {
     guard let type = headers.first(where: { $0.isNamed("content-type") }) else { return false }
     return type.value.utf8.withContiguousStorageIfAvailable { value in
@@ -31,20 +31,20 @@ extension HTTPResponse {
         }
       }
       guard count > 5 else { return false }
-      // The structured suffixes of RFC 6839 and RFC 9512, `image/svg+xml` among them.
+      // The structured suffixes of RFC 6839 and RFC 9512, including `image/svg+xml`.
       return ASCII.equal(bytes + count - 5, 5, "+json") || ASCII.equal(bytes + count - 5, 5, "+yaml")
         || ASCII.equal(bytes + count - 4, 4, "+xml")
     } ?? false
   }
 
-  /// Whether the handler says itself that the answer depends on `Accept-Encoding`.
+  /// Whether the handler has already set that the answer depends on `Accept-Encoding`.
   var variesByCoding: Bool {
     headers.contains { $0.isNamed("vary") && ($0.lists("accept-encoding") || $0.lists("*")) }
   }
 }
 
 extension HTTPHeader {
-  /// Whether the name is that one, in any case.
+  /// Whether the names are equal, ignoring case.
   func isNamed(_ lowercase: StaticString) -> Bool {
     guard name.utf8.count == lowercase.utf8CodeUnitCount else { return false }
     return name.utf8.withContiguousStorageIfAvailable { bytes in
@@ -52,7 +52,7 @@ extension HTTPHeader {
     } ?? false
   }
 
-  /// Whether the value is a list with that element, in any case.
+  /// Whether the value is a list with that element, ignoring case.
   fileprivate func lists(_ lowercase: StaticString) -> Bool {
     value.utf8.withContiguousStorageIfAvailable { value in
       guard let bytes = value.baseAddress else { return false }

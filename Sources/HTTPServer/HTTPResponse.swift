@@ -1,6 +1,6 @@
 /// One field line of a response.
 public struct HTTPHeader: Hashable, Sendable {
-  /// The field's name: a token. A field of another name is not sent.
+  /// The field's name: a token. A field with another name is not sent.
   public var name: String
   /// The field's value. Control bytes in it are sent as spaces, so that no value can begin another line.
   public var value: String
@@ -12,7 +12,7 @@ public struct HTTPHeader: Hashable, Sendable {
   }
 }
 
-/// An answer. The server adds what belongs to the connection: `Date`, `Content-Length` and `Connection`; such fields
+/// An answer. The server adds the fields of the connection: `Date`, `Content-Length` and `Connection`. Such fields
 /// among ``headers``, and `Transfer-Encoding`, are left out.
 public struct HTTPResponse: Sendable {
   /// The status code, 200 to 599. Another number is answered as 500.
@@ -24,14 +24,14 @@ public struct HTTPResponse: Sendable {
   /// Whether the connection is closed after this answer.
   public var closesConnection = false
 
-  /// An answer of bytes.
+  /// An answer with bytes.
   public init(status: Int, headers: [HTTPHeader] = [], body: [UInt8] = []) {
     self.status = status
     self.headers = headers
     self.body = body
   }
 
-  /// An answer of text.
+  /// An answer with text.
   ///
   /// - Parameters:
   ///   - text: The content, sent as UTF-8.

@@ -1,4 +1,4 @@
-/// An answer whose content is written in pieces, from any thread. The pieces of one thread stay in order. Made by
+/// An answer whose content is written in pieces, from any thread. The pieces of one thread stay in order. Created by
 /// ``HTTPResponder/stream(_:onEvent:)``.
 ///
 /// The content is sent chunked over HTTP/1.1, and until the connection's end over HTTP/1.0. It is never compressed. A
@@ -23,35 +23,35 @@ public struct HTTPResponseStream: Sendable {
     return result
   }
 
-  /// Ends the content in order.
+  /// Ends the content normally.
   public func end() { if backlog.end() { loop.deliver(.flush(token)) } }
 
-  /// Ends the connection with a reset, so that the client cannot take what it has for the whole.
+  /// Ends the connection with a reset, so that the client does not take the received part for the whole.
   public func abort() { loop.deliver(.abort(token)) }
 }
 
 /// The result of writing to a stream.
 public enum HTTPStreamWriteResult: Sendable {
-  /// The bytes were taken, and more may follow.
+  /// The bytes were accepted, and more may follow.
   case free
-  /// The bytes were taken, and ``HTTPServerConfiguration/maxOutputBacklogBytes`` is reached: more may follow after
+  /// The bytes were accepted, and ``HTTPServerConfiguration/maxOutputBacklogBytes`` is reached: more may follow after
   /// ``HTTPStreamEvent/writable``.
   case full
-  /// The bytes were not taken: the stream was full before.
+  /// The bytes were not accepted: the stream was full before.
   case refused
-  /// The bytes were not taken: the stream has ended.
+  /// The bytes were not accepted: the stream has ended.
   case closed
 }
 
 /// An event for the writer of a stream, on the event loop. The writer must not block there.
 public enum HTTPStreamEvent: Sendable, Equatable {
-  /// After ``HTTPStreamWriteResult/full`` there is room again.
+  /// After ``HTTPStreamWriteResult/full`` the stream accepts bytes again.
   case writable
-  /// The client has ended its side of the connection. Most that do have gone; one that has not can still read.
+  /// The client has ended its side of the connection. Most such clients have left; the others can still read.
   case clientEnded
-  /// The server ends within that time: the stream should be ended, or is cut off then.
+  /// The server ends within that time: end the stream, or it is cut off then.
   case draining(within: Duration)
-  /// The connection has gone, or what was asked needs no content; nothing is taken any more. The last event; a stream
-  /// that was ended in order may go without.
+  /// The connection has gone, or the request needs no content; no more bytes are accepted. This is the last event; a
+  /// stream that was ended normally may not get it.
   case closed
 }

@@ -2,17 +2,19 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// An HTTP/1.1 server (RFC 9110, RFC 9112): event loops that accept, parse and answer, and a handler that decides what.
+/// An HTTP/1.1 server (RFC 9110, RFC 9112): event loops that accept, parse and answer, and a handler that decides the
+/// answers.
 ///
 /// ```swift
 /// let server = HTTPServer(configuration: HTTPServerConfiguration(port: 8080), handler: MyHandler())
 /// try server.start()
 /// ```
 ///
-/// It speaks HTTP/1.1 and 1.0 without TLS. Requests are handed out one at a time a connection; pipelined ones are
-/// answered in order. They are whole, unless the handler takes a body in pieces (``HTTPHandler/receiver(for:_:)``), and
-/// so are answers, unless it writes one in pieces (``HTTPResponder/stream(_:onEvent:)``). What is not a valid request, or
-/// can be read in two ways, is refused and its connection closed.
+/// It speaks HTTP/1.1 and 1.0 without TLS. The handler gets one request at a time per connection; pipelined requests
+/// are answered in order. Requests are whole, unless the handler receives a body in pieces
+/// (``HTTPHandler/receiver(for:_:)``), and so are answers, unless it writes one in pieces
+/// (``HTTPResponder/stream(_:onEvent:)``). A request that is not valid, or is ambiguous, is refused and its connection
+/// closed.
 public final class HTTPServer: Sendable {
   private enum Stage {
     /// running
@@ -31,9 +33,9 @@ public final class HTTPServer: Sendable {
   /// A server that does not listen yet.
   ///
   /// - Parameters:
-  ///   - configuration: Where to listen, and the bounds.
-  ///   - handler: What answers requests.
-  ///   - errorResponse: Renders the errors of the protocol, from a status and a sentence that says why. Called on an
+  ///   - configuration: Where to listen, and the limits.
+  ///   - handler: Answers requests.
+  ///   - errorResponse: Renders the errors of the protocol, from a status and a sentence with the reason. Called on an
   ///     event loop; the connection is closed after it. By default, the sentence as plain text.
   public init(
     configuration: HTTPServerConfiguration, handler: any HTTPHandler,
@@ -48,13 +50,13 @@ public final class HTTPServer: Sendable {
 
   /// Binds the listeners and starts the loops.
   ///
-  /// - Throws: ``HTTPServerError``, when the address is wrong or taken, or when the server was started before; nothing
-  ///   is left open then.
+  /// - Throws: ``HTTPServerError`` if the address is wrong or in use, or if the server was started before; nothing is
+  ///   left open then.
   public func start() throws(HTTPServerError) {
     try stage.withLock { stage throws(HTTPServerError) in
       guard case .made = stage else { throw .alreadyStarted }
       let sockets = try Listener.open(configuration)
-      // Sockets of other processes outlive this one, and their backlog is for whoever comes next.
+      // Sockets of other processes outlive this one, and their backlog is for the next process.
       let inherited = configuration.address.inheritedSockets
       var loops: [EventLoop] = []
       do throws(HTTPServerError) {
@@ -74,49 +76,49 @@ public final class HTTPServer: Sendable {
       for socket in inherited { close(socket.descriptor) }
       completion.begin(loops: loops.count)
       for (index, loop) in loops.enumerated() {
-        // A queue of its own is a thread of its own for as long as the loop runs.
+        // A queue of its own is a thread of its own while the loop runs.
         DispatchQueue(label: "HTTPServer.loop.\(index)").async { loop.run() }
       }
       stage = .running(loops, sockets)
     }
   }
 
-  /// The TCP port that is listened on, the first if there are several; 0 before the start, or without any.
+  /// The TCP port of the server, the first if there are several; 0 before the start, or without any.
   public var port: Int {
     stage.withLock { stage in
       if case .running(_, let sockets) = stage { sockets.port } else { 0 }
     }
   }
 
-  /// Where the server can be reached, such as `http://127.0.0.1:8080`, `http://[::1]:8080` or `unix:/run/redial.sock`;
-  /// none before the start, and more than one only of inherited sockets.
+  /// The addresses of the server, such as `http://127.0.0.1:8080`, `http://[::1]:8080` or `unix:/run/redial.sock`; none
+  /// before the start, and more than one only with inherited sockets.
   public var urls: [String] {
     stage.withLock { stage in
       if case .running(_, let sockets) = stage { sockets.urls } else { [] }
     }
   }
 
-  /// Ends in order: accepts no more, closes what is idle, answers what is at hand with `Connection: close`.
+  /// Ends gracefully: stops accepting, closes idle connections, answers current requests with `Connection: close`.
   ///
   /// A connection that has not sent its first request yet has half a second to do so. The file of a Unix domain socket
-  /// is removed. Of an inherited socket nothing more is taken: what waits in its backlog is for the next process.
+  /// is removed. From an inherited socket nothing more is accepted: its backlog is for the next process.
   ///
   /// - Parameters:
-  ///   - bound: How long that may take; what is then left is closed.
-  ///   - then: Called once, when all is closed: on a loop's thread, or at once if the server does not run.
+  ///   - bound: The maximum time for this; open connections are then closed.
+  ///   - then: Called once, when everything is closed: on a loop's thread, or at once if the server does not run.
   public func drain(within bound: Duration, then: @escaping @Sendable () -> Void) {
     completion.whenFinished(then)
     post(.drain(milliseconds: EventLoop.milliseconds(bound)))
   }
 
-  /// Ends at once: closes everything, answered or not, and removes the file of a Unix domain socket.
+  /// Ends at once: closes all connections, answered or not, and removes the file of a Unix domain socket.
   public func stop() { post(.stop) }
 
   private func post(_ message: Mailbox.Message) {
     stage.withLock { stage in
       switch stage {
       case .running(let loops, let sockets):
-        // Before the listeners close, so that it is never there in vain.
+        // Removed before the listeners close, so that no client finds a file without a listener.
         sockets.file?.remove()
         for loop in loops { loop.mailbox.post(message) }
       case .made: stage = .finished
@@ -137,7 +139,7 @@ extension ListenAddress {
   }
 }
 
-/// Counts the loops that still run, and tells those who wait for the last.
+/// Counts the running loops, and notifies the callers that wait for the last.
 private final class Completion: Sendable {
   private struct State {
     var running = 0

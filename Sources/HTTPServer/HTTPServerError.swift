@@ -2,21 +2,21 @@ import Glibc
 
 /// Why a server did not start.
 public enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The host is no address literal and not `localhost`.
+  /// The host is neither an address literal nor `localhost`.
   case invalidHost(String)
   /// The port is not in 0…65535.
   case invalidPort(Int)
-  /// The path of a Unix domain socket is empty or has a NUL in it.
+  /// The path of a Unix domain socket is empty or contains a NUL.
   case invalidSocketPath(String)
-  /// The path of a Unix domain socket is longer than the system's structure.
+  /// The path of a Unix domain socket is longer than the system allows.
   case socketPathTooLong(String)
-  /// A process listens on that Unix domain socket.
+  /// Another process listens on that Unix domain socket.
   case socketInUse(path: String)
-  /// What lies where the Unix domain socket should be is something else, and is left alone.
+  /// The path of the Unix domain socket is a file of another kind, which is left alone.
   case notASocket(path: String)
   /// The inherited descriptor is not a listening stream socket.
   case notListening(InheritedSocket)
-  /// Inherited sockets were asked for, and none given.
+  /// Inherited sockets were requested, but none were passed.
   case nothingInherited
   /// A variable of the protocol for inherited sockets is not valid.
   case invalidEnvironment(name: String, value: String)
@@ -25,7 +25,7 @@ public enum HTTPServerError: Error, Equatable, Sendable, CustomStringConvertible
   /// `start()` was called before.
   case alreadyStarted
 
-  /// What failed, with what, and what to do.
+  /// What failed, with which input, and what to do.
   public var description: String {
     switch self {
     case .invalidHost(let host):

@@ -1,27 +1,27 @@
 import Glibc
 
 /// Finds the end of a head that arrives in pieces, looking at each byte once, and parses the request line as soon as it
-/// is whole. The fields are left to ``FieldTable``, which needs them all.
+/// is complete. ``FieldTable`` parses the fields, because it needs all of them.
 ///
-/// What it answers depends on the bytes alone, not on how they were split.
+/// The result depends only on the bytes, not on how they were split.
 struct HeadScanner: Equatable {
   private var lineStart = 0
-  /// Up to where no line end was found.
+  /// The position up to which no line end was found.
   private var searched = 0
   /// Where the header fields start; 0 while the request line is incomplete.
   private(set) var fieldsStart = 0
   private var fieldCount = 0
-  /// The empty line before the request line has been seen and dropped.
+  /// The empty line before the request line was skipped.
   private var hasSkippedLine = false
 
-  /// Whether no byte of a request has been seen. An empty line before it is none.
+  /// Whether no byte of a request has been seen. An empty line before it does not count.
   var isAtStart: Bool { searched == 0 && lineStart == 0 }
 
-  /// How many of the bytes that were shown last have to be shown again. An empty line that stands alone need not: a
-  /// client that ends its request with one too many is idle, and not slow to send the next.
+  /// How many of the bytes of the last call must be passed again. An empty line that stands alone need not: a client
+  /// that ends its request with one too many is idle, and not slow to send the next.
   func kept(of count: Int) -> Int { isAtStart && count > 1 ? 0 : count }
 
-  /// Looks at what arrived.
+  /// Scans the bytes that arrived.
   ///
   /// - Returns: The length of the head with its empty line, or nil while it is incomplete.
   mutating func scan(
@@ -29,7 +29,7 @@ struct HeadScanner: Equatable {
   ) throws(ProtocolError) -> Int? {
     if fieldsStart == 0 {
       guard try skipEmptyLine(bytes, count) else { return nil }
-      // Told at once, so that a TLS greeting does not wait for its timeout.
+      // Reported at once, so that a TLS greeting does not wait for its timeout.
       guard ASCII.isToken(bytes[lineStart]) else { throw .badRequest("The first byte belongs to no method.") }
     }
     while true {

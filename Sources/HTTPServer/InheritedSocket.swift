@@ -1,15 +1,15 @@
 import Glibc
 
-/// A listening socket that another process has opened and passes on by its descriptor.
+/// A listening socket that another process has opened and passed on by its descriptor.
 ///
 /// While one process replaces another, connections wait in the socket's backlog: none is refused.
 public struct InheritedSocket: Hashable, Sendable, CustomStringConvertible {
-  /// The open descriptor. A server that has started owns it, and closes it at its end; until then it is its giver's.
+  /// The open descriptor. A server that has started owns it and closes it at its end; until then its creator does.
   public let descriptor: Int32
-  /// What the giver calls it; empty without a name.
+  /// The name that the other process gave it; empty without a name.
   public let name: String
 
-  /// The socket behind a descriptor; whether it listens shows when the server starts.
+  /// The socket of a descriptor; the server checks at its start whether it listens.
   public init(descriptor: Int32, name: String = "") {
     self.descriptor = descriptor
     self.name = name
@@ -25,12 +25,12 @@ extension InheritedSocket {
   /// More than any program passes on; a larger number is a mistake.
   private static let maximumCount = 1024
 
-  /// Takes the sockets that the service manager hands to this process, by the protocol of sd_listen_fds(3), and unsets
-  /// its variables so that children do not believe that the sockets are theirs.
+  /// Returns the sockets that the service manager passes to this process, by the protocol of sd_listen_fds(3), and
+  /// unsets its variables so that child processes do not use the sockets.
   ///
-  /// Call it before there are other threads: environments are not safe to change beside them.
+  /// Call it before there are other threads: changing the environment beside them is not safe.
   ///
-  /// - Returns: The sockets in their order; none if there are none, or if they are meant for another process.
+  /// - Returns: The sockets in their order; none if there are none, or if they are for another process.
   /// - Throws: ``HTTPServerError/invalidEnvironment(name:value:)``.
   public static func takeFromEnvironment() throws(HTTPServerError) -> [InheritedSocket] {
     var environment: [String: String] = [:]
@@ -43,7 +43,7 @@ extension InheritedSocket {
     return sockets
   }
 
-  /// What those variables say to a process.
+  /// The meaning of those variables for a process.
   static func list(_ environment: [String: String], process: Int32) throws(HTTPServerError) -> [InheritedSocket] {
     guard let processText = environment["LISTEN_PID"], let countText = environment["LISTEN_FDS"] else { return [] }
     guard let meant = Int32(processText), meant > 0 else {
@@ -65,14 +65,15 @@ extension InheritedSocket {
     if flags >= 0 { _ = fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) }
   }
 
-  /// A descriptor of one's own for the socket, made ready for an event loop.
+  /// A new descriptor for the socket, prepared for an event loop.
   ///
-  /// - Throws: ``HTTPServerError/notListening(_:)``, if it is not a stream socket that listens.
+  /// - Throws: ``HTTPServerError/notListening(_:)`` if it is not a stream socket that listens.
   func duplicate() throws(HTTPServerError) -> Int32 {
     guard option(SO_ACCEPTCONN) == 1, option(SO_TYPE) == Int32(SOCK_STREAM.rawValue),
       let family = option(SO_DOMAIN), [AF_INET, AF_INET6, AF_UNIX].contains(family)
     else { throw .notListening(self) }
-    // An accept that blocks would stop a loop. The flag is the socket's, not the descriptor's: its giver sees it too.
+    // A blocking accept would stop a loop. The flag belongs to the socket, not the descriptor, so the other process
+    // sees it too.
     let flags = fcntl(descriptor, F_GETFL)
     guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0 else {
       throw .system(call: "fcntl", address: description, errno: errno)

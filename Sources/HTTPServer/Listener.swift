@@ -4,13 +4,13 @@ import Glibc
 enum Listener {
   /// The sockets of a server.
   struct Sockets {
-    /// For each loop the descriptors that it watches; each is closed once.
+    /// The descriptors that each loop watches; each is closed once.
     var descriptors: [[Int32]] = []
-    /// The port of the first that has one; else 0.
+    /// The port of the first socket that has one; else 0.
     var port = 0
-    /// Where each can be reached.
+    /// The address of each.
     var urls: [String] = []
-    /// The file that goes when the server ends.
+    /// The file that is removed when the server ends.
     var file: SocketFile?
 
     func close() {
@@ -19,10 +19,10 @@ enum Listener {
     }
   }
 
-  /// Opens what each loop watches, or nothing.
+  /// Opens all sockets, or none.
   ///
-  /// Of a TCP address each loop has a listener of its own, among which the kernel spreads connections. A Unix domain
-  /// socket and an inherited socket are one, which all loops share.
+  /// For a TCP address each loop has its own listener, and the kernel spreads connections among them. All loops share a
+  /// Unix domain socket or an inherited socket.
   static func open(_ configuration: HTTPServerConfiguration) throws(HTTPServerError) -> Sockets {
     let loops = max(1, configuration.loops)
     var sockets = Sockets()
@@ -58,8 +58,8 @@ enum Listener {
   ) throws(HTTPServerError) {
     var address = address
     let name = configuration.address.description
-    // Sockets with SO_REUSEPORT join any others of the same user: two servers would share a port unnoticed. One
-    // without it is refused, so it asks first.
+    // Sockets with SO_REUSEPORT join any others of the same user: two servers would share a port unnoticed. A socket
+    // without it is refused, so it is tried first.
     if loops > 1, address.port != 0 {
       close(try bind(address, name, sharesPort: false, backlog: 1))
     }
@@ -78,7 +78,7 @@ enum Listener {
     let descriptor = try socket(address.family, name)
     set(descriptor, SOL_SOCKET, SO_REUSEADDR)
     if sharesPort { set(descriptor, SOL_SOCKET, SO_REUSEPORT) }
-    // Said and not left to net.ipv6.bindv6only: `::` takes IPv4 as well.
+    // Set here and not left to net.ipv6.bindv6only: `::` accepts IPv4 as well.
     if address.family == AF_INET6 { set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, to: 0) }
     setForAccepted(descriptor)
     guard address.withPointer({ Glibc.bind(descriptor, $0, $1) }) == 0 else {
@@ -96,11 +96,11 @@ enum Listener {
     return descriptor
   }
 
-  /// Sets what a TCP listener's accepted sockets inherit: system calls less a connection.
+  /// Sets options that accepted sockets inherit, which saves system calls per connection.
   static func setForAccepted(_ descriptor: Int32) {
     set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY)
-    // A peer that vanishes without a word is noticed: in two minutes while nothing is on its way to it, and in half a
-    // minute, instead of some fifteen, while something is.
+    // Detects a peer that vanished: after two minutes without unsent data, and after half a minute, instead of some
+    // fifteen, with it.
     set(descriptor, SOL_SOCKET, SO_KEEPALIVE)
     set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPIDLE, to: 60)
     set(descriptor, Int32(IPPROTO_TCP), TCP_KEEPINTVL, to: 10)

@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// How the rest of the program reaches a loop: messages under a lock, taken in batches, and an eventfd that is
-/// written only if the loop does not know of messages yet.
+/// How the rest of the program reaches a loop: messages under a lock, taken in batches, and an eventfd that is written
+/// only if the loop has not been woken yet.
 final class Mailbox: Sendable {
   enum Message: Sendable {
     case answer(RequestToken, HTTPResponse)
@@ -12,7 +12,7 @@ final class Mailbox: Sendable {
     case begin(RequestToken, HTTPResponse, StreamBacklog)
     /// Something was written to the stream, or it was ended.
     case flush(RequestToken)
-    /// Tells when the client goes.
+    /// Requests a notification when the client leaves.
     case observe(RequestToken, @Sendable () -> Void)
     /// The rest of the body is wanted.
     case resume(RequestToken)
@@ -32,7 +32,7 @@ final class Mailbox: Sendable {
   /// Readable when there are messages. Closed with the mailbox, not with the loop: a responder may still write it.
   let descriptor: Int32
 
-  /// - Throws: when the kernel gives no eventfd.
+  /// - Throws: if the kernel provides no eventfd.
   init() throws(HTTPServerError) {
     descriptor = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
     guard descriptor >= 0 else { throw .system(call: "eventfd", address: "the event loop", errno: errno) }
@@ -63,7 +63,7 @@ final class Mailbox: Sendable {
     if mustWake { wake() }
   }
 
-  /// Swaps what has come with `emptied`, whose memory serves the next.
+  /// Swaps the messages with `emptied`, whose memory is reused.
   func take(_ emptied: inout [Message]) {
     state.withLock { state in
       swap(&state.messages, &emptied)
@@ -71,7 +71,7 @@ final class Mailbox: Sendable {
     }
   }
 
-  /// Refuses what has come and what comes.
+  /// Refuses all present and later messages.
   func shut() {
     let messages = state.withLock { state in
       defer { state.messages = [] }
@@ -81,7 +81,7 @@ final class Mailbox: Sendable {
     for message in messages { Self.refuse(message) }
   }
 
-  /// Tells those who would wait for ever that the request of their message is not at hand.
+  /// Notifies senders who would wait forever that the request of their message is no longer current.
   static func refuse(_ message: Message) {
     switch message {
     case .begin(_, _, let backlog): backlog.close()
@@ -92,7 +92,7 @@ final class Mailbox: Sendable {
 
   private func wake() {
     var one: UInt64 = 1
-    // It cannot fail but by overflow, and then the loop is awake anyway.
+    // It can fail only by overflow, and then the loop is awake anyway.
     _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
   }
 }

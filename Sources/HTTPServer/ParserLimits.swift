@@ -6,13 +6,13 @@ struct ParserLimits: Equatable {
   var maxBodyBytes = 1024 * 1024
   var maxStreamedBodyBytes = 1 << 40
 
-  /// The longest method that is looked at. The longest registered one has 17 letters.
+  /// The longest method that is accepted. The longest registered one has 17 letters.
   static let maxMethodLength = 32
 
   /// Method, target, `HTTP/1.1`, two spaces and CRLF.
   var maxRequestLineBytes: Int { Self.maxMethodLength + maxTargetLength + 12 }
 
-  /// The same with a streamed body's bound in the place of a whole one's.
+  /// The same with the limit of a streamed body in place of a whole one's.
   var ofStreams: ParserLimits {
     var limits = self
     limits.maxBodyBytes = maxStreamedBodyBytes

@@ -1,6 +1,6 @@
-/// Why the bytes of a peer are not a request that this server serves: the status of the answer, and a sentence for
-/// its reader. The connection is closed afterwards, because the next request cannot be found any more, except if only
-/// the content coding of a complete request is wrong.
+/// Why this server refuses the bytes of a peer: the status of the answer, and a sentence for its reader. The connection
+/// is then closed, because the start of the next request is unknown, except if only the content coding of a complete
+/// request is wrong.
 struct ProtocolError: Error, Equatable {
   let status: Int
   let reason: String

@@ -1,5 +1,5 @@
-/// What a request's first line and its framing fields say. All positions are offsets from the request's first byte, so
-/// that the buffer may move while the body arrives.
+/// The content of a request's first line and its framing fields. All positions are offsets from the request's first
+/// byte, so that the buffer may move while the body arrives.
 struct RequestHead: Equatable {
   /// A run of bytes of the head.
   struct Slice: Equatable {
@@ -10,17 +10,17 @@ struct RequestHead: Equatable {
   var method = Slice()
   var path = Slice()
   var query: Slice?
-  /// The host and port of an absolute-form target, which stands in the place of the Host field (RFC 9112 section 3.2.2).
+  /// The host and port of an absolute-form target, which replace the Host field (RFC 9112 section 3.2.2).
   var authority: Slice?
   var minorVersion: UInt8 = 1
-  /// The method is HEAD, so the answer carries no body.
+  /// The method is HEAD, so the answer has no body.
   var isHead = false
   var isOptions = false
   var isGet = false
-  /// There are preconditions among the fields.
+  /// The fields contain preconditions.
   var isConditional = false
-  /// The target is an absolute URI without a path, which means `/`, or, without a query too, `*` to OPTIONS
-  /// (RFC 9112 section 3.2.4).
+  /// The target is an absolute URI without a path, which means `/`, or, for OPTIONS and without a query, `*` (RFC 9112
+  /// section 3.2.4).
   var hasEmptyPath = false
 
   /// The value of Content-Length; 0 without one.
@@ -62,7 +62,7 @@ extension RequestHead {
     var question = -1
     while index < end, bytes[index] != ASCII.space {
       let byte = bytes[index]
-      // A fragment is never sent (RFC 9112 section 3.2); a byte beyond visible ASCII is in no URI.
+      // A fragment is never sent (RFC 9112 section 3.2); a byte that is not visible ASCII occurs in no URI.
       guard byte > 0x20, byte < 0x7F, byte != 0x23 else {
         throw .badRequest("The request target holds a byte that no URI has.")
       }

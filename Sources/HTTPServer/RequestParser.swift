@@ -1,19 +1,19 @@
-/// Parses one request after another from bytes that arrive in pieces. A pure value: no socket, no clock, no memory of
-/// its own beyond a few words, so that a connection that is slow or idle costs next to nothing.
+/// Parses one request after another from bytes that arrive in pieces. A pure value: no socket, no clock, and only a few
+/// words of memory, so that a slow or idle connection costs almost nothing.
 ///
-/// The caller keeps the bytes of the request at hand, from its first one, and shows them all at each call.
+/// The caller keeps the bytes of the current request, from its first one, and passes them all at each call.
 struct RequestParser {
-  /// What the bytes amount to.
+  /// The result of parsing the bytes.
   enum Progress: Equatable {
-    /// The request goes on; of the bytes shown, the first `kept` must be shown again (a chunked body shrinks as it is
-    /// decoded), followed by what arrives next.
+    /// The request is incomplete. Of the bytes, the first `kept` must be passed again (a chunked body shrinks as it is
+    /// decoded), followed by new ones.
     case incomplete(kept: Int)
-    /// The request is whole: its body, and how many of the bytes shown belong to it.
+    /// The request is complete: its body, and how many of the bytes belong to it.
     case complete(body: Range<Int>, consumed: Int)
-    /// The head is whole and a body follows it: `collectBody` or `streamBody` says how that is received. After the
-    /// first, the same bytes are shown again; after the second, those behind the head.
+    /// The head is complete and a body follows: call `collectBody` or `streamBody`. After the first, pass the same
+    /// bytes again; after the second, those behind the head.
     case announced(headCount: Int)
-    /// A part of a body that is streamed, perhaps an empty one, and how many of the bytes shown it took.
+    /// A part of a streamed body, which may be empty, and how many of the bytes it used.
     case piece(body: Range<Int>, consumed: Int, isLast: Bool)
   }
 
@@ -33,40 +33,40 @@ struct RequestParser {
   }
 
   private var phase = Phase.head(HeadScanner())
-  /// Valid once a request is complete; the method already when its line has been parsed.
+  /// Valid once a request is complete; the method already after its line was parsed.
   private(set) var head = RequestHead()
   /// The client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1); the caller clears it.
   var awaitsContinue = false
-  /// Whether the parser stops at each head that a body follows, to learn how to receive it.
+  /// Whether the parser stops at each head that a body follows, to ask how to receive it.
   private let announcesBodies: Bool
 
   init(announcesBodies: Bool = false) { self.announcesBodies = announcesBodies }
 
-  /// Whether no byte of the request at hand was seen.
+  /// Whether no byte of the current request was seen.
   var isAtStart: Bool {
     if case .head(let scanner) = phase { return scanner.isAtStart }
     return false
   }
 
-  /// Whether the body is awaited.
+  /// Whether the body is expected.
   var isInBody: Bool {
     if case .head = phase { return false }
     return true
   }
 
-  /// How many bytes are known to be still to come; 0 if that is not known.
+  /// How many bytes are known to follow; 0 if that is unknown.
   func missing(have count: Int) -> Int {
     if case .fixed(let headCount, _) = phase { return max(0, headCount + head.contentLength - count) }
     return 0
   }
 
-  /// Looks at the bytes of the request at hand.
+  /// Parses the bytes of the current request.
   ///
   /// After `.complete` and `.announced`, `table` holds the header fields. After `.complete`, and after the last piece,
   /// the next call begins another request.
   ///
-  /// - Parameter isTableFresh: Whether `table` still holds the fields, nothing else having been parsed since they were.
-  /// - Throws: ``ProtocolError``; nothing more can be parsed then.
+  /// - Parameter isTableFresh: Whether `table` still holds the fields, because nothing else was parsed since.
+  /// - Throws: ``ProtocolError``; parsing cannot continue then.
   mutating func advance(
     _ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ limits: ParserLimits, _ table: inout FieldTable,
     isTableFresh: Bool = false
@@ -117,7 +117,7 @@ struct RequestParser {
 
   /// After `.announced`: the body is received whole.
   ///
-  /// - Throws: when it is announced to be larger than may be.
+  /// - Throws: if its announced length is over the limit.
   mutating func collectBody(_ limits: ParserLimits) throws(ProtocolError) {
     guard case .announced(let headCount, let fieldsStart) = phase else { return }
     guard head.contentLength <= limits.maxBodyBytes else { throw .bodyTooLarge }
@@ -127,15 +127,15 @@ struct RequestParser {
       : .fixed(headCount: headCount, fieldsStart: fieldsStart)
   }
 
-  /// After `.announced`: the body is received in pieces, and of the head nothing is looked at any more.
+  /// After `.announced`: the body is received in pieces, and the head is not needed any more.
   ///
-  /// - Throws: when it is announced to be larger than may be.
+  /// - Throws: if its announced length is over the limit.
   mutating func streamBody(_ limits: ParserLimits) throws(ProtocolError) {
     guard head.contentLength <= limits.maxStreamedBodyBytes else { throw .bodyTooLarge }
     phase = head.isChunked ? .streamedChunked(ChunkedDecoder()) : .streamedFixed(remaining: head.contentLength)
   }
 
-  /// The table served other connections while the body arrived: it is filled once more, from the same bytes.
+  /// Other connections used the table while the body arrived: it is filled again from the same bytes.
   private mutating func finish(
     _ bytes: UnsafeMutablePointer<UInt8>, _ headCount: Int, _ fieldsStart: Int, _ isTableFresh: Bool,
     _ table: inout FieldTable

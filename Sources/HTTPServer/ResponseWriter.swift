@@ -1,14 +1,14 @@
 import Glibc
 
-/// Writes a response as it goes over the wire, RFC 9112 section 4, straight into the output buffer.
+/// Writes a response in its wire format, RFC 9112 section 4, straight into the output buffer.
 struct ResponseWriter {
   private var cursor: UnsafeMutablePointer<UInt8>
 
   /// What happens to the connection afterwards; written as `Connection`.
   enum Persistence {
-    /// As the version has it by default.
+    /// The default of the HTTP version.
     case implied
-    /// HTTP/1.0 asked to be kept alive.
+    /// HTTP/1.0 asked for a persistent connection.
     case keepAlive
     case close
   }
@@ -20,8 +20,8 @@ struct ResponseWriter {
     case endOfConnection
   }
 
-  /// Bytes of a response beyond its own fields and body and `dateLine`: status line, Content-Encoding, Vary, Content-Length,
-  /// Connection, with room.
+  /// Bytes of a response beyond its own fields and body and `dateLine`: status line, Content-Encoding, Vary,
+  /// Content-Length and Connection, with a margin.
   private static let overhead = 256
 
   /// Bytes of a field line beyond its name and value: a colon and a blank, `W/`, CRLF.
@@ -33,12 +33,12 @@ struct ResponseWriter {
   ///   - dateLine: The `Date` field line with its CRLF, and the lines that every answer has.
   ///   - isHead: The request was HEAD.
   ///   - gzipped: The content in the coding gzip, to be sent in place of the plain one.
-  ///   - varies: Whether `Vary` has to say that the coding was negotiated.
+  ///   - varies: Whether `Vary` must say that the coding was negotiated.
   static func append(
     _ response: HTTPResponse, to output: inout ByteBuffer, dateLine: [UInt8], isHead: Bool, persistence: Persistence,
     gzipped: UnsafeBufferPointer<UInt8>? = nil, varies: Bool = false
   ) {
-    // Sound: `reserve` gives room for all that is written below, which is bounded by the sum computed here.
+    // Sound: `reserve` makes room for all bytes that are written below; the sum computed here is their limit.
     var total = overhead + dateLine.count + (gzipped?.count ?? response.body.count)
     for header in response.headers { total += header.name.utf8.count + header.value.utf8.count + fieldOverhead }
     let start = output.reserve(total)
@@ -66,10 +66,11 @@ struct ResponseWriter {
     output.commit(writer.cursor - start)
   }
 
-  /// Appends a chunk, RFC 9112 section 7.1, or the bytes alone; of no bytes, nothing: an empty chunk would be the last.
+  /// Appends a chunk, RFC 9112 section 7.1, or only the bytes; nothing for no bytes, because an empty chunk would be
+  /// the last.
   static func appendPiece(_ bytes: [UInt8], to output: inout ByteBuffer, isChunked: Bool) {
     guard !bytes.isEmpty else { return }
-    // Sound: 16 digits and two line ends at most come with the bytes.
+    // Sound: the bytes have at most 16 digits and two line ends around them.
     let start = output.reserve(bytes.count + 20)
     var writer = ResponseWriter(cursor: start)
     if isChunked { writer.writeHexadecimal(bytes.count) }
@@ -99,7 +100,7 @@ struct ResponseWriter {
     for header in response.headers { write(header, isCoded: isCoded) }
     if isCoded { write("Content-Encoding: gzip\r\n") }
     if varies { write("Vary: Accept-Encoding\r\n") }
-    // RFC 9110 section 8.6: none with 204, and none is the safe choice with 304.
+    // RFC 9110 section 8.6: no Content-Length with 204, and leaving it out is safe with 304.
     if status != 204, status != 304 {
       switch length {
       case .known(let count):
@@ -108,7 +109,8 @@ struct ResponseWriter {
         write("\r\n")
       case .chunked: write("Transfer-Encoding: chunked\r\n")
       case .endOfConnection:
-        // One without content is over with its head, and the connection goes on. That of 205 would be awaited.
+        // A response without content ends with its head, and the connection continues. A client would wait for the
+        // content of a 205.
         if status == 205 { write("Content-Length: 0\r\n") }
       }
     }
@@ -145,7 +147,7 @@ struct ResponseWriter {
       length += 1
       bound &*= 10
     }
-    // Sound: the last digit goes where the number ends, and there are as many as were counted.
+    // Sound: the last digit is written where the number ends, and there are as many digits as were counted.
     var rest = UInt(bitPattern: number)
     for place in stride(from: length - 1, through: 0, by: -1) {
       cursor[place] = UInt8(truncatingIfNeeded: 0x30 + rest % 10)
@@ -164,7 +166,7 @@ struct ResponseWriter {
     }
   }
 
-  /// One field line; a name that is none, or that the server writes itself, leaves it out.
+  /// Writes one field line, unless its name is invalid or the server writes that field itself.
   private mutating func write(_ header: HTTPHeader, isCoded: Bool) {
     let line = cursor
     let nameCount = copy(header.name)
@@ -175,8 +177,8 @@ struct ResponseWriter {
       return
     }
     write(": ")
-    // A strong validator tells one sequence of bytes from any other, and these are not the handler's own any more
-    // (RFC 9110 section 8.8.1): its entity tag is sent as a weak one.
+    // A strong validator identifies one sequence of bytes, and these are no longer the handler's own (RFC 9110 section
+    // 8.8.1): its entity tag is sent as a weak one.
     if isCoded, header.isNamed("etag"), header.value.utf8.first == 0x22 { write("W/") }
     let value = cursor
     let valueCount = copy(header.value)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// An IPv4 or IPv6 address and port, or the path of a Unix domain socket, as the socket calls want it.
+/// An IPv4 or IPv6 address and port, or the path of a Unix domain socket, as the socket calls need it.
 struct SocketAddress {
   private var storage = sockaddr_storage()
   private var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -14,7 +14,7 @@ struct SocketAddress {
     hints.ai_flags = AI_NUMERICHOST
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var list: UnsafeMutablePointer<addrinfo>?
-    // An embedded NUL would cut the text short, and 127.1 or 010.0.0.1 are old forms that mean what few expect.
+    // An embedded NUL would cut the text short, and 127.1 or 010.0.0.1 are old forms with a surprising meaning.
     guard !host.utf8.contains(0), host == "localhost" || host.utf8.contains(ASCII.colon) || Self.isDottedQuad(host),
       getaddrinfo(host == "localhost" ? "127.0.0.1" : host, nil, &hints, &list) == 0, let first = list
     else { throw .invalidHost(host) }
@@ -26,7 +26,7 @@ struct SocketAddress {
     setPort(number)
   }
 
-  /// What `sun_path` holds besides the NUL at its end (unix(7)).
+  /// The bytes of `sun_path` besides the NUL at its end (unix(7)).
   static let maximumPathBytes = 107
 
   /// The address of a Unix domain socket in the file system.
@@ -52,7 +52,7 @@ struct SocketAddress {
     return inet_pton(AF_INET, host, &address) == 1
   }
 
-  /// The address that a listener really has.
+  /// The actual address of a listener.
   static func local(_ descriptor: Int32) -> SocketAddress? {
     var address = SocketAddress()
     let result = address.withMutablePointer { getsockname(descriptor, $0, $1) }
@@ -66,8 +66,8 @@ struct SocketAddress {
     return address.text
   }
 
-  /// Whether a connection is one of a Unix domain socket. Unlike the peer's address, this is known for as long as the
-  /// descriptor is open.
+  /// Whether a connection uses a Unix domain socket. Unlike the peer's address, this is known while the descriptor is
+  /// open.
   static func isUnix(_ descriptor: Int32) -> Bool {
     var domain: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
@@ -80,7 +80,7 @@ struct SocketAddress {
     }
   }
 
-  /// Where a client finds it: `http://127.0.0.1:8080`, `http://[::1]:8080`, `unix:/run/redial.sock`.
+  /// The address for clients: `http://127.0.0.1:8080`, `http://[::1]:8080`, `unix:/run/redial.sock`.
   var url: String {
     if family == AF_UNIX { return ListenAddress.unixPrefix + path }
     let host = text
@@ -88,7 +88,7 @@ struct SocketAddress {
     return "http://" + (host.contains(":") ? "[\(host)\(zone.isEmpty ? "" : "%25" + zone)]" : host) + ":\(port)"
   }
 
-  /// The path of a Unix domain socket; an abstract name behind an `@`, empty without any.
+  /// The path of a Unix domain socket; an abstract name with an `@` before it, empty without any.
   private var path: String {
     withUnsafeBytes(of: storage) { bytes in
       let name = bytes[Self.pathOffset..<max(Self.pathOffset, min(Int(length), bytes.count))]
@@ -108,7 +108,7 @@ struct SocketAddress {
     return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// The address without its port; an IPv4 address that came over an IPv6 socket as IPv4; empty for a Unix domain socket.
+  /// The address without its port; an IPv4 address on an IPv6 socket as IPv4; empty for a Unix domain socket.
   var text: String {
     var buffer = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
     guard family == AF_INET || family == AF_INET6 else { return "" }
@@ -129,7 +129,7 @@ struct SocketAddress {
   }
 
   func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
-    // Sound: sockaddr_storage is laid out to be read as any sockaddr.
+    // Sound: sockaddr_storage can be read as any sockaddr.
     withUnsafePointer(to: storage) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
     }

@@ -1,13 +1,13 @@
 import Glibc
 import Synchronization
 
-/// The file of a Unix domain socket that a server has made.
+/// The file of a Unix domain socket that a server has created.
 final class SocketFile: Sendable {
   private struct Identity: Equatable {
     var device: dev_t
     var number: ino_t
 
-    /// Of a file that is a socket, and not a link to one.
+    /// The identity of a file that is a socket, and not a link to one.
     init?(path: String) {
       var status = stat()
       guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return nil }
@@ -16,7 +16,7 @@ final class SocketFile: Sendable {
   }
 
   private let path: String
-  /// Nil once it is removed.
+  /// Nil after its removal.
   private let identity: Mutex<Identity?>
 
   private init(path: String) {
@@ -24,7 +24,7 @@ final class SocketFile: Sendable {
     identity = Mutex(Identity(path: path))
   }
 
-  /// Removes the file, unless another server has put its own in its place. Done once: a later call does nothing.
+  /// Removes the file, unless another server has replaced it. A second call does nothing.
   func remove() {
     identity.withLock { identity in
       if let made = identity, made == Identity(path: path) { unlink(path) }
@@ -32,7 +32,7 @@ final class SocketFile: Sendable {
     }
   }
 
-  /// Binds a socket to a path, and listens. A socket that nobody listens on any more is replaced.
+  /// Binds a socket to a path, and listens. A socket without a listener is replaced.
   static func listen(
     at path: String, permissions: Int, backlog: Int
   ) throws(HTTPServerError) -> (descriptor: Int32, file: SocketFile) {
@@ -41,13 +41,13 @@ final class SocketFile: Sendable {
     try clear(path, address, name)
     let descriptor = try Listener.socket(AF_UNIX, name)
     let mode = mode_t(truncatingIfNeeded: permissions & 0o777)
-    // Bound with the mode that the socket has, so the file is at no time more open than it is meant to be.
+    // Bound with the socket's own mode, so the file is never more open than intended.
     guard fchmod(descriptor, mode) == 0 else { throw Listener.failure("fchmod", descriptor, name) }
     guard address.withPointer({ bind(descriptor, $0, $1) }) == 0 else {
       throw Listener.failure("bind", descriptor, name)
     }
     let file = SocketFile(path: path)
-    // The umask may have taken away too much.
+    // The umask may have removed too much.
     guard chmod(path, mode) == 0 else {
       let error = Listener.failure("chmod", descriptor, name)
       file.remove()
@@ -61,7 +61,8 @@ final class SocketFile: Sendable {
     return (descriptor, file)
   }
 
-  /// Makes way for a new socket: removes what an ended process has left, which only a refused connection proves.
+  /// Removes the socket of an ended process before a new one is bound. Only a refused connection proves that it has
+  /// ended.
   private static func clear(_ path: String, _ address: SocketAddress, _ name: String) throws(HTTPServerError) {
     var status = stat()
     guard lstat(path, &status) == 0 else {
@@ -75,7 +76,7 @@ final class SocketFile: Sendable {
     switch errno {
     case ENOENT: return
     case ECONNREFUSED: break
-    // Its backlog is full, or it is a socket of another kind: somebody has it open.
+    // Its backlog is full, or it is a socket of another kind: another process has it open.
     case EAGAIN, EPROTOTYPE: throw .socketInUse(path: path)
     case let code: throw .system(call: "connect", address: name, errno: code)
     }

@@ -1,4 +1,4 @@
-/// The reason phrases of RFC 9110 section 15 and the later registrations that are in use.
+/// The reason phrases of RFC 9110 section 15 and of later registrations in use.
 enum StatusText {
   static func phrase(_ status: Int) -> StaticString {
     switch status {

@@ -1,21 +1,21 @@
 import Synchronization
 
-/// What a stream's writers and its loop share: the bytes that were written and are not yet with the kernel.
+/// The state that a stream's writers and its loop share: bytes that were written but that the kernel has not accepted.
 final class StreamBacklog: Sendable {
-  /// What the loop takes at once.
+  /// The bytes that the loop takes at once.
   struct Batch {
     var bytes: [UInt8] = []
     var isEnded = false
   }
 
   private struct State {
-    /// Written, and not yet taken by the loop.
+    /// Written, but not yet taken by the loop.
     var pending: [UInt8]
-    /// Taken by the loop, and not yet by the kernel.
+    /// Taken by the loop, but not yet by the kernel.
     var inFlight = 0
-    /// The writer was asked to wait.
+    /// The writer has to wait.
     var isFull = false
-    /// The loop will look.
+    /// The loop was already woken.
     var isSignalled = false
     var isEnded = false
     var isClosed = false
@@ -26,8 +26,8 @@ final class StreamBacklog: Sendable {
   private let onEvent: @Sendable (HTTPStreamEvent) -> Void
 
   /// - Parameters:
-  ///   - first: What goes first, of any size.
-  ///   - limit: From how many bytes on the writer has to wait, at least 1.
+  ///   - first: The first bytes, of any size.
+  ///   - limit: The number of bytes from which the writer has to wait, at least 1.
   init(first: [UInt8], limit: Int, onEvent: @escaping @Sendable (HTTPStreamEvent) -> Void) {
     self.limit = max(1, limit)
     self.onEvent = onEvent
@@ -36,7 +36,7 @@ final class StreamBacklog: Sendable {
 
   /// - Returns: The event for the writer, and whether the loop must be informed.
   func write(_ bytes: some Sequence<UInt8>) -> (HTTPStreamWriteResult, mustSignal: Bool) {
-    // Sound to run the sequence's code under the lock only if it is ours: so it is copied before.
+    // The sequence's own code must not run under the lock, so it is copied before.
     let bytes = Array(bytes)
     return state.withLock { state in
       guard !state.isClosed, !state.isEnded else { return (.closed, false) }
@@ -59,11 +59,11 @@ final class StreamBacklog: Sendable {
     }
   }
 
-  /// For the loop: what was written since.
+  /// For the loop: the bytes that were written since.
   func take() -> Batch {
     state.withLock { state in
       let batch = Batch(bytes: state.pending, isEnded: state.isEnded)
-      // The memory goes too: of thousands of streams most are silent.
+      // The memory is freed too: most of thousands of streams are silent.
       state.pending = []
       state.inFlight += batch.bytes.count
       state.isSignalled = false
@@ -71,7 +71,7 @@ final class StreamBacklog: Sendable {
     }
   }
 
-  /// For the loop: how much of what it took the kernel has not taken.
+  /// For the loop: reports how many of the taken bytes the kernel has not accepted.
   func settle(inFlight: Int) {
     let isWritable = state.withLock { state in
       state.inFlight = inFlight
@@ -82,12 +82,12 @@ final class StreamBacklog: Sendable {
     if isWritable { onEvent(.writable) }
   }
 
-  /// For the loop: tells the writer, unless it has ended the stream.
+  /// For the loop: notifies the writer, unless it has ended the stream.
   func notify(_ event: HTTPStreamEvent) {
     if !state.withLock({ $0.isEnded || $0.isClosed }) { onEvent(event) }
   }
 
-  /// Takes nothing any more, and tells the writer, once.
+  /// Accepts no more bytes, and notifies the writer once.
   func close() {
     let wasOpen = state.withLock { state in
       defer { state.isClosed = true }
