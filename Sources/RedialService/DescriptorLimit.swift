@@ -2,17 +2,18 @@ internal import Glibc
 internal import RedialEngine
 internal import RedialTransport
 
-/// How many file descriptors this process may have, and how they are shared out.
+/// How many file descriptors this process may have, and how they are shared.
 ///
-/// Without descriptors nothing goes on: no client is heard, no target reached. So the bound that the system sets is raised
-/// as far as it lets itself be, and what is configured is brought within it, rather than found out under load.
+/// Without descriptors nothing works: no client is accepted, no target reached. So the system's limit is raised as far
+/// as possible, and the settings are brought within it at the start, not under load.
 struct DescriptorLimit {
-  /// What the process needs for itself: the store and its log, readers, epoll, wake-ups, the standard streams.
+  /// Descriptors that the process needs for itself: the store and its log, readers, epoll, wake-ups, the standard
+  /// streams.
   static let reserve = 64
-  /// What the lookup of a name needs: a socket to a name server, and a second one or a file of the name service.
+  /// Descriptors for the lookup of a name: a socket to a name server, and a second one or a file of the name service.
   static let lookup = 2
 
-  /// How many descriptors there may be.
+  /// The maximum number of descriptors.
   let count: Int
 
   /// Raises the soft limit to the hard one.
@@ -28,10 +29,10 @@ struct DescriptorLimit {
     return DescriptorLimit(count: Int(clamping: limit.rlim_cur))
   }
 
-  /// Brings settings within the limit. Lookups of names get an eighth of it at most, clients half of what is left, attempts
-  /// half of the rest, and idle connections what then remains.
+  /// Brings settings within the limit. Lookups of names get at most an eighth of it, clients half of the rest, attempts
+  /// half of what is then left, and idle connections the remainder.
   ///
-  /// - Returns: What was lowered, and to what.
+  /// - Returns: The settings that were lowered, with their new values.
   func bound(_ settings: inout ServiceSettings) -> [(setting: StaticString, to: Int)] {
     var lowered: [(setting: StaticString, to: Int)] = []
     func lower(_ value: inout Int, _ name: StaticString, to most: Int) {

@@ -15,7 +15,7 @@ public final class Service: Sendable {
   private let settings: ServiceSettings
   /// The absolute path of the store's file.
   public let dataPath: String
-  /// The log that the service writes.
+  /// The log of the service.
   public let log: Log
 
   /// The exit code after a failed fsync of the store. The supervisor starts the process again, and it continues with
@@ -212,14 +212,14 @@ public final class Service: Sendable {
       [("version", redialVersion), ("url", urls.joined(separator: " ")), ("store", settings.store)])
   }
 
-  /// Where the service can be reached, such as `http://127.0.0.1:8080` or `unix:/run/redial.sock`; more than one only
-  /// for inherited sockets.
+  /// The addresses of the service, such as `http://127.0.0.1:8080` or `unix:/run/redial.sock`; more than one only for
+  /// inherited sockets.
   public var urls: [String] { server.urls }
 
   /// How long a stop still accepts requests that had already arrived, before the engine refuses new calls.
   private static let arrivedTime = DispatchTimeInterval.seconds(1)
 
-  /// Accepts nothing more, waits for attempts in flight up to the configured time, and closes the store.
+  /// Accepts no more calls, waits for attempts in flight up to the configured time, and closes the store.
   public func stop() {
     log.write(.info, "stopping", [("drainTimeout", DurationText.format(settings.drainTimeout))])
     bulk.stop()
@@ -297,7 +297,7 @@ public final class Service: Sendable {
     }
   }
 
-  /// The path of a file that exists, from the root.
+  /// The absolute path of an existing file.
   private static func absolute(_ path: String) -> String {
     guard let resolved = realpath(path, nil) else { return path }
     defer { free(resolved) }

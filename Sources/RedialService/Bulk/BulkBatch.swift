@@ -2,17 +2,17 @@ internal import RedialEngine
 internal import RedialModel
 internal import Synchronization
 
-/// Gathers what the engine replies to the operations of one batch.
+/// Collects the engine's replies to the commands of one batch.
 final class BulkBatch: Sendable {
   /// The result of a batch.
   struct Tally: Sendable, Equatable {
-    /// Calls that it was done to, on disk.
+    /// Calls that were changed, on disk.
     var done = 0
-    /// Calls that it could not be done to.
+    /// Calls whose state does not allow the action.
     var skipped = 0
-    /// Calls that nothing is known of: the service cannot do anything for now.
+    /// Calls without a result: the service cannot do anything now.
     var unavailable = 0
-    /// Calls that another instance runs, and nobody else can do anything to.
+    /// Calls that another instance runs, and only that instance can change.
     var elsewhere = 0
 
     var count: Int { done + skipped + unavailable + elsewhere }
@@ -22,13 +22,13 @@ final class BulkBatch: Sendable {
   private let size: Int
   private let finish: @Sendable (Tally) -> Void
 
-  /// - Parameter finish: Called once, when there are as many replies as operations, from any thread.
+  /// - Parameter finish: Called once, from any thread, when there are as many replies as commands.
   init(size: Int, finish: @escaping @Sendable (Tally) -> Void) {
     self.size = size
     self.finish = finish
   }
 
-  /// Notes the reply to one of the operations.
+  /// Records the reply to one of the commands.
   func note(_ reply: Reply) {
     let all = tally.withLock { tally -> Tally? in
       switch reply {

@@ -3,19 +3,19 @@ internal import RedialCore
 internal import RedialModel
 internal import RedialStore
 
-/// The bulk operations as resources: what can be asked of them, and what changes them.
+/// The bulk operations as resources of the API.
 struct BulkOperations: Sendable {
   let runner: BulkRunner
-  /// The most operations that have not ended.
+  /// The maximum number of operations that have not ended.
   let limit: Int
-  /// Calls a second when the client does not say.
+  /// Calls per second if the client does not say.
   let rate: Int
 
-  /// Pages that a dry run counts at most; a larger number is answered as a lower bound.
+  /// The maximum number of pages that a dry run counts; beyond it the answer is a lower bound.
   private static let dryRunPages = 20
   private static let dryRunPage = 5000
 
-  /// 200: every operation that is remembered, the newest first.
+  /// 200: all operations in memory, the newest first.
   func list(of namespace: Namespace) -> HTTPResponse {
     Answer.json(capacity: 4096) { writer in
       writer.beginObject()
@@ -33,9 +33,9 @@ struct BulkOperations: Sendable {
     return answer(200, operation)
   }
 
-  /// 200: how many calls are meant.
+  /// 200: how many calls match.
   ///
-  /// - Parameter departure: Tells whether the client has left; then the count ends early.
+  /// - Parameter departure: Whether the client has left; then the count ends early.
   func count(
     _ request: BulkRequest, _ reader: any CallReader, unless departure: QueryLanes.Departure
   ) throws(StoreError) -> HTTPResponse {
@@ -115,7 +115,7 @@ extension Routes {
     var wanted = try BulkRequest.read(request.body.bindMemory(to: UInt8.self), rate: operations.rate)
     wanted.filter.namespace = caller.namespace
     if wanted.isDryRun {
-      // It reads many pages, also where an index finds the calls.
+      // A count reads many pages, even if an index finds the calls.
       return runtime.query(responder, as: .scan, for: caller) { [runtime, operations, wanted] departure in
         try operations.count(wanted, runtime.reader, unless: departure)
       }

@@ -5,49 +5,50 @@ internal import RedialModel
 internal import RedialStore
 internal import Synchronization
 
-/// Carries bulk operations out: a page of calls at a time, each through the engine as if a client had asked for it, at
-/// the operation's pace, with its progress on disk behind each page.
+/// Runs bulk operations: a page of calls at a time, each through the engine as if a client had sent the command, at the
+/// operation's rate. Its progress is stored after each page.
 ///
-/// What was done and not yet noted when the process died is found again, and does not fit any more: an operation never
-/// runs a call again twice.
+/// If the process dies between a page and its progress, the page is found again but its calls no longer match: an
+/// operation never retries a call twice.
 final class BulkRunner: Sendable {
-  /// What it needs of the service.
+  /// The parts of the service that it uses.
   struct Surroundings: Sendable {
     /// A page of calls.
     var page: @Sendable (CallQuery) throws(StoreError) -> CallPage<CallID>
-    /// Has the engine do this to these calls; the tally comes from any thread.
+    /// Has the engine apply an action to these calls; the tally is passed on any thread.
     var perform:
       @Sendable (Operation.Kind, [CallID], Namespace, Attribution, @escaping @Sendable (BulkBatch.Tally) -> Void) ->
         Void
-    /// Stores an operation's progress, as it is when the store comes to it; tells from any thread whether it is on disk.
+    /// Stores an operation's progress, read when the store writes it. Calls back on any thread with whether it is on
+    /// disk.
     var store:
       @Sendable (_ current: @escaping @Sendable () -> BulkOperation?, @escaping @Sendable (Bool) -> Void) -> Void
-    /// What people should know.
+    /// Logs an event for operators.
     var log: @Sendable (_ event: StaticString, BulkOperation) -> Void
     var now: @Sendable () -> Timestamp
   }
 
   private struct Table: Sendable {
     var operations: [BulkOperationID: BulkOperation] = [:]
-    /// How often an operation has come upon calls that other instances run.
+    /// How often an operation has met calls that other instances run.
     var metOthers: [BulkOperationID: Int] = [:]
     var isStopping = false
   }
 
-  /// Calls of a page at most.
+  /// Maximum number of calls in a page.
   static let pageSize = 100
-  /// Pages a second at least, so that a slow pace is an even one.
+  /// Minimum number of pages per second, so that a slow operation runs evenly.
   private static let pagesPerSecond = 10
-  /// Calls that are looked at for a page at most.
+  /// Maximum number of calls that are examined for a page.
   private static let scanLimit = 5000
   /// Calls that are counted at a time.
   private static let countSize = 1000
-  /// How long it waits when the service cannot do anything.
+  /// How long it waits if the service cannot do anything.
   static let pause = Duration.seconds(1)
-  /// How often an operation looks again for calls that other instances run to become this one's: for longer than a target
-  /// is nobody's after an instance has died. Then they are skipped; whoever sees that can ask their instances.
+  /// How often an operation looks again for calls that other instances run. In this time a target of an instance that
+  /// died gets a new owner. Then the calls are skipped; a client can ask their instances.
   static let looksForOthers = 30
-  /// Operations that have ended and are remembered.
+  /// Ended operations that stay in memory.
   static let maximumEnded = 1000
 
   private let table = Mutex(Table())
@@ -62,10 +63,10 @@ final class BulkRunner: Sendable {
 
   // MARK: What is asked of it
 
-  /// Every operation, the newest first.
+  /// All operations, the newest first.
   var all: [BulkOperation] { table.withLock { $0.operations.values.sorted { $0.id > $1.id } } }
 
-  /// How many of a namespace have not ended.
+  /// The number of a namespace's operations that have not ended.
   func unfinished(in namespace: Namespace) -> Int {
     table.withLock { table in
       table.operations.values.count { !$0.state.isFinal && $0.namespace == namespace }
@@ -75,7 +76,7 @@ final class BulkRunner: Sendable {
   /// An operation.
   func operation(_ id: BulkOperationID) -> BulkOperation? { table.withLock { $0.operations[id] } }
 
-  /// An identity that is above all others, and the operations of the namespace that are to be forgotten for it.
+  /// A new id, higher than all others, and the operations of the namespace that are forgotten for it.
   func nextID(at now: Timestamp, in namespace: Namespace) -> (id: BulkOperationID, forgotten: [BulkOperationID]) {
     table.withLock { table in
       let last = table.operations.keys.max()?.rawValue ?? 0
@@ -88,7 +89,7 @@ final class BulkRunner: Sendable {
     }
   }
 
-  /// Takes operations over that are in the store, and goes on with those that have not ended.
+  /// Takes the operations from the store, and continues those that have not ended.
   func take(_ operations: [BulkOperation], forgetting forgotten: [BulkOperationID] = []) {
     table.withLock { table in
       for operation in operations { table.operations[operation.id] = operation }
@@ -97,7 +98,8 @@ final class BulkRunner: Sendable {
     for operation in operations where !operation.state.isFinal { go(on: operation.id, after: .zero) }
   }
 
-  /// Notes, on the store's lane, that a bulk operation is cancelled; that is on disk. The page in work is finished.
+  /// Records, on the store's lane, that a bulk operation is cancelled and that this is on disk. The current page is
+  /// finished.
   func didCancel(_ operation: BulkOperation) {
     change(operation.id) { current in
       current.state = .cancelled
@@ -105,7 +107,7 @@ final class BulkRunner: Sendable {
     }
   }
 
-  /// Begins nothing more.
+  /// Begins no more pages.
   func stop() {
     table.withLock { $0.isStopping = true }
   }
@@ -126,7 +128,7 @@ final class BulkRunner: Sendable {
     }
   }
 
-  /// Counts some more of the calls that are meant. A count that was cut off begins anew.
+  /// Counts more of the matching calls. A count that was interrupted begins again.
   private func count(_ operation: BulkOperation) throws(StoreError) {
     let query = CallQuery(
       operation.filter, before: operation.cursor, limit: Self.countSize, scanLimit: Self.scanLimit)
@@ -139,7 +141,7 @@ final class BulkRunner: Sendable {
     if page.next == nil { keep(operation.id) } else { go(on: operation.id, after: .zero) }
   }
 
-  /// Does it to the next few calls.
+  /// Applies the action to the next few calls.
   private func work(_ operation: BulkOperation) throws(StoreError) {
     let request = operation.request
     let size = min(Self.pageSize, max(1, request.ratePerSecond / Self.pagesPerSecond))
@@ -160,7 +162,7 @@ final class BulkRunner: Sendable {
     change(id) { current in
       rate = current.request.ratePerSecond
       current.done += tally.done
-      // Of a page that is looked at again, those that are known fit no more; the others are tried again.
+      // If a page is examined again, calls that were changed no longer match; the others are tried again.
       guard isPassed else { return }
       current.skipped += tally.skipped + tally.elsewhere
       current.cursor = page.next
@@ -172,7 +174,7 @@ final class BulkRunner: Sendable {
     keep(id, after: isPassed ? max(.zero, due) : pause)
   }
 
-  /// Whether it is worth while to wait for calls that other instances run; counts how often that was asked.
+  /// Whether to wait for calls that other instances run; counts how often that was asked.
   private func waitsForOthers(_ id: BulkOperationID) -> Bool {
     table.withLock { table in
       table.metOthers[id, default: 0] += 1
@@ -180,7 +182,7 @@ final class BulkRunner: Sendable {
     }
   }
 
-  /// Stores how far it is, and goes on once that is on disk.
+  /// Stores the progress, and continues when it is on disk.
   private func keep(_ id: BulkOperationID, after wait: Duration = .zero) {
     surroundings.store({ [weak self] in self?.operation(id) }) { [weak self] isStored in
       guard let self, let operation = operation(id) else { return }
@@ -189,7 +191,7 @@ final class BulkRunner: Sendable {
         return surroundings.log("bulkOperationEnded", operation)
       }
       if isStored { return go(on: id, after: wait) }
-      // An end that is not on disk is no end: it is written again.
+      // An end that is not on disk does not count: it is written again.
       guard !table.withLock({ $0.isStopping }) else { return }
       queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.keep(id, after: wait) }
     }
@@ -205,7 +207,7 @@ final class BulkRunner: Sendable {
 }
 
 extension BulkOperation.Action {
-  /// What the engine is asked for.
+  /// The engine's command for the action.
   fileprivate var kind: Operation.Kind {
     switch self {
     case .retry, .release: .retry
@@ -216,7 +218,7 @@ extension BulkOperation.Action {
 }
 
 extension BulkRunner.Surroundings {
-  /// What a running service gives.
+  /// The parts of a running service.
   init(_ runtime: Runtime) {
     self.init(
       page: { [reader = runtime.reader] query throws(StoreError) in try reader.ids(query) },

@@ -2,10 +2,10 @@ internal import CDocuments
 internal import HTTPServer
 internal import RedialModel
 
-/// The dashboard: one page, with its style and its script in it, that needs nothing but this service.
+/// The dashboard: one page that contains its style and its script and needs only this service.
 enum Dashboard {
-  /// 200: the page. What it may do is said by its policy: run the script that is in it and no other, style itself, ask
-  /// this service, and show pictures that it makes.
+  /// 200: the page. Its policy allows only this: to run the script in it and no other, to use its style, to send
+  /// requests to this service, and to show images that it creates.
   static let page: HTTPResponse = {
     let page = Document.bytes(of: redial_dashboard())
     return HTTPResponse(
@@ -17,7 +17,7 @@ enum Dashboard {
           "default-src 'none'; script-src \(digest(of: page, between: "<script>", and: "</script>")); "
             + "style-src \(digest(of: page, between: "<style>", and: "</style>")); connect-src 'self'; "
             + "img-src blob: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
-        // Others get no referrer; to this service browsers would send the origin `null` without one.
+        // Other sites get no referrer. Without a referrer, browsers would send the origin `null` to this service.
         HTTPHeader("referrer-policy", "same-origin"),
         HTTPHeader("cache-control", "no-cache"),
       ], body: page)

@@ -1,17 +1,17 @@
 internal import RedialModel
 
-/// The events of one namespace, for its listeners. Each namespace numbers its own events, so that nobody can count
-/// the events of others, and events of others displace nothing here.
+/// The events of one namespace, for its listeners. Each namespace numbers its own events, so that nobody can count the
+/// events of others, and events of others never displace its own.
 ///
-/// A channel stays once it is made, so that no number occurs twice. Without listeners it is empty.
+/// A channel is kept once it is made, so that no number occurs twice. Without listeners it is empty.
 struct EventChannel {
   var log: EventLog
-  /// The last event that was sent to all listeners that had room.
+  /// The last event that was sent to all listeners that could take it.
   var notified: UInt64 = 0
-  /// Whether events are noted.
+  /// Whether events are recorded.
   var isOn = false
-  /// Who listens.
+  /// The listeners.
   var listeners: Set<UInt64> = []
-  /// The last who began to.
+  /// The newest listener.
   var latest: UInt64 = 0
 }

@@ -12,7 +12,7 @@ internal import Synchronization
 /// still need, so a slow listener costs no memory beyond its connection's buffer. A listener that falls behind the
 /// log gets `reset` and is disconnected.
 ///
-/// `@unchecked Sendable`: everything mutable but the atomics is touched on `queue` only, which is serial.
+/// `@unchecked Sendable`: all mutable state except the atomics is used only on `queue`, which is serial.
 final class EventFeed: @unchecked Sendable {
   private let settings: EventSettings
   private let reader: any CallReader
@@ -21,11 +21,11 @@ final class EventFeed: @unchecked Sendable {
   private let redaction: Redaction
   private let epoch: UInt64
   private let queue = DispatchQueue(label: "redial.events")
-  /// Whether events are noted at all.
+  /// Whether events are recorded at all.
   private let isOn = Atomic<Bool>(false)
-  /// Changes that were committed and are not events yet.
+  /// Changes that were committed but are not events yet.
   private let pending = Atomic<Int>(0)
-  /// The namespaces whose events are noted: those of the channels that are on.
+  /// The namespaces whose events are recorded: those of the channels that are on.
   private let noted = Mutex<Set<Namespace>>([])
   private var channels: [Namespace: EventChannel] = [:]
   private var listeners: [UInt64: EventListener] = [:]
@@ -54,11 +54,11 @@ final class EventFeed: @unchecked Sendable {
 
   // MARK: What happens
 
-  /// Notes what changes, which are on disk, tell of.
+  /// Records events for changes that are on disk.
   func committed(_ writes: [StoreWrite]) {
     guard isOn.load(ordering: .acquiring) else { return }
     let noted = noted.withLock { $0 }
-    // What is accepted in a namespace where nobody listens takes no place from the others.
+    // Calls of a namespace without listeners take no space from the others.
     let reported = writes.filter { $0.isReported(in: noted) }
     guard !reported.isEmpty else { return }
     guard pending.add(reported.count, ordering: .relaxed).newValue <= Self.maxPending else {
@@ -76,7 +76,7 @@ final class EventFeed: @unchecked Sendable {
     }
   }
 
-  /// Notes what the engine gives notice of.
+  /// Records a notice of the engine.
   func note(_ notice: Notice, at now: Timestamp) {
     guard isOn.load(ordering: .acquiring), let event = StreamedEvent(notice, at: now) else { return }
     queue.async {
@@ -85,7 +85,7 @@ final class EventFeed: @unchecked Sendable {
     }
   }
 
-  /// Notes that a webhook endpoint was disabled.
+  /// Records that a webhook endpoint was disabled.
   ///
   /// - Parameter data: The endpoint, as JSON.
   func noteDisabled(_ endpoint: WebhookEndpoint, data: [UInt8], at now: Timestamp) {
@@ -99,12 +99,12 @@ final class EventFeed: @unchecked Sendable {
     }
   }
 
-  /// Adds an event to those of its namespace, if anybody listens there.
+  /// Adds an event to those of its namespace, if it has listeners.
   private func append(_ event: StreamedEvent) {
     let namespace = QualifiedKey.namespace(of: event.target)
     guard channels[namespace]?.isOn == true else { return }
     channels[namespace]?.log.append(event)
-    // A commit may hold more events than are kept: nobody is to fall behind for that alone.
+    // A commit may contain more events than are kept: no listener may fall behind because of that alone.
     guard let channel = channels[namespace], channel.log.next - channel.notified >= notifyEvery else { return }
     notifyAll(of: namespace)
   }
@@ -122,7 +122,7 @@ final class EventFeed: @unchecked Sendable {
   private func note(_ writes: ArraySlice<StoreWrite>, at now: Timestamp) {
     let ids = writes.compactMap { write -> CallID? in if case .update(let id, _, _) = write { id } else { nil } }
     var records: [CallID: CallRecord] = [:]
-    // Retention may have removed it already. A store that cannot be read is reported by all other readers.
+    // Retention may have removed it already. All other readers report a store that cannot be read.
     for case .success(let record)? in (try? reader.records(of: ids)) ?? [] { records[record.id] = record }
     for write in writes { note(write, records, at: now) }
   }
@@ -158,12 +158,12 @@ final class EventFeed: @unchecked Sendable {
 
   // MARK: Who listens
 
-  /// Has a client listen from now on, or from behind an event that it names.
+  /// Adds a client as a listener from now on, or from the event after a given one.
   ///
   /// - Parameters:
-  ///   - caller: Who listens; it hears what happens in its namespace.
-  ///   - mayGoOn: Why the caller may not listen any longer; nil while it may.
-  ///   - refuse: Called with the problem if it cannot.
+  ///   - caller: The listener; it gets the events of its namespace.
+  ///   - mayGoOn: Returns why the caller may not continue to listen; nil while it may.
+  ///   - refuse: Called with the problem if it cannot listen.
   func listen(
     _ responder: HTTPResponder, _ filter: EventFilter, after last: EventID?, _ caller: Caller,
     mayGoOn: @escaping @Sendable () -> Problem?, refuse: @escaping @Sendable (Problem) -> Void
@@ -175,7 +175,7 @@ final class EventFeed: @unchecked Sendable {
     _ responder: HTTPResponder, _ filter: EventFilter, after last: EventID?, _ caller: Caller,
     _ mayGoOn: @escaping @Sendable () -> Problem?, _ refuse: (Problem) -> Void
   ) {
-    // It was let in before this queue came to it, and those who may not listen any longer may have been sent away since.
+    // It was admitted before this queue ran, and listeners without permission may have been removed since.
     if let problem = mayGoOn() { return refuse(problem) }
     let namespace = caller.namespace
     guard !isClosed, channels[namespace]?.listeners.count ?? 0 < settings.maxListeners else {
@@ -208,7 +208,7 @@ final class EventFeed: @unchecked Sendable {
     beat()
   }
 
-  /// Has the events of a namespace noted, for a listener.
+  /// Begins to record the events of a namespace.
   private func open(_ namespace: Namespace, for number: UInt64) -> EventLog {
     var channel =
       channels[namespace]
@@ -224,7 +224,7 @@ final class EventFeed: @unchecked Sendable {
     return channels[namespace]?.log ?? channel.log
   }
 
-  /// Notes the events of a namespace no longer.
+  /// Stops recording the events of a namespace.
   private func shut(_ namespace: Namespace) {
     channels[namespace]?.isOn = false
     channels[namespace]?.log.interrupt()
@@ -233,7 +233,7 @@ final class EventFeed: @unchecked Sendable {
     shareBytes()
   }
 
-  /// Divides what events may take among the namespaces that have any.
+  /// Divides the space for events among the namespaces that have any.
   private func shareBytes() {
     let count = max(1, channels.values.count { $0.isOn })
     for namespace in channels.keys { channels[namespace]?.log.maxBytes = settings.maxKeptBytes / count }
@@ -255,8 +255,8 @@ final class EventFeed: @unchecked Sendable {
     }
   }
 
-  /// Lets those not listen any longer who may not: by an API key that was revoked, or without one where one is asked for
-  /// by now.
+  /// Removes listeners that no longer have permission: their API key was revoked, or they have none and one is now
+  /// required.
   func dismissTheRefused() {
     queue.async {
       for (number, var listener) in self.listeners where listener.mayGoOn() != nil {
@@ -293,7 +293,7 @@ final class EventFeed: @unchecked Sendable {
     if !goesOn { remove(number) }
   }
 
-  /// Shows those who hear nothing that the connection lives, as long as there are any.
+  /// Sends heartbeats to listeners without events, while there are any.
   private func beat() {
     guard !isBeating, !listeners.isEmpty else { return }
     isBeating = true
@@ -308,7 +308,7 @@ final class EventFeed: @unchecked Sendable {
     }
   }
 
-  /// Lets nobody listen any longer: the service stops.
+  /// Removes all listeners: the service stops.
   func close() {
     queue.async {
       self.isClosed = true
@@ -320,12 +320,12 @@ final class EventFeed: @unchecked Sendable {
 }
 
 extension StoreWrite {
-  /// Whether there is an event for it, as far as it says whose it is, in namespaces where somebody listens.
+  /// Whether this write is an event, as far as it shows its namespace, in a namespace with listeners.
   fileprivate func isReported(in noted: Set<Namespace>) -> Bool {
     switch self {
     case .insert(let record): noted.contains(record.spec.namespace)
     case .update(_, let progress, let attempt): attempt != nil || progress.state.isFinal
-    // What was noted of the call loses what was erased.
+    // Removes erased content from the recorded events of the call.
     case .erase(_, let spec): noted.contains(spec.namespace)
     default: false
     }

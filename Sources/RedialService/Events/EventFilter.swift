@@ -1,6 +1,6 @@
 internal import RedialModel
 
-/// Which events a listener wants; what is nil or empty is not looked at.
+/// Selects events for a listener; a part that is nil or empty selects all.
 struct EventFilter: Sendable {
   var kinds: Set<StreamedEvent.Kind> = []
   /// The qualified key of a target.
@@ -20,9 +20,9 @@ struct EventFilter: Sendable {
 }
 
 extension EventFilter {
-  /// Reads which events are wanted.
+  /// Reads the selection of events.
   ///
-  /// - Throws: A problem that names the parameter at fault.
+  /// - Throws: A problem that names the wrong parameter.
   init(taking parameters: inout QueryParameters, _ caller: Caller) throws(Problem) {
     for name in (parameters.take("type") ?? "").split(separator: ",") {
       guard let kind = StreamedEvent.Kind(rawValue: String(name)) else {

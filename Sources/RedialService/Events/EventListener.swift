@@ -2,33 +2,33 @@ internal import HTTPServer
 internal import RedialCore
 internal import RedialModel
 
-/// One client that listens: its position in the log, and the events that it still needs.
+/// One listening client: its position in the log, and the events that it still needs.
 struct EventListener {
-  /// Why a listener has not heard everything.
+  /// Why a listener has missed events.
   enum Gap: String {
-    /// The event that it named came from an earlier process.
+    /// The event from which it wanted to continue came from an earlier process.
     case restarted
-    /// The event that it named is not kept any longer.
+    /// The event from which it wanted to continue is no longer kept.
     case tooOld
-    /// It read too slowly; it is cut off.
+    /// It read too slowly; it is disconnected.
     case tooSlow
-    /// More happened at a time than the service could tell of.
+    /// More happened at a time than the service could report.
     case overflow
   }
 
   let stream: HTTPResponseStream
-  /// Whether it listens by an API key.
+  /// Whether it was admitted by an API key.
   let hasKey: Bool
-  /// Why it may not listen any longer; nil while it may.
+  /// Returns why it may not continue to listen; nil while it may.
   let mayGoOn: @Sendable () -> Problem?
-  /// Whose events it hears.
+  /// The namespace of its events.
   let namespace: Namespace
   private let filter: EventFilter
   private let epoch: UInt64
-  /// The number of the event that it hears next.
+  /// The number of its next event.
   private var next: UInt64
   private var gap: Gap?
-  /// Whether its connection takes more.
+  /// Whether its connection accepts more bytes.
   var isWritable = true
 
   /// Bytes that are written at a time.
@@ -47,7 +47,7 @@ struct EventListener {
     self.next = next
   }
 
-  /// Goes on behind an event that it has heard, if that can be.
+  /// Continues after an event that it has received, if possible.
   mutating func resume(after last: EventID, in log: EventLog) {
     if last.epoch != epoch {
       gap = .restarted
@@ -58,22 +58,22 @@ struct EventListener {
     }
   }
 
-  /// Notes that it will not hear everything.
+  /// Records that it misses events.
   mutating func misses(_ reason: Gap) { gap = reason }
 
-  /// Begins the stream: how soon to come back, and from where.
+  /// Begins the stream: when to reconnect, and the position.
   mutating func greet() { write("retry: 2000\nid: \(position)\n: connected\n\n") }
 
-  /// Shows that the connection lives, and how far the events have come that it did not want.
+  /// Sends a heartbeat, with the position after the events that it did not want.
   mutating func beat() { if isWritable { write("id: \(position)\n: heartbeat\n\n") } }
 
-  /// Ends the stream in order.
+  /// Ends the stream normally.
   mutating func end(saying why: String) {
     if isWritable { write("id: \(position)\n: \(why)\n\n") }
     stream.end()
   }
 
-  /// Tells what there is, as far as there is room; false when it has been cut off.
+  /// Sends available events while its connection accepts bytes; false if it was disconnected.
   mutating func notify(_ log: EventLog, at now: Timestamp) -> Bool {
     if next < log.first, gap == nil { gap = .tooSlow }
     guard isWritable else { return true }
@@ -104,7 +104,7 @@ struct EventListener {
 
   private var position: String { EventID(epoch: epoch, number: next - 1).text }
 
-  /// What tells a client that it has missed something, and must read anew what it keeps.
+  /// An event by which a client learns that it has missed events, and must read its data again.
   private func reset(_ gap: Gap, at now: Timestamp) -> String {
     var writer = JSONWriter(capacity: 128)
     writer.beginObject()

@@ -1,17 +1,17 @@
 internal import RedialModel
 
-/// The latest events, numbered without a gap: what a listener that is behind, or comes back, has yet to hear.
+/// The latest events, numbered without a gap, for listeners that are behind or reconnect.
 ///
-/// Adding is constant in time, amortised; so is finding an event by its number.
+/// Adding takes constant time, amortised; so does finding an event by its number.
 struct EventLog {
   private let maxCount: Int
   /// The maximum size of the events in bytes, checked when one is added.
   var maxBytes: Int
   private var events: [StreamedEvent] = []
-  /// How many of the first of `events` are gone already.
+  /// How many of the first of `events` were removed.
   private var dropped = 0
   private var bytes = 0
-  /// The number of the first event that is there, or that comes next.
+  /// The number of the first event in the log, or of the next one if it is empty.
   private(set) var first: UInt64 = 1
 
   init(maxCount: Int, maxBytes: Int) {
@@ -19,15 +19,15 @@ struct EventLog {
     self.maxBytes = maxBytes
   }
 
-  /// How many events are there.
+  /// The number of events in the log.
   var count: Int { events.count - dropped }
   /// The number that the next event will have.
   var next: UInt64 { first + UInt64(count) }
 
-  /// The event of a number between `first` and `next`.
+  /// The event with a number between `first` and `next`.
   subscript(_ number: UInt64) -> StreamedEvent { events[dropped + Int(number - first)] }
 
-  /// Adds an event; the oldest go when there are too many. The latest always stays.
+  /// Adds an event; the oldest are removed if there are too many. The latest always stays.
   mutating func append(_ event: StreamedEvent) {
     events.append(event)
     bytes += event.data.count
@@ -42,9 +42,9 @@ struct EventLog {
     }
   }
 
-  /// Takes what was erased of a call out of the events that tell of it.
+  /// Removes erased content of a call from its events.
   ///
-  /// - Complexity: O(*n*) in the number of events that are kept.
+  /// - Complexity: O(*n*) in the number of kept events.
   mutating func erase(_ id: CallID, leaving spec: CallSpec, _ redaction: Redaction) {
     for index in dropped..<events.count where events[index].call?.id == id {
       let erased = events[index].erased(leaving: spec, redaction)
@@ -53,7 +53,7 @@ struct EventLog {
     }
   }
 
-  /// Forgets everything, and leaves a gap in the numbers for events that are not recorded from now on.
+  /// Removes all events, and leaves a gap in the numbers for events that are not recorded from now on.
   mutating func interrupt() {
     first = next + 1
     events = []
@@ -61,7 +61,7 @@ struct EventLog {
   }
 }
 
-/// Names an event, for `Last-Event-ID`: the process that told of it, and its number there.
+/// Identifies an event for `Last-Event-ID`: the process that sent it, and its number there.
 struct EventID: Sendable, Equatable {
   /// When the process began, in microseconds since 1970.
   var epoch: UInt64
@@ -72,7 +72,7 @@ struct EventID: Sendable, Equatable {
     self.number = number
   }
 
-  /// Reads what `text` gave; nil for anything else.
+  /// Reads the value of `text`; nil for anything else.
   init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, let epoch = UInt64(parts[0], radix: 16), let number = UInt64(parts[1]) else { return nil }

@@ -4,7 +4,7 @@ internal import RedialModel
 
 /// One event as listeners see it.
 struct StreamedEvent: Sendable {
-  /// What the stream tells of.
+  /// The subject of an event.
   enum Kind: String, Sendable, CaseIterable {
     case accepted = "call.accepted"
     case attempted = "call.attempted"
@@ -19,7 +19,7 @@ struct StreamedEvent: Sendable {
   }
 
   let kind: Kind
-  /// The target's qualified key, which says whose event it is.
+  /// The target's qualified key, which contains its namespace.
   let target: String
   /// The call and its kind; nil for an event of a target.
   let call: (id: CallID, kind: CallKind)?
@@ -32,8 +32,8 @@ extension StreamedEvent {
   /// What happened to a call.
   ///
   /// - Parameters:
-  ///   - attempt: The attempt that ended with it, shown beside the call.
-  ///   - redaction: What is left out of the URL.
+  ///   - attempt: The attempt that ended with it, shown with the call.
+  ///   - redaction: Hides parts of the URL.
   init(
     _ kind: Kind, of record: CallRecord, attempt: AttemptRecord? = nil, wait: CallView.Wait?, redaction: Redaction,
     at time: Timestamp
@@ -54,9 +54,9 @@ extension StreamedEvent {
       data: writer.bytes)
   }
 
-  /// The same event without what was erased of its call; empty, should it not be understood.
+  /// The same event without the erased content of its call; empty if it cannot be parsed.
   ///
-  /// - Parameter spec: What is left of the call's spec.
+  /// - Parameter spec: The call's spec after the erasure.
   func erased(leaving spec: CallSpec, _ redaction: Redaction) -> StreamedEvent {
     let written = data.withUnsafeBufferPointer { bytes in
       Result { () throws(JSONError) in
@@ -80,7 +80,7 @@ extension StreamedEvent {
       kind: kind, target: target, call: call, labels: spec.labels, data: (try? written.get()) ?? Array("{}".utf8))
   }
 
-  /// Copies a call as an event shows it, with what is left of its spec.
+  /// Copies a call as an event shows it, with its spec after the erasure.
   private static func copyCall(
     from reader: inout JSONReader, to writer: inout JSONWriter, _ spec: CallSpec, _ redaction: Redaction
   ) throws(JSONError) {

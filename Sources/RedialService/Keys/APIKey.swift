@@ -2,29 +2,29 @@ internal import CCrypto
 internal import RedialCore
 internal import RedialModel
 
-/// One who may use the API. What it shows is known to its holder alone: kept is the SHA-256 of it, which is as good as
-/// the key only to somebody who can guess 256 random bits.
+/// An API key. Only its owner knows the text; the store keeps its SHA-256, which is useless to anybody who cannot guess
+/// 256 random bits.
 struct APIKey: Sendable {
   let id: String
   let name: String
   let scopes: Set<APIScope>
-  /// The namespace that it acts in.
+  /// The namespace in which it acts.
   let namespace: Namespace
-  /// Requests a minute; nil for no bound.
+  /// Maximum requests per minute; nil for no limit.
   let requestsPerMinute: Int?
   let createdAt: Timestamp
   var revokedAt: Timestamp?
   private let digest: [UInt8]
 
-  /// What the ids of keys begin with.
+  /// The prefix of the ids of keys.
   static let prefix = "key_"
-  /// What keys begin with, so that scanners for leaked secrets can find them.
+  /// The prefix of keys, by which scanners for leaked secrets can find them.
   static let textPrefix = "rdl_"
   private static let idLength = 13
 
   /// Makes a key.
   ///
-  /// - Returns: Nil when the system has no random bytes to give.
+  /// - Returns: Nil if the system provides no random bytes.
   ///
   /// - Parameter namespace: The key's, unless the draft names one.
   static func make(
@@ -40,7 +40,7 @@ struct APIKey: Sendable {
     return (key, text)
   }
 
-  /// The id of the key that a text would be; nil for a text that is none.
+  /// The id of the key with that text; nil for a text that is not a key.
   static func id(in text: String) -> String? {
     guard text.hasPrefix(textPrefix) else { return nil }
     let rest = text.utf8.dropFirst(textPrefix.utf8.count)
@@ -48,7 +48,7 @@ struct APIKey: Sendable {
     return prefix + String(decoding: rest.prefix(idLength), as: UTF8.self)
   }
 
-  /// Whether a text is this key; in a time that does not depend on how far it is right.
+  /// Whether a text is this key; the time does not depend on how much of it is right.
   func matches(_ text: String) -> Bool { Self.areEqual(digest, Self.digest(of: text)) }
 
   static func digest(of text: String) -> [UInt8] {
@@ -60,7 +60,7 @@ struct APIKey: Sendable {
     a.count == b.count && CRYPTO_memcmp(a, b, a.count) == 0
   }
 
-  /// Whether it allows this.
+  /// Whether it has the scope.
   func grants(_ scope: APIScope) -> Bool { scopes.contains(scope) || scopes.contains(.admin) }
 }
 
@@ -80,7 +80,7 @@ extension APIKey {
 
   /// Writes it as people see it.
   ///
-  /// - Parameter text: The key itself, right after it was made; it is shown this once.
+  /// - Parameter text: The text of the key, right after it was made; it is shown only this once.
   func write(to writer: inout JSONWriter, text: String? = nil) {
     writer.beginObject()
     writeCommon(to: &writer)
@@ -102,7 +102,7 @@ extension APIKey {
     writer.field("createdAt", createdAt)
   }
 
-  /// What the store keeps.
+  /// Its form in the store.
   var document: [UInt8] {
     var writer = JSONWriter(capacity: 256)
     writer.beginObject()
@@ -113,12 +113,12 @@ extension APIKey {
     return writer.bytes
   }
 
-  /// Reads what the store keeps; nil when it is damaged.
+  /// Reads the form in the store; nil if it is damaged.
   init?(document: [UInt8]) {
     guard let fields = try? DocumentFields(document), let id = fields.text("id"), let name = fields.text("name"),
       let createdAt = fields.time("createdAt"), let digest = fields.text("digest").flatMap(Base64.decode),
       digest.count == 32,
-      // Keys that were made before there were namespaces do not say.
+      // Keys from before there were namespaces have no namespace.
       let namespace = Namespace(fields.text("namespace") ?? Namespace.default.name)
     else { return nil }
     self.init(

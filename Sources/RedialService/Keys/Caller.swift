@@ -1,41 +1,41 @@
 internal import RedialModel
 
-/// Who a request is from, and where it acts.
+/// The client of a request, and its namespace.
 struct Caller: Sendable {
-  /// Why a client is let in.
+  /// Why a client is admitted.
   enum Admission: Sendable, Hashable {
-    /// Nothing: no key was asked for.
+    /// No key is required.
     case nobody
     /// The admin key of the settings.
     case adminKey
-    /// The API key of that id.
+    /// The API key with that id.
     case key(String)
   }
 
-  /// Why it is let in. Streams that it started continue only as long as this is sufficient.
+  /// Why it is admitted. Streams that it started continue only as long as this is sufficient.
   var admission = Admission.nobody
-  /// The API key that it is admitted by; nil for the admin key, and where none is asked for.
+  /// The API key that admitted it; nil for the admin key, and if no key is required.
   var keyID: String? { if case .key(let id) = admission { id } else { nil } }
-  /// The namespace that it acts in.
+  /// The namespace in which it acts.
   var namespace = Namespace.default
-  /// Whether it manages the keys of all namespaces. That is who shows the admin key or a key of the default namespace with
-  /// the scope admin, and everybody where no key is asked for.
+  /// Whether it manages the keys of all namespaces: true for the admin key, for a key of the default namespace with the
+  /// scope admin, and for everybody if no key is required.
   var isOperator = true
 
-  /// Whether it may do what takes the scope ``APIScope/operate``.
+  /// Whether it has the scope ``APIScope/operate``.
   var mayOperate = true
 
-  /// The header field by which who may act in any namespace names one.
+  /// The header field with which a caller that may act in any namespace selects one.
   static let namespaceField: StaticString = "redial-namespace"
 
-  /// The qualified key of what people call so.
+  /// The qualified key of a target with that name.
   func qualified(_ key: String) -> String { QualifiedKey.make(key, in: namespace) }
 
-  /// Has a caller who may act anywhere act where it says.
+  /// Applies the namespace that a caller has selected.
   ///
   /// - Parameters:
   ///   - field: The value of ``namespaceField``.
-  ///   - access: What the request takes; what is open to all is of no namespace.
+  ///   - access: The permission that the request needs; a request that is open to everybody has no namespace.
   func acting(in field: String, _ access: KeyRing.Access) throws(Problem) -> Caller {
     guard access != .open else { return self }
     guard let wanted = Namespace(field) else {
@@ -54,7 +54,7 @@ struct Caller: Sendable {
     return caller
   }
 
-  /// Refuses a key that is not of the default namespace: what is asked for is of all.
+  /// Refuses a key of another namespace than the default one, because the request concerns all namespaces.
   func requireDefaultNamespace() throws(Problem) {
     guard keyID != nil, !namespace.isDefault else { return }
     throw Problem(

@@ -1,26 +1,27 @@
 internal import RedialCore
 internal import RedialModel
 
-/// How many API keys are kept, and which revoked ones are forgotten so that there is room for another.
+/// The limits on stored API keys, and which revoked keys are forgotten to make room for a new one.
 ///
-/// Namespaces besides the default one have their bounds together, too, so that however many of them make keys, who
-/// operates the service can still make his.
+/// The namespaces other than the default one also have a common limit, so that however many keys they make, the
+/// operator of the service can still make keys.
 enum KeyQuota {
-  /// The most keys that are kept, revoked ones too.
+  /// The maximum number of stored keys, including revoked ones.
   static let most = 10_000
-  /// The most of them in all namespaces but the default one; the rest is for that.
+  /// The maximum number in all namespaces except the default one, which has the rest.
   static let mostOfOthers = 9000
-  /// The most of them in one namespace besides the default one.
+  /// The maximum number in one namespace other than the default one.
   static let mostOfNamespace = 1000
-  /// How long a revoked key is kept at least, unless its room is needed.
+  /// The minimum time that a revoked key is kept, unless its place is needed.
   static let memory = Duration.seconds(90 * 86_400)
-  /// The most keys that are forgotten at a time for their age alone, so that nobody waits long for a new one.
+  /// The maximum number of keys that are forgotten at a time because of their age, so that a client waits only shortly
+  /// for a new key.
   static let mostForgotten = 100
 
-  /// The keys to forget when another one is made.
+  /// The keys to forget before another one is made.
   ///
   /// - Parameter namespace: The namespace of the new key.
-  /// - Returns: Revoked keys, earliest revoked first; nil if there is still no room.
+  /// - Returns: Revoked keys, the earliest revoked first; nil if there is no room even so.
   static func forgotten(for namespace: Namespace, among keys: [APIKey], at now: Timestamp) -> [APIKey]? {
     var revoked = keys.compactMap { key in key.revokedAt.map { (key: key, at: $0) } }
       .sorted { ($0.at, $0.key.id) < ($1.at, $1.key.id) }[...]
@@ -29,7 +30,7 @@ enum KeyQuota {
       forgotten.append(oldest.key)
       revoked.removeFirst()
     }
-    /// Forgets as many keys, of those that may be, as those that count are over a bound that leaves room for one more.
+    /// Forgets as many of the allowed keys as the counted keys exceed a limit that leaves room for one more.
     func keep(fewerThan bound: Int, of counts: (APIKey) -> Bool, shedding sheds: (APIKey) -> Bool) -> Bool {
       let excess = keys.count(where: counts) - forgotten.count(where: counts) - (bound - 1)
       guard excess > 0 else { return true }
@@ -47,12 +48,12 @@ enum KeyQuota {
         keep(fewerThan: mostOfOthers, of: isOthers, shedding: isOthers)
       else { return nil }
     }
-    // What the default namespace has revoked is not for others to use up.
+    // Other namespaces must not displace the revoked keys of the default namespace.
     let fits = keep(fewerThan: most, of: { _ in true }, shedding: { namespace.isDefault || isOthers($0) })
     return fits ? forgotten : nil
   }
 
-  /// The problem if there is no room. It says nothing about other namespaces.
+  /// The problem if there is no room. It reveals nothing about other namespaces.
   static func problem(in namespace: Namespace) -> Problem {
     Problem(
       status: 409, code: "tooManyAPIKeys", title: "There are too many API keys",

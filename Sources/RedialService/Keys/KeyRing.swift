@@ -4,21 +4,21 @@ internal import RedialModel
 internal import RedialStore
 internal import Synchronization
 
-/// The API keys, as the store has them, and what those who show one may do.
+/// The API keys of the store, and the permissions of their owners.
 final class KeyRing: Sendable {
-  /// What a request needs.
+  /// The permission that a request needs.
   enum Access: Sendable, Equatable {
-    /// Nothing.
+    /// None.
     case open
     /// Any key.
     case anyKey
-    /// A key of that scope.
+    /// A key with that scope.
     case scope(APIScope)
   }
 
-  /// What a request gets.
+  /// The decision about a request.
   enum Verdict: Sendable {
-    /// It is served as that caller's; its answer has these fields.
+    /// It is served for that caller; its answer has these fields.
     case admitted([HTTPHeader], Caller)
     /// It is refused.
     case refused(Problem, [HTTPHeader])
@@ -31,25 +31,25 @@ final class KeyRing: Sendable {
 
   private struct Keys: Sendable {
     var byID: [String: APIKey] = [:]
-    /// By key, when its minute began and the requests since.
+    /// By key, the start of its current minute and the requests since then.
     var used: [String: (since: Timestamp, count: Int)] = [:]
   }
 
   private let keys = Mutex(Keys())
-  /// Whether keys are asked for: there is one, or there was.
+  /// Whether a key is required: there is one, or there was one.
   private let isOn: Atomic<Bool>
   private let adminDigest: [UInt8]?
 
   private static let window = Duration.seconds(60)
   private static let windowSeconds = 60
 
-  /// - Parameter adminKey: A key for everything that the store does not have, but the settings.
+  /// - Parameter adminKey: A key with all permissions from the settings, which is not in the store.
   init(adminKey: String?) {
     adminDigest = adminKey.map(APIKey.digest)
     isOn = Atomic(adminKey != nil)
   }
 
-  /// Takes over what the store has.
+  /// Takes the keys from the store.
   func load(from store: any DocumentStore) throws(StoreError) {
     for key in try Self.stored(in: store) { set(key) }
   }
@@ -66,18 +66,18 @@ final class KeyRing: Sendable {
     return keys
   }
 
-  /// Whether keys are asked for.
+  /// Whether a key is required.
   var isRequired: Bool { isOn.load(ordering: .acquiring) }
-  /// All of them, revoked ones too, the oldest first.
+  /// All keys, including revoked ones, the oldest first.
   var all: [APIKey] { keys.withLock { $0.byID.values.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) } } }
 
   /// The namespaces that have valid keys.
   var namespaces: [Namespace] { Set(all.lazy.filter { $0.revokedAt == nil }.map(\.namespace)).sorted() }
 
-  /// Those that a caller manages: of its namespace, or, of an operator that acts in the default one, of all.
+  /// The keys that a caller manages: those of its namespace, or all for an operator in the default namespace.
   func all(of caller: Caller) -> [APIKey] { all.filter { Self.isManaged($0, by: caller) } }
 
-  /// Whether a caller manages a key; if not, there is none to it.
+  /// Whether a caller manages a key; if not, the key does not exist for it.
   static func isManaged(_ key: APIKey, by caller: Caller) -> Bool {
     key.namespace == caller.namespace || caller.isOperator && caller.namespace.isDefault
   }
@@ -89,7 +89,7 @@ final class KeyRing: Sendable {
     isOn.store(true, ordering: .releasing)
   }
 
-  /// Has a key be none that was ever known; whether keys are asked for does not change.
+  /// Removes a key as if it had never existed; whether a key is required does not change.
   func forget(_ id: String) {
     keys.withLock { keys in
       keys.byID[id] = nil
@@ -97,7 +97,7 @@ final class KeyRing: Sendable {
     }
   }
 
-  /// Judges a request by its `Authorization` field.
+  /// Checks a request by its `Authorization` field.
   func judge(_ authorization: String?, for access: Access, at now: Timestamp) -> Verdict {
     guard isRequired, access != .open else { return .admitted([], Caller()) }
     guard let text = authorization.flatMap(Self.bearer) else { return Self.unauthorized(isKnown: false) }
@@ -111,9 +111,9 @@ final class KeyRing: Sendable {
     return use(key, at: now)
   }
 
-  /// Why somebody may not do what takes a scope, as things are now and without counting a request; nil if he may.
+  /// Why a client lacks a scope now, without counting a request; nil if it has the scope.
   ///
-  /// - Parameter authorization: What his request said.
+  /// - Parameter authorization: The field of its request.
   func refusal(ofHolder authorization: String?, for scope: APIScope) -> Problem? {
     guard isRequired else { return nil }
     guard let text = authorization.flatMap(Self.bearer) else { return Self.unauthorized(isKnown: false).problem }
@@ -124,8 +124,7 @@ final class KeyRing: Sendable {
     return key.grants(scope) ? nil : Self.forbidden(scope).problem
   }
 
-  /// Why what a caller has begun may not go on: the key was revoked, or none was asked for then and one is now. Nil if it
-  /// may.
+  /// Why a caller's stream may not continue: its key was revoked, or no key was required and one is now. Nil if it may.
   func refusal(of caller: Caller) -> Problem? {
     switch caller.admission {
     case .adminKey: return nil
@@ -136,7 +135,7 @@ final class KeyRing: Sendable {
     }
   }
 
-  /// Why a caller who has been admitted may not do what takes a further scope; nil if it may.
+  /// Why an admitted caller lacks a further scope; nil if it has the scope.
   func refusal(of caller: Caller, lacking scope: APIScope) -> (Problem, [HTTPHeader])? {
     guard case .key(let id) = caller.admission, self[id]?.grants(scope) != true,
       case .refused(let problem, let fields) = Self.forbidden(scope)
@@ -144,13 +143,13 @@ final class KeyRing: Sendable {
     return (problem, fields)
   }
 
-  /// Whether the value of an `Authorization` field is meant for Redial, so that nobody else is to see it: any, where
-  /// keys are asked for, and what looks like a key, where they are not.
+  /// Whether the value of an `Authorization` field is for Redial, so that no target may see it: any value if a key is
+  /// required, and any value that looks like a key if not.
   func isCredential(_ authorization: String) -> Bool {
     isRequired || Self.bearer(authorization)?.hasPrefix(APIKey.textPrefix) == true
   }
 
-  /// Counts one more request for an admitted request that does more than one request may. Returns why it may not
+  /// Counts one more request for an admitted request that submits more than one request may. Returns why it may not
   /// continue now, and the quota fields, if the quota is used up.
   func charge(ofKey id: String, at now: Timestamp) -> (problem: Problem, fields: [HTTPHeader])? {
     guard let key = self[id], case .refused(let problem, let fields) = use(key, at: now) else { return nil }
@@ -183,8 +182,8 @@ final class KeyRing: Sendable {
       fields)
   }
 
-  /// The credentials of the scheme `Bearer` (RFC 6750 §2.1), which any white space may separate from it: a key that is sent
-  /// with a tab is still a key, and must not reach a target.
+  /// The credentials of the scheme `Bearer` (RFC 6750 §2.1). Any white space may follow the scheme: a key behind a tab
+  /// is still a key, and must not reach a target.
   private static func bearer(_ field: String) -> String? {
     func isBlank(_ character: Character) -> Bool { character == " " || character == "\t" }
     let text = field.drop(while: isBlank)
@@ -216,14 +215,14 @@ final class KeyRing: Sendable {
 }
 
 extension Route {
-  /// What it takes to be served.
+  /// The permission that a route needs.
   ///
-  /// - Parameter hasKey: Whether the request shows a key, good or not.
+  /// - Parameter hasKey: Whether the request has a key, valid or not.
   func access(withKey hasKey: Bool) -> KeyRing.Access {
     switch self {
-    // The page holds no data; what it shows it asks for, by a key. The contract is the same for everybody.
+    // The page contains no data; it requests its data with a key. The contract is the same for everybody.
     case .health, .dashboard, .contract: .open
-    // A load balancer has no key, and gets the status alone.
+    // A load balancer has no key, and gets only the status.
     case .readiness: hasKey ? .scope(.read) : .open
     // A replay also needs the scope operate, and payloads if it could reveal the original; the route checks that.
     case .submit, .submitBatch, .forward, .replay: .scope(.submit)
@@ -231,7 +230,7 @@ extension Route {
     case .policies, .policy, .statistics, .operations, .operation: .scope(.read)
     case .operate, .configure, .control, .putPolicy, .removePolicy, .beginOperation, .cancelOperation: .scope(.operate)
     case .keys, .webhookSecret: .scope(.admin)
-    // They are of all namespaces; the route itself sees to whose key it is.
+    // These concern all namespaces; the route itself checks the namespace of the key.
     case .metrics: .scope(.metrics)
     case .webhooks(let route):
       switch route {

@@ -3,12 +3,12 @@ internal import RedialCore
 public import RedialModel
 internal import RedialStore
 
-/// API keys in the store of a service that does not run, for the first key of one that is to listen for others.
+/// API keys in the store of a service that is not running, for the first key before it listens for other machines.
 extension Service {
   /// Makes a key.
   ///
-  /// - Returns: The key as JSON, with what it shows; that is known nowhere else.
-  /// - Throws: When the store cannot be opened, as while a service runs on it.
+  /// - Returns: The key as JSON, with its text, which is stored nowhere.
+  /// - Throws: If the store cannot be opened, for example while a service uses it.
   public static func createKey(_ settings: ServiceSettings, _ draft: APIKeyDraft) throws(StartError) -> [UInt8] {
     try withDocuments(settings) { (store, now) throws(StoreError) in
       guard let (key, text) = APIKey.make(draft, at: now) else {
@@ -28,7 +28,7 @@ extension Service {
     }
   }
 
-  /// Revokes a key; nil when there is none of that id.
+  /// Revokes a key; nil if no key has that id.
   public static func revokeKey(_ settings: ServiceSettings, _ id: String) throws(StartError) -> [UInt8]? {
     try withDocuments(settings) { (store, now) throws(StoreError) in
       guard var key = try KeyRing.stored(in: store).first(where: { $0.id == id }) else { return nil }

@@ -3,17 +3,17 @@ internal import RedialCore
 internal import RedialModel
 internal import Synchronization
 
-/// Those who wait for calls to end, each for a time at most.
+/// Clients that wait for calls to end, each for a limited time.
 final class EndTable: Sendable {
-  /// How a wait came out.
+  /// The result of a wait.
   enum Outcome: Sendable {
     /// The call has ended, and that is on disk.
     case ended
-    /// It has not.
+    /// The call has not ended.
     case timedOut
   }
 
-  /// One wait, so that it can be given up.
+  /// Identifies a wait, so that it can be cancelled.
   struct Ticket: Sendable {
     fileprivate let call: CallID
     fileprivate let number: UInt64
@@ -33,20 +33,20 @@ final class EndTable: Sendable {
     var isClosed = false
   }
 
-  /// Deadlines are kept to this.
+  /// The precision of deadlines.
   private static let sweepInterval = DispatchTimeInterval.milliseconds(50)
 
   private let table = Mutex(Table())
-  /// How many wait: nearly always none, which is then all that a commit looks at.
+  /// The number of waits. It is nearly always 0, and then a commit checks nothing else.
   private let count = Atomic<Int>(0)
   private let limit: Int
   private let clock: Clock
   private let queue = DispatchQueue(label: "redial.waits")
 
-  /// How many wait now.
+  /// The number of waits now.
   var waiting: Int { count.load(ordering: .relaxed) }
 
-  /// - Parameter limit: The most who may wait at a time.
+  /// - Parameter limit: The maximum number of waits at a time.
   init(limit: Int, clock: Clock) {
     self.limit = limit
     self.clock = clock
@@ -55,9 +55,9 @@ final class EndTable: Sendable {
   /// Waits for a call to end.
   ///
   /// - Parameters:
-  ///   - deadline: Until when.
-  ///   - resume: Called once, from any thread, unless the wait is given up.
-  /// - Returns: Nil, and `resume` is never called, when too many wait or the service stops.
+  ///   - deadline: The end of the wait.
+  ///   - resume: Called once, from any thread, unless the wait is cancelled.
+  /// - Returns: Nil, and `resume` is never called, if too many wait or the service stops.
   func wait(
     for call: CallID, until deadline: Timestamp, _ resume: @escaping @Sendable (Outcome) -> Void
   ) -> Ticket? {
@@ -74,9 +74,9 @@ final class EndTable: Sendable {
     return ticket
   }
 
-  /// Gives a wait up.
+  /// Cancels a wait.
   ///
-  /// - Returns: Whether it was still on; otherwise `resume` has been called, or is about to be.
+  /// - Returns: Whether it had not ended; otherwise `resume` has been called, or is about to be.
   func giveUp(_ ticket: Ticket) -> Bool {
     table.withLock { table in
       let before = table.count
@@ -85,7 +85,7 @@ final class EndTable: Sendable {
     }
   }
 
-  /// Resumes those who wait for calls that these changes, which are on disk, have ended.
+  /// Resumes the waits for calls that have ended with these changes, which are on disk.
   func committed(_ writes: [StoreWrite]) {
     guard count.load(ordering: .acquiring) > 0 else { return }
     var ended: [Waiter] = []
@@ -97,14 +97,14 @@ final class EndTable: Sendable {
     for waiter in ended { waiter.resume(.ended) }
   }
 
-  /// Resumes those who wait for these calls, whose end is on disk.
+  /// Resumes the waits for these calls, whose end is on disk.
   func ended(_ ids: [CallID]) {
     guard count.load(ordering: .acquiring) > 0 else { return }
     let ended = table.withLock { table in ids.flatMap { remove(from: &table, $0) { _ in true } } }
     for waiter in ended { waiter.resume(.ended) }
   }
 
-  /// Lets nobody wait any longer: the service stops.
+  /// Ends all waits: the service stops.
   func close() {
     let left = table.withLock { table in
       table.isClosed = true
@@ -117,7 +117,7 @@ final class EndTable: Sendable {
     for waiter in left { waiter.resume(.timedOut) }
   }
 
-  /// Resumes those whose time is up.
+  /// Resumes the waits whose deadline has passed.
   private func sweep() {
     let now = clock.now
     let (late, goesOn) = table.withLock { table in

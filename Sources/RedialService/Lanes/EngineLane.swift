@@ -4,15 +4,15 @@ internal import RedialEngine
 internal import RedialModel
 internal import Synchronization
 
-/// The lane that the engine runs on. It collects events, runs a step of the engine, passes its effects on, and wakes
-/// it at the time that it asked for.
+/// The lane of the engine. It collects events, runs a step of the engine, passes its effects on, and wakes it at the
+/// time that it requested.
 ///
-/// `@unchecked Sendable`: everything mutable is touched on `queue` only, which is serial.
+/// `@unchecked Sendable`: all mutable state is used only on `queue`, which is serial.
 final class EngineLane: @unchecked Sendable {
   private let queue = DispatchQueue(label: "redial.engine", qos: .userInitiated, attributes: .initiallyInactive)
   private var hasBegun = false
   private let mailbox = Mailbox<EngineEvent>()
-  /// Whether an event was left in the empty mailbox, and nobody has woken the lane yet.
+  /// Whether an event was left in the empty mailbox, and the lane was not woken yet.
   private let isToBeWoken = Atomic(false)
   private let clock: Clock
   private let perform: @Sendable (Effects) -> Void
@@ -39,7 +39,7 @@ final class EngineLane: @unchecked Sendable {
     perform(engine.handle([.recovered(state)], at: clock.now))
     hasBegun = true
     queue.activate()
-    // For the time of the engine's next step.
+    // The time of the engine's next step.
     queue.async { self.step() }
   }
 
@@ -56,7 +56,7 @@ final class EngineLane: @unchecked Sendable {
   /// Leaves an event until somebody calls ``wake()``, which must be soon: events that others post meanwhile wait with
   /// it.
   ///
-  /// So an event loop submits all calls of one iteration as one batch, with one wake-up. Otherwise the first would
+  /// An event loop so submits all calls of one iteration as one batch, with one wake-up. Otherwise the first would
   /// start the engine, and then the store, with a batch of one.
   func leave(_ event: EngineEvent) {
     if mailbox.post(CollectionOfOne(event)) { isToBeWoken.store(true, ordering: .releasing) }
@@ -76,11 +76,11 @@ final class EngineLane: @unchecked Sendable {
     arm(for: effects.wakeAt)
   }
 
-  /// The longest that the timer sleeps. Dispatch's clock stops while the machine is suspended and the service's clock
-  /// does not, so a call may be due long before its timer fires. It is at most this late.
+  /// The maximum sleep of the timer. Dispatch's clock stops while the machine is suspended but the service's clock does
+  /// not, so a call may be due long before its timer fires. It is at most this late.
   private static let longestSleep = Duration.seconds(5)
 
-  /// Sets the timer, unless it fires in time anyway: a needless step costs less than setting the timer each time.
+  /// Sets the timer, unless it fires early enough anyway: an unneeded step costs less than setting the timer each time.
   private func arm(for wake: Timestamp?) {
     guard let wake else { return }
     if let armedFor, armedFor <= wake { return }

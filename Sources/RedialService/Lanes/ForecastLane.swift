@@ -2,23 +2,22 @@ internal import Dispatch
 internal import RedialModel
 internal import Synchronization
 
-/// The thread for work that only computes: previews, simulations and dry runs. They read nothing from the store, and may
-/// take a second each, so that they wait here and not on the query lanes, where lists and long polls would wait behind
-/// them.
+/// The thread for work that only computes: previews, simulations and dry runs. They read nothing from the store, and
+/// may take a second each. On the query lanes, lists and long polls would wait behind them.
 ///
 /// Each API key has a queue of its own, and the queues are served in rotation, so that a key with many requests delays only itself.
 final class ForecastLane: Sendable {
   /// Why a forecast is not made.
   enum Refusal: Sendable {
-    /// The key has as many waiting as it may.
+    /// The key has its maximum number of waiting forecasts.
     case keyIsFull
-    /// All keys together have.
+    /// All keys together have their maximum.
     case isFull
   }
 
   private struct State: Sendable {
     var waiting: [Caller.Admission: [@Sendable () -> Void]] = [:]
-    /// The keys that have something waiting, the next one first.
+    /// The keys with waiting forecasts, the next one first.
     var rotation: [Caller.Admission] = []
     var count = 0
     var isRunning = false
@@ -37,7 +36,7 @@ final class ForecastLane: Sendable {
     self.maxWaiting = maxWaiting
   }
 
-  /// Runs a forecast when it is its turn.
+  /// Runs a forecast when its key is next.
   ///
   /// - Returns: Nil, or why it is never run.
   func run(for key: Caller.Admission, _ forecast: @escaping @Sendable () -> Void) -> Refusal? {
@@ -58,7 +57,7 @@ final class ForecastLane: Sendable {
     while let forecast = next() { forecast() }
   }
 
-  /// The next forecast, and the turn of the next key; nil when none waits.
+  /// The next forecast, of the next key in the rotation; nil if none waits.
   private func next() -> (@Sendable () -> Void)? {
     state.withLock { state in
       guard !state.rotation.isEmpty else {

@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// Hands batches from many threads to one lane.
+/// Passes batches from many threads to one lane.
 ///
-/// Whoever finds it empty wakes the lane; what comes in until the lane looks is one batch.
+/// A sender that finds it empty wakes the lane; everything that is added until the lane reads is one batch.
 final class Mailbox<Element: Sendable>: Sendable {
   private let elements = Mutex<[Element]>([])
-  /// For how many elements room is made at once.
+  /// The initial capacity in elements.
   private static var mostReserved: Int { 256 }
 
-  /// Adds elements; true when the lane must be woken for them.
+  /// Adds elements; true if the lane must be woken.
   func post(_ more: some Sequence<Element>) -> Bool {
     elements.withLock { waiting in
       let wasEmpty = waiting.isEmpty
@@ -17,8 +17,8 @@ final class Mailbox<Element: Sendable>: Sendable {
     }
   }
 
-  /// Adds elements; true when the lane must be woken for them. Whoever finds it empty leaves the array itself there, so
-  /// that its elements are not copied.
+  /// Adds elements; true if the lane must be woken. If the mailbox is empty, it takes the array itself, so that its
+  /// elements are not copied.
   func post(_ more: [Element]) -> Bool {
     elements.withLock { waiting in
       guard waiting.isEmpty else {
@@ -30,11 +30,11 @@ final class Mailbox<Element: Sendable>: Sendable {
     }
   }
 
-  /// Takes everything that is there.
+  /// Takes all elements.
   func takeAll() -> [Element] {
     elements.withLock { waiting in
       var taken: [Element] = []
-      // The next batch is likely to be like this one. Growing step by step to it would move what is there several times.
+      // The next batch probably has a similar size. Growing to it step by step would move its elements several times.
       taken.reserveCapacity(min(waiting.count, Self.mostReserved))
       swap(&taken, &waiting)
       return taken

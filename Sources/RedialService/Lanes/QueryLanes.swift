@@ -1,17 +1,17 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Threads for reading the store, so that a query waits neither for writes nor on an event loop. ``QueryQueue`` says which
-/// query runs next.
+/// Threads that read the store, so that a query waits neither for writes nor on an event loop. ``QueryQueue`` decides
+/// which query runs next.
 final class QueryLanes: Sendable {
-  /// Whether the client of a query has left, as far as that is known.
+  /// Whether the client of a query has left, as far as known.
   final class Departure: Sendable {
     private let isNoted = Atomic(false)
 
-    /// Whether it has.
+    /// Whether it has left.
     var hasLeft: Bool { isNoted.load(ordering: .relaxed) }
 
-    /// Notes it.
+    /// Records that it has left.
     func note() { isNoted.store(true, ordering: .relaxed) }
   }
 
@@ -31,9 +31,9 @@ final class QueryLanes: Sendable {
     var queue: QueryQueue<Job>
     var free: [Int]
 
-    /// Gives free lanes the next queries.
+    /// Starts the next queries on free lanes.
     ///
-    /// - Parameter fresh: The number of a query that has only just come.
+    /// - Parameter fresh: The number of a query that has just arrived.
     mutating func starts(fresh: UInt64? = nil) -> [Start] {
       var starts: [Start] = []
       while let lane = free.last, let ticket = queue.next() {
@@ -52,13 +52,13 @@ final class QueryLanes: Sendable {
     state = Mutex(State(queue: QueryQueue(lanes: count), free: Array(lanes.indices)))
   }
 
-  /// Runs a query on one of the lanes; false, and it is not run, when too many wait already.
+  /// Runs a query on one of the lanes; false, and it is not run, if too many wait already.
   ///
   /// - Parameters:
   ///   - load: How much it reads.
-  ///   - key: Whose it is.
-  ///   - departure: Noted when its client leaves. A query that has to wait and whose client has left by then is not run.
-  ///   - drop: Called instead.
+  ///   - key: The API key of its client.
+  ///   - departure: Set when its client leaves. A query whose client has left while it waited is not run.
+  ///   - drop: Called if the query is not run for that reason.
   func run(
     as load: QueryLoad = .lookUp, of key: Caller.Admission = .nobody, unless departure: Departure? = nil,
     drop: (@Sendable () -> Void)? = nil, _ query: @escaping @Sendable () -> Void
@@ -66,8 +66,8 @@ final class QueryLanes: Sendable {
     add(Job(run: query, drop: drop, departure: departure), load, of: key, isOwed: false)
   }
 
-  /// Runs a query on one of the lanes, however many wait, without taking a place from them: one whose answer is owed to
-  /// somebody whose call was accepted. There is one at most for each request under way.
+  /// Runs a query on one of the lanes, however many wait, without using one of the limited places: its answer belongs
+  /// to an accepted call. There is at most one for each open request.
   func runOwed(_ query: @escaping @Sendable () -> Void) {
     _ = add(Job(run: query, drop: nil, departure: nil), .lookUp, of: .nobody, isOwed: true)
   }
@@ -86,7 +86,7 @@ final class QueryLanes: Sendable {
     for start in starts { lanes[start.lane].async { self.work(on: start) } }
   }
 
-  /// Runs a query, and then whatever is next for the same lane.
+  /// Runs a query, and then the next queries for the same lane.
   private func work(on first: Start) {
     var current: Start? = first
     while let start = current {

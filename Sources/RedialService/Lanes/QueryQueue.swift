@@ -3,13 +3,13 @@ internal import RedialStore
 
 /// Decides which query of the store runs next, for ``QueryLanes``. It starts nothing itself.
 ///
-/// Whichever lane is free takes the query that has waited longest, within two rules. Heavy queries may use only some of the
-/// lanes, so that a look-up never waits for a scan to end. And one API key may use only some of those, and keys take turns,
-/// so that a key delays itself first.
+/// A free lane takes the query that has waited longest, within two rules. Heavy queries may use only some of the lanes,
+/// so that a look-up never waits for a scan. And one API key may use only some of those, and keys are served in
+/// rotation, so that a key with many queries delays only itself.
 struct QueryQueue<Job: Sendable>: Sendable {
-  /// A query that runs, or is about to.
+  /// A query that runs or is about to.
   struct Ticket: Sendable {
-    /// In the order of arrival.
+    /// Numbered in the order of arrival.
     let number: UInt64
     let load: QueryLoad
     let key: Caller.Admission
@@ -19,9 +19,9 @@ struct QueryQueue<Job: Sendable>: Sendable {
 
   private struct LoadQueue: Sendable {
     var tickets: [Caller.Admission: FIFO<Ticket>] = [:]
-    /// The keys that have something waiting, the next one first.
+    /// The keys with waiting queries, the next one first.
     var rotation: [Caller.Admission] = []
-    /// How many wait that are not owed, and of which keys.
+    /// How many limited queries wait, in all and by key.
     var count = 0
     var counts: [Caller.Admission: Int] = [:]
   }
@@ -37,7 +37,7 @@ struct QueryQueue<Job: Sendable>: Sendable {
     self.lanes = max(1, lanes)
   }
 
-  /// The most queries of a load, or a heavier one, that run at a time.
+  /// The maximum number of queries of a load, or a heavier one, that run at a time.
   func limit(_ load: QueryLoad) -> Int {
     switch load {
     case .lookUp: lanes
@@ -46,10 +46,10 @@ struct QueryQueue<Job: Sendable>: Sendable {
     }
   }
 
-  /// The same for one API key: one fewer, so that there is a lane for another key.
+  /// The same for one API key: one fewer, so that a lane stays free for another key.
   func limitOfKey(_ load: QueryLoad) -> Int { max(1, limit(load) - 1) }
 
-  /// The most queries of a load that wait; one API key may have half as many.
+  /// The maximum number of waiting queries of a load; one API key may have half as many.
   static func mostWaiting(_ load: QueryLoad) -> Int {
     switch load {
     case .lookUp: 2000
@@ -61,9 +61,9 @@ struct QueryQueue<Job: Sendable>: Sendable {
   /// Adds a query.
   ///
   /// - Parameters:
-  ///   - key: Whose it is; ``Caller/Admission/nobody`` is everybody together, where no keys are asked for.
+  ///   - key: The key of its client; ``Caller/Admission/nobody`` stands for all clients if no key is required.
   ///   - isOwed: Whether it is added however many wait.
-  /// - Returns: Its number; nil, and it is not added, when too many wait.
+  /// - Returns: Its number; nil, and it is not added, if too many wait.
   mutating func add(_ job: Job, _ load: QueryLoad, of key: Caller.Admission, isOwed: Bool) -> UInt64? {
     let index = load.rawValue
     if !isOwed {
@@ -81,7 +81,7 @@ struct QueryQueue<Job: Sendable>: Sendable {
     return last
   }
 
-  /// Takes out the query that is to run next, and counts it as running; nil when none may run now.
+  /// Removes the query to run next, and counts it as running; nil if none may run now.
   mutating func next() -> Ticket? {
     var best: (load: Int, key: Int, number: UInt64)?
     for load in QueryLoad.allCases {
@@ -108,7 +108,7 @@ struct QueryQueue<Job: Sendable>: Sendable {
     return ticket
   }
 
-  /// Notes that a query has run.
+  /// Records that a query has ended.
   mutating func finished(_ ticket: Ticket) {
     running[ticket.load.rawValue] -= 1
     guard var counts = runningOf[ticket.key] else { return }
@@ -132,7 +132,7 @@ struct QueryQueue<Job: Sendable>: Sendable {
 
 /// How much a query reads of the store.
 enum QueryLoad: Int, CaseIterable, Sendable {
-  /// A call, or what else is found by its key.
+  /// A call, or another record that is found by its key.
   case lookUp
   /// A page of calls that an index finds.
   case list
@@ -145,7 +145,7 @@ extension CallQuery {
   var load: QueryLoad { filter.isIndexed ? .list : .scan }
 }
 
-/// A queue whose first element is taken out at a cost that does not depend on its length, on average.
+/// A queue whose first element is removed in constant time on average.
 private struct FIFO<Element: Sendable>: Sendable {
   private var elements: [Element?] = []
   private var head = 0

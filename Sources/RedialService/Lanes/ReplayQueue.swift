@@ -1,10 +1,10 @@
 internal import RedialModel
 internal import Synchronization
 
-/// The items of one batch that repeat what was accepted before, until they are read: a page at a time, one page after the
-/// other, so that a batch takes one place among the queries, whatever its size.
+/// The items of one batch that repeat earlier submissions, until they are read: a page at a time, one after the other,
+/// so that a batch uses one place among the queries, whatever its size.
 final class ReplayQueue: Sendable {
-  /// An item, by its place in the batch, and the call that it repeats.
+  /// An item, with its position in the batch, and the call that it repeats.
   struct Item: Sendable, Equatable {
     var index: Int
     var id: CallID
@@ -12,7 +12,7 @@ final class ReplayQueue: Sendable {
 
   private struct Waiting: Sendable {
     var items: [Item] = []
-    /// How many of the first of `items` are gone already.
+    /// How many of the first of `items` were removed.
     var taken = 0
     var isBeingRead = false
   }
@@ -22,7 +22,7 @@ final class ReplayQueue: Sendable {
   /// Items that are read at a time.
   static let page = 100
 
-  /// Notes an item; true if nobody reads, so that the caller has to see to it.
+  /// Adds an item; true if nobody reads, so that the caller must start a reader.
   func add(_ item: Item) -> Bool {
     waiting.withLock { waiting in
       waiting.items.append(item)
@@ -31,7 +31,7 @@ final class ReplayQueue: Sendable {
     }
   }
 
-  /// Takes out the next page, for whoever reads; empty when there is nothing left, and then nobody reads any more.
+  /// Removes the next page for the reader; empty if nothing is left, and then the reader ends.
   func next() -> [Item] {
     waiting.withLock { waiting in
       let page = Array(waiting.items[waiting.taken...].prefix(Self.page))

@@ -13,17 +13,17 @@ final class ReplyTable: Sendable {
     var since: Timestamp
   }
 
-  /// What it waits for.
+  /// The reply for which it waits.
   enum Purpose: Sendable {
-    /// Its call's acceptance.
+    /// The acceptance of its call.
     case submit
-    /// Its call's end, if that comes in time, else its acceptance.
+    /// The end of its call, if it comes in time, else its acceptance.
     case submitAndWait(Duration)
     /// The acceptance of one call among several.
     case batch(any BatchAnswering, index: Int)
-    /// An operation on a call.
+    /// A command for a call.
     case operation
-    /// An operation on a target.
+    /// A command for a target.
     case control
     /// A page of a namespace's targets.
     case targets(Namespace)
@@ -31,10 +31,10 @@ final class ReplyTable: Sendable {
     case target(String)
     /// The metrics.
     case metrics
-    /// Whether the service is ready; bare, by the status alone.
+    /// Whether the service is ready; bare means that the answer has no body.
     case readiness(isBare: Bool)
 
-    /// Whether targets are to be shown.
+    /// Whether the answer contains targets.
     var isAboutTargets: Bool {
       switch self {
       case .targets, .target: true
@@ -60,7 +60,7 @@ final class ReplyTable: Sendable {
 
   private let table = Mutex(Table())
 
-  /// Notes a client, and answers the token by which the engine knows it.
+  /// Adds a client, and returns its token for the engine.
   func add(_ responder: HTTPResponder, for purpose: Purpose, at now: Timestamp) -> ReplyToken {
     table.withLock { table in
       table.last += 1
@@ -69,7 +69,7 @@ final class ReplyTable: Sendable {
     }
   }
 
-  /// Notes a batch that waits for one reply more, and answers the token by which the engine knows it.
+  /// Adds one more reply for a batch, and returns its token for the engine.
   func add(_ batch: BulkBatch) -> ReplyToken {
     table.withLock { table in
       table.last += 1
@@ -78,7 +78,7 @@ final class ReplyTable: Sendable {
     }
   }
 
-  /// Notes something of the service's own that is called with the reply, on the engine's lane.
+  /// Adds a handler of the service itself, which is called with the reply on the engine's lane.
   func add(_ handler: @escaping @Sendable (Reply) -> Void) -> ReplyToken {
     table.withLock { table in
       table.last += 1
@@ -87,17 +87,17 @@ final class ReplyTable: Sendable {
     }
   }
 
-  /// Takes a handler out; nil when the token is no handler's.
+  /// Removes a handler; nil if the token belongs to none.
   func takeHandler(_ token: ReplyToken) -> (@Sendable (Reply) -> Void)? {
     table.withLock { $0.handlers.removeValue(forKey: token.rawValue) }
   }
 
-  /// Takes out a batch's token; nil if there is none.
+  /// Removes a batch's token; nil if there is none.
   func takeBatch(_ token: ReplyToken) -> BulkBatch? {
     table.withLock { $0.batches.removeValue(forKey: token.rawValue) }
   }
 
-  /// Takes out a client; nil if there is none.
+  /// Removes a client; nil if there is none.
   func take(_ token: ReplyToken) -> Waiting? {
     table.withLock { $0.waiting.removeValue(forKey: token.rawValue) }
   }

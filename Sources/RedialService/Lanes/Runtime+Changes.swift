@@ -2,12 +2,12 @@ internal import HTTPServer
 internal import RedialModel
 internal import RedialStore
 
-/// Changes that are not about a call, made on the store's lane.
+/// Changes that do not concern a call, made on the store's lane.
 ///
-/// A change retains the runtime until it has run, which happens once, so that one behind a slow commit still finds
-/// it.
+/// A change retains the runtime until it has run, exactly once, so that one behind a slow commit still finds the
+/// runtime.
 extension Runtime {
-  /// Makes a change that is not about a call, on the store's lane after all earlier requests, and answers with the
+  /// Makes a change that does not concern a call, on the store's lane after all earlier requests, and answers with the
   /// result.
   ///
   /// - Parameters:
@@ -30,7 +30,7 @@ extension Runtime {
     }
   }
 
-  /// Makes a change that is not about a call and that no client waits for, on the store's lane.
+  /// Makes a change that does not concern a call and for which no client waits, on the store's lane.
   ///
   /// - Parameters:
   ///   - write: Returns the change when the store reaches it; nil for none.

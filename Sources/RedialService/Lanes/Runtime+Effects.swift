@@ -23,7 +23,7 @@ extension Runtime {
   }
 
   /// Continues with the results of requests to the store.
-  // A function of its own in every build, since the profile tells by its name what follows a commit.
+  // A separate function in every build, because the profile finds the work after a commit by its name.
   @inline(never)
   func storeDid(_ outcome: StoreLane.Outcome) {
     switch outcome {
@@ -55,8 +55,7 @@ extension Runtime {
       case .start(let start): prepare(start, &beginnings)
       case .reply(let token, let reply): answer(token, reply, into: &answers)
       case .abort(let id):
-        // Before the aborts: the attempt to abort may be among these, and an abort that came first would find
-        // nothing.
+        // Before the aborts: an attempt to abort may be among these, and an abort that came first would not find it.
         begin(beginnings)
         beginnings.removeAll()
         transport?.cancel([UInt64(id.rawValue)])

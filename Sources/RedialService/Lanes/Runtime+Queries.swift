@@ -11,7 +11,7 @@ extension Runtime {
   ///
   /// - Parameters:
   ///   - isOwed: Whether it runs however many queries wait: for a client whose call was accepted.
-  ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one; nil if the answer comes another way.
+  ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one; nil if the answer is sent in another way.
   func query(
     _ responder: HTTPResponder, isOwed: Bool = false, _ body: @escaping @Sendable () throws -> HTTPResponse?
   ) {
@@ -22,12 +22,12 @@ extension Runtime {
     }
   }
 
-  /// Answers with what a query of many calls gives. It is dropped if it has to wait and its client leaves meanwhile.
+  /// Answers with the result of a query of many calls. It is dropped if its client leaves while it waits.
   ///
   /// - Parameters:
   ///   - load: How much it reads.
-  ///   - caller: Who asks; keys take turns.
-  ///   - body: Gets what tells it whether its client has left. Throws as for a query of one call.
+  ///   - caller: The client; keys are served in rotation.
+  ///   - body: Gets an object that says whether the client has left. Throws like a query of one call.
   func query(
     _ responder: HTTPResponder, as load: QueryLoad, for caller: Caller,
     _ body: @escaping @Sendable (QueryLanes.Departure) throws -> HTTPResponse
@@ -46,10 +46,10 @@ extension Runtime {
   /// - Parameters:
   ///   - isOwed: Whether it runs however many queries wait: for a client whose call was accepted.
   ///   - load: How much it reads.
-  ///   - key: Whose it is.
-  ///   - departure: Noted when its client leaves; then the query is dropped if it still waits.
+  ///   - key: The API key of the client.
+  ///   - departure: Set when its client leaves; the query is then dropped if it still waits.
   ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one.
-  ///   - failure: Called with the problem; at once, if too many queries wait.
+  ///   - failure: Called with the problem; at once if too many queries wait.
   func query(
     isOwed: Bool = false, as load: QueryLoad = .lookUp, of key: Caller.Admission = .nobody,
     unless departure: QueryLanes.Departure? = nil, _ body: @escaping @Sendable () throws -> Void,
@@ -66,11 +66,11 @@ extension Runtime {
     let tooMany = Problem(
       status: 503, code: "tooManyQueries", title: "Too many queries are waiting",
       detail: "The service reads as fast as it can. Try again in a moment.", retryAfter: 1)
-    // One that has only ended its side of the connection gets this answer, as if too many waited.
+    // A client that has only ended its side of the connection gets this answer, as if too many waited.
     if !queries.run(as: load, of: key, unless: departure, drop: { failure(tooMany) }, query) { failure(tooMany) }
   }
 
-  /// Answers with a computation that needs no store, on the lane for these.
+  /// Answers with the result of a computation that needs no store, on the forecast lane.
   func forecast(
     _ responder: HTTPResponder, for caller: Caller, _ body: @escaping @Sendable () -> HTTPResponse
   ) {

@@ -4,7 +4,7 @@ internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 
-/// How clients that wait for the engine, or for a call, are answered.
+/// How clients that wait for the engine, or for a call, get their answers.
 extension Runtime {
   /// Makes the answer to a client from a reply of the engine. All answers of a batch are sent together.
   func answer(_ token: ReplyToken, _ reply: Reply, into answers: inout [(HTTPResponder, HTTPResponse)]) {
@@ -80,8 +80,8 @@ extension Runtime {
   ///
   /// - Parameters:
   ///   - namespace: The namespace that it must belong to; nil if that is known.
-  ///   - applied: The client's preference that an answer in time honours; nil if there was none.
-  ///   - withRequest: Whether the request is shown too.
+  ///   - applied: The client's preference, which an answer in time fulfils; nil if there was none.
+  ///   - withRequest: Whether the answer contains the request.
   ///   - orElse: The answer if the call has not ended in time; nil for the call as it is.
   func answerWhenEnded(
     _ id: CallID, in namespace: Namespace?, _ responder: HTTPResponder, within bound: Duration,
@@ -115,7 +115,7 @@ extension Runtime {
       guard let self, ends.giveUp(ticket) else { return }
       finish(.timedOut)
     }
-    // It may have ended before anybody waited.
+    // It may have ended before the wait began.
     query(responder, isOwed: isOwed) { [self] () -> HTTPResponse? in
       do {
         let stored = try storedCall(id, in: namespace)
@@ -130,7 +130,7 @@ extension Runtime {
 
   /// Answers with a call as it is in the store.
   ///
-  /// - Parameter withRequest: Whether the request is shown too.
+  /// - Parameter withRequest: Whether the answer contains the request.
   func answerWithCall(
     _ id: CallID, in namespace: Namespace?, _ responder: HTTPResponder, withRequest: Bool = false
   ) {

@@ -48,7 +48,7 @@ extension Runtime {
         do throws(StoreError) {
           try store.leave()
         } catch {
-          // The next process takes it over as after a kill.
+          // The next process takes over as after a kill.
           log.write(.warning, "leaseNotReturned", [("error", error.message)])
         }
       }

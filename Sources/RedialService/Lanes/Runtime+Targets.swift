@@ -3,10 +3,10 @@ internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 
-/// Targets as people see them: the engine's knowledge of them, and their calls in the store.
+/// Targets as people see them: the engine's data about them, and their calls in the store.
 extension Runtime {
-  /// Maximum number of calls in the store that are counted for one answer, for those that wait for their time and for
-  /// those that wait for their turn.
+  /// Maximum number of calls in the store that are counted for one answer, separately for those that wait for their
+  /// time and for those that wait for their turn.
   private static let mostCounted = 10_000
 
   /// Answers with the targets of a report.
@@ -39,7 +39,7 @@ extension Runtime {
     return targets.map { target in
       var target = target
       target.backlog.isComplete = stored.isComplete
-      // The files that an operator's rule names are on the operator's machine; tenants may not see their paths.
+      // The files in an operator's rule are on the operator's machine; tenants may not see their paths.
       if !QualifiedKey.namespace(of: target.key).isDefault, target.overrides.tls == nil {
         target.settings.tls?.caFile = nil
       }

@@ -11,8 +11,8 @@ internal import Synchronization
 /// Connects the lanes: it performs the engine's effects on the store, the transport and the waiting clients, and
 /// reports the results to the engine.
 ///
-/// `@unchecked Sendable`: the two lanes and the transport are set once, by `init`, before anything else can see the
-/// object; everything else in it is constant or locked.
+/// `@unchecked Sendable`: `init` sets the two lanes and the transport once, before anything else can see the object;
+/// everything else in it is constant or locked.
 final class Runtime: @unchecked Sendable {
   let clock = Clock()
   let metrics: Metrics
@@ -75,8 +75,8 @@ final class Runtime: @unchecked Sendable {
     forecastLimits = settings.forecasts
     forecasts = ForecastLane(
       maxPerKey: settings.forecasts.maxForecastsPerKey, maxWaiting: settings.forecasts.maxForecasts)
-    // Weak: each lane's queue, and the transport's thread, may still run when this object is freed. Their results
-    // then reach nobody; the store has them, or the next start finds the attempt cut off.
+    // Weak: each lane's queue, and the transport's thread, may still run when this object is freed. Their results are
+    // then lost; the store has them, or the next start finds an interrupted attempt.
     engineLane = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock) { [weak self] in
       self?.perform($0)
     }
@@ -91,7 +91,7 @@ final class Runtime: @unchecked Sendable {
     transport?.restrict(to: policy)
   }
 
-  /// Takes over the state in the store, and starts to work.
+  /// Takes the state from the store, and starts to work.
   func begin(with state: RecoveredState) {
     standings.note(state)
     engineLane?.begin(with: state)
@@ -125,7 +125,7 @@ final class Runtime: @unchecked Sendable {
     engineLane?.leave(event)
   }
 
-  /// Makes the engine take the events that were left for it.
+  /// Has the engine take the events that were left for it.
   func wakeEngine() {
     engineLane?.wake()
   }

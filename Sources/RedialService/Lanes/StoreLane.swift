@@ -8,17 +8,17 @@ internal import RedialStore
 /// The lane of the store's only writer. It puts everything that arrived during the last fsync into the next
 /// transaction.
 ///
-/// `@unchecked Sendable`: everything mutable is touched on `queue` only, which is serial.
+/// `@unchecked Sendable`: all mutable state is used only on `queue`, which is serial.
 final class StoreLane: @unchecked Sendable {
   private let queue = DispatchQueue(label: "redial.store", qos: .userInitiated)
   private let mailbox = Mailbox<StoreRequest>()
   private let store: any CallStore
   private let outcome: @Sendable (Outcome) -> Void
-  /// Requests of this epoch or an older one depend on something that failed.
+  /// Requests of this epoch or an older one depend on changes that failed.
   private var failed: (epoch: UInt64, failure: StoreFailure)?
   private var isTidying = true
-  /// Set when changes have failed and none has been written since. The engine has them and will request them again,
-  /// also for calls that have ended: these must still exist then, however long it takes.
+  /// Set if changes have failed and none has been written since. The engine has them and will request them again, even
+  /// for calls that have ended: these must still exist then, however long it takes.
   private var owesChanges = false
 
   /// The minimum time between the starts of two commits. A single request does not wait, and of many that come one by
@@ -33,9 +33,9 @@ final class StoreLane: @unchecked Sendable {
 
   /// Maximum duration of a tidying step, besides its commit.
   private static let tidyBudget = Duration.milliseconds(2)
-  /// Tidying takes one part in this many of the lane's time, so that submissions hardly notice it.
+  /// Tidying uses one part in this many of the lane's time, so that it hardly delays submissions.
   private static let tidyShare = 5
-  /// How long after the last step the lane checks again whether there is something to tidy.
+  /// The time after the last step until the lane checks again whether there is something to tidy.
   private static let tidyInterval = Duration.seconds(1)
   /// The same after a step that failed: the store probably has trouble, which the engine handles.
   private static let tidyRetry = Duration.seconds(10)
@@ -64,7 +64,7 @@ final class StoreLane: @unchecked Sendable {
     if mailbox.post(requests) { queue.async { self.serve() } }
   }
 
-  /// Runs something with the store, on its lane, after all earlier requests.
+  /// Runs a closure with the store, on its lane, after all earlier requests.
   func afterwards(_ body: @escaping @Sendable (any CallStore) -> Void) {
     queue.async { body(self.store) }
   }
@@ -128,7 +128,7 @@ final class StoreLane: @unchecked Sendable {
     commit(&group, &size)
   }
 
-  /// Waits for more requests, if the last commit was just now. The wait is so short that a timer would cost more than
+  /// Waits for more requests if the last commit was very recent. The wait is so short that a timer would cost more than
   /// a sleeping thread.
   private func awaitOthers() {
     guard let lastCommit else { return }
@@ -136,13 +136,13 @@ final class StoreLane: @unchecked Sendable {
     if left > .zero { usleep(UInt32(clamping: left.wholeMicroseconds)) }
   }
 
-  /// Whether a request depends on something that failed.
+  /// Whether a request depends on changes that failed.
   private func isVoid(_ request: StoreRequest) -> Bool {
     guard let failed else { return false }
     return request.epoch <= failed.epoch
   }
 
-  /// Runs requests as one transaction, and forgets them.
+  /// Runs requests as one transaction, and removes them.
   private func commit(_ group: inout [StoreRequest], _ size: inout Int) {
     guard let last = group.last else { return }
     defer {
@@ -165,8 +165,8 @@ final class StoreLane: @unchecked Sendable {
     }
   }
 
-  /// The writes and actions of requests, in order. A single request, the usual case, has its own arrays used: they
-  /// are large, and copying them would count up and down all references in them.
+  /// The writes and actions of requests, in order. The usual case is a single request, whose own arrays are used: they
+  /// are large, and copying them would count all references in them up and down.
   private static func joined(_ group: [StoreRequest], _ size: Int) -> (writes: [StoreWrite], then: [Action]) {
     if group.count == 1, case .commit(let writes, let then) = group[0].body { return (writes, then) }
     var writes: [StoreWrite] = []
@@ -204,7 +204,7 @@ final class StoreLane: @unchecked Sendable {
         outcome(.events([.leased(grant, ask)]))
       }
     } catch {
-      // A single call that cannot be read is not a trouble of the store: only the client that asked for it gets an
+      // A single call that cannot be read is not a failure of the store: only the client that requested it gets an
       // error.
       if case .fetch(let operation) = request.body, let damage = error.damaged, damage.id == operation.id {
         return outcome(

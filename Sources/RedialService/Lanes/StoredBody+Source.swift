@@ -2,11 +2,11 @@ internal import RedialModel
 internal import RedialStore
 internal import RedialTransport
 
-/// Where the bodies are read that only the store has.
+/// Reads bodies that are only in the store.
 struct BodyReading: Sendable {
   private let bodies: StoredBodies?
 
-  /// - Parameter bodies: Nil where all bodies are held.
+  /// - Parameter bodies: Nil if all bodies are in memory.
   init(_ bodies: StoredBodies?) {
     self.bodies = bodies
   }
@@ -25,7 +25,7 @@ struct BodyReading: Sendable {
     return bytes
   }
 
-  /// The most bytes that are read at a time.
+  /// The maximum number of bytes that are read at a time.
   private static let piece = 256 * 1024
 
   /// The body of a call; nil when it is in memory.
@@ -36,9 +36,9 @@ struct BodyReading: Sendable {
   }
 }
 
-/// A stored body in the transport's words.
+/// A stored body as a source for the transport.
 ///
-/// A class, for the transport tells sources apart by their identity; what changes is in the stored body.
+/// A class, because the transport distinguishes sources by identity; the mutable state is in the stored body.
 private final class StoredBodySource: BodySource {
   private let body: StoredBody
 
@@ -63,7 +63,8 @@ private final class StoredBodySource: BodySource {
     case .gone: BodyFault(code: "bodyGone", message: "The call's body is not in the store any more")
     case .damaged(let clause):
       BodyFault(code: "bodyDamaged", message: "The call's body cannot be read from the store: \(clause)")
-    // The message names files of this machine, which is no client's business; the store's own watch tells people.
+    // The message names files of this machine, which clients should not see; the store's own watch reports it to
+    // operators.
     case .unreadable: BodyFault(code: "bodyUnreadable", message: "The call's body could not be read from the store")
     }
   }

@@ -3,20 +3,20 @@ internal import RedialEngine
 internal import RedialModel
 internal import Synchronization
 
-/// What the calls of each target wait for, kept from what the engine gives notice of, so that a query can say it
-/// without asking the engine.
+/// Why the calls of each target wait, kept from the engine's notices, so that a query can show it without asking the
+/// engine.
 final class TargetStandings: Sendable {
-  /// By target's qualified key; one that takes calls need not be here.
+  /// By the target's qualified key; a target that takes calls may be missing.
   private let standings = Mutex<[String: TargetStanding]>([:])
-  /// Beyond so many, those that have passed are dropped.
+  /// Beyond this number, expired entries are removed.
   private static let mostRemembered = 16_384
 
-  /// Notes what an earlier process left.
+  /// Records the state of an earlier process.
   func note(_ state: RecoveredState) {
     for (target, breaker) in state.breakers { set(target) { $0.breaker = .open(until: breaker.until) } }
   }
 
-  /// Notes a change.
+  /// Records a change.
   func note(_ notice: Notice, at now: Timestamp) {
     switch notice {
     case .breakerOpened(let target, let until, _): set(target) { $0.breaker = .open(until: until) }
@@ -32,7 +32,7 @@ final class TargetStandings: Sendable {
     }
   }
 
-  /// Why a call waits, and until when; nil when it does not wait.
+  /// Why a call waits, and until when; nil if it does not wait.
   func wait(of call: CallRecord, at now: Timestamp) -> CallView.Wait? {
     let standing = standings.withLock { $0[call.spec.target] }
     return CallView.Wait(of: call, for: standing ?? TargetStanding(), at: now)

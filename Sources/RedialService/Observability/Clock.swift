@@ -2,8 +2,8 @@ internal import Glibc
 public import RedialCore
 
 /// The service's time. It starts with the wall clock and continues with a clock that nobody can set, so a step of the
-/// wall clock neither shortens nor stretches a wait. That clock continues while the machine is suspended, because the
-/// things that a call waits for do too, such as the time that its target asked for.
+/// wall clock neither shortens nor extends a wait. That clock continues while the machine is suspended, because the
+/// reasons for a wait also continue, such as the time that a target asked for.
 public struct Clock: Sendable {
   private let wallAtStart: Timestamp
   private let elapsedAtStart: Int64
@@ -19,10 +19,10 @@ public struct Clock: Sendable {
     Timestamp(microseconds: wallAtStart.microseconds + Self.microseconds(CLOCK_BOOTTIME) - elapsedAtStart)
   }
 
-  /// How far the wall clock has been set ahead of the service's time since the service started.
+  /// How far the wall clock is ahead of the service's time because it was set after the start.
   public var offset: Duration { Self.wallTime() - now }
 
-  /// What the wall clock says.
+  /// The time of the wall clock.
   public static func wallTime() -> Timestamp {
     Timestamp(microseconds: microseconds(CLOCK_REALTIME))
   }

@@ -2,14 +2,14 @@ internal import CLinux
 internal import Dispatch
 internal import RedialCore
 
-/// Gives memory back to the system after a peak, such as thousands of bodies that were never sent to their end.
+/// Returns memory to the system after a peak, such as thousands of bodies that were never completed.
 ///
-/// The C library keeps freed memory that lies below memory still in use, however much it is: after 4,000 half-sent bodies
-/// 122 MB stayed resident for good. So it is looked at now and then, and trimmed once there is enough of it.
+/// The C library keeps freed memory below memory in use, however much it is: after 4,000 half-sent bodies 122 MB stayed
+/// resident for good. So this checks at intervals, and trims the heap once there is enough free memory.
 ///
-/// `@unchecked Sendable`: everything mutable is touched on `queue` only, which is serial.
+/// `@unchecked Sendable`: all mutable state is used only on `queue`, which is serial.
 final class HeapTrimming: @unchecked Sendable {
-  /// How often it is looked at.
+  /// The interval of checks.
   static let interval = Duration.seconds(2)
 
   private let queue = DispatchQueue(label: "redial.heap", qos: .utility)
@@ -17,22 +17,22 @@ final class HeapTrimming: @unchecked Sendable {
   private var timer: (any DispatchSourceTimer)?
   private var rule: Rule
 
-  /// When to trim, which walks the whole heap and holds up those that allocate meanwhile.
+  /// When to trim. Trimming walks the whole heap and delays threads that allocate meanwhile.
   struct Rule {
     /// How much free memory is kept.
     let keptBytes: Int
-    /// The resident memory after the last time. Memory counts as free only if the allocator still reports it.
+    /// The resident memory after the last trim. Memory counts as free only if the allocator still reports it.
     private(set) var baseline: Int?
 
     init(keptBytes: Int) { self.keptBytes = keptBytes }
 
-    /// Whether to trim: enough is free, and enough has become resident since the last time.
+    /// Whether to trim: enough is free, and enough has become resident since the last trim.
     mutating func shouldTrim(free: Int, resident: Int) -> Bool {
       baseline = baseline.map { min($0, resident) }
       return free > keptBytes && resident - (baseline ?? 0) > keptBytes
     }
 
-    /// Notes what is resident after it was done.
+    /// Records the resident memory after a trim.
     mutating func trimmed(resident: Int) { baseline = resident }
   }
 
@@ -44,7 +44,7 @@ final class HeapTrimming: @unchecked Sendable {
 
   deinit { timer?.cancel() }
 
-  /// Looks now and then, until ``stop()``.
+  /// Checks at intervals, until ``stop()``.
   func start() {
     queue.async { [self] in
       let timer = DispatchSource.makeTimerSource(queue: queue)
@@ -57,7 +57,7 @@ final class HeapTrimming: @unchecked Sendable {
     }
   }
 
-  /// Looks no more.
+  /// Ends the checks.
   func stop() { queue.async { [self] in timer?.cancel() } }
 
   private func look() {

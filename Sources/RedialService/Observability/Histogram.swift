@@ -1,6 +1,6 @@
-/// How durations are spread: counts by upper bound, as Prometheus has it.
+/// The distribution of durations: counts by upper limit, as Prometheus uses them.
 struct Histogram: Sendable {
-  /// Upper bounds in seconds, from half a millisecond to a minute.
+  /// Upper limits in seconds, from half a millisecond to a minute.
   static let bounds: [Double] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
   ]

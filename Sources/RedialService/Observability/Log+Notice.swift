@@ -3,7 +3,7 @@ internal import RedialEngine
 internal import RedialModel
 
 extension Log {
-  /// Writes what the engine gives notice of.
+  /// Logs the notices of the engine.
   func write(_ notice: Notice) {
     switch notice {
     case .recovered(let unfinished, let interrupted):
@@ -38,7 +38,7 @@ extension Log {
     }
   }
 
-  /// A target, and whose it is, if anybody's in particular.
+  /// A target, and its namespace unless that is the default one.
   static func fields(of key: String) -> [(StaticString, String)] {
     let namespace = QualifiedKey.namespace(of: key)
     let target: [(StaticString, String)] = [("target", QualifiedKey.bare(key))]

@@ -2,26 +2,26 @@ internal import Glibc
 internal import RedialCore
 internal import RedialModel
 
-/// How log lines are written.
+/// The format of log lines.
 public enum LogFormat: String, Sendable, CaseIterable {
   /// For people.
   case text
-  /// One JSON object a line, for programs.
+  /// One JSON object per line, for programs.
   case json
 }
 
-/// How much a log line matters.
+/// The importance of a log line.
 public enum LogLevel: String, Sendable, CaseIterable, Comparable {
-  /// Of use when looking for a fault.
+  /// Useful when searching for a fault.
   case debug
   /// Worth knowing.
   case info
-  /// Worth a look.
+  /// Should be checked.
   case warning
-  /// Worth waking somebody.
+  /// Needs action at once.
   case error
 
-  /// Whether the first level matters less.
+  /// Whether the first level is less important.
   public static func < (a: LogLevel, b: LogLevel) -> Bool { a.rank < b.rank }
 
   private var rank: Int {
@@ -34,11 +34,11 @@ public enum LogLevel: String, Sendable, CaseIterable, Comparable {
   }
 }
 
-/// Writes one line an event to standard error: time, level, event, and named values.
+/// Writes one line per event to standard error: time, level, event, and named values.
 public struct Log: Sendable {
-  /// How lines are written.
+  /// The format of the lines.
   public let format: LogFormat
-  /// The least that is written.
+  /// The lowest level that is written.
   public let level: LogLevel
 
   /// Creates a log.
@@ -51,12 +51,12 @@ public struct Log: Sendable {
   ///
   /// - Parameters:
   ///   - event: What happened, as a stable word or two in camelCase.
-  ///   - values: What is known about it, in the order in which it is to be shown.
+  ///   - values: Details, in the order in which they are shown.
   public func write(_ level: LogLevel, _ event: StaticString, _ values: [(StaticString, String)] = []) {
     guard level >= self.level else { return }
     let line = line(level, event, values, at: Clock.wallTime())
-    // One write a line, so that lines of several threads do not mix. A log that cannot be written is lost:
-    // nothing that was accepted may depend on it.
+    // One write per line, so that lines of several threads do not mix. A failed write is ignored: no accepted call may
+    // depend on the log.
     _ = line.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
   }
 
@@ -75,7 +75,7 @@ public struct Log: Sendable {
       writer.string(event)
       for (name, value) in values { writer.field(name, value) }
       writer.endObject()
-      // What a terminal would act on is in strings alone, where escapes mean the same.
+      // Characters that a terminal acts on occur only in strings, where escapes mean the same.
       line = writer.bytes
       if line.contains(where: { $0 >= 0x7F }) {
         line = Array(PlainText.escaped(String(decoding: line, as: UTF8.self)).utf8)
@@ -88,7 +88,8 @@ public struct Log: Sendable {
     return line
   }
 
-  /// The value, in quotes and with escapes where it has characters that would blur where it ends, or that a terminal acts on.
+  /// The value, in quotes and with escapes if it contains characters that would hide its end, or on which a terminal
+  /// acts.
   private static func quoted(_ value: String) -> String {
     let isBlurred = value.utf8.contains { $0 <= 0x20 || $0 == UInt8(ascii: "\"") } || value.isEmpty
     guard isBlurred || PlainText.needsEscapes(value) else { return value }

@@ -3,7 +3,7 @@ internal import RedialEngine
 internal import RedialModel
 internal import Synchronization
 
-/// What is counted, for `/metrics`. Counted in batches, under one lock.
+/// The counters for `/metrics`. They are counted in batches, under one lock.
 final class Metrics: Sendable {
   struct Counts: Sendable {
     var accepted = 0
@@ -31,12 +31,12 @@ final class Metrics: Sendable {
   private let counts = Mutex(Counts())
   private let namedTargets: Int
 
-  /// - Parameter namedTargets: How many targets have gauges of their own.
+  /// - Parameter namedTargets: How many targets have their own gauges.
   init(namedTargets: Int = 20) {
     self.namedTargets = namedTargets
   }
 
-  /// Counts whatever `body` counts.
+  /// Counts in `body`.
   func count(_ body: (inout Counts) -> Void) {
     counts.withLock { body(&$0) }
   }
@@ -52,12 +52,12 @@ final class Metrics: Sendable {
     }
   }
 
-  /// Counts calls that the store could not understand and made failed, without a reason of the call's own.
+  /// Counts calls that the store could not read and made failed, without a reason of the call itself.
   func countSetAside(_ number: Int) {
     counts.withLock { $0.finished[End(state: .failed), default: 0] += number }
   }
 
-  /// Everything, in the Prometheus text exposition format 0.0.4.
+  /// All metrics, in the Prometheus text exposition format 0.0.4.
   func exposition(_ report: EngineReport, version: String, clockOffset: Duration = .zero, waits: Int = 0) -> String {
     let counts = counts.withLock { $0 }
     var text = ""

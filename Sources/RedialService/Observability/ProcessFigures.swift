@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// What the process uses, under the names that Prometheus client libraries share.
+/// The resources of the process, under the names that Prometheus client libraries share.
 enum ProcessFigures {
-  /// The lines of the text exposition format; a figure that cannot be had is left out.
+  /// The lines of the text exposition format; an unavailable figure is left out.
   static func exposition() -> String {
     var text = ""
     var usage = rusage()
@@ -27,7 +27,7 @@ enum ProcessFigures {
     Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000
   }
 
-  /// Resident memory in bytes; nil when it cannot be had.
+  /// Resident memory in bytes; nil if unavailable.
   static func residentBytes() -> Int? {
     guard let bytes = FileContents.read("/proc/self/statm") else { return nil }
     let fields = String(decoding: bytes, as: UTF8.self).split(separator: " ")

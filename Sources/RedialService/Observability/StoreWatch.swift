@@ -4,10 +4,10 @@ internal import RedialModel
 internal import RedialStore
 internal import Synchronization
 
-/// Looks at the store now and then, on one of its read connections, for `/metrics`: so a scrape costs no query.
+/// Examines the store at intervals, on one of its read connections, for `/metrics`: so a scrape costs no query.
 ///
-/// `@unchecked Sendable`: `timer` is set once, by `start`, before anything else can see it; everything else is constant
-/// or locked.
+/// `@unchecked Sendable`: `start` sets `timer` once, before anything else can see it; everything else is constant or
+/// locked.
 final class StoreWatch: @unchecked Sendable {
   private let reader: any CallReader
   private let queue = DispatchQueue(label: "redial.watch", qos: .utility)
@@ -23,11 +23,11 @@ final class StoreWatch: @unchecked Sendable {
     self.reader = reader
   }
 
-  /// Looks now, and again and again.
+  /// Examines now, and then at intervals.
   ///
   /// - Parameters:
-  ///   - now: The time that calls are due in.
-  ///   - report: Called with what a look found to be wrong, if it was not found by the look before.
+  ///   - now: The clock of the calls' due times.
+  ///   - report: Called with a problem if the previous examination did not find it.
   func start(
     every interval: Duration, now: @escaping @Sendable () -> Timestamp,
     report: @escaping @Sendable (Result<StoreFinding, StoreError>) -> Void
@@ -39,7 +39,7 @@ final class StoreWatch: @unchecked Sendable {
     timer.activate()
   }
 
-  /// Looks no more.
+  /// Ends the examinations.
   func stop() {
     timer?.cancel()
   }
@@ -60,7 +60,7 @@ final class StoreWatch: @unchecked Sendable {
     }
   }
 
-  /// The metrics of the latest look, in the Prometheus text exposition format; none before the first.
+  /// The metrics of the latest examination, in the Prometheus text exposition format; none before the first.
   func exposition() -> String {
     guard let figures = latest.withLock({ $0 }) else { return "" }
     var text = ""

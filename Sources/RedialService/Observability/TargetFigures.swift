@@ -1,15 +1,15 @@
 internal import RedialModel
 
-/// Gauges of single targets. There may be any number of targets, and each label is a series for whoever scrapes, so only
+/// Gauges of single targets. There may be any number of targets, and each label is a series for every scraper, so only
 /// the busiest are named, and the rest are summed.
 struct TargetFigures {
-  /// What the targets that are not named are summed under; no key of a target starts so.
+  /// The label for the sum of the targets that are not named; no target's key has this form.
   static let others = "(others)"
 
   private let named: [TargetSnapshot]
   private let rest: [TargetSnapshot]
 
-  /// - Parameter limit: How many are named: those with the most calls that wait or run, by key among equals.
+  /// - Parameter limit: How many are named: those with the most waiting and running calls, by key if equal.
   init(_ targets: [TargetSnapshot], limit: Int) {
     let sorted = targets.sorted { a, b in
       let (load, other) = (a.waiting + a.inFlight, b.waiting + b.inFlight)
@@ -40,14 +40,14 @@ struct TargetFigures {
     return text
   }
 
-  /// A target, and whose it is where that is not the default namespace.
+  /// A target, with its namespace unless that is the default one.
   private static func labels(_ key: String) -> String {
     let namespace = QualifiedKey.namespace(of: key)
     let target = "target=\"\(escaped(QualifiedKey.bare(key)))\""
     return namespace.isDefault ? target : target + ",namespace=\"\(namespace.name)\""
   }
 
-  /// A label's value, as the format wants it.
+  /// A label's value with the escapes of the format.
   private static func escaped(_ text: String) -> String {
     var result = ""
     for character in text {

@@ -1,20 +1,20 @@
 internal import RedialModel
 
-/// The hosts by which a service that asks for no API key may be addressed.
+/// The hosts by which clients may address a service without API keys.
 ///
-/// A web page can make any name that it owns resolve to 127.0.0.1 (DNS rebinding) and is then of the service's own origin
-/// to the browser. The name stays in the Host field. Loopback names and addresses cannot be rebound, so they are always
-/// allowed.
+/// A web page can make any name that it owns resolve to 127.0.0.1 (DNS rebinding); to the browser it then has the
+/// service's own origin. The name stays in the Host field. Loopback names and addresses cannot be rebound, so they are
+/// always allowed.
 public struct AllowedHosts: Sendable, Hashable {
-  /// The names besides: in lower case, each perhaps behind `*.` for the names under it, or `*` for every host.
+  /// Further names: in lower case, with `*.` before a name for all names under it, or `*` for every host.
   public let names: [String]
 
-  /// No name besides.
+  /// No further name.
   public init() { names = [] }
 
   /// Reads `redial,*.internal.example.com`.
   ///
-  /// - Returns: Nil when one of them is not a host name. A port or a scheme is not part of a host name.
+  /// - Returns: Nil if one of them is not a host name. A port or a scheme is not part of a host name.
   public init?(_ text: String) {
     var names: [String] = []
     for part in text.split(separator: ",") {
@@ -28,12 +28,12 @@ public struct AllowedHosts: Sendable, Hashable {
 
   /// Whether a request for this host is answered.
   ///
-  /// - Parameter authority: The host and perhaps a port, as the request has them; empty for none, which no browser sends.
+  /// - Parameter authority: The host, with a port if the request has one; empty for none, which no browser sends.
   public func allows(_ authority: String) -> Bool {
-    // Of nearly every request, without a closer look.
+    // Nearly every request; no further check is needed.
     if authority.isEmpty || authority.hasPrefix("127.0.0.1:") || authority.hasPrefix("localhost:") { return true }
     var host = Self.host(of: authority)
-    // Only an address is in brackets, and only brackets have colons in them.
+    // Only an address is in brackets, and only addresses in brackets contain colons.
     if host.hasPrefix("[") { return true }
     host = host.hasSuffix(".") ? host.dropLast() : host
     let name = host.lowercased()

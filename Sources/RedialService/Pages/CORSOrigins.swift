@@ -14,8 +14,8 @@ public struct CORSOrigins: Sendable, Hashable {
 
   /// Reads `https://app.example.com,http://localhost:3000`.
   ///
-  /// - Returns: Nil when one is not the origin of a web page as browsers write it: `http` or `https`, a host, and a port
-  ///   unless it is the scheme's own; no path, no slash at the end, and no `*`.
+  /// - Returns: Nil if one is not the origin of a web page as browsers write it: `http` or `https`, a host, and a port
+  ///   unless it is the scheme's default; no path, no slash at the end, and no `*`.
   public init?(_ text: String) {
     let names = text.split(separator: ",").map { $0.filter { !$0.isWhitespace }.lowercased() }
     guard names.allSatisfy(Self.isOrigin) else { return nil }
@@ -31,7 +31,7 @@ public struct CORSOrigins: Sendable, Hashable {
   private static func isOrigin(_ text: String) -> Bool {
     for (scheme, port) in [("http", ":80"), ("https", ":443")] where text.hasPrefix(scheme + "://") {
       let host = String(text.dropFirst(scheme.count + 3))
-      // A browser leaves the scheme's own port out, so that such an origin would never be met.
+      // A browser leaves out the scheme's default port, so such an origin would never match.
       return ForwardedAddress.isHost(host) && !host.hasSuffix(port)
     }
     return false
@@ -39,23 +39,23 @@ public struct CORSOrigins: Sendable, Hashable {
 
   // MARK: Answers
 
-  /// What a page may read of an answer besides what it always may.
+  /// Fields of an answer that a page may read, besides those that are always allowed.
   private static let exposed =
     "Allow, Content-Location, ETag, Idempotency-Replayed, Location, Preference-Applied, RateLimit, RateLimit-Policy, "
     + "Retry-After, WWW-Authenticate"
-  /// The fields of requests that the API reads, but for those that a page may always send.
+  /// Fields of requests that the API reads, except those that a page may always send.
   private static let understood =
     "Authorization, Content-Encoding, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, "
     + "Redial-Actor, Redial-Namespace, Traceparent, Tracestate"
-  /// For how long a browser need not ask again, in seconds.
+  /// How long a browser need not ask again, in seconds.
   private static let lifetime = 600
   /// The longest list of fields that is repeated to a browser, in bytes.
   private static let longestList = 4096
 
-  /// The fields that the answer to a request has, whatever it is.
+  /// The fields of every answer to a request.
   func fields(of request: borrowing HTTPRequest) -> [HTTPHeader] {
     guard !names.isEmpty else { return [] }
-    // What a cache has kept for one origin is no answer to another.
+    // A cached answer for one origin is not valid for another.
     let varies = HTTPHeader("vary", "Origin")
     guard let origin = request.header("origin"), allows(origin) else { return [varies] }
     return [
@@ -64,7 +64,7 @@ public struct CORSOrigins: Sendable, Hashable {
     ]
   }
 
-  /// 204: what a page of this origin may ask for; nil for a request that is not a browser's question about that, and for a
+  /// 204: the permissions of a page of this origin; nil for a request that is not a browser's CORS preflight, and for a
   /// page of another origin.
   func preflight(_ request: borrowing HTTPRequest, to route: Route) -> HTTPResponse? {
     guard !names.isEmpty, request.method == .options, let origin = request.header("origin"), allows(origin),
@@ -81,7 +81,7 @@ public struct CORSOrigins: Sendable, Hashable {
     switch route {
     case .wrongMethod(let allowed): methods = allowed
     case .forward:
-      // It takes every method, and what fields the target wants is not known here.
+      // A forwarded request may have any method and any fields.
       if isList(method) { methods = method }
       if let list, isList(list) { fields = list }
     default: break

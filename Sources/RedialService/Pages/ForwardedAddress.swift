@@ -1,23 +1,23 @@
-/// How a client addressed the reverse proxy in front of the service.
+/// The address that a client used for the reverse proxy in front of the service.
 struct ForwardedAddress: Sendable, Hashable {
   /// `http` or `https`; nil when it is not known.
   private(set) var scheme: String?
   /// The host, perhaps with a port; nil when it is not known.
   private(set) var host: String?
-  /// The path that the service's own begins below, such as `/redial`, without a slash at its end; empty for none.
+  /// The path before the service's own paths, such as `/redial`, without a slash at its end; empty for none.
   private(set) var prefix = ""
 
-  /// The fields that say it, in lower case.
+  /// The fields that contain it, in lower case.
   static let names: Set<String> = ["x-forwarded-proto", "x-forwarded-host", "x-forwarded-prefix"]
   /// The lengths of their names in bytes.
   static let lengths = 16...18
-  /// The longest host and the longest prefix that are believed, in bytes.
+  /// The maximum length of a host and of a prefix that are accepted, in bytes.
   private static let longest = 512
 
-  /// Reads the fields. What cannot be an address is ignored.
+  /// Reads the fields. An invalid value is ignored.
   ///
-  /// Of several hosts or schemes the last counts: the nearest proxy has added it, while the first may be the client's own
-  /// word. Several prefixes follow each other, since each proxy on the way removes one.
+  /// Of several hosts or schemes the last counts: the nearest proxy has added it, while the client may have sent the
+  /// first. Several prefixes are joined, because each proxy on the way removes one.
   ///
   /// - Parameter fields: Those of ``names``, by their names in lower case, in the order of the request.
   init(_ fields: [(name: String, value: String)]) {
@@ -35,8 +35,8 @@ struct ForwardedAddress: Sendable, Hashable {
     if prefix.utf8.count > Self.longest { prefix = "" }
   }
 
-  /// What the paths of links go behind: `https://example.com/redial`, or `/redial` alone when the scheme or the host is not
-  /// known; empty for nothing.
+  /// The start of links: `https://example.com/redial`, or only `/redial` if the scheme or the host is unknown; empty
+  /// for none.
   var base: String {
     guard let scheme, let host else { return prefix }
     return "\(scheme)://\(host)\(prefix)"
@@ -47,7 +47,7 @@ struct ForwardedAddress: Sendable, Hashable {
     return scheme == "http" || scheme == "https" ? scheme : nil
   }
 
-  /// A name, an IPv4 address, or an IPv6 address in brackets, perhaps with a port (RFC 3986 section 3.2.2).
+  /// A name, an IPv4 address, or an IPv6 address in brackets, with an optional port (RFC 3986 section 3.2.2).
   static func isHost(_ text: String) -> Bool {
     guard text.utf8.count <= longest else { return false }
     var rest = text.utf8[...]
@@ -67,8 +67,8 @@ struct ForwardedAddress: Sendable, Hashable {
     return colon == UInt8(ascii: ":") && (1...5).contains(rest.count) && rest.allSatisfy { (0x30...0x39).contains($0) }
   }
 
-  /// A path of whole segments without `.` and `..`; an empty text for anything else. To browsers, a path that began
-  /// with two slashes would be the name of a host.
+  /// A path of whole segments without `.` and `..`; an empty text for anything else. Browsers take a path that begins
+  /// with two slashes as the name of a host.
   private static func prefix(_ text: String) -> String {
     let path = text.hasSuffix("/") ? text.dropLast() : text[...]
     guard path.hasPrefix("/") else { return "" }

@@ -2,9 +2,9 @@ internal import HTTPServer
 internal import RedialModel
 
 extension PageGuard {
-  /// Why a request is not served; nil when it is.
+  /// Why a request is refused; nil if it is served.
   ///
-  /// - Parameter forwarded: What a trusted proxy says of how its client addressed it.
+  /// - Parameter forwarded: The address that the client of a trusted proxy used.
   func refusal(
     of request: borrowing HTTPRequest, from forwarded: ForwardedAddress?, to route: Route, asksForKey: Bool
   ) -> Problem? {
@@ -24,8 +24,8 @@ extension PageGuard {
     return refusal(of: evidence, to: exposure, asksForKey: asksForKey, isRemote: { !request.cameByUnixSocket })
   }
 
-  /// Whether a request has a field that a page could not have put there. A browser in the care of a guardian sends
-  /// `Prefer: safe` on its own account (RFC 8674).
+  /// Whether a request has a field that a page cannot set. A browser under parental control sends `Prefer: safe` by
+  /// itself (RFC 8674).
   private static func hasDeliberateField(_ request: borrowing HTTPRequest) -> Bool {
     var isFound = false
     request.forEachHeader { name, value in
@@ -38,7 +38,7 @@ extension PageGuard {
 }
 
 extension Route {
-  /// What it is to a page.
+  /// Its meaning for a page.
   var exposure: PageGuard.Exposure {
     switch self {
     case .health, .readiness: .open

@@ -34,8 +34,8 @@ enum Answer {
   /// 200: a call.
   ///
   /// - Parameters:
-  ///   - applied: The client's preference to wait, which was honoured (RFC 7240 §3).
-  ///   - request: The call's request, if it was asked for.
+  ///   - applied: The client's preference to wait, which was fulfilled (RFC 7240 §3).
+  ///   - request: The call's request, if the client wants it.
   static func call(
     _ stored: StoredCall, wait: CallView.Wait?, _ redaction: Redaction, applied: Duration? = nil,
     request: RequestView? = nil
@@ -52,15 +52,15 @@ enum Answer {
       ])
   }
 
-  /// A validator of what is shown, from every byte of it: whatever changes in a call changes it, and nothing else does.
+  /// A validator of the shown data, from every byte of it: it changes exactly when the shown data changes.
   ///
-  /// It is weak, since the same may be sent compressed (RFC 9110 §8.8.1).
+  /// It is weak, because the same data may be sent compressed (RFC 9110 §8.8.1).
   private static func tag(of bytes: [UInt8]) -> String {
     let digest = bytes.withUnsafeBytes { SHA256Digest.of($0) }
     return "W/\"\(Base64.encode(Array(digest.prefix(12))))\""
   }
 
-  /// 200: all attempts of a call, with what was kept of their responses, with or without the bodies.
+  /// 200: all attempts of a call, with the stored parts of their responses, with or without the bodies.
   static func attempts(_ attempts: [AttemptRecord], withBodies: Bool) -> HTTPResponse {
     var writer = JSONWriter(capacity: 4096)
     writer.beginObject()
@@ -72,7 +72,7 @@ enum Answer {
     return json(200, writer)
   }
 
-  /// 200: a page of calls, and where the next begins.
+  /// 200: a page of calls, and the start of the next.
   static func calls(
     _ page: [StoredCall], next: CallID?, _ redaction: Redaction, wait: (CallRecord) -> CallView.Wait?
   ) -> HTTPResponse {
@@ -92,7 +92,7 @@ enum Answer {
 
   // MARK: Targets
 
-  /// 200: every target that the service remembers, by key.
+  /// 200: every target that the service has in memory, by key.
   static func targets(_ targets: [TargetSnapshot], next: String?) -> HTTPResponse {
     var writer = JSONWriter(capacity: 4096)
     writer.beginObject()
@@ -121,7 +121,7 @@ enum Answer {
       status: status, headers: [HTTPHeader("content-type", "text/plain; charset=utf-8")], body: Array(text.utf8))
   }
 
-  /// 200 or 503: whether calls are accepted; bare, for those who show no key where one is asked for, without a body.
+  /// 200 or 503: whether calls are accepted; without a body for clients without a key if one is required.
   static func readiness(isReady: Bool, isBare: Bool) -> HTTPResponse {
     var response = isReady ? text(200, "ready\n") : problem(notReady)
     if isBare {
@@ -152,7 +152,7 @@ enum Answer {
 
   /// 200: the contract.
   ///
-  /// - Parameter base: Where the client found it, as a trusted proxy says; nil or empty where nobody says so.
+  /// - Parameter base: The address that the client used, from a trusted proxy; nil or empty if unknown.
   static func contract(below base: String?) -> HTTPResponse {
     var response = HTTPResponse(
       status: 200, headers: [HTTPHeader("content-type", "application/yaml")], body: contractText)
@@ -162,7 +162,7 @@ enum Answer {
 
   private static let contractText = Document.bytes(of: redial_openapi())
 
-  /// Where the URL of its server is in the contract.
+  /// The position of the server's URL in the contract.
   private static let contractServer: Range<Int>? = {
     let (before, url) = (Array("servers:\n  - url: ".utf8), Array("http://127.0.0.1:8080".utf8))
     guard let found = contractText.firstRange(of: before + url) else { return nil }
@@ -176,9 +176,9 @@ enum Answer {
     return HTTPResponse(status: problem.status, headers: headers, body: problem.json)
   }
 
-  /// What the server itself refuses, as a problem.
+  /// A refusal by the server itself, as a problem.
   static func refusal(_ status: Int, _ reason: String) -> HTTPResponse {
-    // The one media type that the server judges by itself is the content coding.
+    // The only content field that the server itself checks is the content coding.
     status == 415
       ? problem(
         Problem(
@@ -201,7 +201,7 @@ enum Answer {
       detail: "No call has the id \(id); it may have been removed.")
   }
 
-  /// The request is not known any more.
+  /// The request is no longer known.
   static func contentErased(_ id: CallID) -> Problem {
     Problem(
       status: 409, code: "contentErased", title: "The call's content was erased",

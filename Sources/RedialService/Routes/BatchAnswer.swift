@@ -2,13 +2,13 @@ internal import HTTPServer
 internal import RedialModel
 internal import Synchronization
 
-/// Gathers the answers to the items of a batch, and gives them in order once there are all.
+/// Collects the answers to the items of a batch, and sends them in order once all are there.
 final class BatchAnswer: BatchAnswering {
-  /// How the answer is written.
+  /// The format of the answer.
   enum Form: Sendable {
     /// One JSON object with an array.
     case json
-    /// A line an item (NDJSON).
+    /// One line per item (NDJSON).
     case lines
   }
 

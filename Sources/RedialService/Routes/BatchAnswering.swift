@@ -2,13 +2,13 @@ internal import RedialModel
 
 /// Collects the results of calls that were submitted together. Any thread may report a result.
 protocol BatchAnswering: Sendable {
-  /// Its items that repeat what was accepted before, until they are read.
+  /// Its items that repeat earlier submissions, until they are read.
   var replays: ReplayQueue { get }
 
   /// Answers one item with a call.
   ///
   /// - Parameters:
-  ///   - index: The item's place, from 0.
+  ///   - index: The item's position, from 0.
   ///   - call: Writes the call as one object.
   func answer(_ index: Int, id: CallID, status: Int, replayed: Bool, call: (inout JSONWriter) -> Void)
 

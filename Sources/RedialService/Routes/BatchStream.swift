@@ -5,47 +5,47 @@ internal import Synchronization
 
 /// Calls that are submitted one per line, in any number, and answered one per line, in order, as they become durable.
 ///
-/// Neither the lines nor their answers are collected: a limited number of lines is in work, and the rest waits with
-/// the client, whose connection is not read meanwhile. Nor is it read while the client does not read its answers.
-/// Calls that were answered with 202 are on disk, whatever happens to the stream.
+/// Neither the lines nor their answers are collected: only a limited number of lines is processed at a time, and the
+/// rest waits with the client, whose connection is not read meanwhile. Nor is it read while the client does not read
+/// its answers. Calls that were answered with 202 are on disk, whatever happens to the stream.
 final class BatchStream: HTTPBodyReceiver, BatchAnswering {
-  /// Its bounds.
+  /// Its limits.
   struct Limits: Sendable {
-    /// Maximum lines in work.
+    /// Maximum lines in process.
     var lines: Int
-    /// Bytes of those lines, and of their answers, at which no more are taken; and bytes of each line.
+    /// Bytes of those lines, and of their answers, at which no more lines are read; and the maximum bytes of each line.
     var bytes: Int
   }
 
-  /// What a batch is about.
+  /// The properties of a batch.
   struct Options: Sendable {
-    /// Who sends it, and where he acts.
+    /// The client, with its namespace.
     var caller: Caller
-    /// What the keys of its lines begin with; nil without.
+    /// The prefix of the lines' keys; nil without one.
     var key: String?
-    /// Whether a line is answered with no more than the id of its call.
+    /// Whether the answer to a line is only the id of its call.
     var isMinimal = false
-    /// Whether whoever sends it still may.
+    /// Whether the client still has permission.
     var mayGoOn: @Sendable () -> Problem? = { nil }
-    /// Counts a request more against the quota of whoever sends it: called before as many lines as a batch of one request
-    /// may have, but for the first. What it says when the quota is spent ends the batch.
+    /// Counts one more request against the client's quota: called before each block of as many lines as a batch of one
+    /// request may have, except the first. If the quota is used up, its result ends the batch.
     var charge: @Sendable () -> (problem: Problem, fields: [HTTPHeader])? = { nil }
   }
 
   private struct Intake {
     var splitter: LineSplitter
     var items = 0
-    /// The rest of a piece that arrived while too many lines were in work.
+    /// The rest of a piece that arrived while too many lines were in process.
     var kept: [UInt8] = []
-    /// Nothing comes any more.
+    /// No more bytes arrive.
     var isComplete = false
-    /// The last line was taken.
+    /// The last line was read.
     var isFinished = false
   }
 
   private enum End {
     case complete
-    /// Why, and what an answer of its own would have had in its head.
+    /// The reason, and the fields that a separate answer would have had.
     case broken(Problem, [HTTPHeader] = [])
   }
 
@@ -56,11 +56,12 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
     var hasBegun = false
     /// How the input ended, once it has.
     var end: End?
-    /// No line is taken until there is room. Whoever ends the pause takes what was kept, and has more sent.
+    /// No line is read until the stream is writable. The thread that ends the pause reads the kept lines, and requests
+    /// more.
     var isPaused = false
-    /// The client takes more.
+    /// The client accepts more bytes.
     var isWritable = true
-    /// It said so while a thread was writing.
+    /// The stream became writable while a thread was writing.
     var becameWritable = false
     /// A thread writes; others leave their answers to it.
     var isWriting = false
@@ -74,7 +75,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
   private let descriptorLimits: CallDescriptor.Limits
   private let limits: Limits
   private let options: Options
-  /// Touched by whoever takes lines: the event loop, or, after a pause, whoever ended it.
+  /// Used only by the reader of lines: the event loop, or the thread that ended a pause.
   private let intake: Mutex<Intake>
   private let output = Mutex(Output())
 
@@ -95,11 +96,11 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
 
   // MARK: What comes
 
-  /// It says why in a line of its own.
+  /// A separate line gives the reason.
   var endsBegunAnswer: Bool { true }
 
   func receive(_ piece: UnsafeRawBufferPointer) -> HTTPBodyDemand {
-    // What has ended takes nothing more; the connection ends with the answer.
+    // A stream that has ended reads no more; the connection ends with the answer.
     guard output.withLock({ $0.end == nil && !$0.isOver }) else { return .pause }
     if let problem = options.mayGoOn() {
       fail(problem)
@@ -119,7 +120,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
     }
   }
 
-  /// Takes lines until enough are in work, or all that arrived are taken; true if more is wanted at once.
+  /// Reads lines until enough are in process, or all that arrived are read; true if more is wanted at once.
   private func advance(_ piece: UnsafeBufferPointer<UInt8>) -> Bool {
     var hasLeft = takeLines(of: piece)
     while true {
@@ -132,9 +133,9 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
     }
   }
 
-  /// Takes lines of what was kept, and then of a piece, while there is room; keeps the rest.
+  /// Reads the kept lines, and then those of a piece, while the stream is writable; keeps the rest.
   ///
-  /// - Returns: Whether anything is kept.
+  /// - Returns: Whether any bytes are kept.
   private func takeLines(of piece: UnsafeBufferPointer<UInt8>) -> Bool {
     let (count, isFinished, hasLeft) = intake.withLock { intake in
       var (events, items) = ([EngineEvent](), intake.items)
@@ -153,7 +154,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
         isFinished = true
       }
       intake.items = items
-      // Under the lock, so that the engine has them in the order of the lines.
+      // Under the lock, so that the engine gets them in the order of the lines.
       if !events.isEmpty { runtime.post(events) }
       return (items, isFinished, !intake.kept.isEmpty)
     }
@@ -169,9 +170,9 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
     return hasLeft
   }
 
-  /// Takes a line for a call: adds what to tell the engine, or answers it.
+  /// Reads a line as a call: adds an event for the engine, or answers the line.
   ///
-  /// - Returns: Whether there is room for another.
+  /// - Returns: Whether another line may be read.
   private func accept(
     _ line: LineSplitter.Line, _ number: Int, item: inout Int, _ events: inout [EngineEvent]
   ) -> Bool {
@@ -181,7 +182,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
       return false
     }
     let size = if case .whole(let text) = line { text.count } else { 0 }
-    // Of what has ended no line is taken any more, so that none is answered behind the word that no more are.
+    // After its end a stream reads no lines, so that no answer follows the line with the reason.
     let expected = output.withLock { output -> (index: Int, isWritable: Bool)? in
       guard output.end == nil, !output.isOver else { return nil }
       let index = output.answers.expect(line: number, size: size)
@@ -215,12 +216,12 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
     put(at: index) { Self.write(problem, to: &$0) }
   }
 
-  /// Whether no more is taken for now.
+  /// Whether reading is paused.
   private func isFull(_ output: borrowing Output) -> Bool {
     output.answers.count >= limits.lines || output.answers.bytes >= limits.bytes
   }
 
-  /// Whether so much has gone that more is worth a call to the event loop.
+  /// Whether enough was sent to justify a call to the event loop for more.
   private func hasDrained(_ output: borrowing Output) -> Bool {
     output.answers.count <= limits.lines / 2 && output.answers.bytes <= limits.bytes / 2
   }
@@ -277,7 +278,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
     let stream = responder.stream(HTTPResponse(status: 200, headers: headers, body: [])) { [self] event in
       self.stream(did: event)
     }
-    // The two hold each other until the stream is over.
+    // The two retain each other until the stream ends.
     output.withLock { output in if !output.isOver { output.stream = stream } }
   }
 
@@ -294,13 +295,13 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
         Problem(
           status: 503, code: "draining", title: "Redial is stopping",
           detail: "No more lines are read while the service stops; send the rest again.", retryAfter: 5))
-    // One that has sent everything may still read.
+    // A client that has sent everything may still read.
     case .clientEnded: break
     case .closed: close()
     }
   }
 
-  /// Reads no more, and says why behind the answers to what was read.
+  /// Reads no more, and gives the reason after the answers to the lines that were read.
   private func fail(_ problem: Problem) {
     let hasBegun = output.withLock { output in
       output.end = output.end ?? .broken(problem)
@@ -318,8 +319,8 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
     }
   }
 
-  /// Writes what is there, as far as there is room; by one thread at a time, and never under the lock, for the stream may
-  /// call back.
+  /// Writes the available answers while the stream is writable; by one thread at a time, and never under the lock,
+  /// because the stream may call back.
   private func write() {
     while let (stream, piece, isLast) = next() {
       let result = piece.isEmpty ? HTTPStreamWriteResult.free : stream.write(piece)
@@ -340,7 +341,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
     }
   }
 
-  /// What is to be written next, if anything is and this thread is the one.
+  /// The next bytes to write, if there are any and no other thread writes.
   private func next() -> (HTTPResponseStream, [UInt8], isLast: Bool)? {
     output.withLock { output in
       guard !output.isWriting, !output.isOver, output.isWritable, let stream = output.stream else { return nil }
@@ -359,7 +360,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
     }
   }
 
-  /// Says why the stream ends early: it belongs to no line.
+  /// Gives the reason why the stream ends early; it belongs to no line.
   private static func lastLine(_ problem: Problem, _ fields: [HTTPHeader]) -> [UInt8] {
     var writer = JSONWriter(capacity: 256)
     writer.beginObject()

@@ -4,19 +4,19 @@ internal import RedialModel
 internal import RedialStore
 internal import Synchronization
 
-/// Every call that a filter means, one a line, the newest first: page by page, each read when the client has taken the
-/// one before.
+/// All calls that match a filter, one per line, the newest first: page by page, each read after the client has taken
+/// the one before.
 ///
-/// It holds one page. A list that cannot be read to its end is broken off with a reset of the connection, so that nobody
-/// takes a part for the whole.
+/// It keeps one page in memory. If a list cannot be read to its end, the connection is reset, so that no client takes a
+/// part for the whole.
 final class CallExport: Sendable {
   private struct State {
     var query: CallQuery
     var stream: HTTPResponseStream?
     var isWritable = true
-    /// The first page was read, which the request itself has paid for.
+    /// The first page was read; the request itself has paid for it.
     var hasBegun = false
-    /// A page is being read or written, or waits until there is quota for it.
+    /// A page is being read or written, or waits for quota.
     var isReading = false
     var isOver = false
   }
@@ -42,10 +42,10 @@ final class CallExport: Sendable {
   ///
   /// - Parameters:
   ///   - query: Selects the calls, and how many are read at a time.
-  ///   - caller: The client; keys take turns.
+  ///   - caller: The client; keys are served in rotation.
   ///   - mayGoOn: Called before each page. Returns why the client may have no more; nil if it may.
-  ///   - charge: Counts one more request against the client's quota, for each page but the first. If the quota is
-  ///     used up, the list waits until there is one again, because a list that ended there would look complete.
+  ///   - charge: Counts one more request against the client's quota, for each page except the first. If the quota is
+  ///     used up, the list waits until there is quota again, because a list that ended there would look complete.
   static func begin(
     _ query: CallQuery, _ runtime: Runtime, _ responder: HTTPResponder, for caller: Caller,
     mayGoOn: @escaping @Sendable () -> Problem?,
@@ -57,7 +57,7 @@ final class CallExport: Sendable {
       status: 200,
       headers: [HTTPHeader("content-type", "application/x-ndjson"), HTTPHeader("x-accel-buffering", "no")], body: [])
     let stream = responder.stream(head) { export.stream(did: $0) }
-    // The two hold each other until the list is over.
+    // The two retain each other until the list ends.
     export.state.withLock { state in if !state.isOver { state.stream = stream } }
     export.goOn()
   }
@@ -68,7 +68,7 @@ final class CallExport: Sendable {
       state.withLock { $0.isWritable = true }
       goOn()
     case .closed: finish()
-    // It is cut off when the time is up, unless it is through by then.
+    // It is cut off when the time is up, unless it has ended by then.
     case .clientEnded, .draining: break
     }
   }
@@ -80,7 +80,7 @@ final class CallExport: Sendable {
     }
   }
 
-  /// Reads the next page, if there is result for it and nobody reads.
+  /// Reads the next page, if the client accepts more and no page is being read.
   private func goOn() {
     let next = state.withLock { state -> (CallQuery, HTTPResponseStream, isFirst: Bool)? in
       guard state.isWritable, !state.isReading, !state.isOver, let stream = state.stream else { return nil }
@@ -101,7 +101,7 @@ final class CallExport: Sendable {
     }
 
     runtime.query(as: query.load, of: caller.admission) { [self] in
-      // Its client may have left while the page waited for its turn.
+      // Its client may have left while the page waited for its lane.
       if state.withLock({ $0.isOver }) { return }
       try write(query, to: stream)
     } failure: { [self] _ in
@@ -123,7 +123,7 @@ final class CallExport: Sendable {
       lines += writer.bytes
       lines.append(UInt8(ascii: "\n"))
     }
-    // Room may be reported before the write returns; until then it does not count.
+    // The stream may report that it is writable before the write returns; until then it does not count.
     state.withLock { $0.isWritable = false }
     let result = lines.isEmpty ? .free : stream.write(lines)
     guard let next = page.next else {

@@ -1,32 +1,32 @@
-/// Cuts bytes that come in pieces into lines, each within a bound.
+/// Splits bytes that arrive in pieces into lines of limited length.
 ///
-/// A line ends with a line feed; the last need not. What is kept between two pieces is the beginning of one line. Time is
-/// linear in the bytes.
+/// A line ends with a line feed, which the last line may lack. Only the beginning of one line is kept between two
+/// pieces. Time is linear in the bytes.
 struct LineSplitter {
   /// One line, without its end.
   enum Line {
     /// Its bytes, valid only during the call.
     case whole(UnsafeBufferPointer<UInt8>)
-    /// It is longer than the bound; its bytes are gone.
+    /// It is longer than the limit; its bytes were dropped.
     case tooLong
   }
 
   private let longest: Int
   private var beginning: [UInt8] = []
   private var isTooLong = false
-  /// How many lines have ended, blank ones too.
+  /// How many lines have ended, including blank ones.
   private(set) var count = 0
 
-  /// - Parameter longest: The most bytes that a line may have, its end left out.
+  /// - Parameter longest: The maximum bytes of a line, without its end.
   init(longest: Int) {
     self.longest = longest
   }
 
-  /// Takes a piece.
+  /// Splits a piece.
   ///
-  /// - Parameter found: Called with the number of each line that ends in it, from 1, and the line; blank ones are left
-  ///   out. False if no more is to be taken for now.
-  /// - Returns: How many of the piece's bytes were taken; the others are to be given again.
+  /// - Parameter found: Called with the number of each line that ends in it, from 1, and the line; blank lines are left
+  ///   out. Returns false to pause.
+  /// - Returns: How many of the piece's bytes were used; pass the others again.
   mutating func take(_ piece: UnsafeBufferPointer<UInt8>, _ found: (Int, Line) -> Bool) -> Int {
     var rest = piece[...]
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
@@ -38,7 +38,7 @@ struct LineSplitter {
     return piece.count
   }
 
-  /// Takes what was left without an end for the last line.
+  /// Takes the rest without a line feed as the last line.
   mutating func finish(_ found: (Int, Line) -> Bool) {
     guard !beginning.isEmpty || isTooLong else { return }
     _ = close(UnsafeBufferPointer(start: nil, count: 0)[...], found)
@@ -61,7 +61,7 @@ struct LineSplitter {
       isTooLong = false
     }
     if beginning.isEmpty, !isTooLong, part.count <= longest {
-      // Whole within the piece, as nearly all are: it is shown where it lies.
+      // The line is whole within the piece, like nearly all, and is not copied.
       let line = UnsafeBufferPointer(rebasing: part)
       return Self.isBlank(line) || found(count, .whole(line))
     }

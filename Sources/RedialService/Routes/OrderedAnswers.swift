@@ -1,7 +1,7 @@
-/// The answers to the lines of a stream, given in the order of the lines though they come in any.
+/// The answers to the lines of a stream, sent in the order of the lines but added in any order.
 ///
-/// It keeps the lines in work: those that were read and have no answer yet. How many they are, and
-/// how large they and the answers that are held are, tells when to take no more. Each operation is constant in time, amortised.
+/// It keeps the lines in process: those that were read and not answered yet. Their number and size, and the size of the
+/// answers that wait, decide when to pause reading. Each method takes constant time, amortised.
 struct OrderedAnswers {
   private struct Slot {
     let line: Int
@@ -10,17 +10,17 @@ struct OrderedAnswers {
   }
 
   private var slots: [Slot] = []
-  /// How many of the first of `slots` are gone already.
+  /// How many of the first of `slots` were removed.
   private var dropped = 0
-  /// The index of the first line that is there.
+  /// The index of the first line in the queue.
   private var first = 0
-  /// Bytes of the lines that have no answer yet, and of the answers that were not taken out yet.
+  /// Bytes of the lines that have no answer yet, and of the answers that were not sent yet.
   private(set) var bytes = 0
 
-  /// Number of lines in work.
+  /// Number of lines in process.
   var count: Int { slots.count - dropped }
 
-  /// Notes a line, which gets the next index, counted from 0.
+  /// Adds a line, which gets the next index, counted from 0.
   ///
   /// - Parameters:
   ///   - line: Its number.
@@ -31,18 +31,17 @@ struct OrderedAnswers {
     return first + count - 1
   }
 
-  /// The number of the line of an index; nil when its answer was given.
+  /// The number of the line with an index; nil if it was answered.
   func line(of index: Int) -> Int? { place(of: index).map { slots[$0].line } }
 
-  /// Notes the answer to a line; the first counts.
+  /// Adds the answer to a line; only the first counts.
   mutating func put(_ answer: [UInt8], at index: Int) {
     guard let place = place(of: index), slots[place].answer == nil else { return }
     slots[place].answer = answer
     bytes += answer.count - slots[place].size
   }
 
-  /// Takes out the answers that are next, a line feed behind each: all of them, or, once they have that many bytes, no
-  /// more.
+  /// Removes the next answers, each with a line feed: all of them, or only until they have that many bytes.
   mutating func take(atLeast enough: Int) -> [UInt8] {
     var text: [UInt8] = []
     while dropped < slots.count, text.count < enough, let answer = slots[dropped].answer {

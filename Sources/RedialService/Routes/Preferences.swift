@@ -1,14 +1,14 @@
 internal import HTTPServer
 internal import RedialCore
 
-/// What a client would like (RFC 7240), as far as Redial has an ear for it.
+/// A client's preferences (RFC 7240) that Redial supports.
 struct Preferences: Sendable, Equatable {
-  /// How long it would wait for the result; nil when it does not say.
+  /// How long it would wait for the result; nil if it does not say.
   var wait: Duration?
-  /// Whether it would rather have no more of an answer than it needs (RFC 7240 §4.2).
+  /// Whether it prefers a minimal answer (RFC 7240 §4.2).
   var isMinimal = false
 
-  /// Reads the `Prefer` fields of a request. What is not understood is passed over, as the standard asks.
+  /// Reads the `Prefer` fields of a request. Unknown preferences are ignored, as the standard requires.
   init(of request: borrowing HTTPRequest) {
     guard request.header("prefer") != nil else { return }
     var found: Duration?
@@ -23,7 +23,7 @@ struct Preferences: Sendable, Equatable {
     wait = found
   }
 
-  /// The `wait` preference, in whole seconds, of one field's value; the first counts (RFC 7240 §2).
+  /// The `wait` preference, in whole seconds, in one field's value; the first counts (RFC 7240 §2).
   static func wait(in value: String) -> Duration? {
     for preference in value.split(separator: ",") {
       // Parameters behind a semicolon belong to the preference, and `wait` has none.

@@ -1,18 +1,18 @@
 internal import RedialModel
 internal import RedialStore
 
-/// A request's query, taken apart; each parameter is to be taken out by somebody.
+/// A request's parsed query. The code that knows a parameter removes it.
 struct QueryParameters {
-  /// Parameters that may be given more than once: their values form one list, separated by commas.
+  /// Parameters that may occur more than once: their values form one list, separated by commas.
   private static let lists = ["state"]
 
   private var values: [String: String] = [:]
 
-  /// - Throws: A problem for a query that is malformed or names a parameter twice.
+  /// - Throws: A problem for a query that is malformed or has a parameter twice.
   init(_ query: String?) throws(Problem) {
     for pair in (query ?? "").split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      // A plus sign is a space in a form, but means itself in a URL; clients differ, so it means itself.
+      // A plus sign is a space in a form, but itself in a URL; clients differ, and here it means itself.
       guard let name = PercentEncoding.decode(parts[0]),
         let value = parts.count > 1 ? PercentEncoding.decode(parts[1]) : ""
       else { throw Self.problem(String(pair), "is not percent-encoded UTF-8") }
@@ -24,12 +24,12 @@ struct QueryParameters {
     }
   }
 
-  /// Takes a parameter out.
+  /// Removes a parameter.
   mutating func take(_ name: String) -> String? {
     values.removeValue(forKey: name)
   }
 
-  /// Takes out a parameter that is true or false; false when it is not given, true when it is given without a value.
+  /// Removes a Boolean parameter; false if it is missing, true if it has no value.
   mutating func takeFlag(_ name: String) throws(Problem) -> Bool {
     switch take(name) {
     case nil, "false": return false
@@ -38,7 +38,7 @@ struct QueryParameters {
     }
   }
 
-  /// Makes sure that every parameter was taken.
+  /// Checks that every parameter was removed.
   ///
   /// - Throws: A problem that names one that was not.
   func finish() throws(Problem) {
@@ -53,7 +53,7 @@ struct QueryParameters {
 }
 
 extension QueryParameters {
-  /// Takes out how long a page is; nil when nobody says.
+  /// Removes the length of a page; nil if there is none.
   ///
   /// - Throws: A problem that names the parameter.
   mutating func takeLimit(upTo most: Int) throws(Problem) -> Int? {
@@ -64,9 +64,9 @@ extension QueryParameters {
     return limit
   }
 
-  /// Takes out what says which calls are meant.
+  /// Removes the parameters that select calls.
   ///
-  /// - Throws: A problem that names the parameter at fault.
+  /// - Throws: A problem that names the wrong parameter.
   mutating func takeConditions(of filter: inout CallFilter) throws(Problem) {
     for name in values.keys.sorted()
     where CallFilter.names.contains(name) || name == "label" || name.hasPrefix("label.") {
@@ -79,9 +79,9 @@ extension QueryParameters {
 extension CallQuery {
   private static let maximumLimit = 250
 
-  /// Reads what to list.
+  /// Reads which calls to list.
   ///
-  /// - Throws: A problem that names the parameter at fault.
+  /// - Throws: A problem that names the wrong parameter.
   init(parameters query: String?) throws(Problem) {
     self.init()
     var parameters = try QueryParameters(query)
@@ -100,7 +100,7 @@ extension CallQuery {
 extension TargetQuery {
   /// Reads which targets to list.
   ///
-  /// - Throws: A problem that names the parameter at fault.
+  /// - Throws: A problem that names the wrong parameter.
   init(parameters query: String?, in namespace: Namespace) throws(Problem) {
     self.init(namespace: namespace)
     guard let query else { return }

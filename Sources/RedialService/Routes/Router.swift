@@ -2,7 +2,7 @@ internal import HTTPServer
 internal import RedialEngine
 internal import RedialModel
 
-/// Finds out what a request is for.
+/// Finds the route of a request.
 enum Route: Sendable {
   case submit
   case submitBatch
@@ -36,7 +36,7 @@ enum Route: Sendable {
   case metrics
   case contract
   case dashboard
-  /// The path exists, for these methods.
+  /// The path exists for these methods.
   case wrongMethod(allowed: String)
   case notFound(String)
 

@@ -4,7 +4,7 @@ internal import RedialModel
 
 /// Many calls submitted at once. Each is accepted or refused on its own.
 extension Routes {
-  /// Accepts a JSON array of descriptors, or one a line (NDJSON) where that is not taken as it comes.
+  /// Accepts a JSON array of descriptors, or one per line (NDJSON) if it is not processed as a stream.
   func submitBatch(
     _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
   ) throws(Problem) {
@@ -41,7 +41,7 @@ extension Routes {
     return .json
   }
 
-  /// A key of its own for each item, so that a repetition of the batch is recognised call by call.
+  /// Each item has its own key, so that a repeated batch is recognized call by call.
   static func key(
     _ text: String, item: Int, of bytes: UnsafeRawBufferPointer, _ caller: Caller
   ) throws(Problem) -> IdempotencyKey {

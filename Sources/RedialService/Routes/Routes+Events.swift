@@ -1,7 +1,7 @@
 internal import HTTPServer
 internal import RedialModel
 
-/// Listening to what happens.
+/// The event stream.
 extension Routes {
   func listen(
     _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
@@ -11,7 +11,7 @@ extension Routes {
     let inQuery = parameters.take("lastEventId")
     try parameters.finish()
     var last: EventID?
-    // The field is what a client that comes back knows better than the URL that it began with.
+    // A client that reconnects sends a newer position in the field than in its URL.
     if let text = request.header("last-event-id") ?? inQuery, !text.isEmpty {
       last = EventID(text)
       if last == nil { throw QueryParameters.problem("lastEventId", "must be the id of an event") }

@@ -3,7 +3,7 @@ internal import RedialCore
 internal import RedialForecast
 internal import RedialModel
 
-/// What a policy would do, without any call being made.
+/// The effects of a policy, without a real call.
 extension Routes {
   /// The schedule of a policy, as JSON or as a picture.
   func preview(
@@ -46,7 +46,7 @@ extension Routes {
     }
   }
 
-  /// What an outage would do, as JSON or as a picture.
+  /// The effects of an outage, as JSON or as a picture.
   func simulate(
     _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
   ) throws(Problem) {
@@ -64,7 +64,7 @@ extension Routes {
     }
   }
 
-  /// Whether the client prefers SVG to JSON: it names the one and not the other. Both are had by asking twice.
+  /// Whether the client prefers SVG to JSON: it lists SVG and not JSON. A client that wants both sends two requests.
   private static func wantsPicture(_ accept: String?) -> Bool {
     guard let accept = accept?.lowercased() else { return false }
     return accept.contains("image/svg+xml") && !accept.contains("application/json")

@@ -1,12 +1,12 @@
 internal import HTTPServer
 internal import RedialModel
 
-/// Requests as they are, to be made by Redial: `ANY /v1/forward/https://api.example.com/charges?x=1`.
+/// Submits a request as it is: `ANY /v1/forward/https://api.example.com/charges?x=1`.
 ///
-/// A client adopts Redial by a prefix to its URLs. Method, header and body go on; fields whose names start with
-/// `Redial-` say what a descriptor would. What the client shows to Redial as its `Authorization` is no business of the
-/// target's; what it is to show there comes as `Redial-Authorization`. A browser adds its cookies for Redial's host, those of
-/// other programs on it too, to each request: they stay behind, and `Redial-Cookie` is what the target gets.
+/// A client uses Redial by a prefix to its URLs. Method, header and body are passed on; fields whose names start with
+/// `Redial-` contain the other members of a descriptor. The client's `Authorization` is for Redial and not for the
+/// target; `Redial-Authorization` is the one for the target. A browser adds its cookies for Redial's host, including
+/// those of other programs on it, to each request: they are not passed on, and the target gets `Redial-Cookie`.
 extension Routes {
   /// Accepts a request to be forwarded.
   func forward(
@@ -25,8 +25,8 @@ extension Routes {
     submit(descriptor, waiting: preferredWait(request), responder)
   }
 
-  /// Identifies a repetition: method, URL, body and options for Redial. Header fields are left out, because an honest
-  /// repetition has another `traceparent`, perhaps another token.
+  /// Identifies a repetition: method, URL, body and options for Redial. Header fields are left out, because a genuine
+  /// repetition has another `traceparent`, and may have another token.
   private static func fingerprint(
     of request: borrowing HTTPRequest, to url: String, _ options: ForwardOptions
   ) -> [UInt8] {
@@ -39,17 +39,17 @@ extension Routes {
     return (writer.bytes + Array(request.body)).withUnsafeBytes { SHA256Digest.of($0) }
   }
 
-  /// Fields that belong to the connection with the client (RFC 9110 §7.6.1), to the message's framing, or to Redial, and
-  /// cookies, which a browser sends without being asked.
+  /// Fields of the connection with the client (RFC 9110 §7.6.1), of the message's framing, or for Redial, and cookies,
+  /// which a browser adds by itself.
   private static let kept: Set<String> = [
     "connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "trailer", "transfer-encoding",
     "upgrade", "host", "content-length", "expect", "prefer", "cookie",
   ]
 
-  /// What an attempt says of itself.
+  /// Fields that an attempt sets itself.
   private static let ofAttempts: Set<String> = ["redial-call-id", "redial-attempt", "redial-hops"]
 
-  /// The descriptor that the request amounts to, as JSON: what is checked is then the same as for any other.
+  /// The equivalent descriptor as JSON, so that the same checks apply as for any other.
   private func descriptor(
     of url: String, _ request: borrowing HTTPRequest, _ options: inout ForwardOptions
   ) throws(Problem) -> [UInt8] {
@@ -59,7 +59,7 @@ extension Routes {
     var named: Set<String> = []
     var problem: Problem?
     var deliberate: [(name: String, value: String)] = []
-    // What a trusted proxy says to Redial of how it was addressed would lead the target astray.
+    // The address that clients use for Redial, from a trusted proxy, would mislead the target.
     let isProxied = proxies.address(of: request) != nil
     request.forEachHeader { name, value in
       let name = String(decoding: name, as: UTF8.self).lowercased()
@@ -70,9 +70,9 @@ extension Routes {
         }
       }
       if name == "redial-namespace" {
-        // It says where the request acts, and not what the call is.
+        // It selects the namespace, and is not part of the call.
       } else if name == "authorization", keys.isCredential(value) {
-        // It is for Redial: the target would learn the key, and so would who reads the store.
+        // It is for Redial: the target would learn the key, and so would readers of the store.
       } else if name == "redial-authorization" || name == "redial-cookie" {
         let own = String(name.dropFirst("redial-".count))
         if deliberate.contains(where: { $0.name == own }), problem == nil { problem = ForwardOptions.repeated(name) }
@@ -93,7 +93,7 @@ extension Routes {
     }
     if let problem { throw problem }
     for (name, value) in deliberate {
-      // Where no key is asked for, there may be two Authorizations; then this is what the client has said last.
+      // If no key is required, there may be two Authorizations; then the last one counts.
       fields.removeAll { $0.name == name }
       named.remove(name)
       fields.append((name, [value]))
@@ -118,7 +118,7 @@ extension Routes {
   }
 }
 
-/// What the `Redial-*` fields of a forwarded request say.
+/// The `Redial-*` fields of a forwarded request.
 struct ForwardOptions {
   /// Members of a descriptor that are text.
   private static let texts: [Substring: StaticString] = [
@@ -129,9 +129,9 @@ struct ForwardOptions {
   private var labels: [CallSpec.Label] = []
   private var seen: Set<Substring> = []
 
-  /// Takes a field.
+  /// Reads a field.
   ///
-  /// - Parameter name: What follows `redial-`, in lower case.
+  /// - Parameter name: The name after `redial-`, in lower case.
   /// - Returns: What is wrong with it.
   mutating func take(_ name: Substring, _ value: String) -> Problem? {
     let isFirst = seen.insert(name).inserted
@@ -163,7 +163,7 @@ struct ForwardOptions {
       case "priority": "priority"
       default: "idempotent"
       }
-    // A callback may be no more than its URL, a policy no more than its name.
+    // A callback may be only its URL, and a policy only its name.
     let isText = value.first != "{" && (name == "callback" || name == "policy")
     var writer = JSONWriter()
     if isText, name == "callback" {
@@ -194,7 +194,7 @@ struct ForwardOptions {
     if !labels.isEmpty { labels.write(to: &writer) }
   }
 
-  /// What is wrong with a field that may be there once.
+  /// What is wrong with a field that may occur once.
   ///
   /// - Parameter name: The whole name, in lower case.
   static func repeated(_ name: String) -> Problem { problem(name.dropFirst("redial-".count), "is given twice") }

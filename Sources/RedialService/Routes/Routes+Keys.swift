@@ -4,7 +4,7 @@ internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 
-/// What is asked of API keys.
+/// Requests about API keys.
 enum KeyRoute: Sendable {
   case list
   case create
@@ -22,7 +22,7 @@ extension Routes {
     case .create:
       try checkContentType(request.header("content-type"))
       let draft = try APIKeyDraft.read(request.body.bindMemory(to: UInt8.self))
-      // The first key locks everybody out who has none.
+      // The first key locks out all clients that have none.
       let namespace = draft.namespace ?? caller.namespace
       guard keys.isRequired || draft.scopes.contains(.admin) && namespace.isDefault else {
         throw Problem(
@@ -37,7 +37,7 @@ extension Routes {
       }
       let authorization = request.header("authorization")
       runtime.keep(responder) { [keys, runtime] (store: any DocumentStore) throws in
-        // Of two who would make the first key, the store's lane lets one be first; the other needs a key by then.
+        // If two clients make the first key, the store's lane runs one first; the other then needs a key.
         if let problem = keys.refusal(ofHolder: authorization, for: .admin) { throw problem }
         let now = runtime.clock.now
         guard let forgotten = KeyQuota.forgotten(for: namespace, among: keys.all, at: now) else {
@@ -47,14 +47,14 @@ extension Routes {
           throw Runtime.noRandomness
         }
         try store.putDocument(.apiKey, id: key.id, key.document)
-        // The first key is asked of everybody, those among them who have listened without one.
+        // From the first key on everybody needs one, including listeners without a key.
         let isFirst = !keys.isRequired
         keys.set(key)
         if isFirst { runtime.events.dismissTheRefused() }
         runtime.post(CollectionOfOne(.namespaces(keys.namespaces)))
         runtime.log.write(
           .info, "apiKeyCreated", [("id", key.id), ("name", key.name), ("namespace", key.namespace.name)])
-        // Behind the new one, so that there is a key at any time: a store without any would let everybody in.
+        // After the new one is made, so that there is always a key: a store without keys would admit everybody.
         for old in forgotten {
           try store.removeDocument(.apiKey, id: old.id)
           keys.forget(old.id)
@@ -85,7 +85,7 @@ extension Routes {
 }
 
 extension Answer {
-  /// 200: all of a few things, as `{data}`.
+  /// 200: a short list, as `{data}`.
   static func list<Element>(
     _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void
   ) -> HTTPResponse {

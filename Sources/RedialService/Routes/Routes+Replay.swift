@@ -2,7 +2,7 @@ internal import HTTPServer
 internal import RedialModel
 internal import RedialStore
 
-/// Calls that are made again, as new calls.
+/// Replays: new calls made from earlier ones.
 extension Routes {
   /// Submits a call like an earlier one, with changes.
   func replay(
@@ -11,7 +11,7 @@ extension Routes {
     let isDryRun = try isDryRun(request.query)
     if !request.body.isEmpty { try checkContentType(request.header("content-type")) }
     let replay = try CallReplay.read(request.body.bindMemory(to: UInt8.self))
-    // The original may be another client's: its request is sent again, with the credentials in it.
+    // The original may be another client's: its request is sent again, including its credentials.
     guard admits(caller, to: .operate, responder) else { return }
     if replay.canReveal || isDryRun, !admits(caller, to: .payloads, responder) { return }
     let key = try keyText(of: request).map {
@@ -59,7 +59,7 @@ extension Routes {
     (Array("replay of \(id)\n".utf8) + Array(body)).withUnsafeBytes { SHA256Digest.of($0) }
   }
 
-  /// Whether a caller may also do what takes a further scope; if not, it is refused here.
+  /// Whether a caller has a further scope; if not, the request is refused here.
   func admits(_ caller: Caller, to scope: APIScope, _ responder: HTTPResponder) -> Bool {
     guard let (problem, fields) = keys.refusal(of: caller, lacking: scope) else { return true }
     runtime.respond(responder, Answer.problem(problem, fields))

@@ -1,14 +1,14 @@
 internal import HTTPServer
 internal import RedialModel
 
-/// Bodies and answers that are neither gathered nor bounded as a whole.
+/// Bodies and answers that are neither collected nor limited as a whole.
 extension Routes {
-  /// Takes a batch of lines as it comes. One that is compressed, and a JSON array, are collected first, within the bound
-  /// of a request.
+  /// Processes a batch of lines as it arrives. A compressed one, and a JSON array, are collected first, within the
+  /// limit of a request.
   func receiver(
     for request: borrowing HTTPRequest, _ responder: HTTPResponder
   ) -> (any HTTPBodyReceiver)? {
-    // Short enough that no other request pays more than a comparison.
+    // Short enough that other requests pay only for a comparison.
     guard request.path == "/v1/calls/batch", Self.isLines(request.header("content-type")),
       request.header("content-encoding") == nil, request.method == .post
     else { return nil }
@@ -28,18 +28,19 @@ extension Routes {
     }
   }
 
-  /// Counts a request more against the quota of a caller's key: a stream costs as many as it would take without one.
+  /// Counts one more request against the quota of a caller's key: a stream costs as many as the same calls would
+  /// without one.
   func charge(for caller: Caller) -> @Sendable () -> (problem: Problem, fields: [HTTPHeader])? {
     { [keys, runtime] in caller.keyID.flatMap { keys.charge(ofKey: $0, at: runtime.clock.now) } }
   }
 
-  /// Whether a media type is that of one JSON value a line.
+  /// Whether a media type is one JSON value per line.
   static func isLines(_ type: String?) -> Bool {
     let essence = type?.prefix { $0 != ";" }.lowercased().filter { $0 != " " } ?? ""
     return ["application/x-ndjson", "application/ndjson", "application/jsonl"].contains(essence)
   }
 
-  /// Whether a client would rather have a list as lines.
+  /// Whether a client prefers a list as lines.
   static func wantsLines(_ accept: String?) -> Bool {
     guard let accept else { return false }
     return accept.split(separator: ",").contains { isLines(String($0)) }

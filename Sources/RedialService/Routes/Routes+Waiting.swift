@@ -2,9 +2,9 @@ internal import HTTPServer
 internal import RedialCore
 internal import RedialModel
 
-/// Clients that would rather wait for a result than ask again.
+/// Clients that wait for a result instead of polling.
 extension Routes {
-  /// Shows a call, once it has ended if the client says for how long it will wait.
+  /// Shows a call; if the client says how long it waits, once the call has ended.
   func show(
     _ id: CallID, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
   ) throws(Problem) {
@@ -25,7 +25,7 @@ extension Routes {
     runtime.answerWhenEnded(id, in: caller.namespace, responder, within: bound, withRequest: withRequest)
   }
 
-  /// How long the client of a submission waits for the result, if at all. A preference is bounded, not refused.
+  /// How long the client of a submission waits for the result, if at all. A preference is limited, not refused.
   func preferredWait(_ request: borrowing HTTPRequest) -> Duration? {
     guard let wait = Preferences(of: request).wait, wait > .zero else { return nil }
     return min(wait, longestWait)

@@ -3,7 +3,7 @@ internal import RedialCore
 internal import RedialModel
 internal import RedialStore
 
-/// What is asked of webhook endpoints.
+/// Requests about webhook endpoints.
 enum WebhookRoute: Sendable {
   case list
   case create
@@ -14,7 +14,7 @@ enum WebhookRoute: Sendable {
   case test(String)
   case deliveries(String)
 
-  /// The routes of a path behind `/v1/webhook-endpoints`, by method; nil when nothing is there.
+  /// The routes of a path below `/v1/webhook-endpoints`, by method; nil if there are none.
   static func routes(_ path: ArraySlice<Substring>) -> [(HTTPMethod, WebhookRoute)]? {
     guard let id = path.first.map(String.init) else { return [(.get, .list), (.post, .create)] }
     switch Array(path.dropFirst()) {

@@ -12,7 +12,7 @@ struct Routes: HTTPHandler {
   let maxBatch: Int
   let maxLineBytes: Int
   let maxScan: Int
-  /// Through how many services like this one a submission may have come.
+  /// Maximum number of services like this one that a submission may have passed through.
   let maxHops: Int
   let policies: StoredPolicies
   let operations: BulkOperations
@@ -147,7 +147,7 @@ struct Routes: HTTPHandler {
     case .readiness:
       // Only clients with a key may see the reason.
       let isBare = keys.isRequired && caller.admission == .nobody
-      // Asks about no target: anybody may ask as often as he likes, so the engine should not go through all of them.
+      // It concerns no target: anybody may ask often, so the engine should not go through all of them.
       runtime.ask(responder, for: .readiness(isBare: isBare)) { .describe("", $0) }
     case .metrics:
       try caller.requireDefaultNamespace()
@@ -205,8 +205,8 @@ struct Routes: HTTPHandler {
     return limits
   }
 
-  /// Through how many services like this one a submission has come. Where a proxy leads from a target back to this service, a call
-  /// could submit itself, and more, for ever.
+  /// How many services like this one a submission has passed through. If a proxy leads from a target back to this
+  /// service, a call could submit itself again and again, forever.
   private func hops(of request: borrowing HTTPRequest) throws(Problem) -> Int {
     let field = request.header("redial-hops")
     guard field != nil || request.header("redial-call-id") != nil else { return 0 }

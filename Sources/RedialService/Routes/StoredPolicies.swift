@@ -3,16 +3,16 @@ internal import RedialCore
 internal import RedialModel
 internal import RedialStore
 
-/// The named policies as resources: what can be asked of them, and what changes them.
+/// The named policies as resources of the API.
 struct StoredPolicies: Sendable {
-  /// The policies themselves; changed on the store's lane only, once the change is on disk.
+  /// The policies themselves; changed only on the store's lane, once the change is on disk.
   let policies = NamedPolicies()
-  /// The most policies.
+  /// The maximum number of policies.
   let limit: Int
-  /// The most versions that are kept of each.
+  /// The maximum number of kept versions of each.
   let maxVersions: Int
 
-  /// Takes over what the store holds.
+  /// Takes the policies from the store.
   ///
   /// - Throws: The problem of the first version that cannot be read.
   func fill(from stored: [StoredPolicy]) throws(Problem) {
@@ -31,7 +31,7 @@ struct StoredPolicies: Sendable {
     }
   }
 
-  /// 200: a policy in its current version, or in the one that is asked for.
+  /// 200: a policy in its current version, or in the requested one.
   func show(_ name: String, _ query: String?, _ namespace: Namespace) throws(Problem) -> HTTPResponse {
     var parameters = try QueryParameters(query)
     let text = parameters.take("version")
@@ -57,7 +57,7 @@ struct StoredPolicies: Sendable {
   ) throws -> HTTPResponse {
     let current = policies.versions(of: name, in: namespace).last
     try check(conditions, current)
-    // The same again is the same: a repeated PUT makes no version that nobody asked for.
+    // A repeated PUT with the same content makes no new version.
     if let current, current.json == text { return answer(200, current) }
     var writes: [StoreWrite] = []
     if current == nil {
@@ -85,7 +85,7 @@ struct StoredPolicies: Sendable {
     let removal = StoredPolicy(
       name: name, version: current.version + 1, createdAt: now, json: [], in: namespace)
     var writes = [(policy: removal, keeping: 1)]
-    // Names that were used are remembered, so that no version comes twice, but not without end.
+    // Names that were used are remembered, so that no version number occurs twice, but only up to a limit.
     if let forgotten = policies.longestRemoved(of: limit, in: namespace) { writes.append((forgotten, 0)) }
     try store.commit(writes.map { .policy($0.policy, keeping: $0.keeping) })
     for write in writes { try policies.add(write.policy, keeping: write.keeping) }
@@ -111,7 +111,7 @@ struct StoredPolicies: Sendable {
     return Answer.json(status, writer, headers)
   }
 
-  /// The strong validator of a version: what it is shown with besides, its warnings, follow from it.
+  /// The strong validator of a version: its warnings, which are shown with it, follow from it.
   private static func tag(_ policy: StoredPolicy) -> String { "\"\(policy.version)\"" }
 
   private static func noSuchPolicy(_ name: String) -> Problem {
@@ -122,7 +122,7 @@ struct StoredPolicies: Sendable {
 }
 
 extension Routes {
-  /// Stores a policy, if its author knew what it replaces.
+  /// Stores a policy, if the client's precondition holds.
   func put(
     _ name: String, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
   ) throws(Problem) {

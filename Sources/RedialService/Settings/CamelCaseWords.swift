@@ -3,7 +3,7 @@ struct CamelCaseWords {
   /// The words, in lower case.
   let words: [String]
 
-  /// Takes a name apart. Capitals in a row are one word, an acronym, but for the last when a word follows that it begins:
+  /// Splits a name. Consecutive capitals are one word, an acronym, except the last one if it begins another word:
   /// `minTLS` is min-tls, `maxTLSVersion` max-tls-version.
   init(_ name: String) {
     let characters = Array(name)

@@ -3,18 +3,18 @@ internal import RedialModel
 
 /// The values of a config file: one JSON object of groups, of settings by their keys, or of both.
 struct ConfigFile {
-  /// A value, and where it is.
+  /// A value and its position.
   struct Entry {
     /// The value as text.
     var text: String
-    /// The line of the file that it begins in, from 1.
+    /// The line of the file in which it begins, from 1.
     var line: Int
-    /// The group that it is in; nil of a value that stands under the key of its setting.
+    /// Its group; nil for a value under the key of its setting.
     var group: SettingGroup?
-    /// Its name there.
+    /// Its name in the group.
     var member: String
 
-    /// How the file names it: `breaker.window` or `breakerWindow`.
+    /// Its name in the file: `breaker.window` or `breakerWindow`.
     var name: String { group.map { "\($0.rawValue).\(member)" } ?? member }
   }
 
@@ -24,7 +24,7 @@ struct ConfigFile {
 
   /// Reads a file.
   ///
-  /// - Throws: When it cannot be read, is not such an object, names something that is not a setting, or sets one twice.
+  /// - Throws: If it cannot be read, is not such an object, contains an unknown setting, or sets one twice.
   init(_ path: String) throws(LoadedSettings.Fault) {
     self.path = path
     guard let bytes = FileContents.read(path) else {
@@ -47,7 +47,7 @@ struct ConfigFile {
     }
   }
 
-  /// The key of the setting that an entry is for.
+  /// The key of the entry's setting.
   private func key(of entry: Entry) throws(LoadedSettings.Fault) -> String {
     if let setting = entry.group?.setting(entry.member) { return setting.key }
     let meant = Setting.all.first { $0.key == entry.member }
@@ -88,7 +88,7 @@ struct ConfigFile {
     let line = 1 + bytes[..<reader.offset].count { $0 == UInt8(ascii: "\n") }
     switch kind {
     case .string: return Entry(text: try reader.string(), line: line, group: group, member: member)
-    // What an array says is for its setting to read.
+    // The setting itself reads the content of an array.
     case .array where key == "targetRules", .number, .bool:
       let text = String(decoding: reader.raw(try reader.skipValue()), as: UTF8.self)
       return Entry(text: text, line: line, group: group, member: member)

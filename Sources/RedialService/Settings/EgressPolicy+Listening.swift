@@ -1,8 +1,8 @@
 internal import HTTPServer
 internal import RedialModel
 
-/// What follows for calls from where the service listens: none goes to the service itself, and with `egress=private`
-/// loopback addresses are within reach while nobody beyond this machine can connect to it.
+/// How the service's own addresses limit calls: no call goes to the service itself, and with `egress=private` loopback
+/// addresses are allowed as long as no other machine can connect to the service.
 extension EgressPolicy {
   /// The policy of a service that will listen there, as far as that is known before it does.
   func knowing(_ listen: ListenAddress) -> EgressPolicy {
@@ -12,9 +12,9 @@ extension EgressPolicy {
       let address = Self.address(ofHost: host)
       policy.reachesLoopback = address?.addressClass == .loopback
       if port > 0 { policy.own = [Endpoint(address, port: port)] }
-    // Those who can reach the socket's file are on this machine.
+    // Clients that can reach the socket's file are on this machine.
     case .unix: policy.reachesLoopback = true
-    // What the sockets are is seen later, and decided when an address is dialled.
+    // The kind of these sockets is seen later; the decision is made when an address is dialled.
     case .inherited: policy.reachesLoopback = true
     }
     return policy
@@ -42,7 +42,7 @@ extension EgressPolicy {
 }
 
 extension EgressPolicy.Endpoint {
-  /// An unspecified address stands for all of this machine's; one with a zone, which is not read, too.
+  /// An unspecified address stands for all of this machine's; so does one with a zone, which is not parsed.
   init(_ address: IPAddress?, port: Int) {
     self.init(address: address.flatMap { $0.addressClass == .unspecified ? nil : $0 }, port: port)
   }

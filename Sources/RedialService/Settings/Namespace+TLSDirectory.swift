@@ -1,11 +1,11 @@
 internal import RedialModel
 
 extension Namespace {
-  /// The directory whose files the TLS settings of the namespace's targets may name: that of its own name in the one that
-  /// is set, so that nobody shows a certificate of somebody else's. The default namespace, which is that of who operates
-  /// the service, has the whole.
+  /// The directory with the files that the TLS settings of the namespace's targets may name: the subdirectory with its
+  /// own name, so that nobody uses another tenant's certificate. The default namespace, the operator's, has the whole
+  /// directory.
   ///
-  /// - Parameter directory: The setting `tlsDirectory`; nil where no file may be named.
+  /// - Parameter directory: The setting `tlsDirectory`; nil if no file may be named.
   func tlsDirectory(in directory: String?) -> String? {
     guard !isDefault, let directory else { return directory }
     return directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"

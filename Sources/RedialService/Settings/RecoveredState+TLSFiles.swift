@@ -1,18 +1,18 @@
 internal import RedialModel
 
 extension RecoveredState {
-  /// The targets whose TLS settings hold nowhere: they were set for a name while such settings needed no origins.
+  /// The targets whose TLS settings apply nowhere: they were set for a name before such settings needed origins.
   var targetsWithoutOrigins: [String] {
     controls.filter { $0.controls.overrides.tls?.origins(of: $0.target).isEmpty == true }.map(\.target)
   }
 
-  /// Has no target use files that could not be named for it today: they were set before there was a directory for such
-  /// files, or while it was another.
+  /// Removes from targets the files that could not be named for them today: they were set before there was a directory
+  /// for such files, or while it was another.
   ///
-  /// Pins and the version stay. The store keeps what was set until somebody sets something else for the target.
+  /// Pins and the version stay. The store keeps the old settings until somebody changes the target.
   ///
-  /// - Parameter directory: The setting `tlsDirectory`; nil where no file may be named.
-  /// - Returns: The targets that are concerned, and which of their members are not applied.
+  /// - Parameter directory: The setting `tlsDirectory`; nil if no file may be named.
+  /// - Returns: The affected targets, and which of their members are not applied.
   mutating func leaveOutFiles(outside directory: String?) -> [(target: String, members: [String])] {
     var found: [(target: String, members: [String])] = []
     for place in controls.indices {
@@ -22,7 +22,7 @@ extension RecoveredState {
       guard !faults.isEmpty else { continue }
       let members = faults.map(\.pointer)
       if members.contains("/tls/certificate") || members.contains("/tls/key") {
-        // One is of no use without the other.
+        // One is useless without the other.
         tls.certificate = nil
         tls.key = nil
       }

@@ -1,17 +1,18 @@
-/// The environment variables with which Kubernetes, and Docker before it, tells every container of the Services around it.
+/// The environment variables with which Kubernetes, and Docker before it, describes the surrounding Services to every
+/// container.
 ///
 /// A Service named `redial` puts `REDIAL_PORT=tcp://10.0.0.7:8080`, `REDIAL_SERVICE_HOST` and more into the environment,
 /// one named `redial-postgres` puts `REDIAL_POSTGRES_PORT`. They are not settings and not typing errors. The names are
 /// those of Kubernetes' `pkg/kubelet/envvars/envvars.go`.
 enum ServiceLink {
-  /// Whether a variable is a service link. The name alone is not enough: a mistyped setting can end in `_PORT`, too.
+  /// Whether a variable is a service link. The name alone is not enough: a mistyped setting can also end in `_PORT`.
   static func isOne(_ name: String, _ value: String) -> Bool {
     let words = name.split(separator: "_", omittingEmptySubsequences: false)
     for start in words.indices.dropFirst() where isLink(words[start...], value) { return true }
     return false
   }
 
-  /// - Parameter words: What follows the name of the Service.
+  /// - Parameter words: The words after the name of the Service.
   private static func isLink(_ words: ArraySlice<Substring>, _ value: String) -> Bool {
     let rest = words.dropFirst(2)
     switch (words.first, words.dropFirst().first) {
@@ -41,7 +42,7 @@ enum ServiceLink {
     value.utf8.allSatisfy { (0x30...0x39).contains($0) } && UInt16(value) != nil
   }
 
-  /// An IP address or, of a Service without one, a host's name.
+  /// An IP address, or a host name if the Service has no address.
   private static func isHost(_ value: String) -> Bool {
     !value.isEmpty
       && value.utf8.allSatisfy {

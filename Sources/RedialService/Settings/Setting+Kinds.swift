@@ -5,7 +5,7 @@ internal import RedialModel
 internal import RedialStore
 internal import RedialTransport
 
-/// The kinds of values that settings have: how each is read and shown.
+/// The kinds of settings' values: how each is read and shown.
 extension Setting {
   static func text(
     _ key: String, _ path: any WritableKeyPath<ServiceSettings, String> & Sendable, _ form: String, _ summary: String
@@ -143,7 +143,7 @@ extension Setting {
   @Sendable
   static func setFailureRate(_ settings: inout ServiceSettings, _ text: String) -> Bool {
     guard let rate = Double(text), (0...1).contains(rate) else { return false }
-    // The breaker's own word for "never" is a rate that cannot be reached.
+    // The breaker expresses "never" as a rate that cannot be reached.
     settings.engine.breaker.failureRate = rate == 0 ? 2 : rate
     return true
   }

@@ -5,46 +5,46 @@ internal import RedialModel
 internal import RedialStore
 internal import RedialTransport
 
-/// One thing that can be set, by a flag, an environment variable or the config file.
+/// One setting, which can be set by a flag, an environment variable or the config file.
 public struct Setting: Sendable {
   /// Its key in the config file, in camelCase.
   public let key: String
-  /// What its value looks like, for people.
+  /// The form of its value, for people.
   public let form: String
-  /// What it means.
+  /// Its meaning.
   public let summary: String
   /// Whether its value must not be shown.
   public let isSecret: Bool
-  /// Its value, as text.
+  /// Returns its value as text.
   let read: @Sendable (ServiceSettings) -> String
-  /// Sets it from text; false for a text that it cannot be.
+  /// Sets it from text; false for an invalid text.
   let assign: @Sendable (inout ServiceSettings, String) -> Bool
-  /// A variable of OpenTelemetry's that says the same to many programs; Redial's own comes before it.
+  /// A variable of OpenTelemetry with the same meaning; Redial's own has precedence.
   var sharedVariable: String?
-  /// Of a setting with parts: which of a text is at fault, in which of its lines; nil when none is.
+  /// For a setting with parts: the wrong part of a text, and its line; nil if all are right.
   var fault: @Sendable (String) -> TargetRule.Fault? = { _ in nil }
 
-  /// Whether it is a URL, or names a place like one, that may hold credentials.
+  /// Whether it is a URL, or names a place like one, that may contain credentials.
   var isPlace = false
 
-  /// A value of it as people may see it: without credentials that are in a URL, wherever it was put.
+  /// A value of it as people may see it: without credentials in a URL, wherever it was set.
   func displayed(_ value: String) -> String {
     let mayBePlace = value.contains("://") && !value.hasPrefix("sqlite:")
     return isPlace || mayBePlace && key != "targetRules" ? Redaction.place(value) : value
   }
 
-  /// The flag: the key in kebab-case behind two hyphens.
+  /// The flag: the key in kebab-case after two hyphens.
   public var flag: String { "--" + words.joined(separator: "-") }
-  /// The environment variable: the key in upper case behind `REDIAL_`.
+  /// The environment variable: the key in upper case after `REDIAL_`.
   public var variable: String { "REDIAL_" + words.map { $0.uppercased() }.joined(separator: "_") }
-  /// The value that it has when nobody sets it.
+  /// The value if nobody sets it.
   public var defaultText: String { read(ServiceSettings()) }
 
   private var words: [String] { CamelCaseWords(key).words }
 }
 
 extension Setting {
-  /// Every setting, in the order in which people are shown them.
+  /// Every setting, in the order of the help.
   public static let all: [Setting] = [
     Setting(
       key: "listen", form: "HOST:PORT or unix:PATH",

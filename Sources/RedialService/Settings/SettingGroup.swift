@@ -1,12 +1,12 @@
-/// The settings that belong together, as the help, the config file and docs/settings.md show them.
+/// A group of settings in the help, the config file and docs/settings.md.
 ///
-/// In the config file a group is an object, and a setting of it goes without the group's name: `breakerWindow` is
-/// `{"breaker": {"window": "1m"}}`. Its key alone, `{"breakerWindow": "1m"}`, says the same.
+/// In the config file a group is an object, and its settings omit the group's name: `breakerWindow` is `{"breaker":
+/// {"window": "1m"}}`. Its key alone, `{"breakerWindow": "1m"}`, means the same.
 public enum SettingGroup: String, Sendable, CaseIterable {
   case server, access, store, calls, forecasts, targets, breaker, egress, transport, tls, webhooks, events, tracing,
     metrics, log
 
-  /// What the settings are about.
+  /// The subject of the settings.
   public var title: String {
     switch self {
     case .server: "Listening and HTTP"
@@ -27,7 +27,7 @@ public enum SettingGroup: String, Sendable, CaseIterable {
     }
   }
 
-  /// The keys of its settings, in the order in which people are shown them.
+  /// The keys of its settings, in the order of the help.
   var keys: [String] {
     switch self {
     case .server:
@@ -83,10 +83,10 @@ public enum SettingGroup: String, Sendable, CaseIterable {
     }
   }
 
-  /// The settings, in the order in which people are shown them.
+  /// The settings, in the order of the help.
   public var settings: [Setting] { keys.compactMap { key in Setting.all.first { $0.key == key } } }
 
-  /// What a key of the group may begin with and goes without in the config file.
+  /// The prefix that a key of the group may have and that the config file omits.
   private var prefix: String {
     switch self {
     case .targets, .webhooks, .events: String(rawValue.dropLast())
@@ -108,7 +108,7 @@ public enum SettingGroup: String, Sendable, CaseIterable {
     }
   }
 
-  /// The setting of this name in the group.
+  /// The setting with this name in the group.
   func setting(_ name: String) -> Setting? { settings.first { self.name(of: $0.key) == name } }
 }
 
@@ -119,7 +119,7 @@ extension Setting {
   /// Its place in the config file, such as `breaker.window`.
   public var path: String { "\(group.rawValue).\(group.name(of: key))" }
 
-  /// Whether it is one of the few that people set; the help shows the others on request.
+  /// Whether it is one of the few that people usually set; the help shows the others on request.
   public var isCommon: Bool {
     [
       "listen", "adminKey", "allowUnauthenticated", "store", "retentionTime", "retentionBytes", "maxBodyBytes",

@@ -1,12 +1,12 @@
 internal import Glibc
 internal import RedialModel
 
-/// The settings in force, and where each value came from: a flag, else an
-/// environment variable, else the config file, else the default.
+/// The settings in force, and the source of each value: a flag, else an environment variable, else the config file,
+/// else the default.
 public struct LoadedSettings: Sendable {
   /// The settings.
   public private(set) var settings = ServiceSettings()
-  /// For each key that was set, where.
+  /// The source of each key that was set.
   public private(set) var origins: [String: String] = [:]
 
   /// Why settings cannot be used.
@@ -26,7 +26,7 @@ public struct LoadedSettings: Sendable {
   ///   - flags: Values by key, from the command line.
   ///   - environment: The environment's variables.
   ///   - file: The path of a config file; see ``ConfigFile``.
-  /// - Throws: What is wrong with the first value, file or variable that is.
+  /// - Throws: What is wrong with the first wrong value, file or variable.
   public static func load(
     flags: [String: String], environment: [String: String], file: String?
   ) throws(Fault) -> LoadedSettings {
@@ -52,7 +52,7 @@ public struct LoadedSettings: Sendable {
     "REDIAL_CONFIG", "REDIAL_SERVER", "REDIAL_URL", "REDIAL_API_KEY", "REDIAL_NAMESPACE",
   ]
 
-  /// One line a setting, in the order of the groups: its place in the config file, its value and where it came from.
+  /// One line per setting, in the order of the groups: its position in the config file, its value and its source.
   public var description: String {
     SettingGroup.allCases.flatMap(\.settings).map { setting in
       let value = setting.read(settings)
@@ -61,7 +61,7 @@ public struct LoadedSettings: Sendable {
     }.joined()
   }
 
-  /// - Parameter line: In which line of the file the value begins; 1 anywhere else.
+  /// - Parameter line: The line of the file in which the value begins; 1 for other sources.
   private mutating func set(
     _ setting: Setting, _ value: String, origin: String, line: Int = 1
   ) throws(Fault) {
@@ -94,7 +94,7 @@ enum FileContents {
   /// The longest file that is read, in bytes.
   private static let maximumBytes = 1 << 20
 
-  /// The bytes of a file; nil, with `errno` set, when it cannot be read.
+  /// The bytes of a file; nil, with `errno` set, if it cannot be read.
   static func read(_ path: String) -> [UInt8]? {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return nil }

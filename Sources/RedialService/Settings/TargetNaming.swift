@@ -2,16 +2,16 @@
 ///
 /// A target's name decides which breaker, pause, limits and ordering apply to a call. So a client that may choose the
 /// name can avoid those of the URL's origin, or use up those of others. Operators can do so by other means too; a key
-/// that only allows submitting calls should not. TLS settings do not depend on the name (see `OriginTLS`).
+/// that only allows submitting calls must not. TLS settings do not depend on the name (see `OriginTLS`).
 public enum TargetNaming: String, Sendable, Hashable, CaseIterable {
   /// Everybody who may submit calls.
   case anyone
-  /// Callers with the scope `operate`; where no key is asked for, that is everybody.
+  /// Callers with the scope `operate`; if no key is required, that is everybody.
   case operators
   /// No caller: every target is an origin.
   case nobody
 
-  /// Whether a caller may.
+  /// Whether a caller may name a target.
   func allows(_ caller: Caller) -> Bool {
     switch self {
     case .anyone: true

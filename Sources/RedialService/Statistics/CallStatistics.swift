@@ -5,15 +5,16 @@ internal import RedialModel
 internal import RedialStore
 internal import Synchronization
 
-/// How calls ended and attempts went, over time and across restarts.
+/// The results of calls and attempts over time and across restarts.
 ///
-/// The engine counts as it goes, which costs a few additions a call. What it has counted is gathered every
-/// ``interval``, and whenever somebody asks, and added to a small table of the store. After a crash the counts of at most
-/// that time are missing: no call depends on them.
+/// The engine counts results, which costs a few additions per call. The counts are collected every ``interval``, and on
+/// each request, and added to a small table of the store. After a crash the counts of at most one interval are lost: no
+/// call depends on them.
 final class CallStatistics: Sendable {
-  /// How often what was counted is gathered and written.
+  /// How often the counts are collected and written.
   static let interval = Duration.seconds(10)
-  /// The most minutes, of all namespaces, that wait to be written while the store cannot be; beyond, counts are lost.
+  /// The maximum number of minutes, of all namespaces, that wait while the store cannot be written; beyond it, counts
+  /// are lost.
   private static let mostWaiting = 10_000
 
   private struct Slot: Hashable {
@@ -22,11 +23,11 @@ final class CallStatistics: Sendable {
   }
 
   private struct State {
-    /// Gathered, and not being written.
+    /// Collected, and not being written.
     var gathered: [Slot: CallTally] = [:]
     /// Being written.
     var writing: [Slot: CallTally] = [:]
-    /// How many times something was written.
+    /// How many writes were made.
     var commits = 0
     var lastGathered: Timestamp?
     var isStopped = false
@@ -37,7 +38,7 @@ final class CallStatistics: Sendable {
 
   // MARK: Gathering
 
-  /// Has something be done at the end of every interval, until it is stopped.
+  /// Calls a closure at the end of every interval, until it is stopped.
   func start(_ gather: @escaping @Sendable () -> Void) {
     let length = Self.interval.wholeMicroseconds
     // With the wall clock, so that an interval lies within a minute.
@@ -49,15 +50,15 @@ final class CallStatistics: Sendable {
     }
   }
 
-  /// Ends that.
+  /// Stops the calls.
   func stop() {
     state.withLock { $0.isStopped = true }
   }
 
-  /// Takes over what the engine has counted since it was last asked.
+  /// Takes the engine's counts since the last time.
   func add(_ tallies: [(namespace: Namespace, tally: CallTally)], at now: Timestamp) {
     state.withLock { state in
-      // It was counted between the last time and now.
+      // These were counted between the last time and now.
       let earliest = Timestamp(microseconds: now.microseconds - Self.interval.wholeMicroseconds)
       let since = min(now, max(earliest, state.lastGathered ?? earliest))
       let middle = Timestamp(microseconds: since.microseconds + (now.microseconds - since.microseconds) / 2)
@@ -76,7 +77,7 @@ final class CallStatistics: Sendable {
   /// Whether anything waits to be written.
   var hasGathered: Bool { state.withLock { !$0.gathered.isEmpty } }
 
-  /// What is to be written now; nil when there is nothing.
+  /// The counts to write now; nil if there are none.
   func beginWriting() -> StoreWrite? {
     state.withLock { state in
       guard !state.gathered.isEmpty else { return nil }
@@ -87,7 +88,7 @@ final class CallStatistics: Sendable {
     }
   }
 
-  /// It is on disk, or could not be written and is kept for the next time.
+  /// They are on disk, or could not be written and are kept for the next time.
   func endWriting(isWritten: Bool) {
     state.withLock { state in
       if isWritten {
@@ -101,10 +102,10 @@ final class CallStatistics: Sendable {
 
   // MARK: Reading
 
-  /// The windows of a namespace, with what is not written yet. Blocks while the store is read.
+  /// The windows of a namespace, including counts that are not written yet. Blocks while the store is read.
   func windows(of namespace: Namespace, at now: Timestamp, from reader: any CallReader) throws -> [StatisticsWindow] {
     var windows = StatisticsWindow.Span.allCases.map { StatisticsWindow($0, at: now) }
-    // What is just being written may be read from the store or not: then it is read again.
+    // Counts that are being written may or may not be in the store yet: then it is read again.
     for attempt in 0..<Self.mostReadings {
       let before = state.withLock { ($0.commits, $0.writing.isEmpty, $0.gathered) }
       if before.1 || attempt == Self.mostReadings - 1 {

@@ -3,14 +3,14 @@ internal import HTTPServer
 internal import RedialEngine
 internal import RedialModel
 
-/// How the counts of the engine come into the store, and to people.
+/// How the engine's counts reach the store and clients.
 extension Runtime {
-  /// Gathers and writes the counts every so often, from now on.
+  /// Collects and writes the counts at intervals, from now on.
   func startStatistics() {
     statistics.start { [weak self] in self?.gatherStatistics { [weak self] in self?.writeStatistics() } }
   }
 
-  /// Writes the counts a last time; the engine must still be there, and the store.
+  /// Writes the counts a last time; the engine and the store must still be there.
   func endStatistics() {
     statistics.stop()
     let gathered = DispatchSemaphore(value: 0)

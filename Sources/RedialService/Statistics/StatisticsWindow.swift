@@ -2,15 +2,15 @@ internal import RedialCore
 internal import RedialModel
 internal import RedialStore
 
-/// How calls ended and attempts went in the last quarter of an hour, day or week, in steps of equal length.
+/// The results of calls and attempts in the last quarter of an hour, day or week, in steps of equal length.
 struct StatisticsWindow: Sendable {
-  /// How far back one looks.
+  /// The length of the window.
   enum Span: String, Sendable, CaseIterable {
     case quarterHour = "15m"
     case day = "24h"
     case week = "7d"
 
-    /// How many steps it has.
+    /// The number of its steps.
     var steps: Int {
       switch self {
       case .quarterHour: 15
@@ -28,16 +28,16 @@ struct StatisticsWindow: Sendable {
       }
     }
 
-    /// What the store has it in.
+    /// The resolution of the store's table that is used.
     var kept: StatisticsStep { self == .quarterHour ? .minute : .hour }
   }
 
   let span: Span
-  /// When the first step begins; the last one is not over yet.
+  /// When the first step begins; the last one has not ended yet.
   let from: Timestamp
   private var steps: [CallTally]
 
-  /// An empty window that ends with the step that a time is in.
+  /// An empty window whose last step contains a time.
   init(_ span: Span, at now: Timestamp) {
     self.span = span
     let length = span.step.wholeMicroseconds
@@ -45,13 +45,13 @@ struct StatisticsWindow: Sendable {
     steps = Array(repeating: CallTally(), count: span.steps)
   }
 
-  /// Takes over what the store has, in the place of what was there.
+  /// Replaces its content with the counts of the store.
   mutating func read(of namespace: Namespace, from reader: any CallReader) throws(StoreError) {
     steps = Array(repeating: CallTally(), count: span.steps)
     for (start, tally) in try reader.statistics(of: namespace, by: span.kept, from: from) { add(tally, at: start) }
   }
 
-  /// Adds what was counted at a time, if that is within the window.
+  /// Adds counts at a time, if it is within the window.
   mutating func add(_ tally: CallTally, at time: Timestamp) {
     let place = (time.microseconds - from.microseconds) / span.step.wholeMicroseconds
     guard time >= from, place < steps.count else { return }

@@ -5,7 +5,7 @@ internal import RedialModel
 internal import RedialStore
 internal import Synchronization
 
-/// Follows calls for those who want to see each of them: a span exporter, and a log at the level debug.
+/// Follows single calls for a span exporter, and for a log at the level debug.
 ///
 /// What it reports is already on disk. It remembers calls while their attempts are in flight, because the store does
 /// not get the call when an attempt ends. Calls that end in another way are read from the store, on its own lane.
@@ -14,13 +14,13 @@ final class CallTracer: Sendable {
   struct Event: Sendable {
     var call: CallID
     var progress: CallProgress
-    /// The attempt that has ended, without its response; nil when the call ended without one.
+    /// The attempt that has ended, without its response; nil if the call ended without one.
     var attempt: AttemptRecord?
-    /// What the call is; nil when that has to be read from the store.
+    /// The call's outline; nil if it must be read from the store.
     var subject: Subject?
   }
 
-  /// What a call is.
+  /// The outline of a call.
   struct Subject: Sendable {
     var kind: CallKind
     var outline: CallOutline
@@ -54,10 +54,10 @@ final class CallTracer: Sendable {
   private let inFlight = Mutex<[CallID: InFlight]>([:])
   private let waitingLines = Atomic(0)
 
-  /// The most events that wait to be logged; those beyond are left out.
+  /// The maximum number of events that wait to be logged; more are dropped.
   private static let maxWaitingLines = 10_000
 
-  /// - Returns: Nil when nobody wants to see single calls, so that they cost nothing.
+  /// - Returns: Nil if nobody wants to see single calls, so that they cost nothing.
   init?(exporter: SpanExporter?, sampling: TraceSampling, log: Log, reader: any CallReader) {
     guard exporter != nil || log.level <= .debug else { return nil }
     self.exporter = exporter
@@ -66,7 +66,7 @@ final class CallTracer: Sendable {
     self.reader = reader
   }
 
-  /// Notes attempts that begin.
+  /// Records attempts that begin.
   func starting(_ starts: [AttemptStart]) {
     let noted = starts.map { start in
       (start.call.id, InFlight(attempt: start.number, subject: Subject(start.call, sampling: sampling)))
@@ -92,7 +92,7 @@ final class CallTracer: Sendable {
       }
     }
     if events.isEmpty { return }
-    // A webhook is no part of its call's trace: it tells of a span that has ended.
+    // A webhook is not part of its call's trace: it reports a span that has ended.
     exporter?.add(events.filter { $0.subject.map { $0.kind == .call && $0.context.isSampled } ?? true })
     if log.level <= .debug { write(events) }
   }
@@ -117,7 +117,7 @@ final class CallTracer: Sendable {
 }
 
 extension Log {
-  /// Writes a result: an attempt that ended, and its call if that ended.
+  /// Logs a result: an attempt that ended, and its call if that ended.
   fileprivate func write(_ event: CallTracer.Event, of subject: CallTracer.Subject) {
     let names: [(StaticString, String)] =
       [("callId", event.call.description), ("traceId", subject.context.trace.description)]

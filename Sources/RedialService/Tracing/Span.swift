@@ -1,23 +1,23 @@
 internal import RedialCore
 internal import RedialModel
 
-/// A span as OpenTelemetry means it: something that took a time, within a trace.
+/// A span of OpenTelemetry: a piece of work with a start and an end, within a trace.
 struct Span: Sendable {
-  /// What kind of work it is. The numbers are the protocol's.
+  /// The kind of work. The numbers are the protocol's.
   enum Kind: Int, Sendable {
     /// Work within the service.
     case `internal` = 1
-    /// A request to somebody else.
+    /// A request to another service.
     case client = 3
   }
 
-  /// What an attribute says.
+  /// The value of an attribute.
   enum Value: Sendable, Hashable {
     case text(String)
     case number(Int)
   }
 
-  /// An attribute, by OpenTelemetry's semantic conventions or of Redial's own under `redial.`.
+  /// An attribute, by OpenTelemetry's semantic conventions or Redial's own under `redial.`.
   struct Attribute: Sendable, Hashable {
     var name: String
     var value: Value
@@ -28,23 +28,23 @@ struct Span: Sendable {
 
   var trace: TraceID
   var id: UInt64
-  /// The span that it is under; nil for the first of its trace.
+  /// The parent span; nil for the first of its trace.
   var parent: UInt64?
-  /// Whether the span that it is under is another process's.
+  /// Whether the parent span belongs to another process.
   var hasRemoteParent = false
   var name: String
   var kind: Kind
   var start: Timestamp
   var end: Timestamp
   var attributes: [Attribute] = []
-  /// What went wrong; nil when nothing did.
+  /// What went wrong; nil if nothing did.
   var error: String?
 }
 
 // MARK: Of calls
 
 extension Span {
-  /// The span of a call's round: from its acceptance, or from when somebody had it run again, to its end.
+  /// The span of a call's round: from its acceptance, or from a manual retry, to its end.
   init(of call: CallID, _ spec: CallOutline, _ progress: CallProgress, createdAt: Timestamp, _ context: TraceContext) {
     trace = context.trace
     id = TraceContext.span(of: call, roundAfter: progress.attemptsBefore)
@@ -69,14 +69,14 @@ extension Span {
     }
   }
 
-  /// Says which target, and whose it is, if anybody's in particular.
+  /// The target, and its namespace unless that is the default one.
   private mutating func addTarget(_ key: String) {
     attributes.append(Attribute("redial.target", QualifiedKey.bare(key)))
     let namespace = QualifiedKey.namespace(of: key)
     if !namespace.isDefault { attributes.append(Attribute("redial.namespace", namespace.name)) }
   }
 
-  /// The span of an attempt, which is the one that its request told the target of.
+  /// The span of an attempt, whose id the request sent to the target.
   ///
   /// Attributes are those of the semantic conventions for HTTP client spans, version 1.27 and later, where they are stable.
   ///
@@ -106,7 +106,7 @@ extension Span {
     if let status = attempt.status { attributes.append(Attribute("http.response.status_code", status)) }
     add(attempt.figures)
     addDecision(attempt.decision)
-    // Of a client's span statuses from 400 on are errors; redirects are answers.
+    // For a client's span, statuses from 400 on are errors; redirects are answers.
     if let status = attempt.status, status >= 400 {
       attributes.append(Attribute("error.type", "\(status)"))
       error = ""
@@ -126,12 +126,12 @@ extension Span {
     if figures.redirects > 0 { attributes.append(Attribute("redial.attempt.redirects", figures.redirects)) }
   }
 
-  /// What was decided, and why, of the decision as people are shown it.
+  /// The decision and its reason, as people see it.
   private mutating func addDecision(_ json: [UInt8]) {
     let members = json.withUnsafeBufferPointer { bytes in
       var members: [Attribute] = []
       var reader = JSONReader(bytes)
-      // What cannot be read is left out: a span is not worth more than that.
+      // A value that cannot be read is left out: a span does not justify more.
       try? reader.beginObject()
       while let name = try? reader.nextKey() {
         guard ["action", "after", "because"].contains(name), let text = try? reader.string() else {
@@ -146,7 +146,7 @@ extension Span {
   }
 }
 
-/// A method as spans know it: those of RFC 9110 and PATCH by name, and all others as one.
+/// A method as spans name it: those of RFC 9110 and PATCH by name, and all others as one.
 private struct HTTPSpanMethod {
   private static let known: Set<String> = [
     "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY",
@@ -170,7 +170,7 @@ struct ServerAddress: Sendable, Hashable {
   var host: String
   var port: Int
 
-  /// - Parameter url: A URL that was accepted, so that it has an origin.
+  /// - Parameter url: A URL of an accepted call, so that it has an origin.
   init(url: String) {
     let origin = (try? TargetURL(url))?.origin ?? url
     let isSecure = origin.hasPrefix("https:")

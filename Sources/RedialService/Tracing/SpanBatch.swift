@@ -1,10 +1,10 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Spans as one request of OTLP/HTTP in JSON (OpenTelemetry Protocol 1.x): identities in hexadecimal, integers and times
-/// as strings.
+/// Spans as one request of OTLP/HTTP in JSON (OpenTelemetry Protocol 1.x): ids in hexadecimal, integers and times as
+/// strings.
 enum SpanBatch {
-  /// - Parameter service: The name that the spans are shown under.
+  /// - Parameter service: The service name of the spans.
   static func json(_ spans: [Span], service: String, instance: String) -> [UInt8] {
     var writer = JSONWriter(capacity: 256 + spans.count * 1024)
     writer.beginObject()

@@ -4,12 +4,13 @@ internal import RedialModel
 internal import RedialTransport
 internal import Synchronization
 
-/// Sends spans to a collector by OTLP/HTTP in JSON: many a request, on a thread of its own, with Redial's own retry policy.
+/// Sends spans to a collector by OTLP/HTTP in JSON: many per request, on a thread of its own, with Redial's own retry
+/// policy.
 ///
-/// What waits is bounded, and what is beyond is dropped and counted, so that a collector that is slow or gone costs a
-/// bounded amount of memory, and no call waits for it.
+/// The number of waiting spans is limited; more are dropped and counted, so that a collector that is slow or gone costs
+/// a limited amount of memory, and no call waits for it.
 ///
-/// `@unchecked Sendable`: `random`, `isFailing` and `held` are touched on `queue` only, which is serial; everything else
+/// `@unchecked Sendable`: `random`, `isFailing` and `held` are used only on `queue`, which is serial; everything else
 /// is constant or locked.
 final class SpanExporter: @unchecked Sendable {
   /// Why spans were dropped.
@@ -18,13 +19,13 @@ final class SpanExporter: @unchecked Sendable {
     case full
     /// The collector refused them.
     case refused
-    /// The collector could not be reached, or did not take them, for as long as it was tried.
+    /// The collector could not be reached, or did not accept them, through all retries.
     case unreachable
     /// The service stopped first.
     case stopped
   }
 
-  /// A request that is to be made, or made again.
+  /// A request that is to be sent or retried.
   private struct Request {
     var body: [UInt8]
     var spans: Int
@@ -46,7 +47,7 @@ final class SpanExporter: @unchecked Sendable {
   /// How long a stop waits for the last spans to be sent.
   static let flushTime = Duration.seconds(2)
 
-  /// The answers that the protocol wants repeated, and failures of the network; then the spans are given up.
+  /// The answers that the protocol wants retried, and network failures; after the last retry the spans are dropped.
   static let policy = RetryPolicy(
     maxAttempts: 6, deadline: .seconds(120), backoff: .exponential(initial: .seconds(1), multiplier: 2),
     retryOn: RetryConditions(network: .always, statuses: StatusSet(statuses: [429, 502, 503, 504])), stopOn: .none,
@@ -97,7 +98,7 @@ final class SpanExporter: @unchecked Sendable {
 
   deinit { timer.cancel() }
 
-  /// Takes events, from any thread; it never waits.
+  /// Adds events, from any thread; it never waits.
   func add(_ events: [CallTracer.Event]) {
     if events.isEmpty { return }
     let isFull = inbox.withLock { inbox in
@@ -110,7 +111,7 @@ final class SpanExporter: @unchecked Sendable {
     if isFull { queue.async { self.export() } }
   }
 
-  /// Sends what waits, for no longer than ``flushTime``, and takes nothing more.
+  /// Sends the waiting spans, for no longer than ``flushTime``, and accepts no more.
   func close() {
     closing.store(true, ordering: .releasing)
     let flushed = DispatchSemaphore(value: 0)
@@ -143,7 +144,7 @@ final class SpanExporter: @unchecked Sendable {
 
   // MARK: On the queue
 
-  /// Sends what waits, until there is nothing more, or something has to wait for its next attempt.
+  /// Sends the waiting spans, until none is left or a request must wait for its next attempt.
   private func export() {
     while let request = held ?? next() {
       let isLast = closing.load(ordering: .acquiring)
@@ -236,7 +237,7 @@ final class SpanExporter: @unchecked Sendable {
 
   private var redactedURL: String { redaction.url(url) }
 
-  /// How many spans an answer says were not taken: `{"partialSuccess": {"rejectedSpans": "3"}}`.
+  /// How many spans were refused according to an answer: `{"partialSuccess": {"rejectedSpans": "3"}}`.
   static func rejected(_ answer: [UInt8]) -> Int {
     let found = answer.withUnsafeBufferPointer { bytes in
       var reader = JSONReader(bytes)

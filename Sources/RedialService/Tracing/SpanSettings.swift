@@ -1,36 +1,36 @@
 internal import RedialCore
 public import RedialModel
 
-/// Where spans go, and the bounds of their way there.
+/// Where spans are sent, and the limits for sending.
 public struct SpanSettings: Sendable {
   /// The base URL of the collector, to which `/v1/traces` is added; empty for none: nothing is traced.
   public var endpoint = ""
   /// Header fields of the requests to it.
   public var headers: [HeaderField] = []
-  /// The name of the service that its spans are shown under.
+  /// The service name of the spans.
   public var service = "redial"
-  /// The share of calls that are traced, of those whose clients sent no `traceparent`; a client that sent one decides.
+  /// The share of traced calls among those whose clients sent no `traceparent`; a client that sent one decides.
   public var share = 1.0
-  /// How long spans may wait until a request goes out.
+  /// How long spans may wait before they are sent.
   public var interval = Duration.seconds(2)
-  /// How long a request may take.
+  /// The timeout of a request.
   public var timeout = Duration.seconds(10)
-  /// Ends of attempts and calls that may wait to be exported; those beyond are dropped, and counted.
+  /// Ends of attempts and calls that may wait to be exported; more are dropped, and counted.
   public var maxWaiting = 20_000
 
   /// The defaults.
   public init() {}
 
-  /// The URL that spans are posted to; nil for none.
+  /// The URL for posting spans; nil for none.
   var url: String? {
     if endpoint.isEmpty { return nil }
     if endpoint.hasSuffix("/v1/traces") { return endpoint }
     return endpoint + (endpoint.hasSuffix("/") ? "v1/traces" : "/v1/traces")
   }
 
-  /// Reads header fields as OpenTelemetry has them in its variables: `name=value,name=value`, values percent-encoded.
+  /// Reads header fields in the form of OpenTelemetry's variables: `name=value,name=value`, values percent-encoded.
   ///
-  /// - Returns: Nil when it is no such text.
+  /// - Returns: Nil if the text is invalid.
   static func headers(_ text: String) -> [HeaderField]? {
     var headers: [HeaderField] = []
     for part in text.split(separator: ",") {

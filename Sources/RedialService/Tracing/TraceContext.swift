@@ -1,21 +1,21 @@
 internal import RedialModel
 
-/// The trace that a call's attempts belong to (W3C Trace Context, level 1): the client's, or one of the call's own.
+/// The trace of a call's attempts (W3C Trace Context, level 1): the client's, or one of the call's own.
 ///
-/// Every identity in it follows from the call, so that it is the same whichever process makes the attempt.
+/// Every id in it follows from the call, so that it is the same whichever process makes the attempt.
 struct TraceContext: Sendable, Hashable {
-  /// The trace's identity.
+  /// The trace's id.
   let trace: TraceID
-  /// The client's span, under which the call is; nil in a trace of the call's own.
+  /// The client's span, the parent of the call; nil in a trace of the call's own.
   let parent: UInt64?
-  /// Whether the trace is recorded, as far as its beginning knows: the one flag that is handed on (section 3.2.2.5).
+  /// Whether the trace is recorded, as its beginning decided: the one flag that is passed on (section 3.2.2.5).
   let isSampled: Bool
 
   static let fieldName = "traceparent"
 
   /// - Parameters:
-  ///   - given: The client's field; nil when there is none.
-  ///   - sampling: Which calls without a trace of their client's are recorded.
+  ///   - given: The client's field; nil if there is none.
+  ///   - sampling: Which calls without a client's trace are recorded.
   init(of call: CallID, given: String?, sampling: TraceSampling = .none) {
     if let parts = given.flatMap(Parts.init) {
       (trace, parent, isSampled) = (parts.trace, parts.parent, parts.isSampled)
@@ -27,7 +27,7 @@ struct TraceContext: Sendable, Hashable {
     }
   }
 
-  /// The trace of a call that is to do this.
+  /// The trace of a call with that spec.
   init(of call: CallID, _ spec: CallSpec, sampling: TraceSampling = .none) {
     self.init(of: call, given: spec.traceparent, sampling: sampling)
   }
@@ -54,12 +54,12 @@ struct TraceContext: Sendable, Hashable {
     mixed(UInt64(bitPattern: call.rawValue) ^ mixed(UInt64(attempt)))
   }
 
-  /// The span of a call's round, which begins after so many attempts.
+  /// The span of a call's round, which begins after that many attempts.
   static func span(of call: CallID, roundAfter attempts: Int) -> UInt64 {
     mixed(UInt64(bitPattern: call.rawValue) ^ mixed(~UInt64(attempts)))
   }
 
-  /// What of a field is handed on.
+  /// The parts of a field that are passed on.
   private struct Parts {
     var trace: TraceID
     var parent: UInt64
@@ -86,12 +86,12 @@ struct TraceContext: Sendable, Hashable {
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     mixed ^= mixed >> 31
-    // All zeros is no id.
+    // All zeros is not a valid id.
     return mixed == 0 ? 1 : mixed
   }
 }
 
-/// The identity of a trace.
+/// The id of a trace.
 struct TraceID: Sendable, Hashable, CustomStringConvertible {
   var high: UInt64
   var low: UInt64
@@ -106,13 +106,13 @@ struct TraceID: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// Which of the traces that begin here are recorded: a share of them, by their identities, as OpenTelemetry's
-/// `TraceIdRatioBased` does it, so that everybody who asks decides the same.
+/// Which of the traces that begin here are recorded: a share of them, by their ids, like OpenTelemetry's
+/// `TraceIdRatioBased`, so that all services decide the same.
 struct TraceSampling: Sendable, Hashable {
-  /// The least that is not taken of the lowest 63 bits of an identity.
+  /// The lowest value of the lowest 63 bits of an id that is not recorded.
   private let bound: UInt64
 
-  /// None: nobody records spans.
+  /// No trace is recorded.
   static let none = TraceSampling(share: 0)
 
   /// - Parameter share: From 0 for none to 1 for all.

@@ -2,18 +2,18 @@ internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 
-/// The header fields that an attempt carries besides its client's.
+/// The header fields that an attempt has besides its client's.
 struct AttemptHeaders: Sendable {
-  /// Signs the callbacks of calls in the default namespace; those of others are derived from it.
+  /// Signs the callbacks of calls in the default namespace; the secrets of other namespaces are derived from it.
   let secret: WebhookSecret
   let endpoints: WebhookEndpoints
   /// The sampling of traces that begin here, as sent to targets.
   var sampling = TraceSampling.none
 
-  /// All header fields of an attempt: the client's, and those that name the call and the attempt; for a
-  /// webhook those of Standard Webhooks, signed with the time of the attempt.
+  /// All header fields of an attempt: the client's, and those with the ids of the call and the attempt; for a webhook
+  /// those of Standard Webhooks, signed with the time of the attempt.
   ///
-  /// - Returns: Nil for the delivery to an endpoint that is there no longer: nothing may sign it, so it must not be sent.
+  /// - Returns: Nil for the delivery to a deleted endpoint: no secret can sign it, so it must not be sent.
   func fields(of start: AttemptStart, at now: Timestamp) -> [HeaderField]? {
     var fields = start.call.spec.headers
     fields.reserveCapacity(fields.count + 4)
@@ -36,7 +36,7 @@ struct AttemptHeaders: Sendable {
       fields.append(HeaderField("Redial-Hops", "\(start.call.spec.hops + 1)"))
     case .call:
       let id = start.call.id.description
-      // Earlier versions accepted these fields from clients, and calls of theirs may still be stored.
+      // Earlier versions accepted these fields from clients, and such calls may still be stored.
       fields.removeAll { $0.isNamed("redial-call-id") || $0.isNamed("redial-attempt") || $0.isNamed("redial-hops") }
       if !fields.contains(where: { $0.isNamed("idempotency-key") }) {
         fields.append(HeaderField("Idempotency-Key", id))
@@ -49,10 +49,10 @@ struct AttemptHeaders: Sendable {
     return fields
   }
 
-  /// A span of the attempt's own in the client's trace, or in the call's where the client gave none.
+  /// A span of the attempt's own in the client's trace, or in the call's if the client gave none.
   private func addTrace(of start: AttemptStart, to fields: inout [HeaderField]) {
     let given = fields.firstIndex { $0.isNamed("traceparent") }
-    // There is one of them or none (W3C Trace Context, section 3.2).
+    // There is at most one (W3C Trace Context, section 3.2).
     if let given, let second = fields[(given + 1)...].firstIndex(where: { $0.isNamed("traceparent") }) {
       fields[second...].removeAll { $0.isNamed("traceparent") }
     }
@@ -67,8 +67,7 @@ struct AttemptHeaders: Sendable {
 }
 
 extension AttemptResult {
-  /// The end of an attempt that was not begun, since the endpoint that it would deliver to was deleted: no fault of the
-  /// target's.
+  /// The end of an attempt that was not begun because its endpoint was deleted: the target is not at fault.
   init(endpointGone start: AttemptStart) {
     self.init(
       id: start.call.id, number: start.number, outcome: .localFault,

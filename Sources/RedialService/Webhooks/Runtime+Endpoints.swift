@@ -4,12 +4,12 @@ internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 
-/// Webhook endpoints: kept by the store, known to the engine, judged by how their deliveries come out.
+/// Webhook endpoints: stored, known to the engine, and disabled if their deliveries fail for too long.
 extension Runtime {
-  /// Nobody waits for the engine's answer.
+  /// No client waits for the engine's reply.
   private static let nobody = ReplyToken(rawValue: 0)
 
-  /// Adds an endpoint, with a secret that is shown this once.
+  /// Adds an endpoint, with a secret that is shown only this once.
   func addEndpoint(_ draft: WebhookEndpointDraft, in namespace: Namespace, _ responder: HTTPResponder) {
     keep(responder) { [self] (store: any DocumentStore) throws in
       guard !endpoints.isFull(namespace) else {
@@ -39,7 +39,7 @@ extension Runtime {
     }
   }
 
-  /// Gives an endpoint a new secret, which is shown this once.
+  /// Gives an endpoint a new secret, which is shown only this once.
   func rotateSecret(
     of id: String, in namespace: Namespace, overlap: Duration, _ responder: HTTPResponder
   ) {
@@ -53,7 +53,7 @@ extension Runtime {
     }
   }
 
-  /// Removes an endpoint. What is still on its way there is held back, and ends at its deadline.
+  /// Removes an endpoint. Its remaining deliveries are paused, and end at their deadlines.
   func removeEndpoint(_ id: String, in namespace: Namespace, _ responder: HTTPResponder) {
     keep(responder) { [self] (store: any DocumentStore) throws in
       let endpoint = try Self.require(endpoints[id, in: namespace], id)
@@ -64,7 +64,7 @@ extension Runtime {
     }
   }
 
-  /// Sends an endpoint a webhook that tells of nothing.
+  /// Sends a test webhook to an endpoint.
   func testEndpoint(_ id: String, in namespace: Namespace, _ responder: HTTPResponder) throws(Problem) {
     let endpoint = try Self.require(endpoints[id, in: namespace], id)
     guard endpoint.disabled == nil else {
@@ -106,7 +106,7 @@ extension Runtime {
 
   // MARK: How deliveries come out
 
-  /// Draws the consequences of how deliveries came out.
+  /// Acts on the results of deliveries.
   func act(on findings: [WebhookEndpoints.Finding]) {
     for finding in findings {
       switch finding {
@@ -146,7 +146,7 @@ extension Runtime {
 
   // MARK: What the engine knows
 
-  /// Has an endpoint be as it now is.
+  /// Informs the engine of an endpoint's current state.
   private func adopt(_ endpoint: WebhookEndpoint) {
     let wasDisabled = endpoints[endpoint.id]?.disabled != nil
     endpoints.set(endpoint)
@@ -156,7 +156,7 @@ extension Runtime {
     }
   }
 
-  /// - Parameter pausing: An endpoint whose deliveries are held back from now on.
+  /// - Parameter pausing: An endpoint whose deliveries are paused from now on.
   private func notifyEngine(pausing endpoint: WebhookEndpoint?) {
     post(CollectionOfOne(.subscriptions(endpoints.subscriptions)))
     if let endpoint {

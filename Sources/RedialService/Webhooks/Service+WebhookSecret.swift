@@ -1,10 +1,11 @@
 public import RedialModel
 
-/// The secrets that the callbacks of calls are signed with.
+/// The secrets that sign the callbacks of calls.
 extension Service {
-  /// The secret that the callbacks of a namespace's calls are signed with.
+  /// The secret that signs the callbacks of a namespace's calls.
   ///
-  /// - Throws: When the store, which keeps the one that it is derived from, cannot be opened, or that one is damaged.
+  /// - Throws: If the store, which keeps the secret from which it is derived, cannot be opened, or that secret is
+  ///   damaged.
   public static func webhookSecret(
     _ settings: ServiceSettings, of namespace: Namespace
   ) throws(StartError) -> String {

@@ -3,7 +3,7 @@ internal import RedialModel
 
 /// An endpoint for webhooks: its URL, its events, and the secrets that sign them.
 struct WebhookEndpoint: Sendable {
-  /// A secret, and until when it signs; nil for the one that was made last.
+  /// A secret, and the time until which it signs; nil for the latest one.
   struct Secret: Sendable {
     var id: String
     var secret: WebhookSecret
@@ -13,7 +13,7 @@ struct WebhookEndpoint: Sendable {
 
   /// Why an endpoint gets no webhooks.
   enum Disabled: String, Sendable {
-    /// Somebody wants it so.
+    /// A client disabled it.
     case byRequest
     /// Every delivery has failed for too long.
     case failing
@@ -33,12 +33,12 @@ struct WebhookEndpoint: Sendable {
   var secrets: [Secret]
   /// When, and why, it was disabled.
   var disabled: (at: Timestamp, why: Disabled)?
-  /// Since when every delivery has failed.
+  /// The time since which every delivery has failed.
   var failingSince: Timestamp?
 
-  /// Secrets that sign at a time; a further rotation drops the oldest.
+  /// The maximum number of secrets that sign at a time; a further rotation drops the oldest.
   private static let maxSecrets = 5
-  /// What the ids of endpoints begin with.
+  /// The prefix of the ids of endpoints.
   static let prefix = "whe_"
 
   init(
@@ -52,7 +52,7 @@ struct WebhookEndpoint: Sendable {
     if !draft.isEnabled { disabled = (now, .byRequest) }
   }
 
-  /// Takes over what a client says of it. An endpoint that is enabled begins without the failures that it had.
+  /// Applies a client's changes. An endpoint that is enabled starts without earlier failures.
   mutating func update(_ draft: WebhookEndpointDraft, at now: Timestamp) {
     (url, description, events, targets) = (draft.url, draft.description, draft.events, draft.targets)
     if draft.isEnabled {
@@ -63,7 +63,7 @@ struct WebhookEndpoint: Sendable {
     }
   }
 
-  /// Signs with a new secret from now on, and with those before for that much longer.
+  /// Signs with a new secret from now on, and with the earlier ones for that much longer.
   mutating func rotate(to secret: WebhookSecret, overlap: Duration, at now: Timestamp) {
     secrets.removeAll { $0.expiresAt.map { $0 <= now } ?? false }
     for index in secrets.indices {
@@ -93,7 +93,7 @@ struct WebhookEndpoint: Sendable {
 extension WebhookEndpoint {
   /// Writes it as people see it.
   ///
-  /// - Parameter secret: The one that was just made; it is shown this once.
+  /// - Parameter secret: The new secret; it is shown only this once.
   func write(to writer: inout JSONWriter, secret: WebhookSecret? = nil, now: Timestamp) {
     writer.beginObject()
     writeCommon(to: &writer)
@@ -131,7 +131,7 @@ extension WebhookEndpoint {
     writer.endArray()
   }
 
-  /// What the store keeps, the secrets among it.
+  /// Its form in the store, including the secrets.
   var document: [UInt8] {
     var writer = JSONWriter(capacity: 512)
     writer.beginObject()
@@ -157,7 +157,7 @@ extension WebhookEndpoint {
     return writer.bytes
   }
 
-  /// Reads what the store keeps; nil when it is damaged.
+  /// Reads the form in the store; nil if it is damaged.
   init?(document: [UInt8]) {
     guard let fields = try? DocumentFields(document), let id = fields.text("id"), let url = fields.text("url"),
       let createdAt = fields.time("createdAt"),

@@ -4,13 +4,13 @@ internal import RedialStore
 internal import RedialTransport
 internal import Synchronization
 
-/// The webhook endpoints, as the store has them, and how their deliveries come out.
+/// The webhook endpoints in the store, and the results of their deliveries.
 final class WebhookEndpoints: Sendable {
-  /// What follows from a delivery's end.
+  /// The consequence of a delivery's end.
   enum Finding: Sendable {
-    /// It got through, after others had not.
+    /// A delivery succeeded after others had failed.
     case recovered(String)
-    /// It failed, and the one before had not.
+    /// A delivery failed after others had succeeded.
     case failing(String)
     /// All its deliveries have failed for too long, or it has answered 410.
     case unfit(String, WebhookEndpoint.Disabled)
@@ -24,14 +24,14 @@ final class WebhookEndpoints: Sendable {
   private let disableAfter: Duration
 
   /// - Parameters:
-  ///   - limit: The most endpoints.
-  ///   - disableAfter: For how long every delivery may fail before an endpoint is disabled.
+  ///   - limit: The maximum number of endpoints.
+  ///   - disableAfter: How long every delivery may fail before an endpoint is disabled.
   init(limit: Int, disableAfter: Duration) {
     self.limit = limit
     self.disableAfter = disableAfter
   }
 
-  /// Takes over what the store has.
+  /// Takes the endpoints from the store.
   func load(from store: any DocumentStore) throws(StoreError) {
     for (id, content) in try store.documents(.webhookEndpoint) {
       guard let endpoint = WebhookEndpoint(document: content) else {
@@ -42,18 +42,18 @@ final class WebhookEndpoints: Sendable {
     }
   }
 
-  /// Whether a namespace has as many as it may.
+  /// Whether a namespace has its maximum number.
   func isFull(_ namespace: Namespace) -> Bool {
     endpoints.withLock { $0.values.count { $0.namespace == namespace } >= limit }
   }
   /// All of them, the oldest first.
   var all: [WebhookEndpoint] { endpoints.withLock { $0.values.sorted { $0.id < $1.id } } }
-  /// What the engine must know.
+  /// The endpoints in the engine's form.
   var subscriptions: [WebhookSubscription] { all.compactMap(\.subscription) }
 
   subscript(_ id: String) -> WebhookEndpoint? { endpoints.withLock { $0[id] } }
 
-  /// The endpoint of a namespace; nil for one of another, too.
+  /// An endpoint of a namespace; nil for one of another namespace.
   subscript(_ id: String, in namespace: Namespace) -> WebhookEndpoint? {
     self[id].flatMap { $0.namespace == namespace ? $0 : nil }
   }
@@ -74,17 +74,17 @@ final class WebhookEndpoints: Sendable {
       }, ordering: .relaxed)
   }
 
-  /// Whose secrets sign a webhook.
+  /// Which secrets sign a webhook.
   enum Signers: Sendable {
     /// An endpoint's own.
     case endpoint([WebhookSecret])
-    /// Nobody's any longer: the endpoint that it would go to was deleted.
+    /// None: its endpoint was deleted.
     case gone
-    /// Its namespace's: it is the callback of a call.
+    /// The namespace's: it is the callback of a call.
     case callback
   }
 
-  /// Whose secrets sign what goes to a target.
+  /// Which secrets sign a webhook to a target.
   func signers(ofTarget target: String, at now: Timestamp) -> Signers {
     guard let id = Self.endpoint(ofTarget: target) else { return .callback }
     return self[id].map { .endpoint($0.signing(at: now)) } ?? .gone
@@ -98,13 +98,13 @@ final class WebhookEndpoints: Sendable {
 
   // MARK: How deliveries come out
 
-  /// Notes that a webhook's attempt begins.
+  /// Records that a webhook's attempt begins.
   func began(_ call: UInt64, to target: String) {
     guard count.load(ordering: .relaxed) > 0, let id = Self.endpoint(ofTarget: target) else { return }
     inFlight.withLock { $0[call] = id }
   }
 
-  /// Judges the ends of attempts, those of deliveries among them.
+  /// Records the ends of attempts, if they are deliveries.
   func ended(_ results: [TransportResult], at now: Timestamp) -> [Finding] {
     guard count.load(ordering: .relaxed) > 0 else { return [] }
     let deliveries = inFlight.withLock { inFlight in
@@ -115,7 +115,7 @@ final class WebhookEndpoints: Sendable {
   }
 
   private func finding(_ result: TransportResult, of id: String, at now: Timestamp) -> Finding? {
-    // What this side cut off says nothing about the other.
+    // An attempt that this side interrupted says nothing about the endpoint.
     guard let endpoint = self[id], endpoint.disabled == nil,
       ![.interrupted, .cancelled, .localFault].contains(result.outcome)
     else { return nil }

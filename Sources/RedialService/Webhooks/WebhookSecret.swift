@@ -1,7 +1,7 @@
 internal import CCrypto
 internal import RedialModel
 
-/// The secret that webhooks are signed with, as Standard Webhooks writes it: `whsec_` and base 64.
+/// The secret that signs webhooks, in the form of Standard Webhooks: `whsec_` and base 64.
 public struct WebhookSecret: Sendable, Hashable {
   /// The secret as text.
   public let text: String
@@ -18,7 +18,7 @@ public struct WebhookSecret: Sendable, Hashable {
     self.key = key
   }
 
-  /// Makes a secret of 32 random bytes; nil when the system has none to give.
+  /// Makes a secret of 32 random bytes; nil if the system provides none.
   public static func random() -> WebhookSecret? {
     var key = [UInt8](repeating: 0, count: 32)
     guard RAND_bytes(&key, Int32(key.count)) == 1 else { return nil }
@@ -34,8 +34,8 @@ public struct WebhookSecret: Sendable, Hashable {
   }
 
   /// The secret of a namespace, which signs the callbacks of its calls: this one in the default namespace, and in any
-  /// other HMAC-SHA256 by this one of a label and the namespace's name. Who knows it knows no other's, so that a webhook
-  /// that one namespace sends to the receiver of another does not pass for one of that other's.
+  /// other the HMAC-SHA256, with this one as the key, of a label and the namespace's name. A secret reveals no other,
+  /// so that one namespace cannot forge a webhook of another.
   func derived(for namespace: Namespace) -> WebhookSecret {
     if namespace.isDefault { return self }
     return WebhookSecret(key: authentication(of: Array("redial webhook secret of namespace \(namespace.name)".utf8)))
