@@ -1,9 +1,9 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Stores attempts. One that is stored never changes, but for its response body, which is not kept for ever.
+/// Stores attempts. A stored attempt never changes, except that its response body is removed after a time.
 struct AttemptChanges {
-  /// Bytes of a response's body up to which SQLite may make a copy of it.
+  /// The maximum size of a response's body that SQLite may copy, in bytes.
   private static let mostCopied = 16 * 1024
 
   private let payloads: PayloadRule
@@ -14,7 +14,8 @@ struct AttemptChanges {
 
   /// Prepares the statements.
   ///
-  /// - Parameter payloads: Of how many attempts the response bodies are kept, and from what size on compressed.
+  /// - Parameter payloads: For how many attempts the response bodies are kept, and from which size on they are
+  ///   compressed.
   init(on connection: SQLiteConnection, payloads: PayloadRule) throws(StoreError) {
     self.payloads = payloads
     rows = try RowInsertion(
@@ -44,22 +45,22 @@ struct AttemptChanges {
     try removeAll.run()
   }
 
-  /// Erases what was kept of the responses to a call's attempts.
+  /// Erases the stored parts of the responses to a call's attempts.
   func erase(of id: CallID) throws(StoreError) {
     eraseResponses.bind(1, id.rawValue)
     try eraseResponses.run()
   }
 
-  /// Whether an earlier attempt's response body is forgotten when an attempt is stored.
+  /// Whether storing an attempt removes the response body of an earlier one.
   func forgets(_ attempt: AttemptRecord) -> Bool { attempt.number > payloads.keptResponses }
 
-  /// Whether the storing of an attempt changes no other, and needs little memory, so that it may be stored with others at the
+  /// Whether storing an attempt changes no other, and needs little memory, so that it may be stored with others at the
   /// end of a transaction.
   func canWait(_ attempt: AttemptRecord) -> Bool {
     !forgets(attempt) && (attempt.response?.body.count ?? 0) <= Self.mostCopied
   }
 
-  /// Stores attempts, as ``insert(_:of:)`` does each: all of them such that can wait.
+  /// Stores attempts, as ``insert(_:of:)`` does each: all of them may wait.
   func insert(_ attempts: [(id: CallID, attempt: AttemptRecord)]) throws(StoreError) {
     try rows.insert(attempts) { new, statement in
       let body = bind(new.attempt, of: new.id, to: statement)
@@ -70,8 +71,8 @@ struct AttemptChanges {
     }
   }
 
-  /// Stores an attempt of a call, and forgets the response body of one so long ago that it is not kept any more; it is
-  /// an error when the call has one of that number.
+  /// Stores an attempt of a call, and removes the response body of the attempt that is now too old for it. It is an
+  /// error if the call has an attempt with that number.
   func insert(_ attempt: AttemptRecord, of id: CallID) throws(StoreError) {
     if forgets(attempt) {
       forgetBody.bind(1, id.rawValue)
@@ -97,7 +98,7 @@ struct AttemptChanges {
     }
   }
 
-  /// Binds the columns that are not blobs, and returns the response's body as it is to be stored.
+  /// Binds the columns that are not blobs, and returns the response's body in its stored form.
   private func bind(_ attempt: AttemptRecord, of id: CallID, to statement: SQLiteStatement) -> [UInt8] {
     statement.bind(1, id.rawValue)
     statement.bind(2, Int64(attempt.number))

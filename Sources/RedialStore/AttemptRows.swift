@@ -3,21 +3,21 @@ internal import RedialModel
 
 /// Reads attempts.
 struct AttemptRows {
-  /// Whose responses are read.
+  /// Which responses are read.
   enum Responses: Int64, Sendable {
-    /// Nobody's.
+    /// None.
     case none = 0
     /// The last attempt's.
     case last = 1
     /// Every attempt's.
     case all = 2
-    /// Every attempt's, without its body.
+    /// Every attempt's, without the body.
     case heads = 3
   }
 
   private let select: SQLiteStatement
 
-  /// Prepares the query. A response that is not asked for is not read from disk: CASE evaluates only what it picks.
+  /// Prepares the query. A response that is not requested is not read from disk: CASE evaluates only the chosen branch.
   init(on connection: SQLiteConnection) throws(StoreError) {
     let shown = "?2 >= 2 OR (?2 = 1 AND number = (SELECT max(number) FROM attempts WHERE call_id = ?1))"
     let wanted = "?2 <> 3 AND (\(shown))"
@@ -31,7 +31,7 @@ struct AttemptRows {
       """)
   }
 
-  /// The attempts of a call, the newest last, or what of them cannot be understood.
+  /// The attempts of a call, the newest last, or the reason why they cannot be read.
   func attempts(
     of id: CallID, responses: Responses
   ) throws(StoreError) -> Result<[AttemptRecord], DamagedCall> {
@@ -50,7 +50,7 @@ struct AttemptRows {
     return .success(attempts.compactMap { $0 })
   }
 
-  /// Why an attempt cannot be understood, as a clause.
+  /// Why an attempt cannot be read, as a clause.
   private struct Damage: Error {
     let reason: String
   }

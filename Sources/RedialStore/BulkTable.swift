@@ -1,7 +1,7 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Bulk operations, and how far each is.
+/// Bulk operations and their progress.
 struct BulkTable {
   private let upsert: SQLiteStatement
   private let removeOne: SQLiteStatement
@@ -27,7 +27,7 @@ struct BulkTable {
       """)
   }
 
-  /// Stores an operation as it is now.
+  /// Stores an operation in its current state.
   func set(_ operation: BulkOperation) throws(StoreError) {
     upsert.bind(1, operation.id.rawValue)
     upsert.bind(3, operation.createdAt.microseconds)
@@ -44,15 +44,15 @@ struct BulkTable {
     }
   }
 
-  /// Removes an operation, if there is one.
+  /// Removes an operation, if it exists.
   func remove(_ id: BulkOperationID) throws(StoreError) {
     removeOne.bind(1, id.rawValue)
     try removeOne.run()
   }
 
-  /// Every operation, the oldest first.
+  /// All operations, the oldest first.
   ///
-  /// - Throws: `corrupt` when one cannot be read.
+  /// - Throws: `corrupt` if one cannot be read.
   func all() throws(StoreError) -> [BulkOperation] {
     try select.rows { row throws(StoreError) in
       let id = BulkOperationID(rawValue: row.integer(0))

@@ -54,8 +54,8 @@ struct CallChanges {
         failure = ?9, previous_wait = ?10, total_wait = ?11
       """
     let update = "UPDATE calls SET state = ?1, finished_at = ?8, \(others) WHERE id = ?12"
-    // Of the columns that it sets, only the time and the reason to wait are in indexes, and in none that contain
-    // calls in memory.
+    // Of the columns that it sets, only the due time and the wait reason are in indexes, and in none that contain calls
+    // in memory.
     updateInMemory = try connection.prepare(
       "update a call in memory",
       "UPDATE calls SET \(others) WHERE id = ?12 AND state = \(StateColumns.inMemory) AND finished_at IS NULL")

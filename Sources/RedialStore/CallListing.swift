@@ -1,9 +1,10 @@
 internal import RedialModel
 
-/// Finds the calls of a list, newest first, at a cost of the rows answered, or looked at, and not of those stored.
+/// Finds the calls of a list, newest first. The cost depends on the rows that are returned or examined, not on those
+/// stored.
 ///
-/// A label's calls are a range of an index. Otherwise each state is a range of one that is ordered by age; the ranges
-/// are merged by SQLite, which reads of each no more than it needs (`MERGE (UNION ALL)` in the query plan).
+/// A label's calls are a range of an index. Otherwise each state is a range of an index ordered by age; SQLite merges
+/// the ranges and reads no more of each than it needs (`MERGE (UNION ALL)` in the query plan).
 final class CallListing {
   private enum Shape: Hashable {
     case states(Set<CallState>, hasTarget: Bool)
@@ -11,22 +12,22 @@ final class CallListing {
     case idempotencyKey
   }
 
-  /// Candidates that are read at a time when not all of them may fit.
+  /// Candidates that are read at a time if not all of them may match.
   private static let chunk = 250
 
   private let connection: SQLiteConnection
   private let matches: CallMatching
   private var prepared: [Shape: SQLiteStatement] = [:]
 
-  /// A listing on a connection; each kind of query is prepared when it is first asked for.
+  /// A listing on a connection; each kind of query is prepared when it is first used.
   ///
-  /// - Parameter redaction: What is not shown of URLs, and so is not found in them.
+  /// - Parameter redaction: Hides parts of URLs, which are then not found by a search either.
   init(on connection: SQLiteConnection, redaction: Redaction) throws(StoreError) {
     self.connection = connection
     matches = try CallMatching(on: connection, redaction: redaction)
   }
 
-  /// The identities of the calls that a query asks for.
+  /// The ids of the calls that a query selects.
   ///
   /// - Parameter namespace: The number of the query's namespace.
   func ids(_ query: CallQuery, namespace: Int64, targetID: Int64?) throws(StoreError) -> CallPage<CallID> {
@@ -37,7 +38,7 @@ final class CallListing {
     var left = isIndexed ? Int.max : max(1, query.scanLimit)
     let search = query.filter.urlPart.map { TextSearch($0) }
     while true {
-      // One more than is wanted tells whether there is another page.
+      // One row more than requested shows whether there is another page.
       let limit = isIndexed ? query.limit + 1 : min(Self.chunk, left)
       let candidates = try candidates(
         query.filter, before: before, namespace: namespace, targetID: targetID, limit: limit)
@@ -99,7 +100,7 @@ final class CallListing {
         + "AND ?1 >= 0 ORDER BY call_id DESC LIMIT ?3"
     }
     guard case .states(let wanted, let hasTarget) = shape else {
-      // Only calls of clients have labels, so the kind needs no condition; its parameter only fills a place.
+      // Only calls of clients have labels, so the kind needs no condition; its parameter is only a placeholder.
       return "SELECT call_id FROM labels WHERE name = ?5 AND value = ?6 AND call_id < ?2 AND call_id >= ?4 "
         + "AND ?1 >= 0 ORDER BY call_id DESC LIMIT ?3"
     }
@@ -107,7 +108,7 @@ final class CallListing {
     let ranges = states.map { state in
       let range = "SELECT id FROM calls WHERE kind = ?1 AND \(StateColumns.condition(state)) AND id < ?2 AND id >= ?4"
       let isInMemory = state == .held || state == .running
-      // A target is of one namespace, whose parameter only has its place then.
+      // A target belongs to one namespace, so that parameter is only a placeholder.
       if hasTarget, !isInMemory { return range + " AND target_id = ?5 AND \(Conditions.notInMemory) AND ?6 >= 0" }
       return range + " AND namespace = ?6" + (hasTarget ? " AND target_id = ?5" : "")
     }

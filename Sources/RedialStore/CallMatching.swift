@@ -1,7 +1,7 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Judges one call at a time by the conditions of a filter that no index tells.
+/// Checks one call at a time against the conditions of a filter that no index covers.
 struct CallMatching {
   private let redaction: Redaction
   private let matches: SQLiteStatement
@@ -10,8 +10,8 @@ struct CallMatching {
 
   /// Prepares the queries.
   ///
-  /// - Parameter redaction: What is not shown of URLs. It is not found either: who may not see a secret must not be able
-  ///   to guess it letter by letter.
+  /// - Parameter redaction: Hides parts of URLs. Hidden parts are not found either: a client that may not see a secret
+  ///   must not be able to guess it letter by letter.
   init(on connection: SQLiteConnection, redaction: Redaction) throws(StoreError) {
     self.redaction = redaction
     spec = try connection.prepare("judge a call's URL", "SELECT spec FROM requests WHERE id = ?1")
@@ -29,17 +29,17 @@ struct CallMatching {
       "judge a call's labels", "SELECT 1 FROM labels WHERE name = ?1 AND value = ?2 AND call_id = ?3")
   }
 
-  /// Whether a call fits, and the work that it took to find out.
+  /// Whether a call matches, and the work that it took to find out.
   struct Verdict {
     var fits: Bool
     /// In calls, as ``CallQuery/scanLimit`` counts them.
     var work = 1
   }
 
-  /// Bytes of a URL that are searched for the price of one call. Usual URLs are shorter.
+  /// Bytes of a URL that are searched at the cost of one call. Usual URLs are shorter.
   static let urlBytesPerCall = 256
 
-  /// Judges a call by a filter, in all but when it was accepted.
+  /// Checks a call against a filter, except for its time of acceptance.
   ///
   /// - Parameter search: The search for the filter's part of the URL; nil if it has none.
   func callAsFunction(
@@ -51,7 +51,7 @@ struct CallMatching {
       hasLabel.bind(3, id.rawValue)
       guard try hasLabel.first({ row throws(StoreError) in row.integer(0) }) != nil else { return Verdict(fits: false) }
     }
-    // One bit for each stored state that is wanted.
+    // One bit for each selected state.
     let wanted = StoredState.allCases.filter { filter.states.isEmpty || filter.states.contains($0.visible) }
     matches.bind(1, id.rawValue)
     matches.bind(2, Int64(filter.kind.rawValue))

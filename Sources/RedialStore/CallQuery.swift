@@ -2,17 +2,17 @@ public import RedialModel
 
 /// Which calls to list.
 public struct CallQuery: Sendable {
-  /// Those that are meant.
+  /// The calls that match.
   public var filter: CallFilter
   /// Only those accepted before this one.
   public var before: CallID?
-  /// The most that are answered.
+  /// The maximum number of calls in a page.
   public var limit: Int
-  /// How much may be examined for a page, in calls; a page may be short for that. A call whose URL has to be searched
-  /// counts once more for each 256 bytes of it, so that long URLs do not make a page slow.
+  /// How much may be examined for a page, in calls; a page may be short because of it. A call whose URL must be
+  /// searched counts once more for each 256 bytes of it, so that long URLs do not make a page slow.
   public var scanLimit: Int
 
-  /// The most calls that are looked at for one page unless somebody says otherwise.
+  /// The default of ``scanLimit``.
   public static let defaultScanLimit = 5000
 
   /// Creates a query.
@@ -33,9 +33,9 @@ public struct CallQuery: Sendable {
 
 /// A page of a list.
 public struct CallPage<Element: Sendable>: Sendable {
-  /// What is on it, newest first.
+  /// Its calls, newest first.
   public var calls: [Element]
-  /// Before which call the list goes on; nil at its end.
+  /// The call before which the next page begins; nil at the end of the list.
   public var next: CallID?
 
   /// Creates a page.

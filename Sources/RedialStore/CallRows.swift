@@ -3,22 +3,22 @@ internal import RedialModel
 
 /// Reads calls from `calls` and `requests`.
 struct CallRows {
-  /// A call as it was found.
+  /// The result of reading a call.
   enum Found {
-    /// As it was stored.
+    /// The call as it was stored.
     case intact(CallRecord)
-    /// Something of it cannot be understood.
+    /// A part of it cannot be read.
     case damaged(DamagedCall)
   }
 
   private let select: SQLiteStatement
   private let exists: SQLiteStatement
 
-  /// Prepares the query. Without bodies, the pages that hold them are not read; nor are those of a body of a client's call
-  /// that is larger than so many bytes.
+  /// Prepares the query. Without bodies, their pages are not read; nor are those of a body of a client's call that is
+  /// larger than this limit.
   init(on connection: SQLiteConnection, bodies: Bool, largest: Int = .max) throws(StoreError) {
     let isLarge = "c.kind = \(CallKind.call.rawValue) AND coalesce(r.body_size, length(r.body)) > \(largest)"
-    // Whether a body is to be had decides what is read of it: nothing of one that is not named here.
+    // The query reads only the columns that it names, so without the body it reads nothing of it.
     let body = !bodies ? "NULL" : largest == .max ? "r.body" : "CASE WHEN \(isLarge) THEN NULL ELSE r.body END"
     let left =
       !bodies || largest == .max ? "NULL" : "CASE WHEN \(isLarge) THEN coalesce(r.body_size, length(r.body)) END"
@@ -33,15 +33,15 @@ struct CallRows {
       """)
   }
 
-  /// Whether there is a call of that identity.
+  /// Whether there is a call with that id.
   func contains(_ id: CallID) throws(StoreError) -> Bool {
     exists.bind(1, id.rawValue)
     return try exists.first { row throws(StoreError) in row.integer(0) } != nil
   }
 
-  /// The call of that identity, or nil.
+  /// The call with that id, or nil.
   ///
-  /// - Parameter namespace: The number of the only namespace that it may be of; nil for any.
+  /// - Parameter namespace: The number of the namespace that it must belong to; nil for any.
   func call(_ id: CallID, namespace: Int64? = nil) throws(StoreError) -> Found? {
     select.bind(1, id.rawValue)
     select.bind(2, namespace)
@@ -92,14 +92,14 @@ struct CallRows {
   }
 }
 
-/// A stored call that cannot be understood.
+/// A stored call that cannot be read.
 struct DamagedCall: Error {
-  /// Which.
+  /// The call's id.
   let id: CallID
-  /// What of it, as a clause.
+  /// What cannot be read, as a clause.
   let reason: String
 
-  /// The message for the person who asks for this call.
+  /// The message for the client that requests this call.
   var error: StoreError {
     StoreError(
       kind: .corrupt,

@@ -96,7 +96,7 @@ public protocol CallReader: Sendable {
   /// The size of the store, and the number of finished calls in it. The cost does not depend on that number.
   func usage() throws(StoreError) -> StoreUsage
 
-  /// How the calls of a namespace ended and their attempts went, by step, from a time on; empty steps are left out.
+  /// The results of a namespace's calls and attempts, by step, from a time on; empty steps are left out.
   func statistics(
     of namespace: Namespace, by step: StatisticsStep, from time: Timestamp
   ) throws(StoreError) -> [(start: Timestamp, tally: CallTally)]

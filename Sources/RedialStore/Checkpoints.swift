@@ -1,24 +1,26 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Moves committed pages from the write-ahead log into the file, beside the writer and not in its way.
+/// Moves committed pages from the write-ahead log into the file, in parallel to the writer.
 ///
-/// A commit that does it itself takes as long as the log is: some milliseconds, at times many more, in which every
-/// accept waits. So a second connection moves the pages, and syncs the file, on a thread of its own, while the writer
-/// goes on appending. What was appended meanwhile is little; the writer moves it at its next commit, after which the log
+/// A commit that does this itself takes longer the longer the log is: some milliseconds, at times many more, in which
+/// every accept waits. So a second connection moves the pages, and syncs the file, on its own thread, while the writer
+/// continues to append. Few pages are appended meanwhile; the writer moves them at its next commit, after which the log
 /// starts again from its beginning.
 final class Checkpoints {
-  /// Pages in the log at which they are moved: 16 MiB. Many enough that a hot page is moved once for many commits.
+  /// The number of pages in the log at which they are moved: 16 MiB. This is large enough that a page that changes
+  /// often is moved once for many commits.
   static let dueAfter = 4000
-  /// What the writer may move itself, in pages. When more was appended meanwhile, another round comes first.
+  /// The maximum number of pages that the writer moves itself. If more were appended meanwhile, another round comes
+  /// first.
   static let shortRest = 1000
-  /// Rounds after which the writer moves the rest however much it is, so that the log stays bounded.
+  /// Rounds after which the writer moves the rest, whatever its size, so that the log stays limited.
   static let maximumRounds = 4
 
-  /// The same for one store: where room is set aside, the log must find room in the file with no more than that, and it may
-  /// have grown to three times what makes it due.
+  /// The same for one store: with a reserve, the log must fit into the file with no more space than that, and it may
+  /// have grown to three times the size at which it is due.
   let dueAfter: Int
-  /// The share of the reserve that the log may take before it is due.
+  /// The share of the reserve that the log may use before it is due.
   private static let reserveShare = 4
   private static let minimumDue = 100
   private static let pageBytes = 4096
@@ -26,9 +28,9 @@ final class Checkpoints {
   private enum Phase {
     /// The log is short. Leads to `moving`.
     case idle
-    /// The other connection is at work. Leads to `moved`, or to `failed`.
+    /// The other connection is moving pages. Leads to `moved`, or to `failed`.
     case moving(round: Int)
-    /// It is done: this many pages of the log are in the file. Leads to `idle`, to `moving` again, or to `failed`.
+    /// It has ended: this many pages of the log are in the file. Leads to `idle`, to `moving` again, or to `failed`.
     case moved(pages: Int, round: Int)
     /// The disk refused a write. Leads to `moving`.
     case failed(StoreError)
@@ -38,25 +40,25 @@ final class Checkpoints {
   private let other: CheckpointConnection
   private let syncs: SyncWatch
   private let phase = PhaseBox()
-  /// Pages in the log when it was last moved as a whole; a reader may have kept it from starting again.
+  /// Pages in the log when all of it was last moved; a reader may have prevented it from starting again.
   private var movedPages = 0
   /// Why a checkpoint failed, until one has moved the whole log and synced the file.
   private var failure: StoreError?
-  /// Called on the writer's lane when a checkpoint fails and the one before did not. Called with nil once the whole log is
-  /// moved and the file is synced: a part that could be moved, which SQLite does not sync, proves nothing.
+  /// Called on the writer's lane when a checkpoint fails and the one before did not. Called with nil once the whole log
+  /// is moved and the file is synced: moving only a part of it, which SQLite does not sync, proves nothing.
   var onFailure: ((StoreError?) -> Void)?
 
-  /// Called on the writer's lane when there is no room to move pages to.
+  /// Called on the writer's lane when there is no space to move pages to.
   var onFull: (() -> Void)?
 
-  /// The phase, which both threads look at.
+  /// The phase, which both threads read.
   private final class PhaseBox: Sendable {
     let value = Mutex(Phase.idle)
   }
 
-  /// Takes the checkpoints of a writer's connection over from SQLite.
+  /// Takes over the checkpoints of a writer's connection from SQLite.
   ///
-  /// - Parameter reserveBytes: The room that is set aside on the disk; 0 for none.
+  /// - Parameter reserveBytes: The size of the reserve on the disk; 0 for none.
   init(of connection: SQLiteConnection, syncs: SyncWatch, reserveBytes: Int = 0) throws(StoreError) {
     let share = reserveBytes / Self.reserveShare / Self.pageBytes
     dueAfter = reserveBytes == 0 ? Self.dueAfter : min(Self.dueAfter, max(Self.minimumDue, share))
@@ -77,9 +79,9 @@ final class Checkpoints {
     advance()
   }
 
-  /// Moves what there is, however little, as after space was given back: the file is only then smaller.
+  /// Moves all pages, however few, for example after space was freed: only then does the file become smaller.
   ///
-  /// - Parameter cuttingLog: Also cuts the log to nothing, if nobody reads.
+  /// - Parameter cuttingLog: Also truncates the log to nothing, if no connection reads.
   func moveAll(cuttingLog: Bool = false) {
     guard syncs.failure == nil else { return }
     switch phase.value.withLock({ $0 }) {
@@ -88,8 +90,8 @@ final class Checkpoints {
     }
   }
 
-  /// Moves pages on the writer's own connection. That a write of it fails is no failure of a commit, which is on disk: the
-  /// log stays, and is moved another time.
+  /// Moves pages on the writer's own connection. A failed write is no failure of the commit, which is on disk: the log
+  /// stays, and is moved later.
   private func moveRest(cuttingLog: Bool = false) {
     do throws(StoreError) {
       let moved = try cuttingLog ? connection.checkpointAndCut() : connection.checkpoint()
@@ -110,13 +112,13 @@ final class Checkpoints {
     if failure?.kind == .full { onFull?() }
   }
 
-  /// Waits until the other connection has moved what it was asked to.
+  /// Waits until the other connection has moved the requested pages.
   func settle() {
     other.settle()
   }
 
-  /// Waits for the other connection, and closes it. The writer's must be open until then. After an fsync that failed the log
-  /// stays as it is: it has what the file may lack.
+  /// Waits for the other connection, and closes it. The writer's must be open until then. After a failed fsync the log
+  /// stays as it is: it contains pages that the file may lack.
   func close() {
     other.close(keepingLog: syncs.failure != nil)
     if syncs.failure != nil { connection.keepLogOnClose() }
@@ -143,7 +145,7 @@ final class Checkpoints {
       phase.value.withLock {
         switch result {
         case .success(let moved?): $0 = .moved(pages: moved.pages, round: round)
-        // Somebody else is at it.
+        // Another connection makes a checkpoint.
         case .success(nil): $0 = .idle
         case .failure(let error): $0 = .failed(error)
         }
@@ -152,9 +154,9 @@ final class Checkpoints {
   }
 }
 
-/// The second connection, and the thread that it is used on.
+/// The second connection, and its thread.
 ///
-/// Sendable without the compiler's proof: after `init` the connection is touched on `queue` only, which is serial.
+/// Sendable without the compiler's proof: after `init` the connection is used only on `queue`, which is serial.
 private final class CheckpointConnection: @unchecked Sendable {
   private let connection: SQLiteConnection
   private let queue = DispatchQueue(label: "redial.checkpoint", qos: .utility)
@@ -165,7 +167,8 @@ private final class CheckpointConnection: @unchecked Sendable {
     try connection.execute("set up the connection", "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;")
   }
 
-  /// Moves what the log holds now; answers, on another thread, how far it came, or nil when somebody else is at it.
+  /// Moves the current pages of the log; calls back on another thread with how many are in the file, or nil if another
+  /// connection makes a checkpoint.
   func checkpoint(_ done: @escaping @Sendable (Result<SQLiteConnection.Moved?, StoreError>) -> Void) {
     queue.async {
       do throws(StoreError) {
@@ -176,7 +179,7 @@ private final class CheckpointConnection: @unchecked Sendable {
     }
   }
 
-  /// Waits until it has answered whatever was asked.
+  /// Waits until it has finished all requests.
   func settle() {
     queue.sync {}
   }

@@ -1,8 +1,8 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Finds the calls to be claimed, and counts what a store holds. Each is answered from an index whose size is
-/// that of the work to do, not of the history.
+/// Finds the calls to claim, and counts the calls of a store. Each query uses an index whose size depends on the work
+/// to do, not on the history.
 struct ClaimQueries {
   /// The calls that are due.
   let due: DueCalls
@@ -30,7 +30,7 @@ struct ClaimQueries {
     newest = try connection.prepare("find the newest call", "SELECT max(id) FROM calls")
   }
 
-  /// Calls in the queue of a target, the most urgent first, and the oldest of those.
+  /// Calls in the queue of a target, the most urgent first, then the oldest.
   func queued(targetID: Int64, limit: Int) throws(StoreError) -> [CallID] {
     queued.bind(1, targetID)
     queued.bind(2, Int64(limit))
@@ -47,7 +47,7 @@ struct ClaimQueries {
     try queueCounts.rows { row throws(StoreError) in (row.text(0), Int(row.integer(1))) }
   }
 
-  /// The highest identity in the store; 0 for an empty one.
+  /// The highest id in the store; 0 for an empty one.
   func lastID() throws(StoreError) -> CallID {
     CallID(rawValue: try newest.first { row throws(StoreError) in row.integer(0) } ?? 0)
   }

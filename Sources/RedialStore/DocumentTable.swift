@@ -1,16 +1,16 @@
-/// Small things of the service's own that are read whole when it starts: each a document under an id.
+/// Small data of the service that it reads completely at its start: each a document with an id.
 public protocol DocumentStore: AnyObject {
   /// All documents of a kind, by id.
   func documents(_ kind: DocumentKind) throws(StoreError) -> [(id: String, content: [UInt8])]
 
-  /// Stores a document, in the place of the one of that id; on disk when it returns.
+  /// Stores a document in place of the one with that id; it is on disk on return.
   func putDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError)
 
-  /// Removes a document, if there is one.
+  /// Removes a document, if it exists.
   func removeDocument(_ kind: DocumentKind, id: String) throws(StoreError)
 }
 
-/// What a document is. The names are the store's.
+/// The kind of a document. The names are the store's.
 public enum DocumentKind: String, Sendable, CaseIterable {
   /// Webhook endpoints.
   case webhookEndpoint
@@ -65,12 +65,12 @@ extension SQLiteStore: DocumentStore {
     try documentTable.all(kind)
   }
 
-  /// Stores a document, in the place of the one of that id.
+  /// Stores a document in place of the one with that id.
   public func putDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError) {
     try transaction { () throws(StoreError) in try documentTable.put(kind, id, content) }
   }
 
-  /// Removes a document, if there is one.
+  /// Removes a document, if it exists.
   public func removeDocument(_ kind: DocumentKind, id: String) throws(StoreError) {
     try transaction { () throws(StoreError) in try documentTable.remove(kind, id) }
   }

@@ -1,18 +1,18 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Finds the calls that are due, in turn between namespaces: a crowd of calls that one has due at one moment would keep
-/// another's in the store until all of it was claimed, were the earliest always first.
+/// Finds the calls that are due, alternating between namespaces. If the earliest were always first, many calls of one
+/// namespace that are due at one moment would delay those of all others until all of them were claimed.
 ///
-/// Each namespace is looked into by an index that begins with it, so that a claim costs a search for each namespace that
-/// has ever had a call, and what it takes.
+/// For each namespace it searches an index that begins with the namespace, so that a claim costs one search for each
+/// namespace that has ever had a call, plus the claimed calls.
 struct DueCalls {
   private let earliest: SQLiteStatement
   private let due: SQLiteStatement
 
   /// Prepares the queries.
   ///
-  /// - Parameter condition: What else has to be true of a call, with the parameter `?4`; nil for nothing.
+  /// - Parameter condition: A further condition of a call, with the parameter `?4`; nil for none.
   init(on connection: SQLiteConnection, condition: String? = nil) throws(StoreError) {
     let other = condition.map { " AND \($0)" } ?? ""
     earliest = try connection.prepare(
@@ -29,13 +29,13 @@ struct DueCalls {
       """)
   }
 
-  /// Calls in nobody's memory that are due: of each namespace as many as of any other, as far as it has so many, and of
-  /// one the earliest first.
+  /// Due calls in no engine's memory: an equal number from each namespace, as far as it has so many, and the earliest
+  /// first within it.
   ///
-  /// - Returns: No more than `limit`, and maybe fewer although there are more; none when there are none.
+  /// - Returns: At most `limit`, and maybe fewer although there are more; none only if there are none.
   func due(by time: Timestamp, limit: Int, of session: Int64? = nil) throws(StoreError) -> [CallID] {
     var waiting = try heads(of: session).filter { $0.due <= time }
-    // With more of them than are taken, whoever has waited longest is first.
+    // If there are more than are taken, those that have waited longest are first.
     if waiting.count > 1 { waiting.sort { $0.due < $1.due } }
     let share = max(1, limit / max(1, waiting.count))
     var calls: [CallID] = []
@@ -49,12 +49,12 @@ struct DueCalls {
     return calls
   }
 
-  /// When the first call in nobody's memory is due.
+  /// When the first call in no engine's memory is due.
   func next(of session: Int64? = nil) throws(StoreError) -> Timestamp? {
     try heads(of: session).map(\.due).min()
   }
 
-  /// When the first call of each namespace that has one is due.
+  /// When the first call of each namespace that has any is due.
   private func heads(of session: Int64?) throws(StoreError) -> [(namespace: Int64, due: Timestamp)] {
     if let session { earliest.bind(4, session) }
     let all = try earliest.rows { row throws(StoreError) in

@@ -13,7 +13,7 @@ struct FinishedCalls {
     )
   }
 
-  /// The calls that ended by a time, and when they did, earliest first.
+  /// The calls that ended by a time, with the time of their end, earliest first.
   func ended(by time: Timestamp, limit: Int) throws(StoreError) -> [(id: CallID, end: Timestamp)] {
     oldest.bind(1, time.microseconds)
     oldest.bind(2, Int64(limit))
@@ -23,7 +23,7 @@ struct FinishedCalls {
   }
 }
 
-/// What a file takes, and how many finished calls it holds. Each is one row, or a few, whatever the file holds.
+/// The size of a file, and the number of finished calls in it. Each is one row, or a few, whatever the file contains.
 struct UsageQueries {
   private let pageCount: SQLiteStatement
   private let freePages: SQLiteStatement
@@ -39,18 +39,18 @@ struct UsageQueries {
       try connection.value("measure the store", "PRAGMA page_size") { $0.integer(0) } ?? 4096)
   }
 
-  /// Pages that nothing is in.
+  /// Free pages.
   func free() throws(StoreError) -> Int {
     Int(try freePages.first { row throws(StoreError) in row.integer(0) } ?? 0)
   }
 
-  /// Bytes that something is in.
+  /// Bytes in use.
   func usedBytes() throws(StoreError) -> Int {
     let pages = Int(try pageCount.first { row throws(StoreError) in row.integer(0) } ?? 0)
     return (pages - (try free())) * pageBytes
   }
 
-  /// Everything at once.
+  /// All figures at once.
   func usage() throws(StoreError) -> StoreUsage {
     let finished = try counts.rows { row throws(StoreError) -> FinishedCount? in
       guard let kind = row.code(0, as: CallKind.self), let state = row.code(1, as: StoredState.self) else { return nil }

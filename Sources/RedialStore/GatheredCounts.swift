@@ -1,7 +1,7 @@
-/// Counts that a table keeps by two numbers: what a transaction changes of them is gathered, and written at its end.
+/// Counts in a table whose key is two numbers: a transaction collects its changes, and writes them at its end.
 ///
-/// Triggers did it before, one for each row: they were a third of all that SQLite had to do for a call. Who changes what is
-/// counted says so here instead, and `redial doctor` compares the counts with the calls.
+/// Triggers, one per row, did it before: they were a third of SQLite's work for a call. Code that changes counted rows
+/// now calls this type, and `redial doctor` compares the counts with the calls.
 final class GatheredCounts {
   private struct Key: Equatable {
     var first: Int64
@@ -15,9 +15,9 @@ final class GatheredCounts {
   /// Prepares the statement.
   ///
   /// - Parameters:
-  ///   - table: Has a column `count` besides the two that are its key.
-  ///   - first: The one of these.
-  ///   - second: The other.
+  ///   - table: Has a column `count` besides the two columns of its key.
+  ///   - first: The first column of the key.
+  ///   - second: The second column of the key.
   init(
     on connection: SQLiteConnection, _ purpose: StaticString, in table: String, by first: String, _ second: String
   ) throws(StoreError) {
@@ -29,7 +29,7 @@ final class GatheredCounts {
       """)
   }
 
-  /// Notes that so many more are to be counted.
+  /// Records that a count changes by that much.
   func note(_ first: Int64, _ second: Int64, _ change: Int64) {
     let key = Key(first: first, second: second)
     if let index = changes.firstIndex(where: { $0.key == key }) {
@@ -39,7 +39,7 @@ final class GatheredCounts {
     }
   }
 
-  /// Writes what has been noted, at the end of the transaction.
+  /// Writes the recorded changes, at the end of the transaction.
   func write() throws(StoreError) {
     for (key, count) in changes where count != 0 {
       add.bind(1, key.first)
@@ -50,7 +50,7 @@ final class GatheredCounts {
     changes.removeAll(keepingCapacity: true)
   }
 
-  /// Forgets what has been noted: the transaction is rolled back.
+  /// Drops the recorded changes: the transaction is rolled back.
   func forget() {
     changes.removeAll(keepingCapacity: true)
   }

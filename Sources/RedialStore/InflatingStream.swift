@@ -1,19 +1,19 @@
 internal import CZlib
 
-/// Takes bytes out of the zlib format as they come.
+/// Inflates bytes of the zlib format as they arrive.
 final class InflatingStream {
-  /// Zlib keeps a pointer to it, so that it must not move.
+  /// Zlib keeps a pointer to it, so it must not move.
   private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
-  /// What was fed, and how much of it zlib has taken.
+  /// The input, and how much of it zlib has read.
   private var input: [UInt8] = []
   private var taken = 0
-  /// Whether the end of the format was reached, and its check sum was right.
+  /// Whether the end of the format was reached, and its checksum was right.
   private(set) var hasEnded = false
 
   /// The window of the zlib format (RFC 1950).
   private static let windowBits: Int32 = 15
 
-  /// - Throws: `damaged` when there is no memory for it, which is about 40 KiB.
+  /// - Throws: `damaged` if there is no memory for it, which is about 40 KiB.
   init() throws(StoredBodyError) {
     stream.initialize(to: z_stream())
     guard redial_inflate_init(stream, Self.windowBits) == Z_OK else {
@@ -27,16 +27,16 @@ final class InflatingStream {
     stream.deallocate()
   }
 
-  /// Whether everything that was fed has been taken.
+  /// Whether all input has been read.
   var needsMore: Bool { taken == input.count && !hasEnded }
 
-  /// Takes bytes over, once those before are taken.
+  /// Takes new input, once zlib has read all of the last.
   func feed(_ bytes: [UInt8]) {
     input = bytes
     taken = 0
   }
 
-  /// Appends what can be inflated, until there are so many bytes in all.
+  /// Appends inflated bytes, until there are that many in all.
   func inflate(into piece: inout [UInt8], upTo count: Int) throws(StoredBodyError) {
     let room = count - piece.count
     var result = Z_OK
@@ -51,11 +51,11 @@ final class InflatingStream {
         written = output.count - Int(stream.pointee.avail_out)
       }
     }
-    // Neither is kept beyond its bytes' life.
+    // Neither pointer is kept longer than its bytes exist.
     stream.pointee.next_in = nil
     stream.pointee.next_out = nil
     hasEnded = result == Z_STREAM_END
-    // Z_BUF_ERROR says that nothing could be done without more input.
+    // Z_BUF_ERROR means that zlib needs more input.
     guard result == Z_OK || result == Z_STREAM_END || result == Z_BUF_ERROR else {
       throw .damaged("it cannot be decompressed")
     }

@@ -1,9 +1,9 @@
 internal import RedialCore
 internal import RedialModel
 
-/// The keys that calls were accepted under.
+/// The idempotency keys of accepted calls.
 final class KeyTable {
-  /// How many expired keys are removed with each new one, so that the table shrinks without a stall.
+  /// How many expired keys are removed with each new one, so that the table shrinks without a pause.
   private static let sweep = 8
 
   private let select: SQLiteStatement
@@ -16,8 +16,8 @@ final class KeyTable {
     select = try connection.prepare(
       "find a key",
       "SELECT call_id, fingerprint, created_at, expires_at FROM idempotency_keys WHERE key = ?1 AND expires_at > ?2")
-    // An expired one of the same text may still be there; so may this very one, from a commit that took effect and was
-    // reported as failed.
+    // An expired key with the same text may still be there; so may this very one, from a commit that was reported as
+    // failed but took effect.
     insert = try connection.prepare(
       "store a key",
       """
@@ -33,7 +33,7 @@ final class KeyTable {
     remove = try connection.prepare("remove a call's key", "DELETE FROM idempotency_keys WHERE call_id = ?1")
   }
 
-  /// The call that was accepted under a key which has not expired.
+  /// The call that was accepted under a key that has not expired.
   func find(_ text: String, at now: Timestamp) throws(StoreError) -> KeyRecord? {
     select.bind(1, text: text)
     select.bind(2, now.microseconds)

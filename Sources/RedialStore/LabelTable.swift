@@ -1,10 +1,10 @@
 internal import RedialModel
 
-/// Which calls have which labels, so that a list of one label's calls costs no more than it answers.
+/// The labels of calls, so that a list by label costs only as much as its result.
 ///
-/// The labels themselves are in the calls' specs, and whoever removes a call has that at hand: there is no index from calls to
-/// labels, which was a third of what a label cost. Only where a spec does not say which labels its call has, since it is
-/// damaged, is the table looked through. Most calls have none, and cost nothing here.
+/// The labels themselves are in the calls' specs, which are at hand when a call is removed. So there is no index from
+/// calls to labels, which was a third of a label's cost. The table is searched completely only if a damaged spec does
+/// not show its labels. Most calls have none, and cost nothing here.
 struct LabelTable {
   private let connection: SQLiteConnection
   private let rows: RowInsertion
@@ -20,10 +20,10 @@ struct LabelTable {
     removeAll = try connection.prepare("look for a call's labels", "DELETE FROM labels WHERE call_id = ?1")
   }
 
-  /// Stores the labels of new calls. Their names are qualified by their calls' namespaces.
+  /// Stores the labels of new calls. The names are qualified by their calls' namespaces.
   func insert(_ new: [CallChanges.NewCall]) throws(StoreError) {
     var labels: [(label: CallSpec.Label, call: CallID, namespace: Namespace)] = []
-    // A webhook's label tells its event, and is nobody's to be found by.
+    // A webhook's label is its event; nobody searches by it.
     for new in new where new.call.kind == .call && !new.call.spec.labels.isEmpty {
       for label in new.call.spec.labels { labels.append((label, new.call.id, new.call.spec.namespace)) }
     }
@@ -37,7 +37,7 @@ struct LabelTable {
       return
     }
     if let (labels, namespace) = RemovedLabels.quickly(spec), try remove(labels, of: id, in: namespace) { return }
-    // What was found at a glance was of a header field, say.
+    // The text may have been part of something else, such as a header field.
     let read = spec.withUnsafeBufferPointer { bytes in
       Result { () throws(JSONError) in try CallSpec.read(canonicalJSON: bytes) }
     }
@@ -45,7 +45,7 @@ struct LabelTable {
     try search(id)
   }
 
-  /// Removes labels of a call, and answers whether it had all of them.
+  /// Removes labels of a call, and returns whether it had all of them.
   private func remove(
     _ labels: [CallSpec.Label], of id: CallID, in namespace: Namespace
   ) throws(StoreError) -> Bool {
@@ -58,7 +58,7 @@ struct LabelTable {
     return hadAll
   }
 
-  /// Removes whatever labels a call has, at the cost of all calls' labels.
+  /// Removes all labels of a call, at the cost of reading all calls' labels.
   private func search(_ id: CallID) throws(StoreError) {
     removeAll.bind(1, id.rawValue)
     try removeAll.run()

@@ -1,7 +1,7 @@
 internal import RedialModel
 
-/// Namespaces: their names, each stored once and known by a number. The default one is 0 and is never looked up, so that
-/// calls of a service that knows no other cost nothing here.
+/// Namespaces: each name is stored once and has a number. The default one is 0 and is never looked up, so that a
+/// service with only that one pays nothing here.
 final class NamespaceTable {
   /// The number of ``Namespace/default``.
   static let defaultNumber: Int64 = 0
@@ -11,9 +11,9 @@ final class NamespaceTable {
   private let selectAll: SQLiteStatement
   private let insert: SQLiteStatement
   private let ofCall: SQLiteStatement
-  /// What has been looked up; there are no more than operators have made keys for.
+  /// Numbers that were looked up. There are no more than operators have made keys for.
   private var remembered: [Namespace: Int64] = [:]
-  /// Those that the current transaction has added: unknown again if it is rolled back.
+  /// Namespaces that the current transaction has added; they are removed if it is rolled back.
   private var added: [Namespace] = []
 
   /// Prepares the statements.
@@ -31,7 +31,7 @@ final class NamespaceTable {
       """)
   }
 
-  /// The number of a namespace, or nil when it never had a call.
+  /// The number of a namespace, or nil if it never had a call.
   func find(_ namespace: Namespace) throws(StoreError) -> Int64? {
     if namespace.isDefault { return Self.defaultNumber }
     if let number = remembered[namespace] { return number }
@@ -41,7 +41,7 @@ final class NamespaceTable {
     return number
   }
 
-  /// The number of a namespace, which it is given when it has none. Only within a transaction.
+  /// The number of a namespace, which gets one if it has none. Only within a transaction.
   func intern(_ namespace: Namespace) throws(StoreError) -> Int64 {
     if let number = try find(namespace) { return number }
     insert.bind(1, text: namespace.name)
@@ -58,12 +58,12 @@ final class NamespaceTable {
     return try ofCall.first { row throws(StoreError) in Namespace(row.text(0)) ?? .default } ?? .default
   }
 
-  /// Every namespace that has had a call, and how many calls of it have not ended.
+  /// Every namespace that has had a call, with the number of its unfinished calls.
   func unfinished() throws(StoreError) -> [(namespace: Namespace, unfinished: Int)] {
     try selectAll.rows { row throws(StoreError) in try Self.counted(row) }
   }
 
-  /// Reads a namespace, and how many calls of it there are.
+  /// Reads a namespace, and the number of its calls.
   static func counted(_ row: SQLiteStatement) throws(StoreError) -> (namespace: Namespace, unfinished: Int) {
     guard let namespace = Namespace(row.text(0)) else {
       throw StoreError(
@@ -73,12 +73,12 @@ final class NamespaceTable {
     return (namespace, Int(row.integer(1)))
   }
 
-  /// The transaction's namespaces are there to stay.
+  /// The transaction's namespaces are committed.
   func didCommit() {
     added.removeAll(keepingCapacity: true)
   }
 
-  /// The transaction's namespaces are gone.
+  /// The transaction's namespaces are removed.
   func didRollBack() {
     for namespace in added { remembered[namespace] = nil }
     added.removeAll(keepingCapacity: true)

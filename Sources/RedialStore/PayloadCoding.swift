@@ -1,34 +1,34 @@
 internal import CZlib
 
-/// Which payloads are kept, and how.
+/// Which payloads are stored, and how.
 public struct PayloadRule: Sendable, Hashable {
   /// The smallest request body or captured response that is compressed, in bytes.
   public var compressMinBytes: Int
-  /// The latest attempts of a call whose response bodies are kept: a call with a thousand attempts would keep a thousand
-  /// otherwise. Status, header and decision are kept of all.
+  /// For how many latest attempts of a call the response bodies are stored: otherwise a call with a thousand attempts
+  /// would store a thousand. Status, header and decision are kept for all.
   public var keptResponses: Int
 
-  /// The largest request body of a client's call that is read with the call, in bytes; a larger one is read in pieces, by
-  /// ``StoredBodies``.
+  /// The maximum size of a client's request body that is read with the call, in bytes; a larger one is read in pieces,
+  /// by ``StoredBodies``.
   public var streamBodiesAbove = Int.max
 
-  /// Creates a rule; every argument left out has Redial's default: a page of the file, because smaller bodies share
-  /// their page with others and would gain little; and twenty attempts.
+  /// Creates a rule. The defaults are one page of the file, because smaller bodies share their page with others and
+  /// would gain little, and twenty attempts.
   public init(compressMinBytes: Int = 4096, keptResponses: Int = 20) {
     self.compressMinBytes = compressMinBytes
     self.keptResponses = keptResponses
   }
 }
 
-/// How request bodies and captured responses are stored: as they are, or, if they are long and become smaller by it,
-/// in the zlib format. Beside a compressed one stands the size that it inflates to.
+/// How request bodies and captured responses are stored: unchanged, or, if they are long and become smaller, in the
+/// zlib format, with their original size.
 enum PayloadCoding {
-  /// Fast: at this level the writer spends about a third of the time that zlib's default level takes.
+  /// A fast level: the writer spends about a third of the time that zlib's default level takes.
   private static let level: Int32 = 1
-  /// The largest payload that is ever inflated, in bytes; a size beyond it is damage.
+  /// The maximum size of an inflated payload, in bytes; a larger one is damage.
   private static let maximumSize: Int64 = 1 << 30
 
-  /// The payload compressed; nil when it is short, or would not become smaller by an eighth.
+  /// The compressed payload; nil if it is short, or would not become smaller by an eighth.
   static func deflated(_ payload: [UInt8], threshold: Int) -> [UInt8]? {
     guard !payload.isEmpty, payload.count >= threshold else { return nil }
     let room = payload.count - payload.count / 8
@@ -42,12 +42,12 @@ enum PayloadCoding {
     return compressed.isEmpty ? nil : compressed
   }
 
-  /// Whether a payload can be so large.
+  /// Whether a payload can have that size.
   static func isPossible(size: Int64) -> Bool { (1...maximumSize).contains(size) }
 
-  /// A stored payload as it was given; nil when it is damaged.
+  /// The original of a stored payload; nil if it is damaged.
   ///
-  /// - Parameter size: What it inflates to; nil for one that is stored as it is.
+  /// - Parameter size: Its inflated size; nil for an uncompressed one.
   static func payload(_ stored: UnsafeBufferPointer<UInt8>, size: Int64?) -> [UInt8]? {
     guard let size else { return Array(stored) }
     guard isPossible(size: size) else { return nil }

@@ -1,7 +1,7 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Named policies, with the versions of each that are kept. Names are qualified by their namespace.
+/// Named policies, with the stored versions of each. Names are qualified by their namespace.
 struct PolicyTable {
   private let insert: SQLiteStatement
   private let removeOlder: SQLiteStatement
@@ -17,9 +17,9 @@ struct PolicyTable {
       "read the policies", "SELECT name, version, created_at, policy FROM policies ORDER BY name, version")
   }
 
-  /// Stores a version, and removes those that are not to be kept any longer.
+  /// Stores a version, and removes those that are no longer kept.
   func add(_ policy: StoredPolicy, keeping limit: Int) throws(StoreError) {
-    // What came before a removal is gone; a removal itself is one of the versions that a later policy displaces.
+    // Versions before a removal are gone; the removal itself is one of the versions that a later policy displaces.
     let kept = policy.isRemoval ? min(1, limit) : limit
     let name = QualifiedKey.make(policy.name, in: policy.namespace)
     try remove(name, through: policy.version - kept)
@@ -33,7 +33,7 @@ struct PolicyTable {
     }
   }
 
-  /// Every version of every policy that is kept, by name, the newest last.
+  /// All stored versions of all policies, by name, the newest last.
   func all() throws(StoreError) -> [StoredPolicy] {
     try select.rows { row throws(StoreError) in
       let name = row.text(0)

@@ -1,22 +1,22 @@
 internal import Glibc
 internal import RedialModel
 
-/// What a call that is removed leaves behind among the labels, as its stored spec says.
+/// The labels of a removed call that are still stored, according to its spec.
 enum RemovedLabels {
   /// Nothing.
   case none
   /// The labels in a spec with these bytes.
   case listed([UInt8])
-  /// The spec is gone, or cannot be one.
+  /// The spec is missing or damaged.
   case unknown
 
   private static let beginning: StaticString = "{\"url\":\""
   private static let member: StaticString = "\"labels\":"
   private static let namespaceMember: StaticString = "\"namespace\":"
 
-  /// Looks into a spec as it is stored; none at all is an empty one.
+  /// Searches a stored spec; a missing one counts as empty.
   init(spec: UnsafeBufferPointer<UInt8>) {
-    // Every spec begins with its URL and ends with what is captured.
+    // Every spec begins with its URL and ends with its capture limit.
     let (first, last) = (spec.prefix(Self.beginning.utf8CodeUnitCount), spec.suffix(2))
     guard
       first.elementsEqual(
@@ -29,8 +29,8 @@ enum RemovedLabels {
     self = Self.end(of: Self.member, in: spec) == nil ? .none : .listed(Array(spec))
   }
 
-  /// The labels of a spec and its namespace, read from the first places that look like them; nil when they are none. Reading
-  /// all of it takes ten times as long; what is found has to be there for it to be right.
+  /// The labels of a spec and its namespace, read from the first matching places; nil if that fails. Parsing the whole
+  /// spec takes ten times as long; the result is right only if these labels are in the table.
   static func quickly(_ spec: [UInt8]) -> (labels: [CallSpec.Label], namespace: Namespace)? {
     spec.withUnsafeBufferPointer { bytes in
       guard let start = end(of: member, in: bytes) else { return nil }
@@ -48,12 +48,12 @@ enum RemovedLabels {
     }
   }
 
-  /// Where a member's name and colon first end; nil where they do not occur.
+  /// Where a member's name and colon first end; nil if they do not occur.
   private static func end(of member: StaticString, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     guard let start = bytes.baseAddress else { return nil }
     let length = member.utf8CodeUnitCount
     var index = 0
-    // By its colon, which is rarer than its other characters.
+    // Searches for its colon, which is rarer than its other characters.
     while index < bytes.count, let colon = memchr(start + index, Int32(UInt8(ascii: ":")), bytes.count - index) {
       index = UnsafeRawPointer(colon) - UnsafeRawPointer(start) + 1
       if index >= length, memcmp(start + (index - length), member.utf8Start, length) == 0 { return index }

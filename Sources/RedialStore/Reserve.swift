@@ -1,28 +1,28 @@
 internal import Glibc
 
-/// Room on the disk that is reserved for the time when it is full: a file beside the store's file, to which nothing
-/// is written.
+/// Space on the disk that is reserved for the time when it is full: a file beside the store's file, to which nothing is
+/// written.
 ///
-/// On a disk that the store itself has filled, nothing could be removed: a removal is a commit, which needs room in
-/// the log, and the log needs room in the file before it can start again at its beginning. So the first write that
-/// finds no room releases the reserve. The room then serves the outcomes of accepted calls, retention, and the
-/// checkpoint that makes the file smaller. New calls are refused until there is room for the reserve again, because
+/// On a disk that the store itself has filled, nothing could be removed: a removal is a commit, which needs space in
+/// the log, and the log needs space in the file before it can start again at its beginning. So the first write that
+/// finds no space releases the reserve. Its space then serves the outcomes of accepted calls, retention, and the
+/// checkpoint that makes the file smaller. New calls are refused until there is space for the reserve again, because
 /// they would use it up.
 final class Reserve {
   /// The file.
   let path: String
-  /// How much is to be set aside, in bytes; 0 for nothing.
+  /// The size of the reserve, in bytes; 0 for none.
   let bytes: Int
-  /// Whether it was released, or could not be taken yet.
+  /// Whether it was released, or could not be allocated yet.
   private(set) var isMissing = false
-  /// It is taken again only where this part of it would be free besides, so that it is not released at once.
+  /// It is allocated again only if this part of it would remain free as well, so that it is not released at once.
   private static let freePart = 8
 
-  /// Takes it where there is room, and removes the file where nothing is to be set aside.
+  /// Allocates it if there is space, and removes the file if the size is 0.
   ///
-  /// - Parameter bytes: How much; nil to leave alone what is there.
-  /// - Throws: `unavailable` when something else than a file has its name, such as a symbolic link: the file that it leads
-  ///   to, which may be anybody's, would be cut off.
+  /// - Parameter bytes: The size; nil to leave the file unchanged.
+  /// - Throws: `unavailable` if its name belongs to something other than a file, such as a symbolic link: the file
+  ///   behind the link, which may be anybody's, would be truncated.
   init(path: String, bytes: Int?) throws(StoreError) {
     self.path = path
     self.bytes = bytes ?? 0
@@ -38,7 +38,7 @@ final class Reserve {
     if let bytes, bytes > 0 { isMissing = !allocate(andFree: 0) }
   }
 
-  /// Gives its room to others; false when there is none to give.
+  /// Releases its space; false if there is none to release.
   func release() -> Bool {
     guard bytes > 0, !isMissing else { return false }
     isMissing = true
@@ -50,13 +50,13 @@ final class Reserve {
     return true
   }
 
-  /// Takes it again if there is room; answers whether it is there.
+  /// Allocates it again if there is space; returns whether it is there.
   func take() -> Bool {
     if isMissing, allocate(andFree: bytes / Self.freePart) { isMissing = false }
     return !isMissing
   }
 
-  /// Does something that may find no room, and once more with the room of the reserve if it does.
+  /// Runs a closure that may find no space, and again with the space of the reserve if it does.
   func lending<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     do throws(StoreError) {
       return try body()
@@ -74,12 +74,12 @@ final class Reserve {
     defer { close(file) }
     var status = stat()
     guard fstat(file, &status) == 0, Self.isReserve(status) else { return false }
-    // The room that it has in blocks of 512 bytes, by stat(2).
+    // Its space in blocks of 512 bytes, by stat(2).
     let has = Int(status.st_blocks) * 512
     if has < bytes {
       var system = statvfs()
       guard fstatvfs(file, &system) == 0 else { return false }
-      // Asked first: an attempt that fails takes for a moment what others need.
+      // Checked first: a failed allocation briefly takes space that others need.
       let free = UInt(system.f_bavail).multipliedReportingOverflow(by: UInt(system.f_frsize))
       guard free.overflow || free.partialValue >= UInt(bytes - has + more) else { return false }
     }

@@ -1,38 +1,39 @@
 internal import RedialCore
 public import RedialModel
 
-/// How long finished calls are kept. Calls that have not ended are no business of it.
+/// How long finished calls are kept. Unfinished calls are not affected.
 public struct Retention: Sendable, Hashable {
   /// How long after its end a call is kept.
   public var time: Duration
-  /// What the store may take on disk, in bytes; beyond it the calls that ended first go before their time.
+  /// The maximum size of the store on disk, in bytes; beyond it the calls that ended first are removed early.
   public var bytes: Int
-  /// How long after its end a call is kept however large the store is, so that its client can still learn of its end.
+  /// How long after its end a call is kept whatever the size of the store, so that its client can still learn of its
+  /// end.
   public var minimumTime: Duration
 
-  /// Creates a rule; every argument left out has Redial's default.
+  /// Creates a rule; omitted arguments have Redial's defaults.
   public init(time: Duration = .seconds(7 * 86_400), bytes: Int = 16 << 30, minimumTime: Duration = .seconds(60)) {
     self.time = time
     self.bytes = bytes
     self.minimumTime = minimumTime
   }
 
-  /// The time up to which ended calls are to go.
+  /// The time up to which ended calls are removed.
   ///
-  /// - Parameter bytes: What the store takes.
+  /// - Parameter bytes: The size of the store.
   func horizon(at now: Timestamp, bytes: Int) -> Timestamp {
     let kept = bytes > self.bytes ? min(time, minimumTime) : time
     return Timestamp(microseconds: now.microseconds &- kept.wholeMicroseconds)
   }
 }
 
-/// What one step of tidying did.
+/// The result of one step of tidying.
 public struct TidyStep: Sendable, Hashable {
   /// Calls removed.
   public var removed: Int
-  /// Pages given back to the file system.
+  /// Pages returned to the file system.
   public var releasedPages: Int
-  /// Whether there was nothing left to do.
+  /// Whether nothing was left to do.
   public var isDone: Bool
 
   /// Creates the report of a step.
@@ -43,13 +44,13 @@ public struct TidyStep: Sendable, Hashable {
   }
 }
 
-/// How many calls of a kind are in a final state.
+/// The number of calls of a kind in a final state.
 public struct FinishedCount: Sendable, Hashable {
-  /// What the calls are for.
+  /// The kind of the calls.
   public var kind: CallKind
-  /// How they ended.
+  /// Their final state.
   public var state: CallState
-  /// How many there are.
+  /// Their number.
   public var count: Int
 
   /// Creates a count.
@@ -60,11 +61,11 @@ public struct FinishedCount: Sendable, Hashable {
   }
 }
 
-/// What a store takes and holds, at a cost that does not depend on it.
+/// The size and content of a store, at a cost that does not depend on them.
 public struct StoreUsage: Sendable, Hashable {
   /// Bytes of the store that are in use.
   public var usedBytes: Int
-  /// Bytes that removed calls have left, to be used again or given back.
+  /// Bytes that removed calls have left, to be reused or returned to the file system.
   public var freeBytes: Int
   /// The finished calls, by kind and state; entries with no calls may be missing.
   public var finished: [FinishedCount]

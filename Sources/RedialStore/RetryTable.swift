@@ -10,7 +10,7 @@ struct RetryTable {
 
   /// Prepares the statements.
   init(on connection: SQLiteConnection) throws(StoreError) {
-    // The same fact may be written again, when nobody knows whether it was the first time.
+    // The same retry may be written again, if it is unknown whether the first write succeeded.
     insert = try connection.prepare(
       "store a retry",
       "INSERT OR IGNORE INTO retries (call_id, at, after_attempt, actor, reason) VALUES (?1, ?2, ?3, ?4, ?5)")
@@ -26,7 +26,7 @@ struct RetryTable {
       "SELECT at, after_attempt, actor, reason FROM retries WHERE call_id = ?1 ORDER BY at")
   }
 
-  /// Stores a retry, and removes those of the call that are too many.
+  /// Stores a retry, and removes the oldest of the call beyond the limit.
   func add(_ retry: ManualRetry, of id: CallID) throws(StoreError) {
     insert.bind(1, id.rawValue)
     insert.bind(2, retry.at.microseconds)

@@ -1,7 +1,7 @@
-/// Puts rows into a table, several with one statement: to begin and end a statement, and to open what it writes to, is half of
-/// what a row costs (measured with the rows of a call: eight at a time take a third less).
+/// Inserts rows into a table, several with one statement: beginning and ending a statement, and opening its tables, is
+/// half of a row's cost (measured with the rows of a call: eight at a time take a third less).
 struct RowInsertion {
-  /// Rows of a statement. More of them gain little, and leave more over.
+  /// Rows per statement. More gain little, and leave a larger rest.
   private static let batch = 8
 
   private let one: SQLiteStatement
@@ -10,7 +10,7 @@ struct RowInsertion {
 
   /// Prepares the statements.
   ///
-  /// - Parameter columns: Those of the table that are given, in the order of their parameters, from 1 on.
+  /// - Parameter columns: The inserted columns of the table, in the order of their parameters, from 1 on.
   init(
     on connection: SQLiteConnection, _ purpose: StaticString, into table: String, _ columns: [String]
   ) throws(StoreError) {
@@ -19,7 +19,8 @@ struct RowInsertion {
       let values = (0..<rows).map { row in
         "(\((1...columns.count).map { "?\(row * columns.count + $0)" }.joined(separator: ", ")))"
       }
-      // Whoever commits undoes all of a transaction when one row fails; SQLite need not keep what would undo this alone.
+      // If one row fails, the caller undoes the whole transaction, so SQLite need not keep what would undo only this
+      // statement.
       return
         "INSERT OR FAIL INTO \(table) (\(columns.joined(separator: ", "))) VALUES \(values.joined(separator: ", "))"
     }
@@ -27,18 +28,18 @@ struct RowInsertion {
     several = try connection.prepare(purpose, sql(Self.batch))
   }
 
-  /// Puts a row into the table.
+  /// Inserts a row.
   ///
-  /// - Parameter bind: Binds it, and runs what it is given while all that it has bound is where it was.
+  /// - Parameter bind: Binds it, and runs its argument while all bound memory is valid.
   func insert(_ bind: (SQLiteStatement, _ run: () throws(StoreError) -> Void) throws(StoreError) -> Void)
     throws(StoreError)
   {
     try bind(one) { () throws(StoreError) in try one.run() }
   }
 
-  /// Puts rows into the table, in order.
+  /// Inserts rows, in order.
   ///
-  /// - Parameter bind: Binds a row, with copies of all that is not a number.
+  /// - Parameter bind: Binds a row, with copies of everything except numbers.
   func insert<Row>(_ rows: [Row], _ bind: (Row, SQLiteStatement) -> Void) throws(StoreError) {
     var next = 0
     while rows.count - next >= Self.batch {

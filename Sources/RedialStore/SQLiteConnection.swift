@@ -5,21 +5,21 @@ internal import CSQLite
 /// It is opened without SQLite's own locks (`SQLITE_OPEN_NOMUTEX`), so only one
 /// thread may use it at a time.
 final class SQLiteConnection {
-  /// Who opens the file, and so what may be done with it.
+  /// The role of a connection, which decides what it may do with the file.
   enum Role: Sendable {
-    /// One that writes; it creates the file.
+    /// A connection that writes; it creates the file.
     case writer
-    /// One of those that only read.
+    /// A connection that only reads.
     case reader
   }
 
-  /// What the page cache of the writer may take, in KiB.
+  /// The size of the writer's page cache, in KiB.
   static let writerCacheKibibytes = 64 * 1024
-  /// What the page cache of a reader may take, in KiB.
+  /// The size of a reader's page cache, in KiB.
   static let readerCacheKibibytes = 8 * 1024
-  /// How long to wait for another process that has the file locked, such as a backup.
+  /// How long to wait for another process that has locked the file, such as a backup.
   static let busyMilliseconds: Int32 = 5000
-  /// What the log is cut back to once a burst is over, in bytes.
+  /// The size to which the log is truncated after a burst, in bytes.
   static let logBytes = 64 << 20
 
   /// The file.
@@ -28,8 +28,8 @@ final class SQLiteConnection {
   private var statements: [SQLiteStatement] = []
   private let log = LogLength()
 
-  /// Nobody reads what SQLite would count of its memory, and counting takes a lock at every allocation (measured: a
-  /// twelfth of the instructions of a commit). Done once a process.
+  /// Nobody reads SQLite's count of its memory, and counting takes a lock at every allocation (measured: a twelfth of
+  /// the instructions of a commit). Done once per process.
   private static let withoutMemoryStatistics: Void = redial_disable_memory_statistics()
 
   /// Opens the file. Nothing is read or written yet.
@@ -52,7 +52,7 @@ final class SQLiteConnection {
     close()
   }
 
-  /// Closes the file. Everything that is asked of the connection or of its statements afterwards fails.
+  /// Closes the file. Later use of the connection or its statements fails.
   func close() {
     for statement in statements { statement.finalize() }
     statements = []
@@ -60,7 +60,7 @@ final class SQLiteConnection {
     handle = nil
   }
 
-  /// Prepares a statement, which lives as long as the connection is open.
+  /// Prepares a statement, which is valid while the connection is open.
   func prepare(_ purpose: StaticString, _ sql: String) throws(StoreError) -> SQLiteStatement {
     var prepared: OpaquePointer?
     let result = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
@@ -72,13 +72,13 @@ final class SQLiteConnection {
     return statement
   }
 
-  /// Runs statements that answer nothing and are not worth keeping.
+  /// Runs statements that return nothing and are not worth preparing.
   func execute(_ purpose: StaticString, _ sql: String) throws(StoreError) {
     let result = sqlite3_exec(handle, sql, nil, nil, nil)
     guard result == SQLITE_OK else { throw failure(result, purpose.description) }
   }
 
-  /// The first column of the first row of a query that is asked once.
+  /// The first column of the first row of a query that runs once.
   func value<Value>(
     _ purpose: StaticString, _ sql: String, _ read: (SQLiteStatement) -> Value
   ) throws(StoreError) -> Value? {
@@ -93,9 +93,9 @@ final class SQLiteConnection {
   /// Pages in the log as of this connection's last commit; 0 until ``watchLog()``.
   var logPages: Int { log.pages }
 
-  /// Notes from now on how long the log is. SQLite then moves nothing of it into the file by itself.
+  /// From now on records the length of the log. SQLite then moves none of it into the file by itself.
   func watchLog() {
-    // Sound: the connection, which alone calls back, on the thread that commits, does not outlive `log`, which it owns.
+    // Sound: only the connection calls back, on the thread that commits, and it does not outlive `log`, which it owns.
     sqlite3_wal_hook(
       handle,
       { context, _, _, pages in
@@ -104,26 +104,27 @@ final class SQLiteConnection {
       }, Unmanaged.passUnretained(log).toOpaque())
   }
 
-  /// How far a checkpoint came.
+  /// The result of a checkpoint.
   struct Moved {
     /// Pages of the log that are in the file.
     var pages: Int
-    /// Whether those are all that the log has. SQLite syncs the file then, and only then: pages of a checkpoint that
-    /// did not come to the log's end may still be lost with the power, and the log keeps them.
+    /// Whether that is the whole log. Only then does SQLite sync the file: pages of a checkpoint that did not reach the
+    /// log's end may still be lost in a power cut, and the log keeps them.
     var isComplete: Bool
   }
 
-  /// Moves as many pages of the log into the file as can be moved without waiting for anybody.
+  /// Moves as many pages of the log into the file as possible without waiting.
   ///
-  /// - Returns: How far it came; nil when somebody else is at it.
-  /// - Throws: When the disk refuses. What the log holds is as safe as before, unless it is a sync that failed.
+  /// - Returns: The result; nil if another connection makes a checkpoint.
+  /// - Throws: If the disk refuses. The log's content is as safe as before, unless a sync has failed.
   func checkpoint() throws(StoreError) -> Moved? {
     try checkpoint(SQLITE_CHECKPOINT_PASSIVE)
   }
 
-  /// The same, and cuts the log to nothing, so that its room is free for others. When somebody reads, nothing is cut.
+  /// The same, and truncates the log to nothing, so that its space is free for others. If a connection reads, nothing
+  /// is truncated.
   func checkpointAndCut() throws(StoreError) -> Moved? {
-    // A reader is not worth waiting for.
+    // This does not wait for readers.
     sqlite3_busy_timeout(handle, 0)
     defer { sqlite3_busy_timeout(handle, Self.busyMilliseconds) }
     return try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
@@ -150,18 +151,18 @@ final class SQLiteConnection {
   /// Rows changed by the last statement.
   var changes: Int64 { sqlite3_changes64(handle) }
 
-  /// The row id that the last insertion was given.
+  /// The row id of the last insertion.
   var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
   /// Whether a transaction is open.
   var isInTransaction: Bool { handle != nil && sqlite3_get_autocommit(handle) == 0 }
 
-  /// Ends an open transaction without keeping anything of it. SQLite has ended it itself after some errors.
+  /// Ends an open transaction without keeping its changes. After some errors SQLite has ended it itself.
   func rollBack() {
     if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
   }
 
-  /// What SQLite would do for each statement prepared so far, as `EXPLAIN QUERY PLAN` tells it.
+  /// SQLite's plan for each statement prepared so far, from `EXPLAIN QUERY PLAN`.
   func plans() throws(StoreError) -> [(sql: String, steps: [String])] {
     var plans: [(sql: String, steps: [String])] = []
     for sql in statements.map(\.sql) where !sql.hasPrefix("BEGIN") && !sql.hasPrefix("COMMIT") {
@@ -174,7 +175,7 @@ final class SQLiteConnection {
     return plans
   }
 
-  /// Takes over everything that another connection sees in one look, in place of what is here.
+  /// Replaces the content with everything that another connection sees in one transaction.
   func takeAll(of source: SQLiteConnection) throws(StoreError) {
     guard let backup = sqlite3_backup_init(handle, "main", source.handle, "main") else {
       throw failure(sqlite3_errcode(handle), "begin a copy")
@@ -191,7 +192,7 @@ final class SQLiteConnection {
   }
 }
 
-/// How many pages a write-ahead log has.
+/// The number of pages in a write-ahead log.
 private final class LogLength {
   var pages = 0
 }

@@ -1,22 +1,22 @@
 public import RedialCore
 public import RedialModel
 
-/// Reads the calls in a ``SQLiteStore``'s file, on connections of its own: a reader never waits for the writer,
-/// nor the writer for it.
+/// Reads the calls in a ``SQLiteStore``'s file, on its own connections: readers never wait for the writer, nor the
+/// writer for readers.
 public final class SQLiteReader: CallReader {
-  /// Connections when nobody says how many.
+  /// The default number of connections.
   public static let defaultConnections = 4
-  /// The largest body of a client's call that is read with the call, in bytes; a larger one is left in the store, from
-  /// which ``StoredBodies`` reads it.
+  /// The maximum size of a client's body that is read with the call, in bytes; ``StoredBodies`` reads larger ones from
+  /// the store.
   public static let largestHeldBody = 32 * 1024
 
   private let pool: ConnectionPool<ReadConnection>
 
-  /// Opens connections to a store that is open.
+  /// Opens connections to an open store.
   ///
   /// - Parameters:
-  ///   - connections: How many threads are served at a time, 1 or more; others wait their turn.
-  ///   - redaction: What is not shown of URLs; a list by a part of the URL does not find it.
+  ///   - connections: How many threads are served at a time, 1 or more; others wait.
+  ///   - redaction: Hides parts of URLs; a search by a part of the URL does not find them.
   public init(
     path: String, connections: Int = SQLiteReader.defaultConnections, redaction: Redaction = Redaction()
   ) throws(StoreError) {
@@ -25,14 +25,14 @@ public final class SQLiteReader: CallReader {
     }
   }
 
-  /// A call with all its attempts; the responses of all of them, or of the last only.
+  /// A call with all its attempts; with the responses of all of them, or only of the last.
   public func call(_ id: CallID, in namespace: Namespace?, allResponses: Bool) throws(StoreError) -> StoredCall? {
     try withConnection { connection throws(StoreError) in
       try connection.call(id, in: namespace, responses: allResponses ? .all : .last)
     }
   }
 
-  /// The attempts of a call, the newest last, with all responses or no more than their heads; nil without such a call.
+  /// The attempts of a call, the newest last, with all responses or only their heads; nil if there is no such call.
   public func attempts(
     of id: CallID, in namespace: Namespace, withBodies: Bool
   ) throws(StoreError) -> [AttemptRecord]? {
@@ -41,37 +41,37 @@ public final class SQLiteReader: CallReader {
     }
   }
 
-  /// Calls by their identities, in that order, without bodies and attempts.
+  /// Calls by their ids, in that order, without bodies and attempts.
   public func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?] {
     try withConnection { connection throws(StoreError) in try connection.records(of: ids) }
   }
 
-  /// Calls without bodies, newest first. One that cannot be understood is listed with an empty URL.
+  /// Calls without bodies, newest first. One that cannot be read is listed with an empty URL.
   public func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall> {
     try withConnection { connection throws(StoreError) in try connection.calls(query) }
   }
 
-  /// The value kept under a name for the service's own use.
+  /// A value of the service, stored under a name.
   public func setting(_ name: String) throws(StoreError) -> String? {
     try withConnection { connection throws(StoreError) in try connection.settings.value(of: name) }
   }
 
-  /// Every operation on many calls that is remembered, the oldest first.
+  /// All stored bulk operations, the oldest first.
   public func operations() throws(StoreError) -> [BulkOperation] {
     try withConnection { connection throws(StoreError) in try connection.bulk.all() }
   }
 
-  /// The identities of calls, newest first.
+  /// The ids of calls, newest first.
   public func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID> {
     try withConnection { connection throws(StoreError) in try connection.ids(query) }
   }
 
-  /// Every version of every policy that is kept, by name, the newest last; one without a text ended its policy.
+  /// All stored versions of all policies, by name, the newest last; one without a text is a removal.
   public func policies() throws(StoreError) -> [StoredPolicy] {
     try withConnection { connection throws(StoreError) in try connection.policies.all() }
   }
 
-  /// How many calls in nobody's memory wait, by target and reason, as far as they are counted.
+  /// How many calls in no engine's memory wait, by target and reason, up to a limit.
   public func backlog(
     of target: String?, in namespace: Namespace, limit: Int
   ) throws(StoreError) -> StoredBacklog {
@@ -80,12 +80,12 @@ public final class SQLiteReader: CallReader {
     }
   }
 
-  /// What the store takes, and how many finished calls it holds.
+  /// The size of the store, and the number of finished calls in it.
   public func usage() throws(StoreError) -> StoreUsage {
     try withConnection { connection throws(StoreError) in try connection.usage.usage() }
   }
 
-  /// How the calls of a namespace ended and their attempts went, by step, from a time on.
+  /// The results of a namespace's calls and attempts, by step, from a time on.
   public func statistics(
     of namespace: Namespace, by step: StatisticsStep, from time: Timestamp
   ) throws(StoreError) -> [(start: Timestamp, tally: CallTally)] {
@@ -94,12 +94,12 @@ public final class SQLiteReader: CallReader {
     }
   }
 
-  /// What should have happened by now and has not.
+  /// Overdue work.
   public func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding] {
     try withConnection { connection throws(StoreError) in try connection.lateness(at: now) }
   }
 
-  /// Whether the store answers.
+  /// Throws if the store does not work.
   public func ping() throws(StoreError) {
     try withConnection { connection throws(StoreError) in try connection.ping() }
   }
@@ -110,7 +110,7 @@ public final class SQLiteReader: CallReader {
     try pool.withConnection(body)
   }
 
-  /// What SQLite would do for the queries asked so far, on the connection that is used next.
+  /// SQLite's plans for the queries so far, on the connection that is used next.
   func plans() throws(StoreError) -> [(sql: String, steps: [String])] {
     try withConnection { connection throws(StoreError) in try connection.connection.plans() }
   }
@@ -118,8 +118,8 @@ public final class SQLiteReader: CallReader {
 
 /// One connection and its queries. Each query sees one moment of the store, however many rows it reads.
 ///
-/// Sendable without the compiler's proof: an instance is made for the pool of `SQLiteReader`, which hands it to one thread
-/// at a time.
+/// Sendable without the compiler's proof: the pool of `SQLiteReader` creates an instance and lends it to one thread at
+/// a time.
 private final class ReadConnection: @unchecked Sendable {
   let connection: SQLiteConnection
   let settings: SettingTable
@@ -217,7 +217,7 @@ private final class ReadConnection: @unchecked Sendable {
     try inTransaction { () throws(StoreError) in try identities(query) ?? CallPage(calls: [], next: nil) }
   }
 
-  /// The identities of the calls that are asked for; nil when there is no such namespace or target.
+  /// The ids of the selected calls; nil if there is no such namespace or target.
   private func identities(_ query: CallQuery) throws(StoreError) -> CallPage<CallID>? {
     guard let namespace = try namespaces.find(query.filter.namespace) else { return nil }
     var targetID: Int64?
@@ -260,8 +260,8 @@ private final class ReadConnection: @unchecked Sendable {
 }
 
 extension DamagedCall {
-  /// What a list shows in the place of a call that it cannot read, so that the others can be listed and this one is
-  /// not hidden: its identity, an empty URL, and the state that it was asked for in.
+  /// What a list contains in place of a call that cannot be read, so that the others can be listed and this one is not
+  /// hidden: its id, an empty URL, and the requested state.
   fileprivate func standIn(for filter: CallFilter) -> CallRecord {
     let state =
       filter.states.isEmpty ? .failed : StoredState.allCases.first { filter.states.contains($0.visible) } ?? .failed

@@ -1,21 +1,21 @@
 internal import CSQLite
 
-/// A prepared statement, kept for as long as its connection is open.
+/// A prepared statement, valid while its connection is open.
 ///
-/// Bind every parameter, then ``run()`` it or ask it for rows. Both leave it
-/// reset, whatever happens, so that none is ever left open in a transaction.
+/// Bind every parameter, then ``run()`` it or read its rows. Both leave it reset, also after an error, so that no
+/// statement stays open in a transaction.
 final class SQLiteStatement {
-  /// What it is for, as in "could not …".
+  /// Its purpose, as in "could not …".
   let purpose: StaticString
   private let path: String
   private var handle: OpaquePointer?
-  /// The first binding that failed; told when the statement runs, so that callers bind without a `try` a line.
+  /// The first binding that failed; thrown when the statement runs, so that callers bind without a `try` for each.
   private var bindResult = SQLITE_OK
   private var holdsBytes = false
-  /// What is added to the number of every parameter that is bound: in a statement of several rows, where one begins.
+  /// Added to the number of every bound parameter: in a statement for several rows, the start of a row.
   var firstParameter: Int32 = 0
 
-  /// Takes over a prepared handle.
+  /// Takes ownership of a prepared handle.
   init(handle: OpaquePointer, purpose: StaticString, path: String) {
     self.handle = handle
     self.purpose = purpose
@@ -26,12 +26,12 @@ final class SQLiteStatement {
     finalize()
   }
 
-  /// The text that it was prepared from.
+  /// The text from which it was prepared.
   var sql: String {
     sqlite3_sql(handle).map { String(cString: $0) } ?? ""
   }
 
-  /// Gives the handle back. What is asked of the statement afterwards fails, as SQLite refuses a null handle.
+  /// Releases the handle. Later use fails, because SQLite refuses a null handle.
   func finalize() {
     sqlite3_finalize(handle)
     handle = nil
@@ -62,8 +62,8 @@ final class SQLiteStatement {
       })
   }
 
-  /// Binds bytes without a copy: they have to stay where they are until the statement has run. None are NULL, if they have
-  /// no address, or else an empty value; who reads a column takes the two for the same.
+  /// Binds bytes without a copy: they must stay valid until the statement has run. Empty bytes are NULL if they have no
+  /// address, or else an empty value; readers of a column treat both alike.
   func bind(_ index: Int32, bytes: UnsafeBufferPointer<UInt8>) {
     holdsBytes = true
     note(redial_bind_blob_static(handle, firstParameter + index, bytes.baseAddress, sqlite3_uint64(bytes.count)))
@@ -84,7 +84,7 @@ final class SQLiteStatement {
 
   // MARK: Running
 
-  /// Runs a statement that answers nothing.
+  /// Runs a statement that returns no rows.
   func run() throws(StoreError) {
     defer { reset() }
     while try step() {}
@@ -116,7 +116,7 @@ final class SQLiteStatement {
     sqlite3_reset(handle)
     bindResult = SQLITE_OK
     firstParameter = 0
-    // The bytes are about to go away; no pointer to them may stay behind.
+    // The bytes become invalid; no pointer to them may remain.
     if holdsBytes { sqlite3_clear_bindings(handle) }
     holdsBytes = false
   }
@@ -138,14 +138,14 @@ final class SQLiteStatement {
     isNull(column) ? nil : integer(column)
   }
 
-  /// A column's integer as the value that it stands for; nil for NULL and for a number that stands for none.
+  /// A column's integer as an enumeration's value; nil for NULL and for an unknown number.
   func code<Code: RawRepresentable>(_ column: Int32, as type: Code.Type) -> Code? where Code.RawValue == UInt8 {
     integerIfPresent(column).flatMap { UInt8(exactly: $0) }.flatMap { Code(rawValue: $0) }
   }
 
-  /// Calls `body` with a column's bytes, which are gone when it returns.
+  /// Calls `body` with a column's bytes, which are valid only during the call.
   func withBytes<Result>(_ column: Int32, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-    // The address has to be asked for before the count, since it may convert the value.
+    // The address must be read before the count, because it may convert the value.
     let start = sqlite3_column_blob(handle, column)
     let count = Int(sqlite3_column_bytes(handle, column))
     return body(UnsafeBufferPointer(start: start?.assumingMemoryBound(to: UInt8.self), count: start == nil ? 0 : count))

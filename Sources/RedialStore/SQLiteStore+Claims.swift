@@ -6,7 +6,7 @@ extension SQLiteStore {
   public func recover(at now: Timestamp) throws(StoreError) -> RecoveredState {
     try claiming { damaged throws(StoreError) in
       try changes.releaseAllHeld()
-      // An import that was cut off has given no turns yet.
+      // An interrupted import has given no turns yet.
       try turns.grantFree()
       // They stay running on disk until their interruption is committed: a recovery after a crash in between finds
       // them again.
@@ -122,8 +122,8 @@ extension SQLiteStore {
     return calls
   }
 
-  /// Reads calls to hold, and marks each. A call that cannot be read becomes `failed` instead: left unchanged it
-  /// would be claimed again forever, and an error would stop all calls behind it.
+  /// Reads calls to hold, and marks each. A call that cannot be read becomes `failed` instead: left unchanged it would
+  /// be claimed again forever, and an error would stop all calls behind it.
   func take(
     _ ids: [CallID], at time: Timestamp?, _ damaged: inout [DamagedCall], mark: (CallID) throws(StoreError) -> Void
   ) throws(StoreError) -> [CallRecord] {

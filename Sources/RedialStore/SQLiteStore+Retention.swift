@@ -2,29 +2,28 @@ public import RedialCore
 internal import RedialModel
 
 extension SQLiteStore {
-  /// Free pages that stay in the file, 4 MiB: new calls use them again, where giving them back and growing again would
-  /// write twice.
+  /// Free pages that stay in the file, 4 MiB: new calls reuse them; returning them and growing again would write twice.
   static let sparePages = 1024
-  /// Calls that a step removes at most.
+  /// Maximum number of calls that a step removes.
   static let removalBatch = 256
-  /// How long after a claim has answered an ended call it stays, whatever its age: far longer than any operation on it
-  /// takes to come back as a change, which must find it.
+  /// How long an ended call stays after a claim has returned it, whatever its age: far longer than a command for it
+  /// takes to become a change, which must find it.
   static let shownTime = Duration.seconds(60)
-  /// The name of the time by which the calls had ended that were removed, in microseconds since 1970.
+  /// The name of the setting with the time by which the removed calls had ended, in microseconds since 1970.
   static let goneBy = "goneBy"
-  /// Pages that are given back between two looks at the clock.
+  /// Pages that are returned between two checks of the clock.
   private static let releaseBatch = 16
 
-  /// Removes some of the calls that are not to be kept, or gives some of the space that such left back to the file
-  /// system, in one transaction that takes about the time allowed.
+  /// Removes some of the expired calls, or returns some of the free space to the file system, in one transaction that
+  /// takes about the allowed time.
   ///
-  /// One of the two is done at a time: space is given back once nothing is left to remove.
+  /// It does one of the two: space is returned once nothing is left to remove.
   ///
-  /// - Parameter budget: After this time no further call or page is begun with. The commit comes on top of it.
+  /// - Parameter budget: After this time it begins with no further call or page. The commit takes additional time.
   public func tidy(
     _ retention: Retention, at now: Timestamp, within budget: Duration
   ) throws(StoreError) -> TidyStep {
-    // Also where nothing is committed, so that an idle service finds out before the next call comes.
+    // Also without a commit, so that an idle service notices before the next call.
     try checkPlace()
     let end = ContinuousClock.now + budget
     let usedBytes = try usage.usedBytes()
@@ -44,7 +43,7 @@ extension SQLiteStore {
         try remove(call.id)
         removed += 1
         if ContinuousClock.now >= end { break }
-        // What is over is only the size: no call more than needed is to go before its time.
+        // Only the size is over the limit: no more calls than needed are removed early.
         if isOver, try usage.usedBytes() <= retention.bytes { break }
       }
       try noteGone(by: calls[calls.startIndex + removed - 1].end)
@@ -52,7 +51,8 @@ extension SQLiteStore {
     }
   }
 
-  /// Notes, within a transaction, that calls which ended by a time may be gone: what tells of them is not at fault.
+  /// Records, within a transaction, that calls which ended by a time may be missing: webhooks about them are not
+  /// faults.
   func noteGone(by end: Timestamp) throws(StoreError) {
     let known = try settings.value(of: Self.goneBy).flatMap { Int64($0) }
     if let known, known >= end.microseconds { return }
@@ -60,10 +60,10 @@ extension SQLiteStore {
   }
 
   private func releasePages(until end: ContinuousClock.Instant) throws(StoreError) -> TidyStep {
-    // A file that an older version made gives nothing back (see docs/operating.md): its pages are used again only.
+    // A file of an older version returns nothing (see docs/operating.md): its pages are only reused.
     guard canRelease else { return TidyStep() }
     let free = try usage.free()
-    // Where room is short, none is spared.
+    // If space is short, no free pages are kept.
     let spare = isShortOfRoom ? 0 : Self.sparePages
     guard free > spare else { return TidyStep() }
     let step = try transaction { () throws(StoreError) in

@@ -13,8 +13,9 @@ public final class SQLiteStore: CallStore {
   /// Called with the same calls, all those of a claim together, with their namespaces.
   public var onSetAside: (([(id: CallID, namespace: Namespace)]) -> Void)?
 
-  /// Called when the log could not be moved into the file for the first time; and with nil once all of it has been
-  /// moved and the file is synced. The data in the log is safe, but the log grows. Called on the store's lane.
+  /// Called with the reason when the log could not be moved into the file for the first time; and with nil once all of
+  /// it has been moved and the file is synced. The data in the log is safe, but the log grows. Called on the store's
+  /// lane.
   public var onCheckpointFailure: ((StoreError?) -> Void)? {
     get { checkpoints.onFailure }
     set { checkpoints.onFailure = newValue }
@@ -31,8 +32,8 @@ public final class SQLiteStore: CallStore {
   /// be refused, and everything else goes on. Called with false when the reserve is taken again. On the store's lane.
   public var onShortage: ((Bool) -> Void)?
 
-  /// Called with why, when one of the store's files is no longer in its place, and with nil when all are again. Meanwhile
-  /// every transaction fails. Its lane is the store's.
+  /// Called with the reason when one of the store's files is no longer in its place, and with nil when all are again.
+  /// Meanwhile every transaction fails. Called on the store's lane.
   public var onMisplacement: ((StoreError?) -> Void)?
 
   /// Whether only the reserve is left, or less.
@@ -315,7 +316,7 @@ public final class SQLiteStore: CallStore {
   private func releaseReserve() {
     guard reserve.release() else { return }
     onShortage?(true)
-    // The log can then start again at its beginning, in the room that it has.
+    // The log can then start again at its beginning, in its existing space.
     checkpoints.moveAll()
   }
 

@@ -1,10 +1,10 @@
 internal import CDocuments
 
-/// The tables and indexes: `docs/schema.sql` for a new file, and numbered steps for one that an earlier release made.
+/// The tables and indexes: `docs/schema.sql` for a new file, and numbered steps for files of earlier releases.
 enum Schema {
   /// Marks a file as Redial's, in its header: "RDIA".
   static let applicationID: Int64 = 0x5244_4941
-  /// The version that `schema.sql` makes. Files of lower versions are of the time before the first release.
+  /// The version that `schema.sql` makes. Files of lower versions are from before the first release.
   static let oldest: Int64 = 22
   /// `docs/schema.sql`, which is part of the program.
   static let current: String = {
@@ -16,23 +16,23 @@ enum Schema {
   /// The version that this program reads and writes.
   static var version: Int64 { oldest + Int64(migrations.count) }
 
-  /// Step *n* makes version `oldest + n + 1` of the one before. A step never changes once it is released.
+  /// Step *n* makes version `oldest + n + 1` from the one before. A step never changes once it is released.
   static let migrations: [String] = []
 
-  /// What a file says of itself.
+  /// The identification in a file's header.
   private enum Identity {
     case empty
     case redial(version: Int64)
   }
 
-  /// Prepares the writer's connection: refuses what is not ours before anything is written, then sets the
-  /// connection up and brings the tables to this version.
+  /// Prepares the writer's connection: refuses other files before anything is written, then sets up the connection and
+  /// brings the tables to this version.
   ///
-  /// What is deleted is overwritten with zeros (`secure_delete`), as the erasure of content promises.
+  /// Deleted data is overwritten with zeros (`secure_delete`), as the erasure of content promises.
   static func open(_ connection: SQLiteConnection) throws(StoreError) {
     let found = try identity(of: connection)
-    // Only a file without tables takes this up, and before anything is written to it: the pages that removed calls leave
-    // can then be given back to the file system a few at a time.
+    // Only a file without tables accepts this setting, and before anything is written to it: the pages of removed calls
+    // can then be returned to the file system a few at a time.
     if case .empty = found { try connection.execute("set up the file", "PRAGMA auto_vacuum = INCREMENTAL") }
     let mode = try connection.value("set the journal mode", "PRAGMA journal_mode = WAL") { $0.text(0) }
     guard mode == "wal" else {
@@ -74,7 +74,7 @@ enum Schema {
       """)
   }
 
-  /// The version of a store that is there already.
+  /// The version of an existing store.
   @discardableResult
   static func checkIsStore(_ connection: SQLiteConnection) throws(StoreError) -> Int64 {
     guard case .redial(let version) = try identity(of: connection) else {

@@ -1,4 +1,4 @@
-/// Named values for the service's own use.
+/// Named values of the service.
 struct SettingTable {
   private let select: SQLiteStatement
   private let upsert: SQLiteStatement
@@ -11,13 +11,13 @@ struct SettingTable {
       "INSERT INTO settings (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value")
   }
 
-  /// The value of a name, or nil.
+  /// The value under a name, or nil.
   func value(of name: String) throws(StoreError) -> String? {
     select.bind(1, text: name)
     return try select.first { row throws(StoreError) in row.text(0) }
   }
 
-  /// Keeps a value under a name.
+  /// Stores a value under a name.
   func set(_ name: String, to value: String) throws(StoreError) {
     upsert.bind(1, text: name)
     upsert.bind(2, text: value)

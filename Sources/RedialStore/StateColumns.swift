@@ -1,46 +1,47 @@
 internal import RedialModel
 
-/// How `calls` says where a call is and why it waits there: in its columns `state` and `waiting`. Nobody else knows.
+/// How `calls` stores the state of a call and its wait reason: in its columns `state` and `waiting`. Only this file
+/// knows that.
 ///
-/// Calls in an engine's memory have one `state`, whether an attempt is in flight or not: `waiting` says that, which
-/// no index holds. An attempt's start then changes the call's row, and not the entry by which the call is found
-/// (measured: a third of what a start cost). Every other state is its own number.
+/// Calls in an engine's memory have one `state`, whether an attempt is in flight or not: `waiting`, which is in no
+/// index, says that. So the start of an attempt changes the call's row, but not its index entries (measured: a third of
+/// a start's cost). Every other state is its own number.
 struct StateColumns: Equatable {
-  /// The `state` of calls that are held or running. There are no more of them than an engine's memory holds, so that one
-  /// may look through all of them.
+  /// The `state` of calls that are held or running. There are no more of them than fit an engine's memory, so that a
+  /// query may read all of them.
   static let inMemory = Int64(StoredState.held.rawValue)
-  /// In `waiting`: the call waits for nothing, because its attempt is in flight. No `WaitReason` has this number.
+  /// In `waiting`: the call does not wait, because its attempt is in flight. No `WaitReason` has this number.
   static let underWay: Int64 = 0
   /// The highest `state` of calls that have not ended.
   static let lastUnfinished = inMemory
   /// The lowest `state` of calls that have ended.
   static let firstFinished = Int64(StoredState.succeeded.rawValue)
 
-  /// What is in the column `state`.
+  /// The value of the column `state`.
   var state: Int64
-  /// What is in the column `waiting`.
+  /// The value of the column `waiting`.
   var waiting: Int64?
 
-  /// What says where a call is. What a running call waited for before is not kept.
+  /// The columns for a call's state. The earlier wait reason of a running call is not kept.
   init(_ progress: CallProgress) {
     state = Self.state(progress.state)
     waiting = progress.state == .running ? Self.underWay : progress.waiting.map { Int64($0.rawValue) }
   }
 
-  /// What is in the columns of a row.
+  /// The columns of a row.
   init(state: Int64, waiting: Int64?) {
     self.state = state
     self.waiting = waiting
   }
 
-  /// What `state` is of calls in a state.
+  /// The value of `state` for calls in a state.
   static func state(_ state: StoredState) -> Int64 {
     state == .running ? inMemory : Int64(state.rawValue)
   }
 
   /// The raw value of the `StoredState` of a row of `calls`.
   ///
-  /// - Parameter calls: The name that the statement has for the table.
+  /// - Parameter calls: The statement's name for the table.
   static func storedState(_ calls: String) -> String {
     """
     (CASE WHEN \(calls).state = \(inMemory) AND \(calls).waiting IS \(underWay)
@@ -48,7 +49,7 @@ struct StateColumns: Equatable {
     """
   }
 
-  /// Where the call is and why it waits; or why that cannot be understood, as a clause.
+  /// The call's state and wait reason; or why they cannot be read, as a clause.
   var progress: Result<(state: StoredState, waiting: WaitReason?), Unintelligible> {
     if state == Self.inMemory, waiting == Self.underWay { return .success((.running, nil)) }
     guard let known = UInt8(exactly: state).flatMap({ StoredState(rawValue: $0) }), known != .running else {
@@ -61,12 +62,12 @@ struct StateColumns: Equatable {
     return .success((known, reason))
   }
 
-  /// Columns that no call has.
+  /// An invalid combination of columns.
   struct Unintelligible: Error {
     let reason: String
   }
 
-  /// True of the calls in a state: a range of an index that begins with `state`, and of those in memory a look at each.
+  /// True for the calls in a state: a range of an index that begins with `state`, plus a check of each call in memory.
   static func condition(_ state: StoredState) -> String {
     switch state {
     case .held: "state = \(inMemory) AND waiting IS NOT \(underWay)"

@@ -1,7 +1,7 @@
 public import RedialCore
 internal import RedialModel
 
-/// How long the steps are that statistics are kept by.
+/// The length of the steps of statistics.
 public enum StatisticsStep: Int64, Sendable, CaseIterable {
   /// A minute.
   case minute = 60
@@ -11,7 +11,7 @@ public enum StatisticsStep: Int64, Sendable, CaseIterable {
   /// Its length, in microseconds.
   public var microseconds: Int64 { rawValue * 1_000_000 }
 
-  /// For how long such steps are kept, in microseconds: somewhat longer than anybody asks for them.
+  /// How long such steps are kept, in microseconds: somewhat longer than any query needs them.
   var kept: Int64 {
     switch self {
     case .minute: 2 * 3600 * 1_000_000
@@ -19,14 +19,14 @@ public enum StatisticsStep: Int64, Sendable, CaseIterable {
     }
   }
 
-  /// When the step began that a time is in.
+  /// The start of the step that contains a time.
   public func start(of time: Timestamp) -> Timestamp {
     Timestamp(microseconds: time.microseconds / microseconds * microseconds)
   }
 }
 
-/// How calls ended and attempts went, by namespace and step: at most 121 minutes and 193 hours of a namespace, so that the
-/// table stays small whatever runs. Counts are added to what is there, whoever wrote it.
+/// The results of calls and attempts, by namespace and step: at most 121 minutes and 193 hours per namespace, so that
+/// the table stays small. New counts are added to the stored ones.
 struct StatisticsTable {
   private let select: SQLiteStatement
   private let upsert: SQLiteStatement
@@ -50,7 +50,7 @@ struct StatisticsTable {
       "SELECT start, counts FROM statistics WHERE namespace = ?1 AND step = ?2 AND start >= ?3 ORDER BY start")
   }
 
-  /// Adds what was counted in a minute, and removes what is too old by then.
+  /// Adds the counts of a minute, and removes steps that are then too old.
   func add(_ tally: CallTally, at minute: Timestamp, namespace: Int64) throws(StoreError) {
     for step in StatisticsStep.allCases {
       let start = step.start(of: minute)
@@ -58,7 +58,7 @@ struct StatisticsTable {
       select.bind(1, namespace)
       select.bind(2, step.rawValue)
       select.bind(3, start.microseconds)
-      // Statistics that cannot be read are begun anew: they are no promise to anybody.
+      // Statistics that cannot be read start again from zero: nothing depends on them.
       if let known = try select.first({ row throws(StoreError) in Self.tally(row.text(0)) }) ?? nil { sum.add(known) }
       upsert.bind(1, namespace)
       upsert.bind(2, step.rawValue)
@@ -83,7 +83,7 @@ struct StatisticsTable {
     }
   }
 
-  /// The counts as a JSON array, which people can read and SQLite's JSON functions, too.
+  /// The counts as a JSON array, which people and SQLite's JSON functions can read.
   private static func text(_ tally: CallTally) -> String {
     "[\(tally.numbers.map(String.init).joined(separator: ","))]"
   }

@@ -2,12 +2,12 @@ internal import CSQLite
 internal import Glibc
 
 extension StoreError {
-  /// The error that SQLite's last call on a connection ended with.
+  /// The error of SQLite's last call on a connection.
   ///
   /// - Parameters:
-  ///   - code: The result code of that call; SQLite's extended code says more, where it has one.
-  ///   - purpose: What was attempted, as in "could not …".
-  ///   - advice: What that means and what to do, where it is not the usual.
+  ///   - code: The result code of that call; SQLite's extended code gives details.
+  ///   - purpose: The action, as in "could not …".
+  ///   - advice: The meaning of the error and what to do, if not the usual.
   static func sqlite(
     _ database: OpaquePointer?, code: Int32, purpose: String, path: String, advice: String? = nil
   ) -> StoreError {
@@ -18,7 +18,7 @@ extension StoreError {
     let detail = extended & 0xFF == code & 0xFF ? extended : code
     let text = String(cString: detail == extended ? sqlite3_errmsg(database) : sqlite3_errstr(code))
     let primary = code & 0xFF
-    // The system's error stays from one failure to the next, so it is asked for only where it was just set.
+    // The system's error stays set from one failure to the next, so it is read only where it was just set.
     let system = primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN ? sqlite3_system_errno(database) : 0
     let kind = isFailedSync(detail) ? Kind.syncFailed : kind(of: primary, systemError: system)
     let cause = system == 0 ? text : "\(text), \(String(cString: strerror(system)))"
@@ -27,7 +27,8 @@ extension StoreError {
       kind: kind, message: "Could not \(purpose) in \(path): \(cause) (SQLite \(detail)). \(meaning)")
   }
 
-  /// Whether an extended code says that an fsync failed, of a file or of its folder. (The macros are no constants in Swift.)
+  /// Whether an extended code means that an fsync failed, of a file or of its folder. (Swift does not import these
+  /// macros as constants.)
   private static func isFailedSync(_ code: Int32) -> Bool {
     code == SQLITE_IOERR | 4 << 8 || code == SQLITE_IOERR | 5 << 8
   }
@@ -36,13 +37,13 @@ extension StoreError {
     switch code {
     case SQLITE_FULL: return .full
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_CONSTRAINT, SQLITE_MISMATCH: return .corrupt
-    // A full disk also shows where SQLite grows its shared-memory file, as a plain I/O error.
+    // A full disk can also appear as a plain I/O error, when SQLite extends its shared-memory file.
     case SQLITE_IOERR where systemError == ENOSPC || systemError == EDQUOT: return .full
     default: return .unavailable
     }
   }
 
-  /// What an error of a kind means, and what to do.
+  /// The meaning of a kind of error, and what to do.
   static func advice(for kind: Kind) -> String {
     switch kind {
     case .full: "Nothing was written. Free some space on that file system; no restart is needed."

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A store's file on disk, and the lock that gives it to one process.
+/// A store's file on disk, and the lock that reserves it for one process.
 ///
 /// SQLite would let two processes write alternately, and each would run the calls that the other has in memory. So
 /// the owner of a store holds `flock` on a file beside it. The kernel releases the lock when the process ends,

@@ -1,17 +1,17 @@
 internal import RedialModel
 
-/// Where a store is, as settings name it.
+/// The location of a store, as in the settings.
 public enum StoreLocation: Sendable, Hashable {
   /// A file.
   case sqlite(path: String)
 
-  /// Why a text names no store.
+  /// Why a text is not a store's location.
   public struct Invalid: Error, Sendable, Hashable {
-    /// What is wrong with it, and what it could be.
+    /// What is wrong with it, and what is valid.
     public var message: String
   }
 
-  /// Reads `sqlite:///absolute/path` or `sqlite:relative/path`. The path is taken as it stands.
+  /// Reads `sqlite:///absolute/path` or `sqlite:relative/path`. The path is used unchanged.
   public init(_ text: String) throws(Invalid) {
     let examples = "Use sqlite:///var/lib/redial/redial.db, or sqlite:redial.db for a file in the working folder."
     if text.hasPrefix("postgres:") || text.hasPrefix("postgresql:") {

@@ -1,10 +1,10 @@
 internal import Glibc
 
-/// Knows which files a store was opened in, and whether they are still in their place.
+/// Remembers the files in which a store was opened, and checks whether they are still in their place.
 ///
-/// SQLite goes on writing to files that were removed or replaced, and its fsyncs succeed. What is committed there is gone
-/// when the process ends, so that it must not be acknowledged. The log counts as much as the database: commits are in it
-/// until a checkpoint moves them.
+/// SQLite continues to write to files that were removed or replaced, and its fsyncs succeed. Such commits are lost when
+/// the process ends, so they must not be acknowledged. The log matters as much as the database: commits are in it until
+/// a checkpoint moves them.
 struct StorePlace {
   private struct File {
     let path: String
@@ -18,7 +18,7 @@ struct StorePlace {
 
   private let files: [File]
 
-  /// Notes the files of a store that is open. Their inodes are not used again while SQLite has them open.
+  /// Records the files of an open store. Their inodes are not reused while SQLite has them open.
   init(path: String) {
     files = ["", "-wal", "-shm"].compactMap { suffix in
       Self.identity(path + suffix).map { File(path: path + suffix, identity: $0) }
@@ -27,11 +27,11 @@ struct StorePlace {
 
   /// Checks that each path leads to the same file as before.
   ///
-  /// - Throws: `unavailable`, which may become better: somebody may move the files back.
+  /// - Throws: `unavailable`, because the files may be moved back.
   func check() throws(StoreError) {
     for file in files {
       let identity = Self.identity(file.path)
-      // Another reason why a path cannot be looked up now, such as missing permissions, does not say where the file is.
+      // Another error, such as missing permissions, does not show where the file is.
       if identity == file.identity || identity == nil && errno != ENOENT && errno != ENOTDIR { continue }
       throw StoreError(
         kind: .unavailable,

@@ -1,9 +1,9 @@
 internal import RedialCore
 public import RedialModel
 
-/// How many calls in nobody's memory wait, by target and reason.
+/// How many calls in no engine's memory wait, by target and reason.
 public struct StoredBacklog: Sendable, Equatable {
-  /// Each target and reason for which there are any.
+  /// Each target and reason with any calls.
   public var counts: [(target: String, reason: WaitReason, count: Int)]
   /// Whether all were counted.
   public var isComplete: Bool
@@ -14,7 +14,7 @@ public struct StoredBacklog: Sendable, Equatable {
     self.isComplete = isComplete
   }
 
-  /// Whether both count the same, in the same order.
+  /// Whether both have the same counts in the same order.
   public static func == (one: Self, other: Self) -> Bool {
     one.isComplete == other.isComplete
       && one.counts.elementsEqual(other.counts) {
@@ -24,7 +24,7 @@ public struct StoredBacklog: Sendable, Equatable {
 }
 
 extension CallReader {
-  /// Of a reader that cannot count: nothing, and that it is not all.
+  /// For a reader that cannot count: no counts, and not complete.
   public func backlog(
     of target: String?, in namespace: Namespace, limit: Int
   ) throws(StoreError) -> StoredBacklog {
@@ -32,7 +32,7 @@ extension CallReader {
   }
 }
 
-/// Counts what waits in the store, up to a bound, so that the cost is that of the bound and not of the backlog.
+/// Counts the waiting calls in the store, up to a limit, so that the cost depends on the limit and not on the backlog.
 struct BacklogQueries {
   private let later: SQLiteStatement
   private let laterOfOne: SQLiteStatement
@@ -44,7 +44,7 @@ struct BacklogQueries {
   init(on connection: SQLiteConnection) throws(StoreError) {
     let scheduled = "state = \(StoredState.scheduled.rawValue)"
     let ordering = WaitReason.ordering.rawValue
-    // A call without a stored reason waits only for its time.
+    // A call without a stored reason waits only for its due time.
     let reason = "coalesce(waiting, \(WaitReason.startTime.rawValue))"
     later = try connection.prepare(
       "count what waits for its time",
@@ -73,7 +73,7 @@ struct BacklogQueries {
   /// Counts them.
   ///
   /// - Parameters:
-  ///   - targetID: Of which target; nil for all of the namespace.
+  ///   - targetID: The target; nil for all of the namespace.
   ///   - namespace: The namespace's number.
   func backlog(of targetID: Int64?, in namespace: Int64, limit: Int) throws(StoreError) -> StoredBacklog {
     struct Waiting: Hashable {
@@ -83,7 +83,7 @@ struct BacklogQueries {
     var (counts, isComplete) = ([Waiting: Int](), true)
     for (all, ofOne) in [(later, laterOfOne), (awaiting, awaitingOfOne)] {
       let statement = targetID == nil ? all : ofOne
-      // One more than is counted tells whether there are more.
+      // One more than the limit shows whether there are more.
       statement.bind(1, Int64(limit) + 1)
       statement.bind(2, targetID ?? namespace)
       let rows = try statement.rows { row throws(StoreError) in

@@ -1,27 +1,27 @@
 internal import CSQLite
 public import RedialModel
 
-/// Reads request bodies in pieces, on connections of its own to the file of a ``SQLiteStore``: what is in memory of a body
-/// does not depend on how large it is.
+/// Reads request bodies in pieces, on its own connections to the file of a ``SQLiteStore``: the memory for a body does
+/// not depend on its size.
 ///
-/// A look at the file lasts no longer than the reading of one piece. One that lasted as long as a slow target takes to
-/// receive a body would keep the write-ahead log from being cut back as long.
+/// A read transaction lasts no longer than the reading of one piece. If it lasted until a slow target has received the
+/// body, the write-ahead log could not be truncated meanwhile.
 public final class StoredBodies: Sendable {
-  /// Connections, and so threads that read at a time, when nobody says how many.
+  /// The default number of connections, which is the number of threads that read at a time.
   public static let defaultConnections = 2
 
   private let pool: ConnectionPool<BodyConnection>
 
-  /// Opens connections to a store that is open.
+  /// Opens connections to an open store.
   ///
-  /// - Parameter connections: How many threads are served at a time, 1 or more; others wait their turn.
+  /// - Parameter connections: How many threads are served at a time, 1 or more; others wait.
   public init(path: String, connections: Int = StoredBodies.defaultConnections) throws(StoreError) {
     pool = try ConnectionPool(connections) { () throws(StoreError) in try BodyConnection(path: path) }
   }
 
-  /// The body of a call, to be read from its beginning. Nothing is read yet.
+  /// The body of a call, from its beginning. Nothing is read yet.
   ///
-  /// - Parameter size: How long it is, in bytes, as the call's record says.
+  /// - Parameter size: Its length in bytes, from the call's record.
   public func body(of id: CallID, size: Int) -> StoredBody {
     StoredBody(id: id, size: size, in: self)
   }
@@ -33,25 +33,25 @@ public final class StoredBodies: Sendable {
   }
 }
 
-/// Why a body cannot be read, or not to its end.
+/// Why a body cannot be read completely.
 public enum StoredBodyError: Error, Sendable, Hashable {
-  /// It is gone: its call was erased or removed.
+  /// It no longer exists: its call was erased or removed.
   case gone
-  /// It is there, and not what it is said to be; a clause says what is wrong.
+  /// It differs from its record; the clause says how.
   case damaged(String)
   /// The store cannot be read.
   case unreadable(StoreError)
 }
 
-/// One connection, for bodies alone.
+/// One connection, only for bodies.
 ///
-/// Sendable without the compiler's proof: an instance is made for the pool of `StoredBodies`, which hands it to one thread
-/// at a time.
+/// Sendable without the compiler's proof: the pool of `StoredBodies` creates an instance and lends it to one thread at
+/// a time.
 final class BodyConnection: @unchecked Sendable {
   private let connection: SQLiteConnection
   private let form: SQLiteStatement
 
-  /// What the page cache may take, in KiB: a body's pages are read once.
+  /// The size of the page cache, in KiB: a body's pages are read once.
   private static let cacheKibibytes = 1024
 
   init(path: String) throws(StoreError) {
@@ -62,7 +62,7 @@ final class BodyConnection: @unchecked Sendable {
       "find a call's body", "SELECT body_size, length(body) FROM requests WHERE id = ?1 AND body IS NOT NULL")
   }
 
-  /// How a body is stored: how long it is as it lies there, and what it inflates to if it is compressed.
+  /// How a body is stored: its stored length, and its inflated size if it is compressed.
   func form(of id: CallID) throws(StoredBodyError) -> (storedSize: Int, inflatedSize: Int?) {
     var found: (Int64?, Int64)?
     do throws(StoreError) {
@@ -75,12 +75,12 @@ final class BodyConnection: @unchecked Sendable {
     return (Int(found.1), found.0.map { Int($0) })
   }
 
-  /// Some bytes of a body as it lies there.
+  /// Some bytes of a body in its stored form.
   func bytes(of id: CallID, _ range: Range<Int>) throws(StoredBodyError) -> [UInt8] {
     var opened: OpaquePointer?
     let found = sqlite3_blob_open(connection.handle, "main", "requests", "body", id.rawValue, 0, &opened)
     defer { sqlite3_blob_close(opened) }
-    // This is how a missing row or body is reported; and a damaged schema, but with that the store would not have
+    // This error means a missing row or body. It could also mean a damaged schema, but then the store would not have
     // opened.
     if found == SQLITE_ERROR { throw .gone }
     var result = found

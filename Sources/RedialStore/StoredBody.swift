@@ -1,18 +1,18 @@
 public import RedialModel
 
-/// The body of one call, read from the store piece by piece, and inflated on the way if it is compressed there.
+/// The body of one call, read from the store piece by piece, and inflated if it is compressed there.
 ///
-/// `@unchecked Sendable`: what is mutable is where the reading stands, and whoever reads has one thread do so at a time, each
-/// behind the other; a serial queue does.
+/// `@unchecked Sendable`: the mutable state is the position of reading, and the caller reads on one thread at a time,
+/// one after the other, for example on a serial queue.
 public final class StoredBody: @unchecked Sendable {
-  /// The call.
+  /// The id of the call.
   public let id: CallID
-  /// How long the body is, in bytes.
+  /// The length of the body, in bytes.
   public let size: Int
   private let bodies: StoredBodies
   /// How much has been read, in bytes of the body.
   private var position = 0
-  /// How the body lies there; nil until something of it was read.
+  /// How the body is stored; nil until some of it was read.
   private var form: Form?
 
   private enum Form {
@@ -23,12 +23,12 @@ public final class StoredBody: @unchecked Sendable {
   /// A compressed body.
   private struct Compressed {
     let storedSize: Int
-    /// How much of what is stored has been read.
+    /// How many stored bytes have been read.
     var position = 0
     var stream: InflatingStream
   }
 
-  /// The most that is read of a compressed body at a time, in bytes.
+  /// The maximum number of bytes of a compressed body that are read at a time.
   private static let compressedPiece = 32 * 1024
 
   init(id: CallID, size: Int, in bodies: StoredBodies) {
@@ -37,7 +37,7 @@ public final class StoredBody: @unchecked Sendable {
     self.bodies = bodies
   }
 
-  /// Has the next piece be the first again.
+  /// Starts again at the first piece.
   public func rewind() {
     position = 0
     form = nil
@@ -45,8 +45,8 @@ public final class StoredBody: @unchecked Sendable {
 
   /// The next bytes of the body, in order; none at its end. Blocks while they are read.
   ///
-  /// - Parameter count: The most bytes that are wanted, 1 or more.
-  /// - Throws: Why there are none; what was read before stands.
+  /// - Parameter count: The maximum number of bytes, 1 or more.
+  /// - Throws: Why there are none; earlier pieces remain valid.
   public func next(atMost count: Int) throws(StoredBodyError) -> [UInt8] {
     let wanted = min(count, size - position)
     guard wanted > 0 else { return [] }
@@ -82,7 +82,7 @@ public final class StoredBody: @unchecked Sendable {
   ) throws(StoredBodyError) -> [UInt8] {
     var piece: [UInt8] = []
     piece.reserveCapacity(wanted)
-    // The last piece is whole only if the check sum behind it is right.
+    // The last piece is valid only if the checksum after it is right.
     let isLast = position + wanted == size
     while piece.count < wanted || isLast && !compressed.stream.hasEnded {
       if compressed.stream.needsMore {

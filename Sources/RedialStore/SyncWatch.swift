@@ -19,7 +19,7 @@ final class SyncWatch: Sendable {
   /// The fsync that failed, if one has.
   var failure: StoreError? { state.withLock { $0.failure } }
 
-  /// Notes an error, if it is that an fsync failed.
+  /// Records an error, if it means that an fsync failed.
   func note(_ error: StoreError) {
     guard error.kind == .syncFailed else { return }
     let onFailure = state.withLock { state -> (@Sendable (StoreError) -> Void)? in
@@ -30,7 +30,7 @@ final class SyncWatch: Sendable {
     onFailure?(error)
   }
 
-  /// Refuses what comes after an fsync that failed.
+  /// Refuses requests after a failed fsync.
   func check() throws(StoreError) {
     if let failure { throw failure }
   }

@@ -1,9 +1,9 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Targets: their keys, each stored once and known by a number, and their breakers.
+/// Targets: each key is stored once and has a number; and their breakers.
 final class TargetTable {
-  /// Keys whose numbers are remembered; past it, they are looked up again.
+  /// The maximum number of keys in the cache; others are looked up again.
   static let maximumRemembered = 16_384
 
   private let connection: SQLiteConnection
@@ -14,7 +14,7 @@ final class TargetTable {
   private let setControls: SQLiteStatement
   private let selectControls: SQLiteStatement
   private var remembered: [String: Int64] = [:]
-  /// Keys that the current transaction has added: unknown again if it is rolled back.
+  /// Keys that the current transaction has added; they are removed if it is rolled back.
   private var added: [String] = []
 
   /// Prepares the statements.
@@ -34,7 +34,7 @@ final class TargetTable {
       "SELECT key, overrides, paused, tripped FROM targets WHERE overrides IS NOT NULL OR paused <> 0 OR tripped <> 0")
   }
 
-  /// Gives those targets their shards that are from before there were any. Only within a transaction.
+  /// Gives a shard to each target from before there were shards. Only within a transaction.
   func completeShards() throws(StoreError) {
     let lacking = try connection.prepare(
       "find targets without a shard", "SELECT id, key FROM targets WHERE shard IS NULL")
@@ -47,7 +47,7 @@ final class TargetTable {
     }
   }
 
-  /// The number of a target, or nil when no call ever had it.
+  /// The number of a target, or nil if it never had a call.
   func find(_ key: String) throws(StoreError) -> Int64? {
     if let id = remembered[key] { return id }
     select.bind(1, text: key)
@@ -56,7 +56,7 @@ final class TargetTable {
     return id
   }
 
-  /// The number of a target, which it is given when it has none. Only within a transaction.
+  /// The number of a target, which gets one if it has none. Only within a transaction.
   func intern(_ key: String) throws(StoreError) -> Int64 {
     if let id = try find(key) { return id }
     insert.bind(1, text: key)
@@ -68,7 +68,7 @@ final class TargetTable {
     return id
   }
 
-  /// Stores a target's breaker; nil when it is closed.
+  /// Stores a target's breaker; nil if it is closed.
   func set(_ breaker: OpenBreaker?, of key: String) throws(StoreError) {
     setBreaker.bind(1, try intern(key))
     setBreaker.bind(2, breaker?.until.microseconds)
@@ -84,7 +84,7 @@ final class TargetTable {
     }
   }
 
-  /// Stores what operators have made of a target.
+  /// Stores the settings that operators have given a target.
   func set(_ controls: TargetControls, of key: String) throws(StoreError) {
     let overrides = controls.overrides == TargetOverrides() ? [] : controls.overrides.json
     setControls.bind(1, try intern(key))
@@ -96,9 +96,9 @@ final class TargetTable {
     }
   }
 
-  /// The targets that operators have touched.
+  /// The targets with settings of operators.
   ///
-  /// - Throws: `corrupt` when a target's settings cannot be read: without them it might be asked for too much.
+  /// - Throws: `corrupt` if a target's settings cannot be read: without them it might get too many requests.
   func controls() throws(StoreError) -> [(target: String, controls: TargetControls)] {
     try selectControls.rows { row throws(StoreError) in
       let key = row.text(0)
@@ -116,12 +116,12 @@ final class TargetTable {
     }
   }
 
-  /// The transaction's keys are there to stay.
+  /// The transaction's keys are committed.
   func didCommit() {
     added.removeAll(keepingCapacity: true)
   }
 
-  /// The transaction's keys are gone.
+  /// The transaction's keys are removed.
   func didRollBack() {
     for key in added { remembered[key] = nil }
     added.removeAll(keepingCapacity: true)

@@ -4,7 +4,7 @@
 /// the part and the texts, so the search must be linear in the worst case too.
 struct TextSearch {
   private let part: [UInt8]
-  /// By length of a beginning of `part`: the length of the longest shorter beginning that it ends with.
+  /// By length of a prefix of `part`: the length of the longest shorter prefix that it ends with.
   private let fallbacks: [Int]
 
   /// - Complexity: O(*n*) in the length of the part.

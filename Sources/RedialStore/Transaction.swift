@@ -4,7 +4,8 @@ struct Transaction {
   private let begin: SQLiteStatement
   private let commit: SQLiteStatement
 
-  /// Prepares them: a writer takes the write lock when it begins, so that it never has to start over halfway.
+  /// Prepares the statements: a writer takes the write lock at the beginning, so that it never has to start over
+  /// halfway.
   init(on connection: SQLiteConnection, role: SQLiteConnection.Role) throws(StoreError) {
     self.connection = connection
     begin = try connection.prepare("begin a transaction", role == .reader ? "BEGIN" : "BEGIN IMMEDIATE")
@@ -13,7 +14,7 @@ struct Transaction {
 
   /// Runs `body` and keeps all of its changes, or none if it or the commit fails.
   func callAsFunction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-    // A rollback may itself have failed; what it left open must not swallow the next transaction.
+    // A rollback may itself have failed; a transaction that it left open must not contain the next one.
     connection.rollBack()
     guard !connection.isInTransaction else {
       throw StoreError(

@@ -1,10 +1,10 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Reads an archived call. A member that is not known is an error, as is one that is missing: neither a newer archive nor
-/// a damaged one is taken for something else.
+/// Reads an archived call. An unknown member is an error, and so is a missing one: neither a newer archive nor a
+/// damaged one is misread.
 struct ArchiveReader {
-  /// By how much the clock of the machine that accepted a call may have been ahead of this one.
+  /// How far the clock of the machine that accepted a call may have been ahead of this one.
   private static let maximumLead = Duration.seconds(86_400)
 
   private let bytes: UnsafeBufferPointer<UInt8>

@@ -1,7 +1,7 @@
 public import RedialCore
 public import RedialModel
 
-/// Times are microseconds since 1970, and spans microseconds, so that a copy is exact.
+/// Times are microseconds since 1970, and durations are microseconds, so that a copy is exact.
 extension ArchivedCall {
   /// One JSON object, without a line break.
   public var json: [UInt8] {
@@ -43,9 +43,9 @@ extension ArchivedCall {
 
   /// Reads what ``json`` wrote.
   ///
-  /// - Parameter now: The time by the wall clock: an identity of the days to come is an error, for those given out from
-  ///   then on would have to follow it.
-  /// - Throws: What is wrong with it, by the member's name.
+  /// - Parameter now: The time of the wall clock. An id of a later day is an error, because all ids made until then
+  ///   would have to be higher.
+  /// - Throws: What is wrong, with the member's name.
   public static func read(
     _ bytes: UnsafeBufferPointer<UInt8>, at now: Timestamp
   ) throws(JSONError) -> ArchivedCall {
@@ -66,7 +66,7 @@ extension AttemptRecord {
       writer.field("failureCode", failure.code)
       writer.field("failureMessage", failure.message)
     }
-    // As text: a decision is shown as it is stored, and need not be JSON for that.
+    // As text: a decision is shown as it is stored, and need not be JSON.
     writer.field("decision", Base64.encode(decision))
     if let figures { writer.field("figures", Base64.encode(figures.encoded)) }
     if let response {

@@ -1,16 +1,16 @@
 internal import RedialCore
 public import RedialModel
 
-/// Everything that a store knows of one call: what ``StoreExport`` writes as a line of JSON, and ``StoreImport`` reads.
+/// All data of one call in a store: ``StoreExport`` writes it as a line of JSON, and ``StoreImport`` reads it.
 public struct ArchivedCall: Sendable {
-  /// The call, with what people did to make it run.
+  /// The call, with its manual retries.
   public var record: CallRecord
   /// Its attempts, the newest last, with all responses.
   public var attempts: [AttemptRecord]
-  /// The key that it was accepted under, if it is still remembered.
+  /// The key under which it was accepted, if that is still remembered.
   public var key: KeyRecord?
-  /// Whether it was this call's turn among those of its ordering key; nil for one that has ended or has no such key, and
-  /// in archives that do not say.
+  /// Whether the call had the turn of its ordering key; nil for one that has ended or has no such key, and in archives
+  /// without this member.
   public var hasTurn: Bool?
 
   /// Creates an archived call.
@@ -21,14 +21,15 @@ public struct ArchivedCall: Sendable {
     self.hasTurn = hasTurn
   }
 
-  /// The ordering key under which it is still to have its turn, or has it.
+  /// The ordering key whose turn it has or waits for.
   var orderingKey: String? { record.progress.state.isFinal ? nil : record.spec.orderingKey }
 
-  /// Whether it was its turn. What waits for its turn says so itself, so an archive that does not tell is as good.
+  /// Whether it had the turn. A call that waits for its turn has that as its wait reason, so an archive without the
+  /// member has the same information.
   var goesOn: Bool { hasTurn != false && record.progress.waiting != .ordering }
 
-  /// Puts it behind the other calls of its ordering key. An attempt that was under way is recorded as cut off, as a
-  /// service does that takes over a store with such a call: nobody else would count it.
+  /// Puts it behind the other calls of its ordering key. An attempt in flight is recorded as interrupted, as a service
+  /// does that takes over a store with such a call: otherwise nobody would count it.
   mutating func awaitTurn() {
     let progress = record.progress
     guard progress.state == .running || progress.waiting != .ordering else { return }
@@ -46,14 +47,14 @@ public struct ArchivedCall: Sendable {
     record.progress.due = record.lastStart
   }
 
-  /// The changes that put it into a store, but for its turn.
+  /// The changes that put it into a store, without its turn.
   var writes: [StoreWrite] {
     [.insert(record)] + attempts.map { .update(record.id, record.progress, $0) }
       + record.retries.map { .retried(record.id, $0) } + (key.map { [.key($0)] } ?? [])
   }
 }
 
-/// The words of an archive for the numbers of the store, by the names of the cases.
+/// The archive's words for the store's numbers: the names of the cases.
 enum ArchiveWords {
   static let states = words(StoredState.allCases)
   static let waits = words(WaitReason.allCases)

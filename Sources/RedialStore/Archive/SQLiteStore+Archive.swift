@@ -2,13 +2,13 @@ internal import RedialCore
 internal import RedialModel
 
 extension SQLiteStore {
-  /// Puts archived calls, which are not there yet, into the store: all of them or none.
+  /// Puts archived calls that are missing into the store: all of them or none.
   ///
-  /// A call goes on where its turn was its own, unless a call of this store has that turn now: then it waits behind it.
-  /// Nobody is given a turn here, for the call that has it may come only later in the archive, as one that was retried
-  /// is older than it: ``grantFreeTurns()`` does that when all are there.
+  /// A call continues if it had the turn, unless a call of this store has that turn now: then it waits behind that
+  /// call. No turn is given here, because the call that has it may come only later in the archive, such as a retried
+  /// call, which is older: ``grantFreeTurns()`` gives turns when all calls are there.
   ///
-  /// A key that has expired, or that another call was accepted under which keeps it longer, is left out.
+  /// A key is left out if it has expired, or if another call was accepted under it and keeps it longer.
   func insert(_ calls: [ArchivedCall], at now: Timestamp) throws(StoreError) {
     if calls.isEmpty { return }
     try transaction { () throws(StoreError) in
@@ -30,7 +30,7 @@ extension SQLiteStore {
     }
   }
 
-  /// Of a webhook that came without its call, the call is gone as if retention had removed it.
+  /// If a webhook arrives without its call, the call counts as removed by retention.
   private func noteSubject(of call: CallRecord) throws(StoreError) {
     guard call.kind == .webhook, !call.progress.state.isFinal, let subject = WebhookSubject.id(in: call.body) else {
       return
@@ -44,7 +44,7 @@ extension SQLiteStore {
     return known.call != key.call && known.expiresAt >= key.expiresAt
   }
 
-  /// Gives each turn that nobody has to the oldest call that awaits it.
+  /// Gives each free turn to the oldest call that waits for it.
   func grantFreeTurns() throws(StoreError) {
     try transaction { () throws(StoreError) in try turns.grantFree() }
   }

@@ -1,34 +1,35 @@
 internal import CSQLite
 internal import Glibc
 
-/// Copies of a store that a service may be running on.
+/// Copies a store that a service may be using.
 public enum StoreBackup {
-  /// Where a copy grows until it is complete.
+  /// The name of a copy until it is complete.
   public static func partialPath(of path: String) -> String { path + ".partial" }
 
-  /// Copies a store as of one moment into a new file, which is on disk when this returns.
+  /// Copies a store as of one moment into a new file, which is on disk when this function returns.
   ///
-  /// The copy grows beside the file under the name of the file and `.partial`, and gets its name when it is complete.
+  /// The copy is written beside the file under the name of the file and `.partial`, and gets its name when it is
+  /// complete.
   ///
   /// - Parameters:
-  ///   - compact: Write it anew, without the space that removed calls left, instead of page by page. It takes longer,
-  ///     and makes of a file of an older version one that becomes smaller by itself.
+  ///   - compact: Write a new file without the space of removed calls, instead of a copy page by page. This takes
+  ///     longer, and turns a file of an older version into one that can shrink by itself.
   /// - Returns: The size of the copy, in bytes.
-  /// - Throws: When a file of that name exists, which is never overwritten, or the copy cannot be made.
+  /// - Throws: If a file of that name exists, because it is never overwritten, or if the copy cannot be made.
   public static func copy(from source: String, to path: String, compact: Bool = false) throws(StoreError) -> Int {
     let partial = partialPath(of: path)
     guard access(path, F_OK) != 0 else { throw exists(path) }
     let connection = try SQLiteConnection(path: source, role: .reader)
     defer { connection.close() }
     try Schema.checkIsStore(connection)
-    // For this user only, as the store itself is; the webhooks' secret is in it.
+    // Only for this user, like the store itself; it contains the webhooks' secret.
     let file = open(partial, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw failure("make", partial) }
     close(file)
     defer { unlink(partial) }
     if compact {
-      // For the copy: a connection that may not write reports an error here, but still uses the setting for its next
-      // VACUUM.
+      // This is for the copy: a connection that may not write reports an error here, but still uses the setting for its
+      // next VACUUM.
       try? connection.execute("choose how the copy becomes smaller", "PRAGMA auto_vacuum = INCREMENTAL")
       try connection.execute("copy the store", "VACUUM INTO '\(partial.replacing("'", with: "''"))'")
     } else {
@@ -75,7 +76,7 @@ public enum StoreBackup {
 }
 
 extension SQLiteConnection {
-  /// Copies everything into another file, as of one moment: pages that are committed meanwhile stay out of it.
+  /// Copies everything into another file, as of one moment: pages that are committed meanwhile are not copied.
   func copy(to path: String) throws(StoreError) {
     let target = try SQLiteConnection(path: path, role: .writer)
     defer { target.close() }

@@ -1,9 +1,9 @@
 internal import RedialCore
 public import RedialModel
 
-/// Reads the calls of a store, which a service may be running on, one after another by age.
+/// Reads the calls of a store that a service may be using, one after another by age.
 ///
-/// Each is seen as of one moment, but not all as of the same one: for that there is ``StoreBackup``.
+/// Each call is read as of one moment, but not all as of the same one: for that there is ``StoreBackup``.
 public final class StoreExport {
   private static let batch: Int64 = 500
 
@@ -36,7 +36,7 @@ public final class StoreExport {
     inTransaction = try Transaction(on: connection, role: .reader)
   }
 
-  /// Calls `body` with each call, and `damage` with why one cannot be understood, which does not stop the others.
+  /// Calls `body` with each call, and `damage` with the reason if one cannot be read, which does not stop the others.
   public func forEach(_ body: (ArchivedCall) -> Void, damage: (StoreError) -> Void) throws(StoreError) {
     var last = Int64.min
     while true {

@@ -1,23 +1,23 @@
 public import RedialCore
 internal import RedialModel
 
-/// Puts archived calls into a store, many at a time. A call that is there already is left as it is, so that an import
-/// which was cut off can be done again.
+/// Puts archived calls into a store, many at a time. A call that exists already stays unchanged, so that an interrupted
+/// import can be repeated.
 public final class StoreImport {
-  /// Calls that go into a transaction.
+  /// Calls in a transaction.
   private static let batch = 1000
-  /// Bytes of payload that go into a transaction.
+  /// Bytes of payload in a transaction.
   private static let batchBytes = 16 << 20
 
-  /// The results of the calls so far.
+  /// The counts of the calls so far.
   public struct Tally: Sendable, Hashable {
-    /// Put into the store.
+    /// Added to the store.
     public var imported = 0
-    /// There already.
+    /// Already in the store.
     public var known = 0
   }
 
-  /// The results of the calls that are on disk.
+  /// The counts of the calls that are on disk.
   public private(set) var tally = Tally()
 
   private let store: SQLiteStore
@@ -26,16 +26,16 @@ public final class StoreImport {
   private var order: [CallID] = []
   private var waitingBytes = 0
 
-  /// Opens a store, which is made when there is none.
+  /// Opens a store, or creates it if there is none.
   ///
-  /// - Parameter now: The time by the wall clock: keys that have expired by then are left out.
-  /// - Throws: `inUse` when a service runs on it, which would know nothing of the calls.
+  /// - Parameter now: The time of the wall clock: expired keys are left out.
+  /// - Throws: `inUse` if a service uses the store, because the service would not see the calls.
   public init(path: String, payloads: PayloadRule = PayloadRule(), at now: Timestamp) throws(StoreError) {
     self.now = now
     store = try SQLiteStore(path: path, payloads: payloads)
   }
 
-  /// Adds a call, at the latest when the import is finished.
+  /// Adds a call, at the latest when the import finishes.
   public func add(_ call: ArchivedCall) throws(StoreError) {
     let id = call.record.id
     if waiting[id] != nil {

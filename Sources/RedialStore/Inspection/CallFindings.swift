@@ -1,7 +1,7 @@
 internal import RedialCore
 internal import RedialModel
 
-/// What is wrong with calls, each looked at by itself.
+/// Finds faults of single calls.
 struct CallFindings {
   private(set) var count = 0
   private(set) var damaged = StoreFinding(check: .damaged)
@@ -10,10 +10,10 @@ struct CallFindings {
   private(set) var halfEnded = StoreFinding(check: .halfEnded)
   private(set) var unordered = StoreFinding(check: .turns)
 
-  /// By how much two attempts may seem to overlap: an attempt's start and its length are taken from different clocks.
+  /// How much two attempts may seem to overlap: an attempt's start and its duration come from different clocks.
   private static let overlapTolerance = Duration.milliseconds(100)
 
-  /// Looks at a call, its attempts, and what it has to do with turns.
+  /// Checks a call, its attempts, and its turn.
   mutating func note(
     _ id: CallID, _ found: CallRows.Found, _ attempts: Result<[AttemptRecord], DamagedCall>,
     turn: () throws(StoreError) -> TurnRow?
@@ -29,7 +29,7 @@ struct CallFindings {
     }
   }
 
-  /// Whether the call has a part in an order, or says that it does.
+  /// Whether the call is part of an order, or its record says so.
   private static func isOrdered(_ call: CallRecord) -> Bool {
     !call.progress.state.isFinal && (call.spec.orderingKey != nil || call.progress.waiting == .ordering)
   }

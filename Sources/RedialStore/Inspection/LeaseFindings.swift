@@ -1,7 +1,7 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Finds leases that do not keep instances apart, and calls that fell between them.
+/// Finds leases that do not keep instances apart, and calls that no instance owns.
 struct LeaseFindings {
   private let strays: SQLiteStatement
   private let sessions: SQLiteStatement
@@ -42,7 +42,7 @@ struct LeaseFindings {
       """)
   }
 
-  /// The counts of calls that have not ended which are kept for those who share the store, and are not so.
+  /// Compares the stored counts of unfinished calls, which instances that share the store use, with the calls.
   func miscounts() throws(StoreError) -> [String] {
     try miscounted.rows { row throws(StoreError) in
       "\(row.integer(2)) kept as not ended in shard \(row.integer(0)) of namespace \(row.integer(1)), "
@@ -50,7 +50,7 @@ struct LeaseFindings {
     }
   }
 
-  /// The findings of the three checks; what is over is looked for only at a time.
+  /// The findings of the three checks; ended leases are a finding only if a time is given.
   func findings(at now: Timestamp?) throws(StoreError) -> [StoreFinding] {
     var sound = StoreFinding(check: .leases)
     for (shard, owner) in try strays.rows({ row throws(StoreError) in (row.integer(0), row.integer(1)) }) {

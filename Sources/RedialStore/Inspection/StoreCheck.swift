@@ -1,36 +1,37 @@
-/// What a store is checked for. Each is a number that must be 0.
+/// The checks of a store. The result of each is a number that must be 0.
 public enum StoreCheck: String, Sendable, Hashable, CaseIterable {
   /// SQLite finds the file itself damaged.
   case integrity
-  /// Calls that cannot be understood, or were set aside since they could not be.
+  /// Calls that cannot be read, or were set to failed because of that.
   case damaged
-  /// Calls in nobody's memory that should have been taken from the store a minute ago; only while a service runs.
+  /// Calls in no engine's memory that should have been claimed a minute ago; only while a service runs.
   case overdue
-  /// Calls in a service's memory whose attempt, or whose deadline, was over a minute ago; only while it runs.
+  /// Calls in a service's memory whose attempt should have ended, or whose deadline passed, a minute ago; only while it
+  /// runs.
   case stuck
-  /// Attempts, requests, keys and retries of calls that are not there, and calls without a request.
+  /// Attempts, requests, keys and retries of calls that do not exist, and calls without a request.
   case orphaned
   /// Unfinished webhooks about a call that does not exist, although retention has not come that far.
   case orphanedWebhooks
-  /// Attempts of one call that overlapped: two held it at a time.
+  /// Attempts of one call that overlapped: two instances had it at a time.
   case doublyLeased
-  /// Shards that two instances may believe to be theirs: leases of sessions that are not there, targets that are in another
-  /// shard than their key says, a session that has the store to itself beside others.
+  /// Shards that two instances may both use: leases of sessions that do not exist, targets in another shard than their
+  /// key requires, a session with exclusive use of the store besides others.
   case leases
-  /// Leases that are over and that nobody has taken over; only while a service runs.
+  /// Leases that have ended and that nobody has taken over; only while a service runs.
   case expiredLeases
-  /// Calls that are held or running in a shard that is nobody's.
+  /// Calls that are held or running in a shard without an owner.
   case unowned
-  /// Calls with more attempts recorded than counted, or more charged than their policy allows.
+  /// Calls with more recorded than counted attempts, or with more counted attempts than their policy allows.
   case miscounted
-  /// Calls whose end is recorded in part only: a final state without a time or a reason, or these without it.
+  /// Calls whose end is only partly recorded: a final state without a time or a reason, or these without a final state.
   case halfEnded
-  /// Ordered calls that wait for a turn which never comes, or go on without having theirs.
+  /// Ordered calls that wait for a turn that never comes, or run without their turn.
   case turns
-  /// Kept counts of finished calls that differ from how many there are.
+  /// Stored counts of finished calls that differ from the actual numbers.
   case keptCounts
 
-  /// What a number other than 0 means, and what to do.
+  /// The meaning of a number other than 0, and what to do.
   public var meaning: String {
     switch self {
     case .integrity: "the file is damaged; keep a copy of it and its -wal, then restore a backup"
@@ -51,33 +52,33 @@ public enum StoreCheck: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// What a check found.
+/// The result of a check.
 public struct StoreFinding: Sendable, Hashable {
-  /// What was checked.
+  /// The check.
   public var check: StoreCheck
-  /// How often; must be 0.
+  /// The number of faults; must be 0.
   public var count: Int
-  /// The first few, in words.
+  /// The first few faults, in words.
   public var examples: [String]
 
-  /// Examples that are kept at most.
+  /// Maximum number of examples.
   public static let maximumExamples = 10
 
-  /// Creates a finding; without more, that nothing was found.
+  /// Creates a finding; by default without faults.
   public init(check: StoreCheck, count: Int = 0, examples: [String] = []) {
     self.check = check
     self.count = count
     self.examples = examples
   }
 
-  /// Counts one more.
+  /// Counts one more fault.
   mutating func add(_ example: @autoclosure () -> String) {
     count += 1
     if examples.count < Self.maximumExamples { examples.append(example()) }
   }
 }
 
-/// What an inspection of a store found.
+/// The result of an inspection of a store.
 public struct StoreReport: Sendable, Hashable {
   /// The file.
   public var path: String
@@ -85,7 +86,7 @@ public struct StoreReport: Sendable, Hashable {
   public var isLive: Bool
   /// Calls that were read.
   public var calls: Int
-  /// What the store takes and holds.
+  /// The size and content of the store.
   public var usage: StoreUsage
   /// One for each check that was made, in the order of ``StoreCheck``.
   public var findings: [StoreFinding]

@@ -1,13 +1,13 @@
 public import RedialCore
 internal import RedialModel
 
-/// Checks a store against the invariants, on a connection of its own that cannot write.
+/// Checks a store against the invariants, on its own connection, which cannot write.
 ///
-/// Beside a running service it is one reader more: it waits for nobody and nobody for it. No look at the store lasts
-/// longer than one check, or a thousand calls, so that the log can go on; only the check of the file's integrity needs one
-/// look at the whole of it.
+/// Beside a running service it is one more reader: neither waits for the other. No read transaction lasts longer than
+/// one check, or a thousand calls, so that the log can start again; only the check of the file's integrity needs one
+/// transaction for the whole file.
 public final class StoreInspection {
-  /// Calls that are read in one look.
+  /// Calls that are read in one transaction.
   private static let batch: Int64 = 1000
 
   private let connection: SQLiteConnection
@@ -22,7 +22,7 @@ public final class StoreInspection {
 
   /// Opens a store for reading.
   ///
-  /// - Throws: When there is no such file, it is no store, or it is one of another version.
+  /// - Throws: If there is no such file, it is not a store, or it has another version.
   public init(path: String) throws(StoreError) {
     connection = try SQLiteConnection(path: path, role: .reader)
     try Schema.openForReading(connection)
@@ -39,15 +39,16 @@ public final class StoreInspection {
   /// Makes all checks.
   ///
   /// - Parameters:
-  ///   - now: The time by the wall clock.
+  ///   - now: The time of the wall clock.
   ///   - quick: Leave out the comparison of each index with its table, which takes longest.
-  /// - Throws: When the store cannot be read at all. Damage is a finding and not an error, where more can be checked.
+  /// - Throws: If the store cannot be read at all. Damage is a finding and not an error, if the other checks can
+  ///   continue.
   public func report(at now: Timestamp, quick: Bool = false) throws(StoreError) -> StoreReport {
     let isLive = StoreFile.isOwned(connection.path)
     var integrity = StoreFinding(check: .integrity)
     var findings: [StoreFinding] = []
     var calls = CallFindings()
-    // A check that meets a damaged page ends there; the others go on.
+    // A check that meets a damaged page ends there; the others continue.
     func check(_ body: () throws(StoreError) -> Void) throws(StoreError) {
       do {
         try body()
@@ -127,7 +128,7 @@ public final class StoreInspection {
     return finding
   }
 
-  /// A webhook's call, which ended when the webhook was made, may be gone only if it ended before the last that was
+  /// A webhook's call ended when the webhook was made. It may be missing only if it ended before the last call that was
   /// removed.
   private func orphanedWebhooks() throws(StoreError) -> StoreFinding {
     var finding = StoreFinding(check: .orphanedWebhooks)
@@ -146,7 +147,8 @@ public final class StoreInspection {
     return finding
   }
 
-  /// The end up to which calls may be gone: as it is kept, or, in a store that has kept none yet, that of the first call.
+  /// The time of the end up to which calls may be missing: the stored one, or, in a store without it, that of the first
+  /// call.
   private func horizon() throws(StoreError) -> Int64? {
     if let kept = try SettingTable(on: connection).value(of: SQLiteStore.goneBy) { return Int64(kept) }
     return try connection.value(

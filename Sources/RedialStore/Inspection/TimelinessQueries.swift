@@ -1,11 +1,11 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Finds what should have happened by now. It reads no more than what is late, and what is in a service's memory.
+/// Finds overdue work. It reads only late calls, and calls in a service's memory.
 struct TimelinessQueries {
   /// How late something may be before it is a finding: a service that starts with a full store needs some time.
   static let grace = Duration.seconds(60)
-  /// Findings that are counted at most; more are as bad.
+  /// Maximum number of findings that are counted; more are as bad.
   private static let limit: Int64 = 10_000
 
   private let overdue: SQLiteStatement
@@ -29,7 +29,7 @@ struct TimelinessQueries {
     rows = try CallRows(on: connection, bodies: false)
   }
 
-  /// Both findings of time.
+  /// Both findings about time.
   func findings(at now: Timestamp) throws(StoreError) -> [StoreFinding] {
     let late = Timestamp(microseconds: now.microseconds &- Self.grace.wholeMicroseconds)
     var overdueCalls = StoreFinding(check: .overdue)

@@ -1,14 +1,14 @@
 internal import RedialModel
 
-/// What the order of a key says of a call.
+/// A call's part in the order of a key.
 struct TurnRow: Sendable, Hashable {
   /// The ordering key.
   var key: String
-  /// Whether it is this call's turn.
+  /// Whether the call has the turn.
   var hasTurn: Bool
 }
 
-/// Finds what is wrong with the order of calls, as far as it can be seen without reading them.
+/// Finds faults in the order of calls, as far as they are visible without reading the calls.
 struct TurnQueries {
   private let row: SQLiteStatement
   private let ended: SQLiteStatement
@@ -36,13 +36,13 @@ struct TurnQueries {
       """)
   }
 
-  /// What the order says of a call; nil when it has no part in one.
+  /// A call's part in an order; nil if it has none.
   func turn(of id: CallID) throws(StoreError) -> TurnRow? {
     row.bind(1, id.rawValue)
     return try row.first { row throws(StoreError) in TurnRow(key: row.text(0), hasTurn: row.integer(1) != 0) }
   }
 
-  /// Adds turns of calls that do not await one any more or are of another namespace, and keys whose turn nobody has.
+  /// Adds turns of calls that no longer wait for one or belong to another namespace, and keys whose turn no call has.
   func add(to finding: inout StoreFinding) throws(StoreError) {
     for (id, isMissing) in try ended.rows({ row throws(StoreError) in (Self.id(row), row.integer(1) != 0) }) {
       finding.add("\(id) has a place in the order and \(isMissing ? "is not there" : "has ended")")

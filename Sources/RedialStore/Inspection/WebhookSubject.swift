@@ -1,9 +1,9 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Which call a webhook tells of.
+/// The call that a webhook reports.
 enum WebhookSubject {
-  /// The call that a webhook's body names, or nil.
+  /// The call in a webhook's body, or nil.
   static func id(in body: [UInt8]) -> CallID? {
     body.withUnsafeBufferPointer { bytes -> CallID? in
       var reader = JSONReader(bytes)

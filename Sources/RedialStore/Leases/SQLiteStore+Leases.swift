@@ -1,17 +1,17 @@
 public import RedialCore
 public import RedialModel
 
-/// Who works on a store.
+/// Who uses a store.
 public enum StoreSharing: Sendable, Hashable {
-  /// One process has the file to itself, which the lock beside it proves: it has every shard, for as long as the file is
-  /// open, and takes them over at once from one that is gone.
+  /// One process has the file for itself, which the lock beside it proves: it has every shard while the file is open,
+  /// and takes over all calls of the previous process at once.
   case alone
   /// Several instances have leases on its shards.
   case shared
 }
 
 extension SQLiteStore {
-  /// Joins those who share the store, or renews the lease; gives back and is given shards.
+  /// Joins the instances that share the store, or renews the lease; gives back shards and gets new ones.
   public func lease(
     _ request: LeaseRequest, renewing session: Int64?, at now: Timestamp
   ) throws(StoreError) -> LeaseGrant {
@@ -19,7 +19,7 @@ extension SQLiteStore {
       throw StoreError(
         kind: .unavailable, message: "\(connection.path) is not shared: nobody else can have a lease on it.")
     }
-    // Not through the fence: who has no session yet is to get one.
+    // Without the check of the session: an instance without a session gets one here.
     var joined: LeaseSession?
     let grant = try recovering { damaged throws(StoreError) in
       try unfinished.begin()
@@ -32,7 +32,7 @@ extension SQLiteStore {
         own = current
       } else {
         guard session == nil else { throw leaseLost() }
-        // An instance that asks for a new lease does not know its earlier one.
+        // An instance that requests a new lease does not know its earlier one.
         if let old = self.session { try sessions.end(old.id) }
         own = try sessions.begin(until: until)
       }
@@ -68,13 +68,13 @@ extension SQLiteStore {
     return grant
   }
 
-  /// Gives everything back. Only without attempts in flight.
+  /// Gives back the session and all shards. Only without attempts in flight.
   public func leave() throws(StoreError) {
     guard let session else { return }
     try transaction { () throws(StoreError) in
       let own = try sessions.shards(of: session.id)
       let running = if let shardQueries { try shardQueries.running(in: own) } else { try queries.allRunning() }
-      // The next owner must see that somebody had those.
+      // The next owner must see that these calls were in memory.
       guard running.isEmpty else { return }
       if let shardQueries { try shardQueries.releaseHeld(in: own) } else { try changes.releaseAllHeld() }
       try sessions.end(session.id)
@@ -82,8 +82,8 @@ extension SQLiteStore {
     self.session = nil
   }
 
-  /// Two instances may look for a key at one time and find nothing; one of them comes first. Finds all that others came
-  /// first with, so that whoever writes the rest again is not told of them one by one.
+  /// Two instances may look up a key at the same time and find nothing; one of them commits first. Finds all such keys
+  /// at once, so that the other need not retry for each of them.
   func checkKeys(_ writes: [StoreWrite]) throws(StoreError) {
     var taken: [TakenKey] = []
     for case .key(let record) in writes {
@@ -101,13 +101,13 @@ extension SQLiteStore {
     throw error
   }
 
-  /// Whether a call is in the memory of another instance, or has been.
+  /// Whether a call is in the memory of another instance, or was.
   func isElsewhere(_ id: CallID) throws(StoreError) -> Bool {
     guard let call = try read(id), case .intact(let record) = call, try !isOwn(record.spec.target) else { return false }
     return record.progress.state != .scheduled && record.progress.state != .queued
   }
 
-  /// Throws when others have taken over what this store's owner had: one look-up by key in each transaction.
+  /// Throws if other instances have taken over this session's shards: one look-up by key in each transaction.
   func checkLease() throws(StoreError) {
     guard let session, try sessions.stands(session.id) else { throw leaseLost() }
   }

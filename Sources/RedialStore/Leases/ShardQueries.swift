@@ -1,12 +1,12 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Finds what belongs to the shards of one session, in a store that several instances share.
+/// Finds the data in the shards of one session, in a store that several instances share.
 ///
-/// They go through the same indexes as ``ClaimQueries`` and leave out what is of somebody else; a store that is not
-/// shared never asks them.
+/// These queries use the same indexes as ``ClaimQueries`` and leave out the rows of other sessions; a store that is not
+/// shared never uses them.
 struct ShardQueries {
-  /// The calls that are due, of the session that it is asked for.
+  /// The calls that are due in the session's shards.
   let due: DueCalls
   private let running: SQLiteStatement
   private let queueCounts: SQLiteStatement
@@ -54,7 +54,7 @@ struct ShardQueries {
     return all
   }
 
-  /// Puts every held call of these shards back where it was claimed from.
+  /// Puts every held call of these shards back into the state from which it was claimed.
   func releaseHeld(in shards: ShardSet) throws(StoreError) {
     for shard in shards.shards {
       release.bind(1, Int64(shard))

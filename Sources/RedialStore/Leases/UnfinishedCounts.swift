@@ -1,13 +1,13 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Keeps the counts of calls that have not ended, by shard and namespace, in a store that several instances share: each
-/// asks for them with every heartbeat, which is far too often to count a million calls.
+/// The counts of calls that have not ended, by shard and namespace, in a store that several instances share: each
+/// instance reads them with every heartbeat, which is far too often to count a million calls.
 ///
-/// What a transaction changes of them is gathered here, and written at its end. A process that has the store to itself
-/// counts for itself and keeps nothing; the first that shares the store after it counts all calls once.
+/// A transaction's changes are collected here, and written at its end. A process that has the store for itself keeps
+/// its own counts in memory; the first instance that shares the store after it counts all calls once.
 struct UnfinishedCounts {
-  /// The shard, and the namespace, of the row that says that the counts are kept.
+  /// The shard and the namespace of the row that marks the counts as valid.
   static let mark: Int64 = -1
 
   private let connection: SQLiteConnection
@@ -37,25 +37,25 @@ struct UnfinishedCounts {
       """)
   }
 
-  /// Notes that there is one call more that has not ended, or one less.
+  /// Records that there is one more, or one fewer, call that has not ended.
   func note(target: String, namespace: Int64, _ change: Int64) {
     changes.note(Int64(ShardSet.shard(of: target)), namespace, change)
   }
 
-  /// Notes the same of a call that is in the store.
+  /// Records the same for a call in the store.
   func note(_ id: CallID, _ change: Int64) throws(StoreError) {
     placeOfCall.bind(1, id.rawValue)
     let place = try placeOfCall.first { row throws(StoreError) in (shard: row.integer(0), namespace: row.integer(1)) }
     if let place { changes.note(place.shard, place.namespace, change) }
   }
 
-  /// Writes what has been noted, at the end of the transaction.
+  /// Writes the recorded changes, at the end of the transaction.
   func write() throws(StoreError) { try changes.write() }
 
-  /// Forgets what has been noted: the transaction is rolled back.
+  /// Drops the recorded changes: the transaction is rolled back.
   func forget() { changes.forget() }
 
-  /// Counts all calls, if nobody has since a process had the store to itself. Only within a transaction.
+  /// Counts all calls, if that was not done since a process had the store for itself. Only within a transaction.
   func begin() throws(StoreError) {
     guard try isMarked.first({ row throws(StoreError) in row.integer(0) }) == nil else { return }
     try connection.execute(
@@ -69,8 +69,8 @@ struct UnfinishedCounts {
       """)
   }
 
-  /// Every namespace that has had a call, how many calls of it in a session's shards have not ended, and how many in
-  /// those of others, or of nobody.
+  /// Every namespace that has had a call, with the number of its unfinished calls in a session's shards, and in all
+  /// other shards.
   func counts(of session: Int64) throws(StoreError) -> [(namespace: Namespace, own: Int, elsewhere: Int)] {
     counts.bind(1, session)
     return try counts.rows { row throws(StoreError) in
