@@ -1,8 +1,7 @@
-/// The header section of a response, kept as the bytes that came in.
+/// The header section of a response, stored as the received bytes.
 ///
-/// A response's header is stored far more often than it is read, so it travels
-/// as one buffer of `name: value CR LF` lines and is taken apart only when
-/// somebody asks for a field.
+/// A response's header is stored far more often than it is read, so it is one buffer of `name: value CR LF` lines,
+/// which is parsed only when a field is requested.
 public struct HeaderBlock: Sendable, Hashable {
   /// The lines, each ended by CR LF; no status line and no final empty line.
   public var bytes: [UInt8]
@@ -26,7 +25,7 @@ public struct HeaderBlock: Sendable, Hashable {
 
   /// Calls `body` with the name and the trimmed value of each field, in order.
   ///
-  /// Lines without a colon are passed over.
+  /// Lines without a colon are skipped.
   public func forEach(_ body: (_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Void) {
     var start = bytes.startIndex
     while start < bytes.endIndex {

@@ -11,7 +11,7 @@ public struct HeaderField: Sendable, Hashable {
     self.value = value
   }
 
-  /// Whether that is its name, whatever the case.
+  /// Whether the field has that name, ignoring case.
   ///
   /// - Parameter lowercase: ASCII in lower case.
   package func isNamed(_ lowercase: StaticString) -> Bool { ASCIIText.equal(name, ignoringCase: lowercase) }

@@ -1,8 +1,8 @@
 public import RedialCore
 
-/// A target as it stands at one moment.
+/// The state of a target at one moment.
 public struct TargetSnapshot: Sendable, Hashable {
-  /// The state of a target's breaker, in the words of the wire.
+  /// The state of a target's breaker, in the words of the API.
   public enum BreakerState: String, Sendable, Hashable, CaseIterable {
     /// Calls pass.
     case closed
@@ -16,7 +16,7 @@ public struct TargetSnapshot: Sendable, Hashable {
   public var key: String
   /// Its breaker's state.
   public var breaker: BreakerState
-  /// When an open breaker lets probes through.
+  /// When an open breaker becomes half-open.
   public var openUntil: Timestamp?
   /// Openings since the breaker last closed.
   public var trips: Int
@@ -26,23 +26,23 @@ public struct TargetSnapshot: Sendable, Hashable {
   public var inFlight: Int
   /// Calls that are due and wait for the target.
   public var waiting: Int
-  /// Whether somebody has paused it.
+  /// Whether an operator has paused it.
   public var isPaused: Bool
-  /// Whether somebody holds its breaker open.
+  /// Whether an operator holds its breaker open.
   public var isTripped: Bool
-  /// When it wants to be asked again, by its own word.
+  /// The end of its Retry-After pause.
   public var heldUntil: Timestamp?
-  /// What holds for it.
+  /// Its settings.
   public var settings: TargetSettings
-  /// What of that was set for it alone.
+  /// Its own overrides among them.
   public var overrides = TargetOverrides()
-  /// The pattern of the rule that the rest follows, before the service's settings; nil when none matches.
+  /// The pattern of the rule that the other settings follow, before the service's settings; nil if none matches.
   public var pattern: String?
-  /// What its calls wait for.
+  /// Its waiting calls, by reason.
   public var backlog = TargetBacklog()
   /// Results of its recent attempts.
   public var recent = RecentAttempts()
-  /// Which moment it is.
+  /// The time of the snapshot.
   public var time = Timestamp.epoch
 
   /// Creates a snapshot.

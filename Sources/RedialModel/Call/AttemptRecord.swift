@@ -1,24 +1,24 @@
 public import RedialCore
 
-/// One attempt that has ended: what was seen, and what was decided.
+/// One attempt that has ended: its result, and the decision about the call.
 public struct AttemptRecord: Sendable, Hashable {
   /// Its number, from 1.
   public var number: Int
   /// When it began.
   public var startedAt: Timestamp
-  /// How long it took; zero when nobody knows.
+  /// How long it took; zero if unknown.
   public var duration: Duration
-  /// How far it got.
+  /// Its outcome.
   public var outcome: OutcomeClass
-  /// The status, when answered.
+  /// The status, if answered.
   public var status: Int?
   /// What went wrong, unless answered.
   public var failure: AttemptFailure?
-  /// The decision, as the JSON object that people are shown.
+  /// The decision, as the JSON object that people see.
   public var decision: [UInt8]
-  /// What was kept of the response, when answered.
+  /// The captured part of the response, if answered.
   public var response: CapturedResponse?
-  /// What the exchange took and how it was made; nil when nobody knows.
+  /// The times and the connection of the exchange; nil if unknown.
   public var figures: ExchangeFigures?
 
   /// Creates a record from its parts.
@@ -39,14 +39,14 @@ public struct AttemptRecord: Sendable, Hashable {
   }
 }
 
-/// What went wrong with an attempt that got no answer.
+/// What went wrong with an attempt that got no response.
 public struct AttemptFailure: Sendable, Hashable {
   /// A stable word in camelCase, such as `connectionRefused`.
   public var code: String
   /// A sentence for people.
   public var message: String
 
-  /// The code of an attempt that got no answer in its time.
+  /// The code of an attempt that got no response in its time.
   public static let timeout = "timeout"
 
   /// Creates a failure.
@@ -56,7 +56,7 @@ public struct AttemptFailure: Sendable, Hashable {
   }
 }
 
-/// What was kept of a response.
+/// The captured part of a response.
 public struct CapturedResponse: Sendable, Hashable {
   /// Its header lines.
   public var head: HeaderBlock
@@ -74,7 +74,7 @@ public struct CapturedResponse: Sendable, Hashable {
 }
 
 extension OutcomeClass {
-  /// The word of the wire.
+  /// The word in the API.
   public var name: StaticString {
     switch self {
     case .answered: "answered"
@@ -90,7 +90,7 @@ extension OutcomeClass {
 }
 
 extension StopReason {
-  /// The word of the wire.
+  /// The word in the API.
   public var name: StaticString {
     switch self {
     case .attemptsExhausted: "attemptsExhausted"

@@ -43,7 +43,7 @@ extension CallFilter {
     if let fault = set(name, to: text) { reader.fault(pointer, fault) }
   }
 
-  /// Writes the conditions that are given, as one object.
+  /// Writes the conditions that are set, as one object.
   public func write(to writer: inout JSONWriter) {
     writer.beginObject()
     if kind != .call { writer.field("kind", kind.name) }

@@ -8,7 +8,7 @@ public struct CallFilter: Sendable, Hashable {
   public var kind: CallKind
   /// Only those in one of these states; all of them when it is empty.
   public var states: Set<CallState>
-  /// Only those of this target of the namespace, as people know it.
+  /// Only those of this target of the namespace, by its unqualified key.
   public var target: String?
   /// Only those that have all of these labels.
   public var labels: [CallSpec.Label]
@@ -29,7 +29,7 @@ public struct CallFilter: Sendable, Hashable {
   /// Only those that had ended by then; only bulk operations set it.
   public var endedBy: Timestamp?
 
-  /// Whether it names anything that selects among the calls of its kind and namespace.
+  /// Whether it has a condition besides the kind and the namespace.
   var hasConditions: Bool {
     var unconditional = CallFilter(kind: kind)
     unconditional.namespace = namespace
@@ -38,7 +38,7 @@ public struct CallFilter: Sendable, Hashable {
 
   /// Maximum number of labels in a filter.
   public static let maximumLabels = 8
-  /// The longest part of a URL that a filter may give, in bytes.
+  /// The maximum length of a part of a URL in a filter, in bytes.
   public static let longestURLPart = 2048
 
   /// Creates a filter; without arguments, it selects all calls of clients.

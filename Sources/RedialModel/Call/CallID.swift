@@ -3,8 +3,8 @@ public import RedialCore
 /// The id of a call: a 63-bit integer ordered by time, so that it can be the store's row id and new rows go to the
 /// end of the table.
 ///
-/// From the top: 43 bits of milliseconds since 1970, 10 bits of instance, 10 bits of sequence. Its text is `call_`
-/// and 13 characters of Crockford's base 32, which sort as the integers do.
+/// From the highest bit: 43 bits of milliseconds since 1970, 10 bits of instance, 10 bits of sequence. Its text is
+/// `call_` and 13 characters of Crockford's base 32, which sort as the integers do.
 public struct CallID: Sendable, Hashable, Comparable {
   /// The integer; never negative.
   public var rawValue: Int64
@@ -34,20 +34,20 @@ public struct CallID: Sendable, Hashable, Comparable {
     Timestamp(microseconds: (rawValue >> 20) * 1000)
   }
 
-  /// The 13 characters of the identity, without the prefix.
+  /// The 13 characters of the id, without the prefix.
   public var characters: String { text(after: "", count: 13) }
 
-  /// The text of the identity behind a prefix, such as a path, in one piece.
+  /// The text of the id after a prefix, such as a path, allocated once.
   package func description(after prefix: StaticString) -> String { text(after: prefix, count: Self.textLength) }
 
-  /// The length of the text of an identity, in bytes.
+  /// The length of the text of an id, in bytes.
   static let textLength = 18
 
-  /// The last `count` bytes of the text, of at most ``textLength``, behind a prefix.
+  /// The last `count` bytes of the text, of at most ``textLength``, after a prefix.
   fileprivate func text(after prefix: StaticString, count: Int) -> String {
     let start = prefix.utf8CodeUnitCount
     return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: start + Self.textLength) { place in
-      // Sound: the identity is written to the last bytes of the room, and what is left of it moved to behind the prefix.
+      // Sound: the id is written to the last bytes of the buffer, and the needed part moved to the end of the prefix.
       guard let base = place.baseAddress else { return "" }
       write(to: base + start)
       if count < Self.textLength { (base + start).update(from: base + start + Self.textLength - count, count: count) }
@@ -56,11 +56,11 @@ public struct CallID: Sendable, Hashable, Comparable {
     }
   }
 
-  /// Writes the text of the identity to a place that has room for ``textLength`` bytes.
+  /// Writes the text of the id to memory of at least ``textLength`` bytes.
   func write(to place: UnsafeMutablePointer<UInt8>) {
     let prefix: StaticString = "call_"
     let alphabet: StaticString = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-    // Sound: the alphabet has 32 letters, and five bits name one.
+    // Sound: the alphabet has 32 letters, and five bits select one.
     let letters = alphabet.utf8Start
     for position in 0..<5 { place[position] = prefix.utf8Start[position] }
     for position in 0..<13 {
@@ -68,7 +68,7 @@ public struct CallID: Sendable, Hashable, Comparable {
     }
   }
 
-  /// Whether the first identity was given out earlier.
+  /// Whether the first id is older.
   public static func < (a: CallID, b: CallID) -> Bool {
     a.rawValue < b.rawValue
   }
@@ -85,22 +85,22 @@ public struct CallID: Sendable, Hashable, Comparable {
 }
 
 extension CallID: CustomStringConvertible {
-  /// The text of the identity.
+  /// The text of the id.
   public var description: String { description(after: "") }
 }
 
-/// Gives out identities in ascending order.
+/// Creates ids in ascending order.
 public struct CallIDSource: Sendable {
   private var last: Int64
   private let instance: Int64
 
-  /// A source for one instance, 0...1023, whose identities are all above `last`.
+  /// A source for one instance, 0...1023, whose ids are all above `last`.
   public init(instance: Int = 0, after last: CallID = CallID(rawValue: 0)) {
     self.instance = Int64(min(max(0, instance), CallID.maximumInstance))
     self.last = last.rawValue
   }
 
-  /// The same source under another instance's number, whose identities are above another, too.
+  /// The same source under another instance's number, whose ids are also above a given one.
   public func joined(as instance: Int, after other: CallID) -> CallIDSource {
     CallIDSource(instance: instance, after: CallID(rawValue: max(last, other.rawValue)))
   }

@@ -2,7 +2,7 @@ public import RedialCore
 
 /// A call: its spec, and its progress.
 public struct CallRecord: Sendable {
-  /// Its identity.
+  /// Its id.
   public let id: CallID
   /// Whether it is a client's call or a webhook.
   public let kind: CallKind
@@ -20,7 +20,7 @@ public struct CallRecord: Sendable {
   /// Its manual retries, latest last; kept as the history is, and read when the call is shown on its own.
   public var retries: [ManualRetry] = []
 
-  /// Creates a record from its parts, the body among them.
+  /// Creates a record with its body in memory.
   public init(
     id: CallID, kind: CallKind, spec: CallSpec, body: [UInt8], createdAt: Timestamp, progress: CallProgress,
     history: [AttemptRecord] = []
@@ -43,10 +43,10 @@ public struct CallRecord: Sendable {
     self.history = history
   }
 
-  /// When the call's time is up.
+  /// When the call's deadline passes.
   public var deadline: Timestamp { progress.roundStartedAt + spec.policy.deadline }
 
-  /// After this time no attempt begins: the deadline minus the minimum time that the policy wants for an attempt.
+  /// After this time no attempt begins: the deadline minus the policy's minimum time for an attempt.
   public var lastStart: Timestamp {
     let least = spec.policy.deadlineRule.minimumAttemptTime
     return least > .zero
@@ -64,11 +64,11 @@ public struct CallProgress: Sendable, Hashable {
   public var waiting: WaitReason?
   /// Attempts begun, of all rounds.
   public var attempts: Int
-  /// Attempts that this side cut off, in this round; they are not charged to the policy.
+  /// Attempts of this round that this side interrupted; the policy does not count them.
   public var interruptions: Int
   /// Attempts begun before this round. A manual retry of an ended call begins a new round.
   public var attemptsBefore: Int
-  /// The waits that the backoff has given in this round.
+  /// The waits of this round that the backoff has computed.
   public var waits: WaitHistory
   /// When this round's deadline started to count.
   public var roundStartedAt: Timestamp

@@ -1,5 +1,5 @@
 extension CallSpec {
-  /// The trace that its client's request belongs to, as the client said it (W3C Trace Context); nil when it did not.
+  /// The trace of the client's request, from its field (W3C Trace Context); nil without one.
   public var traceparent: String? {
     headers.first { ASCIIText.equal($0.name, ignoringCase: "traceparent") }?.value
   }

@@ -13,7 +13,7 @@ public final class CallSpec: Sendable {
   public let headers: [HeaderField]
   /// The key of the target whose breaker and limits the call shares, qualified by the namespace.
   public let target: String
-  /// The namespace of the call, as its target's key says.
+  /// The namespace of the call, from its target's key.
   public let namespace: Namespace
   /// How to retry.
   public let policy: RetryPolicy
@@ -22,14 +22,14 @@ public final class CallSpec: Sendable {
   /// The stored policy of the call when it was accepted, such as `patient@3`, or ``defaultPolicyName``; nil for a
   /// policy that was given as an object.
   public let policyName: String?
-  /// The call that this one repeats, with or without changes.
+  /// The call that this one replays, with or without changes.
   public let replayOf: CallID?
-  /// Through how many services like this one it has come: 0 for what a client submits, one more for what an attempt of a call
-  /// submits.
+  /// How many services like this one it has passed through: 0 for a client's submission, one more for the submission by
+  /// a call's attempt.
   public let hops: Int
   /// When the call's payloads, and with them its header fields, were erased.
   public let contentErasedAt: Timestamp?
-  /// Whether the request may be repeated once it may have been executed: yes, unless the client says no.
+  /// Whether the request may be repeated once it may have been executed: true unless the client says no.
   public let idempotent: Bool
   /// The client's labels, in the order given.
   public let labels: [Label]
@@ -39,7 +39,7 @@ public final class CallSpec: Sendable {
   public let captureLimit: Int
   /// How many redirects an attempt follows, ``redirectBounds``. With 0 a redirect is the response.
   public let maxRedirects: Int
-  /// Header fields of responses whose values are not kept, besides the service's, in lower case.
+  /// Header fields of responses whose values are not stored, besides the service's, in lower case.
   public let redactedHeaders: [String]
   /// Its priority among the due calls of its target, ``priorities``; the highest goes first.
   public let priority: Int
@@ -88,7 +88,7 @@ public final class CallSpec: Sendable {
       priority: priority, orderingKey: orderingKey, hops: hops)
   }
 
-  /// - Parameter policyJSON: What writing `policy` gives; nil to write it when it is asked for.
+  /// - Parameter policyJSON: `policy` as JSON; nil to create it on demand.
   init(
     url: String, method: String, headers: [HeaderField], target: String, policy: RetryPolicy, policyJSON: [UInt8]?,
     policyName: String?, idempotent: Bool, labels: [Label], callback: Callback?, captureLimit: Int, maxRedirects: Int,
@@ -117,10 +117,10 @@ public final class CallSpec: Sendable {
     self.warnings = warnings
   }
 
-  /// The target's key as people see it.
+  /// The target's unqualified key.
   public var targetName: String { namespace.isDefault ? target : QualifiedKey.bare(target) }
 
-  /// Whether its target is one of webhooks, which no client may name.
+  /// Whether its target is for webhooks; no client may name such a target.
   public var isInWebhookLane: Bool { targetName.hasPrefix(WebhookSubscription.targetPrefix) }
 
   /// The spec after the call's content is erased: no header fields, and URLs without query and fragment, because all
@@ -138,7 +138,7 @@ public final class CallSpec: Sendable {
       orderingKey: orderingKey, replayOf: replayOf, contentErasedAt: contentErasedAt ?? time, hops: hops)
   }
 
-  /// The spec of a call that repeats another.
+  /// The spec of a call that replays another.
   ///
   /// - Parameter policyName: The stored policy of the original when that was accepted.
   func replaying(_ original: CallID, policyName: String?) -> CallSpec {
@@ -175,11 +175,11 @@ public struct Callback: Sendable, Hashable {
   }
 }
 
-/// An end of a call that a webhook tells of.
+/// An end of a call that a webhook reports.
 public enum CallEvent: String, Sendable, Hashable, CaseIterable {
   /// It succeeded.
   case succeeded = "call.succeeded"
-  /// It failed, for any reason but a tripped breaker.
+  /// It failed, for any reason except a tripped breaker.
   case failed = "call.failed"
   /// It failed because its target's breaker was open and its policy says not to wait.
   case tripped = "call.tripped"

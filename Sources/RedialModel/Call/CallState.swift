@@ -8,7 +8,7 @@ public enum CallState: String, Sendable, Hashable, CaseIterable {
   case succeeded
   /// It ended without success; the failure reason says why.
   case failed
-  /// Somebody cancelled it.
+  /// A client cancelled it.
   case cancelled
 }
 
@@ -56,17 +56,17 @@ public enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
   case backoff = 2
   /// The target asked for a pause.
   case retryAfter = 3
-  /// Its target's breaker lets nothing through.
+  /// Its target's breaker is open.
   case breaker = 4
   /// The target or the service has its maximum of attempts in flight.
   case concurrency = 5
   /// Its target's rate allows no more attempts for now.
   case rateLimit = 6
-  /// Its target has had as many retries as its budget allows for now.
+  /// The retry budget of its target is used up for now.
   case retryBudget = 7
-  /// A call of the same ordering key that was accepted before has not ended.
+  /// An earlier call of the same ordering key has not ended.
   case ordering = 8
-  /// Somebody has paused its target.
+  /// An operator has paused its target.
   case paused = 9
 
   /// The word in the API.

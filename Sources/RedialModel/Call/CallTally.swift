@@ -1,23 +1,23 @@
 public import RedialCore
 
-/// How calls ended in a span of time, and how their attempts went: counts, so that any number takes the same memory.
+/// The results of calls and their attempts over some time: counts, so that any number takes the same memory.
 public struct CallTally: Sendable, Hashable {
   /// Calls that succeeded.
   public private(set) var succeeded = 0
-  /// Calls that failed, for whatever reason.
+  /// Calls that failed, for any reason.
   public private(set) var failed = 0
   /// Calls that were cancelled.
   public private(set) var cancelled = 0
-  /// Their attempts, but those that this side cut off.
+  /// Their attempts, except those that this side interrupted.
   public private(set) var attempts = AttemptTally()
 
-  /// Nothing.
+  /// No calls.
   public init() {}
 
   /// Whether nothing was counted.
   public var isEmpty: Bool { succeeded == 0 && failed == 0 && cancelled == 0 && attempts.attempts == 0 }
 
-  /// The share of the calls that ended by themselves which succeeded; nil when there are none.
+  /// The share of succeeded calls among those that succeeded or failed; nil if there are none.
   public var successRate: Double? {
     succeeded + failed > 0 ? Double(succeeded) / Double(succeeded + failed) : nil
   }
@@ -37,7 +37,7 @@ public struct CallTally: Sendable, Hashable {
     attempts.count(duration, succeeded: succeeded, ended: ended)
   }
 
-  /// Adds another span's.
+  /// Adds the counts of another tally.
   public mutating func add(_ other: CallTally) {
     succeeded += other.succeeded
     failed += other.failed
@@ -48,7 +48,7 @@ public struct CallTally: Sendable, Hashable {
   /// The counts as numbers, for the store: ``init(numbers:)`` reads them.
   public var numbers: [Int64] { [Int64(succeeded), Int64(failed), Int64(cancelled)] + attempts.numbers }
 
-  /// Reads what ``numbers`` wrote; nil for anything else.
+  /// Reads the numbers of ``numbers``; nil for anything else.
   public init?(numbers: [Int64]) {
     guard numbers.count > 3, numbers.allSatisfy({ $0 >= 0 }),
       let attempts = AttemptTally(numbers: numbers.dropFirst(3))
@@ -60,13 +60,13 @@ public struct CallTally: Sendable, Hashable {
   }
 }
 
-/// What was counted in one namespace in one minute, or in a part of it.
+/// The counts of one namespace in one minute, or in a part of it.
 public struct MinuteTally: Sendable, Hashable {
-  /// Whose calls they are.
+  /// The namespace of the calls.
   public var namespace: Namespace
   /// When the minute began.
   public var minute: Timestamp
-  /// What was counted.
+  /// The counts.
   public var tally: CallTally
 
   /// Creates a tally.

@@ -1,10 +1,10 @@
 public import RedialCore
 
 extension CallView.Wait {
-  /// Why a call waits, and when it can run at the earliest; nil for one that does not wait.
+  /// Why a call waits, and when it can run at the earliest; nil if it does not wait.
   ///
-  /// Of several things that keep it the one is named that lasts longest: what only somebody's word or another call can
-  /// end, then the latest time. The time is nil when none can be said, and when the call's deadline comes first.
+  /// If several reasons apply, the result is the one that lasts longest: first those that only an operator or another
+  /// call can end, then the latest time. The time is nil if it is unknown, and if the call's deadline comes first.
   public init?(of call: CallRecord, for target: TargetStanding, at now: Timestamp) {
     let progress = call.progress
     guard progress.state.visible == .scheduled else { return nil }
@@ -33,7 +33,7 @@ extension CallView.Wait {
     }
   }
 
-  /// Nothing has to pass but the calls before it.
+  /// It only waits for the calls before it.
   private static func inTurn(_ target: TargetStanding, at now: Timestamp) -> Self {
     switch target.breaker {
     case .open: Self(reason: .breaker, until: now)

@@ -1,12 +1,12 @@
 public import RedialCore
 
-/// A call as people see it: one shape for submit, get, list, events and webhooks.
+/// A call as clients see it: one form for submit, get, list, events and webhooks.
 public struct CallView {
-  /// Why a call waits and until when, as of now.
+  /// Why a call waits and until when, at the current time.
   public struct Wait: Sendable, Hashable {
     /// The reason.
     public var reason: WaitReason
-    /// When it is expected to run; nil when that is open.
+    /// When it is expected to run; nil if unknown.
     public var until: Timestamp?
 
     /// Creates a wait.
@@ -16,9 +16,9 @@ public struct CallView {
     }
   }
 
-  /// How much is shown.
+  /// How much is written.
   public enum Detail: Sendable, Hashable {
-    /// Everything except the attempts' responses; only the last is shown.
+    /// Everything except the attempts' responses; only the last response is written.
     case full
     /// No attempts and no response, for lists.
     case summary
@@ -27,9 +27,9 @@ public struct CallView {
   /// Writes a call as one object.
   ///
   /// - Parameters:
-  ///   - redaction: What is left out of the URL; what attempts were answered has been redacted when it was stored.
-  ///   - withWarnings: Whether it shows what the client should think about, as the answer to a submission does.
-  ///   - request: The request, if it is to be shown.
+  ///   - redaction: Hides parts of the URL; the attempts' responses were redacted when they were stored.
+  ///   - withWarnings: Whether to include the warnings for the client, as the answer to a submission does.
+  ///   - request: The request, if it is to be included.
   public static func write(
     _ call: CallRecord, attempts: [AttemptRecord], wait: Wait?, detail: Detail = .full, redaction: Redaction,
     withWarnings: Bool = false, request: RequestView? = nil, to writer: inout JSONWriter
@@ -88,8 +88,8 @@ public struct CallView {
   /// Writes an attempt as one object.
   ///
   /// - Parameters:
-  ///   - withResponse: Whether the exchange and what was kept of its response are shown.
-  ///   - withBody: Whether, of the response, the body is shown.
+  ///   - withResponse: Whether to include the exchange and the captured part of the response.
+  ///   - withBody: Whether to include the response's body.
   public static func write(
     _ attempt: AttemptRecord, withResponse: Bool, withBody: Bool = true, to writer: inout JSONWriter
   ) {
@@ -136,7 +136,7 @@ public struct CallView {
     writer.key("headers")
     write(response.head, to: &writer)
     if !withBody {
-      // Not asked for, and so not read.
+      // Not requested, and so not read.
     } else if let text = String(validating: response.body, as: UTF8.self) {
       writer.field("body", text)
       writer.field("encoding", "utf8")

@@ -1,4 +1,4 @@
-/// What an exchange took and how it was made: times from its start, bytes, and the connection.
+/// The times of an exchange from its start, its bytes, and its connection.
 public struct ExchangeFigures: Sendable, Hashable {
   /// How far an exchange came.
   public enum Phase: UInt8, Sendable, Hashable, CaseIterable {
@@ -6,16 +6,16 @@ public struct ExchangeFigures: Sendable, Hashable {
     case setup = 0
     /// The name was being resolved.
     case resolve = 1
-    /// A connection was being made.
+    /// A connection was being opened.
     case connect = 2
-    /// A TLS session was being made.
+    /// A TLS session was being opened.
     case tls = 3
-    /// The request was on its way, or its answer was waited for.
+    /// The request was being sent, or the response had not begun.
     case request = 4
-    /// The response was coming in.
+    /// The response was arriving.
     case response = 5
 
-    /// The word of the wire.
+    /// The word in the API.
     public var name: StaticString {
       switch self {
       case .setup: "setup"
@@ -28,7 +28,7 @@ public struct ExchangeFigures: Sendable, Hashable {
     }
   }
 
-  /// The version of HTTP that was spoken.
+  /// The version of HTTP.
   public enum Version: UInt8, Sendable, Hashable, CaseIterable {
     /// HTTP/1.0.
     case http10 = 1
@@ -37,7 +37,7 @@ public struct ExchangeFigures: Sendable, Hashable {
     /// HTTP/2.
     case http2 = 3
 
-    /// The word of the wire.
+    /// The word in the API.
     public var name: StaticString {
       switch self {
       case .http10: "1.0"
@@ -47,36 +47,36 @@ public struct ExchangeFigures: Sendable, Hashable {
     }
   }
 
-  /// How far it came.
+  /// How far the exchange came.
   public var phase: Phase
 
-  /// Whether something of a request may have left: this one, or one before it that was answered by a redirect.
+  /// Whether a part of a request may have been sent: of this one, or of one before it that was redirected.
   public var mayHaveLeft: Bool { phase.rawValue >= Phase.request.rawValue || redirects > 0 }
 
-  /// When the name was resolved, in microseconds from the start; 0 when it was not, or on a kept connection.
+  /// When the name was resolved, in microseconds from the start; 0 if it was not, or on a reused connection.
   public var resolved: Int = 0
-  /// When the connection stood, likewise.
+  /// When the connection was open, likewise.
   public var connected: Int = 0
-  /// When the TLS session stood, likewise; 0 without TLS.
+  /// When the TLS session was open, likewise; 0 without TLS.
   public var secured: Int = 0
-  /// When the first byte of the response came, likewise.
+  /// When the first byte of the response arrived, likewise.
   public var firstByte: Int = 0
   /// Bytes of requests that were sent.
   public var bytesSent: Int = 0
-  /// Bytes of responses that came in, header and body, before they were inflated.
+  /// Bytes of responses that were received, header and body, before they were inflated.
   public var bytesReceived: Int = 0
   /// Redirects that were followed.
   public var redirects: Int = 0
-  /// The address at the other end of the connection; nil when there was none.
+  /// The remote address of the connection; nil if there was none.
   public var remoteAddress: IPAddress?
-  /// The port at the other end.
+  /// The remote port.
   public var remotePort: Int = 0
-  /// The version that was spoken; nil when there was no response.
+  /// The version of the response; nil if there was none.
   public var version: Version?
-  /// Whether the connection had served before.
+  /// Whether the connection was reused.
   public var isReused = false
 
-  /// Creates figures of an exchange that came that far.
+  /// Creates the figures of an exchange.
   public init(phase: Phase) {
     self.phase = phase
   }
@@ -85,7 +85,7 @@ public struct ExchangeFigures: Sendable, Hashable {
 // MARK: As bytes
 
 extension ExchangeFigures {
-  /// The form that they are stored in: about 20 bytes.
+  /// The form in the store: about 20 bytes.
   public var encoded: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(48)
@@ -110,9 +110,9 @@ extension ExchangeFigures {
 
   private static let format: UInt8 = 1
 
-  /// Reads what ``encoded`` has written.
+  /// Reads the form of ``encoded``.
   ///
-  /// - Returns: Nil for anything else, as of a later version.
+  /// - Returns: Nil for anything else, such as the form of a later version.
   public init?(encoded bytes: [UInt8]) {
     guard bytes.count >= 11, bytes[0] == Self.format, let phase = Phase(rawValue: bytes[1] & 0x0F) else { return nil }
     self.init(phase: phase)

@@ -4,7 +4,7 @@ public import RedialCore
 public struct IdempotencyKey: Sendable, Hashable {
   /// The key itself.
   public var text: String
-  /// A digest of what was submitted under it: the same key for something else is a client's mistake.
+  /// A digest of the submission: the same key for another submission is a client's mistake.
   public var fingerprint: [UInt8]
 
   /// Creates a key.
@@ -16,8 +16,8 @@ public struct IdempotencyKey: Sendable, Hashable {
   /// The longest key, in bytes.
   public static let longest = 255
 
-  /// Reads the value of an `Idempotency-Key` field: a string as of RFC 8941 §3.3.3, or, since many send it so, the bare
-  /// text without blanks, quotes and commas. Nil when it is neither, empty, or longer than ``longest``.
+  /// Reads the value of an `Idempotency-Key` field: a string as in RFC 8941 §3.3.3, or, because many clients send it
+  /// so, the bare text without blanks, quotes and commas. Nil if it is neither, empty, or longer than ``longest``.
   public static func parse(_ value: String) -> String? {
     var bytes = value.utf8[...]
     guard bytes.first == UInt8(ascii: "\"") else {
@@ -41,7 +41,7 @@ public struct IdempotencyKey: Sendable, Hashable {
   }
 }
 
-/// A key that a call was accepted under.
+/// The key of an accepted call.
 public struct KeyRecord: Sendable, Hashable {
   /// The key.
   public var key: IdempotencyKey
@@ -61,11 +61,11 @@ public struct KeyRecord: Sendable, Hashable {
   }
 }
 
-/// A call that cannot be accepted, since another instance was first with its key.
+/// A call that cannot be accepted, because another instance accepted one under its key first.
 public struct TakenKey: Sendable, Hashable {
-  /// What was to be accepted.
+  /// The call that was refused.
   public var submitted: KeyRecord
-  /// What was accepted before, and is on disk.
+  /// The call that was accepted first, and is on disk.
   public var earlier: KeyRecord
 
   /// Creates it.
@@ -74,6 +74,6 @@ public struct TakenKey: Sendable, Hashable {
     self.earlier = earlier
   }
 
-  /// Whether both submissions say the same.
+  /// Whether both submissions are equal.
   public var isRepetition: Bool { submitted.key.fingerprint == earlier.key.fingerprint }
 }

@@ -1,15 +1,15 @@
 public import RedialCore
 
-/// Who wants an action on a call, and why, in their own words.
+/// Who requested an action on a call, and why, in their own words.
 public struct Attribution: Sendable, Hashable {
-  /// Who; nil when nobody says.
+  /// Who; nil if unknown.
   public var by: String?
-  /// Why; nil when nobody says.
+  /// Why; nil if unknown.
   public var reason: String?
 
-  /// The longest name of who, in bytes.
+  /// The maximum length of ``by``, in bytes.
   public static let longestName = 255
-  /// The longest reason, in bytes.
+  /// The maximum length of the reason, in bytes.
   public static let longestReason = 1024
 
   /// Creates an attribution.
@@ -49,7 +49,7 @@ public struct Attribution: Sendable, Hashable {
 }
 
 extension DescriptorReader {
-  /// Text of 1 byte to so many.
+  /// Text of 1 byte up to a maximum.
   fileprivate mutating func text(_ pointer: String, longest: Int) throws(JSONError) -> String? {
     guard let text = try string(pointer) else { return nil }
     guard (1...longest).contains(text.utf8.count) else {
@@ -60,7 +60,7 @@ extension DescriptorReader {
   }
 }
 
-/// Somebody had a call run at once, or again: a fact that stays with the call.
+/// A manual retry of a call, which is stored with the call.
 public struct ManualRetry: Sendable, Hashable {
   /// When.
   public var at: Timestamp
@@ -69,10 +69,10 @@ public struct ManualRetry: Sendable, Hashable {
   /// Who and why.
   public var attribution: Attribution
 
-  /// The most that are kept of a call, the latest.
+  /// The maximum number that is kept of a call: the latest.
   public static let mostKept = 100
 
-  /// Creates the fact.
+  /// Creates a record of a manual retry.
   public init(at: Timestamp, afterAttempt: Int, attribution: Attribution) {
     self.at = at
     self.afterAttempt = afterAttempt

@@ -2,10 +2,10 @@
 public enum RequestBody: Sendable, Hashable {
   /// In memory, and in the store once the call is there.
   case held([UInt8])
-  /// In the store alone, from which it is read in pieces when it is sent: so many bytes, more than none.
+  /// Only in the store, from which it is read in pieces when it is sent. The value is its size in bytes, above 0.
   case stored(size: Int)
 
-  /// How long it is, in bytes, wherever it is.
+  /// Its length in bytes, wherever it is.
   public var size: Int {
     switch self {
     case .held(let bytes): bytes.count
@@ -13,14 +13,14 @@ public enum RequestBody: Sendable, Hashable {
     }
   }
 
-  /// How much of it is in memory, in bytes.
+  /// How many of its bytes are in memory.
   public var heldSize: Int {
     if case .held(let bytes) = self { bytes.count } else { 0 }
   }
 }
 
 extension CallRecord {
-  /// The bytes of the body as far as they are in memory: none of one that only the store has.
+  /// The bytes that are in memory; none if the body is only in the store.
   public var body: [UInt8] {
     if case .held(let bytes) = content { bytes } else { [] }
   }
@@ -32,8 +32,8 @@ extension CallRecord {
     return record
   }
 
-  /// The same call without its body, if that is larger than so many bytes: whoever holds a call that is in the store need
-  /// not hold a large body as well. A webhook keeps its own, since it is signed as a whole when it is sent.
+  /// The same call without its body, if that is larger than a limit: an engine that has a stored call in memory need
+  /// not keep a large body too. A webhook keeps its body, because it is signed as a whole when it is sent.
   public func leavingBody(above bound: Int) -> CallRecord {
     guard kind == .call, content.heldSize > bound else { return self }
     var record = self

@@ -1,11 +1,11 @@
-/// The request of a call as people see it: what the client gave, without what is redacted.
+/// The request of a call as people see it: the client's request, redacted.
 public struct RequestView: Sendable {
   /// The call.
   private let call: CallRecord
   /// The first bytes of its body.
   private let body: [UInt8]
 
-  /// The most bytes of a body that are shown.
+  /// The maximum number of a body's bytes that are shown.
   public static let mostBytes = 1 << 20
 
   /// Creates a view.
@@ -51,7 +51,7 @@ public struct RequestView: Sendable {
     writer.field("size", call.content.size)
   }
 
-  /// The bytes as text; nil when they are not UTF-8. What is cut off may end within a character, which is left out.
+  /// The bytes as text; nil if they are not UTF-8. An incomplete character at the end is left out.
   private static func text(of bytes: [UInt8], mayEndEarly: Bool) -> String? {
     if let text = String(validating: bytes, as: UTF8.self) { return text }
     guard mayEndEarly else { return nil }
@@ -61,7 +61,7 @@ public struct RequestView: Sendable {
     return nil
   }
 
-  /// Header fields as an object of arrays, in the order given; the values that nobody is shown are marked.
+  /// Header fields as an object of arrays, in the given order; hidden values are marked.
   private func writeHeaders(_ redaction: Redaction, to writer: inout JSONWriter) {
     let fields = call.spec.headers
     writer.beginObject()

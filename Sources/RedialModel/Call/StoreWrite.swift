@@ -1,43 +1,43 @@
 public import RedialCore
 
-/// One change to the store. The engine says what; the store says when it is on disk.
+/// One change to the store. The engine requests it; the store reports when it is on disk.
 public enum StoreWrite: Sendable {
   /// A new call.
   case insert(CallRecord)
   /// A call's new progress and, when an attempt ended, its record.
   case update(CallID, CallProgress, AttemptRecord?)
-  /// The key that a new call was accepted under.
+  /// The key under which a new call was accepted.
   case key(KeyRecord)
-  /// No such call, nor its key: it was refused, though nobody knows whether its insert took effect.
+  /// Removes a call and its key: it was refused, but it is unknown whether its insert took effect.
   case discard(CallID)
-  /// A target's breaker: open until then, or closed when nil.
+  /// A target's breaker: open until a time, or closed if nil.
   case breaker(target: String, OpenBreaker?)
-  /// What operators have made of a target.
+  /// The settings that operators have given a target.
   case controls(target: String, TargetControls)
-  /// The call, `queued` until its deadline by the write before, waits for its turn among the calls of its target with
-  /// one ordering key. If none of them has its turn the store gives it to this one at once: it becomes `scheduled`,
-  /// due at its round's start.
+  /// The call, which the write before made `queued` until its deadline, waits for the turn of its ordering key. If no
+  /// call of the key has the turn, the store gives it to this one at once: it becomes `scheduled`, due at its round's
+  /// start.
   case awaitTurn(CallID, target: String, orderingKey: String)
-  /// The call has ended: the turn, if it had it, goes to the oldest that awaits it.
+  /// The call has ended: its turn, if it had it, goes to the oldest call that waits for it.
   case passTurn(CallID)
-  /// Somebody had the call run at once, or again.
+  /// A manual retry of the call.
   case retried(CallID, ManualRetry)
-  /// The payloads of an ended call are erased, and this is what is left of its spec.
+  /// The payloads of an ended call are erased, and this is its remaining spec.
   case erase(CallID, CallSpec)
-  /// A new version of a policy; with its removal the versions before it go, and else those beyond so many. With none to
-  /// be kept, everything that is known of the name goes.
+  /// A new version of a policy. If it is a removal, all earlier versions are removed; otherwise those beyond the given
+  /// number. With the number 0 the name is forgotten.
   case policy(StoredPolicy, keeping: Int)
-  /// An operation on many calls, as it is now.
+  /// A bulk operation in its current state.
   case operation(BulkOperation)
-  /// What was counted of ends and attempts, to be added to what was counted before.
+  /// Counts of ends and attempts, to be added to the earlier counts.
   case tallied([MinuteTally])
-  /// An operation on many calls is forgotten.
+  /// A bulk operation is forgotten.
   case removeOperation(BulkOperationID)
 }
 
-/// What outlives a process of a breaker that is not closed.
+/// The part of a breaker that is not closed which outlives the process.
 public struct OpenBreaker: Sendable, Hashable {
-  /// When it lets probes through.
+  /// When it becomes half-open.
   public var until: Timestamp
   /// Openings since it last closed.
   public var trips: Int
@@ -49,7 +49,7 @@ public struct OpenBreaker: Sendable, Hashable {
   }
 }
 
-/// What a store holds when it is opened, as far as an engine must know.
+/// The content of a store that an engine must know when the store is opened.
 public struct RecoveredState: Sendable {
   /// Calls with an attempt in flight when the last process ended.
   public var running: [CallRecord]
@@ -59,16 +59,16 @@ public struct RecoveredState: Sendable {
   public var queued: [(target: String, count: Int)]
   /// Breakers that were open.
   public var breakers: [(target: String, breaker: OpenBreaker)]
-  /// Targets that operators have touched.
+  /// Targets with settings of operators.
   public var controls: [(target: String, controls: TargetControls)]
   /// Calls that have not ended.
   public var unfinished: Int
-  /// Every namespace that the store knows, and how many of those calls it has; without any, all are the default's.
+  /// Every namespace in the store, and its number of unfinished calls; if empty, all are the default's.
   public var namespaces: [(namespace: Namespace, unfinished: Int)]
-  /// The highest identity given out.
+  /// The highest id so far.
   public var lastID: CallID
 
-  /// Creates the state of a store; without arguments, of an empty one.
+  /// Creates the state of a store; by default of an empty one.
   public init(
     running: [CallRecord] = [], nextDue: Timestamp? = nil, queued: [(target: String, count: Int)] = [],
     breakers: [(target: String, breaker: OpenBreaker)] = [],
@@ -86,9 +86,9 @@ public struct RecoveredState: Sendable {
   }
 }
 
-/// Calls that an engine has taken over from the store.
+/// Calls that an engine has claimed from the store.
 public struct Claim: Sendable {
-  /// The calls, now held.
+  /// The calls, which are now held.
   public var calls: [CallRecord]
   /// The earliest time at which a call still in the store is due.
   public var nextDue: Timestamp?

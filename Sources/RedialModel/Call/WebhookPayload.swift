@@ -1,10 +1,10 @@
 public import RedialCore
 
-/// What a webhook says: `{type, timestamp, data}`, as Standard Webhooks has it.
+/// The content of a webhook: `{type, timestamp, data}`, as in Standard Webhooks.
 public enum WebhookPayload {
-  /// The payload that tells of an ended call.
+  /// The payload for the end of a call.
   ///
-  /// - Parameter redaction: What is left out of the URL.
+  /// - Parameter redaction: Hides parts of the URL.
   public static func make(
     _ event: CallEvent, of call: CallRecord, attempts: [AttemptRecord], redaction: Redaction, at now: Timestamp
   ) -> [UInt8] {
@@ -20,9 +20,9 @@ public enum WebhookPayload {
 }
 
 extension WebhookPayload {
-  /// The payload that tells subscribers of an ended call: the call as lists show it, for it can be read in full.
+  /// The payload for subscribers about the end of a call: the call as lists show it, because it can be read in full.
   ///
-  /// - Parameter redaction: What is left out of the URL.
+  /// - Parameter redaction: Hides parts of the URL.
   public static func make(
     _ event: CallEventName, of call: CallRecord, redaction: Redaction, at now: Timestamp
   ) -> [UInt8] {
@@ -31,7 +31,7 @@ extension WebhookPayload {
     }
   }
 
-  /// The payload that tells of a target's breaker.
+  /// The payload for a change of a target's breaker.
   public static func make(
     _ event: TargetEvent, of target: String, openUntil: Timestamp?, trips: Int?, at now: Timestamp
   ) -> [UInt8] {
@@ -51,7 +51,7 @@ extension WebhookPayload {
 
   /// A payload.
   ///
-  /// - Parameter data: Writes one value, what the event is about.
+  /// - Parameter data: Writes one value, the subject of the event.
   public static func make(_ type: String, at now: Timestamp, data: (inout JSONWriter) -> Void) -> [UInt8] {
     var writer = JSONWriter(capacity: 768)
     writer.beginObject()
@@ -68,24 +68,24 @@ extension WebhookPayload {
 public enum CallEventName: String, Sendable, Hashable, CaseIterable {
   /// It succeeded.
   case succeeded = "call.succeeded"
-  /// It failed, for any reason but a tripped breaker.
+  /// It failed, for any reason except a tripped breaker.
   case failed = "call.failed"
   /// It failed because its target's breaker was open and its policy says not to wait.
   case tripped = "call.tripped"
-  /// Somebody cancelled it.
+  /// A client cancelled it.
   case cancelled = "call.cancelled"
 }
 
 /// A change of a target's breaker.
 public enum TargetEvent: String, Sendable, Hashable, CaseIterable {
-  /// It lets nothing through.
+  /// It opened.
   case opened = "target.opened"
-  /// It lets probes through.
+  /// It became half-open.
   case halfOpened = "target.halfOpened"
-  /// It lets calls through again.
+  /// It closed.
   case closed = "target.closed"
 
-  /// The breaker's state from then on.
+  /// The breaker's new state.
   public var state: TargetSnapshot.BreakerState {
     switch self {
     case .opened: .open

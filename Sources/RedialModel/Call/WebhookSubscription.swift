@@ -1,10 +1,10 @@
-/// A webhook endpoint, as far as the engine needs it: it receives events of all calls and targets.
+/// A webhook endpoint in the engine's form: it receives events of all calls and targets.
 public struct WebhookSubscription: Sendable, Hashable {
   /// The namespace of its events.
   public var namespace: Namespace
-  /// Names the subscription; its webhooks go to the target ``target``.
+  /// The id of the subscription; its webhooks go to the target ``target``.
   public var id: String
-  /// Where they go.
+  /// The URL of its webhooks.
   public var url: String
   /// The types of its events.
   public var events: Set<String>
@@ -25,7 +25,7 @@ public struct WebhookSubscription: Sendable, Hashable {
   /// The prefix of the targets of webhooks. No client may name such a target. There are no events about these
   /// targets, because each would cause another webhook.
   public static let targetPrefix = "webhook:"
-  /// The target of its webhooks: its own, so that a bad receiver delays nobody else.
+  /// The target of its webhooks: its own, so that a bad receiver delays no other.
   public var target: String { QualifiedKey.make(Self.targetPrefix + id, in: namespace) }
 
   /// Whether it receives an event of a target, or of a call to it.

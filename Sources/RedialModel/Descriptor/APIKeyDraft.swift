@@ -1,17 +1,17 @@
-/// What a client says of an API key.
+/// A client's description of an API key.
 public struct APIKeyDraft: Sendable, Hashable {
-  /// What people call it.
+  /// A name for people.
   public var name: String
   /// Its scopes.
   public var scopes: Set<APIScope>
   /// Maximum requests per minute; nil for no limit.
   public var requestsPerMinute: Int?
-  /// The namespace that it acts in; nil for that of whoever makes it.
+  /// The namespace in which it acts; nil for that of the client that makes it.
   public var namespace: Namespace?
 
   /// The longest name, in characters.
   public static let longestName = 255
-  /// The quotas that there can be.
+  /// The allowed quotas.
   public static let quotas = 1...1_000_000
 
   /// Creates a draft.
@@ -77,21 +77,21 @@ public struct APIKeyDraft: Sendable, Hashable {
   }
 }
 
-/// What an API key allows.
+/// A permission of an API key.
 public enum APIScope: String, Sendable, Hashable, CaseIterable {
-  /// Handing over calls.
+  /// Submitting calls.
   case submit
-  /// Reading everything but secrets and the requests of calls.
+  /// Reading everything except secrets and the requests of calls.
   case read
-  /// Seeing the requests that calls make, with their bodies, and making them again with changes.
+  /// Seeing the requests of calls, with their bodies, and replaying calls with changes.
   case payloads
   /// Cancelling and retrying calls, controlling targets.
   case operate
-  /// Reading the metrics, which are of all namespaces: only in the default one.
+  /// Reading the metrics, which cover all namespaces: only in the default one.
   case metrics
-  /// Everything, API keys and webhook endpoints among it.
+  /// Everything, including API keys and webhook endpoints.
   case admin
 
-  /// All of them, for people.
+  /// All scopes, as text for people.
   public static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 }

@@ -1,6 +1,6 @@
 internal import RedialCore
 
-/// A backoff while it is being read. Which members go with which depends on the strategy, which may come last.
+/// A backoff while it is being read. The strategy, which may come last, decides which members are allowed.
 struct BackoffDraft {
   private enum Member: Int, CaseIterable {
     case strategy, initial, max, multiplier, increment, exponent, offset, first, doublings, schedule, then, jitter,
@@ -13,7 +13,8 @@ struct BackoffDraft {
   private static let members = Member.allCases.map { "\($0)" }
   private static let pointers = members.map { "\(pointer)/\($0)" }
 
-  // Plain fields: this is read for every call that is accepted or claimed, and dictionaries would cost a microsecond.
+  // Plain fields: this type is used for every call that is accepted or claimed, and dictionaries would cost a
+  // microsecond.
   private var strategy: String?
   private var jitter: String?
   private var cap: String?
@@ -30,7 +31,7 @@ struct BackoffDraft {
   private var doublings: Int?
   private var schedule: [Duration]?
 
-  /// The backoff that the next value describes; nil where it is at fault, which the reader then knows.
+  /// The backoff that the next value describes; nil if it is wrong, which the reader has recorded.
   mutating func read(from reader: inout DescriptorReader) throws(JSONError) -> Backoff? {
     guard try reader.expect(.object, Self.pointer, "must be an object") else { return nil }
     try reader.json.beginObject()
@@ -84,7 +85,7 @@ struct BackoffDraft {
     return isSound ? spans : nil
   }
 
-  /// Whether a member says something for a strategy.
+  /// Whether a member is allowed for a strategy.
   private static func goes(_ member: Member, with strategy: String) -> Bool {
     switch member {
     case .strategy, .max, .cap: true
@@ -119,7 +120,7 @@ struct BackoffDraft {
       reader.fault("\(Self.pointer)/schedule", "is required with the schedule strategy")
       isSound = false
     }
-    // A schedule says by itself how long its waits may be.
+    // A schedule itself limits its waits.
     let maximum = max ?? (strategy == "schedule" ? PolicyDraft.longest : RetryPolicy.service.backoff.maximum)
     if strategy != "schedule", (initial ?? .milliseconds(500)) > maximum {
       reader.fault("\(Self.pointer)/initial", "is longer than the longest wait, which max sets")

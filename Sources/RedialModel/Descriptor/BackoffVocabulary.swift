@@ -1,6 +1,6 @@
 internal import RedialCore
 
-/// The words that a backoff is written in, in one place for reading and writing.
+/// The words of a backoff, in one place for reading and writing.
 enum BackoffVocabulary {
   static let strategies = [
     "exponential", "constant", "linear", "polynomial", "fibonacci", "power", "doublingsThenLinear", "schedule",
@@ -28,7 +28,7 @@ extension Backoff {
 }
 
 extension BackoffCurve {
-  /// Whether it takes no jitter, being random itself.
+  /// Whether it takes no jitter, because it is random itself.
   fileprivate var isRandom: Bool {
     switch self {
     case .decorrelated, .decorrelatedSmooth: true

@@ -13,12 +13,12 @@ public struct CallDescriptor: Sendable {
 
   /// When a call starts.
   public enum Start: Sendable, Hashable {
-    /// That long after it is accepted.
+    /// A duration after its acceptance.
     case after(Duration)
     /// At that time, or at once if it has passed.
     case at(Timestamp)
 
-    /// The instant, for a call accepted at `now`.
+    /// The time, for a call accepted at `now`.
     public func instant(acceptedAt now: Timestamp) -> Timestamp {
       switch self {
       case .after(let delay): now + delay
@@ -39,7 +39,7 @@ public struct CallDescriptor: Sendable {
     public var egress: EgressPolicy?
     /// The policies that a client may name; nil for none.
     public var policies: NamedPolicies?
-    /// The namespace that the client acts in.
+    /// The namespace in which the client acts.
     public var namespace = Namespace.default
 
     /// Whether the client may name a target other than the URL's origin.

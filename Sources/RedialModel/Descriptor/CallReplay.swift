@@ -4,18 +4,19 @@ internal import RedialCore
 /// original's, so that the default applies.
 public struct CallReplay: Sendable {
   private let changes: [(name: String, value: [UInt8])]
-  /// The members that are changed or taken away.
+  /// The members that are changed or removed.
   private let named: Set<String>
 
   private static let bodies: Set<String> = ["body", "json", "bodyBase64"]
-  /// What a replay may have otherwise and still send the original's request to the original's place, and show no more of it.
+  /// Members that a replay may change while it still sends the original's request to the original's URL, and reveals no
+  /// more of it.
   private static let harmless: Set<String> = [
     "policy", "delay", "startAt", "idempotent", "labels", "priority", "orderingKey", "target",
   ]
-  /// What the spec of an accepted call says and no client may.
+  /// Members in the spec of an accepted call that no client may set.
   private static let internals: Set<String> = ["policyName", "contentErasedAt", "namespace", "replayOf", "hops"]
 
-  /// Reads changes; no bytes at all are none.
+  /// Reads changes; no bytes mean no changes.
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for one that is not an object.
   public static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> CallReplay {
@@ -31,7 +32,7 @@ public struct CallReplay: Sendable {
         while let name = try reader.json.nextKey() {
           let isNull = try reader.json.peek() == .null
           let value = Array(reader.json.raw(try reader.json.skipValue()))
-          // A repetition is left for the descriptor's reader to refuse.
+          // The descriptor's reader refuses a repeated member.
           if !isNull || named.contains(name) { changes.append((name, value)) }
           named.insert(name)
         }
@@ -41,19 +42,19 @@ public struct CallReplay: Sendable {
     return CallReplay(changes: changes, named: named)
   }
 
-  /// Whether a change could show what the original holds: another request, redirects, capture or callback.
+  /// Whether a change could reveal the original's data: another request, redirects, capture or callback.
   public var canReveal: Bool { !named.isSubset(of: Self.harmless) }
 
   /// Whether the new call has the original's body.
   public var keepsBody: Bool { named.isDisjoint(with: Self.bodies) }
 
-  /// The descriptor of the new call; it is checked as any other is.
+  /// The descriptor of the new call; it is checked like any other.
   ///
   /// - Parameters:
   ///   - body: The original's body; needed only if ``keepsBody``.
-  ///   - redaction: What nobody is shown. Header fields that are hidden do not go to another origin.
-  /// - Throws: A problem of status 409 when the original cannot be made again, 413 for a body that is too large, 422 for
-  ///   everything else, which names each member at fault.
+  ///   - redaction: Hides header fields, which are then not sent to another origin.
+  /// - Throws: A problem of status 409 if the original cannot be replayed, 413 for a body that is too large, 422 for
+  ///   everything else, which names each wrong member.
   public func descriptor(
     of original: CallRecord, body: [UInt8], limits: CallDescriptor.Limits, _ redaction: Redaction
   ) throws(Problem) -> CallDescriptor {
@@ -71,10 +72,10 @@ public struct CallReplay: Sendable {
     return descriptor
   }
 
-  /// The original's members that stay, and the changes, as one descriptor.
+  /// The original's remaining members and the changes, as one descriptor.
   private func merged(with spec: CallSpec) throws(Problem) -> [UInt8] {
     var dropped = named.union(Self.internals)
-    // A target that followed from the URL follows from the new one.
+    // If the target came from the URL, the new one comes from the new URL.
     if let origin = try? TargetURL(spec.url).origin, spec.targetName == origin { dropped.insert("target") }
     let members = spec.canonicalJSON
     let changes = changes
@@ -102,7 +103,7 @@ public struct CallReplay: Sendable {
     return bytes
   }
 
-  /// Refuses to send header fields that nobody is shown to somebody who did not get them before.
+  /// Refuses to send hidden header fields to a receiver that did not get them before.
   private func checkSecrets(of original: CallSpec, in new: CallSpec, _ redaction: Redaction) throws(Problem) {
     guard !named.contains("headers"), (try? TargetURL(original.url).origin) != (try? TargetURL(new.url).origin),
       let hidden = original.headers.first(where: { redaction.hidesHeader($0.name, original.redactedHeaders) })
@@ -111,7 +112,7 @@ public struct CallReplay: Sendable {
       "/headers", "must be given, since the URL has another origin and the original's field \(hidden.name) is secret")
   }
 
-  /// Checks the original's body as the descriptor's reader does one that is given.
+  /// Checks the original's body like a body in a descriptor.
   private func checkBody(_ body: [UInt8], _ method: String, _ limits: CallDescriptor.Limits) throws(Problem) {
     if body.count > limits.bodyBytes {
       throw Self.refusal(

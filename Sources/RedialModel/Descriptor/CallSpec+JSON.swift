@@ -1,12 +1,12 @@
 internal import RedialCore
 
-/// A spec as JSON: the same words as the descriptor that it came from, with every default spelled out,
-/// so that a later change of a default does not change a call that was accepted before.
+/// A spec as JSON: the same words as its descriptor, with every default, so that a later change of a default does not
+/// change an accepted call.
 extension CallSpec {
   /// The spec as one JSON object, without the body.
   public var canonicalJSON: [UInt8] { json(redaction: nil) }
 
-  /// The spec as ``canonicalJSON`` has it, without what people are not shown.
+  /// The spec like ``canonicalJSON``, without hidden values.
   public func redactedJSON(_ redaction: Redaction) -> [UInt8] { json(redaction: redaction) }
 
   private func json(redaction: Redaction?) -> [UInt8] {
@@ -17,7 +17,7 @@ extension CallSpec {
     return writer.bytes
   }
 
-  /// Reads what ``canonicalJSON`` wrote; it is checked as strictly as a client's descriptor is.
+  /// Reads a text of ``canonicalJSON``; it is checked as strictly as a client's descriptor.
   ///
   /// - Throws: What is wrong with it.
   public static func read(canonicalJSON bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> CallSpec {
@@ -28,7 +28,7 @@ extension CallSpec {
     }
   }
 
-  /// The URL of a spec that ``canonicalJSON`` wrote, without reading the rest; nil when the text is not such a spec.
+  /// The URL of a spec in the form of ``canonicalJSON``, without reading the rest; nil if the text is not such a spec.
   public static func url(inCanonicalJSON bytes: UnsafeBufferPointer<UInt8>) -> String? {
     var reader = JSONReader(bytes)
     do throws(JSONError) {
@@ -42,7 +42,7 @@ extension CallSpec {
 
   /// Writes the members of the spec into an open object.
   ///
-  /// - Parameter redaction: What is left out; nil for a spec that calls are made from.
+  /// - Parameter redaction: Hides values; nil for a spec from which attempts are made.
   private func write(redaction: Redaction?, to writer: inout JSONWriter) {
     writer.field("url", redaction?.url(url) ?? url)
     writer.field("method", method)
@@ -54,7 +54,7 @@ extension CallSpec {
     if let contentErasedAt { writer.field("contentErasedAt", contentErasedAt) }
     if hops > 0, redaction == nil { writer.field("hops", hops) }
     writer.field("target", targetName)
-    // People know it by the key that they use.
+    // People use its unqualified key.
     if redaction == nil, !namespace.isDefault { writer.field("namespace", namespace.name) }
     if !idempotent { writer.field("idempotent", false) }
     if !labels.isEmpty { labels.write(to: &writer) }
@@ -81,7 +81,7 @@ extension CallSpec {
     writer.endObject()
   }
 
-  /// Fields of one name go into one array, at the place of the first.
+  /// Fields with one name form one array, at the position of the first.
   private func writeHeaders(_ redaction: Redaction?, to writer: inout JSONWriter) {
     func shown(_ field: HeaderField) -> String {
       redaction?.hidesHeader(field.name, redactedHeaders) == true ? Redaction.marker : field.value
@@ -180,7 +180,7 @@ extension StatusSet {
 }
 
 extension JSONWriter {
-  /// Writes a bound on attempts; null where there is none.
+  /// Writes a limit on attempts; null if there is none.
   mutating func field(_ name: StaticString, attempts: Int) {
     if attempts == RetryPolicy.unlimited {
       key(name)

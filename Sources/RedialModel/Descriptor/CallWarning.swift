@@ -1,14 +1,14 @@
 public import RedialCore
 
-/// What the author of a call should think about: it is allowed, and seldom meant.
+/// A part of a call that is allowed but is rarely intended.
 public enum CallWarning: Sendable, Hashable {
-  /// The policy alone.
+  /// A warning about the policy alone.
   case policy(PolicyWarning)
-  /// One pause of the target, for an open breaker or for `Retry-After`, may take as long as the deadline.
+  /// One pause of the target, for an open breaker or for `Retry-After`, may last as long as the deadline.
   case deadlineWithinPause(deadline: Duration, pause: Duration)
   /// The call must not be repeated once it may have been executed, but its policy repeats it.
   case repeatsThoughNotIdempotent
-  /// Many unrelated receivers share this origin, and so would share one breaker and its limits.
+  /// Many unrelated receivers share this origin, so they would share one breaker and its limits.
   case sharedOrigin(String)
 
   /// A stable word for programs.
@@ -37,9 +37,9 @@ public enum CallWarning: Sendable, Hashable {
     }
   }
 
-  /// Those of a policy, for a request that may be repeated or must not be.
+  /// The warnings about a policy, for a request that may be repeated or not.
   ///
-  /// - Parameter warnings: Those of the policy by itself, with those of its plan or without.
+  /// - Parameter warnings: Those of the policy itself, with or without those of its plan.
   static func of(
     _ warnings: [PolicyWarning], _ policy: RetryPolicy, mayRepeat: Bool
   ) -> [CallWarning] {
@@ -55,18 +55,17 @@ public enum CallWarning: Sendable, Hashable {
     return found
   }
 
-  /// The longest that a breaker stays open at a time, and that one answer's `Retry-After` keeps all calls from a target,
-  /// where nothing else is set.
+  /// The default maximum time of an open breaker, and of a target's pause for one `Retry-After`.
   private static let longestPause = CircuitBreakerSettings().maximumOpenInterval
 
-  /// Hosts that receive for many owners at one origin.
+  /// Hosts with one origin for many owners.
   private static let sharedHosts: Set<String> = [
     "hooks.slack.com", "hooks.zapier.com", "discord.com", "discordapp.com", "api.telegram.org", "maker.ifttt.com",
     "chat.googleapis.com", "hook.eu1.make.com", "hook.eu2.make.com", "hook.us1.make.com", "hook.us2.make.com",
     "graph.facebook.com", "webhook.site", "events.hookdeck.com", "hooks.airtable.com",
   ]
 
-  /// Whether an origin, such as `https://hooks.slack.com`, is one that many owners share.
+  /// Whether many owners share an origin, such as `https://hooks.slack.com`.
   static func shared(_ origin: String) -> CallWarning? {
     guard origin.utf8.starts(with: "https://".utf8) else { return nil }
     let host = origin.dropFirst("https://".count)

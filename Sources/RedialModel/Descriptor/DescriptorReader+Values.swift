@@ -1,13 +1,13 @@
 internal import RedialCore
 
-/// Reads values of a known kind and range, and notes a fault for each that is wrong.
+/// Reads values of a known kind and range, and records a fault for each wrong one.
 extension DescriptorReader {
-  /// The most faults that are listed.
+  /// The maximum number of listed faults.
   private static let maximumFaults = 50
 
   /// Reads the whole text.
   ///
-  /// - Throws: A problem of status 400 when it is not JSON.
+  /// - Throws: A problem of status 400 if it is not JSON.
   mutating func readWhole(
     _ body: (inout DescriptorReader) throws(JSONError) -> Void
   ) throws(Problem) {
@@ -31,14 +31,14 @@ extension DescriptorReader {
       detail: faultCount == 1 ? "\(words)." : "\(words), and \(faultCount - 1) more; see errors.", errors: faults)
   }
 
-  /// Notes a fault. The first 50 are kept and told; the others are counted.
+  /// Records a fault. The first 50 are kept; the others are only counted.
   mutating func fault(_ pointer: String, _ detail: String) {
     faultCount += 1
     if faults.count < Self.maximumFaults { faults.append(.init(pointer: pointer, detail: detail)) }
   }
 
-  /// Passes over what is left of an array, and answers how many elements that were: what is beyond a bound is not kept to be
-  /// compared with, for that would take time by the square of it.
+  /// Skips the rest of an array, and returns its number of elements: elements beyond the limit are not kept for
+  /// comparison, which would take quadratic time.
   mutating func skipElements() throws(JSONError) -> Int {
     var count = 0
     while try json.nextElement() {
@@ -55,7 +55,7 @@ extension DescriptorReader {
   }
 
   /// The next member of an object, if it is one of the allowed ones; its value is next. Nil at the object's end. An
-  /// unknown or repeated member is noted as a fault and skipped.
+  /// unknown or repeated member is recorded as a fault and skipped.
   ///
   /// - Parameters:
   ///   - parent: The object's pointer.
@@ -67,7 +67,7 @@ extension DescriptorReader {
     return members.name(at: index)
   }
 
-  /// As ``nextMember(_:of:at:)``, but returns the member's index among the allowed ones.
+  /// Like ``nextMember(_:of:at:)``, but returns the member's index among the allowed ones.
   mutating func nextIndex(
     _ members: inout Members, of what: @autoclosure () -> String, at parent: @autoclosure () -> String
   ) throws(JSONError) -> Int? {
@@ -83,7 +83,7 @@ extension DescriptorReader {
     return nil
   }
 
-  /// Whether the next value has this kind; if not, a fault is noted and the value is skipped.
+  /// Whether the next value has this kind; if not, a fault is recorded and the value is skipped.
   mutating func expect(
     _ kind: JSONReader.Kind, _ pointer: @autoclosure () -> String, _ detail: @autoclosure () -> String
   ) throws(JSONError) -> Bool {
@@ -93,7 +93,7 @@ extension DescriptorReader {
     return false
   }
 
-  // Pointers are built only when they are needed: most descriptors have no fault.
+  // Pointers are built only on demand: most descriptors have no fault.
 
   mutating func string(_ pointer: @autoclosure () -> String) throws(JSONError) -> String? {
     guard try expect(.string, pointer(), "must be a string") else { return nil }
@@ -119,7 +119,7 @@ extension DescriptorReader {
     return try json.double()
   }
 
-  /// A number within a range of whole bounds.
+  /// A number within a range of whole limits.
   mutating func number(_ pointer: String, in range: ClosedRange<Int>) throws(JSONError) -> Double? {
     guard let value = try number(pointer) else { return nil }
     if value >= Double(range.lowerBound), value <= Double(range.upperBound) { return value }

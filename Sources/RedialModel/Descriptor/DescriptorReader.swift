@@ -2,12 +2,12 @@ internal import RedialCore
 
 /// Reads a call descriptor in one pass and collects all faults.
 ///
-/// A value of the wrong kind is noted and skipped, so that one answer shows the client all of its mistakes. Only text
-/// that is not JSON ends the reading.
+/// A value of the wrong kind is recorded and skipped, so that one answer shows the client all of its mistakes. Only
+/// text that is not JSON ends the reading.
 struct DescriptorReader: ~Copyable {
   var json: JSONReader
   var faults: [Problem.Fault] = []
-  /// How many faults there are; ``faults`` has the first of them.
+  /// The number of faults; ``faults`` has the first of them.
   var faultCount = 0
   let limits: CallDescriptor.Limits
 
@@ -116,7 +116,7 @@ struct DescriptorReader: ~Copyable {
     }
   }
 
-  /// Refuses a URL that the egress policy would certainly refuse when it is called.
+  /// Refuses a URL that the egress policy would certainly refuse later.
   private mutating func checkEgress(_ origin: String, _ pointer: String) {
     guard let refusal = limits.egress?.refusal(ofOrigin: origin) else { return }
     fault(pointer, "cannot be called: the egress policy refuses \(refusal.clause)")
@@ -137,7 +137,7 @@ struct DescriptorReader: ~Copyable {
     guard try expect(.object, "/headers", "must be an object of strings or arrays of strings") else { return }
     try json.beginObject()
     headers.reserveCapacity(4)
-    // What was accepted may have a content-type besides.
+    // An accepted call may have a content-type as well.
     let most = limits.isAccepted ? Int.max : HeaderRules.maximumCount
     var tooMany = false
     while let name = try json.nextKey() {
@@ -180,7 +180,7 @@ struct DescriptorReader: ~Copyable {
     headers.append(HeaderField(name, value))
   }
 
-  /// The text of a value; the most usual one is not allocated.
+  /// The text of a value; the most frequent one is not allocated.
   private static func usual(_ value: JSONReader.Found, _ json: JSONReader) throws(JSONError) -> String {
     if value.isPlain, value.range.count == 16, ASCIIText.starts(json.raw(value.range), with: "application/json") {
       return "application/json"
@@ -272,7 +272,7 @@ struct DescriptorReader: ~Copyable {
 
   private mutating func readTarget() throws(JSONError) {
     target = try name("/target")
-    // Calls that an older version accepted may have such a target; the engine ends those.
+    // Calls that an older version accepted may have such a target; the engine ends them.
     if !limits.isAccepted, let target, target.hasPrefix(WebhookSubscription.targetPrefix) {
       fault("/target", "must not begin with \(WebhookSubscription.targetPrefix), which is reserved for webhooks")
     }
@@ -281,7 +281,7 @@ struct DescriptorReader: ~Copyable {
   /// A name that the client chooses, such as a target or an ordering key.
   private mutating func name(_ pointer: String) throws(JSONError) -> String? {
     guard let text = try string(pointer) else { return nil }
-    // A name that an earlier version accepted stays as it is.
+    // A name that an earlier version accepted stays unchanged.
     guard !text.isEmpty, text.utf8.count <= limits.targetBytes, limits.isAccepted || !PlainText.hasControls(text) else {
       fault(pointer, "must have 1 to \(limits.targetBytes) bytes and no control characters")
       return nil

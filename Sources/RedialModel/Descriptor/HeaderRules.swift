@@ -1,12 +1,12 @@
-/// Which header fields a client may put on its call.
+/// Which header fields a client may give its call.
 enum HeaderRules {
   static let maximumCount = 100
   static let maximumBytes = 16 * 1024
 
-  /// What is wrong with a field name; nil when nothing is.
+  /// What is wrong with a field name; nil if it is valid.
   ///
-  /// - Parameter isAccepted: Whether the call was accepted before. Earlier versions accepted the fields that name the
-  ///   attempt; they are left out when it is made.
+  /// - Parameter isAccepted: Whether the call was accepted before. Earlier versions accepted the fields with the
+  ///   attempt's ids; they are left out when the attempt is made.
   static func fault(inName name: String, isAccepted: Bool = false) -> String? {
     ASCIIText.withBytes(of: name) { name in
       guard isToken(name) else { return "is not a header field name" }
@@ -14,7 +14,7 @@ enum HeaderRules {
     }
   }
 
-  /// Whether it is a field by which Redial tells targets which call and which attempt a request is.
+  /// Whether Redial itself sets this field to identify the call and the attempt.
   private static func namesAttempt(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
     name.count == 14
       && (ASCIIText.equal(name, ignoringCase: "redial-call-id")
@@ -22,8 +22,8 @@ enum HeaderRules {
       || name.count == 11 && ASCIIText.equal(name, ignoringCase: "redial-hops")
   }
 
-  /// Whether it is a field that belongs to the connection or to the framing of the message, which libcurl looks after
-  /// (RFC 9110 §7.6.1, RFC 9112 §6).
+  /// Whether the field belongs to the connection or to the framing of the message, which libcurl handles (RFC 9110
+  /// §7.6.1, RFC 9112 §6).
   private static func isForbidden(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
     func isNamed(_ wanted: StaticString) -> Bool { ASCIIText.equal(name, ignoringCase: wanted) }
     return switch name.count {
@@ -39,10 +39,10 @@ enum HeaderRules {
     }
   }
 
-  /// What is wrong with a field value; nil when nothing is (RFC 9110 §5.5).
+  /// What is wrong with a field value; nil if it is valid (RFC 9110 §5.5).
   static func fault(inValue value: String) -> String? {
     ASCIIText.withBytes(of: value) { bytes in
-      // A tab is no fault within, and few values have one.
+      // A tab is allowed within a value, but few have one.
       let mayBeFaulty = ASCIIText.anyMarked(bytes) {
         ASCIIText.marks(of: $0, below: 0x20) | ASCIIText.marks(of: $0, equalTo: 0x7F)
       }
@@ -66,7 +66,7 @@ enum HeaderRules {
 
   @inline(__always)
   private static func isTokenByte(_ byte: UInt8) -> Bool {
-    // Letters and digits, and `!#$%&'*+-.^_`|~`: two words of one bit a character.
+    // Letters and digits, and `!#$%&'*+-.^_`|~`: two words with one bit per character.
     guard byte < 128 else { return false }
     let set: UInt64 = byte < 64 ? 0x03FF_6CFA_0000_0000 : 0x57FF_FFFF_C7FF_FFFE
     return set &>> UInt64(byte & 63) & 1 != 0

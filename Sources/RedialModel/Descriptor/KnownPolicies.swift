@@ -2,17 +2,17 @@ internal import Glibc
 internal import RedialCore
 internal import Synchronization
 
-/// Policies that were read lately, by the bytes that they were read from.
+/// A cache of policies by the bytes from which they were read.
 ///
-/// Clients send the same few policies over and over, most of them none at all, and every call that comes back from the
-/// store brings its own: reading one costs as much as the rest of the descriptor, and writing it most of a spec. What is
-/// remembered is what reading the same bytes again would give, so nothing depends on whether it is.
+/// Clients send the same few policies again and again, most of them none at all, and every call from the store has its
+/// own: reading one costs as much as the rest of the descriptor, and writing it is most of the cost of a spec. The
+/// cache returns what reading the same bytes again would return, so no result depends on it.
 final class KnownPolicies: Sendable {
   static let recent = KnownPolicies()
 
-  /// The most policies that are remembered; when there are more, all are forgotten, and those in use come back.
+  /// The maximum number of entries; beyond it all are removed, and those in use come back.
   static let limit = 256
-  /// The longest text that is remembered, in bytes.
+  /// The maximum length of a text in the cache, in bytes.
   static let longestText = 2048
 
   private struct Entry: Sendable {
@@ -30,7 +30,7 @@ final class KnownPolicies: Sendable {
 
   private struct Memory: Sendable {
     var entries: [UInt64: Entry] = [:]
-    /// The entry that was asked for last, if it is that of an object.
+    /// The entry that was used last, if it belongs to an object.
     var latest: Entry?
 
     mutating func use(_ entry: Entry) {
@@ -40,11 +40,11 @@ final class KnownPolicies: Sendable {
 
   private let memory = Mutex(Memory())
 
-  /// How many are remembered.
+  /// The number of entries.
   var count: Int { memory.withLock { $0.entries.count } }
 
-  /// The policy that was asked for last, if its text leads these bytes, and how long it is. The bytes need not be read
-  /// for it: an object is over with its closing bracket, whatever follows.
+  /// The policy that was used last, if these bytes begin with its text, and the length of the text. The bytes need not
+  /// be parsed for it: an object ends with its closing bracket, whatever follows.
   func latest(leading bytes: UnsafeBufferPointer<UInt8>) -> (KnownPolicy, Int)? {
     memory.withLock { memory in
       guard let entry = memory.latest, bytes.count >= entry.text.count,
@@ -54,7 +54,7 @@ final class KnownPolicies: Sendable {
     }
   }
 
-  /// The policy that was read from these bytes, if it is remembered.
+  /// The policy that was read from these bytes, if it is in the cache.
   func policy(readFrom text: UnsafeBufferPointer<UInt8>) -> KnownPolicy? {
     let digest = Self.digest(text)
     return memory.withLock { memory in
@@ -64,7 +64,7 @@ final class KnownPolicies: Sendable {
     }
   }
 
-  /// Remembers what was read from these bytes, without a fault.
+  /// Adds the result of reading these bytes without a fault.
   func note(_ draft: PolicyDraft, readFrom text: UnsafeBufferPointer<UInt8>) -> KnownPolicy {
     let policy = KnownPolicy(draft)
     guard text.count <= Self.longestText else { return policy }
@@ -78,7 +78,7 @@ final class KnownPolicies: Sendable {
     return policy
   }
 
-  /// Any digest will do, for the bytes are compared: this one is quick. Two texts that have the same one displace each
+  /// Any digest works, because the bytes are compared: this one is fast. Two texts with the same digest displace each
   /// other.
   private static func digest(_ text: UnsafeBufferPointer<UInt8>) -> UInt64 {
     let raw = UnsafeRawBufferPointer(text)
@@ -103,10 +103,10 @@ final class KnownPolicies: Sendable {
 
 /// A client's policy, and the resulting policy for each kind of request.
 final class KnownPolicy: Sendable {
-  /// What a client that says nothing gets.
+  /// The policy of a client that gives none.
   static let unsaid = KnownPolicy(PolicyDraft())
 
-  /// A policy without gaps, with its canonical JSON.
+  /// A complete policy, with its canonical JSON.
   final class Finished: Sendable {
     let policy: RetryPolicy
     let json: [UInt8]
@@ -119,7 +119,7 @@ final class KnownPolicy: Sendable {
       self.mayRepeat = mayRepeat
     }
 
-    /// What its author should think about; looked for once.
+    /// Its warnings, computed once.
     var warnings: [CallWarning] {
       found.withLock { found in
         if let found { return found }
@@ -138,7 +138,7 @@ final class KnownPolicy: Sendable {
     self.draft = draft
   }
 
-  /// The policy of a request that may be repeated, or must not be.
+  /// The policy for a request that may be repeated, or must not be.
   func finished(mayRepeat: Bool) -> Finished {
     finished.withLock { finished in
       let place = mayRepeat ? 1 : 0

@@ -1,18 +1,18 @@
-/// The members that an object may have, and which of them have been there.
+/// The members that an object may have, and which of them have occurred.
 struct Members {
-  /// A name, and what distinguishes it from most others.
+  /// A name, and a value that distinguishes it from most others.
   private struct Name {
     let text: String
     let start: UInt64
   }
 
   private let names: [Name]
-  /// Bit `i` is set once the member `names[i]` has been there.
+  /// Bit `i` is set once the member `names[i]` has occurred.
   private var seen: UInt64 = 0
-  /// Where the next name is looked for first: most clients give members in the order that the documents do.
+  /// The index at which the search for the next name begins: most clients use the order of the documentation.
   private var next = 0
 
-  /// What a name turns out to be.
+  /// The result of looking up a name.
   enum Sighting {
     case first, again, unknown
   }
@@ -25,10 +25,10 @@ struct Members {
     }
   }
 
-  /// Notes that a member is there.
+  /// Records that a member occurs.
   ///
-  /// - Parameter json: What found its name.
-  /// - Returns: Which it is of those that the object may have, if it is one.
+  /// - Parameter json: The reader that found its name.
+  /// - Returns: Its index among the allowed members, if it is one.
   mutating func see(_ name: JSONReader.Found, in json: JSONReader) throws(JSONError) -> (Sighting, index: Int) {
     guard let index = try position(of: name, in: json) else { return (.unknown, -1) }
     next = index + 1
@@ -63,7 +63,7 @@ struct Members {
   @inline(__always)
   private static func equal(_ name: String, _ wanted: UnsafeBufferPointer<UInt8>) -> Bool {
     guard name.utf8.count == wanted.count else { return false }
-    // What came before has been compared.
+    // The beginning has been compared.
     if wanted.count <= 7 { return true }
     return ASCIIText.withBytes(of: name) { name in
       for index in 7..<wanted.count where name[index] != wanted[index] { return false }

@@ -1,9 +1,9 @@
 internal import RedialCore
 
-/// A policy while it is being read: what the client said, and nothing else yet.
+/// A policy while it is being read: only the client's values.
 ///
-/// What a client leaves out keeps its default, whatever else it says. What is worth a retry by default depends on whether
-/// the request may be repeated, which may come later in the text than the policy does.
+/// A member that the client omits keeps its default, whatever the others are. The default conditions for a retry depend
+/// on whether the request may be repeated, which may come later in the text than the policy.
 struct PolicyDraft {
   private var policy = RetryPolicy.service
   private var network: NetworkRetry?
@@ -16,7 +16,7 @@ struct PolicyDraft {
   ]
   static let longest = Duration.seconds(366 * 86_400)
 
-  /// The policy, its gaps filled by whether the request may be repeated.
+  /// The policy, completed with the defaults for a request that may be repeated or not.
   func finished(mayRepeat: Bool) -> RetryPolicy {
     var policy = policy
     let defaults: RetryConditions = mayRepeat ? .idempotent : .nonIdempotent
@@ -120,7 +120,7 @@ struct PolicyDraft {
     }
   }
 
-  /// `true`, `false`, or one of the words that say it more exactly.
+  /// `true`, `false`, or a more precise word.
   private static func network(_ reader: inout DescriptorReader) throws(JSONError) -> NetworkRetry? {
     let pointer = "/policy/retryOn/network"
     if try reader.json.peek() == .bool { return try reader.json.bool() ? .always : .never }

@@ -1,12 +1,13 @@
-/// An absolute http or https URL, taken apart as far as Redial needs it.
+/// The parts of an absolute http or https URL that Redial needs.
 public struct TargetURL: Sendable, Hashable {
-  /// The longest URL that is read, in bytes.
+  /// The maximum length of a URL, in bytes.
   public static let maximumLength = 8192
 
-  /// The origin: scheme, host in lower case, and the port unless it is the scheme's own (RFC 6454 §6.2).
+  /// The origin: scheme, host in lower case, and the port unless it is the scheme's default (RFC 6454 §6.2).
   ///
-  /// All spellings of one host have one origin, so that none is a way around what is set for another: the final dot of a
-  /// name is left out, an IPv4 address, mapped or not, is four decimal numbers, and an IPv6 address is written by RFC 5952.
+  /// All spellings of one host have one origin, so that no spelling avoids the settings of another: the final dot of a
+  /// name is removed, an IPv4 address, mapped or not, is four decimal numbers, and an IPv6 address is written as in RFC
+  /// 5952.
   public var origin: String
 
   /// Reads a URL.
@@ -18,7 +19,7 @@ public struct TargetURL: Sendable, Hashable {
       return
     }
     var text = text
-    // Typed errors do not pass through the standard library's closures.
+    // Typed errors cannot pass through the standard library's closures.
     let result: Result<String, URLFault> = text.withUTF8 { bytes in
       do throws(URLFault) {
         return .success(try Self.origin(of: bytes))
@@ -31,7 +32,7 @@ public struct TargetURL: Sendable, Hashable {
 
   /// What is wrong with a URL.
   public struct URLFault: Error, Sendable, Hashable {
-    /// A clause that goes on from "the URL".
+    /// A clause that continues "the URL".
     public var detail: String
 
     init(_ detail: String) {
@@ -39,8 +40,8 @@ public struct TargetURL: Sendable, Hashable {
     }
   }
 
-  /// The origin of a URL that begins with it, as nearly every one does: scheme and host are in lower case, and the port,
-  /// if there is one, is not the scheme's own. Nil for others, whether there is a fault in them or not.
+  /// The origin if the URL begins with it, as nearly every one does: scheme and host are in lower case, and a port is
+  /// not the scheme's default. Nil for others, whether they are valid or not.
   private static func leadingOrigin(of bytes: UnsafeBufferPointer<UInt8>) -> String? {
     guard bytes.count > 8, bytes.count <= maximumLength else { return nil }
     let isVisible = !ASCIIText.anyMarked(bytes) { word in
@@ -68,7 +69,7 @@ public struct TargetURL: Sendable, Hashable {
       }
       guard at > first, bytes[first] != 0x30, port <= 65535, port != (isSecure ? 443 : 80) else { return nil }
     }
-    // What else could follow is for the general way to judge.
+    // The general parser handles other continuations.
     guard at == bytes.count || bytes[at] == UInt8(ascii: "/") || bytes[at] == UInt8(ascii: "?") else { return nil }
     return String(decoding: UnsafeBufferPointer(rebasing: bytes[..<at]), as: UTF8.self)
   }
@@ -106,17 +107,17 @@ public struct TargetURL: Sendable, Hashable {
     return String(decoding: origin, as: UTF8.self)
   }
 
-  /// Appends a host in the one form that stands for all its spellings.
+  /// Appends a host in its one canonical form.
   private static func append(_ host: Bytes, to origin: inout [UInt8]) {
     if let address = IPAddress(host: String(decoding: host, as: UTF8.self)) {
-      // An IPv4-mapped address is dialled as the IPv4 address that it is.
+      // An IPv4-mapped address is dialled as its IPv4 address.
       origin += (address.v4 == nil ? "[\(address)]" : "\(address)").utf8
     } else {
       for byte in host.last == UInt8(ascii: ".") ? host.dropLast() : host { origin.append(lowercased(byte)) }
     }
   }
 
-  /// Whether the bytes start with a text in lower case, whatever their own case.
+  /// Whether the bytes start with a text in lower case, ignoring their case.
   private static func starts(_ bytes: UnsafeBufferPointer<UInt8>, _ text: StaticString) -> Bool {
     text.withUTF8Buffer { wanted in
       bytes.count >= wanted.count && wanted.indices.allSatisfy { lowercased(bytes[$0]) == wanted[$0] }
@@ -142,7 +143,7 @@ public struct TargetURL: Sendable, Hashable {
       }
     }
     guard !host.isEmpty else { throw URLFault("has no host") }
-    // The longest name that DNS has (RFC 1035 §2.3.4).
+    // The maximum length of a DNS name (RFC 1035 §2.3.4).
     guard host.count <= 253 else { throw URLFault("has a host of \(host.count) bytes; no name is longer than 253") }
     if isLiteral {
       guard host.last == UInt8(ascii: "]"), host.count >= 4,
@@ -159,7 +160,7 @@ public struct TargetURL: Sendable, Hashable {
     return (host, port)
   }
 
-  /// What ends in a number is an IPv4 address in one of its forms, or nothing at all.
+  /// A host that ends in a number is an IPv4 address in one of its forms, or invalid.
   private static func check(numbers host: Bytes) throws(URLFault) {
     guard IPAddress.endsLikeNumber(host), IPAddress.plainDotted(host) == nil else { return }
     let text = String(decoding: host, as: UTF8.self)

@@ -1,6 +1,6 @@
 internal import RedialCore
 
-/// The words that a policy is written in, in one place for reading and writing.
+/// The words of a policy, in one place for reading and writing.
 enum Vocabulary {
   static func name(_ network: NetworkRetry) -> String {
     switch network {
@@ -23,7 +23,7 @@ enum Vocabulary {
     words.first { $0.value == value }?.word ?? words[0].word
   }
 
-  /// The value of a word that is known to be among those.
+  /// The value of a known word.
   static func value<Value>(of word: String, in words: [(word: String, value: Value)]) -> Value {
     words.first { $0.word == word }?.value ?? words[0].value
   }

@@ -1,10 +1,10 @@
 internal import RedialCore
 
-/// What a client says of a webhook endpoint.
+/// A client's description of a webhook endpoint.
 public struct WebhookEndpointDraft: Sendable, Hashable {
-  /// Where its webhooks go.
+  /// The URL of its webhooks.
   public var url = ""
-  /// What people call it.
+  /// A name for people.
   public var description = ""
   /// The types of its events.
   public var events: [String] = Self.eventTypes
@@ -13,10 +13,10 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
   /// Whether it gets webhooks.
   public var isEnabled = true
 
-  /// The events that it can name; all by default.
+  /// The selectable events; the default is all of them.
   public static let eventTypes =
     CallEventName.allCases.map(\.rawValue) + TargetEvent.allCases.map(\.rawValue) + [endpointDisabled]
-  /// Another endpoint was disabled, since it failed for too long.
+  /// Another endpoint was disabled because it failed for too long.
   public static let endpointDisabled = "endpoint.disabled"
 
   private static let longestDescription = 1024
@@ -85,7 +85,7 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
     }
   }
 
-  /// Reads an array of different names.
+  /// Reads an array of distinct names.
   private func readNames(
     _ reader: inout DescriptorReader, _ pointer: String, fault: (String) -> String?
   ) throws(JSONError) -> [String] {
@@ -93,7 +93,7 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
     guard try reader.expect(.array, pointer, "must be an array of strings") else { return names }
     try reader.json.beginArray()
     var position = 0
-    // No list of names may have more than this many; who reads one says how many it may have.
+    // The maximum length of any list of names; each caller has its own limit up to this one.
     while position <= Self.maximumTargets, try reader.json.nextElement() {
       defer { position += 1 }
       guard let name = try reader.string("\(pointer)/\(position)") else { continue }
@@ -107,13 +107,13 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
   }
 }
 
-/// How a webhook endpoint's secret is rotated.
+/// A rotation of a webhook endpoint's secret.
 public enum SecretRotation {
-  /// How long the old secret signs beside the new one, unless said otherwise.
+  /// The default time for which the old secret signs beside the new one.
   public static let defaultOverlap = Duration.seconds(86_400)
   private static let longestOverlap = Duration.seconds(30 * 86_400)
 
-  /// Reads the overlap; nothing at all is the default.
+  /// Reads the overlap; no bytes mean the default.
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else.
   public static func readOverlap(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> Duration {

@@ -1,28 +1,28 @@
-/// What an address is for, as far as calls to it are concerned (the IANA special-purpose registries, RFC 6890).
+/// The purpose of an address, as far as it matters for calls (the IANA special-purpose registries, RFC 6890).
 public enum AddressClass: UInt8, Sendable, Hashable, CaseIterable, Comparable {
   /// A unicast address of the public network.
   case `public` = 0
-  /// Set apart for documentation, benchmarks, protocols or the future: nobody's.
+  /// Reserved for documentation, benchmarks, protocols or the future: no host has it.
   case reserved = 1
-  /// Of a private network: RFC 1918, shared (RFC 6598), unique local (RFC 4193), site-local (RFC 3879).
+  /// Private networks: RFC 1918, shared (RFC 6598), unique local (RFC 4193), site-local (RFC 3879).
   case `private` = 2
   /// This machine itself.
   case loopback = 3
-  /// `0.0.0.0/8` and `::`, which many systems take for this machine.
+  /// `0.0.0.0/8` and `::`, which mean this machine on many systems.
   case unspecified = 4
-  /// Many machines at a time; broadcast among them.
+  /// Several machines at a time, including broadcast.
   case multicast = 5
-  /// Of the link alone, where clouds serve the credentials of their machines.
+  /// Link-local addresses, where clouds serve the credentials of their machines.
   case linkLocal = 6
-  /// An address outside the link-local ranges at which a cloud serves what it knows of its machine.
+  /// An address outside the link-local ranges at which a cloud serves data about its machine.
   case metadata = 7
 
-  /// Orders by how much a call there could harm, so that the worse of two is the greater.
+  /// Orders by the possible harm of a call, so that the worse of two is the greater.
   public static func < (left: AddressClass, right: AddressClass) -> Bool { left.rawValue < right.rawValue }
 }
 
 extension IPAddress {
-  /// What it is for; of an address that carries others, the worst of them all.
+  /// The class of an address; if it contains other addresses, the worst class of all.
   public var addressClass: AddressClass {
     if let v4 { return Self.classify(v4) }
     var found = classifyV6()
@@ -59,7 +59,7 @@ extension IPAddress {
   private func classifyV6() -> AddressClass {
     if high == 0, low == 0 { return .unspecified }
     if high == 0, low == 1 { return .loopback }
-    // Amazon's and Google's, both within the unique local range.
+    // Amazon's and Google's, both in the unique local range.
     if self == IPAddress(high: 0xFD00_0EC2_0000_0000, low: 0x254)
       || self == IPAddress(high: 0xFD20_00CE_0000_0000, low: 0x254)
     {
@@ -75,12 +75,12 @@ extension IPAddress {
     case 0x3FB: return .private
     default: break
     }
-    // A gateway takes these to the address that they carry, which says all.
+    // A gateway forwards these to the address that they contain, so only that counts.
     if high == 0x0064_FF9B_0000_0000, low >> 32 == 0 { return .public }
     if high >> 16 == 0x0064_FF9B_0001 { return .private }
-    // Global unicast is 2000::/3; nothing else has been given out.
+    // Global unicast is 2000::/3; nothing else is assigned.
     guard high >> 61 == 1 else { return .reserved }
-    // Teredo alone of 2001::/23 leads anywhere that a class follows from.
+    // Of 2001::/23 only Teredo has a class that follows from the address.
     if high >> 32 == 0x2001_0000 { return .public }
     if high >> 32 == 0x2001_0DB8 || high >> 41 == 0x2001_0000 >> 9 || high >> 44 == 0x3FFF0 { return .reserved }
     return .public

@@ -1,24 +1,24 @@
-/// Which destinations calls may go to.
+/// The destinations to which calls may go.
 ///
-/// Asked twice: of the URL when a call is submitted, which tells of literal addresses and of names that are listed; and
-/// of the address that is about to be dialled, whatever name led there, which alone cannot be deceived.
+/// It is applied twice: to the URL when a call is submitted, which covers literal addresses and listed names; and to
+/// the address that is about to be dialled, whatever its name. Only the second check cannot be deceived.
 ///
-/// In this order: what is always refused; what is on the deny list; what is on the allow list; what the reach allows.
-/// Its own addresses, those of the link, metadata services, multicast and unspecified addresses cannot be allowed.
+/// In this order: addresses that are always refused; the deny list; the allow list; the reach. The service's own
+/// addresses, link-local addresses, metadata services, multicast and unspecified addresses cannot be allowed.
 public struct EgressPolicy: Sendable, Hashable {
-  /// What is allowed that no list speaks of.
+  /// The destinations that are allowed without being on a list.
   public enum Reach: String, Sendable, Hashable, CaseIterable {
-    /// Public and private networks: Redial runs beside the services that it calls. Loopback, too, while nobody beyond this
+    /// Public and private networks: Redial runs beside the services that it calls. Also loopback, as long as no other
     /// machine can reach Redial; see ``EgressPolicy/reachesLoopback``.
     case `private`
-    /// Public addresses only. Loopback is refused wherever Redial listens: behind a proxy on the same machine, which is how
-    /// it is usually installed, it listens on loopback and is reached from everywhere.
+    /// Only public addresses. Loopback is refused wherever Redial listens: in the usual installation, behind a proxy on
+    /// the same machine, it listens on loopback but is reached from everywhere.
     case `public`
-    /// Nothing.
+    /// None.
     case listed
   }
 
-  /// A place at which the service itself listens.
+  /// An address at which the service itself listens.
   public struct Endpoint: Sendable, Hashable {
     /// The address; nil for every address of this machine.
     public var address: IPAddress?
@@ -36,7 +36,7 @@ public struct EgressPolicy: Sendable, Hashable {
   public struct Refusal: Error, Sendable, Hashable {
     /// The rule's stable word in camelCase, such as `loopback`.
     public var rule: String
-    /// What the rule refuses, as a clause that goes on from "the egress policy refuses". It does not tell an address.
+    /// What the rule refuses, as a clause that continues "the egress policy refuses". It reveals no address.
     public var clause: String
 
     /// Creates a refusal.
@@ -46,13 +46,13 @@ public struct EgressPolicy: Sendable, Hashable {
     }
   }
 
-  /// What is allowed that no list speaks of.
+  /// The destinations that are allowed without being on a list.
   public var reach: Reach
-  /// What is allowed besides, unless it is always refused or denied.
+  /// The allow list, for destinations that are neither denied nor always refused.
   public var allow: [EgressRule]
-  /// What is refused besides.
+  /// The deny list.
   public var deny: [EgressRule]
-  /// Whether the reach `private` includes loopback addresses, as when nothing but this machine can connect to the service.
+  /// Whether the reach `private` includes loopback addresses: only if no other machine can connect to the service.
   public var reachesLoopback: Bool
   /// Where the service itself listens.
   public var own: [Endpoint]
@@ -69,7 +69,7 @@ public struct EgressPolicy: Sendable, Hashable {
     self.own = own
   }
 
-  /// Why a URL is refused as it stands; nil when it is not, or when only its name's address can tell.
+  /// Why a URL is refused; nil if it is not, or if only its name's address can show it.
   ///
   /// - Parameter origin: A URL's origin, as ``TargetURL/origin`` gives it.
   public func refusal(ofOrigin origin: String) -> Refusal? {
@@ -77,13 +77,13 @@ public struct EgressPolicy: Sendable, Hashable {
     if let address = IPAddress(host: host) {
       return refusal(host: nil, address: address, port: port, isLocal: { address.addressClass == .loopback })
     }
-    // Of a name nobody has spoken.
+    // No list contains the name.
     if deny.isEmpty, reach != .listed { return nil }
     let name = Self.folded(host)
     if let rule = deny.first(where: { $0.covers(host: name, address: nil, port: port, to: .deny) }) {
       return .denied(rule)
     }
-    // A block on the allow list may yet turn out to hold the address.
+    // A block on the allow list may still contain its address.
     let mayBeAllowed = allow.contains { rule in
       if case .block = rule.hosts { return rule.ports?.contains(port) ?? true }
       return rule.covers(host: name, address: nil, port: port, to: .allow)
@@ -91,13 +91,13 @@ public struct EgressPolicy: Sendable, Hashable {
     return reach == .listed && !mayBeAllowed ? .notListed : nil
   }
 
-  /// Why an address may not be dialled; nil when it may.
+  /// Why an address may not be dialled; nil if it may.
   ///
   /// - Parameters:
-  ///   - host: The name that led to it; nil when the address itself was asked for.
+  ///   - host: The name that was resolved; nil if the URL has an address.
   ///   - address: The address.
   ///   - port: The port.
-  ///   - isLocal: Whether the address is one of this machine's; asked only where the port is one of its own.
+  ///   - isLocal: Whether the address belongs to this machine; called only if the port is one of the service's own.
   public func refusal(host: String?, address: IPAddress, port: Int, isLocal: () -> Bool) -> Refusal? {
     let found = address.addressClass
     switch found {
@@ -121,7 +121,7 @@ public struct EgressPolicy: Sendable, Hashable {
     }
   }
 
-  /// Whether a URL's origin names an address, and not a host that has yet to be looked up.
+  /// Whether a URL's origin has an address, and not a name that must be resolved.
   func namesAddress(_ origin: String) -> Bool {
     Self.hostAndPort(origin).flatMap { IPAddress(host: $0.host) } != nil
   }
@@ -136,7 +136,7 @@ public struct EgressPolicy: Sendable, Hashable {
     }
   }
 
-  /// A name as it is compared.
+  /// A name in the form for comparisons.
   private static func folded(_ host: String) -> String {
     let name = host.lowercased()
     return name.hasSuffix(".") ? String(name.dropLast()) : name

@@ -1,4 +1,4 @@
-/// One entry of an allow or deny list: hosts, and of those perhaps certain ports.
+/// One entry of an allow or deny list: hosts, and optionally only certain ports of them.
 public struct EgressRule: Sendable, Hashable {
   /// Which hosts.
   public enum Hosts: Sendable, Hashable {
@@ -6,9 +6,9 @@ public struct EgressRule: Sendable, Hashable {
     case any
     /// Those whose address is in a block.
     case block(AddressBlock)
-    /// The one of that name, in lower case without a final dot.
+    /// The host with that name, in lower case without a final dot.
     case name(String)
-    /// Those below that name, which itself is not among them.
+    /// The hosts below that name, not the name itself.
     case below(String)
   }
 
@@ -16,7 +16,7 @@ public struct EgressRule: Sendable, Hashable {
   public var hosts: Hosts
   /// Which ports; nil for every port.
   public var ports: ClosedRange<Int>?
-  /// The rule as its author wrote it.
+  /// The rule in its original spelling.
   public var text: String
 
   /// Reads `10.0.0.0/8`, `192.0.2.7:8080`, `[fd00::]/8`, `[fd00::7]:443`, `api.example.com`, `*.example.com:443`,
@@ -26,7 +26,7 @@ public struct EgressRule: Sendable, Hashable {
   public init?(_ text: String) {
     self.text = text
     var host = text[...]
-    // In brackets, so that an address's colons are not taken for the port's.
+    // In brackets, so that an address's colons do not begin a port.
     if text.hasPrefix("[") {
       guard let close = text.firstIndex(of: "]") else { return nil }
       let address = text[text.index(after: text.startIndex)..<close]
@@ -82,17 +82,17 @@ public struct EgressRule: Sendable, Hashable {
     return first...last
   }
 
-  /// What a rule is asked for: an address that hides others, as that of a tunnel, is denied by a rule about any of them,
-  /// and allowed by one about all.
+  /// The purpose of a check. An address that contains others, such as a tunnel's, is denied by a rule about any of
+  /// them, and allowed only by one about all.
   enum Purpose {
     case allow, deny
   }
 
-  /// Whether it speaks of a destination.
+  /// Whether the rule applies to a destination.
   ///
   /// - Parameters:
-  ///   - host: The name that was asked for, in lower case, without a final dot; an address has none.
-  ///   - address: The address; nil as long as the name has not been resolved.
+  ///   - host: The name in the URL, in lower case, without a final dot; an address has none.
+  ///   - address: The address; nil until the name is resolved.
   ///   - port: The port.
   func covers(host: String?, address: IPAddress?, port: Int, to purpose: Purpose) -> Bool {
     if let ports, !ports.contains(port) { return false }
@@ -111,8 +111,8 @@ public struct EgressRule: Sendable, Hashable {
     }
   }
 
-  /// Whether it names what it speaks of so closely that it can open this machine's own addresses: a name below another
-  /// may be made by whoever runs that zone's DNS.
+  /// Whether it is specific enough to allow this machine's own addresses: a wildcard is not, because whoever runs that
+  /// zone's DNS can create a name below it.
   var isExact: Bool {
     switch hosts {
     case .block(let block): block.base.addressClass == .loopback

@@ -1,13 +1,13 @@
-/// What an egress policy says of a URL before anything is resolved or dialled.
+/// What an egress policy decides about a URL before anything is resolved or dialled.
 public enum EgressVerdict: Sendable, Hashable {
-  /// It may be called: it names an address.
+  /// It may be called: it has an address.
   case allowed
-  /// Nothing speaks against its name; the address that the name leads to is judged when it is dialled.
+  /// The name is not refused; its address is checked when it is dialled.
   case decidedWhenDialled
   /// It may not be called.
   case refused(EgressPolicy.Refusal)
 
-  /// The stable word of the wire.
+  /// The stable word in the API.
   public var word: String {
     switch self {
     case .allowed: "allowed"
@@ -16,7 +16,7 @@ public enum EgressVerdict: Sendable, Hashable {
     }
   }
 
-  /// What it means, in a sentence. It tells nothing of what a name resolves to.
+  /// The meaning, in a sentence. It reveals nothing about a name's addresses.
   public var sentence: String {
     switch self {
     case .allowed: "The egress policy allows this address."
@@ -41,7 +41,7 @@ public enum EgressVerdict: Sendable, Hashable {
 }
 
 extension EgressPolicy {
-  /// What the policy says of a URL as it stands.
+  /// The decision about a URL.
   ///
   /// - Parameter origin: A URL's origin, as ``TargetURL/origin`` gives it.
   public func verdict(ofOrigin origin: String) -> EgressVerdict {

@@ -1,8 +1,8 @@
-/// The forms in which addresses are written.
+/// The text forms of addresses.
 extension IPAddress {
   /// Reads the host of a URL: an IPv6 address in brackets, or IPv4 in any form that the system's resolver takes.
   ///
-  /// - Returns: Nil when it is a name, or no address.
+  /// - Returns: Nil if it is a name, or not an address.
   public init?(host: String) {
     if host.utf8.first == UInt8(ascii: "[") {
       guard host.utf8.last == UInt8(ascii: "]") else { return nil }
@@ -24,8 +24,8 @@ extension IPAddress {
     }
   }
 
-  /// Whether the host is meant as an IPv4 address: its last label is a number (WHATWG URL, "ends in a number"). When it
-  /// can then not be read as one, it is neither an address nor a name that could exist.
+  /// Whether the host is intended as an IPv4 address: its last label is a number (WHATWG URL, "ends in a number"). If
+  /// it is then not a valid address, it is not a possible name either.
   public static func looksLikeV4(_ host: some StringProtocol) -> Bool {
     var labels = host.split(separator: ".", omittingEmptySubsequences: false)
     if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
@@ -61,8 +61,8 @@ extension IPAddress {
     return UInt32(value)
   }
 
-  /// Whether the host may be meant as an IPv4 address. Its last label would begin with a digit; or there is none, the
-  /// final dot being passed over.
+  /// Whether the host may be intended as an IPv4 address: its last label begins with a digit, after a final dot is
+  /// removed.
   static func endsLikeNumber(_ host: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
     guard let last = host.last else { return false }
     if last == UInt8(ascii: ".") { return true }
@@ -74,7 +74,7 @@ extension IPAddress {
     return (0x30...0x39).contains(first)
   }
 
-  /// Four decimal numbers without leading zeros, the form that nearly every IPv4 address has, read without an allocation.
+  /// Four decimal numbers without leading zeros, the form of nearly every IPv4 address, read without an allocation.
   static func plainDotted(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> UInt32? {
     guard (7...15).contains(bytes.count) else { return nil }
     var value: UInt32 = 0
@@ -105,7 +105,7 @@ extension IPAddress {
       if let mark = digits.first, mark | 0x20 == UInt8(ascii: "x") {
         digits = digits.dropFirst()
         radix = 16
-        // `0x` alone is zero to the resolver.
+        // The resolver takes `0x` alone as zero.
         if digits.isEmpty { return 0 }
       }
     }
@@ -190,7 +190,7 @@ extension IPAddress {
 }
 
 extension IPAddress: CustomStringConvertible {
-  /// IPv4 as four decimal numbers, IPv6 by RFC 5952, without brackets.
+  /// IPv4 as four decimal numbers, IPv6 as in RFC 5952, without brackets.
   public var description: String {
     if let v4 { return (0..<4).map { "\(v4 >> UInt32(24 - 8 * $0) & 0xFF)" }.joined(separator: ".") }
     let groups = (0..<8).map { index in

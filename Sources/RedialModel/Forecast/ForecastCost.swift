@@ -1,7 +1,7 @@
 internal import RedialCore
 
 extension PlanRequest {
-  /// How many waits are drawn for the plan at most: one for each attempt listed, in each of the runs that are sampled.
+  /// The maximum number of waits that the plan draws: one for each listed attempt in each sampled run.
   public var draws: Int { min(max(1, policy.maxAttempts), limit) * RetryPlan.sampledRuns }
 
   /// Refuses a plan that costs too much.
@@ -21,9 +21,9 @@ extension PlanRequest {
 }
 
 extension OutageScenario {
-  /// About how many attempts the calls make when no breaker holds them back: one each, and those that arrive during the
-  /// outage as many as fit into it. Without a capacity the target fails at no other time; with one, its retries may keep
-  /// it down for as long as the forecast looks.
+  /// About how many attempts the calls make without a breaker: one each, and those that arrive during the outage as
+  /// many as fit into it. Without a capacity the target fails at no other time; with one, its retries may keep it down
+  /// until the end of the forecast.
   public var expectedAttempts: Double {
     let calls = rate * duration.inSeconds
     let failing = target.capacity == nil ? outage.to - outage.from : duration
@@ -33,8 +33,8 @@ extension OutageScenario {
     return calls + min(calls, rate * failing.inSeconds) * max(0, each - 1)
   }
 
-  /// Refuses a simulation that costs too much. One with a breaker is not judged beforehand, since the breaker holds
-  /// attempts back; it ends early at the same bound.
+  /// Refuses a simulation that costs too much. One with a breaker is not checked in advance, because the breaker
+  /// reduces its attempts; it ends early at the same limit.
   ///
   /// - Parameter mostAttempts: The setting `maxSimulationAttempts`.
   /// - Throws: A problem of status 422 that says which number to lower.
@@ -55,7 +55,7 @@ extension OutageScenario {
 }
 
 extension RetryPolicy {
-  /// The most attempts that are counted.
+  /// The maximum number of attempts in the estimate.
   private static let mostCounted = 100_000
 
   /// How many attempts that fail at once fit into a time, with waits of their mean length.

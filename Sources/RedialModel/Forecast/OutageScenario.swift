@@ -5,29 +5,29 @@ public import RedialCore
 public struct OutageScenario: Sendable, Hashable {
   /// How each call is retried.
   public var policy: RetryPolicy
-  /// New calls a second on average, above 0; they come at random (a Poisson process).
+  /// New calls per second on average, above 0; they arrive at random (a Poisson process).
   public var rate: Double
-  /// How long calls come in, and the forecast looks, counted from its start.
+  /// How long calls arrive, and the length of the forecast, from its start.
   public var duration: Duration
-  /// The target when it is well.
+  /// The target when it is healthy.
   public var target: Target
-  /// What befalls the target.
+  /// The target's outage.
   public var outage: Outage
   /// The target's breaker; nil for none.
   public var breaker: CircuitBreakerSettings?
   /// Maximum attempts in flight to the target, 1 or more.
   public var concurrency: Int
-  /// How long a target whose breaker has closed is given a growing share of that; zero for all at once.
+  /// How long a target whose breaker has closed gets a growing share of that; zero for all at once.
   public var slowStart: Duration
-  /// Decides everything that is left to chance: the same scenario has the same forecast.
+  /// The seed of all random values: the same scenario has the same forecast.
   public var seed: UInt64
 
-  /// A target when it is well.
+  /// A target when it is healthy.
   public struct Target: Sendable, Hashable {
-    /// Requests a second that it answers. What comes faster waits in its queue, for a second at most; what would wait
-    /// longer is refused at once, with status 503. Nil for a target that no number of requests troubles.
+    /// Requests per second that it can answer. Further requests wait in its queue, for at most a second; those that
+    /// would wait longer are refused at once, with status 503. Nil for unlimited capacity.
     public var capacity: Int?
-    /// How long an answer takes on average. A half of it is certain, the rest is exponentially distributed.
+    /// The mean time of an answer. One half of it is constant, the other exponentially distributed.
     public var latency: Duration
 
     /// Creates a target.
@@ -37,30 +37,30 @@ public struct OutageScenario: Sendable, Hashable {
     }
   }
 
-  /// What befalls a target, from one time until another.
+  /// The outage of a target, from one time to another.
   public struct Outage: Sendable, Hashable {
     /// When it begins, counted from the start of the forecast.
     public var from: Duration
     /// When it ends; not before ``from``.
     public var to: Duration
-    /// The share of requests that fail meanwhile, 0...1.
+    /// The share of requests that fail during the outage, 0...1.
     public var errorRate: Double
     /// How they fail.
     public var failure: Failure
-    /// How long an answer takes meanwhile; nil for as long as ever.
+    /// The time of an answer during the outage; nil for no change.
     public var latency: Duration?
 
     /// How a request fails.
     public enum Failure: Sendable, Hashable {
       /// The connection is refused, at once.
       case refused
-      /// No answer comes until the attempt's time is up.
+      /// No response arrives until the attempt's timeout.
       case unanswered
-      /// An answer of this status comes.
+      /// A response with this status arrives.
       case status(Int)
     }
 
-    /// Creates an outage; without a word on it, the target is down.
+    /// Creates an outage; by default the target is down.
     public init(
       from: Duration, to: Duration, errorRate: Double = 1, failure: Failure = .refused, latency: Duration? = nil
     ) {
@@ -72,7 +72,7 @@ public struct OutageScenario: Sendable, Hashable {
     }
   }
 
-  /// The most calls that a scenario may have on average.
+  /// The maximum average number of calls in a scenario.
   public static let mostCalls = 100_000.0
 
   /// Creates a scenario.

@@ -4,20 +4,20 @@ public import RedialCore
 public struct PlanRequest: Sendable, Hashable {
   /// The policy.
   public var policy: RetryPolicy
-  /// What it is called: `default`, or a stored one with its version; nil for one that was given inline.
+  /// Its name: `default`, or a stored one with its version; nil for one that was given inline.
   public var policyName: String?
   /// Whether the requests may be repeated.
   public var mayRepeat: Bool
-  /// How long each attempt is taken to last.
+  /// The assumed duration of each attempt.
   public var attemptDuration: Duration
-  /// The most attempts to list, 1...1000.
+  /// The maximum number of listed attempts, 1...1000.
   public var limit: Int
 
   /// Reads a request from JSON.
   ///
-  /// - Parameter policies: Those that it may name.
-  /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each member at
-  ///   fault.
+  /// - Parameter policies: The policies that it may name.
+  /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each wrong
+  ///   member.
   public static func read(
     _ bytes: UnsafeBufferPointer<UInt8>, policies: NamedPolicies? = nil, in namespace: Namespace = .default
   ) throws(Problem) -> PlanRequest {
@@ -51,10 +51,10 @@ public struct PlanRequest: Sendable, Hashable {
       limit: limit)
   }
 
-  /// The plan that is asked for.
+  /// The requested plan.
   public func plan() -> RetryPlan { policy.plan(attemptDuration: attemptDuration, limit: limit) }
 
-  /// What its author should think about.
+  /// The warnings for its author.
   public func warnings(of plan: RetryPlan) -> [CallWarning] {
     CallWarning.of(plan.warnings, policy, mayRepeat: mayRepeat)
   }

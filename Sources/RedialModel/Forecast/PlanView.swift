@@ -2,10 +2,10 @@ public import RedialCore
 
 /// A policy's schedule as people see it.
 public enum PlanView {
-  /// Writes a plan as one object, with the policy that it is of, every default spelled out.
+  /// Writes a plan as one object, with its policy and every default.
   ///
   /// - Parameters:
-  ///   - name: What the policy is called: `default`, or a stored one with its version; nil for one that was given inline.
+  ///   - name: The policy's name: `default`, or a stored one with its version; nil for one that was given inline.
   ///   - mayRepeat: Whether the request may be repeated.
   public static func write(
     _ plan: RetryPlan, of policy: RetryPolicy, named name: String?, mayRepeat: Bool, to writer: inout JSONWriter

@@ -3,9 +3,9 @@ internal import RedialCore
 extension OutageScenario {
   /// Reads a scenario from JSON.
   ///
-  /// - Parameter policies: Those that it may name.
-  /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each member at
-  ///   fault.
+  /// - Parameter policies: The policies that it may name.
+  /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each wrong
+  ///   member.
   public static func read(
     _ bytes: UnsafeBufferPointer<UInt8>, policies: NamedPolicies? = nil, in namespace: Namespace = .default
   ) throws(Problem) -> OutageScenario {
@@ -32,8 +32,7 @@ private struct ScenarioDraft {
 
   private static let longest = Duration.seconds(7 * 86_400)
 
-  /// The scenario. If nothing is said about it, the forecast looks as far beyond the outage as it takes to see most of
-  /// what follows.
+  /// The scenario. By default the forecast continues after the outage until most of its effects have ended.
   func finished(_ reader: inout DescriptorReader) -> OutageScenario {
     let outageLength = outage.to - outage.from
     let duration = duration ?? min(Self.longest, outage.to + max(.seconds(300), outageLength * 2))

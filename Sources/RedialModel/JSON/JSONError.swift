@@ -1,6 +1,6 @@
-/// Why a text is not JSON, or not the JSON that was expected.
+/// Why a text is not JSON, or not the expected JSON.
 public struct JSONError: Error, Sendable, Hashable {
-  /// Bytes from the start of the text to where it went wrong.
+  /// The offset of the error from the start of the text, in bytes.
   public var offset: Int
   /// What was expected or found, as a clause for people.
   public var reason: String

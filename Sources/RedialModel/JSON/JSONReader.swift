@@ -1,7 +1,7 @@
 /// Reads JSON (RFC 8259) from bytes in place, one token at a time.
 ///
-/// It is strict: no comments, no trailing commas, no leading zeros, valid UTF-8 and paired surrogates only. It builds
-/// only what the caller asks for. ``skipValue()`` skips a value, and still checks it.
+/// It is strict: no comments, no trailing commas, no leading zeros, only valid UTF-8 and paired surrogates. It builds
+/// only values that the caller requests. ``skipValue()`` skips a value, but still checks it.
 ///
 /// ```swift
 /// try reader.beginObject()
@@ -11,12 +11,12 @@
 /// try reader.finish()
 /// ```
 public struct JSONReader {
-  /// What kind of value comes next.
+  /// The kind of the next value.
   public enum Kind: Sendable, Hashable {
     case object, array, string, number, bool, null
   }
 
-  /// The deepest nesting that is read; one flag a level is kept in one word.
+  /// The maximum depth of nesting; one word has a flag for each level.
   public static let maximumDepth = 64
 
   private let bytes: UnsafeBufferPointer<UInt8>
@@ -33,24 +33,24 @@ public struct JSONReader {
   /// Bytes read so far.
   public var offset: Int { index }
 
-  /// The bytes between two offsets, as they stand in the text.
+  /// The bytes between two offsets of the text.
   public func raw(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(rebasing: bytes[range])
   }
 
-  /// What has not been read yet.
+  /// The bytes that were not read yet.
   var rest: UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(rebasing: bytes[index...])
   }
 
-  /// Passes over one value whose text is known to be next, which has been read before and was without a fault.
+  /// Skips one value whose text is known to be next and was read before without a fault.
   mutating func passKnownValue(of count: Int) {
     index += count
   }
 
   // MARK: Structure
 
-  /// What comes next, without reading it.
+  /// The kind of the next value, without reading it.
   public mutating func peek() throws(JSONError) -> Kind {
     skipSpace()
     guard index < bytes.count else { throw error("the text ends where a value should be") }
@@ -65,27 +65,27 @@ public struct JSONReader {
     }
   }
 
-  /// Reads the `{` of an object; its members follow by ``nextKey()``.
+  /// Reads the `{` of an object; read its members with ``nextKey()``.
   public mutating func beginObject() throws(JSONError) {
     guard try peek() == .object else { throw error("an object was expected") }
     try enter()
   }
 
-  /// Reads the next member's name, its value being next; nil, and the `}` read, when there is none.
+  /// Reads the next member's name; its value is then next. Nil at the end of the object, whose `}` is read then.
   public mutating func nextKey() throws(JSONError) -> String? {
     guard let name = try nextName() else { return nil }
     return try text(of: name)
   }
 
-  /// A string of the text that has been read and is sound.
+  /// A string of the text that has been checked.
   struct Found {
-    /// Where its content stands in the text.
+    /// The position of its content in the text.
     var range: Range<Int>
-    /// Whether it says just its bytes as they stand: ASCII without an escape.
+    /// Whether its bytes are its text: ASCII without an escape.
     var isPlain: Bool
   }
 
-  /// As ``nextKey()``, without making a text of a name that nobody may want as one.
+  /// Like ``nextKey()``, without creating a text that may not be needed.
   mutating func nextName() throws(JSONError) -> Found? {
     guard try advance(closing: UInt8(ascii: "}")) else { return nil }
     guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { throw error("a member name was expected") }
@@ -96,23 +96,23 @@ public struct JSONReader {
 
   /// The text of a string that was found.
   func text(of found: Found) throws(JSONError) -> String {
-    // The common case, spared the general check: `decoding` has a quick way for ASCII.
+    // The common case, without the general check: `decoding` has a fast path for ASCII.
     if found.isPlain { return String(decoding: raw(found.range), as: UTF8.self) }
     return try decoded(found.range)
   }
 
-  /// Reads the `[` of an array; its elements follow by ``nextElement()``.
+  /// Reads the `[` of an array; read its elements with ``nextElement()``.
   public mutating func beginArray() throws(JSONError) {
     guard try peek() == .array else { throw error("an array was expected") }
     try enter()
   }
 
-  /// Whether another element follows, which is then next; the `]` is read when none does.
+  /// Whether another element follows, which is then next; at the end the `]` is read.
   public mutating func nextElement() throws(JSONError) -> Bool {
     try advance(closing: UInt8(ascii: "]"))
   }
 
-  /// Makes sure that nothing but white space is left.
+  /// Checks that only white space is left.
   public mutating func finish() throws(JSONError) {
     skipSpace()
     guard index == bytes.count else { throw error("something follows the value") }
@@ -135,7 +135,7 @@ public struct JSONReader {
     return try hasEscape(range) ? unescape(range) : Array(decoded(range).utf8)
   }
 
-  /// Reads a string, without making a text of it yet.
+  /// Reads a string, without creating a text yet.
   mutating func nextString() throws(JSONError) -> Found {
     try expectString()
     return try foundString()
@@ -144,7 +144,7 @@ public struct JSONReader {
   private mutating func expectString() throws(JSONError) {
     skipSpace()
     if index < bytes.count, bytes[index] == UInt8(ascii: "\"") { return }
-    // If it is not a valid value at all, that is reported first.
+    // If it is not a valid value at all, that error is reported first.
     _ = try peek()
     throw error("a string was expected")
   }
@@ -180,8 +180,8 @@ public struct JSONReader {
     return value
   }
 
-  /// Reads a whole number that 64 bits can hold. It may be written with a fraction of zeros or an exponent, such as `3.0`
-  /// or `1e3`, as JSON Schema has it, up to 2^53: beyond that such a form may not mean what it says.
+  /// Reads a whole number that fits 64 bits. It may be written with a fraction of zeros or an exponent, such as `3.0`
+  /// or `1e3`, as in JSON Schema, up to 2^53: beyond that such a form may not be exact.
   public mutating func integer() throws(JSONError) -> Int64 {
     guard try peek() == .number else { throw error("a whole number was expected") }
     let start = index
@@ -205,14 +205,14 @@ public struct JSONReader {
     return false
   }
 
-  /// Reads `null` if that is next, and says whether it was.
+  /// Reads `null` if that is next, and returns whether it was.
   public mutating func null() throws(JSONError) -> Bool {
     guard try peek() == .null else { return false }
     try literal("null")
     return true
   }
 
-  /// Reads one value of any kind, checks it, and answers where it stands in the text.
+  /// Reads one value of any kind, checks it, and returns its position in the text.
   public mutating func skipValue() throws(JSONError) -> Range<Int> {
     let kind = try peek()
     let start = index
@@ -260,7 +260,7 @@ public struct JSONReader {
     index += 1
   }
 
-  /// Checks a string as strictly as if it were wanted.
+  /// Checks a string as strictly as if it were requested.
   private mutating func skipString() throws(JSONError) {
     let (range, isPlain) = try scanString()
     if !isPlain { _ = try decoded(range) }
@@ -273,7 +273,7 @@ public struct JSONReader {
     depth += 1
   }
 
-  /// Reads a comma where one is due, or the closing bracket; false when the container is done.
+  /// Reads a comma if one is due, or the closing bracket; false at the end of the container.
   private mutating func advance(closing: UInt8) throws(JSONError) -> Bool {
     skipSpace()
     guard index < bytes.count else { throw error("the text ends inside an object or array") }
@@ -323,17 +323,17 @@ public struct JSONReader {
     return index - start
   }
 
-  /// Finds the end of the string at `index` and moves behind it.
+  /// Finds the end of the string at `index` and moves after it.
   ///
-  /// - Returns: Where its content is, and whether that is ASCII without an escape.
+  /// - Returns: The position of its content, and whether that is ASCII without an escape.
   private mutating func scanString() throws(JSONError) -> (content: Range<Int>, isPlain: Bool) {
     let start = index + 1
     var at = start
     var isPlain = true
-    // Sound: bytes are loaded only at `at < count`, and sixteen only where as many follow.
+    // Sound: bytes are loaded only at `at < count`, and sixteen only if as many follow.
     let (raw, count) = (UnsafeRawBufferPointer(bytes), bytes.count)
     while at < count {
-      // Up to the first byte that is anything but plain text: sixteen at a time.
+      // Up to the first byte that is not plain text: sixteen at a time.
       while at + 16 <= count {
         let special = Self.special(raw.loadUnaligned(fromByteOffset: at, as: SIMD16<Int8>.self))
         at += special ?? 16

@@ -2,18 +2,18 @@ public import RedialCore
 
 /// Writes JSON straight into a byte array.
 ///
-/// Commas are its own business; that names and values alternate inside objects
-/// is its caller's. ``field(_:_:)-(_,String)`` and its siblings write a member at once.
+/// It writes the commas; the caller must alternate names and values inside objects. ``field(_:_:)-(_,String)`` and its
+/// siblings write a member at once.
 public struct JSONWriter: ~Copyable {
   private var text: TextBuffer
   private var needsComma = false
 
-  /// An empty writer with room for `capacity` bytes.
+  /// An empty writer with a capacity of `capacity` bytes.
   public init(capacity: Int = 512) {
     text = TextBuffer(capacity: capacity)
   }
 
-  /// What has been written, as a copy.
+  /// A copy of the written bytes.
   public var bytes: [UInt8] { text.bytes }
 
   // MARK: Structure
@@ -59,7 +59,7 @@ public struct JSONWriter: ~Copyable {
     text.append(decimal: value)
   }
 
-  /// Writes a number; one that JSON cannot say becomes null.
+  /// Writes a number; one without a JSON form becomes null.
   public mutating func double(_ value: Double) {
     separate()
     var digits = value.isFinite ? value.description : "null"
@@ -71,7 +71,7 @@ public struct JSONWriter: ~Copyable {
   /// Writes `null`.
   public mutating func null() { literal("null") }
 
-  /// Writes bytes that are one JSON value already.
+  /// Writes bytes that already are one JSON value.
   public mutating func raw(_ value: [UInt8]) {
     separate()
     value.withUnsafeBufferPointer { text.append($0) }
@@ -109,7 +109,7 @@ public struct JSONWriter: ~Copyable {
     double(value)
   }
 
-  /// Writes a member with a span in its canonical form.
+  /// Writes a member with a duration in its canonical form.
   public mutating func field(_ name: StaticString, _ value: Duration) {
     key(name)
     string(DurationText.format(value))
@@ -125,7 +125,7 @@ public struct JSONWriter: ~Copyable {
     text.append(UInt8(ascii: "\""))
   }
 
-  /// Writes a member with a call's identity.
+  /// Writes a member with a call's id.
   package mutating func field(_ name: StaticString, _ value: CallID) {
     key(name)
     separate()

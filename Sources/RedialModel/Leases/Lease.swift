@@ -1,4 +1,4 @@
-/// What an instance has of a store that it shares with others: one session, which has a time, and the shards that
+/// An instance's part of a store that it shares with others: one session, which ends at a time, and the shards that
 /// belong to it.
 ///
 /// The lease belongs to the session, not to each shard: one heartbeat renews one row, each transaction checks with
@@ -7,7 +7,7 @@
 public struct LeaseSession: Sendable, Hashable {
   /// The session; no two of a store ever have the same.
   public var id: Int64
-  /// A number that no other session has that is alive, 0...1023, for the identities of calls.
+  /// A number that no other live session has, 0...1023, for the ids of calls.
   public var instance: Int
 
   /// Creates a session.
@@ -17,11 +17,11 @@ public struct LeaseSession: Sendable, Hashable {
   }
 }
 
-/// What an instance asks for with each heartbeat.
+/// What an instance requests with each heartbeat.
 public struct LeaseRequest: Sendable, Hashable {
-  /// How long the session is to stand from now on.
+  /// How long the session is valid from now on.
   public var duration: Duration
-  /// Shards that it gives back: it holds nothing of them any more, and has asked for no change of them behind this.
+  /// Shards that it gives back: it has no call of them in memory any more, and requests no changes of them after this.
   public var giveBack: ShardSet
   /// Whether it wants more shards, up to its share.
   public var takesShards: Bool
@@ -34,20 +34,20 @@ public struct LeaseRequest: Sendable, Hashable {
   }
 }
 
-/// What a heartbeat was answered.
+/// The answer to a heartbeat.
 public struct LeaseGrant: Sendable {
-  /// The session that stands now.
+  /// The current session.
   public var session: LeaseSession
   /// All shards that belong to it.
   public var shards: ShardSet
-  /// Those that have just come to it.
+  /// The shards that are new to it.
   public var gained: ShardSet
-  /// The most shards that are its share among the instances that are alive.
+  /// The maximum number of its shards: its share among the live instances.
   public var share: Int
-  /// What was found of the shards gained. Its `nextDue` and `unfinished` are those of all shards of the session, also of
-  /// what other instances have put there; its `lastID` is the highest of the store.
+  /// The calls found in the new shards. Its `nextDue` and `unfinished` are those of all shards of the session,
+  /// including calls that other instances have put there; its `lastID` is the highest of the store.
   public var state: RecoveredState
-  /// How many calls in the shards of others, or of nobody, have not ended, by namespace.
+  /// The number of unfinished calls in the shards of other sessions or of none, by namespace.
   public var elsewhere: [(namespace: Namespace, unfinished: Int)]
 
   /// Creates a grant.

@@ -1,16 +1,16 @@
-/// Some of the slots that targets are divided into: the unit in which instances share a store.
+/// A set of the shards into which targets are divided: the unit in which instances share a store.
 ///
-/// A target is in the slot that its key hashes to, so that whatever is decided for the whole of a target, such as its
-/// breaker, its limits and the turns of its ordering keys, is decided by the one instance that holds the slot.
+/// The hash of its key selects a target's shard, so that one instance, the owner of the shard, makes all decisions
+/// about a whole target, such as those about its breaker, its limits and the turns of its ordering keys.
 public struct ShardSet: Sendable, Hashable {
-  /// How many slots there are; fixed, since stores keep them by number.
+  /// The number of shards; fixed, because stores contain their numbers.
   public static let count = 64
-  /// No slot.
+  /// No shard.
   public static let none = ShardSet(rawValue: 0)
-  /// Every slot.
+  /// Every shard.
   public static let all = ShardSet(rawValue: .max)
 
-  /// Bit *n* stands for slot *n*.
+  /// Bit *n* stands for shard *n*.
   public var rawValue: UInt64
 
   /// Creates a set from its bits.
@@ -18,35 +18,35 @@ public struct ShardSet: Sendable, Hashable {
     self.rawValue = rawValue
   }
 
-  /// Creates a set from numbers of slots, 0...63; others are left out.
+  /// Creates a set from numbers of shards, 0...63; others are left out.
   public init(_ shards: some Sequence<Int>) {
     rawValue = shards.reduce(0) { $0 | ((0..<Self.count).contains($1) ? 1 << UInt64($1) : 0) }
   }
 
-  /// The slot of a target, 0...63: the folded FNV-1a hash of its key (Fowler, Noll and Vo; draft-eastlake-fnv), which
-  /// must never change, since stores keep it.
+  /// The shard of a target, 0...63: the folded FNV-1a hash of its key (Fowler, Noll and Vo; draft-eastlake-fnv), which
+  /// must never change, because stores contain it.
   public static func shard(of target: String) -> Int {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in target.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    // The high bits depend on all bytes, the lowest ones hardly on any but the last.
+    // The high bits depend on all bytes, the lowest ones hardly on any except the last.
     return Int((hash >> 32 ^ hash) % UInt64(count))
   }
 
-  /// How many slots are in it.
+  /// The number of its shards.
   public var size: Int { rawValue.nonzeroBitCount }
-  /// Whether none is.
+  /// Whether it is empty.
   public var isEmpty: Bool { rawValue == 0 }
-  /// The numbers of its slots, in order.
+  /// The numbers of its shards, in order.
   public var shards: [Int] { (0..<Self.count).filter(contains) }
 
-  /// Whether a slot is in it.
+  /// Whether it contains a shard.
   public func contains(_ shard: Int) -> Bool { rawValue >> UInt64(shard) & 1 == 1 }
-  /// Whether the slot of a target is in it.
+  /// Whether it contains the shard of a target.
   public func contains(target: String) -> Bool { contains(Self.shard(of: target)) }
-  /// The slots of both.
+  /// The shards of both.
   public func union(_ other: Self) -> Self { Self(rawValue: rawValue | other.rawValue) }
-  /// The slots that the other has, too.
+  /// The shards that are in both.
   public func intersection(_ other: Self) -> Self { Self(rawValue: rawValue & other.rawValue) }
-  /// The slots that the other has not.
+  /// The shards that the other does not contain.
   public func subtracting(_ other: Self) -> Self { Self(rawValue: rawValue & ~other.rawValue) }
 }

@@ -1,19 +1,19 @@
 public import RedialCore
 
-/// The same thing done to every call that a filter means, a few at a time.
+/// One action on all calls that match a filter, a few at a time.
 public struct BulkOperation: Sendable, Hashable {
-  /// What is done to each call. The numbers are the store's.
+  /// The action. The numbers are the store's.
   public enum Action: UInt8, Sendable, Hashable, CaseIterable {
-    /// Run calls again that have ended.
+    /// Retry calls that have ended.
     case retry = 0
-    /// End calls that have not.
+    /// Cancel calls that have not ended.
     case cancel = 1
-    /// Run calls now that wait.
+    /// Run waiting calls now.
     case release = 2
     /// Remove calls that have ended.
     case purge = 3
 
-    /// The word of the wire.
+    /// The word in the API.
     public var name: String {
       switch self {
       case .retry: "retry"
@@ -23,7 +23,7 @@ public struct BulkOperation: Sendable, Hashable {
       }
     }
 
-    /// The states that it applies to; the first is the default. Nil if a state must be given.
+    /// The states to which it applies; the first is the default. Nil if a state must be given.
     var states: (allowed: [CallState], unsaid: CallState?) {
       switch self {
       case .retry: ([.succeeded, .failed, .cancelled], .failed)
@@ -34,9 +34,9 @@ public struct BulkOperation: Sendable, Hashable {
     }
   }
 
-  /// How far it is. The numbers are the store's.
+  /// Its progress. The numbers are the store's.
   public enum State: UInt8, Sendable, Hashable, CaseIterable {
-    /// It counts the calls that are meant. Leads to `running`, `cancelled`.
+    /// It counts the matching calls. Leads to `running`, `cancelled`.
     case counting = 0
     /// It runs. Leads to `completed`, `cancelled`.
     case running = 1
@@ -48,7 +48,7 @@ public struct BulkOperation: Sendable, Hashable {
     /// Whether it has ended.
     public var isFinal: Bool { rawValue >= State.completed.rawValue }
 
-    /// The word of the wire.
+    /// The word in the API.
     public var name: String {
       switch self {
       case .counting: "counting"
@@ -59,28 +59,28 @@ public struct BulkOperation: Sendable, Hashable {
     }
   }
 
-  /// Its identity.
+  /// Its id.
   public let id: BulkOperationID
-  /// What is asked for.
+  /// The request.
   public let request: BulkRequest
-  /// Whose it is.
+  /// Its namespace.
   public var namespace: Namespace { request.filter.namespace }
   /// When it was accepted.
   public let createdAt: Timestamp
-  /// How far it is.
+  /// Its state.
   public var state = State.counting
   /// When it ended.
   public var finishedAt: Timestamp?
-  /// The calls that were meant when it had counted them; until then, those counted so far.
+  /// The number of matching calls once it has counted them; until then, those counted so far.
   public var matched = 0
-  /// Calls that it was done to.
+  /// Calls that were changed.
   public var done = 0
-  /// Calls that it could not be done to, for they had changed meanwhile.
+  /// Calls that could not be changed, because their state had changed meanwhile.
   public var skipped = 0
-  /// The last call that was looked at, newest first; what is older is still to be.
+  /// The last examined call, newest first; older ones follow.
   public var cursor: CallID?
 
-  /// The rates that there are, in calls a second.
+  /// The allowed rates, in calls per second.
   public static let rates = 1...10_000
 
   /// Creates an operation that has not begun.
@@ -90,7 +90,7 @@ public struct BulkOperation: Sendable, Hashable {
     self.createdAt = createdAt
   }
 
-  /// The calls that are meant. What ends after the operation was accepted is not, so that none is run again twice.
+  /// The matching calls. Calls that end after the operation was accepted do not match, so that none is retried twice.
   public var filter: CallFilter {
     var filter = request.filter
     if request.action == .retry || request.action == .purge { filter.endedBy = createdAt }
@@ -112,25 +112,25 @@ public struct BulkOperation: Sendable, Hashable {
   }
 }
 
-/// The identity of a bulk operation: its time of acceptance in microseconds. Its text is `op_` and 13 characters.
+/// The id of a bulk operation: its time of acceptance in microseconds. Its text is `op_` and 13 characters.
 public struct BulkOperationID: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The integer; never negative.
   public var rawValue: Int64
 
-  /// Creates an identity from its integer.
+  /// Creates an id from its integer.
   public init(rawValue: Int64) {
     self.rawValue = rawValue
   }
 
-  /// Reads the text of an identity; nil when it is none.
+  /// Reads the text of an id; nil if it is not one.
   public init?(_ text: some StringProtocol) {
     guard text.hasPrefix("op_"), let call = CallID("call_" + text.dropFirst(3)) else { return nil }
     rawValue = call.rawValue
   }
 
-  /// The text of the identity.
+  /// The text of the id.
   public var description: String { "op_" + CallID(rawValue: rawValue).characters }
 
-  /// Whether the first was given out earlier.
+  /// Whether the first id is older.
   public static func < (a: BulkOperationID, b: BulkOperationID) -> Bool { a.rawValue < b.rawValue }
 }

@@ -1,21 +1,21 @@
-/// What a client wants done to many calls.
+/// A client's request for a bulk operation.
 public struct BulkRequest: Sendable, Hashable {
-  /// What.
+  /// The action.
   public var action: BulkOperation.Action
-  /// To which calls.
+  /// The filter.
   public var filter: CallFilter
-  /// How many calls a second it is done to at most.
+  /// The maximum rate, in calls per second.
   public var ratePerSecond: Int
-  /// Who wants it, and why.
+  /// Who requests it, and why.
   public var attribution: Attribution
   /// Whether it is only counted.
   public var isDryRun: Bool
 
   /// Reads a request from JSON.
   ///
-  /// - Parameter rate: Calls a second when the client does not say.
-  /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each member at
-  ///   fault. A filter without a condition is a fault unless `all` is true: it is more often forgotten than meant.
+  /// - Parameter rate: Calls per second if the client does not say.
+  /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each wrong
+  ///   member. A filter without a condition is wrong unless `all` is true: it is more often forgotten than intended.
   public static func read(_ bytes: UnsafeBufferPointer<UInt8>, rate: Int) throws(Problem) -> BulkRequest {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: .unlimited)
     var action: BulkOperation.Action?
@@ -62,7 +62,7 @@ public struct BulkRequest: Sendable, Hashable {
       action: action, filter: filter, ratePerSecond: rate, attribution: attribution, isDryRun: isDryRun)
   }
 
-  /// Writes the members into an open object; nothing of a dry run is kept.
+  /// Writes the members into an open object; a dry run is not stored.
   func writeMembers(to writer: inout JSONWriter) {
     writer.field("action", action.name)
     writer.key("filter")

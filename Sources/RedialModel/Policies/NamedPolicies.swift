@@ -1,9 +1,9 @@
 internal import RedialCore
 internal import Synchronization
 
-/// The stored policies, in memory, so that a descriptor that names one costs no more than any other.
+/// The stored policies in memory, so that a descriptor that names one costs no more than any other.
 ///
-/// It follows the store: whoever changes a policy there puts it here once that is on disk.
+/// It follows the store: code that changes a policy there updates it once the change is on disk.
 public final class NamedPolicies: Sendable {
   private struct Version: Sendable {
     let stored: StoredPolicy
@@ -11,7 +11,7 @@ public final class NamedPolicies: Sendable {
   }
 
   private struct Book: Sendable {
-    /// By qualified name, the versions that are kept, the newest last; never empty.
+    /// By qualified name, the kept versions, the newest last; never empty.
     var policies: [String: [Version]] = [:]
     /// By qualified name, the version that removed the policy.
     var removed: [String: StoredPolicy] = [:]
@@ -22,7 +22,7 @@ public final class NamedPolicies: Sendable {
   /// No policies.
   public init() {}
 
-  /// How many policies a namespace has.
+  /// The number of a namespace's policies.
   public func count(in namespace: Namespace = .default) -> Int { all(in: namespace).count }
 
   /// The current version of every policy of a namespace, by name.
@@ -31,7 +31,7 @@ public final class NamedPolicies: Sendable {
       .filter { $0.namespace == namespace }.sorted { $0.name < $1.name }
   }
 
-  /// The versions of a policy that are kept, the newest last; empty when there is none of that name.
+  /// The kept versions of a policy, the newest last; empty if there is none of that name.
   public func versions(of name: String, in namespace: Namespace = .default) -> [StoredPolicy] {
     book.withLock { $0.policies[QualifiedKey.make(name, in: namespace), default: []].map(\.stored) }
   }
@@ -42,17 +42,16 @@ public final class NamedPolicies: Sendable {
     return book.withLock { book in (book.policies[key]?.last?.stored ?? book.removed[key])?.version ?? 0 } + 1
   }
 
-  /// Of a namespace's names whose policies were removed the one that has been for the longest, if there are that many or
-  /// more.
+  /// Of a namespace's removed names, the one that was removed first, if there are that many or more.
   public func longestRemoved(of limit: Int, in namespace: Namespace = .default) -> StoredPolicy? {
     let removed = book.withLock { book in book.removed.values.filter { $0.namespace == namespace } }
     return removed.count >= limit ? removed.min { $0.createdAt < $1.createdAt } : nil
   }
 
-  /// Adds a version, which is newer than those that are there.
+  /// Adds a version that is newer than the existing ones.
   ///
   /// - Parameter limit: How many versions are kept; 0 to forget even the name.
-  /// - Throws: The problem, if it is no policy.
+  /// - Throws: The problem, if it is not a valid policy.
   public func add(_ stored: StoredPolicy, keeping limit: Int) throws(Problem) {
     let key = QualifiedKey.make(stored.name, in: stored.namespace)
     guard limit > 0, !stored.isRemoval else {
@@ -69,14 +68,14 @@ public final class NamedPolicies: Sendable {
     }
   }
 
-  /// What a reference stands for.
+  /// The result of looking up a reference.
   enum Resolution {
     case found(KnownPolicy, reference: String)
     /// What is wrong with it, as a clause.
     case fault(String)
   }
 
-  /// The policy that a descriptor names: the current version of `NAME`, or just the one of `NAME@VERSION`.
+  /// The policy that a descriptor names: the current version of `NAME`, or the given one of `NAME@VERSION`.
   func resolve(_ reference: String, in namespace: Namespace) -> Resolution {
     let parts = reference.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
@@ -95,7 +94,7 @@ public final class NamedPolicies: Sendable {
 }
 
 extension NamedPolicies: Hashable {
-  /// Whether they are the very same.
+  /// Whether they are the same object.
   public static func == (one: NamedPolicies, other: NamedPolicies) -> Bool { one === other }
 
   /// Feeds the object's identity to a hasher.

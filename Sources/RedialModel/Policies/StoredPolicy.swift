@@ -1,20 +1,20 @@
 public import RedialCore
 
-/// A policy that is kept under a name, in one of its versions. A version never changes.
+/// One version of a policy that is stored under a name. A version never changes.
 public struct StoredPolicy: Sendable, Hashable {
-  /// Whose it is.
+  /// Its namespace.
   public let namespace: Namespace
-  /// What it is called.
+  /// Its name.
   public let name: String
-  /// Counted from 1; a name that is given again after its policy was removed goes on counting.
+  /// Counted from 1; if a name is used again after its policy was removed, the count continues.
   public let version: Int
   /// When this version was made.
   public let createdAt: Timestamp
-  /// What its author said, as one JSON object; gaps are filled by whether a request may be repeated. Empty in the version
-  /// that removes the policy.
+  /// The author's text, as one JSON object; it is completed depending on whether a request may be repeated. Empty in
+  /// the version that removes the policy.
   public let json: [UInt8]
 
-  /// Creates a version of a policy that has been found good.
+  /// Creates a version of a policy that has been validated.
   public init(name: String, version: Int, createdAt: Timestamp, json: [UInt8], in namespace: Namespace = .default) {
     self.namespace = namespace
     self.name = name
@@ -23,19 +23,19 @@ public struct StoredPolicy: Sendable, Hashable {
     self.json = json
   }
 
-  /// The longest name, in characters.
+  /// The maximum length of a name, in characters.
   public static let longestName = 64
-  /// The longest text of a policy, in bytes.
+  /// The maximum length of a policy's text, in bytes.
   public static let longestText = 16 * 1024
 
-  /// Whether this version is the end of the policy.
+  /// Whether this version removes the policy.
   public var isRemoval: Bool { json.isEmpty }
 
-  /// The name with the version, by which a descriptor can ask for just this one.
+  /// The name with the version, by which a descriptor can select exactly this one.
   public var reference: String { "\(name)@\(version)" }
 
-  /// Whether a text can be the name of a policy: letters, digits, `.`, `_` and `-`. `preview`
-  /// has a path of its own, and `default` is Redial's.
+  /// Whether a text can be the name of a policy: letters, digits, `.`, `_` and `-`. `preview` is a path of its own, and
+  /// `default` is Redial's.
   public static func isName(_ text: String) -> Bool {
     (1...longestName).contains(text.utf8.count) && text != "preview"
       && text != CallSpec.defaultPolicyName
@@ -48,10 +48,10 @@ public struct StoredPolicy: Sendable, Hashable {
       }
   }
 
-  /// Makes sure that a text is a policy.
+  /// Checks that a text is a policy.
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 413 for one that is too long, 422 for everything
-  ///   else, which names each member at fault.
+  ///   else, which names each wrong member.
   public static func check(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) {
     guard bytes.count <= longestText else {
       throw Problem(
@@ -61,16 +61,16 @@ public struct StoredPolicy: Sendable, Hashable {
     _ = try PolicyDraft.read(bytes)
   }
 
-  /// What a reader of it should think about. It is judged as for requests that may be repeated.
+  /// The warnings for its author, for requests that may be repeated.
   public var warnings: [CallWarning] {
     guard let draft = try? json.withUnsafeBufferPointer({ try PolicyDraft.read($0) }) else { return [] }
     let policy = draft.finished(mayRepeat: true)
     return CallWarning.of(policy.plan().warnings, policy, mayRepeat: true)
   }
 
-  /// Writes it as one object, with what its reader should think about.
+  /// Writes it as one object, with its warnings.
   ///
-  /// - Parameter versions: All versions that are kept, the newest last.
+  /// - Parameter versions: All kept versions, the newest last.
   public func write(versions: [StoredPolicy], to writer: inout JSONWriter) {
     writer.beginObject()
     writeIdentity(to: &writer)
@@ -90,7 +90,7 @@ public struct StoredPolicy: Sendable, Hashable {
     writer.endObject()
   }
 
-  /// Writes what it is called, as one object, for lists.
+  /// Writes its name and version, as one object, for lists.
   public func writeSummary(to writer: inout JSONWriter) {
     writer.beginObject()
     writeIdentity(to: &writer)
@@ -105,9 +105,9 @@ public struct StoredPolicy: Sendable, Hashable {
 }
 
 extension PolicyDraft {
-  /// Reads a text that is a policy and nothing else.
+  /// Reads a text that is only a policy.
   ///
-  /// - Throws: As ``StoredPolicy/check(_:)`` does.
+  /// - Throws: Like ``StoredPolicy/check(_:)``.
   static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> PolicyDraft {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: .unlimited)
     var draft = PolicyDraft()
@@ -119,7 +119,7 @@ extension PolicyDraft {
         _ = try reader.json.skipValue()
       }
     }
-    // Elsewhere a policy is a member of something.
+    // Elsewhere a policy is a member of another object.
     for index in reader.faults.indices where reader.faults[index].pointer.hasPrefix("/policy") {
       reader.faults[index].pointer.removeFirst("/policy".count)
     }

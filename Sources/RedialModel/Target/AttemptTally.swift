@@ -7,17 +7,17 @@ internal import RedialCore
 public struct AttemptTally: Sendable, Hashable {
   /// Attempts that succeeded.
   public private(set) var successes = 0
-  /// Attempts that did not.
+  /// Attempts that did not succeed.
   public private(set) var failures = 0
-  /// Attempts that were their call's last, however it ended.
+  /// Attempts that were their call's last, whatever its end.
   public private(set) var ends = 0
-  /// What all of them took together, in microseconds.
+  /// The sum of their durations, in microseconds.
   public private(set) var microseconds = 0
-  /// By slot, how many took so long.
+  /// The number of attempts in each slot.
   private var counts: [UInt32]
 
   static let slots = 36
-  /// The octave that the slots begin with: 2^8 µs.
+  /// The octave of the first slots: 2^8 µs.
   private static let firstOctave = 8
 
   /// No attempts.
@@ -30,7 +30,7 @@ public struct AttemptTally: Sendable, Hashable {
     [Int64(successes), Int64(failures), Int64(ends), Int64(microseconds)] + counts.map { Int64($0) }
   }
 
-  /// Reads what ``numbers`` wrote; nil for anything else.
+  /// Reads the numbers of ``numbers``; nil for anything else.
   public init?(numbers: some Collection<Int64>) {
     let numbers = Array(numbers)
     let counts = numbers.dropFirst(4).compactMap { UInt32(exactly: $0) }
@@ -42,17 +42,17 @@ public struct AttemptTally: Sendable, Hashable {
     self.counts = counts
   }
 
-  /// How many attempts there are.
+  /// The number of attempts.
   public var attempts: Int { successes + failures }
 
-  /// How long one takes on average; nil when there is none.
+  /// Their mean duration; nil if there are none.
   public var mean: Duration? { attempts > 0 ? .microseconds(microseconds / attempts) : nil }
 
   /// Counts an attempt.
   ///
   /// - Parameters:
   ///   - duration: How long it took.
-  ///   - succeeded: Whether its call succeeded by it.
+  ///   - succeeded: Whether its call succeeded with it.
   ///   - ended: Whether its call ended with it.
   public mutating func count(_ duration: Duration, succeeded: Bool, ended: Bool) {
     if succeeded { successes += 1 } else { failures += 1 }
@@ -63,7 +63,7 @@ public struct AttemptTally: Sendable, Hashable {
     if counts[slot] < .max { counts[slot] += 1 }
   }
 
-  /// Adds others.
+  /// Adds the counts of another tally.
   public mutating func add(_ other: AttemptTally) {
     successes += other.successes
     failures += other.failures
@@ -72,7 +72,7 @@ public struct AttemptTally: Sendable, Hashable {
     for slot in counts.indices { counts[slot] = UInt32(clamping: UInt64(counts[slot]) + UInt64(other.counts[slot])) }
   }
 
-  /// The duration that this share of the attempts did not exceed, to within a slot; nil when there are none.
+  /// The duration that this share of the attempts did not exceed, to within a slot; nil if there are none.
   ///
   /// - Parameter share: 0...1.
   public func quantile(_ share: Double) -> Duration? {
@@ -83,7 +83,7 @@ public struct AttemptTally: Sendable, Hashable {
     for (slot, count) in counts.enumerated() where count > 0 {
       if below + Int(count) >= rank {
         let (start, end) = (Self.start(of: slot), Self.start(of: slot + 1))
-        // As if those of a slot were spread evenly over it.
+        // Assumes that the attempts of a slot are spread evenly over it.
         let place = (Double(rank - below) - 0.5) / Double(count)
         return .microseconds(Int64(Double(start) + place * Double(end - start)))
       }

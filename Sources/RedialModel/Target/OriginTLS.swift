@@ -1,22 +1,22 @@
 /// The TLS settings of all targets and rules, found by the origin that a request goes to.
 ///
-/// TLS settings belong to origins. The name of a target is chosen by whoever submits a call, so it must not decide who is
-/// shown a certificate, nor whether pins are checked:
-/// - A request shows the certificate that is set for its target, if that names the origin; else the one that is set for
-///   the origin itself. A request that a redirect led to another origin shows none, for then the server that answered has
-///   chosen where it goes.
-/// - Pins, issuers and the oldest version hold for every request to an origin that they are set for, under any name. Where
-///   several sets of pins hold, a key must be in all of them.
+/// TLS settings belong to origins. The client that submits a call chooses the name of its target, so the name must not
+/// decide who gets a certificate, nor whether pins are checked:
+/// - A request uses its target's certificate, if the target lists the request's origin; else the certificate of the
+///   origin itself. A request that a redirect led to another origin uses none, because the server that redirected has
+///   chosen its destination.
+/// - Pins, issuers and the minimum version apply to every request to their origin, under any target name. If several
+///   sets of pins apply, a key must be in all of them.
 public struct OriginTLS: Sendable {
-  /// By the qualified key of a target, what is set for it alone.
+  /// By the qualified key of a target, its own settings.
   private var byTarget: [String: TargetTLS] = [:]
   /// By the qualified key of an origin, the targets whose settings list it.
   private var listing: [String: [String]] = [:]
   private let rules: [TargetRule]
-  /// By origin, what rules say that list it.
+  /// By origin, the settings of rules that list it.
   private let listingRules: [String: [TargetTLS]]
 
-  /// Nothing is set but what rules say.
+  /// No settings except those of rules.
   public init(rules: [TargetRule] = []) {
     self.rules = rules.contains { $0.settings.tls != nil } ? rules : []
     var listingRules: [String: [TargetTLS]] = [:]
@@ -26,10 +26,10 @@ public struct OriginTLS: Sendable {
     self.listingRules = listingRules
   }
 
-  /// Whether nothing is set for any target.
+  /// Whether no target has settings.
   public var isEmpty: Bool { byTarget.isEmpty && rules.isEmpty }
 
-  /// Sets what holds for one target alone.
+  /// Sets the settings of one target.
   ///
   /// - Parameters:
   ///   - tls: Nil to remove it.
@@ -45,12 +45,12 @@ public struct OriginTLS: Sendable {
     byTarget[key] = tls
     for origin in tls?.origins ?? [] {
       let place = QualifiedKey.make(origin, in: namespace)
-      // In an order that is the same in every process, since the first that names issuers counts.
+      // In an order that is the same in every process, because the first with issuers counts.
       listing[place] = ((listing[place] ?? []) + [key]).sorted()
     }
   }
 
-  /// What holds for a request; nil when nothing does.
+  /// The settings for a request; nil if there are none.
   ///
   /// - Parameters:
   ///   - origin: The origin that the request goes to.
@@ -71,7 +71,7 @@ public struct OriginTLS: Sendable {
     return result == TargetTLS() ? nil : result
   }
 
-  /// What is set for a target, if it holds for the origin.
+  /// A target's own settings, if they apply to the origin.
   private func settings(of key: String, for origin: String) -> TargetTLS? {
     guard let tls = byTarget[key] ?? TargetRule.first(of: rules, for: key)?.settings.tls,
       tls.origins(of: key).contains(origin)
@@ -80,7 +80,7 @@ public struct OriginTLS: Sendable {
   }
 }
 
-/// What is set about TLS for the requests of one call.
+/// The TLS settings for the requests of one call.
 public struct CallTLS: Sendable {
   private let settings: OriginTLS
   private let target: String
@@ -91,10 +91,10 @@ public struct CallTLS: Sendable {
     self.target = target
   }
 
-  /// What holds for a request; nil when nothing does.
+  /// The settings for a request; nil if there are none.
   ///
   /// - Parameters:
-  ///   - url: Where it goes.
+  ///   - url: The URL of the request.
   ///   - isRedirected: Whether a redirect has led to another origin on the way.
   public func settings(for url: String, isRedirected: Bool) -> TargetTLS? {
     guard let origin = try? TargetURL(url).origin else { return nil }
@@ -103,10 +103,10 @@ public struct CallTLS: Sendable {
 }
 
 extension TargetTLS {
-  /// A digest that no key is known to have: pins that exclude each other let no connection through.
+  /// A digest that no known key has: pins that exclude each other allow no connection.
   static let impossiblePin = String(repeating: "A", count: 43) + "="
 
-  /// Has other settings hold besides, but for the certificate: the first that names issuers counts.
+  /// Adds other settings, except for the certificate: the first with issuers counts.
   fileprivate mutating func tighten(by other: TargetTLS) {
     if caFile == nil { caFile = other.caFile }
     if let version = other.minVersion, minVersion.map({ $0.rawValue < version.rawValue }) ?? true {

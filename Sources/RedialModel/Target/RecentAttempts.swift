@@ -5,7 +5,7 @@ public import RedialCore
 ///
 /// Nothing is allocated before the first attempt; then it takes about 4 KiB, however many follow.
 public struct RecentAttempts: Sendable, Hashable {
-  /// How far back one looks.
+  /// The length of a window.
   public enum Window: String, Sendable, Hashable, CaseIterable {
     /// The last minute.
     case minute = "1m"
@@ -46,7 +46,7 @@ public struct RecentAttempts: Sendable, Hashable {
       tallies[place].count(duration, succeeded: succeeded, ended: ended)
     }
 
-    /// What was counted in the last periods, the one that has not ended besides.
+    /// The counts of the last periods, including the current one.
     func sum(last wanted: Int, at now: Timestamp) -> AttemptTally {
       let period = now.microseconds / length
       var sum = AttemptTally()
@@ -65,14 +65,14 @@ public struct RecentAttempts: Sendable, Hashable {
   /// No attempts.
   public init() {}
 
-  /// Whether none was ever counted.
+  /// Whether no attempt was ever counted.
   public var isEmpty: Bool { first == nil }
 
   /// Counts an attempt that has ended now.
   ///
   /// - Parameters:
   ///   - duration: How long it took.
-  ///   - succeeded: Whether its call succeeded by it.
+  ///   - succeeded: Whether its call succeeded with it.
   ///   - ended: Whether its call ended with it.
   public mutating func count(_ duration: Duration, succeeded: Bool, ended: Bool, at now: Timestamp) {
     if first == nil { first = now }
@@ -90,7 +90,7 @@ public struct RecentAttempts: Sendable, Hashable {
     }
   }
 
-  /// How long a tally has been counting: that of a target that is new, less than its window.
+  /// How long a tally has been counting: for a new target, less than its window.
   public func span(of window: Window, at now: Timestamp) -> Duration {
     let length = window == .minute ? fine.length : coarse.length
     let start = Timestamp(microseconds: (now.microseconds / length) * length - window.minutes * 60 * Self.second)

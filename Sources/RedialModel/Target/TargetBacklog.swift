@@ -1,11 +1,11 @@
-/// The calls to a target that have not run yet, by the reason why they wait.
+/// The calls to a target that have not run yet, by their wait reason.
 public struct TargetBacklog: Sendable, Hashable {
-  /// By reason, how many wait.
+  /// The number of calls by reason.
   public private(set) var counts: [WaitReason: Int] = [:]
-  /// Whether all were counted; false when there are more than are looked at.
+  /// Whether all were counted; false if there are more than the limit.
   public var isComplete: Bool
 
-  /// Nothing waits.
+  /// No calls.
   public init(isComplete: Bool = true) {
     self.isComplete = isComplete
   }
@@ -13,7 +13,7 @@ public struct TargetBacklog: Sendable, Hashable {
   /// All of them.
   public var total: Int { counts.values.reduce(0, +) }
 
-  /// Counts calls that wait for the same.
+  /// Counts calls with one reason.
   public mutating func add(_ number: Int, _ reason: WaitReason) {
     if number > 0 { counts[reason, default: 0] += number }
   }

@@ -1,7 +1,7 @@
 public import RedialCore
 
 extension TargetStanding {
-  /// What a due call waits for that is no retry and need not wait for anything of its own.
+  /// The wait reason of a due call that is not a retry and has no reason of its own.
   public func waitReason(at now: Timestamp) -> WaitReason {
     if isPaused { return .paused }
     if breaker == .tripped { return .breaker }
@@ -19,13 +19,13 @@ extension TargetStanding {
 }
 
 extension TargetSnapshot {
-  /// How long it would take to be done with what is due and under way, if everything went on as in the last minute; nil
-  /// when nobody can say: the target is not asked for anything now, or nothing has ended in the last minute.
+  /// How long the target would take for all due calls and those in flight, if it continued as in the last minute; nil
+  /// if that is unknown: the target gets no requests now, or no attempt has ended in the last minute.
   ///
-  /// By Little's law, attempts end at a rate of concurrency by mean duration (J. D. C. Little, Operations Research 9(3),
-  /// 1961). The concurrency is what is under way where calls wait though no rate is set, since they would not wait if
-  /// there could be more; else the target's limit. A rate that is set bounds it. Each call takes as many attempts as it
-  /// took of late. What is not due yet is left out, and so is what comes in meanwhile.
+  /// By Little's law, attempts end at a rate of concurrency divided by mean duration (J. D. C. Little, Operations
+  /// Research 9(3), 1961). The concurrency is the number of attempts in flight if calls wait although no rate is set,
+  /// because they would not wait if there could be more; else the target's limit. A rate limits the result. Each call
+  /// takes as many attempts as recent ones did. Calls that are not due yet are left out, and so are new ones.
   public var drainEstimate: Duration? {
     let due = waiting + inFlight
     guard breaker == .closed, !isPaused, !isTripped, heldUntil == nil else { return nil }
@@ -34,7 +34,7 @@ extension TargetSnapshot {
     guard let mean = tally.mean, tally.ends > 0 else { return nil }
     let isBusy = waiting > 0 && inFlight > 0 && settings.ratePerSecond == 0
     let concurrency = Double(isBusy ? inFlight : settings.maxInFlight)
-    // No attempt is shorter than the clock's grain.
+    // No attempt is shorter than the clock's resolution.
     var perSecond = concurrency / max(mean.inSeconds, 0.000_001)
     if settings.ratePerSecond > 0 { perSecond = min(perSecond, settings.ratePerSecond) }
     let attempts = Double(due) * Double(tally.attempts) / Double(tally.ends)

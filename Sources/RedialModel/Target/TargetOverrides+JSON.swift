@@ -1,7 +1,7 @@
 internal import RedialCore
 
 extension TargetOverrides {
-  /// Reads what is to be set for a target: one object whose members may all be left out.
+  /// Reads the overrides for a target: one object whose members are all optional.
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each member
   ///   at fault.
@@ -91,7 +91,7 @@ extension TargetOverrides {
     return writer.bytes
   }
 
-  /// Writes what is set as one object.
+  /// Writes the overrides as one object.
   public func write(to writer: inout JSONWriter) {
     writer.beginObject()
     if consecutiveFailures != nil || failureRate != nil || window != nil || minimumCalls != nil || openInterval != nil

@@ -1,12 +1,12 @@
 internal import RedialCore
 
-/// What is set for one target; what is nil follows the service's settings, now and when those change.
+/// Settings of one target; a nil one follows the service's settings, also when those change.
 public struct TargetOverrides: Sendable, Hashable {
   /// See ``CircuitBreakerSettings/consecutiveFailures``.
   public var consecutiveFailures: Int?
-  /// See ``CircuitBreakerSettings/failureRate``; 0 switches the rule off.
+  /// See ``CircuitBreakerSettings/failureRate``; 0 turns the rule off.
   public var failureRate: Double?
-  /// How far back the failure rate looks.
+  /// The window of the failure rate.
   public var window: Duration?
   /// See ``CircuitBreakerSettings/minimumCalls``.
   public var minimumCalls: Int?
@@ -34,10 +34,10 @@ public struct TargetOverrides: Sendable, Hashable {
   /// See ``TargetSettings/tls``.
   public var tls: TargetTLS?
 
-  /// Nothing is set.
+  /// No overrides.
   public init() {}
 
-  /// Everything is set, as it is in these settings.
+  /// Overrides everything with these settings.
   init(all settings: TargetSettings) {
     consecutiveFailures = settings.breaker.consecutiveFailures
     failureRate = settings.breaker.failureRate > 1 ? 0 : settings.breaker.failureRate
@@ -56,14 +56,14 @@ public struct TargetOverrides: Sendable, Hashable {
     tls = settings.tls
   }
 
-  /// The settings of a target: these, and the defaults where nothing is set.
+  /// The settings of a target: these, and the defaults for the nil ones.
   public func applied(to defaults: TargetSettings) -> TargetSettings {
     var settings = defaults
     func set<Value>(_ value: Value?, _ path: WritableKeyPath<TargetSettings, Value>) {
       if let value { settings[keyPath: path] = value }
     }
     set(consecutiveFailures, \.breaker.consecutiveFailures)
-    // The breaker's own word for "never" is a rate that cannot be reached.
+    // The breaker expresses "never" as a rate that cannot be reached.
     set(failureRate.map { $0 == 0 ? 2 : $0 }, \.breaker.failureRate)
     set(window.map { .time($0) }, \.breaker.window)
     set(minimumCalls, \.breaker.minimumCalls)
@@ -82,16 +82,16 @@ public struct TargetOverrides: Sendable, Hashable {
   }
 }
 
-/// What operators have made of a target, which outlives the process.
+/// An operator's changes to a target, which outlive the process.
 public struct TargetControls: Sendable, Hashable {
-  /// What is set for it.
+  /// Its overrides.
   public var overrides: TargetOverrides
-  /// Whether no call to it is started.
+  /// Whether the target is paused: no call to it is started.
   public var isPaused: Bool
-  /// Whether somebody holds its breaker open.
+  /// Whether an operator holds its breaker open.
   public var isTripped: Bool
 
-  /// Creates controls; without arguments, those of a target that nobody has touched.
+  /// Creates controls; by default without changes.
   public init(overrides: TargetOverrides = TargetOverrides(), isPaused: Bool = false, isTripped: Bool = false) {
     self.overrides = overrides
     self.isPaused = isPaused

@@ -1,20 +1,21 @@
-/// Which targets of a namespace are to be listed: by key, a page at a time.
+/// Which targets of a namespace to list: by key, a page at a time.
 public struct TargetQuery: Sendable, Hashable {
-  /// Whose targets.
+  /// The namespace.
   public var namespace: Namespace
-  /// Only those behind this qualified key; nil for the first page.
+  /// Only those after this qualified key; nil for the first page.
   public var after: String?
-  /// The most that are answered, 1...250.
+  /// The maximum number in a page, 1...250.
   public var limit: Int
-  /// Only those with calls that wait or run, those that are paused or held open, and those whose breaker is not closed.
+  /// Only those with waiting or running calls, those that are paused or forced open, and those whose breaker is not
+  /// closed.
   public var isActive: Bool
 
-  /// How many are answered when nobody says.
+  /// The default size of a page.
   public static let defaultLimit = 100
   /// The largest page.
   public static let maximumLimit = 250
 
-  /// Creates a query, which asks for the first page of all.
+  /// Creates a query; by default for the first page of all.
   public init(
     namespace: Namespace, after: String? = nil, limit: Int = TargetQuery.defaultLimit, isActive: Bool = false
   ) {

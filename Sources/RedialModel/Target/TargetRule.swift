@@ -1,16 +1,16 @@
-/// What holds for targets whose names look alike, unless something else is set for one of them.
+/// Settings for targets whose keys match a pattern, unless a target has its own.
 public struct TargetRule: Sendable, Hashable {
-  /// A pattern in which `*` stands for any characters, and none.
+  /// A pattern in which `*` stands for any characters, including none.
   ///
-  /// One with a scheme (`https://*.example.com:8443`) is compared with the whole key of a target; any other with the host
-  /// alone of a target that is a URL's origin, in any case of letters, and with the whole key of any other.
+  /// A pattern with a scheme (`https://*.example.com:8443`) is compared with the whole key of a target. Any other is
+  /// compared, ignoring case, with only the host if the key is a URL's origin, and with the whole key otherwise.
   public var match: String
-  /// What holds for them; what is left out follows the service's settings.
+  /// Their settings; omitted ones follow the service's settings.
   public var settings: TargetOverrides
 
-  /// The most rules that there may be.
+  /// The maximum number of rules.
   public static let mostRules = 1000
-  /// The longest pattern in bytes.
+  /// The maximum length of a pattern, in bytes.
   public static let longestPattern = 512
 
   /// Creates a rule.
@@ -21,8 +21,8 @@ public struct TargetRule: Sendable, Hashable {
 
   /// The first rule that matches a target, whatever its namespace.
   ///
-  /// The certificate of a rule says who the operator is. Whoever else could have Redial show it, by calling such a target,
-  /// would be taken for the operator there, so it is left out in other namespaces than the default one.
+  /// The certificate of a rule identifies the operator. Other tenants could make Redial use it by calling such a
+  /// target, and be taken for the operator there, so it applies only in the default namespace.
   ///
   /// - Parameter key: The target's qualified key.
   public static func first(of rules: [TargetRule], for key: String) -> TargetRule? {
@@ -36,7 +36,7 @@ public struct TargetRule: Sendable, Hashable {
     return rule
   }
 
-  /// Whether it is about a target.
+  /// Whether it matches a target.
   public func matches(_ key: String) -> Bool {
     if match == "*" { return true }
     guard !match.contains("://"), let host = Self.host(of: key) else {
@@ -55,10 +55,10 @@ public struct TargetRule: Sendable, Hashable {
     return authority.prefix { $0 != ":" && $0 != "/" }
   }
 
-  /// Whether a text is what a pattern says; in time of the product of both at most.
+  /// Whether a text matches a pattern; the time is at most the product of both lengths.
   private static func matches(_ pattern: [UInt8], _ text: [UInt8]) -> Bool {
     var (at, place) = (0, 0)
-    // Behind the last star, and how much of the text it stands for so far.
+    // After the last star, and how many characters it stands for so far.
     var retry: (pattern: Int, text: Int)?
     while place < text.count {
       if at < pattern.count, pattern[at] == UInt8(ascii: "*") {
@@ -81,9 +81,9 @@ public struct TargetRule: Sendable, Hashable {
 extension TargetRule {
   /// Why rules cannot be read.
   public struct Fault: Error, Sendable, Hashable {
-    /// In which line of the text, from 1.
+    /// The line of the text, from 1.
     public var line: Int
-    /// What is wrong, on which member, and what is expected.
+    /// What is wrong, in which member, and what is expected.
     public var message: String
   }
 
@@ -147,7 +147,7 @@ extension TargetRule {
     return rules
   }
 
-  /// Rules as JSON, which ``read(_:)`` reads; empty when there are none.
+  /// Rules as JSON, which ``read(_:)`` reads; empty if there are none.
   public static func text(_ rules: [TargetRule]) -> String {
     guard !rules.isEmpty else { return "" }
     var writer = JSONWriter()

@@ -1,13 +1,13 @@
-/// Where the files may be that a target's settings name.
+/// Where the files in a target's settings may be.
 ///
 /// A client that may configure targets must not find out through Redial which files exist on its machine, nor whether
-/// Redial may read them. So a path outside the directory is refused for being outside, without looking at the file.
+/// Redial may read them. So a path outside the directory is refused for that reason, without examining the file.
 extension TargetTLS {
-  /// What is wrong with the paths, each with its pointer; none when all of them lead into the directory.
+  /// What is wrong with the paths, each with its pointer; empty if all of them lead into the directory.
   ///
-  /// Judged by their words alone: a link within the directory is its owner's own doing.
+  /// Only the text of a path is checked: links within the directory are the decision of its owner.
   ///
-  /// - Parameter directory: The absolute path of the only directory whose files may be named; nil for none.
+  /// - Parameter directory: The absolute path of the only allowed directory; nil for none.
   public func faults(outside directory: String?) -> [Problem.Fault] {
     [("/tls/certificate", certificate), ("/tls/key", key), ("/tls/caFile", caFile)].compactMap { pointer, path in
       guard let path else { return nil }
@@ -29,16 +29,16 @@ extension TargetTLS {
 }
 
 extension TargetOverrides {
-  /// Refuses what names a file elsewhere than in the directory for such files.
+  /// Refuses a file outside the directory for such files.
   ///
-  /// - Throws: A problem of status 422 that names each member at fault.
+  /// - Throws: A problem of status 422 that names each wrong member.
   public func checkFiles(in directory: String?) throws(Problem) {
     try Self.refuse(tls?.faults(outside: directory) ?? [])
   }
 
-  /// Refuses TLS settings that would hold for no origin.
+  /// Refuses TLS settings that would apply to no origin.
   ///
-  /// - Parameter key: The key of the target that the settings are for.
+  /// - Parameter key: The key of the target with the settings.
   /// - Throws: A problem of status 422.
   public func checkOrigins(of key: String) throws(Problem) {
     guard let tls, tls.origins(of: key).isEmpty else { return }

@@ -6,29 +6,29 @@ public enum TLSVersion: String, Sendable, Hashable, CaseIterable {
   case tls13 = "1.3"
 }
 
-/// How one target proves who it is, and how Redial does to it, at the origins that it is set for. Certificates and keys are named by their files, which are
-/// read when a connection is made; what is in them is neither stored nor shown.
+/// How a target proves its identity and how Redial proves its own, at the origins of the settings. Certificates and
+/// keys are files that are read when a connection is made; their content is neither stored nor shown.
 public struct TargetTLS: Sendable, Hashable {
-  /// The path of Redial's certificate for the target, in PEM, with those of its issuers behind it.
+  /// The path of Redial's certificate for the target, in PEM, followed by those of its issuers.
   public var certificate: String?
-  /// The path of the certificate's private key, in PEM, without a pass phrase; nil when it is in the certificate's file.
+  /// The path of the certificate's private key, in PEM, without a pass phrase; nil if it is in the certificate's file.
   public var key: String?
-  /// The path of a file of certificates, in PEM, whose issuers are trusted for the target, and no others.
+  /// The path of a file of certificates, in PEM, which are the only trusted issuers for the target.
   public var caFile: String?
   /// SHA-256 digests of public keys, in base 64. The target must have one of these keys; empty for any key.
   public var pins: [String]
-  /// The oldest version of TLS that is spoken with the target.
+  /// The minimum version of TLS for the target.
   public var minVersion: TLSVersion?
 
-  /// The origins that all of it holds for, each as ``TargetURL/origin`` writes it; when empty, see ``origins(of:)``.
+  /// The origins to which all of it applies, each in the form of ``TargetURL/origin``; if empty, see ``origins(of:)``.
   public var origins: [String]
 
-  /// The most pins that a target may have.
+  /// The maximum number of pins of a target.
   public static let mostPins = 16
-  /// The most origins that a target may list.
+  /// The maximum number of listed origins of a target.
   public static let mostOrigins = 64
 
-  /// Creates what holds for a target; what is left out is as for any other.
+  /// Creates settings; omitted arguments have the general default.
   public init(
     certificate: String? = nil, key: String? = nil, caFile: String? = nil, pins: [String] = [],
     minVersion: TLSVersion? = nil, origins: [String] = []
@@ -46,8 +46,8 @@ public struct TargetTLS: Sendable, Hashable {
     certificate == nil && key == nil && caFile == nil && pins.isEmpty && minVersion == nil
   }
 
-  /// The origins that it holds for as settings of a target: those that it lists; when it lists none, the target's own, if
-  /// its key is an origin or that of the lane of callbacks to one.
+  /// The origins to which it applies as settings of a target: those that it lists; if it lists none, the target's own,
+  /// if its key is an origin or the target for callbacks to one.
   ///
   /// - Parameter key: The target's qualified key.
   public func origins(of key: String) -> [String] {
@@ -59,7 +59,7 @@ public struct TargetTLS: Sendable, Hashable {
     return (try? TargetURL(name).origin) == name ? [name] : []
   }
 
-  /// Reads the object at `/tls`, noting its faults; nil when it is not one.
+  /// Reads the object at `/tls`, recording its faults; nil if it is not one.
   init?(_ reader: inout DescriptorReader) throws(JSONError) {
     self.init()
     guard try reader.expect(.object, "/tls", "must be an object") else { return nil }
@@ -126,7 +126,7 @@ public struct TargetTLS: Sendable, Hashable {
     }
   }
 
-  /// The origin that a URL without a path is; nil for any other text.
+  /// The origin of a URL without a path; nil for any other text.
   private static func origin(_ text: String) -> String? {
     guard let origin = try? TargetURL(text).origin else { return nil }
     let rest = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).last ?? ""
@@ -134,7 +134,7 @@ public struct TargetTLS: Sendable, Hashable {
     return authority.contains { $0 == "/" || $0 == "?" || $0 == "#" } ? nil : origin
   }
 
-  /// Writes what is set as one object.
+  /// Writes the settings as one object.
   func write(to writer: inout JSONWriter) {
     writer.beginObject()
     if let certificate { writer.field("certificate", certificate) }

@@ -31,7 +31,7 @@ public enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes of the text; nil when a character, the padding or an unused bit is out of place.
+  /// The bytes of the text; nil if a character, the padding or an unused bit is wrong.
   public static func decode(_ text: String) -> [UInt8]? {
     let characters = Array(text.utf8)
     guard characters.count % 4 == 0 else { return nil }

@@ -11,7 +11,7 @@ extension [UInt8] {
     self[start...].reverse()
   }
 
-  /// Appends a whole number in decimal digits, filled up with zeros to `width`.
+  /// Appends a whole number in decimal digits, padded with zeros to `width`.
   public mutating func appendDecimal(_ value: Int, width: Int) {
     let start = count
     appendDecimal(Int64(value))

@@ -1,13 +1,13 @@
 internal import RedialCore
 
-/// Spans as text: `500ms`, `1.5s`, `15m`, `24h`, `7d`; ISO 8601 (`PT5M`) is read too.
+/// Durations as text: `500ms`, `1.5s`, `15m`, `24h`, `7d`; ISO 8601 (`PT5M`) is read too.
 ///
 /// Written in one canonical form: whole days, else whole hours, else whole
 /// minutes, else seconds, and milliseconds below one second.
 public enum DurationText {
   private static let microsecondsPerSecond: Int64 = 1_000_000
 
-  /// The canonical text of a span; a negative one is written as zero.
+  /// The canonical text of a duration; a negative one is written as zero.
   public static func format(_ span: Duration) -> String {
     let total = max(0, span.wholeMicroseconds)
     if total == 0 { return "0s" }
@@ -19,11 +19,11 @@ public enum DurationText {
     return decimal(total, per: microsecondsPerSecond, digits: 6) + "s"
   }
 
-  /// Reads a span: a number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), or several such from large to
-  /// small (`1h30m`), or an ISO 8601 duration of weeks, days, hours, minutes and seconds (`P1DT2H`).
+  /// Reads a duration: a number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), or several from large to small
+  /// (`1h30m`), or an ISO 8601 duration of weeks, days, hours, minutes and seconds (`P1DT2H`).
   ///
-  /// Nil for anything else: no sign, no bare number, no months or years, whose length nobody knows, and
-  /// nothing over 100,000 days.
+  /// Nil for anything else: no sign, no bare number, no months or years, whose length varies, and nothing over 100,000
+  /// days.
   public static func parse(_ text: String) -> Duration? {
     if let span = quickly(text) { return span }
     let bytes = Array(text.utf8)
@@ -33,7 +33,7 @@ public enum DurationText {
     return Duration(clampingSeconds: seconds)
   }
 
-  /// The span of up to nine digits and one short unit, which is how nearly every span is written; nil for others.
+  /// The duration of up to nine digits and one short unit, the form of nearly every duration; nil for others.
   private static func quickly(_ text: String) -> Duration? {
     var number: Int64 = 0
     var digits = 0

@@ -1,16 +1,15 @@
-/// Text that others wrote, as it may be shown at a terminal or written to a log.
+/// Text of other authors, made safe for a terminal or a log.
 ///
-/// A target chooses its header and its body, and whoever may submit calls chooses targets, labels, names and reasons. Shown
-/// as they are they could move the cursor, rewrite what stands there, set the window's title, let text read in another
-/// order than it has, or hide a part of it.
+/// A target chooses its header and its body, and clients choose targets, labels, names and reasons. Shown unchanged
+/// they could move the cursor, overwrite the screen, set the window's title, change the order of text, or hide a part
+/// of it.
 public enum PlainText {
-  /// The text with `\u001b` and its like in the place of each scalar that a terminal acts on or does not show: the control
-  /// characters C0, DEL and C1, the separators of lines and paragraphs, and the characters of formatting, which say in
-  /// which direction text runs or have no width. One beyond U+FFFF is shown as JSON has it, in two halves.
+  /// The text with `\u001b` and the like in place of each scalar that a terminal acts on or does not show: the control
+  /// characters C0, DEL and C1, the separators of lines and paragraphs, and formatting characters, which set the
+  /// direction of text or have no width. One beyond U+FFFF is written as in JSON, in two halves.
   ///
-  /// Styles are added behind it. What is left is one line unless `keepsLines` lets line feeds and tabs stay. A backslash
-  /// stays as it is, so that paths and JSON can be read. JSON means the same afterwards: such scalars are in its strings
-  /// alone.
+  /// Add styles after it. The result is one line unless `keepsLines` keeps line feeds and tabs. A backslash stays
+  /// unchanged, so that paths and JSON remain readable. JSON keeps its meaning: such scalars occur only in its strings.
   public static func escaped(_ text: String, keepsLines: Bool = false) -> String {
     guard text.unicodeScalars.contains(where: { isActive($0, keepsLines) }) else { return text }
     var escaped = String.UnicodeScalarView()
@@ -27,13 +26,13 @@ public enum PlainText {
     return String(escaped)
   }
 
-  /// Whether there is something in a text that ``escaped(_:keepsLines:)`` would replace.
+  /// Whether ``escaped(_:keepsLines:)`` would replace anything in a text.
   public static func needsEscapes(_ text: String) -> Bool {
     text.unicodeScalars.contains { isActive($0, false) }
   }
 
   /// Whether a text has a control character (C0, DEL, C1), a separator of lines or paragraphs, or one that changes the
-  /// direction of text. Joiners, which words of several scripts need, are none of these.
+  /// direction of text. Joiners, which words of several scripts need, do not count.
   public static func hasControls(_ text: String) -> Bool {
     if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return false }
     return text.unicodeScalars.contains { isControl($0) }
@@ -53,7 +52,7 @@ public enum PlainText {
     if scalar.value < 0xA0 { return isControl(scalar) }
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator: return true
-    // Fillers and selectors without a width, which are letters and marks by their category (Unicode, DerivedCoreProperties).
+    // Fillers and selectors without a width, whose category is letter or mark (Unicode, DerivedCoreProperties).
     default: return scalar.properties.isDefaultIgnorableCodePoint
     }
   }

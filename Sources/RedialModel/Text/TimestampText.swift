@@ -1,6 +1,6 @@
 public import RedialCore
 
-/// Instants as text: RFC 3339, written in UTC with milliseconds.
+/// Times as text: RFC 3339, written in UTC with milliseconds.
 public enum TimestampText {
   /// `2026-12-01T09:00:00.000Z`
   public static func format(_ time: Timestamp) -> String {
@@ -9,7 +9,7 @@ public enum TimestampText {
     return String(decoding: text.bytes, as: UTF8.self)
   }
 
-  /// Appends the text of an instant. A year that four digits cannot say, which no clock will show, has more.
+  /// Appends the text of a time. A year beyond four digits, which no clock will show, has more.
   static func append(_ time: Timestamp, to text: inout TextBuffer) {
     let civil = CivilTime(time)
     if (0...9999).contains(civil.year) {
@@ -69,7 +69,7 @@ public enum TimestampText {
     }
     guard let offset = offsetSeconds(Array(rest)) else { return nil }
     let time = civil.timestamp + .microseconds(microseconds) + .seconds(-offset)
-    // An offset, or a leap second, may lead to a year that four digits cannot say, and that nobody could read back.
+    // An offset, or a leap second, may lead to a year that does not fit four digits, and could not be read again.
     return (0...9999).contains(CivilTime(time).year) ? time : nil
   }
 
