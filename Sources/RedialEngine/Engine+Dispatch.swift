@@ -240,7 +240,7 @@ extension Engine {
 
   /// Returns a permit for a call that was just accepted, if it need not wait for anything.
   mutating func permitAtOnce(_ index: Int) -> CircuitBreaker.Permit? {
-    guard !isDraining, trouble == nil, turns.isEmpty, inFlight < settings.maxInFlight,
+    guard !isDraining, trouble == nil, rotation.isEmpty, inFlight < settings.maxInFlight,
       mayBegin(targets[index].namespace),
       targets[index].ready == 0, targets[index].stored == 0, hasLeave(index), hasSlot(index)
     else { return nil }
@@ -314,20 +314,20 @@ extension Engine {
     case (.closed, .open(let until, let trips)), (.halfOpen, .open(let until, let trips)):
       writes.append(.breaker(target: key, OpenBreaker(until: until, trips: trips)))
       effects.actions.append(.notice(.breakerOpened(target: key, until: until, trips: trips)))
-      tellSubscribers(.opened, of: key, openUntil: until, trips: trips)
+      notifySubscribers(.opened, of: key, openUntil: until, trips: trips)
       lookAgain(index, at: until)
       useNewBreakerSettings(index)
       tripReady(index)
       parkReady(index)
     case (.open, .halfOpen):
       effects.actions.append(.notice(.breakerHalfOpen(target: key)))
-      tellSubscribers(.halfOpened, of: key)
+      notifySubscribers(.halfOpened, of: key)
     case (.halfOpen, .closed):
       useNewBreakerSettings(index)
       startSlowly(index)
       writes.append(.breaker(target: key, nil))
       effects.actions.append(.notice(.breakerClosed(target: key)))
-      tellSubscribers(.closed, of: key)
+      notifySubscribers(.closed, of: key)
       enterRotation(index)
     default: break
     }

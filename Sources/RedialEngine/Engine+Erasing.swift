@@ -4,34 +4,34 @@ internal import RedialModel
 /// Commands that are allowed only for calls that have ended.
 extension Engine {
   /// Erases the payloads of an ended call, and its labels if wanted. It cannot be run again afterwards.
-  mutating func erase(_ ended: CallRecord, _ operation: Operation) {
-    let keepingLabels = !operation.erasesLabels
+  mutating func erase(_ ended: CallRecord, _ command: CallCommand) {
+    let keepingLabels = !command.erasesLabels
     if !ended.spec.isErased(keepingLabels: keepingLabels) {
       writes.append(.erase(ended.id, ended.spec.erased(at: now, keepingLabels: keepingLabels)))
       outdateFetches(of: ended.id)
     }
-    done(operation)
+    done(command)
   }
 
   /// Removes an ended call, with all its data.
-  mutating func purge(_ ended: CallRecord, _ operation: Operation) {
+  mutating func purge(_ ended: CallRecord, _ command: CallCommand) {
     writes.append(.discard(ended.id))
     outdateFetches(of: ended.id)
-    done(operation)
+    done(command)
   }
 
   /// The call of a command cannot be read: it can only be removed.
-  mutating func fetchedDamaged(_ operation: Operation, hasEnded: Bool, _ message: String) {
-    let isOutdated = endFetch(of: operation.id)
-    if isOutdated || calls[operation.id]?.record.spec.namespace == operation.namespace { return operate(operation) }
-    if let trouble { return refuse(operation, trouble.problem) }
-    guard operation.kind == .purge, hasEnded else {
+  mutating func fetchedDamaged(_ command: CallCommand, hasEnded: Bool, _ message: String) {
+    let isOutdated = endFetch(of: command.id)
+    if isOutdated || calls[command.id]?.record.spec.namespace == command.namespace { return execute(command) }
+    if let trouble { return refuse(command, trouble.problem) }
+    guard command.kind == .purge, hasEnded else {
       return refuse(
-        operation, Problem(status: 409, code: "callDamaged", title: "The call is damaged", detail: message))
+        command, Problem(status: 409, code: "callDamaged", title: "The call is damaged", detail: message))
     }
-    writes.append(.discard(operation.id))
-    outdateFetches(of: operation.id)
-    done(operation)
+    writes.append(.discard(command.id))
+    outdateFetches(of: command.id)
+    done(command)
   }
 
   /// Answers to open fetches show the call as it was; they are requested again.

@@ -100,9 +100,9 @@ extension Engine {
   mutating func drop(_ request: StoreRequest) {
     switch request.body {
     case .commit(_, let then): giveUp(then)
-    case .fetch(let operation):
-      _ = endFetch(of: operation.id)
-      refuse(operation, Self.leaseLost)
+    case .fetch(let command):
+      _ = endFetch(of: command.id)
+      refuse(command, Self.leaseLost)
     case .findKey(let submission, _):
       endLookup(submission.key)
       refuse(submission.reply, Self.leaseLost)

@@ -13,10 +13,10 @@ extension Engine {
     // Its next owner takes care of it.
     if targets[index].isLeaving { return false }
     if targets[index].controls.isPaused {
-      tellStanding(index)
+      reportStanding(index)
       return false
     }
-    if let until = targets[index].heldUntil { return lookLater(index, at: until) }
+    if let until = targets[index].retryAfterUntil { return lookLater(index, at: until) }
     let full = targets[index].maxInFlight
     let limit = targets[index].slowStart.limit(of: full, at: now)
     guard targets[index].inFlight < limit else {
@@ -32,7 +32,7 @@ extension Engine {
 
   private mutating func lookLater(_ index: Int, at time: Timestamp) -> Bool {
     lookAgain(index, at: time)
-    tellStanding(index)
+    reportStanding(index)
     return false
   }
 
@@ -45,7 +45,7 @@ extension Engine {
     let until = nextRetry(index)
     targets[index].retriesUntil = until
     lookAgain(index, at: until)
-    tellStanding(index)
+    reportStanding(index)
     return first
   }
 
@@ -111,10 +111,10 @@ extension Engine {
     guard let status = attempt.status, status == 429 || status == 503, let asked, asked > .zero, rule.isRespected
     else { return }
     let until = now + min(asked, rule.maximum, settings.maxTargetHold)
-    guard until > targets[index].heldUntil ?? now else { return }
-    targets[index].heldUntil = until
+    guard until > targets[index].retryAfterUntil ?? now else { return }
+    targets[index].retryAfterUntil = until
     targets[index].isLimited = true
-    tellStanding(index)
+    reportStanding(index)
   }
 
   /// A target whose breaker has closed works again, but should not get its full load at once.
@@ -124,10 +124,10 @@ extension Engine {
   }
 
   /// Reports the reasons for which the target's calls wait, if they have changed.
-  mutating func tellStanding(_ index: Int, always: Bool = false) {
+  mutating func reportStanding(_ index: Int, always: Bool = false) {
     let standing = targets[index].standing(at: now)
-    guard always || standing != targets[index].told else { return }
-    targets[index].told = standing
+    guard always || standing != targets[index].reported else { return }
+    targets[index].reported = standing
     effects.actions.append(.notice(.targetStands(target: targets[index].key, standing)))
   }
 }

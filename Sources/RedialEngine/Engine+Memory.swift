@@ -83,7 +83,7 @@ extension Engine {
 
   /// Whether a call to a target could start now.
   func canRun(_ index: Int) -> Bool {
-    targets[index].breaker.admits(at: now) && !targets[index].controls.isPaused && targets[index].heldUntil == nil
+    targets[index].breaker.admits(at: now) && !targets[index].controls.isPaused && targets[index].retryAfterUntil == nil
   }
 
   /// Keeps a call in memory.

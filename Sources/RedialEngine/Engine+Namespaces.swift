@@ -103,29 +103,29 @@ extension Engine {
   mutating func appendToRotation(_ index: Int) {
     let place = targets[index].namespace
     namespaces[place].rotation.append(index)
-    takeTurn(place)
+    enterRotation(namespace: place)
   }
 
   /// Puts a namespace at the end of the rotation, if it was not in it.
-  mutating func takeTurn(_ place: Int) {
-    guard !namespaces[place].isInTurn else { return }
-    namespaces[place].isInTurn = true
-    turns.append(place)
+  mutating func enterRotation(namespace place: Int) {
+    guard !namespaces[place].isInRotation else { return }
+    namespaces[place].isInRotation = true
+    rotation.append(place)
   }
 
   /// Takes out the next target to examine. A namespace that has its share of the attempts in flight, or whose targets
   /// all wait for the pool, keeps its place in the rotation.
   mutating func nextInRotation() -> Int? {
-    for _ in 0..<turns.count {
-      guard let place = turns.popFirst() else { return nil }
+    for _ in 0..<rotation.count {
+      guard let place = rotation.popFirst() else { return nil }
       guard mayBegin(place) else {
-        turns.append(place)
+        rotation.append(place)
         continue
       }
-      namespaces[place].isInTurn = false
+      namespaces[place].isInRotation = false
       admitNewcomer(at: place)
       let index = namespaces[place].rotation.popFirst()
-      if !namespaces[place].rotation.isEmpty || !namespaces[place].newcomers.isEmpty { takeTurn(place) }
+      if !namespaces[place].rotation.isEmpty || !namespaces[place].newcomers.isEmpty { enterRotation(namespace: place) }
       if let index { return index }
     }
     return nil

@@ -186,6 +186,6 @@ extension Engine {
       let event: CallEvent = state == .succeeded ? .succeeded : failure == .tripped ? .tripped : .failed
       insertWebhook(event, of: record, attempts: record.history)
     }
-    tellSubscribers(of: record, behind: writes.count > behind ? behind + 1 : behind)
+    notifySubscribers(of: record, behind: writes.count > behind ? behind + 1 : behind)
   }
 }

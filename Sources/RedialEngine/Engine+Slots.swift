@@ -123,7 +123,7 @@ extension Engine {
     } else if !targets[index].isNewcomer {
       targets[index].isNewcomer = true
       namespaces[place].newcomers.append(index)
-      takeTurn(place)
+      enterRotation(namespace: place)
     }
   }
 

@@ -83,10 +83,10 @@ extension Engine {
       guard let index = targetIndex[key] else { break }
       _ = endRefill(index)
       if trouble?.isContended != true { lookAgain(index, at: now + settings.storeRetry) }
-    case .fetch(let operation):
-      _ = endFetch(of: operation.id)
-      if putOff(.operate(operation)) { break }
-      refuse(operation, trouble?.problem ?? Self.problem(failure))
+    case .fetch(let command):
+      _ = endFetch(of: command.id)
+      if putOff(.command(command)) { break }
+      refuse(command, trouble?.problem ?? Self.problem(failure))
     case .findKey(let submission, _) where trouble?.isContended == true: lookUpAgain(submission)
     case .findKey(let submission, _):
       lookupFailed(submission, trouble?.problem ?? Self.problem(failure))
@@ -240,7 +240,7 @@ extension Engine {
     var endWasDropped = false
     for write in writes {
       switch write {
-      case .insert(let record) where endWasDropped && Self.tellsOfCall(record):
+      case .insert(let record) where endWasDropped && Self.isAboutCall(record):
         refuse(record)
       case .insert(let record) where trouble?.refused.contains(record.id) == true: endWasDropped = false
       case .awaitTurn(let id, _, _) where trouble?.refused.contains(id) == true: endWasDropped = false

@@ -37,7 +37,7 @@ extension Engine {
   /// Creates the webhooks for a call's end.
   ///
   /// - Parameter place: The index in the writes after that end; the webhooks are inserted there.
-  mutating func tellSubscribers(of record: CallRecord, behind place: Int) {
+  mutating func notifySubscribers(of record: CallRecord, behind place: Int) {
     guard !subscriptions.isEmpty, record.kind == .call else { return }
     let event: CallEventName
     switch record.progress.state {
@@ -58,7 +58,8 @@ extension Engine {
   }
 
   /// Creates the webhooks for a change of a target's breaker.
-  mutating func tellSubscribers(_ event: TargetEvent, of key: String, openUntil: Timestamp? = nil, trips: Int? = nil) {
+  mutating func notifySubscribers(_ event: TargetEvent, of key: String, openUntil: Timestamp? = nil, trips: Int? = nil)
+  {
     guard !subscriptions.isEmpty, !QualifiedKey.bare(key).hasPrefix(WebhookSubscription.targetPrefix) else { return }
     for subscription in subscriptions where subscription.wants(event.rawValue, target: key) {
       insertWebhook(
@@ -100,7 +101,7 @@ extension Engine {
   }
 
   /// Whether a call is the webhook about a call's end.
-  static func tellsOfCall(_ record: CallRecord) -> Bool {
+  static func isAboutCall(_ record: CallRecord) -> Bool {
     guard record.kind == .webhook else { return false }
     guard let event = record.spec.labels.first(where: { $0.name == eventLabel })?.value else { return true }
     return event.hasPrefix("call.")

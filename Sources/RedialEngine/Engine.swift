@@ -55,7 +55,7 @@ public struct Engine: Sendable {
   var namespaces = [NamespaceState(.default)]
   var namespaceIndex: [Namespace: Int] = [:]
   /// The rotation of namespaces whose targets may have a call to start; each is in it at most once.
-  var turns = Queue<Int>()
+  var rotation = Queue<Int>()
   /// Number of namespaces, besides the default one, with unfinished calls or an API key.
   var sharing = 0
   /// Number of namespaces with a due call in memory.
@@ -180,10 +180,10 @@ public struct Engine: Sendable {
   mutating func handle(_ event: EngineEvent) {
     switch event {
     case .recovered(let state): recover(state)
-    case .submit where putOff(event), .operate where putOff(event), .control where putOff(event): break
+    case .submit where putOff(event), .command where putOff(event), .targetCommand where putOff(event): break
     case .submit(let descriptor, let reply): submit(descriptor, reply: reply)
-    case .operate(let operation): operate(operation)
-    case .control(let control): self.control(control)
+    case .command(let command): execute(command)
+    case .targetCommand(let command): execute(command)
     case .describe(let key, let reply): effects.actions.append(.reply(reply, .report(describe(key))))
     case .describePage(let query, let reply): effects.actions.append(.reply(reply, .report(describe(query))))
     case .tally(let reply): effects.actions.append(.reply(reply, .tallied(takeTallies())))
@@ -191,8 +191,8 @@ public struct Engine: Sendable {
     case .attemptEnded(let result): attemptEnded(result)
     case .claimedDue(let claim): claimedDue(claim)
     case .claimedQueued(let target, let calls, let complete): claimedQueued(target, calls, complete: complete)
-    case .fetched(let operation, let record): fetched(operation, record)
-    case .fetchedDamaged(let operation, let ended, let why): fetchedDamaged(operation, hasEnded: ended, why)
+    case .fetched(let command, let record): fetched(command, record)
+    case .fetchedDamaged(let command, let ended, let why): fetchedDamaged(command, hasEnded: ended, why)
     case .foundKey(let submission, let record): foundKey(submission, record)
     case .setAside(let count, let namespace): setAside(count, in: namespace)
     case .namespaces(let all): know(all)

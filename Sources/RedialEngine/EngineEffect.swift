@@ -29,7 +29,7 @@ public struct StoreRequest: Sendable {
     /// Load calls from a target's queue.
     case claimQueued(target: String, limit: Int)
     /// Load the call that a command is about.
-    case fetch(Operation)
+    case fetch(CallCommand)
     /// Find the call that was accepted under a key.
     case findKey(KeyedSubmission, at: Timestamp)
     /// Renew the lease, or join the instances that share the store.

@@ -19,9 +19,9 @@ public enum EngineEvent: Sendable {
   /// A client submits a call.
   case submit(CallDescriptor, ReplyToken)
   /// A client gives a command about a call.
-  case operate(Operation)
+  case command(CallCommand)
   /// An operator gives a command about a target.
-  indirect case control(TargetControl)
+  indirect case targetCommand(TargetCommand)
   /// A client asks for the current state.
   case report(ReplyToken)
   /// The service asks for the counts since the last request for them.
@@ -37,9 +37,9 @@ public enum EngineEvent: Sendable {
   /// Calls of a target's queue, loaded from the store; `complete` if there are no more.
   case claimedQueued(target: String, calls: [CallRecord], complete: Bool)
   /// The call that a command is about; nil if there is none.
-  case fetched(Operation, CallRecord?)
+  case fetched(CallCommand, CallRecord?)
   /// The call that a command is about cannot be read, for the reason in the message. The store itself works.
-  case fetchedDamaged(Operation, hasEnded: Bool, message: String)
+  case fetchedDamaged(CallCommand, hasEnded: Bool, message: String)
   /// The call, if any, that was accepted earlier under the key of a submission.
   case foundKey(KeyedSubmission, KeyRecord?)
   /// A claim found this many calls of a namespace that cannot be read. The store has ended them.
@@ -67,7 +67,7 @@ public enum EngineEvent: Sendable {
 }
 
 /// A command of a client about a call.
-public struct Operation: Sendable, Hashable {
+public struct CallCommand: Sendable, Hashable {
   /// The action.
   public enum Kind: Sendable, Hashable {
     /// End it now.
@@ -108,7 +108,7 @@ public struct Operation: Sendable, Hashable {
 }
 
 /// A command of an operator about a target.
-public struct TargetControl: Sendable, Hashable {
+public struct TargetCommand: Sendable, Hashable {
   /// The action.
   public enum Kind: Sendable, Hashable {
     /// Replace its settings, at once and for waiting calls too.

@@ -35,7 +35,7 @@ struct NamespaceState: Sendable {
   /// Whether it counts among those that share the engine.
   var isSharing = false
   /// Whether it is in the rotation of namespaces.
-  var isInTurn = false
+  var isInRotation = false
 
   init(_ namespace: Namespace) {
     self.namespace = namespace

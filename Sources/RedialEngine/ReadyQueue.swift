@@ -13,13 +13,13 @@ struct ReadyQueue: Sendable {
   }
 
   /// One in this many leaves by age.
-  static let turnOfAge = 10
+  static let ageInterval = 10
 
   /// Calls of the default priority, as long as there are no others.
   private var usual = Queue<Place>()
   /// Calls by priority, once there are others.
   private var levels: [Queue<Place>] = []
-  private var turn = 0
+  private var sinceByAge = 0
 
   mutating func append(_ place: Place) {
     if levels.isEmpty {
@@ -39,7 +39,7 @@ struct ReadyQueue: Sendable {
       guard let best = next else {
         next = place
         // By age only every tenth time; otherwise the highest priority.
-        if turn < Self.turnOfAge - 1 { return place }
+        if sinceByAge < Self.ageInterval - 1 { return place }
         continue
       }
       if place.isOlder(than: best) { next = place }
@@ -54,7 +54,7 @@ struct ReadyQueue: Sendable {
       _ = usual.popFirst()
     } else {
       _ = levels[place.priority].popFirst()
-      turn = (turn + 1) % Self.turnOfAge
+      sinceByAge = (sinceByAge + 1) % Self.ageInterval
     }
   }
 

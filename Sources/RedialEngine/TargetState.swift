@@ -25,13 +25,13 @@ struct TargetState: Sendable {
   var budget: RetryBudget?
   var slowStart: SlowStart
   /// The end of the target's Retry-After pause; nil or past if there is none.
-  var heldUntil: Timestamp?
+  var retryAfterUntil: Timestamp?
   /// When its retry budget, which is used up, allows the next retry.
   var retriesUntil: Timestamp?
   /// Whether an attempt needs more checks than the number of attempts in flight.
   var isLimited = false
   /// The standing that was last reported.
-  var told = TargetStanding()
+  var reported = TargetStanding()
   /// Due calls in memory, the bytes of their bodies, and how many of them wait for the retry budget.
   var ready = 0
   var readyBytes = 0
@@ -90,7 +90,7 @@ struct TargetState: Sendable {
   /// Whether it can be forgotten without loss: its failures are too old to matter.
   func isForgettable(at now: Timestamp) -> Bool {
     isIdle && breaker.state == .closed && (breaker.consecutiveFailures == 0 || lastEnd + memory <= now)
-      && heldUntil ?? now <= now && slowStart.share(at: now) == 1
+      && retryAfterUntil ?? now <= now && slowStart.share(at: now) == 1
       && rate.map { $0.available(at: now) == $0.burst } ?? true
   }
 
@@ -124,8 +124,8 @@ struct TargetState: Sendable {
 
   /// Updates whether an attempt needs more checks.
   mutating func noteLimits(at now: Timestamp) {
-    if let until = heldUntil, until <= now { heldUntil = nil }
-    isLimited = isLeaving || controls.isPaused || heldUntil != nil || rate != nil || slowStart.share(at: now) < 1
+    if let until = retryAfterUntil, until <= now { retryAfterUntil = nil }
+    isLimited = isLeaving || controls.isPaused || retryAfterUntil != nil || rate != nil || slowStart.share(at: now) < 1
   }
 
   /// Due calls in memory, void places included.
@@ -143,7 +143,7 @@ struct TargetState: Sendable {
       case .closed, .forced: .closed
       }
     return TargetStanding(
-      breaker: state, isPaused: controls.isPaused, heldUntil: heldUntil, rateUntil: rateUntil,
+      breaker: state, isPaused: controls.isPaused, heldUntil: retryAfterUntil, rateUntil: rateUntil,
       retriesUntil: retriesUntil)
   }
 
@@ -178,7 +178,7 @@ struct TargetState: Sendable {
       key: key, breaker: state, openUntil: openUntil, trips: trips,
       consecutiveFailures: breaker.consecutiveFailures, inFlight: inFlight, waiting: ready + stored,
       isPaused: controls.isPaused, isTripped: controls.isTripped,
-      heldUntil: heldUntil.flatMap { $0 > now ? $0 : nil }, settings: settings)
+      heldUntil: retryAfterUntil.flatMap { $0 > now ? $0 : nil }, settings: settings)
     snapshot.overrides = controls.overrides
     snapshot.pattern = pattern
     snapshot.recent = recent

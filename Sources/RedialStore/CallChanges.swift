@@ -70,7 +70,7 @@ struct CallChanges {
     holdCall = try connection.prepare(
       "claim a call",
       """
-      UPDATE calls SET state = \(StateColumns.inMemory), waiting = nullif(waiting, \(StateColumns.underWay)) WHERE id = ?1
+      UPDATE calls SET state = \(StateColumns.inMemory), waiting = nullif(waiting, \(StateColumns.inFlight)) WHERE id = ?1
       """)
     failCall = try connection.prepare(
       "set a damaged call aside",

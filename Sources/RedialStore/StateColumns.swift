@@ -11,7 +11,7 @@ struct StateColumns: Equatable {
   /// query may read all of them.
   static let inMemory = Int64(StoredState.held.rawValue)
   /// In `waiting`: the call does not wait, because its attempt is in flight. No `WaitReason` has this number.
-  static let underWay: Int64 = 0
+  static let inFlight: Int64 = 0
   /// The highest `state` of calls that have not ended.
   static let lastUnfinished = inMemory
   /// The lowest `state` of calls that have ended.
@@ -25,7 +25,7 @@ struct StateColumns: Equatable {
   /// The columns for a call's state. The earlier wait reason of a running call is not kept.
   init(_ progress: CallProgress) {
     state = Self.state(progress.state)
-    waiting = progress.state == .running ? Self.underWay : progress.waiting.map { Int64($0.rawValue) }
+    waiting = progress.state == .running ? Self.inFlight : progress.waiting.map { Int64($0.rawValue) }
   }
 
   /// The columns of a row.
@@ -44,14 +44,14 @@ struct StateColumns: Equatable {
   /// - Parameter calls: The statement's name for the table.
   static func storedState(_ calls: String) -> String {
     """
-    (CASE WHEN \(calls).state = \(inMemory) AND \(calls).waiting IS \(underWay)
+    (CASE WHEN \(calls).state = \(inMemory) AND \(calls).waiting IS \(inFlight)
       THEN \(StoredState.running.rawValue) ELSE \(calls).state END)
     """
   }
 
   /// The call's state and wait reason; or why they cannot be read, as a clause.
   var progress: Result<(state: StoredState, waiting: WaitReason?), Unintelligible> {
-    if state == Self.inMemory, waiting == Self.underWay { return .success((.running, nil)) }
+    if state == Self.inMemory, waiting == Self.inFlight { return .success((.running, nil)) }
     guard let known = UInt8(exactly: state).flatMap({ StoredState(rawValue: $0) }), known != .running else {
       return .failure(Unintelligible(reason: "its state is \(state)"))
     }
@@ -70,8 +70,8 @@ struct StateColumns: Equatable {
   /// True for the calls in a state: a range of an index that begins with `state`, plus a check of each call in memory.
   static func condition(_ state: StoredState) -> String {
     switch state {
-    case .held: "state = \(inMemory) AND waiting IS NOT \(underWay)"
-    case .running: "state = \(inMemory) AND waiting IS \(underWay)"
+    case .held: "state = \(inMemory) AND waiting IS NOT \(inFlight)"
+    case .running: "state = \(inMemory) AND waiting IS \(inFlight)"
     case .scheduled, .queued, .succeeded, .failed, .cancelled: "state = \(state.rawValue)"
     }
   }

@@ -30,7 +30,7 @@ final class Transfer {
   /// How much of the body had been sent at the last check.
   var uploaded = 0
   /// Whether libcurl has the transfer.
-  var isUnderWay = false
+  var isInFlight = false
   /// The part of the body that libcurl fetches piece by piece, and how much of it has been fetched.
   var upload = Upload()
   var received = Received()

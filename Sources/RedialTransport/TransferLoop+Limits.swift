@@ -6,7 +6,7 @@ extension TransferLoop {
   func abortSilent() {
     while let entry = firstBytes.popExpired() {
       let transfer = entry.transfer
-      guard transfer.isUnderWay || transfer.naming.isWaiting, transfer.generation == entry.generation,
+      guard transfer.isInFlight || transfer.naming.isWaiting, transfer.generation == entry.generation,
         transfer.received.headBytes == 0
       else { continue }
       remove(transfer)
@@ -21,8 +21,8 @@ extension TransferLoop {
   func endUploads() {
     while let entry = uploads.popExpired() {
       let transfer = entry.transfer
-      guard transfer.isUnderWay || transfer.naming.isWaiting, transfer.generation == entry.generation else { continue }
-      if transfer.isUnderWay, transfer.isStuckBehindAnswer() {
+      guard transfer.isInFlight || transfer.naming.isWaiting, transfer.generation == entry.generation else { continue }
+      if transfer.isInFlight, transfer.isStuckBehindAnswer() {
         remove(transfer)
         results.append(transfer.result(CURLE_OK))
         keep(transfer)

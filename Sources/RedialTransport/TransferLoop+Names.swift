@@ -21,7 +21,7 @@ extension TransferLoop {
   /// Has a transfer wait for its name, which libcurl does not know.
   func awaitName(_ transfer: Transfer) {
     curl_multi_remove_handle(multi, transfer.handle)
-    transfer.isUnderWay = false
+    transfer.isInFlight = false
     let now = ContinuousClock.now
     transfer.beginWaiting(at: now)
     named[transfer.naming.name, default: []].insert(transfer.id)
@@ -52,7 +52,7 @@ extension TransferLoop {
       case .found(let addresses):
         var code = transfer.setAddresses(addresses)
         if code == CURLE_OK, curl_multi_add_handle(multi, transfer.handle) != CURLM_OK { code = CURLE_OUT_OF_MEMORY }
-        transfer.isUnderWay = code == CURLE_OK
+        transfer.isInFlight = code == CURLE_OK
         transfer.naming.isSuspended = code != CURLE_OK
         if code != CURLE_OK { end(transfer, code) }
       case .none: end(transfer, CURLE_COULDNT_RESOLVE_HOST)

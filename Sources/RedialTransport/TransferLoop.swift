@@ -211,7 +211,7 @@ final class TransferLoop: @unchecked Sendable {
   private func add(_ transfer: Transfer, _ prepared: CURLcode) -> CURLcode {
     guard prepared == CURLE_OK else { return prepared }
     guard curl_multi_add_handle(multi, transfer.handle) == CURLM_OK else { return CURLE_OUT_OF_MEMORY }
-    transfer.isUnderWay = true
+    transfer.isInFlight = true
     // HTTP/2, in which a server must give room even for a small body, is used only within TLS.
     if transfer.hasContent, transfer.dialling.isSecure || transfer.upload.isPiecewise {
       let entry = TransferTimers.Entry(transfer: transfer, generation: transfer.generation)
@@ -231,7 +231,7 @@ final class TransferLoop: @unchecked Sendable {
     guard let (next, timeout) = transfer.next(after: code, hop) else { return false }
     hops[request.id] = next
     curl_multi_remove_handle(multi, transfer.handle)
-    transfer.isUnderWay = false
+    transfer.isInFlight = false
     readAgain(next, with: transfer)
     let prepared = add(transfer, transfer.prepare(next, timeout: timeout))
     guard prepared != CURLE_OK else { return true }
@@ -262,7 +262,7 @@ final class TransferLoop: @unchecked Sendable {
   private func takeEnded() {
     var code = CURLE_OK
     while let handle = redial_curl_multi_next_done(multi, &code) {
-      guard let transfer = Transfer.take(redial_curl_get_private(handle)), transfer.isUnderWay else { continue }
+      guard let transfer = Transfer.take(redial_curl_get_private(handle)), transfer.isInFlight else { continue }
       if transfer.naming.isWanted {
         awaitName(transfer)
       } else if !follow(transfer, code) {
@@ -295,8 +295,8 @@ final class TransferLoop: @unchecked Sendable {
   func remove(_ transfer: Transfer) {
     forget(transfer)
     stopWaiting(transfer)
-    if transfer.isUnderWay { curl_multi_remove_handle(multi, transfer.handle) }
-    transfer.isUnderWay = false
+    if transfer.isInFlight { curl_multi_remove_handle(multi, transfer.handle) }
+    transfer.isInFlight = false
   }
 
   private func forget(_ transfer: Transfer) {

@@ -136,18 +136,18 @@ struct EngineProbe {
 
   /// A client wants something done; the store has committed when this returns, and has answered nothing else.
   @discardableResult
-  mutating func operate(_ kind: Operation.Kind, _ id: CallID) -> ReplyToken {
+  mutating func command(_ kind: CallCommand.Kind, _ id: CallID) -> ReplyToken {
     let reply = token()
-    hear(.operate(Operation(kind, id, reply: reply)))
+    hear(.command(CallCommand(kind, id, reply: reply)))
     commit()
     return reply
   }
 
   /// An operator wants something done to a target; it is on disk when this returns.
   @discardableResult
-  mutating func control(_ kind: TargetControl.Kind, _ target: String = Self.target) -> ReplyToken {
+  mutating func control(_ kind: TargetCommand.Kind, _ target: String = Self.target) -> ReplyToken {
     let reply = token()
-    hear(.control(TargetControl(kind, target, reply: reply)))
+    hear(.targetCommand(TargetCommand(kind, target, reply: reply)))
     commit()
     return reply
   }

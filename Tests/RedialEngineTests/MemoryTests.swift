@@ -52,8 +52,8 @@ struct MemoryTests {
     let second = probe.submit()
     let reply = probe.token()
     let result = AttemptResult(id: first, number: 1, outcome: .answered, status: 200, duration: .zero)
-    let cancel = Operation(.cancel, second, reply: probe.token())
-    probe.hear([.submit(EngineProbe.descriptor(), reply), .operate(cancel), .attemptEnded(result)])
+    let cancel = CallCommand(.cancel, second, reply: probe.token())
+    probe.hear([.submit(EngineProbe.descriptor(), reply), .command(cancel), .attemptEnded(result)])
     let claim = try #require(probe.requests.firstIndex(where: isQueueClaim))
     let isBehind = probe.requests[..<claim].contains {
       if case .commit(let writes, _) = $0.body {

@@ -131,9 +131,9 @@ struct NamespaceTests {
     // What has ended makes room.
     let victim = try #require(probe.written.compactMap { if case .insert(let call) = $0 { call } else { nil } }.first)
     let reply = probe.token()
-    probe.hear(.operate(Operation(.cancel, victim.id, reply: reply)))
+    probe.hear(.command(CallCommand(.cancel, victim.id, reply: reply)))
     probe.commit()
-    probe.hear(.fetched(Operation(.cancel, victim.id, reply: reply), victim))
+    probe.hear(.fetched(CallCommand(.cancel, victim.id, reply: reply), victim))
     probe.commit()
     #expect(probe.isDone(reply))
     #expect(probe.refusalOfSubmission(patient) == nil)
@@ -187,8 +187,8 @@ struct NamespaceTests {
     var probe = EngineProbe()
     let running = probe.submit(patient, to: Self.target("t", of: Self.acme))
     let reply = probe.token()
-    let foreign = Operation(.cancel, running, reply: reply)
-    probe.hear(.operate(foreign))
+    let foreign = CallCommand(.cancel, running, reply: reply)
+    probe.hear(.command(foreign))
     guard case .fetch(let asked)? = probe.requests.last?.body, asked.namespace.isDefault else {
       Issue.record("the store was not asked, as it is for a call that nobody knows")
       return
@@ -198,7 +198,7 @@ struct NamespaceTests {
     #expect(probe.refusal(of: reply)?.code == "callNotFound")
     #expect(probe.state(running) == .running)
     let own = probe.token()
-    probe.hear(.operate(Operation(.cancel, running, in: Self.acme, reply: own)))
+    probe.hear(.command(CallCommand(.cancel, running, in: Self.acme, reply: own)))
     probe.commit()
     #expect(probe.refusal(of: own) == nil && probe.requests.isEmpty)
   }

@@ -27,7 +27,7 @@ struct OperationTests {
     var probe = EngineProbe()
     let id = probe.submit(after: .seconds(3))
     let reply = probe.token()
-    probe.hear(.operate(Operation(.cancel, id, reply: reply)))
+    probe.hear(.command(CallCommand(.cancel, id, reply: reply)))
     #expect(probe.reply(to: reply) == nil)
     probe.commit()
     #expect(probe.isDone(reply))
@@ -41,7 +41,7 @@ struct OperationTests {
     var probe = EngineProbe(EngineSettings(maxInFlightPerTarget: 1))
     let first = probe.submit()
     let id = probe.submit(callback: true)
-    let reply = probe.operate(.cancel, id)
+    let reply = probe.command(.cancel, id)
     #expect(probe.isDone(reply))
     #expect(probe.state(id) == .cancelled)
     #expect(probe.webhooks.isEmpty)
@@ -53,7 +53,7 @@ struct OperationTests {
   func cancelRunning() {
     var probe = EngineProbe()
     let id = probe.submit()
-    let replies = (0..<2).map { _ in probe.operate(.cancel, id) }
+    let replies = (0..<2).map { _ in probe.command(.cancel, id) }
     #expect(probe.actions.contains { if case .abort(id) = $0 { true } else { false } })
     #expect(probe.reply(to: replies[0]) == nil)
     probe.end(id, .cancelled)
@@ -71,7 +71,7 @@ struct OperationTests {
       return
     }
     let id = start.call.id
-    probe.hear(.operate(Operation(.cancel, id, reply: probe.token())))
+    probe.hear(.command(CallCommand(.cancel, id, reply: probe.token())))
     #expect(probe.actions.isEmpty)
     probe.commit()
     let begun = probe.actions.firstIndex { if case .start = $0 { true } else { false } }
@@ -83,7 +83,7 @@ struct OperationTests {
   func cancelTooLate() {
     var probe = EngineProbe()
     let id = probe.submit()
-    let reply = probe.operate(.cancel, id)
+    let reply = probe.command(.cancel, id)
     probe.end(id, status: 200)
     #expect(probe.state(id) == .succeeded)
     #expect(probe.refusal(of: reply)?.code == "callEnded")
@@ -93,7 +93,7 @@ struct OperationTests {
   func cancelBeforeRetry() {
     var probe = EngineProbe()
     let id = probe.submit()
-    let reply = probe.operate(.cancel, id)
+    let reply = probe.command(.cancel, id)
     probe.end(id, status: 503)
     #expect(probe.state(id) == .cancelled)
     #expect(probe.isDone(reply))
@@ -103,14 +103,14 @@ struct OperationTests {
   func cancelStored() {
     var probe = EngineProbe()
     let id = probe.submit(after: .seconds(60))
-    let reply = probe.operate(.cancel, id)
+    let reply = probe.command(.cancel, id)
     answerFetches(&probe, with: [held(probe, id)])
     #expect(probe.isDone(reply))
     #expect(probe.state(id) == .cancelled)
-    let again = probe.operate(.cancel, id)
+    let again = probe.command(.cancel, id)
     answerFetches(&probe, with: [probe.record(id)])
     #expect(probe.isDone(again))
-    let none = probe.operate(.cancel, CallID(rawValue: 5))
+    let none = probe.command(.cancel, CallID(rawValue: 5))
     answerFetches(&probe, with: [nil])
     #expect(probe.refusal(of: none)?.code == "callNotFound")
   }
@@ -120,7 +120,7 @@ struct OperationTests {
   func cancelTwiceAtOnce() {
     var probe = EngineProbe()
     let id = probe.submit(after: .seconds(60))
-    let replies = (0..<2).map { _ in probe.operate(.cancel, id) }
+    let replies = (0..<2).map { _ in probe.command(.cancel, id) }
     answerFetches(&probe, with: [held(probe, id), held(probe, id)])
     answerFetches(&probe, with: [probe.record(id)])
     let ends = probe.written.count {
@@ -136,7 +136,7 @@ struct OperationTests {
     var probe = EngineProbe()
     let id = probe.submit()
     probe.end(id, status: 503)
-    let reply = probe.operate(.retry, id)
+    let reply = probe.command(.retry, id)
     #expect(probe.isDone(reply))
     #expect(probe.starts(of: id) == 2)
   }
@@ -145,7 +145,7 @@ struct OperationTests {
   func retryStored() {
     var probe = EngineProbe()
     let id = probe.submit(after: .seconds(60))
-    let reply = probe.operate(.retry, id)
+    let reply = probe.command(.retry, id)
     answerFetches(&probe, with: [held(probe, id)])
     #expect(probe.isDone(reply))
     #expect(probe.starts(of: id) == 1)
@@ -156,14 +156,14 @@ struct OperationTests {
   func damaged() {
     var probe = EngineProbe()
     let id = CallID(rawValue: 7)
-    func ask(_ kind: Operation.Kind, hasEnded: Bool) -> ReplyToken {
-      let reply = probe.operate(kind, id)
-      let operation = Operation(kind, id, reply: reply)
+    func ask(_ kind: CallCommand.Kind, hasEnded: Bool) -> ReplyToken {
+      let reply = probe.command(kind, id)
+      let operation = CallCommand(kind, id, reply: reply)
       probe.hear(.fetchedDamaged(operation, hasEnded: hasEnded, message: "\(id) cannot be read"))
       probe.commit()
       return reply
     }
-    for kind in [Operation.Kind.cancel, .retry, .erase] {
+    for kind in [CallCommand.Kind.cancel, .retry, .erase] {
       let reply = ask(kind, hasEnded: true)
       #expect(probe.refusal(of: reply)?.status == 409)
       #expect(probe.refusal(of: reply)?.code == "callDamaged")
@@ -181,7 +181,7 @@ struct OperationTests {
   func retryRunning() {
     var probe = EngineProbe()
     let id = probe.submit()
-    let reply = probe.operate(.retry, id)
+    let reply = probe.command(.retry, id)
     #expect(probe.refusal(of: reply)?.code == "callRunning")
   }
 
@@ -191,12 +191,12 @@ struct OperationTests {
     let id = probe.submit()
     probe.end(id, status: 400)
     let next = probe.submit()
-    let refused = probe.operate(.retry, id)
+    let refused = probe.command(.retry, id)
     answerFetches(&probe, with: [probe.record(id)])
     #expect(probe.refusal(of: refused)?.code == "backlogFull")
     #expect(probe.state(id) == .failed)
     probe.end(next, status: 200)
-    let reply = probe.operate(.retry, id)
+    let reply = probe.command(.retry, id)
     answerFetches(&probe, with: [probe.record(id)])
     #expect(probe.isDone(reply))
   }
@@ -207,7 +207,7 @@ struct OperationTests {
     let id = probe.submit()
     probe.end(id, status: 400)
     probe.advance(.seconds(1000))
-    let reply = probe.operate(.retry, id)
+    let reply = probe.command(.retry, id)
     answerFetches(&probe, with: [probe.record(id)])
     #expect(probe.isDone(reply))
     for number in 2...4 {
@@ -228,8 +228,8 @@ struct OperationTests {
     probe.submit(long)
     let id = probe.submit()
     probe.advance(.seconds(30))
-    probe.operate(.cancel, id)
-    _ = probe.operate(.retry, id)
+    probe.command(.cancel, id)
+    _ = probe.command(.retry, id)
     answerFetches(&probe, with: [probe.record(id)])
     probe.advance(.seconds(31))
     #expect(probe.state(id) == .held)
@@ -245,10 +245,10 @@ struct OperationTests {
     let queued = (0..<2).map { _ in probe.submit() }
     #expect(probe.state(queued[0]) == .queued)
     probe.requests = []
-    let cancelled = probe.operate(.cancel, queued[0])
+    let cancelled = probe.command(.cancel, queued[0])
     answerFetches(&probe, with: [held(probe, queued[0])])
     #expect(probe.isDone(cancelled))
-    let retried = probe.operate(.retry, queued[1])
+    let retried = probe.command(.retry, queued[1])
     answerFetches(&probe, with: [held(probe, queued[1])])
     #expect(probe.isDone(retried))
     #expect(probe.state(queued[1]) == .queued)
@@ -259,11 +259,11 @@ struct OperationTests {
   func erase() throws {
     var probe = EngineProbe()
     let id = probe.submit()
-    let tooEarly = probe.operate(.erase, id)
+    let tooEarly = probe.command(.erase, id)
     #expect(probe.refusal(of: tooEarly)?.code == "callNotEnded")
     probe.end(id, status: 200)
     let erasure = probe.token()
-    probe.hear(.operate(Operation(.erase, id, reply: erasure)))
+    probe.hear(.command(CallCommand(.erase, id, reply: erasure)))
     answerFetches(&probe, with: [probe.record(id)])
     #expect(probe.isDone(erasure))
     let spec = try #require(probe.written.compactMap { if case .erase(id, let spec) = $0 { spec } else { nil } }.last)
@@ -272,7 +272,7 @@ struct OperationTests {
     let erased = CallRecord(
       id: id, kind: record.kind, spec: spec, body: [], createdAt: record.createdAt, progress: record.progress)
     let retry = probe.token()
-    probe.hear(.operate(Operation(.retry, id, reply: retry)))
+    probe.hear(.command(CallCommand(.retry, id, reply: retry)))
     answerFetches(&probe, with: [erased])
     #expect(probe.refusal(of: retry)?.code == "contentErased")
     #expect(probe.starts(of: id) == 1)
@@ -285,8 +285,8 @@ struct OperationTests {
     probe.end(id, status: 200)
     let record = try #require(probe.record(id))
     let (erasure, retry) = (probe.token(), probe.token())
-    let operations = [Operation(.erase, id, reply: erasure), Operation(.retry, id, reply: retry)]
-    probe.hear((eraseFirst ? operations : operations.reversed()).map { .operate($0) })
+    let operations = [CallCommand(.erase, id, reply: erasure), CallCommand(.retry, id, reply: retry)]
+    probe.hear((eraseFirst ? operations : operations.reversed()).map { .command($0) })
     // Both were answered by the store before the engine heard of either.
     answerFetches(&probe, with: [record, record])
     if eraseFirst {
@@ -304,7 +304,7 @@ struct OperationTests {
     var probe = EngineProbe()
     let id = probe.submit(after: .seconds(3))
     let why = Attribution(by: "ada", reason: "mended")
-    probe.hear(.operate(Operation(.retry, id, reply: probe.token(), attribution: why)))
+    probe.hear(.command(CallCommand(.retry, id, reply: probe.token(), attribution: why)))
     probe.commit()
     let retries = probe.written.compactMap { if case .retried(id, let retry) = $0 { retry } else { nil } }
     #expect(retries == [ManualRetry(at: probe.now, afterAttempt: 0, attribution: why)])

@@ -105,11 +105,11 @@ struct OrderingTests {
     var probe = EngineProbe()
     let id = probe.submit(orderingKey: "a")
     let claim = withTurn(probe, id)
-    let reply = probe.operate(.cancel, id)
+    let reply = probe.command(.cancel, id)
     probe.requests.removeAll { if case .fetch = $0.body { true } else { false } }
     var held = probe.record(id)
     held?.progress.state = .held
-    probe.hear(.fetched(Operation(.cancel, id, reply: reply), held))
+    probe.hear(.fetched(CallCommand(.cancel, id, reply: reply), held))
     probe.commit()
     #expect(probe.isDone(reply) && probe.state(id) == .cancelled && passed(probe) == [id])
     probe.hear(.claimedDue(Claim(calls: [claim].compactMap { $0 }, nextDue: nil)))
@@ -127,7 +127,7 @@ struct OrderingTests {
     giveTurn(&probe, to: id)
     // Its end has another claim go out only once this one is answered.
     probe.submit(orderingKey: "a")
-    let reply = probe.operate(.cancel, id)
+    let reply = probe.command(.cancel, id)
     #expect(probe.isDone(reply) && probe.state(id) == .cancelled)
     probe.hear(.claimedDue(Claim(calls: [claim].compactMap { $0 }, nextDue: nil)))
     probe.control(.resume)
@@ -159,10 +159,10 @@ struct OrderingTests {
   func retryNow() throws {
     var probe = EngineProbe()
     let id = probe.submit(after: .seconds(30), orderingKey: "a")
-    let reply = probe.operate(.retry, id)
+    let reply = probe.command(.retry, id)
     var held = try #require(probe.record(id))
     held.progress.state = .held
-    probe.hear(.fetched(Operation(.retry, id, reply: reply), held))
+    probe.hear(.fetched(CallCommand(.retry, id, reply: reply), held))
     probe.commit()
     #expect(probe.isDone(reply) && probe.starts.isEmpty)
     #expect(awaited(probe) == [id, id])
@@ -176,9 +176,9 @@ struct OrderingTests {
     let id = probe.submit(orderingKey: "a")
     giveTurn(&probe, to: id)
     probe.end(id, status: 400)
-    let replies = (0..<2).map { _ in probe.operate(.retry, id) }
+    let replies = (0..<2).map { _ in probe.command(.retry, id) }
     let ended = try #require(probe.record(id))
-    for reply in replies { probe.hear(.fetched(Operation(.retry, id, reply: reply), ended)) }
+    for reply in replies { probe.hear(.fetched(CallCommand(.retry, id, reply: reply), ended)) }
     probe.commit()
     #expect(awaited(probe) == [id, id])
     #expect(probe.report()?.unfinished == 1)

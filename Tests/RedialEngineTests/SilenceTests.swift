@@ -79,7 +79,7 @@ struct SilenceTests {
       let refused = probe.submit()
       probe.advance(.milliseconds(990))
       probe.end(refused, .notSent, took: .milliseconds(990), phase: .connect)
-      probe.operate(.cancel, refused)
+      probe.command(.cancel, refused)
     }
     cut(&probe, after: .milliseconds(1500))
     #expect(isOpen(&probe))
@@ -95,7 +95,7 @@ struct SilenceTests {
       for _ in 0..<2 {
         let id = probe.submit()
         probe.advance(time)
-        probe.operate(.cancel, id)
+        probe.command(.cancel, id)
         probe.end(id, .cancelled, code: "cancelled", took: time, phase: phase)
         #expect(probe.state(id) == .cancelled)
       }

@@ -118,9 +118,9 @@ struct TakenKeyTests {
     fail(&probe)
     let submission = probe.submitOnly()
     let cancel = probe.token()
-    probe.hear(.operate(Operation(.cancel, id, reply: cancel)))
+    probe.hear(.command(CallCommand(.cancel, id, reply: cancel)))
     let pause = probe.token()
-    probe.hear(.control(TargetControl(.pause, "http://other.example", reply: pause)))
+    probe.hear(.targetCommand(TargetCommand(.pause, "http://other.example", reply: pause)))
     for reply in [lookup, submission, cancel, pause] { #expect(probe.reply(to: reply) == nil) }
     probe.hear()
     probe.commit()
@@ -138,7 +138,7 @@ struct TakenKeyTests {
   func tooLate() {
     var probe = EngineProbe()
     let id = probe.submit()
-    let cancel = probe.operate(.cancel, id)
+    let cancel = probe.command(.cancel, id)
     probe.end(id, status: 200, thenCommit: false)
     _ = contending(&probe)
     fail(&probe)

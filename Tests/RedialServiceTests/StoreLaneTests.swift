@@ -206,7 +206,7 @@ struct StoreLaneTests {
 
   @Test("a call that cannot be read is told of as such, and nothing else fails with it")
   func damaged() {
-    let operation = Operation(.retry, NotedStore.damaged, reply: ReplyToken(rawValue: 1))
+    let operation = CallCommand(.retry, NotedStore.damaged, reply: ReplyToken(rawValue: 1))
     let outcomes = outcomes(NotedStore()) { lane in
       lane.post([StoreRequest(.fetch(operation), epoch: 0), Self.commit(1)])
     }

@@ -101,7 +101,7 @@ struct BreakerWatch {
     configured = [:]
     for event in events {
       switch event {
-      case .control(let control):
+      case .targetCommand(let control):
         if case .configure(let overrides) = control.kind { configured[control.reply] = (control.target, overrides) }
       case .attemptEnded(let result):
         let attempt = Attempt(id: result.id, number: result.number)

@@ -15,7 +15,7 @@ struct Invariants {
     var starts: [Int: Int] = [:]
     var lastNumber = 0
     /// The instances that have an attempt of it under way.
-    var underWay: Set<Int> = []
+    var inFlight: Set<Int> = []
     var hasSucceeded = false
     /// Crashes that an attempt of it was under way in.
     var crashes = 0
@@ -58,7 +58,7 @@ struct Invariants {
 
   // MARK: Clients
 
-  mutating func asked(_ operation: Operation) {
+  mutating func asked(_ operation: CallCommand) {
     switch operation.kind {
     case .cancel: stories[operation.id, default: Story()].cancelWasAsked = true
     case .retry:
@@ -96,13 +96,13 @@ struct Invariants {
       "\(key.text) is said to be used for something else, and is not")
   }
 
-  func done(_ operation: Operation, in store: SimulatedStore) {
+  func done(_ operation: CallCommand, in store: SimulatedStore) {
     guard operation.kind == .cancel, stories[operation.id]?.retriesAsked == 0 else { return }
     let state = store.rows[operation.id]?.record.progress.state
     require(state == .cancelled, "\(operation.id) is cancelled, its client was told; on disk it is \(name(state))")
   }
 
-  func refused(_ operation: Operation, _ problem: Problem, in store: SimulatedStore) {
+  func refused(_ operation: CallCommand, _ problem: Problem, in store: SimulatedStore) {
     guard problem.code == "callEnded", stories[operation.id]?.retriesAsked == 0 else { return }
     let state = store.rows[operation.id]?.record.progress.state
     require(state?.isFinal == true, "\(operation.id) has ended, its client was told; on disk it is \(name(state))")
@@ -141,7 +141,7 @@ struct Invariants {
     require(
       progress?.state == .running && progress?.attempts == start.number,
       "attempt \(start.number) of \(id) began and was not counted on disk")
-    require(!story.underWay.contains(instance), "attempts of \(id) overlap")
+    require(!story.inFlight.contains(instance), "attempts of \(id) overlap")
     require(start.number > story.lastNumber, "attempt \(start.number) of \(id) came after \(story.lastNumber)")
     require(
       decided + clockSpread >= story.notBefore,
@@ -161,11 +161,11 @@ struct Invariants {
       made <= policy.maxAttempts + min(story.crashes, settings.maxInterruptions),
       "\(id) was tried \(made) times, \(policy.maxAttempts) allowed and \(story.crashes) interrupted")
     story.lastNumber = start.number
-    story.underWay.insert(instance)
+    story.inFlight.insert(instance)
     stories[id] = story
     checkOrder(start.call, store: store, network: network)
-    let underWay = network.exchanges.values.filter { $0.start.call.id != id }
-    require(underWay.count < settings.maxInFlight, "more than \(settings.maxInFlight) attempts are under way")
+    let inFlight = network.exchanges.values.filter { $0.start.call.id != id }
+    require(inFlight.count < settings.maxInFlight, "more than \(settings.maxInFlight) attempts are under way")
   }
 
   /// Calls of one target with one ordering key run one at a time; those that nobody has had run again, in order.
@@ -191,7 +191,7 @@ struct Invariants {
   mutating func ended(
     _ result: AttemptResult, _ call: CallRecord, by instance: Int, at now: Timestamp, isOwner: Bool
   ) {
-    stories[result.id]?.underWay.remove(instance)
+    stories[result.id]?.inFlight.remove(instance)
     // What became of it nobody will write.
     guard isOwner else { return }
     if let status = result.status, (200...299).contains(status) { stories[result.id]?.hasSucceeded = true }
@@ -212,7 +212,7 @@ struct Invariants {
   // MARK: The disk
 
   mutating func crashed(_ instance: Int) {
-    for id in stories.keys { stories[id]?.underWay.remove(instance) }
+    for id in stories.keys { stories[id]?.inFlight.remove(instance) }
     forgetRefused(instance)
   }
 

@@ -10,8 +10,8 @@ extension EngineEvent {
     case .submit(let descriptor, let reply):
       "submit \(reply.rawValue) to \(descriptor.spec.target), start \(descriptor.start), "
         + "attempts \(descriptor.spec.policy.maxAttempts), deadline \(descriptor.spec.policy.deadline)"
-    case .control(let control): "\(control.kind) \(control.target)"
-    case .operate(let operation): "\(operation.kind) \(operation.id)"
+    case .targetCommand(let control): "\(control.kind) \(control.target)"
+    case .command(let operation): "\(operation.kind) \(operation.id)"
     case .report: "report"
     case .describePage(let query, _): "describe targets of \(query.namespace)"
     case .tally: "tally"

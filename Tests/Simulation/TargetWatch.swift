@@ -18,7 +18,7 @@ struct TargetWatch {
   struct Target {
     var controls = TargetControls()
     var settings: TargetSettings
-    var underWay: Set<Attempt> = []
+    var inFlight: Set<Attempt> = []
     /// Attempts begun since the rate is what it is.
     var begun: [Timestamp] = []
     /// First tries and retries begun since the budget is what it is.
@@ -66,7 +66,7 @@ struct TargetWatch {
   // One turn's.
   private var before: [String: Target] = [:]
   private var calls = CallTable()
-  private var heard: [TargetControl] = []
+  private var heard: [TargetCommand] = []
   /// Targets of which something was heard that may change when their calls run.
   private var stirred: Set<String> = []
   private var released: Set<String> = []
@@ -129,8 +129,8 @@ struct TargetWatch {
     storeFailed = false
     for event in events {
       switch event {
-      case .control(let control): heard.append(control)
-      case .operate(let operation), .fetched(let operation, _): operated.insert(operation.id)
+      case .targetCommand(let control): heard.append(control)
+      case .command(let operation), .fetched(let operation, _): operated.insert(operation.id)
       case .attemptEnded(let result): ended(result, at: now)
       case .storeFailed(let request, _):
         storeFailed = true
@@ -144,7 +144,7 @@ struct TargetWatch {
     let attempt = Attempt(id: result.id, number: result.number)
     guard let start = starts.removeValue(forKey: attempt) else { return }
     let key = start.call.spec.target
-    self[key].underWay.remove(attempt)
+    self[key].inFlight.remove(attempt)
     stirred.insert(key)
     let rule = start.call.spec.policy.retryAfter
     guard result.status == 429 || result.status == 503, rule.isRespected,
@@ -158,7 +158,7 @@ struct TargetWatch {
     let attempt = Attempt(id: start.call.id, number: start.number)
     starts[attempt] = nil
     stirred.insert(start.call.spec.target)
-    self[start.call.spec.target].underWay.remove(attempt)
+    self[start.call.spec.target].inFlight.remove(attempt)
     self[start.call.spec.target].retries.removeAll { $0.attempt == attempt }
   }
 
@@ -184,7 +184,7 @@ struct TargetWatch {
         if let fault { return fault }
       }
     }
-    return checkTold(engine, at: now)
+    return checkReported(engine, at: now)
   }
 
   /// Operators' wishes that were not refused.
@@ -233,7 +233,7 @@ struct TargetWatch {
     var target = self[key]
     defer {
       starts[attempt] = start
-      target.underWay.insert(attempt)
+      target.inFlight.insert(attempt)
       target.begun.append(now)
       self[key] = target
     }
@@ -244,8 +244,8 @@ struct TargetWatch {
       return "\(start.call.id) was started at \(key), which is to be left alone until \(target.heldUntil?.text ?? "")"
     }
     let limit = max(old.limit(at: now), target.limit(at: now))
-    if target.underWay.count >= limit {
-      return "\(target.underWay.count + 1) attempts are under way to \(key), not \(limit)"
+    if target.inFlight.count >= limit {
+      return "\(target.inFlight.count + 1) attempts are under way to \(key), not \(limit)"
     }
     if start.timeout > max(old.settings.attemptTimeout, target.settings.attemptTimeout) {
       return "an attempt of \(start.call.id) may take longer than \(key) allows"
@@ -317,7 +317,7 @@ struct TargetWatch {
   }
 
   /// What is told of targets is so.
-  private func checkTold(_ engine: Engine, at now: Timestamp) -> String? {
+  private func checkReported(_ engine: Engine, at now: Timestamp) -> String? {
     for index in engine.knownTargets {
       let actual = engine.targets[index]
       let told = self[actual.key].told
@@ -329,10 +329,10 @@ struct TargetWatch {
       if (told.breaker == .tripped) != controls.isTripped {
         return "\(actual.key) is held open: \(controls.isTripped), and told otherwise"
       }
-      if let until = actual.heldUntil, until > self[actual.key].heldUntil ?? now, !released.contains(actual.key) {
+      if let until = actual.retryAfterUntil, until > self[actual.key].heldUntil ?? now, !released.contains(actual.key) {
         return "\(actual.key) is left alone until \(until.text), longer than it asked for or than it may be"
       }
-      if let until = actual.heldUntil, until > now, told.heldUntil != until {
+      if let until = actual.retryAfterUntil, until > now, told.heldUntil != until {
         return "\(actual.key) is held until \(until.text), and told otherwise"
       }
       if case .open(let until, _) = actual.breaker.state, told.breaker != .open(until: until) {
@@ -345,7 +345,7 @@ struct TargetWatch {
   // MARK: Operators
 
   /// An operator was told that it is so.
-  func controlled(_ control: TargetControl, in store: SimulatedStore) -> String? {
+  func controlled(_ control: TargetCommand, in store: SimulatedStore) -> String? {
     // Somebody else may have had another wish since.
     guard self[control.target].lastWord == control.reply else { return nil }
     return store.controls[control.target] == self[control.target].controls

@@ -93,18 +93,18 @@ extension World {
     post(.submit(descriptor, token(.submit(nil, number: submissions), of: instance)), to: instance)
   }
 
-  func operate(_ kind: Operation.Kind, _ id: CallID) {
+  func operate(_ kind: CallCommand.Kind, _ id: CallID) {
     guard let instance = anyInstance() else { return }
     let own = store.rows[id]?.record.spec.namespace ?? .default
     // Some try what is not theirs.
     let isForeign = random.chance(0.1)
     let namespace = isForeign ? NamespaceWatch.names.first { $0 != own } ?? own : own
-    var operation = Operation(kind, id, in: namespace, reply: ReplyToken(rawValue: 0))
+    var operation = CallCommand(kind, id, in: namespace, reply: ReplyToken(rawValue: 0))
     operation.reply = token(.operation(operation), of: instance)
     instance.waiting[operation.reply] = .operation(operation)
     if !isForeign { invariants.asked(operation) }
     note(instance, "client \(operation.reply.rawValue) wants \(kind) of \(id)")
-    post(.operate(operation), to: instance)
+    post(.command(operation), to: instance)
   }
 
   func answer(_ token: ReplyToken, _ reply: Reply, by instance: Instance) {
@@ -148,7 +148,7 @@ extension World {
       let time = now + random.span(0...(random.chance(0.5) ? 2000 : 60_000))
       let victim = random.chance(0.8) ? id : random.pick(known)
       for _ in 0..<(random.chance(0.3) ? 2 : 1) {
-        agenda.add(.operate(random.chance(0.5) ? .cancel : .retry, victim), at: time)
+        agenda.add(.command(random.chance(0.5) ? .cancel : .retry, victim), at: time)
       }
     }
   }

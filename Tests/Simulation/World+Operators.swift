@@ -27,13 +27,13 @@ extension World {
     }
   }
 
-  func control(_ kind: TargetControl.Kind, _ target: String) {
+  func control(_ kind: TargetCommand.Kind, _ target: String) {
     guard let instance = isHealed ? owner(of: target) : anyInstance() else { return }
-    var control = TargetControl(kind, target, reply: ReplyToken(rawValue: 0))
+    var control = TargetCommand(kind, target, reply: ReplyToken(rawValue: 0))
     control.reply = token(.control(control), of: instance)
     instance.waiting[control.reply] = .control(control)
     note(instance, "operator \(control.reply.rawValue) wants \(kind) of \(target)")
-    post(.control(control), to: instance)
+    post(.targetCommand(control), to: instance)
   }
 
   /// Undoes what operators have made of targets, so that every call can end.

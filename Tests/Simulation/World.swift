@@ -17,8 +17,8 @@ final class World {
     case attemptEnds(Int, life: Int, CallID, number: Int)
     case submit
     case join(Int)
-    case operate(Operation.Kind, CallID)
-    case control(TargetControl.Kind, String)
+    case command(CallCommand.Kind, CallID)
+    case control(TargetCommand.Kind, String)
     case tidy
     case drain(Int)
     case crash(Int)
@@ -32,8 +32,8 @@ final class World {
 
   enum Asked {
     case submit(IdempotencyKey?, number: Int)
-    case operation(Operation)
-    case control(TargetControl)
+    case operation(CallCommand)
+    case control(TargetCommand)
     case report
   }
 
@@ -105,8 +105,8 @@ final class World {
     }
     invariants.checkRun(store, instances.filter(\.isUp).map(\.report))
     for instance in instances where instance.isUp {
-      let isTold = now - lastWritten > .seconds(10)
-      let wrong = instance.engine.namespaces.first { $0.unfinished != 0 || isTold && $0.elsewhere != 0 }
+      let isKnown = now - lastWritten > .seconds(10)
+      let wrong = instance.engine.namespaces.first { $0.unfinished != 0 || isKnown && $0.elsewhere != 0 }
       invariants.require(
         wrong == nil,
         "instance \(instance.number) counts \(wrong?.unfinished ?? 0) calls that have not ended, and elsewhere "
@@ -147,7 +147,7 @@ final class World {
       attemptEnds(instance, id, attempt)
     case .submit: submit()
     case .join(let number): joinCrowd(number)
-    case .operate(let kind, let id): operate(kind, id)
+    case .command(let kind, let id): operate(kind, id)
     case .control(let kind, let target): control(kind, target)
     case .tidy: tidy()
     case .drain(let number): drain(instances[number])

@@ -43,8 +43,8 @@ BUGS = [
         "if PLANTED { effects.actions.append(.reply(reply, .accepted(accepted))) }\n"
         "else { afterCommit.append(.reply(reply, .accepted(accepted))) }")),
     bug("a cancellation told before the commit", 200, swap(
-        ENGINE, "afterCommit.append(.reply(operation.reply, .done(operation.id)))",
-        "effects.actions.append(.reply(operation.reply, .done(operation.id)))")),
+        ENGINE, "afterCommit.append(.reply(command.reply, .done(command.id)))",
+        "effects.actions.append(.reply(command.reply, .done(command.id)))")),
     bug("an attempt made before it is counted", 20, (
         ENGINE, "min($0, deadline) })))\n",
         "min($0, deadline) })))\n"
@@ -78,8 +78,8 @@ BUGS = [
         ENGINE, "if isHere || isStale {",
         "if isHere || (isStale && !PLANTED) {")),
     bug("an abort that overtakes its start", 500, swap(
-        ENGINE, "afterCommit.append(.abort(operation.id))",
-        "effects.actions.append(.abort(operation.id))")),
+        ENGINE, "afterCommit.append(.abort(command.id))",
+        "effects.actions.append(.abort(command.id))")),
     # Time.
     bug("a retry after the deadline", 100, (
         CORE, "case .elapsed: timeForAttempts.subtracting(elapsed(end, at: now))",
@@ -115,16 +115,16 @@ BUGS = [
         "for (key, breaker) in state.breakers where !PLANTED {")),
     # Namespaces.
     bug("round robin by target only", 500, (
-        ENGINE, "guard !namespaces[place].isInTurn else { return }",
-        "guard !namespaces[place].isInTurn || PLANTED else { return }"), (
+        ENGINE, "guard !namespaces[place].isInRotation else { return }",
+        "guard !namespaces[place].isInRotation || PLANTED else { return }"), (
         ENGINE, "if !namespaces[place].rotation.isEmpty ||",
         "if !PLANTED && !namespaces[place].rotation.isEmpty ||")),
     bug("a namespace that may have everything", 100, (
         ENGINE, "guard isShared, settings.namespaceShare < 1 else { return true } let free",
         "guard isShared, !PLANTED else { return true }\nlet free")),
     bug("an operation on another namespace's call", 50, (
-        ENGINE, "call.record.spec.namespace == operation.namespace else {",
-        "call.record.spec.namespace == operation.namespace || PLANTED else {")),
+        ENGINE, "call.record.spec.namespace == command.namespace else {",
+        "call.record.spec.namespace == command.namespace || PLANTED else {")),
     bug("one attempt at a time too many to a target", 50, (
         ENGINE, "else { return targets[index].inFlight < targets[index].maxInFlight }",
         "else { return targets[index].inFlight < targets[index].maxInFlight + (PLANTED ? 1 : 0) }")),
@@ -172,10 +172,10 @@ BUGS = [
         "if targets[index].controls.isPaused, !PLANTED {")),
     bug("a pause forgotten by a restart", 500, only_unless(ENGINE, "recover(state.controls)")),
     bug("a control told before the commit", 200, swap(
-        ENGINE, "afterCommit.append(.reply(control.reply, .controlled(describe(index))))",
-        "effects.actions.append(.reply(control.reply, .controlled(describe(index))))")),
+        ENGINE, "afterCommit.append(.reply(command.reply, .controlled(describe(index))))",
+        "effects.actions.append(.reply(command.reply, .controlled(describe(index))))")),
     bug("a control that is not written", 200, only_unless(
-        ENGINE, "writes.append(.controls(target: control.target, controls))")),
+        ENGINE, "writes.append(.controls(target: command.target, controls))")),
     bug("a breaker held open that lets calls through", 200, (
         ENGINE, "      targets[index].breaker.force(.open)\n      useNewBreakerSettings",
         "      if !PLANTED { targets[index].breaker.force(.open) }\n      useNewBreakerSettings")),
@@ -188,22 +188,22 @@ BUGS = [
     bug("a retry that its budget does not pay for", 8000, (
         ENGINE, "    if isRetry {\n", "    if isRetry, PLANTED {\n    } else if isRetry {\n")),
     bug("a hold that Retry-After asked for forgotten", 200, only_unless(
-        ENGINE, "targets[index].heldUntil = until")),
+        ENGINE, "targets[index].retryAfterUntil = until")),
     bug("a hold for as long as the target likes", 500, (
         ENGINE, "min(asked, rule.maximum, settings.maxTargetHold)",
         "min(asked, rule.maximum, PLANTED ? .seconds(600) : settings.maxTargetHold)")),
     bug("a slow start skipped", 500, only_unless(
         ENGINE, "targets[index].slowStart.start(at: now)")),
     bug("what calls wait for not told", 200, (
-        ENGINE, "guard always || standing != targets[index].told else { return }",
-        "guard !PLANTED, always || standing != targets[index].told else { return }")),
+        ENGINE, "guard always || standing != targets[index].reported else { return }",
+        "guard !PLANTED, always || standing != targets[index].reported else { return }")),
     # Order.
     bug("priorities the wrong way round", 200, (
         ENGINE, "struct ReadyQueue: Sendable {", "internal import RedialCore\nstruct ReadyQueue: Sendable {"), (
         ENGINE, "Self.first(&levels[level], calls)",
         "Self.first(&levels[PLANTED ? levels.count - 1 - level : level], calls)")),
     bug("every third call by age, not every tenth", 2000, (
-        ENGINE, "static let turnOfAge = 10", "static var turnOfAge: Int { PLANTED ? 3 : 10 }")),
+        ENGINE, "static let ageInterval = 10", "static var ageInterval: Int { PLANTED ? 3 : 10 }")),
     bug("the turn of an ordering key passed on between attempts", 200, (
         ENGINE, "    writes.append(.update(id, progress, attempt))\n    if soon {",
         "    writes.append(.update(id, progress, attempt))\n"

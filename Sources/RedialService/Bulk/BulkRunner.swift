@@ -17,7 +17,7 @@ final class BulkRunner: Sendable {
     var page: @Sendable (CallQuery) throws(StoreError) -> CallPage<CallID>
     /// Has the engine apply an action to these calls; the tally is passed on any thread.
     var perform:
-      @Sendable (Operation.Kind, [CallID], Namespace, Attribution, @escaping @Sendable (BulkBatch.Tally) -> Void) ->
+      @Sendable (CallCommand.Kind, [CallID], Namespace, Attribution, @escaping @Sendable (BulkBatch.Tally) -> Void) ->
         Void
     /// Stores an operation's progress, read when the store writes it. Calls back on any thread with whether it is on
     /// disk.
@@ -208,7 +208,7 @@ final class BulkRunner: Sendable {
 
 extension BulkOperation.Action {
   /// The engine's command for the action.
-  fileprivate var kind: Operation.Kind {
+  fileprivate var kind: CallCommand.Kind {
     switch self {
     case .retry, .release: .retry
     case .cancel: .cancel

@@ -228,7 +228,7 @@ extension Route {
     case .submit, .submitBatch, .forward, .replay: .scope(.submit)
     case .list, .call, .attempts, .targets, .target, .events, .preview, .simulate: .scope(.read)
     case .policies, .policy, .statistics, .operations, .operation: .scope(.read)
-    case .operate, .configure, .control, .putPolicy, .removePolicy, .beginOperation, .cancelOperation: .scope(.operate)
+    case .command, .configure, .control, .putPolicy, .removePolicy, .beginOperation, .cancelOperation: .scope(.operate)
     case .keys, .webhookSecret: .scope(.admin)
     // These concern all namespaces; the route itself checks the namespace of the key.
     case .metrics: .scope(.metrics)

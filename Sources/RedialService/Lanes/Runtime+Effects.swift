@@ -124,8 +124,8 @@ extension Runtime {
   private func begin(_ beginnings: Beginnings) {
     if !beginnings.ends.isEmpty { post(beginnings.ends) }
     if beginnings.requests.isEmpty { return }
-    underWay.withLock { underWay in
-      for (request, number) in zip(beginnings.requests, beginnings.numbers) { underWay[request.id] = number }
+    inFlight.withLock { inFlight in
+      for (request, number) in zip(beginnings.requests, beginnings.numbers) { inFlight[request.id] = number }
     }
     tracer?.starting(beginnings.traced)
     transport?.start(beginnings.requests)
@@ -133,7 +133,7 @@ extension Runtime {
 
   /// Reports attempts that the transport has made to the engine.
   func attemptsEnded(_ results: [TransportResult]) {
-    let numbers = underWay.withLock { underWay in results.map { underWay.removeValue(forKey: $0.id) } }
+    let numbers = inFlight.withLock { inFlight in results.map { inFlight.removeValue(forKey: $0.id) } }
     metrics.count { counts in
       for result in results {
         counts.attempts[Int(result.outcome.rawValue)] += 1

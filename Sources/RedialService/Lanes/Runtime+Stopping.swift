@@ -16,7 +16,7 @@ extension Runtime {
     let microseconds = Int(bound.wholeMicroseconds)
     var isOver = true
     if drained.wait(timeout: .now() + .microseconds(microseconds)) == .timedOut {
-      let left = underWay.withLock { $0.count }
+      let left = inFlight.withLock { $0.count }
       log.write(.warning, "drainTimedOut", [("interrupted", "\(left)")])
       transport?.shutdown()
       // Aborted attempts are recorded as interrupted. A store that does not answer does not keep the process alive.

@@ -40,7 +40,7 @@ final class Runtime: @unchecked Sendable {
   private(set) var storeLane: StoreLane?
   private(set) var transport: Transport?
   /// The number of the attempt in flight, by call.
-  let underWay = Mutex<[UInt64: Int]>([:])
+  let inFlight = Mutex<[UInt64: Int]>([:])
   let drained = DispatchSemaphore(value: 0)
 
   /// - Parameter bodies: Reads bodies that are not in memory; needed unless all are.
@@ -144,13 +144,13 @@ final class Runtime: @unchecked Sendable {
   ///
   /// - Parameter finish: Called once, from any thread, when all replies are there.
   func perform(
-    _ kind: Operation.Kind, on calls: [CallID], in namespace: Namespace, _ attribution: Attribution,
+    _ kind: CallCommand.Kind, on calls: [CallID], in namespace: Namespace, _ attribution: Attribution,
     finish: @escaping @Sendable (BulkBatch.Tally) -> Void
   ) {
     let batch = BulkBatch(size: calls.count, finish: finish)
     post(
       calls.map {
-        .operate(Operation(kind, $0, in: namespace, reply: replies.add(batch), attribution: attribution))
+        .command(CallCommand(kind, $0, in: namespace, reply: replies.add(batch), attribution: attribution))
       })
   }
 }

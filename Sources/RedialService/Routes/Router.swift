@@ -11,7 +11,7 @@ enum Route: Sendable {
   case call(CallID)
   case attempts(CallID)
   case replay(CallID)
-  case operate(Operation.Kind, CallID)
+  case command(CallCommand.Kind, CallID)
   case targets
   case target(String)
   case policies
@@ -30,7 +30,7 @@ enum Route: Sendable {
   case preview
   case simulate
   case configure(String)
-  case control(TargetControl.Kind, String)
+  case control(TargetCommand.Kind, String)
   case health
   case readiness
   case metrics
@@ -142,10 +142,10 @@ enum Route: Sendable {
     switch path.dropFirst(3) {
     case []: return choose(method, [(.get, .call(id))])
     case ["attempts"]: return choose(method, [(.get, .attempts(id))])
-    case ["cancel"]: return choose(method, [(.post, .operate(.cancel, id))])
-    case ["retry"]: return choose(method, [(.post, .operate(.retry, id))])
+    case ["cancel"]: return choose(method, [(.post, .command(.cancel, id))])
+    case ["retry"]: return choose(method, [(.post, .command(.retry, id))])
     case ["replay"]: return choose(method, [(.post, .replay(id))])
-    case ["content"]: return choose(method, [(.delete, .operate(.erase, id))])
+    case ["content"]: return choose(method, [(.delete, .command(.erase, id))])
     default: return .notFound("There is nothing at this path; /openapi.yaml lists all paths.")
     }
   }

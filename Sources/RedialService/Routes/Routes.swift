@@ -86,14 +86,14 @@ struct Routes: HTTPHandler {
     case .attempts(let id):
       try attempts(id, request.query, responder, caller)
     case .replay(let id): try counting { () throws(Problem) in try replay(id, request, responder, caller) }
-    case .operate(let kind, let id):
+    case .command(let kind, let id):
       var parameters = try QueryParameters(request.query)
       let erasesLabels = kind == .erase ? try parameters.takeFlag("labels") : false
       try parameters.finish()
       let attribution = try attribution(of: request)
       runtime.ask(responder, for: .operation) {
-        .operate(
-          Operation(
+        .command(
+          CallCommand(
             kind, id, in: caller.namespace, reply: $0, attribution: attribution, erasesLabels: erasesLabels))
       }
     case .targets:
@@ -136,12 +136,12 @@ struct Routes: HTTPHandler {
       try overrides.checkOrigins(of: key)
       try overrides.checkFiles(in: caller.namespace.tlsDirectory(in: tlsDirectory))
       let target = caller.qualified(key)
-      runtime.ask(responder, for: .control) { .control(TargetControl(.configure(overrides), target, reply: $0)) }
+      runtime.ask(responder, for: .control) { .targetCommand(TargetCommand(.configure(overrides), target, reply: $0)) }
     case .control(let kind, let key):
       try noParameters(request.query)
       try checkTargetKey(key)
       let target = caller.qualified(key)
-      runtime.ask(responder, for: .control) { .control(TargetControl(kind, target, reply: $0)) }
+      runtime.ask(responder, for: .control) { .targetCommand(TargetCommand(kind, target, reply: $0)) }
     case .health:
       runtime.respond(responder, Answer.text(200, "ok\n"))
     case .readiness:

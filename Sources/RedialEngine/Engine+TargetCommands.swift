@@ -4,18 +4,18 @@ internal import RedialModel
 /// Commands of operators about targets: on disk first, and then at once for waiting calls too.
 extension Engine {
   /// Executes an operator's command.
-  mutating func control(_ control: TargetControl) {
-    if let trouble { return refuse(control.reply, trouble.problem) }
-    guard leases.canWork else { return refuse(control.reply, Self.leaseLost) }
-    guard owns(control.target) else { return refuse(control.reply, Self.ownedElsewhere(control.target)) }
-    if targetIndex[control.target] == nil {
-      let place = place(of: QualifiedKey.namespace(of: control.target))
+  mutating func execute(_ command: TargetCommand) {
+    if let trouble { return refuse(command.reply, trouble.problem) }
+    guard leases.canWork else { return refuse(command.reply, Self.leaseLost) }
+    guard owns(command.target) else { return refuse(command.reply, Self.ownedElsewhere(command.target)) }
+    if targetIndex[command.target] == nil {
+      let place = place(of: QualifiedKey.namespace(of: command.target))
       if refusalOfTarget(at: place) != nil { forgetIdleTargets() }
-      if let problem = refusalOfTarget(at: place) { return refuse(control.reply, problem) }
+      if let problem = refusalOfTarget(at: place) { return refuse(command.reply, problem) }
     }
-    let index = target(control.target)
+    let index = target(command.target)
     var controls = targets[index].controls
-    switch control.kind {
+    switch command.kind {
     case .configure(let overrides): controls.overrides = overrides
     case .pause: controls.isPaused = true
     case .resume: controls.isPaused = false
@@ -23,10 +23,10 @@ extension Engine {
     case .reset: controls.isTripped = false
     case .release:
       controls.isTripped = false
-      targets[index].heldUntil = nil
+      targets[index].retryAfterUntil = nil
     }
     apply(controls, to: index)
-    switch control.kind {
+    switch command.kind {
     case .trip:
       targets[index].breaker.force(.open)
       useNewBreakerSettings(index)
@@ -35,15 +35,15 @@ extension Engine {
     case .reset, .release:
       targets[index].breaker.reset()
       useNewBreakerSettings(index)
-      writes.append(.breaker(target: control.target, nil))
+      writes.append(.breaker(target: command.target, nil))
     case .pause: parkReady(index)
     case .configure, .resume: break
     }
-    writes.append(.controls(target: control.target, controls))
-    effects.actions.append(.notice(.targetControlled(target: control.target, action: control.kind.name)))
-    tellStanding(index, always: true)
+    writes.append(.controls(target: command.target, controls))
+    effects.actions.append(.notice(.targetControlled(target: command.target, action: command.kind.name)))
+    reportStanding(index, always: true)
     enterRotation(index)
-    afterCommit.append(.reply(control.reply, .controlled(describe(index))))
+    afterCommit.append(.reply(command.reply, .controlled(describe(index))))
   }
 
   /// Applies an operator's settings to a target.
@@ -74,7 +74,7 @@ extension Engine {
       let index = target(key)
       apply(controls, to: index)
       if controls.isTripped { targets[index].breaker.force(.open) }
-      tellStanding(index, always: true)
+      reportStanding(index, always: true)
     }
   }
 
@@ -101,7 +101,7 @@ extension Engine {
   }
 }
 
-extension TargetControl.Kind {
+extension TargetCommand.Kind {
   /// The word in the API.
   var name: String {
     switch self {

@@ -4,24 +4,24 @@ internal import RedialModel
 /// Commands of clients about calls.
 extension Engine {
   /// Executes a command, or requests its call from the store.
-  mutating func operate(_ operation: Operation) {
-    if let trouble { return refuse(operation, trouble.problem) }
-    guard leases.canWork else { return refuse(operation, Self.leaseLost) }
-    guard let call = calls[operation.id], call.record.spec.namespace == operation.namespace else {
-      return fetch(operation)
+  mutating func execute(_ command: CallCommand) {
+    if let trouble { return refuse(command, trouble.problem) }
+    guard leases.canWork else { return refuse(command, Self.leaseLost) }
+    guard let call = calls[command.id], call.record.spec.namespace == command.namespace else {
+      return fetch(command)
     }
-    switch operation.kind {
-    case .cancel: cancel(call, operation)
-    case .retry: retryNow(call, operation)
-    case .erase, .purge: refuse(operation, Self.notEnded(operation.id))
+    switch command.kind {
+    case .cancel: cancel(call, command)
+    case .retry: retryNow(call, command)
+    case .erase, .purge: refuse(command, Self.notEnded(command.id))
     }
   }
 
-  private mutating func fetch(_ operation: Operation) {
+  private mutating func fetch(_ command: CallCommand) {
     // After all decisions about the call until now.
     flush()
-    fetches[operation.id, default: Fetches()].outstanding += 1
-    effects.store.append(StoreRequest(.fetch(operation), epoch: epoch))
+    fetches[command.id, default: Fetches()].outstanding += 1
+    effects.store.append(StoreRequest(.fetch(command), epoch: epoch))
   }
 
   /// A fetch has been answered, or has failed. Returns true if its answer shows the call as it was before it last
@@ -36,70 +36,70 @@ extension Engine {
   }
 
   /// The call that a command is about has arrived from the store.
-  mutating func fetched(_ operation: Operation, _ record: CallRecord?) {
-    let isStale = endFetch(of: operation.id)
-    let isHere = calls[operation.id]?.record.spec.namespace == operation.namespace
-    if isHere || isStale { return operate(operation) }
+  mutating func fetched(_ command: CallCommand, _ record: CallRecord?) {
+    let isStale = endFetch(of: command.id)
+    let isHere = calls[command.id]?.record.spec.namespace == command.namespace
+    if isHere || isStale { return execute(command) }
     guard let record else {
       return refuse(
-        operation,
+        command,
         Problem(
           status: 404, code: "callNotFound", title: "There is no such call",
-          detail: "No call has the id \(operation.id); it may have been removed."))
+          detail: "No call has the id \(command.id); it may have been removed."))
     }
-    guard owns(record.spec.target) else { return refuse(operation, Self.ownedElsewhere(record.spec.target)) }
+    guard owns(record.spec.target) else { return refuse(command, Self.ownedElsewhere(record.spec.target)) }
     if let trouble {
       // The store has already marked it as held.
       if !record.progress.state.isFinal { adopt(record) }
-      if putOff(.operate(operation)) { return }
-      return refuse(operation, trouble.problem)
+      if putOff(.command(command)) { return }
+      return refuse(command, trouble.problem)
     }
     if !record.progress.state.isFinal {
       // It is not adopted, because that might put it back into the store, to be fetched again.
       hold(record, phase: .waiting)
-      return operate(operation)
+      return execute(command)
     }
-    switch operation.kind {
-    case .retry where record.spec.contentErasedAt != nil: refuse(operation, Self.contentErased(record.id))
-    case .retry: runAgain(record, operation)
-    case .erase: erase(record, operation)
-    case .purge: purge(record, operation)
-    case .cancel where record.progress.state == .cancelled: done(operation)
-    case .cancel: refuse(operation, Self.alreadyEnded(record.id, record.progress.state))
+    switch command.kind {
+    case .retry where record.spec.contentErasedAt != nil: refuse(command, Self.contentErased(record.id))
+    case .retry: runAgain(record, command)
+    case .erase: erase(record, command)
+    case .purge: purge(record, command)
+    case .cancel where record.progress.state == .cancelled: done(command)
+    case .cancel: refuse(command, Self.alreadyEnded(record.id, record.progress.state))
     }
   }
 
-  private mutating func cancel(_ call: ActiveCall, _ operation: Operation) {
+  private mutating func cancel(_ call: ActiveCall, _ command: CallCommand) {
     guard case .running(let permit, let cancelledBy) = call.phase else {
-      finish(operation.id, .cancelled)
-      return done(operation)
+      finish(command.id, .cancelled)
+      return done(command)
     }
     // The stamp stays: it is the same attempt.
-    calls[operation.id]?.phase = .running(permit, cancelledBy: cancelledBy + [operation.reply])
+    calls[command.id]?.phase = .running(permit, cancelledBy: cancelledBy + [command.reply])
     // After the attempt's start, which may still wait for its commit: an earlier abort would find nothing.
-    afterCommit.append(.abort(operation.id))
+    afterCommit.append(.abort(command.id))
   }
 
   /// A call that waits between attempts runs now; one that waits for its target continues to wait.
-  private mutating func retryNow(_ call: ActiveCall, _ operation: Operation) {
+  private mutating func retryNow(_ call: ActiveCall, _ command: CallCommand) {
     switch call.phase {
     case .running:
       refuse(
-        operation,
+        command,
         Problem(
           status: 409, code: "callRunning", title: "The call is running",
-          detail: "An attempt of \(operation.id) is in flight; wait for its end, or cancel it."))
+          detail: "An attempt of \(command.id) is in flight; wait for its end, or cancel it."))
     case .ready:
-      note(operation, of: call.record)
-      done(operation)
+      note(command, of: call.record)
+      done(command)
     case .waiting where call.record.progress.waiting == .ordering:
       // It no longer waits for its time, but still for its turn.
       var record = call.record
       record.progress.roundStartedAt = min(record.progress.roundStartedAt, now)
-      release(operation.id)
+      release(command.id)
       awaitTurn(record)
-      note(operation, of: record)
-      done(operation)
+      note(command, of: record)
+      done(command)
     case .waiting:
       var record = call.record
       record.progress.due = now
@@ -107,25 +107,25 @@ extension Engine {
       if record.progress.attempts == record.progress.attemptsBefore {
         record.progress.roundStartedAt = min(record.progress.roundStartedAt, now)
       }
-      calls[operation.id]?.record = record
-      writes.append(.update(operation.id, record.progress, nil))
-      becomeReady(operation.id)
-      note(operation, of: record)
-      done(operation)
+      calls[command.id]?.record = record
+      writes.append(.update(command.id, record.progress, nil))
+      becomeReady(command.id)
+      note(command, of: record)
+      done(command)
     }
   }
 
   /// A call that has ended starts again, with all attempts and the whole deadline.
-  private mutating func runAgain(_ ended: CallRecord, _ operation: Operation) {
+  private mutating func runAgain(_ ended: CallRecord, _ command: CallCommand) {
     if isDraining {
       return refuse(
-        operation,
+        command,
         Problem(
           status: 503, code: "draining", title: "Redial is stopping",
           detail: "The call cannot be run again while the service stops; try again later.", retryAfter: 5))
     }
     // A call that runs again counts as one more unfinished call.
-    if let problem = refusal(in: ended.spec.namespace) { return refuse(operation, problem) }
+    if let problem = refusal(in: ended.spec.namespace) { return refuse(command, problem) }
     var record = ended
     record.progress = CallProgress(
       state: .held, due: now, attempts: ended.progress.attempts, attemptsBefore: ended.progress.attempts,
@@ -138,23 +138,23 @@ extension Engine {
       hold(record, phase: .waiting)
       becomeReady(record.id)
     }
-    note(operation, of: record)
-    done(operation)
+    note(command, of: record)
+    done(command)
   }
 
   /// Records the manual retry.
-  private mutating func note(_ operation: Operation, of record: CallRecord) {
-    let retry = ManualRetry(at: now, afterAttempt: record.progress.attempts, attribution: operation.attribution)
+  private mutating func note(_ command: CallCommand, of record: CallRecord) {
+    let retry = ManualRetry(at: now, afterAttempt: record.progress.attempts, attribution: command.attribution)
     writes.append(.retried(record.id, retry))
     if record.spec.callback != nil { calls[record.id]?.record.retries.append(retry) }
   }
 
-  mutating func done(_ operation: Operation) {
-    afterCommit.append(.reply(operation.reply, .done(operation.id)))
+  mutating func done(_ command: CallCommand) {
+    afterCommit.append(.reply(command.reply, .done(command.id)))
   }
 
-  mutating func refuse(_ operation: Operation, _ problem: Problem) {
-    refuse(operation.reply, problem)
+  mutating func refuse(_ command: CallCommand, _ problem: Problem) {
+    refuse(command.reply, problem)
   }
 
   static func alreadyEnded(_ id: CallID, _ state: StoredState) -> Problem {
