@@ -40,7 +40,7 @@ embedded-check:
 # The libraries use nothing that the oldest Apple platforms of Package.swift do not have, as far as Linux can tell.
 platforms:
 	@Scripts/packages build
-	swift build --target Redial
+	swift build --target RedialLegacy
 	Scripts/platforms
 
 # The library in release, as its users build it, in a package of its own; and what that package's programs answer.
@@ -89,7 +89,7 @@ fuzz:
 docs:
 	@Scripts/packages build
 	@Scripts/packages test
-	swift build --target Redial
+	swift build --target RedialLegacy
 	Scripts/docs
 	Scripts/imports --check
 

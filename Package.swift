@@ -28,6 +28,7 @@ let package = Package(
   products: [
     .executable(name: "redial", targets: ["redial"]),
     .library(name: "Redial", targets: ["Redial"]),
+    .library(name: "RedialLegacy", targets: ["RedialLegacy"]),
     .library(name: "RedialCore", targets: ["RedialCore"]),
     .library(name: "HTTPServer", targets: ["HTTPServer"]),
   ],
@@ -50,6 +51,8 @@ let package = Package(
 
     // The library that applications embed.
     module("Redial", ["RedialCore"]),
+    // What it takes over from older libraries: operations, callbacks, runs that can be started again.
+    module("RedialLegacy", ["Redial", "RedialCore"]),
 
     // The shells around them.
     module("RedialStore", ["RedialModel", "RedialCore", "CDocuments", "CSQLite", "CZlib"]),
@@ -90,7 +93,13 @@ let package = Package(
       path: "Benchmarks/Transport", swiftSettings: strict),
 
     tests("RedialCoreTests", ["RedialCore"]),
-    tests("RedialTests", ["Redial", "RedialCore", "RedialEngine", "RedialModel", "RedialService", "HTTPServer"]),
+    .target(
+      name: "RedialTestSupport", dependencies: ["Redial", "RedialCore"], path: "Tests/RedialTestSupport",
+      swiftSettings: strict),
+    tests(
+      "RedialTests",
+      ["Redial", "RedialTestSupport", "RedialCore", "RedialEngine", "RedialModel", "RedialService", "HTTPServer"]),
+    tests("RedialLegacyTests", ["RedialLegacy", "Redial", "RedialTestSupport", "RedialCore"]),
     tests("RedialModelTests", ["RedialModel", "RedialCore"]),
     tests("RedialForecastTests", ["RedialForecast", "RedialModel", "RedialCore"]),
     tests("RedialEngineTests", ["RedialEngine", "RedialModel", "RedialCore"]),

@@ -13,6 +13,7 @@ let package = Package(
       dependencies: [
         .product(name: "Redial", package: "redial"),
         .product(name: "RedialCore", package: "redial"),
+        .product(name: "RedialLegacy", package: "redial"),
       ],
       path: "Sources")
   ]

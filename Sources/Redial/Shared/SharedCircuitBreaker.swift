@@ -190,7 +190,8 @@ public final class SharedCircuitBreaker: Sendable {
 
   // MARK: Changes
 
-  var retryClock: any RetryClock { clock }
+  /// The clock that the breaker was made with.
+  package var retryClock: any RetryClock { clock }
 
   var now: Timestamp { clock.now }
 

@@ -44,10 +44,13 @@ public final class SuccessSignals: Sendable {
       }
     }
 
-    /// Has a handler called at one of the next successes, at most once. It says whether it had waited for it still.
-    func add(_ wake: @escaping @Sendable () -> Bool) -> UInt64 { signals.add(key, wake) }
+    /// Calls `wake` at one of the next successes, at most once. It answers whether it was still waiting.
+    ///
+    /// - Returns: The id by which ``remove(_:)`` takes it out.
+    package func add(_ wake: @escaping @Sendable () -> Bool) -> UInt64 { signals.add(key, wake) }
 
-    func remove(_ id: UInt64) { signals.remove(key, id) }
+    /// Takes a handler out; nothing happens when it was called before.
+    package func remove(_ id: UInt64) { signals.remove(key, id) }
 
     /// Returns at one of the next successes, or when the task is cancelled.
     func next() async {

@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import Redial
+import RedialTestSupport
 import Testing
 
 @Suite("Many calls, and waiting for one", .timeLimit(.minutes(1)))

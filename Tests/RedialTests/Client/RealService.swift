@@ -1,10 +1,10 @@
 import Dispatch
 import Foundation
 import HTTPServer
+import Redial
 import RedialCore
 import RedialEngine
 import RedialService
-import Redial
 
 /// Runs `body` with a client of a service that has a store and a port of its own, and stops the service.
 func withService<Value>(

@@ -1,4 +1,5 @@
 import Redial
+import RedialTestSupport
 import Testing
 
 @Suite("Retriers")

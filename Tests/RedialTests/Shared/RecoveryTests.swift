@@ -1,4 +1,5 @@
 import Redial
+import RedialTestSupport
 import Synchronization
 import Testing
 

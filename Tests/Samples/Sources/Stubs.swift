@@ -3,6 +3,7 @@ import Foundation
   import FoundationNetworking
 #endif
 import Redial
+import RedialLegacy
 import Testing
 
 // What the samples of the documentation take for granted: an application around them.

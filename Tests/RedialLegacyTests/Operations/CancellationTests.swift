@@ -1,6 +1,7 @@
-import RedialCore
 import Foundation
 import Redial
+import RedialCore
+import RedialLegacy
 import Testing
 
 @Suite("RetryingOperation: a cancelled operation is never retried")

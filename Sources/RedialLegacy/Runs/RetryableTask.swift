@@ -1,3 +1,5 @@
+public import Redial
+
 /// Work that can be retried, as an object in the place of a closure.
 public protocol RetryableTask: Sendable {
   /// Makes one attempt and reports, once, whether it has succeeded. Reports after the first, and reports of an attempt

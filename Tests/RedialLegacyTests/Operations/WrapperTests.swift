@@ -1,5 +1,6 @@
 import Foundation
 import Redial
+import RedialLegacy
 import Testing
 
 @Suite("RetryOperationWrapper")

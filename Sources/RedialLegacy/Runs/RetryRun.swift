@@ -1,4 +1,5 @@
 public import Dispatch
+public import Redial
 
 /// A run of retries that can be looked at, stopped and started again.
 ///

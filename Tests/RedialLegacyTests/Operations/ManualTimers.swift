@@ -1,5 +1,6 @@
 import Foundation
 import Redial
+import RedialLegacy
 
 /// Timers whose time a test moves by hand.
 final class ManualTimers: RetryTimerSource, @unchecked Sendable {

@@ -1,5 +1,6 @@
 import Foundation
 import Redial
+import RedialLegacy
 
 /// A list that threads share, and on which a test may wait.
 final class Record<Element: Sendable>: @unchecked Sendable {

@@ -1,21 +1,25 @@
-import Redial
-import Synchronization
+package import Redial
+internal import Synchronization
 
 /// An error that says what the test wants it to.
-struct Flop: RetryOutcomeProviding, Equatable {
-  var retryOutcome = AttemptOutcome.maybeSent
+package struct Flop: RetryOutcomeProviding, Equatable {
+  package var retryOutcome: AttemptOutcome
+
+  package init(retryOutcome: AttemptOutcome = .maybeSent) { self.retryOutcome = retryOutcome }
 }
 
 /// Counts and remembers, from any thread.
-final class Notes<Value: Sendable>: Sendable {
+package final class Notes<Value: Sendable>: Sendable {
   private let values = Mutex<[Value]>([])
 
-  var all: [Value] { values.withLock { $0 } }
-  var count: Int { values.withLock { $0.count } }
+  package init() {}
+
+  package var all: [Value] { values.withLock { $0 } }
+  package var count: Int { values.withLock { $0.count } }
 
   /// Adds a value, and returns how many there are then.
   @discardableResult
-  func add(_ value: Value) -> Int {
+  package func add(_ value: Value) -> Int {
     values.withLock { values in
       values.append(value)
       return values.count
@@ -25,7 +29,7 @@ final class Notes<Value: Sendable>: Sendable {
 
 extension Retrier {
   /// A retrier on a clock of the test's, with the same jitter each time.
-  static func test(_ policy: RetryPolicy = RetryPolicy(), clock: any RetryClock = TestClock()) -> Retrier {
+  package static func test(_ policy: RetryPolicy = RetryPolicy(), clock: any RetryClock = TestClock()) -> Retrier {
     var retrier = Retrier(policy, name: "test")
     retrier.clock = clock
     retrier.seed = { 7 }
@@ -35,7 +39,7 @@ extension Retrier {
 
 extension Retrier {
   /// How the retrier gives up on work; nil when it does not.
-  func failure(_ work: @escaping @Sendable (RetryAttempt) async throws -> Void) async -> RetryError? {
+  package func failure(_ work: @escaping @Sendable (RetryAttempt) async throws -> Void) async -> RetryError? {
     do {
       try await run(work)
       return nil
@@ -46,7 +50,7 @@ extension Retrier {
 }
 
 /// Waits until something holds that other threads bring about: for minutes, since other tests may keep all threads busy.
-func eventually(_ condition: @Sendable () async -> Bool) async -> Bool {
+package func eventually(_ condition: @Sendable () async -> Bool) async -> Bool {
   let end = ContinuousClock.now + .seconds(180)
   while ContinuousClock.now < end {
     if await condition() { return true }

@@ -1,3 +1,4 @@
+import RedialLegacy
 import Synchronization
 
 /// Does nothing for some turns, then something.

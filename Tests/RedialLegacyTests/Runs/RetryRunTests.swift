@@ -1,5 +1,7 @@
 import Dispatch
 import Redial
+import RedialLegacy
+import RedialTestSupport
 import Testing
 
 @Suite("Runs that can be stopped and started again")

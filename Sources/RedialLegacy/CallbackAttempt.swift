@@ -1,3 +1,5 @@
+internal import Redial
+
 /// One attempt in the hands of code that reports by a callback.
 ///
 /// Exactly the first report counts; one that comes after the attempt has timed out or was cancelled changes nothing.

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Redial
+import RedialLegacy
 import Testing
 
 @Suite("RetryingOperation: helpers")

@@ -1,3 +1,5 @@
+internal import Redial
+
 /// Retries when an asynchronous sequence has its next element: regained reachability, a push message, a button.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+internal import Redial
+
 /// The runs that are under way. It holds them while they run, and not a moment longer.
 public final class RetryRunRegistry: Sendable {
   /// Lists runs by default.

@@ -1,5 +1,6 @@
 import Foundation
 import Redial
+import RedialLegacy
 import Testing
 
 @Suite("RetryingOperation: a subclass writes its runs, the rest is kept for it")

@@ -1,3 +1,5 @@
+public import Redial
+
 /// Retries when something else on the same target has succeeded.
 public final class RetryOnSuccess: RetryHelper {
   private let target: SuccessSignals.Target
