@@ -15,76 +15,6 @@
 /// | half-open | a probe ignored, or its lease over | half-open, its place free again |
 /// | any | ``force(_:)`` | the state that was asked for; only ``reset()`` and ``force(_:)`` lead out of it |
 public struct CircuitBreaker: Sendable, Hashable {
-  /// What the breaker is doing.
-  public enum State: Sendable, Hashable {
-    /// Calls pass and are judged. Leads to `open`.
-    case closed
-    /// No call passes before `until`. Leads to `halfOpen`. `trips` counts the openings since it last closed.
-    case open(until: Timestamp, trips: Int)
-    /// Probes find out. Leads to `closed` when enough of them succeed; to `open` when more
-    /// fail than may, or when they are not done by `until`.
-    case halfOpen(HalfOpen)
-    /// Somebody holds the breaker. Leads to `closed` by ``CircuitBreaker/reset()``, and to another of its kind.
-    case forced(Forced)
-
-    /// The probing of a half-open breaker.
-    public struct HalfOpen: Sendable, Hashable {
-      /// When the probes are given up.
-      public var until: Timestamp
-      /// Probes under way.
-      public var inFlight: Int
-      /// Probes that have succeeded.
-      public var successes: Int
-      /// Probes that have failed and were allowed to.
-      public var failures: Int
-      /// Openings since the breaker last closed.
-      public var trips: Int
-    }
-  }
-
-  /// What an operator can make a breaker do.
-  public enum Forced: UInt8, Sendable, Hashable, CaseIterable {
-    /// No call passes, for as long as it takes.
-    case open
-    /// Every call passes; nothing is judged, nothing recorded.
-    case closed
-    /// As if there were no breaker: every call passes, nothing is recorded.
-    case disabled
-    /// Every call passes and is recorded, so that the counts can be looked at; the breaker never opens.
-    case metricsOnly
-  }
-
-  /// The right to make one call, to be returned with the call's result.
-  public struct Permit: Sendable, Hashable {
-    /// The breaker's generation when the permit was given.
-    public var generation: UInt64
-    /// Whether the call is a probe of a half-open breaker.
-    public var isProbe: Bool { place != nil }
-    /// After this time the permit is void.
-    public var expiry: Timestamp
-    /// A probe's place among those under way, and which of its holders in turn this is.
-    var place: Int?
-    var serial: UInt64 = 0
-  }
-
-  /// The answer to a request for permission.
-  public enum Admission: Sendable, Hashable {
-    /// The call may go, with this permit.
-    case permitted(Permit)
-    /// No call may go before this time; what the answer will be then is open.
-    case rejected(until: Timestamp)
-  }
-
-  /// The result of a call that had a permit.
-  public enum Result: Sendable, Hashable {
-    /// The target works.
-    case success
-    /// The target does not.
-    case failure
-    /// It says nothing about the target: cancelled, interrupted, this side's own fault.
-    case ignored
-  }
-
   /// The state now.
   public private(set) var state: State = .closed
   /// Failures in a row while closed.
@@ -94,20 +24,10 @@ public struct CircuitBreaker: Sendable, Hashable {
   /// When the breaker trips and how it recovers.
   public private(set) var settings: CircuitBreakerSettings
   private var window: SlidingWindow
-  private var leases: [Lease]
-  private var serial: UInt64 = 0
+  private var places: ProbePlaces
   private let seed: UInt64
   /// When the open interval began, or when it was first looked at; nil before.
   private var openedAt: Timestamp?
-
-  /// A place for a probe.
-  private struct Lease: Sendable, Hashable {
-    /// Which permit has it; 0 for none.
-    var serial: UInt64 = 0
-    var expiry = Timestamp.distantFuture
-
-    func isOver(at now: Timestamp) -> Bool { serial != 0 && expiry <= now }
-  }
 
   /// A closed breaker.
   ///
@@ -118,7 +38,7 @@ public struct CircuitBreaker: Sendable, Hashable {
     self.settings = settings
     self.seed = seed
     window = SlidingWindow(settings.window)
-    leases = Array(repeating: Lease(), count: settings.probesAtATime)
+    places = ProbePlaces(settings.probesAtATime)
   }
 
   /// A breaker that was open when its process ended, and goes on being so.
@@ -142,16 +62,13 @@ public struct CircuitBreaker: Sendable, Hashable {
     case .forced(.open): return .rejected(until: .distantFuture)
     case .open(let until, _): return .rejected(until: until)
     case .halfOpen(var probing):
-      guard hasRoom(probing), let place = leases.firstIndex(where: { $0.serial == 0 }) else {
-        return .rejected(until: probing.until)
-      }
+      let expiry = now + settings.permitLease
+      guard hasRoom(probing), let place = places.take(until: expiry) else { return .rejected(until: probing.until) }
       // Time runs for probes that are under way, not for a breaker that nobody calls.
       if probing.inFlight == 0 { probing.until = now + settings.probeTimeout }
-      serial += 1
-      leases[place] = Lease(serial: serial, expiry: now + settings.permitLease)
       probing.inFlight += 1
       state = .halfOpen(probing)
-      return .permitted(Permit(generation: generation, expiry: leases[place].expiry, place: place, serial: serial))
+      return .permitted(Permit(generation: generation, expiry: expiry, place: place))
     }
   }
 
@@ -163,7 +80,7 @@ public struct CircuitBreaker: Sendable, Hashable {
     case .open(let until, _): return now >= until
     case .halfOpen(let probing):
       guard now >= probing.until else {
-        return hasRoom(probing) || leases.contains { $0.isOver(at: now) }
+        return hasRoom(probing) || places.hasOver(at: now)
       }
       // Time is up: with probes under way it opens again, without any it goes on waiting for the first.
       return probing.inFlight == 0
@@ -192,8 +109,7 @@ public struct CircuitBreaker: Sendable, Hashable {
     case .open, .forced: break
     case .halfOpen(var probing):
       // What has come back in its time counts, before time itself is judged.
-      guard let place = permit.place, leases[place].serial == permit.serial else { return advance(to: now) }
-      leases[place] = Lease()
+      guard let place = permit.place, places.giveBack(place) else { return advance(to: now) }
       probing.inFlight -= 1
       settle(result, isSlow: isSlow, probing, at: now)
     }
@@ -210,7 +126,7 @@ public struct CircuitBreaker: Sendable, Hashable {
     }
     if case .open(let until, let trips) = state, now >= until {
       generation += 1
-      freePlaces()
+      places.freeAll()
       state = .halfOpen(
         .init(until: now + settings.probeTimeout, inFlight: 0, successes: 0, failures: 0, trips: trips))
     }
@@ -221,15 +137,7 @@ public struct CircuitBreaker: Sendable, Hashable {
       guard probing.inFlight == 0 else { return open(after: probing.trips, at: now) }
       probing.until = now + settings.probeTimeout
     } else {
-      let longest = now + settings.permitLease
-      for place in leases.indices where leases[place].serial != 0 {
-        if leases[place].isOver(at: now) {
-          leases[place] = Lease()
-          probing.inFlight -= 1
-        } else {
-          leases[place].expiry = min(leases[place].expiry, longest)
-        }
-      }
+      probing.inFlight -= places.freeOver(at: now, latest: now + settings.permitLease)
     }
     state = .halfOpen(probing)
   }
@@ -240,7 +148,7 @@ public struct CircuitBreaker: Sendable, Hashable {
   /// change nothing.
   public mutating func force(_ forced: Forced) {
     generation += 1
-    freePlaces()
+    places.freeAll()
     state = .forced(forced)
   }
 
@@ -269,7 +177,7 @@ public struct CircuitBreaker: Sendable, Hashable {
     generation += 1
     consecutiveFailures = 0
     window = SlidingWindow(settings.window)
-    leases = Array(repeating: Lease(), count: settings.probesAtATime)
+    places = ProbePlaces(settings.probesAtATime)
     guard case .halfOpen(var probing) = state else { return }
     probing.inFlight = 0
     probing.successes = 0
@@ -328,7 +236,7 @@ public struct CircuitBreaker: Sendable, Hashable {
 
   private mutating func open(after trips: Int, at now: Timestamp) {
     generation += 1
-    freePlaces()
+    places.freeAll()
     var random = RandomSource(seed: seed &+ generation)
     let interval = settings.openInterval(afterTrips: trips, draw: random.unitInterval())
     state = .open(until: now + interval, trips: Self.next(trips))
@@ -343,10 +251,6 @@ public struct CircuitBreaker: Sendable, Hashable {
     state = .closed
     consecutiveFailures = 0
     window.clear()
-    freePlaces()
-  }
-
-  private mutating func freePlaces() {
-    for place in leases.indices { leases[place] = Lease() }
+    places.freeAll()
   }
 }
