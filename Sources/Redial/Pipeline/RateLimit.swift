@@ -23,22 +23,21 @@ public final class RateLimit: PipelinePart {
     self.limiter = Guarded(limiter)
   }
 
-  /// Runs work when its turn has come.
+  /// Runs work when its turn has come. Turns are given out in the order in which work comes; one that is cancelled while
+  /// it waits leaves its turn unused.
   ///
-  /// - Throws: ``LimitReached`` when that would take longer than ``longestWait``; `CancellationError` when the task is
-  ///   cancelled while it waits; else what the work throws.
+  /// - Throws: ``LimitReached``, at once, when its turn would come later than ``longestWait``; `CancellationError` when
+  ///   the task is cancelled while it waits; else what the work throws.
   public func perform<Value: Sendable>(
     _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    var left = max(.zero, longestWait)
-    while true {
-      let now = clock.now
-      guard case .rejected(let until) = limiter.withLock({ $0.acquire(at: now) }) else { return try await work() }
-      let wait = max(.microseconds(1), until - now)
-      // Others may have taken the turn by then; what was waited counts.
-      guard wait <= left else { throw LimitReached(name: name, retryAfter: wait) }
-      left -= wait
-      try await clock.sleep(for: wait)
+    let now = clock.now
+    let wait: Duration = try limiter.withLock { limiter in
+      if let wait = limiter.reserve(at: now, within: max(.zero, longestWait)) { return wait }
+      guard case .rejected(let until) = limiter.peek(at: now) else { return .zero }
+      throw LimitReached(name: name, retryAfter: until - now)
     }
+    if wait > .zero { try await clock.sleep(for: wait) }
+    return try await work()
   }
 }

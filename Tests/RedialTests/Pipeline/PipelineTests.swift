@@ -129,6 +129,26 @@ struct PipelineTests {
     await #expect(throws: LimitReached(name: "rate", retryAfter: .milliseconds(100))) { try await strict.perform {} }
   }
 
+  @Test("a rate limit gives turns in the order of arrival, and refuses at once what would wait for too long")
+  func turns() async throws {
+    let clock = TestClock(.manual)
+    let limit = RateLimit(RateLimiter(permits: 1), longestWait: .seconds(2), name: "rate", clock: clock)
+    let done = Notes<Int>()
+    var tasks: [Task<Void, any Error>] = []
+    for number in 0..<3 {
+      tasks.append(Task { try await limit.perform { _ = done.add(number) } })
+      if number == 0 { #expect(await eventually { done.count == 1 }) } else { await clock.waitForSleepers(number) }
+    }
+    // Nobody moves the clock: whoever waited here would wait for ever.
+    await #expect(throws: LimitReached(name: "rate", retryAfter: .seconds(3))) { try await limit.perform {} }
+    #expect(clock.waits == [.seconds(1), .seconds(2)])
+    clock.advance(by: .seconds(1))
+    #expect(await eventually { done.all == [0, 1] })
+    clock.advance(by: .seconds(1))
+    for task in tasks { try await task.value }
+    #expect(done.all == [0, 1, 2])
+  }
+
   @Test("a limit that is reached is tried again by a retrier around it, and is not held against a breaker")
   func limitInRetrier() async throws {
     let clock = TestClock()
