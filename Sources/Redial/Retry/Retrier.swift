@@ -27,6 +27,8 @@ public struct Retrier: Sendable {
   public var name: String
   /// Receives the events.
   public var events: (any RetryObserver)?
+  /// Takes the attempts of each run, so that they can be read whatever is thrown, and after a success.
+  public var history: RetryHistory?
   /// Where log lines go; nowhere by default. They hold no secrets of requests: errors are described by their own words.
   public var log: (@Sendable (String) -> Void)?
   /// The time. A breaker and a budget have clocks of their own: in a test, give all of them the same.
@@ -123,12 +125,15 @@ public struct Retrier: Sendable {
     do {
       return try await course.run(isolation: isolation, work)
     } catch let error as RetryError {
+      course.end(error)
       tell(.gaveUp(name: name, error))
       throw error
     } catch {
       // Nothing else ends a course.
+      let error = course.error(.cancelled)
+      course.end(error)
       tell(.cancelled(name: name, attempts: course.attempts))
-      throw course.error(.cancelled)
+      throw error
     }
   }
 

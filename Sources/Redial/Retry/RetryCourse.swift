@@ -6,6 +6,7 @@ struct RetryCourse {
   private var random: RandomSource
   private var waits = WaitHistory.none
   private var history: [RetryError.Attempt] = []
+  private let record: RetryHistory.Run?
   private var withdrawal: RetryBudget.Withdrawal?
   private(set) var attempts = 0
 
@@ -14,6 +15,7 @@ struct RetryCourse {
     startedAt = retrier.clock.now
     reading = CourseClock(startedAt)
     random = RandomSource(seed: retrier.seed())
+    record = retrier.history?.begin()
   }
 
   private var policy: RetryPolicy { retrier.policy }
@@ -30,6 +32,7 @@ struct RetryCourse {
       let permit = try await permission()
       attempts += 1
       if attempts == 1 { retrier.budget?.begin() }
+      record?.began(attempt: attempts)
       let began = elapsed()
       let attempt = RetryAttempt(number: attempts, wait: wait, elapsed: began, timeout: timeout(after: began))
       retrier.tell(.attemptStarted(name: retrier.name, number: attempts))
@@ -40,6 +43,7 @@ struct RetryCourse {
         if let permit { retrier.breaker?.finish(.success, of: permit, took: took) }
         settleBudget(.success)
         retrier.successes?.succeeded()
+        record?.ended(nil)
         retrier.tell(.succeeded(name: retrier.name, attempts: attempts, elapsed: elapsed()))
         return value
       case .failure where Task.isCancelled:
@@ -220,7 +224,11 @@ struct RetryCourse {
   private mutating func note(_ attempt: RetryError.Attempt) {
     if history.count == RetryError.historyLimit { history.removeFirst() }
     history.append(attempt)
+    record?.failed(attempt)
   }
+
+  /// Ends the run without success.
+  func end(_ error: RetryError) { record?.ended(error) }
 
   mutating func error(_ reason: RetryError.Reason, retryAfter: Duration? = nil) -> RetryError {
     RetryError(

@@ -16,13 +16,14 @@
 ///   - clock: What the waits pass on.
 ///   - throwing: What is thrown when the retries have ended. By default it is the error of the last attempt, as the work
 ///     has thrown it, so that `catch let error as MyError` matches.
+///   - history: Takes the attempts, so that they can be read beside the error of the last one, and after a success.
 ///   - isolation: The actor of the caller.
 ///   - work: One attempt. ``Permanent`` ends the retries.
 /// - Throws: What `throwing` says; ``RetryError`` where no attempt was made; `CancellationError` when the task is
 ///   cancelled.
 public func retry<Value>(
   _ policy: RetryPolicy = RetryPolicy(), attempts: Int? = nil, if condition: (@Sendable (any Error) -> Bool)? = nil,
-  clock: some Clock<Duration> = ContinuousClock(), throwing: RetryThrowing = .original,
+  clock: some Clock<Duration> = ContinuousClock(), throwing: RetryThrowing = .original, history: RetryHistory? = nil,
   isolation: isolated (any Actor)? = #isolation,
   _ work: nonisolated(nonsending) () async throws -> sending Value
 ) async throws -> sending Value {
@@ -30,6 +31,7 @@ public func retry<Value>(
   if let attempts { retrier.policy.maxAttempts = max(1, attempts) }
   retrier.clock = SystemRetryClock.on(clock)
   retrier.throwing = throwing
+  retrier.history = history
   if let condition {
     retrier.outcome = { error in condition(error) ? Retrier.outcome(of: error) : .unusable }
   }

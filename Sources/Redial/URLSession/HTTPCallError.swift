@@ -35,7 +35,8 @@ public indirect enum HTTPCallError: Error, Sendable {
   case notHTTP(URLResponse)
   /// A success without content, where ``URLRetryOptions/allowNoData`` is false.
   case noData
-  /// The endpoint has answered with a status that is no success and not worth another attempt.
+  /// The endpoint has answered with a status that is no success and not worth another attempt. The attempts before it are
+  /// in ``URLRetryOptions/history``.
   case endpoint(HTTPURLResponse, Data)
 }
 

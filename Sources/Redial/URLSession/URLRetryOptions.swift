@@ -65,6 +65,20 @@ public struct URLRetryOptions: Sendable {
     get { retrier.policy }
     set { retrier.policy = newValue }
   }
+
+  /// Takes the attempts of the call, each with the error and with what was decided and why. They can be read however the
+  /// call ends: also after a success, and after an answer that was not worth another attempt.
+  ///
+  /// ```swift
+  /// var options = URLRetryOptions.http
+  /// options.history = RetryHistory()
+  /// let (data, _) = try await session.data(for: request, retrying: options)
+  /// show(data, options.history?.failures.map(\.decision.rule) ?? [])
+  /// ```
+  public var history: RetryHistory? {
+    get { retrier.history }
+    set { retrier.history = newValue }
+  }
 }
 
 extension URLRetryOptions {

@@ -1,0 +1,80 @@
+/// How the attempts of a run went, for code that gets a value, or the error of the work itself, and wants to know what came
+/// before.
+///
+/// ```swift
+/// let history = RetryHistory()
+/// do {
+///   let user = try await retry(attempts: 3, history: history) { try await fetchUser() }
+///   show(user, history.attempts)
+/// } catch let error as URLError {
+///   show(error, history.failures.map(\.decision))
+/// }
+/// ```
+///
+/// It knows the run that began last: what an earlier one does then changes nothing. So give each of several runs at a time
+/// its own. It may be read from any thread, also while the run goes on.
+public final class RetryHistory: Sendable {
+  private struct State {
+    /// Counts the runs.
+    var run: UInt64 = 0
+    var attempts = 0
+    var failures: [RetryError.Attempt] = []
+    var isOver = false
+    var error: RetryError?
+  }
+
+  private let state = Guarded(State())
+
+  /// An empty history.
+  public init() {}
+
+  /// How many attempts have begun.
+  public var attempts: Int { state.withLock { $0.attempts } }
+
+  /// The attempts that have failed, oldest first, each with its error and with what was decided and why; the latest
+  /// ``RetryError/historyLimit`` of them.
+  public var failures: [RetryError.Attempt] { state.withLock { $0.failures } }
+
+  /// Whether the run has ended; true as well where none has begun.
+  public var isOver: Bool { state.withLock { $0.isOver || $0.run == 0 } }
+
+  /// Why the run has ended without success; nil when it has succeeded, or goes on.
+  public var error: RetryError? { state.withLock { $0.error } }
+
+  /// Begins a run, and forgets the one before.
+  func begin() -> Run {
+    let number = state.withLock { state in
+      state = State(run: state.run + 1)
+      return state.run
+    }
+    return Run(history: self, number: number)
+  }
+
+  /// One run, as it writes its history.
+  struct Run: Sendable {
+    fileprivate let history: RetryHistory
+    fileprivate let number: UInt64
+
+    func began(attempt: Int) { change { $0.attempts = attempt } }
+
+    func failed(_ attempt: RetryError.Attempt) {
+      change { state in
+        if state.failures.count == RetryError.historyLimit { state.failures.removeFirst() }
+        state.failures.append(attempt)
+      }
+    }
+
+    func ended(_ error: RetryError?) {
+      change { state in
+        state.isOver = true
+        state.error = error
+      }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+      history.state.withLock { state in
+        if state.run == number { body(&state) }
+      }
+    }
+  }
+}
