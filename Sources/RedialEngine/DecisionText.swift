@@ -49,7 +49,7 @@ enum DecisionText {
     let asked = end.retryAfter.map(DurationText.format) ?? "a while"
     return switch decision.rule {
     case .success: "status \(end.status)"
-    case .retryableStatus: "status \(end.status) is retryable" + shorter(decision, end)
+    case .retryableStatus: "status \(end.status) is retryable" + shorter(decision, end, spec.policy)
     case .retryableFailure: "\(what) is retryable"
     case .retryAfter: "status \(end.status) with Retry-After of \(asked)"
     case .interrupted: "the attempt was cut off by Redial, not by the target"
@@ -66,14 +66,19 @@ enum DecisionText {
     case .attemptsSpent: "all attempts of the policy are used"
     case .deadlineNear: "the next attempt would start after the deadline, or could not finish before it"
     case .targetStops: "status \(end.status) with a field that says not to retry"
-    case .targetRetries: "status \(end.status) with a field that says to retry" + shorter(decision, end)
+    case .targetRetries: "status \(end.status) with a field that says to retry" + shorter(decision, end, spec.policy)
     case .scheduleEnded: "the policy's schedule has no further wait"
     }
   }
 
-  /// Says that the target asked for a shorter wait than the backoff; empty if it did not.
-  private static func shorter(_ decision: RetryDecision, _ end: AttemptEnd) -> String {
-    guard case .retry(let wait) = decision.action, let asked = end.retryAfter, asked < wait else { return "" }
+  /// Says why the wait that the target asked for does not count: the backoff is longer, or the policy ignores it. Empty
+  /// if it asked for none, or if that counts.
+  private static func shorter(_ decision: RetryDecision, _ end: AttemptEnd, _ policy: RetryPolicy) -> String {
+    guard case .retry(let wait) = decision.action, let asked = end.retryAfter else { return "" }
+    guard policy.askedWait(of: end) != nil else {
+      return "; the policy ignores its Retry-After of \(DurationText.format(asked))"
+    }
+    guard asked < wait else { return "" }
     return "; the backoff is longer than its Retry-After of \(DurationText.format(asked))"
   }
 

@@ -102,7 +102,7 @@ extension Engine {
 
   /// Pauses a target that asked for it with 429 or 503: no call runs until then, or until the policy of the call that
   /// got the response would wait no longer, or until ``EngineSettings/maxTargetHold`` is over, because one response
-  /// must not stop all calls for hours.
+  /// must not stop all calls for hours. A policy that ignores `Retry-After`, for the status or at all, pauses nothing.
   ///
   /// Calls whose policy ignores `Retry-After` wait too: the policy is about the call's own retries, while the pause
   /// protects an overloaded target from the first attempts of all calls. The pause is not stored: a new process finds

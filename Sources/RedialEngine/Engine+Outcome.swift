@@ -89,7 +89,7 @@ extension Engine {
     if wasCutOff, progress.interruptions > settings.maxInterruptions {
       decision = RetryDecision(.stop(.attemptsExhausted), rule: .interrupted)
     }
-    holdTarget(index, attempt, asked: end.retryAfter, rule: spec.policy.retryAfter)
+    holdTarget(index, attempt, asked: spec.policy.askedWait(of: end), rule: spec.policy.retryAfter)
     progress.waits = decision.waits
     calls[at: place].record.progress = progress
     // Only now: fields about retries take effect even if nobody may see them.

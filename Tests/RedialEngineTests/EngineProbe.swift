@@ -240,10 +240,12 @@ struct EngineProbe {
 }
 
 extension RetryPolicy {
-  /// Three attempts within a minute, a second apart.
+  /// Three attempts within a minute, a second apart. `Retry-After` counts for 502, too: that makes a call wait, and leaves
+  /// its target alone.
   static let test = RetryPolicy(
     maxAttempts: 3, deadline: .seconds(60), attemptTimeout: .seconds(10),
-    backoff: Backoff(initial: .seconds(1), multiplier: 1, jitter: .none))
+    backoff: Backoff(initial: .seconds(1), multiplier: 1, jitter: .none),
+    retryAfter: RetryAfterRule(statuses: StatusSet(statuses: [413, 429, 502, 503])))
 
   static let tripping = {
     var policy = RetryPolicy.test

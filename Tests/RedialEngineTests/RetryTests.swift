@@ -45,6 +45,23 @@ struct RetryTests {
     #expect(probe.starts(of: id) == 2)
   }
 
+  @Test("Retry-After of a status for which it has no meaning changes nothing, and the decision says so")
+  func meaninglessRetryAfter() throws {
+    var probe = EngineProbe()
+    var policy = RetryPolicy.test
+    policy.retryAfter = RetryAfterRule()
+    let id = probe.submit(policy)
+    probe.end(id, status: 500, head: "Retry-After: 40\r\n")
+    #expect(probe.progress(id)?.waiting == .backoff)
+    let decisions = probe.written.compactMap { write -> [UInt8]? in
+      if case .update(id, _, let attempt) = write { attempt?.decision } else { nil }
+    }
+    let text = String(decoding: try #require(decisions.last), as: UTF8.self)
+    #expect(text.contains("status 500 is retryable; the policy ignores its Retry-After of 40s"), "\(text)")
+    probe.advance(.seconds(1))
+    #expect(probe.starts(of: id) == 2)
+  }
+
   @Test("a target that asks for no wait, or names a date that has passed, gets the backoff, and the decision says so")
   func passedRetryAfter() throws {
     for field in ["0", "Sun, 06 Nov 1994 08:49:37 GMT"] {

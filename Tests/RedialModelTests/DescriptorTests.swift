@@ -95,11 +95,13 @@ struct DescriptorTests {
   func backoff(text: String, expected: Backoff) throws {
     let descriptor = try Self.read(
       #"{"url": "http://x/", "policy": {"backoff": \#(text), "lastAttempt": "pullForward", "minimumAttemptTime": "2s","#
-        + #" "retryOn": {"statusesWithRetryAfter": [413]}, "retryAfter": {"beyond": "park"}}}"#)
+        + #" "retryOn": {"statusesWithRetryAfter": [413]}, "retryAfter": {"beyond": "park", "statuses": ["429", "500-599"]}}}"#
+    )
     let policy = descriptor.spec.policy
     #expect(policy.backoff == expected)
     #expect(policy.deadlineRule == DeadlineRule(lastAttempt: .pullForward, minimumAttemptTime: .seconds(2)))
     #expect(policy.retryOn.statusesWithRetryAfter == StatusSet(statuses: [413]) && policy.retryAfter.beyond == .park)
+    #expect(policy.retryAfter.statuses == StatusSet([429...429, 500...599]))
     let stored = try descriptor.spec.canonicalJSON.withUnsafeBufferPointer { bytes in
       try CallSpec.read(canonicalJSON: bytes)
     }

@@ -35,7 +35,7 @@ public struct CallPolicy: Sendable, Hashable {
   public var statusesWithRetryAfter: StatusSet?
   /// Which statuses end the call at once; default 410.
   public var stopOn: StatusSet?
-  /// What is made of `Retry-After`; default respected up to an hour.
+  /// What is made of `Retry-After`; default respected up to an hour, for 413, 429, 503 and ``statusesWithRetryAfter``.
   public var retryAfter: RetryAfterRule?
   /// What happens to the call while its target's breaker is open; by default it waits.
   public var onTrip: TripBehavior?

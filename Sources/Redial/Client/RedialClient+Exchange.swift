@@ -19,6 +19,8 @@ extension RedialClient {
       ? RetryConditions(
         network: .always, statuses: StatusSet(StatusSet.transient.ranges + Self.refusals.map { $0...$0 }))
       : RetryConditions(network: .whenNotSent, statuses: StatusSet(statuses: Self.refusals))
+    // The service says with each of them when to come back.
+    policy.retryAfter.statuses = StatusSet(policy.retryAfter.statuses.ranges + Self.refusals.map { $0...$0 })
     var retrier = Retrier(policy, name: request.name)
     retrier.clock = clock
     retrier.seed = seed

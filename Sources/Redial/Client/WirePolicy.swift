@@ -104,6 +104,7 @@ struct WirePolicy: Encodable {
     var max: String
     var beyond: String
     var spread: Double?
+    var statuses: [String]?
   }
 
   private static func retryAfter(_ rule: RetryAfterRule) throws -> RetryAfter {
@@ -114,7 +115,9 @@ struct WirePolicy: Encodable {
       beyond: word(for: rule.beyond),
       // What is not said is 0.
       spread: rule.spread == 0
-        ? nil : try UnsupportedByService.check(rule.spread, in: 0...1, part: "policy.retryAfter.spread"))
+        ? nil : try UnsupportedByService.check(rule.spread, in: 0...1, part: "policy.retryAfter.spread"),
+      // Nor the statuses for which it counts by default.
+      statuses: rule.statuses == .retryAfter ? nil : try text(rule.statuses, part: "policy.retryAfter.statuses"))
   }
 
   private static func word(for beyond: RetryAfterRule.Beyond) -> String {

@@ -195,7 +195,7 @@ struct RetryCourse {
     let reason: RetryEvent.WaitReason = decision.rule == .retryAfter ? .retryAfter : .backoff
     retrier.tell(.waiting(name: retrier.name, reason: reason, duration: wait))
     // Another's success ends no wait that the target asked for, also where the backoff is longer.
-    let isAsked = policy.retryAfter.isRespected && (end.retryAfter ?? .zero) > .zero
+    let isAsked = (policy.askedWait(of: end) ?? .zero) > .zero
     let since = elapsed()
     if let successes = retrier.successes, !isAsked {
       try await sleep(for: wait) { await successes.next() }

@@ -38,6 +38,10 @@ public struct StatusSet: Sendable, Hashable {
   /// Worth a retry for any request, since each of these says that it was not executed.
   public static let notExecuted = StatusSet(statuses: [408, 425, 429])
 
+  /// Those whose definition gives `Retry-After` a meaning: 413 (RFC 9110 §15.5.14), 429 (RFC 6585 §4) and 503
+  /// (RFC 9110 §15.6.4).
+  public static let retryAfter = StatusSet(statuses: [413, 429, 503])
+
   /// 410 Gone: the target asks not to be called again.
   public static let gone = StatusSet(statuses: [410])
 }

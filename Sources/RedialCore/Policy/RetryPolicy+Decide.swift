@@ -42,6 +42,19 @@ extension RetryPolicy {
     }
   }
 
+  /// The wait that the target asked for, where this policy goes by it.
+  ///
+  /// - Returns: Nil where the target asked for none, where ``RetryAfterRule/isRespected`` is false, and where it does not
+  ///   count for the status. It counts for ``RetryAfterRule/statuses``, for
+  ///   ``RetryConditions/statusesWithRetryAfter``, and where the target says to retry (``RetryDirective/retry``).
+  public func askedWait(of end: AttemptEnd) -> Duration? {
+    guard retryAfter.isRespected, end.outcome == .answered, let asked = end.retryAfter else { return nil }
+    let counts =
+      retryAfter.statuses.contains(end.status) || retryOn.statusesWithRetryAfter.contains(end.status)
+      || end.directive == .retry
+    return counts ? asked : nil
+  }
+
   /// Decides what follows from an attempt, with the policy's own backoff.
   ///
   /// A retry is never placed past the deadline, and never earlier than the
@@ -87,7 +100,7 @@ extension RetryPolicy {
     }
     // What the target asks for changes the wait, not the number of retries that the schedule has.
     let shortest = shortestWait(beforeRetry: max(1, end.attempts) - 1)
-    guard retryAfter.isRespected, end.outcome == .answered, let told = end.retryAfter else {
+    guard let told = askedWait(of: end) else {
       return placed(drawn, end, rule, atLeast: shortest, at: now)
     }
     // The longer of the two waits. A target that asks for less than the backoff, such as one whose clock is slow and

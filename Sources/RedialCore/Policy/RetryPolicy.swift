@@ -136,6 +136,10 @@ public enum InitialDelay: Sendable, Hashable {
 }
 
 /// What to make of `Retry-After` (RFC 9110 §10.2.3).
+///
+/// The field means something for the statuses whose definition says so: 413, 429 and 503, and redirects, which whoever sends
+/// the request follows by itself. So by default it counts for these three, and for a status that is retried for its sake
+/// (``RetryConditions/statusesWithRetryAfter``). ``statuses`` names others.
 public struct RetryAfterRule: Sendable, Hashable {
   /// What happens to a call whose target asks for a longer wait than the maximum.
   public enum Beyond: UInt8, Sendable, Hashable, CaseIterable {
@@ -158,11 +162,16 @@ public struct RetryAfterRule: Sendable, Hashable {
   /// told the same then do not come back together. It is never shortened. What lies outside counts as the nearer end.
   public var spread: Double
 
+  /// For which statuses it counts, besides ``RetryConditions/statusesWithRetryAfter``.
+  public var statuses: StatusSet
+
   /// Creates a rule; the default respects up to an hour, to the letter.
   public init(
-    isRespected: Bool = true, maximum: Duration = .seconds(3600), beyond: Beyond = .stop, spread: Double = 0
+    isRespected: Bool = true, maximum: Duration = .seconds(3600), beyond: Beyond = .stop, spread: Double = 0,
+    statuses: StatusSet = .retryAfter
   ) {
     self.isRespected = isRespected
+    self.statuses = statuses
     self.maximum = maximum
     self.beyond = beyond
     self.spread = spread

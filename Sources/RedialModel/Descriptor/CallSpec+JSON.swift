@@ -164,6 +164,10 @@ extension RetryPolicy {
       writer.field("beyond", Vocabulary.word(of: retryAfter.beyond, in: Vocabulary.beyond))
     }
     if retryAfter.spread != 0 { writer.field("spread", retryAfter.spread) }
+    if retryAfter.statuses != .retryAfter {
+      writer.key("statuses")
+      retryAfter.statuses.write(to: &writer)
+    }
     writer.endObject()
     writer.field("onExhausted", "fail")
     writer.field("onTrip", onTrip == .wait ? "wait" : "fail")

@@ -99,7 +99,7 @@ struct PolicyDraft {
   private mutating func readRetryAfter(_ reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/policy/retryAfter", "must be an object") else { return }
     try reader.json.beginObject()
-    var members = Members(["mode", "max", "beyond", "spread"])
+    var members = Members(["mode", "max", "beyond", "spread", "statuses"])
     while let key = try reader.nextMember(&members, of: "policy/retryAfter", at: "/policy/retryAfter") {
       switch key {
       case "mode":
@@ -114,6 +114,8 @@ struct PolicyDraft {
         if let word = try Self.word(of: Vocabulary.beyond.map(\.word), "/policy/retryAfter/beyond", &reader) {
           policy.retryAfter.beyond = Vocabulary.value(of: word, in: Vocabulary.beyond)
         }
+      case "statuses":
+        if let value = try Self.statuses("/policy/retryAfter/statuses", &reader) { policy.retryAfter.statuses = value }
       default:
         if let value = try reader.number("/policy/retryAfter/spread", in: 0...1) { policy.retryAfter.spread = value }
       }

@@ -28,6 +28,35 @@ struct AskedWaitTests {
     #expect(decide(nothing, asked: .seconds(60)).action == .retry(after: .milliseconds(500)))
   }
 
+  @Test("it counts for the statuses that give it a meaning, and for those that are retried for its sake")
+  func statuses() {
+    func wait(_ status: Int, _ policy: RetryPolicy = RetryPolicy(), _ directive: RetryDirective? = nil) -> Duration? {
+      var random = RandomSource(seed: 1)
+      let end = AttemptEnd(
+        outcome: .answered, status: status, retryAfter: .seconds(40), directive: directive, attempts: 1,
+        startedAt: .epoch)
+      guard case .retry(let wait) = policy.decide(end, at: .epoch, using: &random).action else { return nil }
+      #expect((wait == .seconds(40)) == (policy.askedWait(of: end) != nil))
+      return wait
+    }
+    for status in [409, 413, 423, 429, 503] { #expect(wait(status) == .seconds(40), "\(status)") }
+    for status in [408, 425, 500, 502, 504, 507, 599] { #expect(wait(status) ?? .zero < .seconds(1), "\(status)") }
+    // Redirects are not retried, whatever they say.
+    for status in [301, 302, 307, 308, 404] { #expect(wait(status) == nil, "\(status)") }
+    // Unless the target itself says to come back.
+    for status in [307, 404, 500] { #expect(wait(status, RetryPolicy(), .retry) == .seconds(40), "\(status)") }
+
+    let all = RetryPolicy(retryAfter: RetryAfterRule(statuses: StatusSet([500...599])))
+    #expect(wait(502, all) == .seconds(40) && wait(429, all) ?? .zero < .seconds(1))
+    #expect(wait(409, all) == .seconds(40), "retried for its sake alone")
+    for status in [413, 429, 503] {
+      #expect(wait(status, RetryPolicy(retryAfter: RetryAfterRule(isRespected: false))) ?? .zero < .seconds(1))
+    }
+    var calls = RetryPolicy(retryAfter: RetryAfterRule(statuses: .none))
+    calls.retryOn.statusesWithRetryAfter = .none
+    #expect(wait(503, calls) ?? .zero < .seconds(1) && wait(409, calls) == nil)
+  }
+
   @Test("a spread lengthens the wait, never shortens it, and the decision explains it")
   func spread() throws {
     let rule = RetryAfterRule(spread: 0.2)

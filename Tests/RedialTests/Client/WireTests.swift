@@ -70,6 +70,8 @@ struct WireTests {
     RetryPolicy(stopOn: .none), RetryPolicy(stopOn: StatusSet([400...499, 501...501])),
     RetryPolicy(retryAfter: RetryAfterRule(isRespected: false)),
     RetryPolicy(retryAfter: RetryAfterRule(maximum: .zero, beyond: .park)),
+    RetryPolicy(retryAfter: RetryAfterRule(statuses: StatusSet([429...429, 500...599]))),
+    RetryPolicy(retryAfter: RetryAfterRule(statuses: .none)),
     RetryPolicy(retryAfter: RetryAfterRule(maximum: .seconds(30), beyond: .clamp, spread: 0.25)),
     RetryPolicy(retryAfter: RetryAfterRule(maximum: .seconds(90_061), beyond: .stop)), RetryPolicy(onTrip: .fail),
   ]
