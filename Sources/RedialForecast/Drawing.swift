@@ -1,6 +1,6 @@
-/// An SVG drawing of a chart: one area with its axes, in light or dark as its reader prefers.
+/// An SVG drawing of a chart: one area with its axes, in light or dark colours as its reader prefers.
 struct Drawing {
-  /// Where the chart's area lies within the picture, in pixels.
+  /// The position of the chart's area in the picture, in pixels.
   static let left = 64.0
   static let top = 40.0
   static let width = 720.0
@@ -15,7 +15,7 @@ struct Drawing {
   /// The ordinate of a share of the height, 0 being the bottom.
   static func y(_ share: Double) -> Double { top + height * (1 - min(max(0, share), 1)) }
 
-  /// The least of 1, 2, 2.5 or 5 times a power of ten that is not below a value: the end of an axis.
+  /// The smallest of 1, 2, 2.5 or 5 times a power of ten that is not below a value: the end of an axis.
   static func axisEnd(_ value: Double) -> Double {
     guard value > 0, value.isFinite else { return 1 }
     var power = 1.0
@@ -24,7 +24,7 @@ struct Drawing {
     return [1, 2, 2.5, 5, 10].map { $0 * power }.first { $0 >= value } ?? 10 * power
   }
 
-  /// A number of pixels or of anything else, with at most two digits behind the point.
+  /// A number with at most two digits after the point.
   static func text(_ value: Double) -> String {
     let hundredths = Int((value * 100).rounded())
     let fraction = abs(hundredths % 100)

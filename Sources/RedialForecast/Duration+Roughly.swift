@@ -2,7 +2,7 @@ internal import RedialCore
 internal import RedialModel
 
 extension Duration {
-  /// The span with as many digits as people read: `740ms`, `5.2s`, `3m20s`, `2h5m`.
+  /// The duration with as many digits as people need: `740ms`, `5.2s`, `3m20s`, `2h5m`.
   public var roughly: String {
     let seconds = inSeconds
     if seconds < 1 { return DurationText.format(.microseconds(Int64((seconds * 1000).rounded()) * 1000)) }

@@ -1,6 +1,6 @@
 internal import RedialCore
 
-/// What is to happen, earliest first; what happens at one time, in the order in which it was added.
+/// Future events, the earliest first; events at one time, in the order in which they were added.
 struct EventHeap<Event> {
   private struct Entry {
     var at: Timestamp
@@ -13,7 +13,7 @@ struct EventHeap<Event> {
   private var entries: [Entry] = []
   private var order: UInt64 = 0
 
-  /// Adds something that happens at a time.
+  /// Adds an event at a time.
   mutating func add(_ event: Event, at time: Timestamp) {
     order += 1
     entries.append(Entry(at: time, order: order, event: event))
@@ -24,7 +24,7 @@ struct EventHeap<Event> {
     }
   }
 
-  /// Takes what happens first; nil when nothing does.
+  /// Removes the first event; nil if there is none.
   mutating func next() -> (event: Event, at: Timestamp)? {
     guard let first = entries.first, let last = entries.popLast() else { return nil }
     if !entries.isEmpty {

@@ -1,17 +1,17 @@
 internal import RedialCore
 internal import RedialModel
 
-/// What is counted while a scenario runs.
+/// The counts while a scenario runs.
 struct LoadRecord {
   private(set) var totals = OutageForecast.Totals()
   private let scenario: OutageScenario
   private let start: Timestamp
   private let step: Duration
   private var steps: [OutageForecast.Step]
-  /// How many steps are over.
+  /// How many steps have ended.
   private var closed = 0
   private var latencies: [Duration] = []
-  /// The most calls unfinished at a time before the outage.
+  /// The maximum number of unfinished calls at a time before the outage.
   private var usual = 0
   private var recovery: Duration?
 
@@ -48,7 +48,7 @@ struct LoadRecord {
     steps[index(of: now)].failed += 1
   }
 
-  /// Notes how many calls are unfinished, from which the recovery follows.
+  /// Records how many calls are unfinished, which shows the recovery.
   mutating func note(unfinished: Int, at now: Timestamp) {
     let time = now - start
     if time < scenario.outage.from {
@@ -58,7 +58,7 @@ struct LoadRecord {
     }
   }
 
-  /// Notes how things stand at the end of every step that ends before a time, or at it.
+  /// Records the state at the end of every step up to a time.
   mutating func advance(to time: Timestamp, unfinished: Int, isOpen: Bool) {
     while closed < steps.count, start + step * (closed + 1) <= time || closed + 1 == steps.count && time >= end {
       steps[closed].unfinished = unfinished

@@ -1,7 +1,7 @@
 internal import RedialCore
 internal import RedialModel
 
-/// A target as a scenario describes it: it answers, refuses, or keeps silent.
+/// A target of a scenario: it answers, refuses, or stays silent.
 struct ModelTarget {
   /// The result of a request.
   struct Answer {
@@ -16,10 +16,10 @@ struct ModelTarget {
   private let outage: OutageScenario.Outage
   private let begins: Timestamp
   private let ends: Timestamp
-  /// When it will have answered everything that is in its queue.
+  /// When it will have answered everything in its queue.
   private var idleAt: Timestamp
 
-  /// How long it takes to say no.
+  /// How long a refusal takes.
   static let refusalLatency = Duration.milliseconds(1)
   /// How long a request may wait in its queue.
   static let longestQueue = Duration.seconds(1)
@@ -32,7 +32,7 @@ struct ModelTarget {
     idleAt = start
   }
 
-  /// Answers a request; an answer that takes longer than `timeout` never comes.
+  /// Answers a request; a response that would take longer than `timeout` never arrives.
   mutating func answer(at now: Timestamp, timeout: Duration, using random: inout RandomSource) -> Answer {
     let isOut = now >= begins && now < ends
     let fails = isOut && random.unitInterval() < outage.errorRate

@@ -2,8 +2,8 @@ internal import RedialCore
 internal import RedialModel
 
 extension OutageForecast {
-  /// The forecast as a picture (SVG): the load that the target sees beside the calls that come in, its capacity, the
-  /// calls that are not finished, the time of the outage, and when the breaker was open.
+  /// The forecast as a picture (SVG): the load of the target beside the new calls, its capacity, the unfinished calls,
+  /// the time of the outage, and when the breaker was open.
   public var chart: String {
     var drawing = Drawing()
     let loads = steps.map { perSecond($0.attempts) }

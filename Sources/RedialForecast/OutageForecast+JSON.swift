@@ -2,7 +2,7 @@ internal import RedialCore
 public import RedialModel
 
 extension OutageForecast {
-  /// Writes the forecast as one object: the sums, and the load over time as arrays of one number a step.
+  /// Writes the forecast as one object: the sums, and the load over time as arrays of one number per step.
   public func write(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.field("calls", totals.calls)
@@ -66,6 +66,6 @@ extension OutageForecast {
 
   func perSecond(_ count: Int) -> Double { Double(count) / step.inSeconds }
 
-  /// Three digits behind the point are more than chance leaves of any of these.
+  /// Three digits after the point are more than is significant in any of these.
   private static func rounded(_ value: Double) -> Double { (value * 1000).rounded() / 1000 }
 }

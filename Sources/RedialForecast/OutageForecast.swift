@@ -1,33 +1,33 @@
 public import RedialCore
 public import RedialModel
 
-/// What an outage would do to a target, and to the calls that are made to it.
+/// The effects of an outage on a target and on its calls.
 public struct OutageForecast: Sendable, Hashable {
   /// The simulated scenario.
   public var scenario: OutageScenario
-  /// The load over time, in steps of the same length.
+  /// The load over time, in steps of equal length.
   public var steps: [Step]
   /// The length of a step.
   public var step: Duration
   /// The sums.
   public var totals: Totals
-  /// The most requests a second that the target saw during one step.
+  /// The maximum number of requests per second that the target received during one step.
   public var peak: Double
   /// The start of that step.
   public var peakAt: Duration
-  /// How long after the outage's end the number of unfinished calls was back where it had been before the outage; nil
-  /// if that was not within the scenario.
+  /// How long after the outage's end the number of unfinished calls was as low as before the outage; nil if that was
+  /// not within the scenario.
   public var recovery: Duration?
-  /// How long calls that succeeded took, from their start.
+  /// The durations of succeeded calls, from their start.
   public var latency: Quantiles?
-  /// Whether the forecast ended early, having made as many attempts as it may.
+  /// Whether the forecast ended early, because it reached the maximum number of attempts.
   public var isCutShort: Bool
 
   /// One step of time.
   public struct Step: Sendable, Hashable {
-    /// Calls that came in.
+    /// New calls.
     public var calls = 0
-    /// Attempts made: requests that the target saw.
+    /// Attempts made: requests that the target received.
     public var attempts = 0
     /// Attempts that the target refused because it was over its capacity.
     public var overload = 0
@@ -35,15 +35,15 @@ public struct OutageForecast: Sendable, Hashable {
     public var succeeded = 0
     /// Calls that failed.
     public var failed = 0
-    /// Calls that had not ended when the step did.
+    /// Calls that had not ended at the end of the step.
     public var unfinished = 0
-    /// Whether the breaker let no call through when the step ended.
+    /// Whether the breaker was open at the end of the step.
     public var isOpen = false
   }
 
   /// Sums over the whole time.
   public struct Totals: Sendable, Hashable {
-    /// Calls that came in.
+    /// New calls.
     public var calls = 0
     /// Attempts made.
     public var attempts = 0
@@ -53,20 +53,20 @@ public struct OutageForecast: Sendable, Hashable {
     public var succeeded = 0
     /// Calls that failed, by reason.
     public var failed: [StopReason: Int] = [:]
-    /// Calls that had not ended when time was up.
+    /// Calls that had not ended at the end of the scenario.
     public var unfinished = 0
 
-    /// Attempts a call: 1 when nothing was retried.
+    /// Attempts per call: 1 if nothing was retried.
     public var amplification: Double { calls == 0 ? 0 : Double(attempts) / Double(calls) }
   }
 
-  /// How a time is distributed.
+  /// The distribution of a duration.
   public struct Quantiles: Sendable, Hashable {
-    /// Half of them were no longer.
+    /// Half of them were not longer.
     public var median: Duration
-    /// Nine of ten were no longer.
+    /// Nine of ten were not longer.
     public var p90: Duration
-    /// 99 of a hundred were no longer.
+    /// 99 of a hundred were not longer.
     public var p99: Duration
     /// The longest.
     public var longest: Duration
@@ -84,10 +84,10 @@ public struct OutageForecast: Sendable, Hashable {
 }
 
 extension OutageScenario {
-  /// Thinks the scenario through.
+  /// Simulates the scenario.
   ///
-  /// - Parameter mostAttempts: How many attempts end the forecast early (``OutageForecast/isCutShort``).
-  /// - Complexity: O(*n* log *n*) in the number of attempts; two million are a second of one core's time or two.
+  /// - Parameter mostAttempts: The number of attempts at which the forecast ends early (``OutageForecast/isCutShort``).
+  /// - Complexity: O(*n* log *n*) in the number of attempts; two million take one core a second or two.
   public func forecast(mostAttempts: Int = 2_000_000) -> OutageForecast {
     var simulation = OutageSimulation(self, mostAttempts: mostAttempts)
     return simulation.run()

@@ -1,8 +1,8 @@
 internal import RedialCore
 internal import RedialModel
 
-/// One run of a scenario in virtual time: calls come in, are attempted as the breaker and the concurrency let them, and
-/// are retried as the policy decides. All of that is the service's own policy code; only the target is a model.
+/// One run of a scenario in virtual time: calls arrive, are attempted as the breaker and the concurrency allow, and are
+/// retried as the policy decides. All of that is the service's own policy code; only the target is a model.
 struct OutageSimulation {
   private let scenario: OutageScenario
   private var random: RandomSource
@@ -11,12 +11,12 @@ struct OutageSimulation {
   private var slowStart: SlowStart
   private var events = EventHeap<Event>()
   private var calls: [Call] = []
-  /// Calls whose time has come, in the order in which it did; those before `head` have left.
+  /// Due calls, in the order of their due times; those before `head` have left.
   private var ready: [Int] = []
   private var head = 0
   private var inFlight = 0
   private var unfinished = 0
-  /// When the breaker is to be asked again; nil when nobody waits for it.
+  /// When the breaker is checked again; nil if no call waits for it.
   private var nextLook: Timestamp?
   private var now = start
   private var load: LoadRecord
@@ -29,7 +29,7 @@ struct OutageSimulation {
     let startedAt: Timestamp
     var attempts = 0
     var waits = WaitHistory.none
-    /// Whether it waits for its turn.
+    /// Whether it waits in the queue.
     var isReady = false
   }
 
@@ -41,7 +41,7 @@ struct OutageSimulation {
     case look
   }
 
-  /// - Parameter mostAttempts: How many attempts end the run; two million are a second of one core's time or two.
+  /// - Parameter mostAttempts: The number of attempts at which the run ends; two million take one core a second or two.
   init(_ scenario: OutageScenario, mostAttempts: Int = 2_000_000) {
     self.scenario = scenario
     self.mostAttempts = mostAttempts
@@ -108,7 +108,7 @@ struct OutageSimulation {
     ready.append(index)
   }
 
-  /// Starts what may be started.
+  /// Starts the calls that may start.
   private mutating func dispatch() {
     while inFlight < slowStart.limit(of: scenario.concurrency, at: now), head < ready.count {
       let index = ready[head]
@@ -141,7 +141,7 @@ struct OutageSimulation {
   }
 
   private mutating func look(at time: Timestamp) {
-    // A breaker that waits for its probes is asked again when one of them has ended.
+    // A breaker that waits for its probes is checked again when one of them has ended.
     guard time > now, nextLook.map({ time < $0 }) ?? true else { return }
     nextLook = time
     events.add(.look, at: time)

@@ -1,10 +1,10 @@
 public import RedialCore
 
 extension RetryPlan {
-  /// The most attempts that the chart shows.
+  /// The maximum number of attempts in the chart.
   private static let mostRows = 20
 
-  /// The plan as a picture (SVG): when each attempt starts, as a bar from the earliest to the latest time, with the
+  /// The plan as a picture (SVG): the start of each attempt, as a bar from the earliest to the latest time, with the
   /// median in it.
   public var chart: String {
     var drawing = Drawing()

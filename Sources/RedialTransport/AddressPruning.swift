@@ -1,8 +1,8 @@
-/// When libcurl looks through all addresses that it remembers, for those that are too old.
+/// Decides when libcurl searches its cached addresses for expired ones.
 ///
-/// It remembers one for each host and port, those that a URL gives as numbers among them, and looks through all of them
-/// at the end of each transfer. Beside 4,096 silent targets that took three quarters of the transport's time. Once a second is
-/// enough: an address that is too old is not used in any case.
+/// It caches one for each host and port, including those that a URL gives as numbers, and searches all of them at the
+/// end of each transfer. With 4,096 silent targets that took three quarters of the transport's time. Once a second is
+/// enough: an expired address is not used in any case.
 ///
 /// Not `Sendable`: it belongs to the thread that drives the transfers.
 final class AddressPruning {

@@ -1,15 +1,15 @@
 internal import CCurl
 
-/// One exchange at a time, on the thread that asks: for command lines and tests.
+/// One exchange at a time, on the caller's thread: for command lines and tests.
 public enum BlockingHTTPClient {
   /// Performs a request on a connection of its own.
   ///
   /// - Parameters:
   ///   - request: The request.
   ///   - unixSocket: The path of a Unix domain socket to connect to, whatever the URL's host is.
-  ///   - tls: How the server proves who it is.
-  ///   - onPiece: If given, it takes the body of an answer of status 200 in pieces, as they come, and says whether to go
-  ///     on; the bytes are valid during its call.
+  ///   - tls: How the server proves its identity.
+  ///   - onPiece: If given, receives the body of a response with status 200 in pieces, as they arrive, and returns
+  ///     whether to continue; the bytes are valid during its call.
   public static func perform(
     _ request: TransportRequest, unixSocket: String? = nil, tls: TLSSettings = TLSSettings(),
     onPiece: ((UnsafeRawBufferPointer) -> Bool)? = nil

@@ -1,37 +1,37 @@
 internal import Dispatch
 internal import Glibc
 
-/// What there is of one request's content between its source and libcurl: the piece that libcurl is given, and the next one,
+/// The part of one request's body between its source and libcurl: the piece that libcurl is sending, and the next one,
 /// which is read meanwhile.
 ///
-/// Not `Sendable`: it belongs to the thread that drives the transfer. Its source is touched on a lane alone.
+/// Not `Sendable`: it belongs to the thread that drives the transfer. Only a lane uses its source.
 final class BodyFeed {
   let source: any BodySource
-  /// How long the content is, in bytes.
+  /// The length of the body, in bytes.
   let size: Int
-  /// Tells it apart from the feeds of other requests.
+  /// Distinguishes it from the feeds of other requests.
   let ticket: UInt64
   private let lane: DispatchQueue
-  /// Told what was read, on the lane, and for which reading of the content, since a piece that was asked for before the last
-  /// rewinding comes in vain.
+  /// Receives the pieces that were read, on the lane, with the number of the reading, because a piece that was
+  /// requested before the last rewind is dropped.
   private let deliver: @Sendable (_ reading: Int, Result<[UInt8], BodyFault>) -> Void
 
   private var current: [UInt8] = []
   private var given = 0
   private var coming: [UInt8] = []
-  /// Which reading of the content this is.
+  /// The number of the current reading, from 1.
   private var reading = 0
-  /// How much of this reading has come, and whether more was asked for.
+  /// How many bytes of this reading have arrived, and whether more were requested.
   private var fetched = 0
   private var isFetching = false
   /// Whether libcurl waits for a piece.
   private(set) var isAwaited = false
-  /// Why there will be no more.
+  /// Why no more bytes will arrive.
   private(set) var fault: BodyFault?
 
-  /// How much is read at a time, in bytes. Each piece costs a look at the store, which is longer the farther it is from the
-  /// beginning: measured, a MiB of a body of 8 MiB takes 0.84 ms in pieces of 64 KiB, 0.64 in those of 128 and 0.51 in
-  /// those of 256.
+  /// How much is read at a time, in bytes. Each piece costs a read of the store, which takes longer the farther it is
+  /// from the beginning: measured, a MiB of a body of 8 MiB takes 0.84 ms in pieces of 64 KiB, 0.64 in those of 128 and
+  /// 0.51 in those of 256.
   static let pieceSize = 128 * 1024
 
   init(
@@ -47,15 +47,15 @@ final class BodyFeed {
 
   /// The return value for libcurl.
   enum Answer {
-    /// So many bytes were written.
+    /// The number of bytes that were written.
     case bytes(Int)
-    /// There are none yet; it is asked to go on when there are.
+    /// There are none yet; libcurl continues when there are.
     case wait
     /// There will be none.
     case fault
   }
 
-  /// Begins to read, or begins anew.
+  /// Begins to read, or begins again.
   func begin() {
     let isAgain = reading > 0
     reading += 1
@@ -63,10 +63,10 @@ final class BodyFeed {
     fetch(fromStart: isAgain)
   }
 
-  /// Whether there is something to begin with, or never will be.
+  /// Whether there is a first piece, or a reason why there will be none.
   var isReady: Bool { given < current.count || fault != nil || size == 0 }
 
-  /// Takes what was read.
+  /// Takes a piece that was read.
   ///
   /// - Returns: Whether libcurl waits for it.
   func take(_ reading: Int, _ result: Result<[UInt8], BodyFault>) -> Bool {

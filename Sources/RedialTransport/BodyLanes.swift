@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import Synchronization
 
-/// The threads that content is read on, so that a transport's own never waits for a disk. What is asked for of one source
-/// is read in order, each piece behind the other.
+/// The threads that read bodies, so that a transport's own thread never waits for a disk. The pieces of one source are
+/// read in order, one after the other.
 final class BodyLanes: Sendable {
   private let queues: [DispatchQueue]
   private let next = Atomic<Int>(0)

@@ -2,20 +2,20 @@
 ///
 /// A transport reads it on its own threads, one thread at a time, in pieces, and keeps at most two of them.
 public protocol BodySource: AnyObject, Sendable {
-  /// How long the content is, in bytes; it is what the request's `Content-Length` says.
+  /// The length of the body, in bytes; it is the request's `Content-Length`.
   var size: Int { get }
 
-  /// The next bytes, in order; fewer than are wanted are no end. Blocks while they are read.
+  /// The next bytes, in order; fewer than requested do not mean the end. Blocks while they are read.
   ///
-  /// - Parameter count: The most bytes that are wanted, 1 or more.
+  /// - Parameter count: The maximum number of bytes, 1 or more.
   /// - Throws: Why there are none. The attempt then ends as a fault on this side.
   func next(atMost count: Int) throws(BodyFault) -> [UInt8]
 
-  /// Has the next bytes be the first again, as for a redirect that takes the content along.
+  /// Starts again at the first byte, for example for a redirect that keeps the body.
   func rewind()
 }
 
-/// Why content could not be read.
+/// Why a body could not be read.
 public struct BodyFault: Error, Sendable, Hashable {
   /// A stable word in camelCase, such as `bodyUnreadable`.
   public var code: String
@@ -28,8 +28,8 @@ public struct BodyFault: Error, Sendable, Hashable {
     self.message = message
   }
 
-  /// The content has an end before its size is reached.
+  /// The body ends before its size is reached.
   static let short = BodyFault(code: "bodyDamaged", message: "The call's body is shorter than it is said to be")
-  /// No piece came in the attempt's time.
+  /// No piece arrived in the attempt's time.
   static let late = BodyFault(code: "bodyUnreadable", message: "The call's body was not read in the attempt's time")
 }

@@ -2,21 +2,21 @@ internal import CCurl
 internal import Glibc
 internal import RedialModel
 
-/// What happens between a name's address and a connection to it: the egress policy is asked of the very address that
-/// would be dialled, whatever name led to it.
+/// The step between a name's address and a connection to it: the egress policy checks the address that would be
+/// dialled, whatever its name was.
 struct Dialling {
   /// The policy; nil for a client that may go anywhere.
   let policy: EgressPolicy?
-  /// Whether all connections go to a proxy, which the operator has named, and which the policy is not about.
+  /// Whether all connections go to a proxy, which the operator has configured, and to which the policy does not apply.
   let isProxied: Bool
-  /// Why the last address that was refused was.
+  /// Why the last refused address was refused.
   private(set) var refusal: EgressPolicy.Refusal?
   /// How many addresses were allowed.
   private(set) var allowed = 0
-  /// Why this side had no socket for the last address that was allowed; 0 if it had one.
+  /// Why this side had no socket for the last allowed address; 0 if it had one.
   private(set) var localError: Int32 = 0
   private var url = ""
-  /// Whether TLS is spoken with the target.
+  /// Whether the target is called with TLS.
   private(set) var isSecure = false
 
   init(policy: EgressPolicy?, isProxied: Bool = false) {
@@ -24,16 +24,16 @@ struct Dialling {
     self.isProxied = isProxied
   }
 
-  /// Another URL is about to be called.
+  /// Checks another URL that is about to be called.
   ///
-  /// - Returns: Whether that is allowed, as far as is known before its name is resolved.
+  /// - Returns: Whether it is allowed, as far as known before its name is resolved.
   mutating func begin(_ url: String) -> Bool {
     self.url = url
     isSecure = url.utf8.count > 5 && url.utf8[url.utf8.index(url.startIndex, offsetBy: 4)] | 0x20 == UInt8(ascii: "s")
     refusal = nil
     allowed = 0
     localError = 0
-    // A proxy resolves the name itself, out of this side's sight.
+    // A proxy resolves the name itself, so it cannot be checked here.
     guard isProxied, let policy, let origin = try? TargetURL(url).origin else { return true }
     refusal = policy.refusal(ofOrigin: origin)
     return refusal == nil
@@ -43,7 +43,7 @@ struct Dialling {
   mutating func open(_ destination: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
     if let policy, !isProxied {
       guard let (address, port) = Self.endpoint(destination) else {
-        // Neither IPv4 nor IPv6: no URL asks for it.
+        // Neither IPv4 nor IPv6: no URL leads to such an address.
         refusal = EgressPolicy.Refusal(rule: "unknownFamily", clause: "addresses that are neither IPv4 nor IPv6")
         return CURL_SOCKET_BAD
       }
@@ -57,13 +57,13 @@ struct Dialling {
     }
     let kind = destination.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
     let opened = socket(destination.pointee.family, kind, destination.pointee.protocol)
-    // libcurl does not pass on why there was none.
+    // libcurl does not report why there was none.
     localError = opened < 0 ? errno : 0
     if opened >= 0 { allowed += 1 }
     return opened
   }
 
-  /// The name that was asked for; nil when an address was.
+  /// The name in the URL; nil if the URL has an address.
   private var name: String? {
     guard let origin = try? TargetURL(url).origin, let start = origin.firstIndex(of: "/") else { return nil }
     let authority = origin[start...].dropFirst(2)
@@ -88,7 +88,8 @@ struct Dialling {
 }
 
 extension UnsafeMutablePointer<curl_sockaddr> {
-  /// The socket address, `addrlen` bytes of its family's form: libcurl gives room for any behind the general type.
+  /// The socket address, `addrlen` bytes in its family's form: libcurl reserves memory for any family behind the
+  /// general type.
   fileprivate var address: UnsafeRawPointer {
     UnsafeRawPointer(self) + (MemoryLayout<curl_sockaddr>.offset(of: \.addr) ?? 16)
   }
@@ -96,14 +97,14 @@ extension UnsafeMutablePointer<curl_sockaddr> {
 
 /// Whether an address belongs to this machine.
 enum LocalAddress {
-  /// Asks the kernel from where it would go there: from a machine to itself, that is the address itself. Nothing is
-  /// sent. Where the kernel does not say, the answer is yes.
+  /// Asks the kernel for the source address of a connection to it: from a machine to itself, that is the same address.
+  /// Nothing is sent. If the kernel does not say, the answer is yes.
   static func isOfThisMachine(_ destination: UnsafeMutablePointer<curl_sockaddr>) -> Bool {
     let (family, size) = (destination.pointee.family, destination.pointee.addrlen)
     let probe = socket(family, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard probe >= 0 else { return true }
     defer { close(probe) }
-    // An address that there is no way to is not this machine's.
+    // An address without a route does not belong to this machine.
     guard connect(probe, destination.address.assumingMemoryBound(to: sockaddr.self), size) == 0 else { return false }
     var own = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -111,7 +112,7 @@ enum LocalAddress {
       guard let base = own.baseAddress,
         getsockname(probe, base.assumingMemoryBound(to: sockaddr.self), &length) == 0
       else { return true }
-      // The address alone: bytes 4...7 of IPv4's form, 8...23 of IPv6's.
+      // Only the address: bytes 4...7 of IPv4's form, 8...23 of IPv6's.
       let range = family == AF_INET ? 4..<8 : 8..<24
       return own[range].elementsEqual(UnsafeRawBufferPointer(start: destination.address, count: Int(size))[range])
     }

@@ -2,16 +2,16 @@ internal import CCurl
 internal import Glibc
 internal import RedialModel
 
-/// Header fields as libcurl wants them, a list of C strings, in memory that is used again for the next request.
+/// Header fields in libcurl's form, a list of C strings, in memory that the next request reuses.
 ///
-/// Lines that stay the same come first: libcurl searches the list from its start for each field that it would send on its
-/// own account. Not `Sendable`: it belongs to the transfer that libcurl reads it for.
+/// Constant lines come first: libcurl searches the list from its start for each field that it would add itself. Not
+/// `Sendable`: it belongs to the transfer that libcurl reads it for.
 final class FieldList {
   /// A line that is the same for every request, in memory that stays.
   struct Line {
     fileprivate let text: UnsafeMutablePointer<CChar>
 
-    /// - Parameter text: Ends in a zero, as a literal does; libcurl reads it only.
+    /// - Parameter text: Ends in a zero, as a literal does; libcurl only reads it.
     init(_ text: StaticString) {
       precondition(text.hasPointerRepresentation, "a line of one character")
       self.text = UnsafeMutableRawPointer(mutating: text.utf8Start).assumingMemoryBound(to: CChar.self)
@@ -35,14 +35,14 @@ final class FieldList {
     nodes.deallocate()
   }
 
-  /// The list, for as long as nothing is changed; nil for an empty one.
+  /// The list, valid until it is changed; nil for an empty one.
   var first: UnsafeMutablePointer<curl_slist>? { start == end ? nil : nodes + start }
 
-  /// Empties the list and reserves room: its contents must not move.
+  /// Empties the list and reserves memory: its contents must not move.
   ///
   /// - Parameters:
-  ///   - lines: How many lines will be prepended, at most.
-  ///   - fields: How many fields will be appended, at most.
+  ///   - lines: The maximum number of prepended lines.
+  ///   - fields: The maximum number of appended fields.
   ///   - bytes: The bytes of the fields' names and values, plus three for each field.
   func begin(lines: Int, fields: Int, bytes: Int) {
     if bytes > textCapacity {
@@ -93,7 +93,7 @@ final class FieldList {
   }
 
   private func write(_ string: String) {
-    // Nearly always the bytes lie there, and no copy of the string has to be counted.
+    // Nearly always the bytes are contiguous, and the string need not be copied.
     if string.utf8.withContiguousStorageIfAvailable({ write($0) }) == nil {
       var string = string
       string.withUTF8 { write($0) }

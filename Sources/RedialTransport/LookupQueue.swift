@@ -1,24 +1,23 @@
-/// Decides which names are looked up, and when, so that names that never get an answer leave room for those that do.
+/// Decides which names are looked up, and when, so that names that never get an answer leave threads for those that do.
 ///
 /// A lookup cannot be aborted: its thread blocks until the system's resolver gives up, 10 s in most installations. So
 /// the number of threads is limited, and they are shared by how a name behaved before:
 /// - A name that was answered quickly last time starts as long as a thread is free.
-/// - An unknown name leaves a quarter of the threads to those. Of the threads that are left beside lookups that are
-///   already slow, such names get at most a quarter at a time: however many dead names come at once, the next second
-///   has room again.
+/// - An unknown name leaves a quarter of the threads to those. Of the threads without slow lookups, such names get at
+///   most a quarter at a time: however many dead names arrive at once, threads are free again in the next second.
 /// - A name whose last lookup was slow may have a quarter of the threads, together with all others like it.
 ///
 /// Of the names that wait, the newest is first: the attempts that wait for the others are closest to giving up.
 struct LookupQueue {
   /// How many lookups may run at a time.
   let limit: Int
-  /// From when on a lookup is slow. Resolvers answer within tens of milliseconds, or from their cache; glibc repeats a
-  /// question after 5 s.
+  /// The time after which a lookup is slow. Resolvers answer within tens of milliseconds, or from their cache; glibc
+  /// repeats a question after 5 s.
   static let slowness = Duration.seconds(1)
-  /// How many names are remembered, as answered quickly or slowly, before the older half is forgotten.
+  /// How many names are remembered as fast or slow before the older half is forgotten.
   static let remembered = 16_384
 
-  /// What is known of a name.
+  /// What is known about a name.
   private enum Standing: Int, CaseIterable {
     case quick, unknown, slow
   }
@@ -30,8 +29,7 @@ struct LookupQueue {
 
   private var running: [String: Running] = [:]
   private var runningSlow = 0
-  /// Names that wait, with the number of their waiting, by standing, the newest last. Those that no longer wait are
-  /// skipped.
+  /// Waiting names, with their numbers, by standing, the newest last. Names that no longer wait are skipped.
   private var waiting = [[(name: String, number: UInt64)]](repeating: [], count: Standing.allCases.count)
   private var numbers: [String: UInt64] = [:]
   private var lastNumber: UInt64 = 0
@@ -43,32 +41,32 @@ struct LookupQueue {
     self.limit = max(1, limit)
   }
 
-  /// Whether names wait to be looked up.
+  /// Whether any names wait.
   var hasWaiting: Bool { !numbers.isEmpty }
-  /// Of how many names it is known whether they were slow.
+  /// The number of names that are known to be slow or not.
   var rememberedCount: Int { memory.newer.count + memory.older.count }
   /// How many lookups are running.
   var runningCount: Int { running.count }
 
-  /// Asks for a name. It does nothing if the name is being looked up, or waits for it.
+  /// Requests a name. Does nothing if the name is being looked up, or waits for that.
   mutating func ask(_ name: String) {
     guard running[name] == nil, numbers[name] == nil else { return }
     lastNumber += 1
     numbers[name] = lastNumber
     let standing = standing(of: name).rawValue
     waiting[standing].append((name, lastNumber))
-    // What no longer waits goes before there is more of it than of what does.
+    // Entries that no longer wait are removed before they outnumber the others.
     if waiting[standing].count > 2 * numbers.count + 64 {
       waiting[standing].removeAll { numbers[$0.name] != $0.number }
     }
   }
 
-  /// Drops a name that nobody waits for any more, unless its lookup is running.
+  /// Drops a name for which no attempt waits any more, unless its lookup is running.
   mutating func forget(_ name: String) {
     numbers[name] = nil
   }
 
-  /// Takes the next name to look up, and counts it as running; nil for none at present.
+  /// Removes the next name to look up, and counts it as running; nil if there is none now.
   mutating func next(at now: ContinuousClock.Instant) -> String? {
     for standing in Standing.allCases {
       while let last = waiting[standing.rawValue].last {
@@ -87,7 +85,7 @@ struct LookupQueue {
     return nil
   }
 
-  /// Notes that the lookup of a name has ended.
+  /// Records that the lookup of a name has ended.
   mutating func end(_ name: String, at now: ContinuousClock.Instant) {
     guard let ended = running.removeValue(forKey: name) else { return }
     if ended.standing == .slow { runningSlow -= 1 }

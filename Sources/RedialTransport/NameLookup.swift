@@ -1,22 +1,22 @@
 internal import CCurl
 internal import Glibc
 
-/// Looks names up by the system's resolver, each on a thread of its own.
+/// Looks names up with the system's resolver, each on a thread of its own.
 ///
-/// libcurl has such threads, too, but as many as there are attempts; and in some versions it waits for the thread when the
-/// attempt ends before it, which holds up every other transfer.
+/// libcurl has such threads too, but as many as there are attempts; and some versions wait for the thread if the
+/// attempt ends before it, which delays every other transfer.
 enum NameLookup {
-  /// What a lookup gives.
+  /// The result of a lookup.
   enum Result: Sendable, Equatable {
-    /// Addresses as text, in the order in which they are to be tried; at least one.
+    /// Addresses as text, in the order in which to try them; at least one.
     case found([String])
-    /// There is no address, or the resolver gave none.
+    /// There is no address, or the resolver returned none.
     case none
-    /// There was no thread for it.
+    /// No thread was available.
     case noThread
   }
 
-  /// Address space of a thread, in bytes. It uses little of it; the modules of the name service need room.
+  /// Address space of a thread, in bytes. It uses little of it; the modules of the name service need more.
   private static let stackSize = 512 * 1024
 
   /// Everything that a thread needs.
@@ -72,13 +72,13 @@ enum NameLookup {
         entry.pointee.ai_addr, entry.pointee.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
       guard code == 0 else { continue }
       let address = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      // libcurl takes no link-local address with its interface.
+      // libcurl does not accept a link-local address with its interface.
       if !address.contains("%"), !found.contains(address) { found.append(address) }
     }
     return found.isEmpty ? .none : .found(found)
   }
 
-  /// Whether this machine has IPv6 at all, as libcurl finds it out.
+  /// Whether this machine has IPv6, determined in libcurl's way.
   private static let hasIPv6: Bool = {
     let probe = socket(AF_INET6, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard probe >= 0 else { return false }

@@ -1,22 +1,22 @@
 internal import RedialModel
 
-/// One request of an attempt: the first, or what a redirect makes of it.
+/// One request of an attempt: the first, or one after a redirect.
 struct Hop {
   var url: String
   var method: String
   var headers: [HeaderField]
   var body: [UInt8]
-  /// Where the content comes from in the place of ``body``.
+  /// The source of the body, in place of ``body``.
   var source: (any BodySource)?
-  /// Whether a redirect has led to another origin on the way here, so that a server has chosen where this goes.
+  /// Whether an earlier redirect led to another origin, so that a server has chosen the destination.
   var hasChangedOrigin = false
 
-  /// What follows from a redirect (RFC 9110 §15.4).
+  /// The next request after a redirect (RFC 9110 §15.4).
   ///
   /// - Parameters:
-  ///   - location: The absolute URL that it leads to.
-  ///   - secrets: Names of header fields, in lower case, that do not go to another origin.
-  /// - Returns: Nil when it is none that is followed: another status, or a URL that no call could have.
+  ///   - location: The absolute URL of the redirect.
+  ///   - secrets: Names of header fields, in lower case, that are not sent to another origin.
+  /// - Returns: Nil if the redirect is not followed: another status, or a URL that no call could have.
   func redirected(_ status: Int, to location: String, without secrets: [String]) -> Hop? {
     guard [301, 302, 303, 307, 308].contains(status), let next = try? TargetURL(location) else { return nil }
     var hop = self
@@ -36,8 +36,8 @@ struct Hop {
     return hop
   }
 
-  /// Whether a field is for the origin that its sender had in mind alone: it says who asks, or where from, or a word of its name
-  /// is one for a credential.
+  /// Whether a field is only for the original origin: it identifies the sender, or a word of its name means a
+  /// credential.
   static func isPersonal(_ name: String) -> Bool {
     let lower = name.lowercased()
     if lower == "idempotency-key" { return false }
@@ -45,17 +45,17 @@ struct Hop {
       || secretParts.contains { lower.contains($0) } || words(of: name).contains { secretWords.contains($0) }
   }
 
-  /// What makes a name that of a credential wherever it stands in it.
+  /// Parts of a name that mean a credential anywhere in it.
   private static let secretParts = [
     "token", "secret", "apikey", "signature", "password", "passwd", "passphrase", "credential", "cookie", "authoriz",
     "authentic",
   ]
-  /// What does so as a word of its own.
+  /// Words that mean a credential only as a whole word.
   private static let secretWords: Set<String> = [
     "key", "auth", "pwd", "pass", "sig", "jwt", "session", "sessionid", "sid", "assertion", "bearer", "csrf", "xsrf",
   ]
 
-  /// The words of a name, in lower case: parted by signs and digits, and by a capital behind a small letter.
+  /// The words of a name, in lower case: separated by signs and digits, and by a capital after a small letter.
   private static func words(of name: String) -> [String] {
     var words: [String] = [""]
     var wasSmall = false

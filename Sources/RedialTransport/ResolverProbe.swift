@@ -3,20 +3,20 @@ internal import Glibc
 internal import RedialCore
 internal import Synchronization
 
-/// Tells a name that does not exist from a resolver that does not work, which libcurl does not: it has one code for both.
+/// Distinguishes a name that does not exist from a resolver that does not work, for which libcurl has only one code.
 ///
-/// A name in `invalid.` is one that never exists (RFC 6761 §6.4), and whoever resolves names can say so without asking
-/// anybody. So a resolver that says anything else, or nothing in time, is down. Asking blocks, and has a thread of its own.
+/// A name in `invalid.` never exists (RFC 6761 §6.4), and any resolver can say so without asking another. So a resolver
+/// that says anything else, or nothing in time, does not work. The question blocks, and has a thread of its own.
 final class ResolverProbe: Sendable {
   /// How long an answer is valid.
   private static let memory = Duration.seconds(1)
-  /// How long an answer may take: the one that is asked has nobody to ask.
+  /// The timeout of an answer: the resolver needs no other server for it.
   private static let patience = Duration.seconds(2)
 
   private struct State {
     var waiting: [@Sendable (Bool) -> Void] = []
     var last: (isUp: Bool, at: ContinuousClock.Instant)?
-    /// The open question, and its number.
+    /// The current question and its number.
     var askedAt: ContinuousClock.Instant?
     var number = 0
   }
@@ -35,12 +35,12 @@ final class ResolverProbe: Sendable {
     self.question = question
   }
 
-  /// Finds out whether names can be resolved, and tells it on any thread; at once when that is known.
+  /// Finds out whether names can be resolved, and calls back on any thread; at once if that is known.
   func ask(_ answer: @escaping @Sendable (_ isUp: Bool) -> Void) {
     let now = ContinuousClock.now
     let turn = state.withLock { state -> Turn in
       if let last = state.last, now - last.at < Self.memory { return .known(last.isUp) }
-      // A question that got no answer in time may still be open: there is never another beside it.
+      // A question without an answer in time may still be running: there is never another beside it.
       if let askedAt = state.askedAt, now - askedAt >= Self.patience { return .known(false) }
       state.waiting.append(answer)
       guard state.askedAt == nil else { return .waits }
@@ -77,14 +77,14 @@ final class ResolverProbe: Sendable {
     for answer in waiting { answer(false) }
   }
 
-  /// Whether the system's resolver knows that a name does not exist.
+  /// Whether the system's resolver answers that a name does not exist.
   @Sendable
   private static func isResolving() -> Bool {
     var found: UnsafeMutablePointer<addrinfo>?
     let code = getaddrinfo("redial-probe.invalid.", nil, nil, &found)
     if let found { freeaddrinfo(found) }
-    // A resolver that finds an address where none exists does answer; -5 is glibc's EAI_NODATA, for a name without
-    // any.
+    // A resolver that returns an address for such a name works too; -5 is glibc's EAI_NODATA, for a name without
+    // addresses.
     return code == 0 || code == EAI_NONAME || code == -5
   }
 }

@@ -12,12 +12,12 @@ final class SocketEvents {
   private let bell: Int32
   private var events = [epoll_event](repeating: epoll_event(), count: 256)
   private var multi: UnsafeMutableRawPointer?
-  /// When libcurl wants to be called whatever happens, in nanoseconds of the monotonic clock; `.max` for never.
+  /// When libcurl's timer is due, in nanoseconds of the monotonic clock; `.max` for never.
   private var deadline = Int64.max
   /// By descriptor.
   private var sockets: [Socket] = []
 
-  /// What libcurl waits for of a socket, and what the kernel looks for.
+  /// The events of a socket for which libcurl waits, and those that the kernel watches.
   private struct Socket {
     var wanted: UInt32 = 0
     var watched: UInt32 = 0
@@ -25,7 +25,7 @@ final class SocketEvents {
     var isOwn = false
   }
 
-  /// - Returns: Nil when the system gives no descriptors for it.
+  /// - Returns: Nil if the system provides no descriptors for it.
   init?() {
     poll = epoll_create1(Int32(EPOLL_CLOEXEC))
     bell = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
@@ -41,9 +41,9 @@ final class SocketEvents {
     if bell >= 0 { close(bell) }
   }
 
-  /// Has a multi handle say what it waits for; `self` must outlive it.
+  /// Makes a multi handle report the events for which it waits; `self` must outlive it.
   func attach(_ multi: UnsafeMutableRawPointer) -> Bool {
-    // Sound: libcurl calls back only within calls of its functions, and only this object's owner makes those.
+    // Sound: libcurl calls back only within calls of its functions, and only this object's owner calls those.
     let me = Unmanaged.passUnretained(self).toOpaque()
     let code = redial_curl_multi_set_events(
       multi,
@@ -68,15 +68,15 @@ final class SocketEvents {
     sockets[Int(descriptor)] = Socket(isOwn: true)
   }
 
-  /// A socket is closed, which takes it out of the kernel's watch.
+  /// A socket is closed, which also removes it from the kernel's watch.
   private func closed(_ descriptor: Int32) {
     if descriptor < sockets.count { sockets[Int(descriptor)] = Socket() }
     close(descriptor)
   }
 
-  /// Has the sockets that a handle opens closed here.
+  /// Makes the sockets of a handle close here.
   func closes(of handle: UnsafeMutableRawPointer) -> CURLcode {
-    // Sound: a connection is closed only by calls of libcurl's functions, and only this object's owner makes those.
+    // Sound: a connection is closed only by calls of libcurl's functions, and only this object's owner calls those.
     redial_curl_set_closer(
       handle,
       { me, descriptor in
@@ -96,8 +96,8 @@ final class SocketEvents {
     let index = Int(descriptor)
     if what == CURL_POLL_REMOVE {
       sockets[index].wanted = 0
-      // A connection that will serve again soon stays under watch, which saves two calls of the kernel each time. What
-      // was opened elsewhere, as the resolver's thread does, may be closed without a word.
+      // A connection that will soon be reused stays watched, which saves two system calls each time. A socket that was
+      // opened elsewhere, for example on the resolver's thread, may be closed without notice.
       if !sockets[index].isOwn {
         _ = epoll_ctl(poll, EPOLL_CTL_DEL, descriptor, nil)
         sockets[index].watched = 0
@@ -109,7 +109,7 @@ final class SocketEvents {
     if what & CURL_POLL_OUT != 0 { event.events |= EPOLLOUT.rawValue }
     event.data.fd = descriptor
     sockets[index].wanted = event.events
-    // What was opened elsewhere may be another socket by now.
+    // A socket that was opened elsewhere may be another one by now.
     guard !sockets[index].isOwn || sockets[index].watched != event.events else { return true }
     if sockets[index].watched == 0 || epoll_ctl(poll, EPOLL_CTL_MOD, descriptor, &event) != 0 {
       guard epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) == 0 || errno == EEXIST else { return false }
@@ -130,7 +130,7 @@ final class SocketEvents {
     _ = write(bell, &one, 8)
   }
 
-  /// Has libcurl do what is due by its own timer, such as to begin what was just added.
+  /// Makes libcurl do the work of its timer, such as starting a new transfer.
   func beginDue() {
     guard let multi, deadline != .max, deadline <= Self.now else { return }
     deadline = .max
@@ -138,7 +138,7 @@ final class SocketEvents {
     curl_multi_socket_action(multi, CURL_SOCKET_BAD, 0, &running)
   }
 
-  /// Waits for something to happen, at most so many milliseconds, and has libcurl do what it can.
+  /// Waits for events, at most that many milliseconds, and makes libcurl handle them.
   func turn(atMost longest: Int32) {
     guard let multi else { return }
     var wait = longest

@@ -1,6 +1,6 @@
 internal import CCurl
 
-/// What is the same for every request.
+/// Options that are the same for every request.
 extension Transfer {
   func setConstants() -> Bool {
     setHabits() && setCallbacks() && setTLS(nil) == CURLE_OK
@@ -10,16 +10,16 @@ extension Transfer {
     let codes = [
       // Signals would reach any thread.
       redial_curl_set_long(handle, CURLOPT_NOSIGNAL, 1),
-      // Where libcurl looks up a name itself, on a thread of its own, the end of the attempt does not wait for it.
+      // If libcurl looks up a name itself, on a thread of its own, the end of the attempt does not wait for it.
       redial_curl_set_long(handle, CURLOPT_QUICK_EXIT, 1),
       redial_curl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
       // Redirects are followed here, where each is checked.
       redial_curl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
-      // An empty name: the environment's proxies are not for us.
+      // An empty name: the environment's proxies are not used.
       redial_curl_set_text(handle, CURLOPT_PROXY, configuration.proxy ?? ""),
       redial_curl_set_text(handle, CURLOPT_NOPROXY, ""),
       redial_curl_set_long(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1),
-      // HTTP/2 where a server chooses it within TLS, HTTP/1.1 elsewhere.
+      // HTTP/2 if a server chooses it within TLS, HTTP/1.1 otherwise.
       redial_curl_set_long(handle, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS)),
       redial_curl_set_long(handle, CURLOPT_HTTP09_ALLOWED, 0),
       redial_curl_set_long(handle, CURLOPT_PATH_AS_IS, 1),
@@ -34,7 +34,8 @@ extension Transfer {
   }
 
   private func setCallbacks() -> Bool {
-    // Sound: libcurl calls back only while a transfer runs, which the owner of the handle drives, and so holds `self`.
+    // Sound: libcurl calls back only while a transfer runs, which the owner of the handle drives, and so retains
+    // `self`.
     let me = Unmanaged.passUnretained(self).toOpaque()
     let codes = [
       redial_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, message),
@@ -74,7 +75,7 @@ extension Transfer {
         handle, { _, _, transfer in Transfer.with(transfer) { $0.mayResolve() } == false ? 1 : 0 }, me)
       guard code == CURLE_OK else { return false }
     }
-    // Connections outlive the transfers that made them, and the transfers' loop closes the last before its events go.
+    // Connections outlive their transfers, and the transfers' loop closes the last before its events are freed.
     if let events, events.closes(of: handle) != CURLE_OK { return false }
     return codes.allSatisfy { $0 == CURLE_OK }
   }

@@ -1,12 +1,12 @@
 internal import CCurl
 internal import Glibc
 
-/// How a transfer comes to the address of its name.
+/// How a transfer gets the address of its name.
 ///
-/// libcurl is asked first: it may have a connection that can serve once more, or remember the address. Only if it would
-/// look the name up, the transfer ends and waits for a lookup here, and then begins again with the addresses.
+/// libcurl tries first: it may have a reusable connection, or a cached address. Only if it would look the name up, the
+/// transfer ends and waits for a lookup here, and then starts again with the addresses.
 extension Transfer {
-  /// Where the address of the request at hand comes from.
+  /// The source of the current request's address.
   struct Naming {
     /// Whether libcurl wanted to look up a name, and was refused.
     var isWanted = false
@@ -16,11 +16,11 @@ extension Transfer {
     /// The name that it waits for.
     var name = ""
     var port = 0
-    /// Whether libcurl was stopped for a lookup and has not begun again.
+    /// Whether libcurl was stopped for a lookup and has not started again.
     var isSuspended = false
-    /// How much of the request's time had passed when libcurl began with it for the last time.
+    /// How much of the request's time had passed when libcurl last started.
     var spent = Duration.zero
-    /// How many lookups there were for this request.
+    /// The number of lookups for this request.
     var lookups = 0
     /// The addresses that libcurl was given; it reads them when the transfer begins.
     var addresses: UnsafeMutablePointer<curl_slist>?
@@ -35,7 +35,7 @@ extension Transfer {
   /// and is looked up again; but a name that libcurl never finds must not go round for ever.
   private static let maximumLookups = 8
 
-  /// Whether libcurl may resolve the request's name itself: what is an address already, or never asks a resolver.
+  /// Whether libcurl may resolve the request's name itself: it is an address, or never needs a resolver.
   func mayResolve() -> Bool {
     guard configuration.proxy == nil, naming.lookups < Self.maximumLookups, let (name, port) = host else { return true }
     naming.isWanted = true
@@ -43,8 +43,8 @@ extension Transfer {
     return false
   }
 
-  /// The name that must be looked up; nil for an address, `localhost` and what is not a name of the DNS, which libcurl
-  /// can tell by itself.
+  /// The name that must be looked up; nil for an address, `localhost` and a text that is not a DNS name, which libcurl
+  /// handles itself.
   private var host: (name: String, port: Int)? {
     guard let parsedURL, let name = part(CURLUPART_HOST, of: parsedURL),
       let port = part(CURLUPART_PORT, of: parsedURL).flatMap({ Int($0) })
@@ -86,15 +86,15 @@ extension Transfer {
     naming.lookups += 1
   }
 
-  /// Ends the wait, with what has passed of the request's time.
+  /// Ends the wait, with the time that has passed of the request's time.
   func endWaiting(at now: ContinuousClock.Instant) {
     guard let since = naming.since else { return }
     naming.spent += now - since
     naming.since = nil
   }
 
-  /// Gives libcurl the addresses of the request's name, which it remembers as long as if it had found them, and sets what
-  /// is left of the request's time.
+  /// Gives libcurl the addresses of the request's name, which it caches as if it had found them, and sets the rest of
+  /// the request's time.
   func setAddresses(_ found: [String]) -> CURLcode {
     let line = "+\(naming.name):\(naming.port):" + found.joined(separator: ",")
     guard let list = curl_slist_append(nil, line) else { return CURLE_OUT_OF_MEMORY }

@@ -4,16 +4,16 @@ internal import RedialModel
 
 /// Before a request is sent.
 extension Transfer {
-  /// Larger bodies are sent piece by piece; smaller ones leave together with the header in one packet.
+  /// Larger bodies are sent piece by piece; smaller ones are sent together with the header in one packet.
   private static let copiedBodyBytes = 64 * 1024
-  /// Content from this size on may have libcurl ask for leave to send it (RFC 9110 section 10.1.1), which costs a second
-  /// where nobody answers: 1 MiB in today's versions, 1 KiB in those before 7.62.
+  /// From this size on libcurl may ask for permission to send the body (RFC 9110 section 10.1.1), which costs a second
+  /// if the server does not answer: 1 MiB in today's versions, 1 KiB in those before 7.62.
   private static let expectableBytes = 1024
 
   /// Prepares the first request of an attempt.
   ///
-  /// - Parameter spent: How much of its time it has spent already.
-  /// - Returns: The code of what could not be set; `CURLE_OK` when it may begin.
+  /// - Parameter spent: How much of its time has passed already.
+  /// - Returns: The code of an option that could not be set; `CURLE_OK` if it may begin.
   func prepare(_ request: TransportRequest, after spent: Duration = .zero) -> CURLcode {
     self.request = request
     (redirects, earlier) = (0, Int(clamping: spent.wholeMicroseconds))
@@ -39,7 +39,7 @@ extension Transfer {
     guard setFields(hop.headers, contentBytes: hop.source?.size ?? hop.body.count) else { return CURLE_OUT_OF_MEMORY }
     received.mayInflate = isInflating && hop.method != "HEAD"
     var code = CURLE_OK
-    // A handle is mostly used again for the same target, and libcurl keeps its options.
+    // A handle mostly serves the same target again, and libcurl keeps its options.
     if hop.url != last.url {
       code = setURL(hop.url)
       last.url = code == CURLE_OK ? hop.url : ""
@@ -56,7 +56,7 @@ extension Transfer {
     return code
   }
 
-  /// Sets what is left of the request's time, and of the time to connect.
+  /// Sets the rest of the request's time, and of the time to connect.
   ///
   /// - Parameter spent: How much of both has passed already.
   func setTimeouts(after spent: Duration) -> CURLcode {
@@ -82,7 +82,7 @@ extension Transfer {
     if hasContent, let code = failure(of: source.map { setContent(from: $0) } ?? setContent(content)) { return code }
     guard method != last.method || hasContent != last.hasContent else { return CURLE_OK }
     last.method = ""
-    // Takes back whatever the request before has set.
+    // Resets all options of the previous request.
     var codes = [redial_curl_set_text(handle, CURLOPT_CUSTOMREQUEST, nil)]
     if hasContent {
       codes.append(redial_curl_set_long(handle, CURLOPT_NOBODY, 0))
@@ -116,9 +116,9 @@ extension Transfer {
     return redial_curl_set_pointer(handle, CURLOPT_POSTFIELDS, small.baseAddress)
   }
 
-  /// Gives libcurl the header fields, and takes out those that it would add on its own account.
+  /// Gives libcurl the header fields, and removes those that it would add itself.
   ///
-  /// - Parameter contentBytes: The length of the content that goes with them.
+  /// - Parameter contentBytes: The length of the request's body.
   private func setFields(_ headers: [HeaderField], contentBytes: Int) -> Bool {
     var bytes = 0
     for header in headers { bytes += header.name.utf8.count + header.value.utf8.count + 3 }
@@ -137,8 +137,8 @@ extension Transfer {
     // Not for fields that libcurl never adds: long lists cost it time.
     if contentBytes >= Self.expectableBytes { fields.prepend(FieldList.Line("Expect:")) }
     if !hasType { fields.prepend(FieldList.Line("Content-Type:")) }
-    // A call that asks for a coding itself gets the response unchanged. Libcurl decodes by this option, and would
-    // otherwise print a line of it twice that is not in the list.
+    // A call that sets an accepted coding itself gets the response unchanged. Libcurl decodes because of this option,
+    // and would otherwise also send a line of it twice that is not in the list.
     if !hasCoding { fields.prepend(FieldList.Line("Accept-Encoding: gzip, deflate")) }
     if !hasAccept { fields.prepend(FieldList.Line("Accept:")) }
     if !hasAgent { fields.prepend(FieldList.Line(userAgentLine)) }
@@ -147,7 +147,7 @@ extension Transfer {
     return redial_curl_set_text(handle, CURLOPT_ACCEPT_ENCODING, isInflating ? "gzip, deflate" : nil) == CURLE_OK
   }
 
-  /// Whether a name of that length is it, whatever the case of its letters.
+  /// Whether a name of equal length is the same, ignoring case.
   private static func isNamed(_ name: UnsafeBufferPointer<CChar>, _ lowercase: StaticString) -> Bool {
     let wanted = lowercase.utf8Start
     for place in 0..<name.count where UInt8(bitPattern: name[place]) | 0x20 != wanted[place] { return false }

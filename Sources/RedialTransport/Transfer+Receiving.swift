@@ -3,11 +3,11 @@ internal import Glibc
 
 /// While a request is in flight.
 extension Transfer {
-  /// A ratio is judged only beyond so many bytes: a page of zeros is no bomb.
+  /// The ratio counts only beyond this many bytes: a page of zeros is not an attack.
   private static let uncheckedBytes = 64 * 1024
 
-  /// Whether the request may be sent: once. On a kept connection that dies before it answers, libcurl would send it
-  /// again on a fresh one, whatever its method; but whether that is safe is for the policy to say.
+  /// Whether the request may be sent: only once. If a reused connection fails before the response, libcurl would send
+  /// the request again on a new one, whatever its method; but only the policy may decide whether that is safe.
   func maySend() -> Bool {
     sends += 1
     skipPruning()
@@ -15,7 +15,7 @@ extension Transfer {
     return sends == 1
   }
 
-  /// Hands over the next piece of the content.
+  /// Passes the next piece of the body to libcurl.
   func give(_ room: UnsafeMutablePointer<CChar>?, _ size: Int) -> Int {
     guard let room else { return 0 }
     if let feed = upload.feed { return give(room, size, from: feed) }
@@ -51,7 +51,7 @@ extension Transfer {
     return count
   }
 
-  /// Whether far more has come out of a compressed response than went into it.
+  /// Whether a compressed response has inflated to far more than its size.
   private var isBomb: Bool {
     guard isInflating, received.bodyLength > Self.uncheckedBytes else { return false }
     let arrived = Int(redial_curl_get_offset(handle, CURLINFO_SIZE_DOWNLOAD_T))
@@ -60,10 +60,10 @@ extension Transfer {
 }
 
 extension Transfer.Received {
-  /// Takes a line of the header, or of the trailers.
+  /// Receives a line of the header, or of the trailers.
   ///
-  /// - Parameter limit: The most bytes of all lines together.
-  /// - Returns: Whether to go on.
+  /// - Parameter limit: The maximum bytes of all lines together.
+  /// - Returns: Whether to continue.
   mutating func takeHead(_ line: UnsafeRawBufferPointer, atMost limit: Int) -> Bool {
     headBytes += line.count
     guard headBytes <= limit else {
@@ -74,14 +74,14 @@ extension Transfer.Received {
       isHeadWhole = true
       return true
     }
-    // A status line begins the header anew, as after 100 Continue; trailers are not part of it.
+    // A status line begins a new header, for example after 100 Continue; trailers are not part of it.
     if line.count > 5, line[0] == 0x48, line[1] == 0x54, line[2] == 0x54, line[3] == 0x50, line[4] == 0x2F {
       head.removeAll(keepingCapacity: true)
       (isHeadWhole, length, wasInflated) = (false, nil, false)
       return true
     }
     guard bodyLength == 0 else { return true }
-    // Of the fields that matter here, the first byte and the place of the colon tell nearly all others.
+    // For the fields that matter here, the first byte and the position of the colon exclude nearly all others.
     if line[0] | 0x20 == UInt8(ascii: "c"), line.count > 15 {
       if line[14] == UInt8(ascii: ":"), Self.starts(line, with: "content-length") {
         return takeLength(line)
@@ -94,7 +94,7 @@ extension Transfer.Received {
     return true
   }
 
-  /// Takes a Content-Length field, which must say no other length than one before it.
+  /// Reads a Content-Length field, which must not differ from an earlier one.
   private mutating func takeLength(_ line: UnsafeRawBufferPointer) -> Bool {
     var (start, end) = (15, line.count)
     while start < end, line[start] <= 0x20 { start += 1 }
@@ -106,7 +106,7 @@ extension Transfer.Received {
     return !isContradictory
   }
 
-  /// Whether a line, which is longer, begins with a name in lower case, whatever the case of its own letters.
+  /// Whether a longer line begins with a name in lower case, ignoring its own case.
   private static func starts(_ line: UnsafeRawBufferPointer, with name: StaticString) -> Bool {
     for place in 0..<name.utf8CodeUnitCount where line[place] | 0x20 != name.utf8Start[place] { return false }
     return true

@@ -5,8 +5,8 @@ internal import RedialModel
 
 /// After a request has ended.
 extension Transfer {
-  /// The next request of the attempt, when it was answered by a redirect that is to be followed, and the time left for
-  /// it. What it is made of is then no longer what was sent before.
+  /// The next request of the attempt, if the response was a redirect that is followed, and the time left for it. The
+  /// data for it is moved out of this transfer.
   func next(after code: CURLcode, _ hop: Hop) -> (hop: Hop, timeout: Duration)? {
     guard code == CURLE_OK, redirects < request.maxRedirects,
       let location = redial_curl_get_text(handle, CURLINFO_REDIRECT_URL),
@@ -21,7 +21,7 @@ extension Transfer {
     return (next, left)
   }
 
-  /// Whether it ended because there was no address of the host. The name may be at fault, or the resolver here.
+  /// Whether it ended because the host had no address. The name may be wrong, or the local resolver may not work.
   func lacksAddress(_ code: CURLcode) -> Bool {
     code == CURLE_COULDNT_RESOLVE_HOST
       || code == CURLE_OPERATION_TIMEDOUT && sends == 0 && dialling.allowed == 0 && dialling.refusal == nil
@@ -31,8 +31,7 @@ extension Transfer {
   /// Whether the request has content.
   var hasContent: Bool { last.hasContent }
 
-  /// Whether the whole answer is there, while the content has not left, nor any of it since this was asked
-  /// last.
+  /// Whether the whole response has arrived, but not the whole body was sent, and none of it since the last check.
   func isStuckBehindAnswer() -> Bool {
     let sent = Int(redial_curl_get_offset(handle, CURLINFO_SIZE_UPLOAD_T))
     defer { uploaded = sent }
@@ -40,7 +39,7 @@ extension Transfer {
     let status = redial_curl_get_long(handle, CURLINFO_RESPONSE_CODE)
     guard status >= 200 else { return false }
     if status == 204 || status == 205 { return true }
-    // Without a length, libcurl alone knows where the answer ends.
+    // Without a length, only libcurl knows where the response ends.
     guard let digits = received.length,
       let length = Int(String(decoding: received.head[digits], as: UTF8.self))
     else { return false }
@@ -60,7 +59,7 @@ extension Transfer {
     _ code: CURLcode, abortedAt limit: TransferEnd.Limit? = nil, isResolverDown: Bool = false
   ) -> TransportResult {
     let isStarved = dialling.localError != 0
-    // What only tells why something failed is not asked for when nothing has.
+    // Details about a failure are read only after a failure.
     let hasFailed = code != CURLE_OK
     let end = TransferEnd(
       code: code, requestSize: sentBytes,
@@ -96,10 +95,10 @@ extension Transfer {
     return result
   }
 
-  /// How much of the request has left, as far as it can be known; 0 for surely nothing.
+  /// How many bytes of the request were sent, as far as known; 0 if certainly none.
   ///
-  /// What libcurl counts was measured to be right for plain HTTP/1.1. With TLS, where it may speak HTTP/2, a request that
-  /// was about to be written counts as sent; and a tunnel's own request to a proxy does not count.
+  /// libcurl's count was measured to be right for plain HTTP/1.1. With TLS, where it may use HTTP/2, a request that was
+  /// about to be written counts as sent; and a tunnel's own request to a proxy does not count.
   private var sentBytes: Int {
     guard sends > 0 else { return 0 }
     let counted = redial_curl_get_long(handle, CURLINFO_REQUEST_SIZE)
@@ -108,7 +107,7 @@ extension Transfer {
 
   private func figures(isSetUp: Bool) -> ExchangeFigures {
     func time(_ info: CURLINFO) -> Int { Int(redial_curl_get_offset(handle, info)) }
-    // libcurl's time of the request begins anew when its name was looked up here.
+    // libcurl's time of the request starts again after a lookup here.
     func moment(_ info: CURLINFO) -> Int {
       let time = time(info)
       return time == 0 ? 0 : time + Int(clamping: naming.spent.wholeMicroseconds)
@@ -146,7 +145,7 @@ extension Transfer {
     return figures
   }
 
-  /// The address at the other end, read from text only when it is another than at the last request of this handle.
+  /// The remote address, parsed from text only if it differs from that of the handle's last request.
   private var remoteAddress: IPAddress? {
     guard let text = redial_curl_get_text(handle, CURLINFO_PRIMARY_IP) else { return nil }
     if let last = lastAddress, last.text.withUnsafeBufferPointer({ strcmp($0.baseAddress ?? text, text) == 0 }) {
@@ -157,7 +156,7 @@ extension Transfer {
     return address
   }
 
-  /// Says why the transfer fails, in libcurl's place.
+  /// The reason for a failure that this side caused, in place of libcurl's.
   func say(_ text: String) {
     let bytes = text.utf8CString
     for (place, byte) in bytes.enumerated() where place < Int(CURL_ERROR_SIZE) { message[place] = byte }
@@ -172,7 +171,7 @@ extension Transfer {
 }
 
 extension HeaderBlock {
-  /// Takes out the fields that told of the content as it came, which is not the content that there is now.
+  /// Removes the fields about the content as it was sent, because it is stored decoded.
   fileprivate mutating func removeCoding() {
     var kept: [UInt8] = []
     kept.reserveCapacity(bytes.count)

@@ -1,9 +1,9 @@
 internal import CCurl
 internal import Glibc
 
-/// Content that is read while it is sent.
+/// A body that is read while it is sent.
 extension Transfer {
-  /// Has libcurl ask for content piece by piece, as ``TransferLoop`` has a feed for it.
+  /// Makes libcurl fetch the body piece by piece, from the feed of ``TransferLoop``.
   func setContent(from source: any BodySource) -> CURLcode {
     guard upload.feed?.source === source else { return CURLE_BAD_FUNCTION_ARGUMENT }
     let code = redial_curl_set_offset(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(source.size))
@@ -19,7 +19,7 @@ extension Transfer {
     }
   }
 
-  /// Goes back in the content, as libcurl wants to before it would send it once more.
+  /// Rewinds the body, which libcurl does before it sends it again.
   func seek(to offset: Int, from origin: Int32) -> Bool {
     guard origin == SEEK_SET else { return false }
     if let feed = upload.feed {
@@ -32,10 +32,10 @@ extension Transfer {
     return true
   }
 
-  /// Why there was no more of the content, if that is what the transfer ended for.
+  /// Why no more of the body was available, if the transfer ended because of that.
   func bodyFault(_ code: CURLcode) -> BodyFault? {
     guard let feed = upload.feed, sends < 2 else { return nil }
-    // A target that waits for content that this side does not have is not slow.
+    // A target that waits for a body that is not available here is not slow.
     if code == CURLE_OPERATION_TIMEDOUT, feed.isAwaited { return .late }
     return code == CURLE_ABORTED_BY_CALLBACK ? feed.fault : nil
   }

@@ -48,9 +48,9 @@ final class Transfer {
   var isInflating = false
   /// The TLS settings of the target that the handle last called.
   var identity: TargetTLS?
-  /// The last address at the other end, and its zero-terminated text.
+  /// The last remote address, and its zero-terminated text.
   var lastAddress: (text: [CChar], address: IPAddress)?
-  /// Whether the request went out on a connection that had served before.
+  /// Whether the request used a connection that had served before.
   var isReused = false
   /// How the address of the request's name is found.
   var naming = Naming()
@@ -135,7 +135,7 @@ final class Transfer {
     return code == CURLE_OK ? redial_curl_set_text(handle, CURLOPT_URL, text) : code
   }
 
-  /// As libcurl reads a URL that is given as text, with `CURLOPT_PATH_AS_IS`.
+  /// Like libcurl's parsing of a URL that is given as text, with `CURLOPT_PATH_AS_IS`.
   private static let urlReading = UInt32(CURLU_GUESS_SCHEME | CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS)
 
   static func take(_ pointer: UnsafeMutableRawPointer?) -> Transfer? {

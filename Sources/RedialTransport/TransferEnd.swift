@@ -3,58 +3,58 @@ internal import Glibc
 internal import RedialCore
 internal import RedialModel
 
-/// What libcurl reports about a transfer that has ended, and what it means.
+/// libcurl's report about a transfer that has ended, and its meaning.
 ///
 /// The classes follow measurements of libcurl 7.88.1: over HTTP/1.1, `CURLINFO_REQUEST_SIZE` shows in all tested
 /// cases whether any byte of the request was sent.
 struct TransferEnd {
   /// The result code.
   var code: CURLcode
-  /// Bytes of requests that were handed to the kernel.
+  /// Bytes of requests that were passed to the kernel.
   var requestSize: Int
   /// The `errno` of a connection that failed; 0 for none.
   var systemError: Int32 = 0
-  /// Whether libcurl was about to send the request a second time, and was kept from it.
+  /// Whether libcurl was about to send the request a second time, and was prevented.
   var wasRepeated = false
-  /// Whether the response was broken off because it had grown beyond its bound, its header being whole.
+  /// Whether the response was cut off because it exceeded its limit, after its whole header.
   var wasEnough = false
-  /// Whether the response's header was larger than its bound.
+  /// Whether the response's header exceeded its limit.
   var hasOversizedHead = false
-  /// Whether the response's header came to its end.
+  /// Whether the response's header was complete.
   var isHeadWhole = true
   /// Whether the response has two lengths that differ (RFC 9112 §6.3).
   var isContradictory = false
-  /// Why the egress policy refused every address that was found; nil when it allowed one, or none was found.
+  /// Why the egress policy refused every address that was found; nil if it allowed one, or none was found.
   var refusal: EgressPolicy.Refusal?
-  /// A bound of this transport's own, at which the transfer was aborted.
+  /// A limit of this transport at which the transfer was aborted.
   enum Limit {
     case firstByte
   }
   var limit: Limit?
-  /// Whether a redirect was followed before: then something was sent, and executed as far as its sender can know.
+  /// Whether a redirect was followed before: then something was sent, and may have been executed.
   var hasBeenAnswered = false
-  /// What was found of the server's certificate: an `X509_V_ERR` of OpenSSL.
+  /// The result of checking the server's certificate: an `X509_V_ERR` of OpenSSL.
   var verification = 0
-  /// Whether the way goes through a proxy, and what that answered to a request for a tunnel; 0 for nothing.
+  /// Whether a proxy is used, and its status for a tunnel request; 0 for none.
   var isProxied = false
   var tunnelStatus = 0
-  /// Whether names cannot be resolved here at present, whichever they are.
+  /// Whether the resolver currently works for no name.
   var isResolverDown = false
-  /// Why there was no more of the content, if the transfer ended for that.
+  /// Why no more of the body was available, if the transfer ended because of that.
   var bodyFault: BodyFault?
-  /// What libcurl says, for people; empty when it says nothing.
+  /// libcurl's message, for people; empty if there is none.
   var detail = ""
 
-  /// Whether the request was such that it could be begun.
+  /// Whether the request was valid, so that it could begin.
   var isSetUp: Bool { code != CURLE_URL_MALFORMAT && code != CURLE_UNSUPPORTED_PROTOCOL || requestSize > 0 }
 
-  /// How far the attempt got.
+  /// The outcome of the attempt.
   var outcome: OutcomeClass {
     let last = lastOutcome
     return last == .notSent && hasBeenAnswered ? .maybeSent : last
   }
 
-  /// How far its last request got.
+  /// The outcome of its last request.
   private var lastOutcome: OutcomeClass {
     if limit != nil { return requestSize > 0 ? .maybeSent : .notSent }
     if code == CURLE_OK || wasEnough { return isHeadWhole ? .answered : .maybeSent }
@@ -64,7 +64,7 @@ struct TransferEnd {
     switch code {
     case CURLE_OUT_OF_MEMORY where requestSize == 0: return .localFault
     case CURLE_COULDNT_CONNECT where Self.isLocal(systemError): return .localFault
-    // A proxy is the operator's, and none of the target's faults.
+    // A proxy belongs to the operator, so its faults are not the target's.
     case CURLE_COULDNT_CONNECT where isProxied: return .localFault
     case CURLE_COULDNT_RESOLVE_PROXY: return .localFault
     case CURLE_COULDNT_RESOLVE_HOST where isResolverDown, CURLE_OPERATION_TIMEDOUT where isResolverDown:
@@ -79,12 +79,12 @@ struct TransferEnd {
     case CURLE_PARTIAL_FILE, CURLE_WEIRD_SERVER_REPLY: return .maybeSent
     case CURLE_UNSUPPORTED_PROTOCOL: return requestSize > 0 ? .maybeSent : .unusable
     case CURLE_WRITE_ERROR, CURLE_READ_ERROR, CURLE_ABORTED_BY_CALLBACK: return .localFault
-    // What left cannot be taken back, unless the target's identity or the answer's form is at fault for good.
+    // A sent request cannot be taken back, unless the target's identity or the response's form is permanently wrong.
     default: return requestSize == 0 || Self.permanent.contains(code.rawValue) ? .unusable : .maybeSent
     }
   }
 
-  /// Faults that another try cannot mend, even though the request may have left.
+  /// Faults that a retry cannot repair, even if the request may have been sent.
   private static let permanent: Set<UInt32> = Set(
     [
       CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
@@ -101,10 +101,10 @@ struct TransferEnd {
     }
   }
 
-  /// What went wrong; nil when the attempt was answered.
+  /// What went wrong; nil if there was a response.
   var error: TransportError? {
     guard outcome != .answered else { return nil }
-    // What libcurl says could tell what a name resolved to.
+    // libcurl's message could reveal the addresses of a name.
     if let refusal {
       let word = "egress" + refusal.rule.prefix(1).uppercased() + refusal.rule.dropFirst()
       return TransportError(code: word, message: "The egress policy refuses \(refusal.clause).")
@@ -168,8 +168,8 @@ struct TransferEnd {
   }
 
   private var certificate: (code: String, sentence: String) {
-    // X509_V_ERR_CERT_NOT_YET_VALID, _HAS_EXPIRED, _SELF_SIGNED_CERT…; libcurl compares names itself, and says so in
-    // words alone.
+    // X509_V_ERR_CERT_NOT_YET_VALID, _HAS_EXPIRED, _SELF_SIGNED_CERT…; libcurl compares names itself, and reports a
+    // mismatch only as text.
     switch verification {
     case _ where detail.contains("subject name"):
       ("certificateWrongHost", "The target's certificate is for another host")

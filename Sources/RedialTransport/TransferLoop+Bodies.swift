@@ -1,29 +1,29 @@
 internal import CCurl
 internal import RedialCore
 
-/// A piece of a request's content, or why there is none.
+/// A piece of a request's body, or why there is none.
 struct BodyPiece: Sendable {
   /// The request.
   var id: UInt64
-  /// Which content: another attempt may have the same name.
+  /// The number of the body: another attempt may have the same id.
   var ticket: UInt64
-  /// Which reading of it.
+  /// The number of the reading.
   var reading: Int
   var result: Result<[UInt8], BodyFault>
 }
 
-/// Content that is read while it is sent, off this thread.
+/// Bodies that are read while they are sent, on other threads.
 ///
-/// A request begins when the first piece of its content is there, so that nothing of it leaves if there is none; the time
-/// until then is part of the attempt's.
+/// A request begins when the first piece of its body has arrived, so that nothing is sent if there is none; the time
+/// until then is part of the attempt's time.
 extension TransferLoop {
-  /// How long the thread sleeps while content is awaited, in milliseconds, so that it is given up about in time.
+  /// How long the thread sleeps while a body is awaited, in milliseconds, so that the timeout is roughly on time.
   private static let awaitingSleep: Int32 = 500
 
-  /// How long the thread sleeps when nothing happens, in milliseconds.
+  /// How long the thread sleeps without an event, in milliseconds.
   var longestSleep: Int32 { awaiting.isEmpty ? Self.longestSleep : Self.awaitingSleep }
 
-  /// Has the content of a request read, which begins when there is some.
+  /// Starts to read the body of a request; the request begins with the first piece.
   func beginReading(_ request: TransportRequest, with transfer: Transfer) {
     guard let source = request.source else { return }
     bodyTicket += 1
@@ -37,12 +37,12 @@ extension TransferLoop {
     feed.begin()
   }
 
-  /// Has the content read once more for a request that a redirect has led to, if it takes the content along.
+  /// Starts to read the body again for the request after a redirect, if it keeps the body.
   func readAgain(_ hop: Hop, with transfer: Transfer) {
     if hop.source == nil { transfer.upload.feed = nil } else { transfer.upload.feed?.begin() }
   }
 
-  /// Goes on with what waits for a piece of its content.
+  /// Continues a transfer that waits for a piece of its body.
   func take(_ piece: BodyPiece) {
     guard let transfer = transfers[piece.id], let feed = transfer.upload.feed, feed.ticket == piece.ticket else {
       return
@@ -74,7 +74,7 @@ extension TransferLoop {
     keep(transfer)
   }
 
-  /// Forgets what has not begun; nil when it has.
+  /// Removes a request that has not begun; nil if it has.
   func giveUpAwaiting(_ transfer: Transfer) -> TransportResult? {
     guard let since = awaiting.removeValue(forKey: transfer.id) else { return nil }
     transfers[transfer.id] = nil
@@ -82,7 +82,7 @@ extension TransferLoop {
     return .cancelled(transfer.id, after: ContinuousClock.now - since)
   }
 
-  /// Ends what has not begun in the time that its attempt may take.
+  /// Ends requests that have not begun in their attempt's time.
   func failLate() {
     let now = ContinuousClock.now
     guard now >= nextLateCheck else { return }

@@ -1,8 +1,8 @@
 internal import CCurl
 
-/// Transfers that are ended from here, at bounds that libcurl does not have.
+/// Transfers that are ended here, at limits that libcurl does not have.
 extension TransferLoop {
-  /// Aborts what has not begun to answer in time.
+  /// Aborts transfers whose response has not begun in time.
   func abortSilent() {
     while let entry = firstBytes.popExpired() {
       let transfer = entry.transfer
@@ -15,9 +15,9 @@ extension TransferLoop {
     }
   }
 
-  /// Ends what was answered before its content had left, and of whose content the target takes no more: over HTTP/2, a
-  /// server may say that it wants none (RFC 9113 §8.1), over HTTP/1.1 it may read no further; libcurl goes on waiting for
-  /// room to send it, unless the status is one of an error.
+  /// Ends transfers whose response is complete although the target no longer accepts the body: over HTTP/2, a server
+  /// may refuse the rest (RFC 9113 §8.1), over HTTP/1.1 it may stop reading. libcurl continues to wait, unless the
+  /// status is an error.
   func endUploads() {
     while let entry = uploads.popExpired() {
       let transfer = entry.transfer

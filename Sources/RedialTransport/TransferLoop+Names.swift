@@ -1,7 +1,7 @@
 internal import CCurl
 internal import RedialCore
 
-/// What a lookup has given.
+/// The result of a lookup.
 struct NameAnswer: Sendable {
   var name: String
   var result: NameLookup.Result
@@ -9,16 +9,16 @@ struct NameAnswer: Sendable {
 
 /// Transfers that wait for the address of a name. All that wait for one name share one lookup.
 extension TransferLoop {
-  /// How often names that wait get another chance, in milliseconds, as running lookups become slow.
+  /// How often waiting names are checked again, in milliseconds, because running lookups become slow.
   private static let lookupPause: Int32 = 100
 
-  /// How long the thread sleeps when nothing happens, in milliseconds.
+  /// How long the thread sleeps without an event, in milliseconds.
   func lookupSleep(atMost longest: Int32) -> Int32 {
     let longest = nameTimers.sleep(atMost: longest)
     return lookups.hasWaiting ? min(longest, Self.lookupPause) : longest
   }
 
-  /// Has a transfer wait for its name, which libcurl does not know.
+  /// Makes a transfer wait for its name, which libcurl does not know.
   func awaitName(_ transfer: Transfer) {
     curl_multi_remove_handle(multi, transfer.handle)
     transfer.isInFlight = false
@@ -30,7 +30,7 @@ extension TransferLoop {
     nameTimers.add(TransferTimers.Entry(transfer: transfer, generation: transfer.generation), after: left)
   }
 
-  /// Starts the lookups that there is room for.
+  /// Starts as many lookups as the queue allows.
   func startLookups() {
     guard lookups.hasWaiting else { return }
     let now = ContinuousClock.now
@@ -41,7 +41,7 @@ extension TransferLoop {
     }
   }
 
-  /// Goes on with what waits for a name.
+  /// Continues the transfers that wait for a name.
   func take(_ answer: NameAnswer) {
     let now = ContinuousClock.now
     lookups.end(answer.name, at: now)
@@ -61,13 +61,13 @@ extension TransferLoop {
     }
   }
 
-  /// Ends what has waited for its name as long as connecting may take.
+  /// Ends transfers that have waited for their name as long as connecting may take.
   func endWaiting() {
     while let entry = nameTimers.popExpired() {
       let transfer = entry.transfer
       guard transfer.generation == entry.generation, let since = transfer.naming.since else { continue }
       let now = ContinuousClock.now
-      // It may wait for another lookup than when this was noted.
+      // It may wait for another lookup than when this was recorded.
       let left = min(transfer.timeLimit, configuration.connectTimeout) - transfer.naming.spent - (now - since)
       guard left <= .zero else {
         nameTimers.add(entry, after: left)
@@ -79,7 +79,7 @@ extension TransferLoop {
     }
   }
 
-  /// Takes a transfer off its name; nothing for one that waits for none.
+  /// Removes a transfer from its name's waiting list, if it is in one.
   func stopWaiting(_ transfer: Transfer) {
     guard transfer.naming.isWaiting else { return }
     transfer.endWaiting(at: ContinuousClock.now)

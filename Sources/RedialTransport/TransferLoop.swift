@@ -2,10 +2,10 @@ internal import CCurl
 internal import RedialModel
 internal import Synchronization
 
-/// The thread of a transport: libcurl's multi interface, fed by a mailbox.
+/// The thread of a transport: libcurl's multi interface, which receives messages from a mailbox.
 ///
-/// `@unchecked Sendable`: `run` executes once, on one thread, and everything mutable but the mailbox is touched there
-/// alone; `SocketEvents.wake` may be called from any thread.
+/// `@unchecked Sendable`: `run` executes once, on one thread, and only that thread uses the mutable state except the
+/// mailbox; `SocketEvents.wake` may be called from any thread.
 final class TransferLoop: @unchecked Sendable {
   enum Message: Sendable {
     case start(TransportRequest)
@@ -212,7 +212,7 @@ final class TransferLoop: @unchecked Sendable {
     guard prepared == CURLE_OK else { return prepared }
     guard curl_multi_add_handle(multi, transfer.handle) == CURLM_OK else { return CURLE_OUT_OF_MEMORY }
     transfer.isInFlight = true
-    // HTTP/2, in which a server must give room even for a small body, is used only within TLS.
+    // HTTP/2, in which a server must allow even a small body, is used only within TLS.
     if transfer.hasContent, transfer.dialling.isSecure || transfer.upload.isPiecewise {
       let entry = TransferTimers.Entry(transfer: transfer, generation: transfer.generation)
       uploads.add(entry, after: Self.uploadPause)

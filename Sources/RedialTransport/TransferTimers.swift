@@ -1,8 +1,8 @@
 internal import RedialCore
 
-/// Times at which transfers are looked at, the earliest first.
+/// Times at which transfers are checked, the earliest first.
 struct TransferTimers {
-  /// One use of a transfer. The transfer may have ended, or serve another request, when its time comes.
+  /// One use of a transfer. The transfer may have ended, or serve another request, when the time comes.
   struct Entry {
     var transfer: Transfer
     var generation: UInt64
@@ -16,7 +16,7 @@ struct TransferTimers {
   /// A binary heap: no entry is due before its parent.
   private var heap: [Timer] = []
 
-  /// Adds an entry that is due in so long.
+  /// Adds an entry that is due after a duration.
   mutating func add(_ entry: Entry, after bound: Duration) {
     var place = heap.count
     heap.append(Timer(entry: entry, at: ContinuousClock.now + bound))

@@ -21,8 +21,8 @@ public struct TransportRequest: Sendable {
   public var captureLimit: Int
   /// Maximum number of redirects to follow; 0 for none. Each is a request of its own, within the rest of the time.
   public var maxRedirects: Int
-  /// Names of header fields, in lower case, that a redirect to another origin takes away, beside those that are credentials by
-  /// their names.
+  /// Names of header fields, in lower case, that are removed when a redirect leads to another origin, besides those
+  /// whose names mean a credential.
   public var secretHeaders: [String] = []
 
   /// TLS settings for the origins of the attempt's requests; nil if there are none.
@@ -50,7 +50,7 @@ public struct TransportRequest: Sendable {
 public struct TransportResult: Sendable {
   /// The request's id.
   public var id: UInt64
-  /// How far it got.
+  /// Its outcome.
   public var outcome: OutcomeClass
   /// The status of the response, if there is one.
   public var status: Int?

@@ -1,37 +1,37 @@
-/// A sub-command: what it is called, what it takes, and what it does.
+/// A sub-command: its name, its options, and its action.
 struct Command: Sendable {
   let name: String
   let summary: String
-  /// What stands behind the options, such as `URL`; empty for nothing.
+  /// The operands after the options, such as `URL`; empty for none.
   var operands = ""
   var operandCount = 0...0
-  /// The words that an operand can be, by its place, for completion.
+  /// The possible words of an operand, by its position, for completion.
   var words: [[String]] = []
   var options: [Option] = []
-  /// More to say in the help.
+  /// Further text for the help.
   var notes = ""
   let run: @Sendable (Arguments) throws(CommandError) -> ExitCode
 
-  /// Something that is given by name.
+  /// An option.
   struct Option: Sendable {
     let name: String
     var short: String?
-    /// What its value looks like; nil for one that has none.
+    /// The form of its value; nil for one without a value.
     var form: String?
     let summary: String
     var repeats = false
     /// Only shown by `--help-all`.
     var isRare = false
-    /// Under which heading `--help-all` shows it; nil for the first.
+    /// Its heading in `--help-all`; nil for the first.
     var heading: String?
-    /// What it was called before; still understood, and shown nowhere.
+    /// An older name, which still works but is not shown.
     var oldName: String?
 
     /// Whether a word of the command line is this option.
     func isCalled(_ word: String) -> Bool { word == name || word == short || word == oldName }
   }
 
-  /// What it takes.
+  /// The help of the command.
   ///
   /// - Parameter whole: With the options that few people need, under their headings.
   func help(whole: Bool) -> String {
@@ -53,15 +53,15 @@ struct Command: Sendable {
   }
 }
 
-/// A command line, taken apart.
+/// A parsed command line.
 struct Arguments: Sendable {
   private(set) var operands: [String] = []
   private(set) var wantsHelp = false
-  /// Whether the help is to show every option.
+  /// Whether the help shows every option.
   private(set) var wantsWholeHelp = false
   private var values: [String: [String]] = [:]
 
-  /// - Throws: A usage error that names what was not understood.
+  /// - Throws: A usage error that names the wrong argument.
   init(_ arguments: [String], of command: Command) throws(CommandError) {
     var rest = arguments[...]
     while let argument = rest.popFirst() {

@@ -1,26 +1,26 @@
 import RedialModel
 
-/// How a command ended, for scripts.
+/// The exit codes, for scripts.
 enum ExitCode: Int32 {
-  /// It did what it was asked to.
+  /// Success.
   case success = 0
-  /// The call that it waited for ended without success, or the service is not well.
+  /// The call that it waited for ended without success, or the service is not healthy.
   case unsuccessful = 1
-  /// The command line, or a setting, was not understood.
+  /// The command line, or a setting, was not valid.
   case usage = 2
   /// The service could not be reached, or started.
   case unreachable = 3
   /// The service refused.
   case refused = 4
-  /// The time that was allowed ran out.
+  /// The time ran out.
   case timedOut = 5
 }
 
-/// Why a command could not do what it was asked to.
+/// Why a command failed.
 struct CommandError: Error {
   let code: ExitCode
   let message: String
-  /// The service said that it cannot serve just now, as while it starts or stops.
+  /// The service said that it cannot serve now, for example while it starts or stops.
   var isPassing = false
 }
 

@@ -1,12 +1,12 @@
 import Glibc
 
-/// SIGTERM and SIGINT, as a request to stop that one thread waits for.
+/// SIGTERM and SIGINT, as a stop request for which one thread waits.
 ///
-/// Waited for and not left to their default: the first process of a container has no default.
+/// Waited for instead of the default action: the first process of a container has no default.
 struct StopSignals {
   private var signals = sigset_t()
 
-  /// Keeps the signals from every thread that is made from now on.
+  /// Blocks the signals for every thread that is created from now on.
   init() {
     sigemptyset(&signals)
     sigaddset(&signals, SIGTERM)
@@ -14,7 +14,7 @@ struct StopSignals {
     pthread_sigmask(SIG_BLOCK, &signals, nil)
   }
 
-  /// Waits for one. A second one ends the process in the way that it would without us.
+  /// Waits for one. A second one ends the process by the default action.
   func wait() {
     var (signals, received) = (signals, Int32(0))
     sigwait(&signals, &received)

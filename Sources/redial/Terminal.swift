@@ -1,30 +1,30 @@
 import Glibc
 
-/// Text for the person, or the program, at the other end.
+/// Text for the reader of the output, a person or a program.
 enum Terminal {
-  /// Writes what the command was asked for to standard output.
+  /// Writes the output of a command to standard output.
   ///
-  /// Nothing that is asked for gets lost silently: when it cannot be written, the process ends here, as
-  /// ``endAfterFailedWrite()`` says.
+  /// Requested output is never lost silently: if it cannot be written, the process ends here, as
+  /// ``endAfterFailedWrite()`` describes.
   static func write(_ text: String) {
     if !put(Array(text.utf8), STDOUT_FILENO) { endAfterFailedWrite() }
   }
 
-  /// Tells on standard output what a server does. One that serves goes on when nobody reads that.
+  /// Writes messages of a server to standard output. A server continues if nobody reads them.
   static func announce(_ text: String) { _ = put(Array(text.utf8), STDOUT_FILENO) }
 
-  /// Tells something on standard error; where that cannot be written, there is nowhere to say so.
+  /// Writes a message to standard error; if that fails, there is no other place for it.
   static func error(_ text: String) { _ = put(Array(text.utf8), STDERR_FILENO) }
 
-  /// Ends the process when nobody reads standard output any more, though there is nothing to write just now.
+  /// Ends the process if nobody reads standard output any more, even without output.
   static func endIfNobodyReads() {
     var wanted = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
     if poll(&wanted, 1, 0) == 1, wanted.revents & Int16(POLLERR) != 0 { exit(brokenPipeStatus) }
   }
 
-  /// Writes bytes whole, and waits where the other end is slow.
+  /// Writes all bytes, and waits for a slow reader.
   ///
-  /// - Returns: Whether it could; if not, `errno` says why.
+  /// - Returns: Whether it succeeded; if not, `errno` has the reason.
   static func put(_ bytes: [UInt8], _ descriptor: Int32) -> Bool {
     var offset = 0
     while offset < bytes.count {
@@ -34,7 +34,7 @@ enum Terminal {
       if written > 0 {
         offset += written
       } else if written < 0, errno == EAGAIN {
-        // Somebody else made the descriptor non-blocking, which it shares with us.
+        // Another process made the descriptor, which it shares, non-blocking.
         var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         guard poll(&wanted, 1, -1) >= 0 || errno == EINTR else { return false }
       } else if written == 0 || errno != EINTR {
@@ -44,11 +44,12 @@ enum Terminal {
     return true
   }
 
-  /// What a shell says of a program that SIGPIPE ended (128 + 13), so that `set -o pipefail` sees what it is used to.
+  /// The exit code of a program that SIGPIPE ended in a shell (128 + 13), so that `set -o pipefail` sees the usual
+  /// value.
   private static let brokenPipeStatus: Int32 = 128 + SIGPIPE
 
-  /// Ends the process after standard output could not be written: quietly when nobody reads it any more, as in
-  /// `redial list | head -1`; with exit code 1 and the reason when it is lost, as on a full disk.
+  /// Ends the process after a failed write to standard output: silently if nobody reads it any more, as in `redial list
+  /// | head -1`; with exit code 1 and the reason if output is lost, as on a full disk.
   static func endAfterFailedWrite() -> Never {
     let reason = errno
     if reason == EPIPE { exit(brokenPipeStatus) }

@@ -2,23 +2,23 @@ import Glibc
 import RedialModel
 
 extension APIClient {
-  /// What to tell somebody whose key would go over a network as anybody on the way can read it; nil when it does not.
+  /// A warning if the key would be sent over a network unencrypted; nil if not.
   ///
-  /// - Parameter base: Where the service is.
+  /// - Parameter base: The service's URL.
   static func warning(ofKeySentTo base: String) -> String? {
     var rest = base.lowercased()[...]
     guard !rest.hasPrefix("https://"), !rest.hasPrefix("unix:") else { return nil }
     if rest.hasPrefix("http://") { rest = rest.dropFirst(7) }
     let authority = rest.prefix { !"/?#".contains($0) }
-    // What stands before the last @ is a name and a password, whatever it looks like, and is not repeated.
+    // The text before the last @ is a name and a password, and is not repeated.
     let place = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
     guard !isOnThisMachine(place) else { return nil }
     return "warning: the API key goes unencrypted to \(PlainText.escaped(String(place))); "
       + "put TLS before the service, or go through a tunnel\n"
   }
 
-  /// Whether a host, with or without a port, is this machine by its name alone: a name that has to be looked up may be
-  /// anybody's, even one that begins like an address.
+  /// Whether a host, with or without a port, is certainly this machine: a name that must be looked up may be any
+  /// machine, even one that begins like an address.
   private static func isOnThisMachine(_ place: Substring) -> Bool {
     if place.hasPrefix("[") {
       var address = in6_addr()

@@ -4,22 +4,22 @@ import RedialCore
 import RedialModel
 import RedialTransport
 
-/// Talks to a running service.
+/// A client of a running service.
 struct APIClient: Sendable {
-  /// Where the service is, as people say it, without credentials.
+  /// The service's URL for people, without credentials.
   let base: String
-  /// What the paths of the API follow.
+  /// The prefix of the API's paths.
   private let origin: String
   private let unixSocket: String?
   /// The API key and the namespace, if there are any, as header fields.
   private var credentials: [HeaderField] = []
 
-  /// Where a service is that was started without settings.
+  /// The URL of a service that was started without settings.
   static let defaultURL = "http://127.0.0.1:8080"
   private static let timeout = Duration.seconds(30)
   private static let maximumAnswer = 256 << 20
 
-  /// Options that every command has which talks to the service.
+  /// Options of every command that uses the service.
   static let options = [
     Command.Option(
       name: "--server", form: "URL",
@@ -34,12 +34,12 @@ struct APIClient: Sendable {
       summary: "Namespace to act in, for a key that may choose one [REDIAL_NAMESPACE; the key's own]."),
   ]
 
-  /// Where the service is, as the environment says; `REDIAL_URL` is the older name.
+  /// The service's URL from the environment; `REDIAL_URL` is the older name.
   static var serverOfEnvironment: String? {
     ["REDIAL_SERVER", "REDIAL_URL"].lazy.compactMap(Environment.value).first { !$0.isEmpty }
   }
 
-  /// - Parameter actsInNamespace: Whether the option says where the request acts, and not what it is about.
+  /// - Parameter actsInNamespace: Whether the option selects the namespace of the request, and not its subject.
   init(_ arguments: Arguments, actsInNamespace: Bool = true) {
     let url = arguments.value("--server") ?? Self.serverOfEnvironment ?? Self.defaultURL
     let key = arguments.value("--api-key") ?? Environment.value("REDIAL_API_KEY")
@@ -60,7 +60,7 @@ struct APIClient: Sendable {
     }
   }
 
-  /// Of the service that listens there, on this machine.
+  /// The URL of a service that listens there, on this machine.
   init(listening address: ListenAddress) {
     switch address {
     case .tcp("0.0.0.0", let port): self.init(base: "http://127.0.0.1:\(port)")
@@ -70,15 +70,15 @@ struct APIClient: Sendable {
     }
   }
 
-  /// An answer, as it came.
+  /// An answer of the service.
   struct Answer: Sendable {
     var status: Int
     var body: [UInt8]
 
-    /// The body as JSON; null when it is none.
+    /// The body as JSON; null if it is not JSON.
     var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
 
-    /// - Throws: What a problem says.
+    /// - Throws: The text of a problem.
     func requireSuccess() throws(CommandError) {
       guard status >= 400 else { return }
       let problem = json
@@ -90,9 +90,9 @@ struct APIClient: Sendable {
     }
   }
 
-  /// Asks the service.
+  /// Sends a request to the service.
   ///
-  /// - Throws: When it cannot be reached, or answers with a problem.
+  /// - Throws: If the service cannot be reached, or answers with a problem.
   func request(
     _ method: String, _ path: String, json: [UInt8]? = nil, headers: [HeaderField] = []
   ) throws(CommandError) -> Answer {
@@ -101,11 +101,11 @@ struct APIClient: Sendable {
     return answer
   }
 
-  /// Asks for content that comes in pieces, for as long as it does.
+  /// Requests content that arrives in pieces, until it ends.
   ///
-  /// - Parameter onPiece: Takes a piece, and says whether to go on.
-  /// - Returns: Whether the service ended it in order; false when `onPiece` did, or the connection broke.
-  /// - Throws: When the service cannot be reached, or answers with a problem.
+  /// - Parameter onPiece: Receives a piece, and returns whether to continue.
+  /// - Returns: Whether the service ended it normally; false if `onPiece` did, or the connection broke.
+  /// - Throws: If the service cannot be reached, or answers with a problem.
   func stream(
     _ path: String, headers: [HeaderField], _ onPiece: @escaping (UnsafeRawBufferPointer) -> Bool
   ) throws(CommandError) -> Bool {
@@ -131,9 +131,9 @@ struct APIClient: Sendable {
       message: "cannot reach the service at \(base): \(why)\nIs it running? `redial serve` starts it.")
   }
 
-  /// Asks the service, whatever it answers.
+  /// Sends a request to the service, whatever its answer is.
   ///
-  /// - Parameter headers: Further fields; a content type among them comes in the place of JSON's.
+  /// - Parameter headers: Further fields; a content type among them replaces JSON's.
   func exchange(
     _ method: String, _ path: String, json: [UInt8]? = nil, headers: [HeaderField] = []
   ) throws(CommandError) -> Answer {

@@ -2,9 +2,10 @@ import RedialModel
 
 /// Calls and attempts as lines for people.
 enum CallText {
-  /// One attempt: number, result, how long it took, what follows.
+  /// One attempt: number, result, duration, decision.
   ///
-  /// - Parameter call: The call, of its last attempt. When it has ended, as by a cancel, no next attempt is announced.
+  /// - Parameter call: The call, for its last attempt. If it has ended, for example by a cancel, no next attempt is
+  ///   announced.
   static func line(_ attempt: JSONValue, lastOf call: JSONValue = .null) -> String {
     let number = attempt["number"].integer.map(String.init) ?? "?"
     let outcome =
@@ -26,7 +27,7 @@ enum CallText {
     return line + "\n"
   }
 
-  /// One attempt with everything that is known of it.
+  /// One attempt with all details.
   static func everything(of attempt: JSONValue, lastOf call: JSONValue = .null) -> String {
     var text = line(attempt, lastOf: call)
     func add(_ name: String, _ value: String?) {
@@ -50,7 +51,7 @@ enum CallText {
       for value in values.elements.compactMap(\.escapedText) { add("", "\(PlainText.escaped(name)): \(value)") }
     }
     if let body = attempt["response"]["body"].text {
-      // It keeps its lines, but stays in its column: none of them can look like an attempt.
+      // It keeps its lines, but stays in its column: no line can look like an attempt.
       var lines = PlainText.escaped(body, keepsLines: true).split(separator: "\n", omittingEmptySubsequences: false)
       if lines.last?.isEmpty == true { lines.removeLast() }
       add("body", lines.joined(separator: "\n" + String(repeating: " ", count: 13)))
@@ -58,7 +59,7 @@ enum CallText {
     return text
   }
 
-  /// How a call ended, or what it waits for.
+  /// How a call ended, or why it waits.
   static func summary(_ call: JSONValue) -> String {
     let attempts = call["attemptCount"].integer ?? 0
     let count = "\(attempts) attempt\(attempts == 1 ? "" : "s")"
@@ -111,7 +112,7 @@ enum CallText {
     return text
   }
 
-  /// A page of calls, a line each.
+  /// A page of calls, one per line.
   static func list(_ page: JSONValue) -> String {
     var text = ""
     for call in page["data"].elements {

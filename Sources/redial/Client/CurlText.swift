@@ -9,7 +9,7 @@ enum CurlText {
     let method = request["method"].escapedText ?? "GET"
     let body = request["body"].text ?? ""
     var words = ["curl", "--globoff"]
-    // Of a HEAD request curl must know that no content follows.
+    // curl must know that no content follows a HEAD request.
     if method == "HEAD" {
       words.append("--head")
     } else if method != (body.isEmpty ? "GET" : "POST") {
@@ -26,19 +26,19 @@ enum CurlText {
       }
     }
     guard !body.isEmpty else { return words.joined(separator: " ") }
-    // curl would say that it is a form.
+    // curl would label it as a form.
     if !hasContentType { words += ["--header", quoted("content-type:")] }
-    // Characters that would act on a terminal are not shown to it, either.
+    // Characters that a terminal acts on are not shown.
     if request["encoding"].text == "base64" || PlainText.escaped(body, keepsLines: true) != body {
       let bytes = request["encoding"].text == "base64" ? body : Base64.encode(Array(body.utf8))
       return
         "printf %s \(quoted(bytes)) | base64 --decode | \((words + ["--data-binary", "@-"]).joined(separator: " "))"
     }
-    // Not --data, which takes what begins with @ for the name of a file.
+    // Not --data, which reads a text that begins with @ as the name of a file.
     return (words + ["--data-raw", quoted(body)]).joined(separator: " ")
   }
 
-  /// What of a command line somebody has to put in by hand, as sentences; empty when it is complete.
+  /// The parts of a command line that the user has to add, as sentences; empty if it is complete.
   static func gaps(_ request: JSONValue) -> [String] {
     var gaps: [String] = []
     let hidden = request["headers"].members.filter { $0.value.elements.contains { $0.text == "REDACTED" } }.map(\.name)
@@ -52,7 +52,7 @@ enum CurlText {
     return gaps
   }
 
-  /// A text as one word: within single quotes a shell takes everything as it is but the quote.
+  /// A text as one word: within single quotes a shell keeps everything except the quote.
   static func quoted(_ text: String) -> String {
     "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
   }

@@ -70,7 +70,7 @@ indirect enum JSONValue: Sendable {
 }
 
 extension JSONValue {
-  /// The value as JSON, a line a member, names in alphabetical order.
+  /// The value as JSON, one line per member, names in alphabetical order.
   func indented(by depth: Int = 0) -> String {
     let (outer, inner) = (String(repeating: "  ", count: depth), String(repeating: "  ", count: depth + 1))
     switch self {

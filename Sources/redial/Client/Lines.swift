@@ -9,7 +9,7 @@ struct LineWriter {
   private let isFile: Bool
   private var buffer: [UInt8] = []
 
-  /// - Throws: When the file exists, or cannot be made.
+  /// - Throws: If the file exists, or cannot be created.
   init(_ path: String?) throws(CommandError) {
     name = path ?? "standard output"
     isFile = path != nil
@@ -23,7 +23,7 @@ struct LineWriter {
     if buffer.count >= Self.bufferBytes { try flush() }
   }
 
-  /// Writes what is left; a file is on disk afterwards.
+  /// Writes the rest; a file is on disk afterwards.
   mutating func finish() throws(CommandError) {
     try flush()
     guard isFile else { return }
@@ -45,21 +45,21 @@ struct LineWriter {
 
 /// Reads lines from standard input or from a file. It keeps little more than one line in memory.
 struct LineReader {
-  /// The longest line, in bytes: the largest call with all its captured responses is far below it.
+  /// The maximum length of a line, in bytes: the largest call with all its captured responses is far below it.
   private static let maximumBytes = 1 << 30
   private static let chunkBytes = 1 << 20
 
   private let name: String
   private let descriptor: Int32
 
-  /// - Throws: When the file cannot be opened.
+  /// - Throws: If the file cannot be opened.
   init(_ path: String?) throws(CommandError) {
     name = path ?? "standard input"
     descriptor = path.map { open($0, O_RDONLY | O_CLOEXEC) } ?? STDIN_FILENO
     guard descriptor >= 0 else { throw Self.failure(name) }
   }
 
-  /// Calls `body` with each line, without its end, until it says not to go on; the bytes are gone when it returns.
+  /// Calls `body` with each line, without its end, until it returns false; the bytes are valid only during the call.
   mutating func forEach(_ body: (UnsafeBufferPointer<UInt8>) -> Bool) throws(CommandError) {
     defer { if descriptor != STDIN_FILENO { close(descriptor) } }
     var held: [UInt8] = []

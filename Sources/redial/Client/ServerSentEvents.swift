@@ -1,24 +1,25 @@
-/// Takes a stream of server-sent events apart (HTML Living Standard §9.2.6), as far as Redial's service uses it: lines
-/// end with a line feed, and an event's data is one line.
+/// Parses a stream of server-sent events (HTML Living Standard §9.2.6), as far as Redial's service uses the format:
+/// lines end with a line feed, and an event's data is one line.
 struct ServerSentEvents {
   private var line: [UInt8] = []
   private var data: [UInt8] = []
   private var isTooLong = false
-  /// The id of the latest event, to go on behind.
+  /// The id of the latest event, from which to continue.
   private(set) var lastID: String?
   private var id: String?
 
-  /// The longest line that is kept; an event beyond it is left out.
+  /// The maximum length of a line; an event with a longer one is left out.
   private static let longestLine = 4 << 20
 
-  /// Begins another connection: what the one before left half-said is gone, and only the id of the last whole event stays.
+  /// Begins another connection: incomplete parts of the one before are dropped, and only the id of the last whole event
+  /// stays.
   mutating func begin() {
     let last = lastID
     self = ServerSentEvents()
     lastID = last
   }
 
-  /// Takes a piece of the stream; the data of the events that it completes.
+  /// Parses a piece of the stream, and returns the data of the events that it completes.
   mutating func take(_ piece: UnsafeRawBufferPointer) -> [[UInt8]] {
     var events: [[UInt8]] = []
     for byte in piece {

@@ -1,6 +1,6 @@
 /// Text as a part of a URL.
 enum URLText {
-  /// The text, percent-encoded but for the characters that mean nothing in a URL (RFC 3986 section 2.3).
+  /// The text, percent-encoded except for the characters without a meaning in a URL (RFC 3986 section 2.3).
   static func encoded(_ text: String) -> String {
     text.utf8.map { byte in
       switch byte {

@@ -41,7 +41,7 @@ extension Command {
   }
 }
 
-/// Calls from and to lines of JSON.
+/// Writes calls to, and reads them from, lines of JSON.
 enum ArchiveCommands {
   /// Maximum number of invalid lines that are reported one by one; the rest is counted.
   private static let maximumFaults = 100
@@ -51,7 +51,7 @@ enum ArchiveCommands {
     var failure: CommandError?
     var (written, damaged) = (0, 0)
     var progress = ProgressLine()
-    // What is written to a terminal shows by itself how far it is.
+    // Output to a terminal itself shows the progress.
     let showsProgress = output != nil || !Terminal.isTerminal(STDOUT_FILENO)
     do throws(StoreError) {
       let export = try StoreExport(path: path, state: state)

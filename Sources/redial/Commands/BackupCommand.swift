@@ -15,7 +15,7 @@ extension Command {
   ) { arguments throws(CommandError) in
     let (source, target) = (try StoreOption.path(arguments), arguments.operands[0])
     do throws(StoreError) {
-      // How far it is shows in the copy, which grows under another name.
+      // The size of the copy, which is written under another name, shows the progress.
       let partial = StoreBackup.partialPath(of: target)
       let isCompact = arguments.has("--compact")
       let bytes = try ProgressLine.showing {

@@ -25,11 +25,11 @@ extension Command {
   }
 }
 
-/// Submits descriptors, many a request.
+/// Submits descriptors, many per request.
 struct BatchCommand {
   private static let largestSize = 1000
-  /// Descriptors a request. Under a key the service knows a descriptor by the request that it came in and its place there,
-  /// so that requests then must begin at the same lines whenever a file is sent.
+  /// Descriptors per request. With a key the service identifies a descriptor by its request and its position there, so
+  /// requests must begin at the same lines whenever a file is sent.
   private static let usualSize = 500
 
   private let arguments: Arguments
@@ -38,13 +38,13 @@ struct BatchCommand {
 
   private var progress = ProgressLine()
   private var lines: [[UInt8]] = []
-  /// Where in the file each of `lines` stands, from 1.
+  /// The line number in the file of each of `lines`, from 1.
   private var numbers: [Int] = []
   private var accepted = 0
   private var refused = 0
   /// The last line of the file up to which each has an answer.
   private var answeredUpTo = 0
-  /// Why the service takes no more, once it has said so behind the answers to all that it was sent.
+  /// Why the service accepts no more, as it said after the answers to all that it received.
   private var ending: CommandError?
 
   init(_ arguments: Arguments) throws(CommandError) {
@@ -89,9 +89,9 @@ struct BatchCommand {
     return refused == 0 ? .success : .unsuccessful
   }
 
-  /// Submits the lines that were gathered.
+  /// Submits the collected lines.
   ///
-  /// - Throws: When not each of them has an answer; it names the first that has none.
+  /// - Throws: If any of them has no answer; it names the first one.
   private mutating func submit() throws(CommandError) {
     if let ending { throw stopped(ending, at: 0) }
     let items: [JSONValue]
@@ -99,7 +99,7 @@ struct BatchCommand {
     var hasAnswer = [Bool](repeating: false, count: lines.count)
     for item in items {
       guard let line = item["line"].integer, hasAnswer.indices.contains(line - 1), !hasAnswer[line - 1] else {
-        // What belongs to no line says why the service took no more.
+        // A line of the answer that belongs to no line of the file says why the service accepted no more.
         let code: ExitCode = item["problem"]["status"].integer == nil ? .unreachable : .refused
         ending = ending ?? CommandError(code: code, message: Self.reason(item))
         continue
@@ -128,13 +128,13 @@ struct BatchCommand {
     }
   }
 
-  /// How far it came, behind the reason why it went no further.
+  /// The last answered line, after the reason why it stopped.
   private func stopped(_ error: CommandError, at index: Int) -> CommandError {
     let (first, before) = (numbers[index], index > 0 ? numbers[index - 1] : answeredUpTo)
     var message = "\(error.message)\n\(accepted) calls were accepted, \(refused) refused, up to line \(before). "
     message += "Line \(first) is the first without an answer."
     if error.code == .unreachable, ending == nil {
-      // The request may have arrived, and only its answer be lost.
+      // The request may have arrived, and only its answer been lost.
       message += " It and those after it may have been accepted"
       message +=
         arguments.has("--idempotency-key")

@@ -65,11 +65,11 @@ struct CallCommand {
     client = APIClient(arguments)
   }
 
-  /// Submits the call that the options amount to.
+  /// Submits the call that the options describe.
   ///
   /// - Parameters:
-  ///   - path: Where it is submitted.
-  ///   - url: Its URL; nil for that of the call that it repeats.
+  ///   - path: The API path for the submission.
+  ///   - url: Its URL; nil for that of the replayed call.
   func run(_ path: String, url: String?) throws(CommandError) -> ExitCode {
     let limit = try Self.timeout(arguments)
     let accepted = try client.request("POST", path, json: try descriptor(url))
@@ -84,7 +84,7 @@ struct CallCommand {
     return try follow(id, within: limit)
   }
 
-  /// How long to wait; nil for as long as it takes.
+  /// How long to wait; nil for no limit.
   static func timeout(_ arguments: Arguments) throws(CommandError) -> Duration? {
     guard let text = arguments.value("--timeout") else { return nil }
     guard let limit = DurationText.parse(text) else {
@@ -121,7 +121,7 @@ struct CallCommand {
     }
   }
 
-  /// The call descriptor that the options amount to; the service says what is wrong with it.
+  /// The call descriptor from the options; the service checks it.
   private func descriptor(_ url: String?) throws(CommandError) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
@@ -213,17 +213,17 @@ struct CallCommand {
 
 /// Whole files that a person names.
 enum FileReading {
-  /// Why the latest could not be read.
+  /// The reason why the last file could not be read.
   static var reason: String { String(cString: strerror(errno)) }
 
-  /// The size of a file in bytes; nil of what has none, such as a pipe.
+  /// The size of a file in bytes; nil if it has none, such as a pipe.
   static func size(_ path: String) -> Int? {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     return Int(status.st_size)
   }
 
-  /// The bytes of a file; nil, with `errno` set, when it cannot be read.
+  /// The bytes of a file; nil, with `errno` set, if it cannot be read.
   static func read(_ path: String) -> [UInt8]? {
     guard let file = fopen(path, "rb") else { return nil }
     defer { fclose(file) }

@@ -69,7 +69,7 @@ extension Command {
     let query = arguments.has("--body") ? "?include=body" : ""
     let (client, path) = (APIClient(arguments), "/v1/calls/\(try id(arguments))")
     let answer = try client.request("GET", "\(path)/attempts\(query)")
-    // Whether the last attempt is followed by another is known of the call alone.
+    // Only the call itself shows whether another attempt follows the last.
     let call = arguments.has("--json") ? .null : try client.request("GET", path).json
     arguments.show(answer) { answer in
       let attempts = answer["data"].elements
@@ -111,7 +111,7 @@ extension Command {
     return .success
   }
 
-  /// Asks the service something about the call that the operand names, and shows the call that it answers with.
+  /// Sends a request about the call of the operand, and shows the call in the answer.
   private static func show(
     _ method: String, _ suffix: String, _ arguments: Arguments, json: [UInt8]? = nil
   ) throws(CommandError) -> ExitCode {
@@ -120,7 +120,7 @@ extension Command {
     return .success
   }
 
-  /// The call that the operand names.
+  /// The call of the operand.
   private static func id(_ arguments: Arguments) throws(CommandError) -> CallID {
     guard let id = CallID(arguments.operands[0]) else {
       throw CommandError(

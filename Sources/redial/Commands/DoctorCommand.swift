@@ -32,7 +32,7 @@ extension Command {
 
 /// The report of a store, for people and for programs.
 enum DoctorCommand {
-  /// The time by the wall clock.
+  /// The time of the wall clock.
   static var wallTime: Timestamp {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)

@@ -41,7 +41,7 @@ extension Command {
 
 /// Follows the event stream.
 enum EventsCommand {
-  /// What a closure that gathers events shares with whoever made it; one thread uses it.
+  /// State that a closure which collects events shares with its creator; only one thread uses it.
   private final class Progress {
     var events = ServerSentEvents()
     var left: Int
@@ -61,7 +61,7 @@ enum EventsCommand {
       progress.events.begin()
       do throws(CommandError) {
         _ = try client.stream(path, headers: headers) { piece in
-          // The service shows now and then that the connection lives: so the end of a reader is seen in good time, too.
+          // The service sends heartbeats: so the end of a reader is also noticed soon.
           Terminal.endIfNobodyReads()
           for event in progress.events.take(piece) where progress.left > 0 {
             progress.left -= 1

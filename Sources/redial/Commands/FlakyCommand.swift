@@ -28,7 +28,7 @@ extension Command {
     }
     var configuration = HTTPServerConfiguration(address: address)
     configuration.maxBodyBytes = 64 << 20
-    // A target that takes what it is sent.
+    // A target that accepts requests.
     configuration.decodesContent = false
     let stop = StopSignals()
     let server = HTTPServer(

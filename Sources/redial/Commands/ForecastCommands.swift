@@ -80,7 +80,7 @@ extension Command {
     return .success
   }
 
-  /// The scenario that the options make, or the one that is given with the options in the place of its members.
+  /// The scenario from the options, or the given one with the options in place of its members.
   private static func scenarioJSON(_ arguments: Arguments) throws(CommandError) -> [UInt8] {
     var members: [String: [UInt8]] = [:]
     if let given = arguments.value("--scenario") {
@@ -141,7 +141,7 @@ extension Command {
 
   // MARK: Parts
 
-  /// The members of an object, each value as it stands in the text.
+  /// The members of an object, with each value's text.
   private static func parts(of object: [UInt8]) throws(CommandError) -> [String: [UInt8]] {
     do throws(JSONError) {
       return try object.withUnsafeBufferPointer { bytes throws(JSONError) in

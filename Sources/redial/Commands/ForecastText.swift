@@ -8,7 +8,7 @@ enum ForecastText {
   private static let chartHeight = 8
   private static let blocks: [Character] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
-  /// A row an attempt, with a bar from its earliest to its latest start.
+  /// A row per attempt, with a bar from its earliest to its latest start.
   static func of(_ plan: RetryPlan, _ request: PlanRequest) -> String {
     var text =
       "policy: \(request.policyName ?? "as given")\n#     wait                  starts after (median)  chance\n"
@@ -52,7 +52,7 @@ enum ForecastText {
     return text
   }
 
-  /// Attempts a second over time, the outage marked below.
+  /// Attempts per second over time, with the outage marked below.
   private static func chart(_ forecast: OutageForecast) -> String {
     guard !forecast.steps.isEmpty else { return "" }
     let scenario = forecast.scenario

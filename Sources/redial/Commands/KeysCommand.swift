@@ -43,7 +43,7 @@ extension Command {
   }
 }
 
-/// API keys, through the service or in the store of one that does not run.
+/// API keys, through the service or in the store of one that is not running.
 enum KeysCommand {
   static func create(_ arguments: Arguments) throws(CommandError) -> [UInt8] {
     var scopes: Set<APIScope> = []
@@ -85,7 +85,7 @@ enum KeysCommand {
     if let quota { writer.field("requestsPerMinute", quota) }
     if let namespace { writer.field("namespace", namespace.name) }
     writer.endObject()
-    // The key is said to be of the namespace; whoever makes it acts in that of the key that is shown.
+    // The option names the new key's namespace; the request itself acts in the namespace of the caller's key.
     return try APIClient(arguments, actsInNamespace: false).request("POST", "/v1/keys", json: writer.bytes).body
   }
 

@@ -43,7 +43,7 @@ extension Command {
   }
 }
 
-/// Operations on many calls.
+/// Bulk operations.
 struct OperationsCommand {
   private static let path = "/v1/operations"
   private static let pollMicroseconds: UInt32 = 200_000
@@ -105,7 +105,7 @@ struct OperationsCommand {
     return try watch(id)
   }
 
-  /// The request that the options amount to; the service says what is wrong with it.
+  /// The request from the options; the service checks it.
   private func request(_ action: String, isDryRun: Bool) throws(CommandError) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()

@@ -25,7 +25,7 @@ extension Command {
   }
 }
 
-/// Policies that the service keeps under names.
+/// Policies that are stored in the service under names.
 struct PoliciesCommand {
   private let arguments: Arguments
   private let client: APIClient

@@ -94,7 +94,7 @@ extension Command {
   }
 }
 
-/// Running the service as a process.
+/// Runs the service as a process.
 enum ServeCommand {
   static func load(_ arguments: Arguments) throws(CommandError) -> LoadedSettings {
     var flags: [String: String] = [:]

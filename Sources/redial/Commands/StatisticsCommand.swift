@@ -21,7 +21,7 @@ extension Command {
     return .success
   }
 
-  /// A share as people read it, in percent; never 100 % while there are failures.
+  /// A share in percent for people; never 100 % if there are failures.
   private static func share(_ rate: Double) -> String {
     let tenths = Int(rate * 1000)
     return "\(tenths / 10).\(tenths % 10) %"

@@ -1,7 +1,7 @@
 import RedialService
 import RedialStore
 
-/// Which store a command is about, when it works on the file and not through the service.
+/// The store of a command that uses the file and not the service.
 enum StoreOption {
   static let options = [
     Command.Option(
@@ -10,7 +10,7 @@ enum StoreOption {
     Command.Option(name: "--config", form: "FILE", summary: "The config file of the service [REDIAL_CONFIG]."),
   ]
 
-  /// The settings of the service whose store it is.
+  /// The settings of the store's service.
   static func settings(_ arguments: Arguments) throws(CommandError) -> ServiceSettings {
     var flags: [String: String] = [:]
     flags["store"] = arguments.value("--store")
@@ -35,7 +35,7 @@ enum StoreOption {
     }
   }
 
-  /// The same, of the arguments.
+  /// The same, from the arguments.
   static func path(_ arguments: Arguments) throws(CommandError) -> String {
     try path(try settings(arguments))
   }

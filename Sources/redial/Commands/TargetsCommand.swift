@@ -80,7 +80,7 @@ extension Command {
     return text + tls(target["settings"]["tls"])
   }
 
-  /// What is set about TLS, and for which origins.
+  /// The TLS settings, with their origins.
   private static func tls(_ settings: JSONValue) -> String {
     var parts: [String] = []
     if let path = settings["certificate"].escapedText { parts.append("certificate \(path)") }

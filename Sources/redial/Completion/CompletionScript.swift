@@ -1,13 +1,13 @@
-/// What a shell needs to complete `redial`, made from the very commands that it runs.
+/// A shell's completion script for `redial`, generated from its commands.
 struct CompletionScript {
-  /// A shell that completes by a script.
+  /// A shell with completion scripts.
   enum Shell: String, CaseIterable {
     case bash, zsh, fish
   }
 
   let commands: [Command]
 
-  /// The script for a shell, to be sourced by it.
+  /// The script for a shell, which the shell sources.
   func text(for shell: Shell) -> String {
     switch shell {
     case .bash: bash
@@ -35,7 +35,7 @@ struct CompletionScript {
       let options = command.options.flatMap { [$0.name] + ($0.short.map { [$0] } ?? []) } + helps(command)
       let valued = command.options.filter { $0.form != nil }.flatMap { [$0.name] + ($0.short.map { [$0] } ?? []) }
       text += "    \(command.name))\n"
-      // Behind an option that takes a value, a file may be meant: the shell's own completion follows.
+      // The value of an option may be a file: the shell's own completion follows.
       if !valued.isEmpty { text += "      case \"$previous\" in \(valued.joined(separator: "|"))) return ;; esac\n" }
       text += "      words=\"\(options.joined(separator: " "))\"\n"
       for (place, words) in command.words.enumerated() {
@@ -53,7 +53,7 @@ struct CompletionScript {
       """
   }
 
-  /// The options that show what a command takes.
+  /// The options of a command that can be completed.
   private func helps(_ command: Command) -> [String] {
     ["--help"] + (command.options.contains(where: \.isRare) ? ["--help-all"] : [])
   }

@@ -1,33 +1,32 @@
 import RedialCore
 import RedialModel
 
-/// How the misbehaving server behaves. Options set it for all requests, a
-/// request's query for that request alone.
+/// The behaviour of the misbehaving server. Options set it for all requests, a request's query for that request.
 struct FlakyBehaviour: Sendable {
   /// How many requests of a key fail before they succeed.
   var fail = 0
-  /// How likely a request fails, 0...1.
+  /// The probability that a request fails, 0...1.
   var failRate = 0.0
-  /// The statuses of a key's requests in turn, the last for all that follow; empty for none.
+  /// The statuses of a key's requests in turn, the last for all further ones; empty for none.
   var sequence: [Int] = []
   /// The status of a failure.
   var status = 503
   /// How long an answer takes.
   var delay = Duration.zero
-  /// How likely the connection is reset instead of an answer, 0...1.
+  /// The probability that the connection is reset in place of an answer, 0...1.
   var resetRate = 0.0
   /// The `Retry-After` of a failure; nil for none.
   var retryAfter: String?
-  /// What all chance follows from.
+  /// The seed of all random values.
   var seed: UInt64 = 1
 
-  /// What one request gets.
+  /// The behaviour for one request.
   enum Verdict: Sendable, Equatable {
     case answer(Int)
     case reset
   }
 
-  /// The names that ``set(_:_:)`` knows, with what their values look like.
+  /// The names of ``set(_:_:)``, with the forms of their values.
   static let names: [(name: String, form: String, summary: String)] = [
     ("fail", "COUNT", "How many requests with one key fail before the first success."),
     ("fail-rate", "0...1", "Probability that a request fails."),
@@ -39,7 +38,7 @@ struct FlakyBehaviour: Sendable {
     ("seed", "NUMBER", "Seed of the random numbers; the same seed gives the same failures [1]."),
   ]
 
-  /// Sets one value; false when there is no such name or the value is not of its form.
+  /// Sets one value; false if there is no such name or the value is invalid.
   mutating func set(_ name: String, _ value: String) -> Bool {
     switch name {
     case "fail": return assign(Int(value).flatMap { $0 >= 0 ? $0 : nil }, to: \.fail)
@@ -59,7 +58,7 @@ struct FlakyBehaviour: Sendable {
     }
   }
 
-  /// What the `hit`-th request, from 1, of a key gets. The same key, hit and seed always get the same.
+  /// The behaviour for the `hit`-th request, from 1, of a key. The same key, hit and seed always get the same.
   func verdict(key: String, hit: Int) -> Verdict {
     var random = RandomSource(seed: seed ^ Self.hash(key) &+ UInt64(hit))
     let (resets, fails) = (random.unitInterval() < resetRate, random.unitInterval() < failRate)

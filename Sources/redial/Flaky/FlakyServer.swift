@@ -4,7 +4,7 @@ import RedialCore
 import RedialModel
 import Synchronization
 
-/// A server that misbehaves on purpose, to rehearse against.
+/// A server that misbehaves on purpose, for tests of clients and policies.
 ///
 /// A request's key is its `Idempotency-Key`, which Redial gives each call, or else its path.
 final class FlakyServer: HTTPHandler {
@@ -13,7 +13,7 @@ final class FlakyServer: HTTPHandler {
   private let hits = Mutex<[String: Int]>([:])
   private let later = DispatchQueue(label: "redial.flaky.later")
 
-  /// Keys that are remembered; beyond it all are forgotten.
+  /// Maximum number of keys in memory; beyond it all are forgotten.
   private static let maximumKeys = 1_000_000
   private static let maximumDelay = Duration.seconds(3600)
 
@@ -32,7 +32,7 @@ final class FlakyServer: HTTPHandler {
     var behaviour = behaviour
     for pair in (request.query ?? "").split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-      // Other parameters are the rehearsed service's own.
+      // Other parameters belong to the tested service.
       guard FlakyBehaviour.names.contains(where: { $0.name == parts[0] }) else { continue }
       guard parts.count == 2, behaviour.set(parts[0], parts[1]) else {
         return responder.respond(Self.text(400, "the parameter \(pair) is not valid; see redial flaky --help\n"))
@@ -72,7 +72,7 @@ final class FlakyServer: HTTPHandler {
     }
   }
 
-  /// How often each key came.
+  /// The number of requests of each key.
   private func report() -> HTTPResponse {
     let hits = hits.withLock { $0 }
     var writer = JSONWriter(capacity: 64 * (hits.count + 1))

@@ -1,17 +1,17 @@
 import RedialModel
 
 extension Command {
-  /// What commands have that show an answer of the service.
+  /// Options of commands that show an answer of the service.
   static let asJSON = Option(name: "--json", summary: "Show the JSON that the service answered.")
 }
 
 extension Arguments {
-  /// Writes an answer: as it came for scripts, and as text for people.
+  /// Writes an answer: unchanged for scripts, and as text for people.
   func show(_ answer: APIClient.Answer, _ text: (JSONValue) -> String) {
     if has("--json") { Terminal.write(json: answer.body) } else { Terminal.write(text(answer.json)) }
   }
 
-  /// A query of those options that were given, each by its name on the wire.
+  /// A query from the given options, each with its name in the API.
   func query(_ names: KeyValuePairs<String, String>) -> String {
     let given = names.compactMap { option, name in
       value(option).map { "\(name)=\(URLText.encoded($0))" }
@@ -19,7 +19,7 @@ extension Arguments {
     return given.isEmpty ? "" : "?" + given.joined(separator: "&")
   }
 
-  /// The text of an operand or option: as it is, of a file behind `@`, or of standard input for `-`.
+  /// The text of an operand or option: the text itself, the content of a file after `@`, or standard input for `-`.
   func content(_ text: String, of name: String) throws(CommandError) -> [UInt8] {
     guard text == "-" || text.hasPrefix("@") else { return Array(text.utf8) }
     let path = text == "-" ? "/dev/stdin" : String(text.dropFirst())
@@ -29,7 +29,7 @@ extension Arguments {
     return bytes
   }
 
-  /// The same, which has to be JSON.
+  /// The same, which must be JSON.
   func json(_ text: String, of name: String) throws(CommandError) -> [UInt8] {
     let bytes = try content(text, of: name)
     do throws(JSONError) {
@@ -40,7 +40,7 @@ extension Arguments {
     return bytes
   }
 
-  /// A whole number that an option gives; nil when it was not given.
+  /// The whole number of an option; nil if it was not given.
   func number(_ name: String, in range: ClosedRange<Int>) throws(CommandError) -> Int? {
     guard let text = value(name) else { return nil }
     guard let number = Int(text), range.contains(number) else {

@@ -1,17 +1,17 @@
 import Dispatch
 import Glibc
 
-/// One line that says how far something is, drawn over and over again; nothing where nobody would see it.
+/// One line with the progress, redrawn repeatedly; nothing if no person would see it.
 ///
-/// On standard error, so that what is asked for can go into a file meanwhile.
+/// On standard error, so that the output itself can go into a file.
 struct ProgressLine {
-  /// How often it is drawn at most.
+  /// The minimum time between two drawings.
   private static let interval = Duration.milliseconds(100)
 
   private let isShown = Terminal.isTerminal(STDERR_FILENO)
   private var drawnAt: ContinuousClock.Instant?
 
-  /// Draws the line anew, unless it has just been drawn.
+  /// Redraws the line, unless it has just been drawn.
   mutating func show(_ text: @autoclosure () -> String) {
     guard isShown else { return }
     let now = ContinuousClock.now
@@ -26,7 +26,7 @@ struct ProgressLine {
     drawnAt = nil
   }
 
-  /// Shows a line again and again while something else is done on this thread.
+  /// Redraws a line while other work runs on this thread.
   static func showing<Result, Failure: Error>(
     _ text: @escaping @Sendable () -> String, while body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -44,7 +44,7 @@ struct ProgressLine {
     return try body()
   }
 
-  /// How much of a whole is done, as a bar of 24 characters and in percent.
+  /// The finished part of a whole, as a bar of 24 characters and in percent.
   static func bar(_ done: Int, of whole: Int) -> String {
     guard whole > 0 else { return "" }
     let share = min(1, Double(done) / Double(whole))

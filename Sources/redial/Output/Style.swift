@@ -1,6 +1,6 @@
 import Glibc
 
-/// How text stands out on a terminal.
+/// The style of text on a terminal.
 enum Style: String {
   case good = "32"
   case bad = "31"
@@ -23,15 +23,15 @@ enum Style: String {
 }
 
 extension Terminal {
-  /// Whether standard output is a terminal whose reader wants colours (no-color.org).
+  /// Whether standard output is a terminal whose user wants colours (no-color.org).
   static let showsColours = isTerminal(STDOUT_FILENO) && (Environment.value("NO_COLOR") ?? "").isEmpty
 
-  /// Whether a person is at the other end, on a terminal that understands control sequences.
+  /// Whether output goes to a person, on a terminal that understands control sequences.
   static func isTerminal(_ descriptor: Int32) -> Bool {
     isatty(descriptor) == 1 && Environment.value("TERM") != "dumb"
   }
 
-  /// Text for standard output, in a style where colours are shown.
+  /// Text for standard output, in a style if colours are shown.
   static func styled(_ text: String, _ style: Style?) -> String {
     guard showsColours, let style, !text.isEmpty else { return text }
     return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"

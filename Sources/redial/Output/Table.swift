@@ -2,7 +2,7 @@ import RedialModel
 
 /// Rows under headings, each column as wide as its widest cell.
 struct Table {
-  /// A cell: its text, on one line and without anything that a terminal acts on, and how it stands out.
+  /// A cell: its text, on one line and without anything that a terminal acts on, and its style.
   struct Cell: ExpressibleByStringInterpolation {
     let text: String
     let style: Style?
@@ -12,7 +12,7 @@ struct Table {
     }
     init(stringLiteral text: String) { self.init(text) }
 
-    /// A state, in the style that it has.
+    /// A state, in its style.
     static func state(_ state: String?) -> Cell { Cell(state, state.flatMap { Style(of: $0) }) }
     /// A number.
     static func number(_ number: Int?) -> Cell { Cell(number.map(String.init)) }
@@ -36,7 +36,7 @@ struct Table {
       var line = ""
       for (column, cell) in row.enumerated() {
         line += Terminal.styled(cell.text, cell.style)
-        // The last column may be as long as it likes, and nothing is behind what is left out at the end.
+        // The last column may have any width; empty cells at the end are left out.
         guard row[(column + 1)...].contains(where: { !$0.text.isEmpty }) else { break }
         line += String(repeating: " ", count: widths[column] - cell.text.count + 2)
       }
