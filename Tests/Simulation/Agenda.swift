@@ -1,6 +1,6 @@
 internal import RedialCore
 
-/// What is going to happen, in order of time; what falls on one instant happens in the order in which it was added.
+/// Future happenings in order of time; those at one time, in the order in which they were added.
 struct Agenda<Element> {
   private struct Entry {
     var at: Timestamp
@@ -23,7 +23,7 @@ struct Agenda<Element> {
     }
   }
 
-  /// When something is going to happen.
+  /// Adds a happening at a time.
   func last(where isIt: (Element) -> Bool) -> Timestamp? {
     heap.filter { isIt($0.element) }.map(\.at).max()
   }
@@ -49,7 +49,7 @@ struct Agenda<Element> {
 }
 
 extension RandomSource {
-  /// True that often.
+  /// True with that probability.
   mutating func chance(_ probability: Double) -> Bool { unitInterval() < probability }
 
   /// A whole number of the range.
@@ -58,7 +58,7 @@ extension RandomSource {
   /// One of the elements.
   mutating func pick<Element>(_ elements: [Element]) -> Element { elements[pick(0...(elements.count - 1))] }
 
-  /// A span between two, in milliseconds; short ones are likelier.
+  /// A duration between two, in milliseconds; short ones are likelier.
   mutating func span(_ milliseconds: ClosedRange<Double>) -> Duration {
     let draw = unitInterval()
     let width = milliseconds.upperBound - milliseconds.lowerBound

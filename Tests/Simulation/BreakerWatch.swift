@@ -2,7 +2,7 @@ internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 
-/// Follows the breakers by what the engine says of them, and counts what is let through.
+/// Follows the breakers by the engine's notices, and counts the calls that they let through.
 struct BreakerWatch {
   private enum State {
     case closed
@@ -18,13 +18,13 @@ struct BreakerWatch {
 
   private struct Breaker {
     var state = State.closed
-    /// Probes let through since it became half-open, but for those that came to nothing.
+    /// Probes let through since it became half-open, except those without a result.
     var probes: Set<Attempt> = []
-    /// Attempts that the breaker judges while it is closed, as far as that is certain.
+    /// Attempts that certainly count for the closed breaker.
     var judged: Set<Attempt> = []
-    /// Failures in a row among those; the breaker may know of more.
+    /// Failures in a row among those; the breaker may count more.
     var failures = 0
-    /// What holds for it, and how many probes it lets through since it became half-open.
+    /// Its settings, and how many probes it has let through since it became half-open.
     var settings: CircuitBreakerSettings
     var permitted: Int
 
@@ -36,15 +36,15 @@ struct BreakerWatch {
   }
 
   private let defaults: TargetSettings
-  /// What operators have set for breakers in this turn.
+  /// The breaker settings that operators have changed in this step.
   private var configured: [ReplyToken: (target: String, overrides: TargetOverrides)] = [:]
-  /// Targets that have failed as often as they may.
+  /// Targets that have reached their maximum of failures.
   private var due: Set<String> = []
   private var breakers: [String: Breaker] = [:]
-  /// Attempts that have less time than is their own, for their deadline is near: a timeout of theirs says nothing,
-  /// unless the silence was long.
+  /// Attempts with less than their own time, because their deadline is near: their timeouts say nothing, unless the
+  /// silence was long.
   private var hurried: Set<Attempt> = []
-  /// The targets of attempts under way, and those that have answered.
+  /// The targets of attempts in flight, and those that have answered.
   private var targets: [Attempt: String] = [:]
   private var answered: Set<String> = []
   private let longSilence: Duration
@@ -62,7 +62,7 @@ struct BreakerWatch {
     }
   }
 
-  /// Shards have come to the instance.
+  /// The instance has gained shards.
   private mutating func tookOver(_ shards: ShardSet, _ state: RecoveredState) {
     forget(shards)
     for (target, open) in state.breakers {
@@ -82,7 +82,7 @@ struct BreakerWatch {
     }
   }
 
-  /// What came to the instance in a turn, or went from it.
+  /// The events and the effects of a step.
   private mutating func follow(_ effects: Effects, gains: Bool) {
     for action in effects.actions {
       switch action {
@@ -96,7 +96,7 @@ struct BreakerWatch {
 
   private func settings(_ target: String) -> CircuitBreakerSettings { breakers[target]?.settings ?? defaults.breaker }
 
-  /// What the engine is about to hear: probes that say nothing about the target are given back.
+  /// The events before a step: probes that say nothing about the target are given back.
   mutating func willHear(_ events: [EngineEvent]) {
     configured = [:]
     for event in events {
@@ -108,7 +108,7 @@ struct BreakerWatch {
         let target = targets.removeValue(forKey: attempt)
         let wasHurried = hurried.remove(attempt) != nil && result.failure?.code == AttemptFailure.timeout
         if wasHurried || result.outcome == .cancelled {
-          // A long silence counts; of a target that has answered it is not certain from here what is long.
+          // A long silence counts; for a target that has answered, only the engine knows how long that is.
           if wasHurried, let target, !answered.contains(target), result.duration >= longSilence {
             judge(attempt, isFailure: true)
           } else {
@@ -145,7 +145,7 @@ struct BreakerWatch {
       breakers[target]?.failures = isFailure ? breaker.failures + 1 : 0
       if isFailure, breaker.failures + 1 >= breaker.settings.consecutiveFailures { due.insert(target) }
     }
-    // What is not certain to be judged may be all the same.
+    // A result that does not certainly count may count all the same.
     if !isFailure { for target in breakers.keys { breakers[target]?.failures = 0 } }
   }
 
@@ -156,7 +156,7 @@ struct BreakerWatch {
     }
   }
 
-  /// What the engine remembers of targets that it has forgotten: nothing.
+  /// The engine's memory of targets that it has forgotten: none.
   mutating func remember(only remembered: [String: Int]) {
     for target in breakers.keys where remembered[target] == nil {
       breakers[target]?.failures = 0
@@ -164,12 +164,12 @@ struct BreakerWatch {
     }
   }
 
-  /// What a turn did. A turn may let calls through before it opens a breaker and after it closes one, so it is held
-  /// to the most open of the states that it went through.
+  /// The effects of a step. A step may let calls through before it opens a breaker and after it closes one, so it is
+  /// compared with the most open of its states.
   mutating func turn(_ effects: Effects, at now: Timestamp) -> String? {
     follow(effects, gains: true)
     defer { follow(effects, gains: false) }
-    // It hears nothing of what has become of its attempts any more.
+    // The engine no longer receives the results of its attempts.
     for case .notice(.leaseLost) in effects.actions { return nil }
     configure(effects)
     var wasClosed: Set<String> = []
@@ -234,8 +234,8 @@ struct BreakerWatch {
     return nil
   }
 
-  /// Takes over what operators have set. A closed breaker forgets what it has counted; a half-open one goes on with as
-  /// many probes as it had until it is closed or open.
+  /// Applies the settings of operators. A closed breaker forgets its counts; a half-open one keeps its number of probes
+  /// until it is closed or open.
   private mutating func configure(_ effects: Effects) {
     for case .reply(let token, .refused) in effects.actions { configured[token] = nil }
     for (_, word) in configured.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {

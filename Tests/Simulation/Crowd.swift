@@ -2,12 +2,12 @@ internal import RedialCore
 @testable internal import RedialEngine
 @testable internal import RedialModel
 
-/// In every tenth run: targets that never answer, more of them than there are slots for, and one that is well.
+/// In every tenth run: more targets that never answer than there are slots, and one healthy target.
 struct Crowd {
-  /// What a client submits, and when.
+  /// A client's submission, and its time.
   struct Submission {
     var at: Timestamp
-    /// Which of the targets that hang; nil for the one that is well.
+    /// The number of a target that hangs; nil for the healthy one.
     var hanging: Int?
   }
 
@@ -18,7 +18,7 @@ struct Crowd {
 
   var targets: [SimulatedNetwork.Target] { hanging + [well] }
 
-  /// Draws a crowd, and sets the engine so that there is room for what is well beside it; nil for a run without one.
+  /// Draws a crowd, and gives the engine settings that leave space for the healthy target; nil for a run without one.
   init?(seed: UInt64, _ settings: inout EngineSettings) {
     random = RandomSource(seed: seed ^ 0x63_726f_7764)
     settings.unprovenShare = random.pick([0.5, 0.5, 1])
@@ -45,7 +45,7 @@ struct Crowd {
       key: QualifiedKey.make("http://well", in: space), latency: 1...20, failureRate: 0, outages: [])
   }
 
-  /// Plans what clients submit within a time: to the targets that hang in waves, to the one that is well all along.
+  /// Plans the submissions within a time: to the targets that hang in waves, to the healthy one all the time.
   mutating func plan(from start: Timestamp, for length: Duration) {
     func time(_ share: Double) -> Timestamp { start + .microseconds(Int64(share * length.inSeconds * 1e6)) }
     for _ in 0..<random.pick(1...2) {
@@ -62,7 +62,7 @@ struct Crowd {
     for _ in 0..<random.pick(10...40) { submissions.append(Submission(at: time(random.unitInterval()), hanging: nil)) }
   }
 
-  /// What a client submits; some deadlines come before the attempt's timeout, and some receivers of webhooks hang.
+  /// A submission; some deadlines are before the attempt's timeout, and some receivers of webhooks hang.
   mutating func descriptor(_ submission: Submission) -> CallDescriptor {
     let target = submission.hanging.map { hanging[$0] } ?? well
     var policy = RetryPolicy()

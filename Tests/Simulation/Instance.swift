@@ -8,7 +8,7 @@ final class Instance {
   let settings: EngineSettings
   let clock: SimulatedClock
   var engine: Engine
-  /// Counts engines; what was planned for an earlier one is void.
+  /// The number of the engine; events for an earlier one are void.
   var life = 0
   var isUp = false
   var isDraining = false
@@ -26,15 +26,15 @@ final class Instance {
   var waiting: [ReplyToken: World.Asked] = [:]
   var report: EngineReport?
   var hadUnnoticedFault = false
-  /// What the store knew it by before it died.
+  /// The session that the store knew before the process died.
   var lastSession: Int64?
 
-  /// Until when it stands still, as a process does whose machine is suspended; and when it last went on.
+  /// Until when it stands still, as a process does whose machine is suspended; and when it last continued.
   var stalledUntil: Timestamp?
   var wentOnAt = Timestamp.epoch
-  /// What came of a request while it stood still, and it has not heard of.
+  /// Results of requests that it has not received, because it stood still.
   var unheard: SimulatedStoreLane.Outcome?
-  /// When it cannot reach the store, and whether what it asks then fails or is not answered.
+  /// When it cannot reach the store, and whether its requests then fail or are not answered.
   var cuts: [Range<Timestamp>] = []
   var cutsHang = false
 
@@ -50,7 +50,7 @@ final class Instance {
     lane.isShared = settings.leases != nil
   }
 
-  /// Begins anew, with what the store has.
+  /// Starts again, with the state of the store.
   func start(seed: UInt64, _ state: RecoveredState) {
     breakers = BreakerWatch(settings: settings, recovered: state)
     watch = TargetWatch(settings: settings, recovered: state)
@@ -62,7 +62,7 @@ final class Instance {
     hadUnnoticedFault = false
   }
 
-  /// The process is gone.
+  /// The process has died.
   func stop() {
     isUp = false
     life += 1
@@ -77,25 +77,25 @@ final class Instance {
     unheard = nil
   }
 
-  /// Whether it may do things that it would not if it knew the time: it stands still, or has not had a turn since.
+  /// Whether it may do things that it would not do if it knew the time: it stands still, or has not had a step since.
   func isExcused(at now: Timestamp) -> Bool { stalledUntil != nil || now - wentOnAt < .milliseconds(10) }
 }
 
-/// An instance's clock: it shows another time than others do, and goes at another rate.
+/// An instance's clock, which differs from others in time and in rate.
 struct SimulatedClock {
-  /// What it is ahead.
+  /// How far it is ahead.
   var offset = Duration.zero
-  /// By how much faster it is, in millionths.
+  /// How much faster it is, in millionths.
   var drift: Int64 = 0
 
-  /// What it shows at a time.
+  /// Its time at a time of the run.
   func reading(at time: Timestamp) -> Timestamp {
     if drift == 0, offset == .zero { return time }
     let passed = (time - World.start).wholeMicroseconds
     return time + offset + .microseconds(passed * drift / 1_000_000)
   }
 
-  /// When it shows a time, or a little later.
+  /// The time of the run at which it shows a time, or a little later.
   func time(of reading: Timestamp) -> Timestamp {
     if drift == 0, offset == .zero { return reading }
     let shown = (reading - World.start - offset).wholeMicroseconds

@@ -2,7 +2,7 @@ internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 
-/// How calls may end, and that they do.
+/// Calls end, and only in allowed ways.
 extension Invariants {
   func checkEnd(_ row: SimulatedStore.Row) {
     let record = row.record
@@ -22,7 +22,7 @@ extension Invariants {
     case (.cancelled, _):
       require(story.cancelWasAsked, "\(record.id) was cancelled by nobody")
     case (_, .attemptsExhausted):
-      // A schedule that ends leaves no further wait, and so no further attempt.
+      // A schedule that is used up leaves no further wait, and so no further attempt.
       var allowed = record.spec.policy.maxAttempts
       if case .schedule(let waits, then: .stop) = record.spec.policy.backoff.curve {
         allowed = min(allowed, waits.count + 1)
@@ -32,7 +32,7 @@ extension Invariants {
           || progress.interruptions > settings.maxInterruptions,
         "\(record.id) gave up after \(progress.chargedAttempts) of \(allowed) attempts")
     case (_, .deadlineExceeded):
-      // A call that would be told to wait past its deadline ends before it, by no more than the longest wait.
+      // A call whose next wait would pass its deadline ends before it, by at most the longest wait.
       require(
         (progress.finishedAt ?? .epoch) + World.longestWait >= record.deadline || story.wasSentAwayForGood,
         "\(record.id) gave up \(record.deadline - (progress.finishedAt ?? .epoch)) before its deadline")
@@ -46,7 +46,7 @@ extension Invariants {
     }
   }
 
-  /// Memory is bounded: what is held beyond the bound is under way, or was fetched for a client.
+  /// Memory is limited: calls held beyond the limit are in flight, or were claimed for a client.
   func checkMemory(_ held: Int, inFlight: Int, clients: Int) {
     require(inFlight <= settings.maxInFlight, "\(inFlight) attempts are under way")
     require(
@@ -54,14 +54,14 @@ extension Invariants {
       "the engine holds \(held) calls, \(settings.maxHeld) allowed")
   }
 
-  /// Due calls leave a quarter of the memory to those that are fetched for others, but for one of each target.
+  /// Due calls leave a quarter of the memory to calls that are claimed for others, except for one of each target.
   func checkShares(due: Int, targets: Int) {
     require(
       due <= settings.maxHeld / 4 * 3 + targets,
       "\(due) due calls of \(targets) targets are in memory, \(settings.maxHeld / 4 * 3) allowed and one each")
   }
 
-  /// Everything was well for long: every call must have ended, once.
+  /// Everything was healthy for long: every call must have ended, once.
   func checkRun(_ store: SimulatedStore, _ reports: [EngineReport?]) {
     for (id, story) in stories.sorted(by: { $0.key < $1.key }) where story.isAcknowledged {
       require(store.rows[id] != nil, "\(id) was acknowledged and is lost")
@@ -72,7 +72,7 @@ extension Invariants {
         progress.state.isFinal,
         "\(id) never ended: \(progress.state), waiting \(progress.waiting.map { "\($0)" } ?? "for nothing"), "
           + "due \(progress.due.text), attempts \(progress.attempts)")
-      // A policy of a day's time leaves no doubt that a call waited in vain.
+      // With a deadline of a day, a call that has not ended has waited in vain.
       if progress.failure == .deadlineExceeded {
         let isShort = row.record.spec.policy.deadline < .seconds(3600)
         require(isShort || stories[id]?.wasSentAwayForGood == true, "\(id) waited for its deadline, for no reason")

@@ -2,45 +2,45 @@ internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 
-/// What must be so whatever happens (DESIGN.md §5, 1 to 3), checked against what clients, targets and the disk saw.
+/// The invariants (docs/guarantees.md), checked against what clients, targets and the disk saw.
 struct Invariants {
-  /// What is known of a call from outside the engine.
+  /// The state of a call as seen from outside the engine.
   struct Story {
     var isAcknowledged = false
     var cancelWasAsked = false
     var retriesAsked = 0
-    /// Times it left an end.
+    /// How often it left an end.
     var rounds = 0
-    /// Exchanges made, by the attempts that had been made before their round.
+    /// Its exchanges, by the number of attempts before their round.
     var starts: [Int: Int] = [:]
     var lastNumber = 0
-    /// The instances that have an attempt of it under way.
+    /// The instances that have an attempt of it in flight.
     var inFlight: Set<Int> = []
     var hasSucceeded = false
-    /// Crashes that an attempt of it was under way in.
+    /// Crashes while an attempt of it was in flight.
     var crashes = 0
-    /// It must not start before.
+    /// It must not start before this time.
     var notBefore = Timestamp.epoch
     var wasAbortedInVain = false
-    /// Its target told it to come back when its time is up.
+    /// Its target asked for a pause until then.
     var wasSentAwayForGood = false
   }
 
   let settings: EngineSettings
   private(set) var stories: [CallID: Story] = [:]
-  /// The call that clients were told of, by key.
+  /// The call that clients know, by key.
   private var acknowledged: [String: CallID] = [:]
-  /// Submissions that this process, or rather its clients, know to be refused.
+  /// Submissions that this process, or its clients, know to be refused.
   private var refusedNow: [Int: Set<Int>] = [:]
   /// Several instances share the store.
   var isShared = false
-  /// By how much the clocks of instances have differed at most: what one has put off, another begins by its own.
+  /// The maximum difference of the instances' clocks: a call that one has postponed, another begins by its own clock.
   var clockSpread = Duration.zero
   /// Nothing crashes, and the store does not fail.
   var isFairWeather = false
   private let verdict = Verdict()
 
-  /// Apart, so that a message may say what is known.
+  /// Separate, so that a message may contain the details.
   private final class Verdict {
     var violation: String?
   }
@@ -49,7 +49,7 @@ struct Invariants {
     self.settings = settings
   }
 
-  /// The first thing that was not as it must be.
+  /// The first violation.
   var violation: String? { verdict.violation }
 
   func require(_ condition: Bool, _ message: @autoclosure () -> String) {
@@ -63,7 +63,7 @@ struct Invariants {
     case .cancel: stories[operation.id, default: Story()].cancelWasAsked = true
     case .retry:
       stories[operation.id, default: Story()].retriesAsked += 1
-      // It may go at once now.
+      // It may run at once now.
       stories[operation.id]?.notBefore = .epoch
     case .erase, .purge: break
     }
@@ -108,20 +108,20 @@ struct Invariants {
     require(state?.isFinal == true, "\(operation.id) has ended, its client was told; on disk it is \(name(state))")
   }
 
-  /// A submission was refused: its client may go elsewhere with it.
+  /// A submission was refused: its client may submit it elsewhere.
   mutating func refused(submission number: Int, _ problem: Problem, by instance: Int) {
-    // Whoever lost its lease does not know what became of it, and says so.
+    // An instance that lost its lease does not know the result, and says so.
     if problem.code != "leaseLost" { refusedNow[instance, default: []].insert(number) }
     guard problem.status == 503 || problem.status == 507 else { return }
     require((problem.retryAfter ?? 0) > 0, "a client was refused with \(problem.status) and not told when to come back")
   }
 
-  /// The store works: what was refused is not on disk, or it will be run. A process that dies before it has a store
-  /// again cannot see to that.
+  /// The store works: a refused call is not on disk, or it will run. A process that dies before it has a store again
+  /// cannot ensure that.
   func checkRefused(_ store: SimulatedStore, by instance: Int, _ session: Int64?) {
     guard let refusedNow = refusedNow[instance], !refusedNow.isEmpty else { return }
     for (id, row) in store.rows.sorted(by: { $0.key < $1.key }) where row.record.kind == .call {
-      // What was put into the store for another instance, that one may have begun meanwhile.
+      // A call that was stored for another instance may have been started by it meanwhile.
       guard store.owns(row.record.spec.target, session), !isShared else { continue }
       let number = Int(String(decoding: row.record.body.prefix { $0 != 0x20 }, as: UTF8.self))
       require(number.map(refusedNow.contains) != true, "\(id) was refused to its client and is on disk")
@@ -168,7 +168,7 @@ struct Invariants {
     require(inFlight.count < settings.maxInFlight, "more than \(settings.maxInFlight) attempts are under way")
   }
 
-  /// Calls of one target with one ordering key run one at a time; those that nobody has had run again, in order.
+  /// Calls of one target with one ordering key run one at a time; those without a manual retry, in order.
   private func checkOrder(_ call: CallRecord, store: SimulatedStore, network: SimulatedNetwork) {
     guard let key = call.spec.orderingKey else { return }
     func isKin(_ other: CallRecord) -> Bool {
@@ -178,7 +178,7 @@ struct Invariants {
     require(
       twin == nil, "\(call.id) was started while \(twin?.start.call.id.description ?? "") of its key is under way")
     if isShared {
-      // Instances whose clocks differ do not number calls in the order in which they commit them.
+      // Instances whose clocks differ do not number calls in the order of their commits.
       return require(store.turns[call.id]?.hasTurn == true, "\(call.id) was started and it is not its turn")
     }
     guard stories[call.id]?.retriesAsked ?? 0 == 0 else { return }
@@ -192,7 +192,7 @@ struct Invariants {
     _ result: AttemptResult, _ call: CallRecord, by instance: Int, at now: Timestamp, isOwner: Bool
   ) {
     stories[result.id]?.inFlight.remove(instance)
-    // What became of it nobody will write.
+    // Nobody will write its result.
     guard isOwner else { return }
     if let status = result.status, (200...299).contains(status) { stories[result.id]?.hasSucceeded = true }
     let policy = call.spec.policy
@@ -204,7 +204,7 @@ struct Invariants {
     if now + wait >= call.deadline { stories[result.id]?.wasSentAwayForGood = true }
   }
 
-  /// An abort found nothing: in vain if it was for an attempt that has been decided on and not begun.
+  /// An abort found nothing: correct if it was for an attempt that was decided but has not begun.
   mutating func abortedInVain(_ id: CallID, decidedOn number: Int) {
     if number > stories[id]?.lastNumber ?? 0 { stories[id]?.wasAbortedInVain = true }
   }
@@ -216,7 +216,7 @@ struct Invariants {
     forgetRefused(instance)
   }
 
-  /// An instance knows nothing of what it refused any more.
+  /// An instance forgets calls that it refused.
   mutating func forgetRefused(_ instance: Int) {
     refusedNow[instance] = nil
   }
@@ -224,7 +224,7 @@ struct Invariants {
   mutating func recovered(_ state: RecoveredState) {
     for record in state.running {
       stories[record.id, default: Story()].crashes += 1
-      // If its target said when to come back, nobody remembers.
+      // A pause that its target asked for is not remembered.
       stories[record.id]?.notBefore = .epoch
     }
   }
@@ -289,7 +289,7 @@ struct Invariants {
     return callback.events.contains(event) ? 1 : 0
   }
 
-  /// The call that a webhook tells of.
+  /// The call that a webhook reports.
   private static func subject(of webhook: CallRecord) -> CallID? {
     let text = String(decoding: webhook.body, as: UTF8.self)
     guard let mark = text.firstRange(of: "\"call_") else { return nil }

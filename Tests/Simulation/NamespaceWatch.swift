@@ -2,15 +2,15 @@ internal import RedialCore
 @testable internal import RedialEngine
 internal import RedialModel
 
-/// Sees to it that namespaces share one engine fairly: none waits for more than its turn, none has everything, and what
-/// is counted of each is what there is of it.
+/// Checks that namespaces share one engine fairly: none waits longer than its place in the rotation requires, none uses
+/// everything, and the engine's counts for each are right.
 struct NamespaceWatch {
-  /// The namespaces of a run's targets, the first of which are those of its workload.
+  /// The namespaces of a run's targets; the first ones are those of its workload.
   static let names = [Namespace.default, Namespace("acme") ?? .default, Namespace("other") ?? .default]
 
-  /// A namespace that waits for nothing but its turn.
+  /// A namespace that waits only for its place in the rotation.
   private struct Waiting {
-    /// The first of its targets that has a call which could begin, and how many of its others are looked at before.
+    /// The first of its targets with a call that could begin, and how many of its other targets are checked before.
     var target: Int
     var ahead: Int
     /// By namespace, the attempts that others have begun since.
@@ -20,9 +20,9 @@ struct NamespaceWatch {
   private var waiting: [Int: Waiting] = [:]
   private var wasShared = false
 
-  /// Looks at a turn that has been taken.
+  /// Checks a step.
   ///
-  /// - Returns: What is not as it must be.
+  /// - Returns: A violation.
   mutating func turn(_ starts: [AttemptStart], _ engine: Engine) -> String? {
     if let fault = Self.count(engine) { return fault }
     defer { wasShared = engine.isShared }
@@ -30,12 +30,12 @@ struct NamespaceWatch {
       waiting = [:]
       return nil
     }
-    // What began before there was another is its own.
+    // Attempts that began before there was another namespace are its own.
     if wasShared, let fault = share(starts, engine) { return fault }
     return fairness(starts, engine)
   }
 
-  /// What the engine has counted of its namespaces, against what it holds.
+  /// The engine's counts of its namespaces, compared with its calls.
   private static func count(_ engine: Engine) -> String? {
     let spaces = engine.namespaces
     var held = Array(repeating: (calls: 0, running: 0, ready: 0), count: spaces.count)
@@ -55,8 +55,8 @@ struct NamespaceWatch {
       if counted != held[place] { return "the engine has \(held[place]) of \(space.namespace) and counts \(counted)" }
       let busy = engine.knownTargets.count { engine.targets[$0].namespace == place && engine.targets[$0].ready > 0 }
       if busy != space.busyTargets { return "\(space.namespace) has \(busy) busy targets, not \(space.busyTargets)" }
-      // While the store fails, a call may have been refused whose end, which is to be dropped, has been counted. And what
-      // another instance has put into the store may have ended here before this one has been told that it is there.
+      // While the store fails, a refused call may have been counted whose end will be dropped. And a call that another
+      // instance has put into the store may have ended here before this one knows of it.
       if engine.trouble == nil, engine.leases.settings == nil, space.unfinished < 0 {
         return "\(space.namespace) has \(space.unfinished) calls that have not ended"
       }
@@ -67,7 +67,7 @@ struct NamespaceWatch {
     return nil
   }
 
-  /// With a share of a half, one namespace leaves something free.
+  /// With a share of a half, one namespace leaves some capacity free.
   private func share(_ starts: [AttemptStart], _ engine: Engine) -> String? {
     guard engine.settings.maxInFlight > 1, engine.settings.namespaceShare == 0.5 else { return nil }
     let greedy = engine.namespaces.first { space in
@@ -76,8 +76,8 @@ struct NamespaceWatch {
     return greedy.map { "\($0.namespace) has all \($0.inFlight) attempts that may be under way" }
   }
 
-  /// While a namespace waits for nothing but its turn, each other one begins an attempt for each look at a target of the
-  /// one, and one more, at most.
+  /// While a namespace waits only for its place in the rotation, each other one begins at most one attempt for each
+  /// check of one of its targets, and one more.
   private mutating func fairness(_ starts: [AttemptStart], _ engine: Engine) -> String? {
     let places = starts.map { engine.namespaceIndex[$0.call.spec.namespace] ?? 0 }
     for place in engine.namespaces.indices {
@@ -98,7 +98,7 @@ struct NamespaceWatch {
     return nil
   }
 
-  /// A namespace with a call that nothing but the attempts of others keeps from beginning.
+  /// A namespace with a call that only the attempts of others prevent from beginning.
   private static func waiting(_ place: Int, _ engine: Engine) -> Waiting? {
     guard engine.inFlight >= engine.settings.maxInFlight, !engine.isDraining, engine.trouble == nil else { return nil }
     let (space, share) = (engine.namespaces[place], engine.settings.namespaceShare)

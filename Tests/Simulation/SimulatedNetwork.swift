@@ -2,16 +2,16 @@ internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 
-/// Targets that answer, fail, are slow, say when to come back, lie about it, never answer, and are down for a while.
+/// Targets that answer, fail, are slow, ask for a pause, send false headers, never answer, and are down for a while.
 struct SimulatedNetwork {
-  /// An attempt under way.
+  /// An attempt in flight.
   struct Exchange {
     var start: AttemptStart
     var startedAt: Timestamp
     var result: AttemptResult
   }
 
-  /// How a target behaves.
+  /// The behavior of a target.
   struct Target {
     var key: String
     var latency: ClosedRange<Double>
@@ -26,11 +26,11 @@ struct SimulatedNetwork {
 
   /// By URL.
   var targets: [String: Target] = [:]
-  /// All targets are well.
+  /// All targets are healthy.
   var isHealed = false
   private(set) var exchanges: [CallID: Exchange] = [:]
 
-  /// Begins an exchange; answers when it ends by itself.
+  /// Begins an exchange; returns when it ends by itself.
   mutating func start(_ start: AttemptStart, at now: Timestamp, _ random: inout RandomSource) -> Timestamp {
     let id = start.call.id
     var result = AttemptResult(id: id, number: start.number, outcome: .answered, duration: .zero)
@@ -70,7 +70,7 @@ struct SimulatedNetwork {
     }
   }
 
-  /// What targets say of their return that cannot be, or must not be believed.
+  /// Values of Retry-After that are impossible or must not be believed.
   private static let lies = [
     "-5", "soon", "", "1e3", "inf", "0x10", "999999999", "99999999999999999999999", "Thu, 01 Jan 1970 00:00:00 GMT",
     "Fri, 31 Dec 9999 23:59:59 GMT", "Thu, 32 Foo 2026 25:61:61 GMT",
@@ -88,7 +88,7 @@ struct SimulatedNetwork {
     if code == "timeout" || code == "cancelled" { result.figures = ExchangeFigures(phase: .request) }
   }
 
-  /// Aborts a call's exchange; answers whether it had one.
+  /// Aborts a call's exchange; returns whether it had one.
   mutating func abort(_ id: CallID, at now: Timestamp) -> Int? {
     guard var exchange = exchanges[id] else { return nil }
     Self.set(&exchange.result, .cancelled, "cancelled")
@@ -97,14 +97,14 @@ struct SimulatedNetwork {
     return exchange.start.number
   }
 
-  /// Ends an exchange; nil when it has ended before.
+  /// Ends an exchange; nil if it has ended before.
   mutating func end(_ id: CallID, number: Int) -> AttemptResult? {
     guard let exchange = exchanges[id], exchange.start.number == number else { return nil }
     exchanges[id] = nil
     return exchange.result
   }
 
-  /// The process is gone, and its connections with it.
+  /// The process has died, and its connections with it.
   mutating func drop() {
     exchanges = [:]
   }

@@ -2,7 +2,7 @@ internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 
-/// The leases on a simulated store, as `SQLiteStore` has them; and, which that does not do, a look at each write.
+/// The leases on a simulated store, as in `SQLiteStore`; unlike it, it checks each write.
 extension SimulatedStore {
   /// A session of an instance.
   struct Session {
@@ -10,19 +10,19 @@ extension SimulatedStore {
     var expiresAt: Timestamp
   }
 
-  /// Whether a session may still write; one that has the store to itself always may.
+  /// Whether a session may still write; one that has the store for itself always may.
   func stands(_ session: Int64?) -> Bool { session.map { sessions[$0] != nil } ?? true }
 
-  /// Whether a target is a session's.
+  /// Whether a target belongs to a session.
   func owns(_ target: String, _ session: Int64?) -> Bool {
     guard let session else { return true }
     return owners[ShardSet.shard(of: target)] == session
   }
 
-  /// The session that has a target.
+  /// The session that owns a target.
   func owner(of target: String) -> Int64? { owners[ShardSet.shard(of: target)] }
 
-  /// Begins or renews a session; nil when the one to be renewed has ended.
+  /// Begins or renews a session; nil if the one to renew has ended.
   mutating func lease(_ request: LeaseRequest, renewing: Int64?, instead old: Int64?, at now: Timestamp) -> LeaseGrant?
   {
     for (id, session) in sessions where session.expiresAt <= now { end(id) }
@@ -61,13 +61,13 @@ extension SimulatedStore {
     }
   }
 
-  /// Ends a session: its shards are nobody's.
+  /// Ends a session: its shards have no owner.
   mutating func end(_ session: Int64) {
     sessions[session] = nil
     for shard in owners.indices where owners[shard] == session { owners[shard] = nil }
   }
 
-  /// The keys that other instances have come first with.
+  /// The keys under which other instances have accepted calls first.
   func taken(_ writes: [StoreWrite]) -> [TakenKey] {
     writes.compactMap { write in
       guard case .key(let record) = write, let found = keys[record.key.text] else { return nil }
@@ -76,7 +76,7 @@ extension SimulatedStore {
     }
   }
 
-  /// Nobody changes what is of somebody else's targets.
+  /// Only the owner of a target may change its calls.
   func check(_ write: StoreWrite, by session: Int64?) throws(Nonsense) {
     guard let session else { return }
     let target: String?
@@ -84,7 +84,7 @@ extension SimulatedStore {
     case .update(let id, _, _), .passTurn(let id), .retried(let id, _), .erase(let id, _):
       target = rows[id]?.record.spec.target
     case .breaker(let key, _), .controls(let key, _): target = key
-    // Anybody may put a call into the store; what others have begun of those is left alone.
+    // Any instance may put a call into the store; calls that others have started stay unchanged.
     case .insert, .key, .discard, .awaitTurn, .policy, .operation, .removeOperation, .tallied: return
     }
     if let target, owner(of: target) != session {

@@ -2,20 +2,20 @@ internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 
-/// What a store would have on disk, with the transactions of `SQLiteStore`, without the disk.
+/// The data that a store would have on disk, with the transactions of `SQLiteStore` but without a disk.
 struct SimulatedStore {
-  /// A call as it is on disk.
+  /// A call on disk.
   struct Row {
     var record: CallRecord
     var attempts: [AttemptRecord] = []
   }
 
-  /// Why a transaction cannot be: the engine asked for something that no sequence of its own makes sense of.
+  /// Why a transaction is impossible: no correct sequence of the engine requests it.
   struct Nonsense: Error {
     var message: String
   }
 
-  /// Who shares the store, and who has which shard; empty when one process has it to itself.
+  /// The sessions that share the store, and their shards; empty if one process has it for itself.
   var sessions: [Int64: Session] = [:]
   var owners = [Int64?](repeating: nil, count: ShardSet.count)
   var lastSession: Int64 = 0
@@ -24,12 +24,12 @@ struct SimulatedStore {
   private(set) var breakers: [String: OpenBreaker] = [:]
   private(set) var keys: [String: KeyRecord] = [:]
   private(set) var controls: [String: TargetControls] = [:]
-  /// Calls that have not ended and have an ordering key, and whether it is their turn.
+  /// Calls that have not ended and have an ordering key, and whether they have the turn.
   private(set) var turns: [CallID: (key: String, hasTurn: Bool)] = [:]
-  /// A transaction whose commit failed, and which is on disk all the same once the process has died, unless another
-  /// has been written over it: so it is with the frames of a write-ahead log.
+  /// A transaction whose commit failed, but which is on disk once the process has died, unless another has overwritten
+  /// it: that is how the frames of a write-ahead log behave.
   private var limbo: (writes: [StoreWrite], session: Int64?)?
-  /// Inserted by a commit that took effect and was reported as failed; these may be inserted again.
+  /// Inserted by a commit that took effect but was reported as failed; these may be inserted again.
   private var ambiguous: Set<CallID> = []
 
   /// Makes all of the changes, or none.
@@ -40,13 +40,13 @@ struct SimulatedStore {
     self = copy
   }
 
-  /// Makes all of the changes, although the engine is told otherwise.
+  /// Makes all of the changes, although the engine gets another answer.
   mutating func commitUnnoticed(_ writes: [StoreWrite], by session: Int64?) throws(Nonsense) {
     try commit(writes, by: session)
     for case .insert(let record) in writes { ambiguous.insert(record.id) }
   }
 
-  /// Makes the changes should the process die before the next transaction.
+  /// Makes the changes if the process dies before the next transaction.
   mutating func commitAtDeath(_ writes: [StoreWrite], by session: Int64?) {
     limbo = (writes, session)
   }
@@ -55,7 +55,7 @@ struct SimulatedStore {
     try check(write, by: session)
     switch write {
     case .insert(let record):
-      // Told that its commit had failed, somebody writes it again, and its owner has it already.
+      // After a commit that was reported as failed, an instance writes it again, but its owner already has it.
       if rows[record.id] != nil, !owns(record.spec.target, session) { return }
       if rows[record.id] != nil, !ambiguous.contains(record.id) {
         throw Nonsense(message: "\(record.id) was inserted twice")
@@ -74,7 +74,7 @@ struct SimulatedStore {
       }
       rows[id] = row
     case .key(let record): keys[record.key.text] = record
-    // Counts for people; nothing that the engine does stands on them.
+    // Counts for people; nothing in the engine depends on them.
     case .tallied: break
     case .discard(let id):
       if let row = rows[id], !owns(row.record.spec.target, session), !Self.isWaiting(row) { return }
@@ -101,7 +101,7 @@ struct SimulatedStore {
       rows[id] = Row(record: record, attempts: row.attempts)
     case .retried(let id, _):
       guard rows[id] != nil else { throw Nonsense(message: "\(id) was retried, and there is no such call") }
-    // The engine does not ask for these.
+    // The engine does not request these.
     case .policy, .operation, .removeOperation: break
     }
   }
@@ -140,7 +140,7 @@ struct SimulatedStore {
     return order.prefix(limit).map { hold($0.id) }
   }
 
-  /// Whether a call is in its target's queue; one that awaits its turn is not.
+  /// Whether a call is in its target's queue; one that waits for its turn is not.
   private static func isQueued(_ call: CallRecord) -> Bool {
     call.progress.state == .queued && call.progress.waiting != .ordering
   }
@@ -161,7 +161,7 @@ struct SimulatedStore {
     return loaded(id)
   }
 
-  /// A call as it is read: with its attempts, if its webhook will tell of them.
+  /// A call as it is read: with its attempts, if its webhook contains them.
   private func loaded(_ id: CallID) -> CallRecord {
     guard let row = rows[id] else { preconditionFailure("\(id) is not in the store") }
     var record = row.record
@@ -183,19 +183,19 @@ struct SimulatedStore {
 
   // MARK: Recovery
 
-  /// What the last process had written and did not know of takes effect; answers it.
+  /// Applies and returns what the last process had written without knowing that it took effect.
   mutating func replayLog(of session: Int64? = nil) throws(Nonsense) -> [StoreWrite] {
     guard let limbo, limbo.session == session else { return [] }
     try commit(limbo.writes, by: session)
     return limbo.writes
   }
 
-  /// Takes over from a process that is gone.
+  /// Takes over from a process that has died.
   mutating func recover(_ shards: ShardSet = .all, for session: Int64? = nil) -> RecoveredState {
     limbo = nil
     releaseHeld(in: shards)
-    // These stay running on disk until the engine has written what became of their attempts: should it die before,
-    // the next one has to find them again.
+    // These stay running on disk until the engine has written the results of their attempts: if it dies before, the
+    // next one must find them again.
     let running = rows.values.filter {
       $0.record.progress.state == .running && shards.contains(target: $0.record.spec.target)
     }.map(\.record.id).sorted()
@@ -223,12 +223,12 @@ struct SimulatedStore {
       lastID: rows.keys.max() ?? CallID(rawValue: 0))
   }
 
-  /// Puts the held calls of some shards back where they were claimed from.
+  /// Puts the held calls of some shards back into the states from which they were claimed.
   mutating func releaseHeld(in shards: ShardSet) {
     guard !shards.isEmpty else { return }
     for (id, row) in rows where row.record.progress.state == .held && shards.contains(target: row.record.spec.target) {
-      // What came out of a target's queue goes back there: its time is that of its deadline, and as a scheduled call
-      // it would wait for that.
+      // A call from a target's queue returns there: its due time is its deadline, and as a scheduled call it would wait
+      // for that.
       let waiting = row.record.progress.waiting
       rows[id]?.record.progress.state =
         waiting == .breaker || waiting == .concurrency || waiting == .ordering ? .queued : .scheduled

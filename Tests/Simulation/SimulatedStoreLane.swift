@@ -2,26 +2,26 @@ internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 
-/// The lane of the one writer, as the service has it: what queued up while the last transaction ran goes into the
-/// next one, and what stands on something that failed fails too.
+/// The lane of the only writer, as in the service: requests that arrived during the last transaction form the next one,
+/// and those that depend on a failed one fail too.
 struct SimulatedStoreLane {
-  /// What the writer does at a time.
+  /// A unit of work for the writer.
   enum Job {
     case commit([StoreRequest])
     case other(StoreRequest)
   }
 
-  /// What goes wrong with a job.
+  /// The fault of a job.
   enum Fault {
-    /// Nothing happened.
+    /// It had no effect.
     case before
-    /// It happened, and nobody says so.
+    /// It took effect, but is not reported.
     case unnoticed
-    /// It will have happened, if the process dies now.
+    /// It takes effect if the process dies now.
     case atDeath
   }
 
-  /// What came of a job.
+  /// The result of a job.
   enum Outcome {
     case committed(then: [Action])
     case events([EngineEvent])
@@ -30,7 +30,7 @@ struct SimulatedStoreLane {
   private var mailbox: [StoreRequest] = []
   private(set) var job: Job?
   private var failed: (epoch: UInt64, failure: StoreFailure)?
-  /// The session that the store knows the instance by; nil when it has the store to itself, or none.
+  /// The session of the instance; nil if it has the store for itself, or no session.
   private(set) var session: Int64?
   var isShared = false
 
@@ -38,7 +38,7 @@ struct SimulatedStoreLane {
     mailbox += requests
   }
 
-  /// Begins the next job; nil when there is none, or one is under way.
+  /// Begins the next job; nil if there is none, or one is running.
   mutating func begin() -> Job? {
     guard job == nil, let first = mailbox.first else { return nil }
     var group: [StoreRequest] = []
@@ -60,7 +60,7 @@ struct SimulatedStoreLane {
     if let failed { request.epoch <= failed.epoch } else { false }
   }
 
-  /// Ends the job that is under way.
+  /// Ends the running job.
   mutating func end(
     on store: inout SimulatedStore, at now: Timestamp, fault: Fault?, isFull: Bool = false
   ) throws(SimulatedStore.Nonsense) -> Outcome {
@@ -92,7 +92,7 @@ struct SimulatedStoreLane {
         })
     case .other(let request):
       if isVoid(request) { return .events(void([request])) }
-      // A claim that fails is rolled back: the engine could not know of calls that it holds unnoticed.
+      // A claim that fails is rolled back: the engine would not know of the calls that it holds.
       if fault != nil { return fail([request], isFull: isFull) }
       return serve(request, store: &store, at: now)
     }
@@ -104,7 +104,7 @@ struct SimulatedStoreLane {
     }
   }
 
-  /// Whether others have taken over what the instance had, so that the store refuses what it asks for.
+  /// Whether other instances have taken over the shards, so that the store refuses its requests.
   func isFenced(_ job: Job, _ store: SimulatedStore) -> Bool {
     guard isShared, !isVoid(job) else { return false }
     switch job {
@@ -117,7 +117,7 @@ struct SimulatedStoreLane {
     }
   }
 
-  /// Whether the store refuses a job, however well it is.
+  /// Whether the store refuses a job although it works.
   func isRefused(_ job: Job, _ store: SimulatedStore) -> Bool {
     guard isShared, !isVoid(job) else { return false }
     if case .commit(let group) = job, !store.taken(Self.writes(group)).isEmpty { return true }

@@ -1,8 +1,8 @@
 internal import Foundation
 internal import Testing
 
-/// Runs of months in seconds: what `REDIAL_SIMULATION_SEEDS` says is how many; `REDIAL_SIMULATION_SEED` runs one and
-/// prints all of it.
+/// Runs of months in seconds: `REDIAL_SIMULATION_SEEDS` is the number of seeds; `REDIAL_SIMULATION_SEED` runs one and
+/// prints its trace.
 @Suite("Simulation")
 struct SimulationTests {
   private static let linesShown = 60

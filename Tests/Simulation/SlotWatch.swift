@@ -2,24 +2,24 @@ internal import RedialCore
 @testable internal import RedialEngine
 internal import RedialModel
 
-/// Sees to it that targets which hang do not keep the slots of those that answer.
+/// Checks that targets which hang do not use up the slots of those that answer.
 struct SlotWatch {
-  /// How long a call to a target that is well may wait for a slot.
+  /// How long a call to the healthy target may wait for a slot.
   private static let longest = Duration.milliseconds(200)
 
   private let well: String?
-  /// Targets that were heard of since the process began.
+  /// Targets with a result since the process began.
   private var heardOf: Set<String> = []
-  /// Whether the last thing that was heard of the target that is well was an answer.
+  /// Whether the last result of the healthy target was an answer.
   private var isWell = false
-  /// Since when its calls wait for nothing but a slot.
+  /// Since when its calls wait only for a slot.
   private var waitingSince: Timestamp?
 
   init(well: String?) {
     self.well = well
   }
 
-  /// What the engine is about to hear.
+  /// The events before a step.
   mutating func willHear(_ events: [EngineEvent], _ engine: Engine) {
     for case .attemptEnded(let result) in events {
       guard let call = engine.calls[result.id], call.isRunning else { continue }
@@ -30,13 +30,13 @@ struct SlotWatch {
     }
   }
 
-  /// Looks at a turn that has been taken.
+  /// Checks a step.
   ///
-  /// - Returns: What is not as it must be.
+  /// - Returns: A violation.
   mutating func turn(_ effects: Effects, _ engine: Engine, at now: Timestamp) -> String? {
     for action in effects.actions {
       switch action {
-      // Who has a target anew knows nothing of it.
+      // A new owner of a target knows nothing about it.
       case .tookOver, .notice(.leaseLost), .notice(.shardsReleased): (isWell, waitingSince) = (false, nil)
       default: break
       }
@@ -44,7 +44,7 @@ struct SlotWatch {
     return pool(effects, engine) ?? patience(engine, at: now)
   }
 
-  /// Targets that were never heard of have no more than the pool together.
+  /// Targets without any result have at most the pool together.
   private func pool(_ effects: Effects, _ engine: Engine) -> String? {
     let settings = engine.settings
     guard settings.unprovenShare < 1 else { return nil }
@@ -57,7 +57,7 @@ struct SlotWatch {
     return nil
   }
 
-  /// A call to the target that is well gets a slot at once, unless those that answer have them all.
+  /// A call to the healthy target gets a slot at once, unless targets that answer have them all.
   private mutating func patience(_ engine: Engine, at now: Timestamp) -> String? {
     guard isWaiting(engine, at: now) else {
       waitingSince = nil
@@ -80,7 +80,7 @@ struct SlotWatch {
     guard target.inFlight == 0, target.ready > 0, !target.isLeaving, target.breaker.state == .closed else {
       return false
     }
-    // What a namespace borrowed before there was another is its own, and counts.
+    // Slots that a namespace borrowed before there was another are its own, and count.
     let share = engine.settings.namespaceShare
     let left = Double(engine.settings.mostUnproven - engine.borrowed)
     let borrowed = Double(engine.namespaces[target.namespace].borrowed - 1)

@@ -2,7 +2,7 @@ internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 
-/// What is said in a trace.
+/// The texts of a trace.
 extension EngineEvent {
   var summary: String {
     switch self {

@@ -2,11 +2,11 @@ internal import RedialCore
 @testable internal import RedialEngine
 internal import RedialModel
 
-/// Follows what operators make of targets and what targets say of themselves, and holds each attempt, when it is
-/// decided on, to the pauses, holds, limits and budgets that it follows from.
+/// Follows the changes of operators and the pauses that targets ask for, and compares each attempt, when it is decided,
+/// with the pauses, forced breakers, limits and budgets.
 ///
-/// A turn hears several things and decides several, so an attempt is held to the more lenient of what was so before the
-/// turn and after it.
+/// A step has several events and several decisions, so an attempt is compared with the more lenient of the states
+/// before and after the step.
 struct TargetWatch {
   /// An attempt of a call.
   struct Attempt: Hashable {
@@ -14,28 +14,28 @@ struct TargetWatch {
     var number: Int
   }
 
-  /// What is known of a target from outside the engine.
+  /// The state of a target as seen from outside the engine.
   struct Target {
     var controls = TargetControls()
     var settings: TargetSettings
     var inFlight: Set<Attempt> = []
-    /// Attempts begun since the rate is what it is.
+    /// Attempts begun since the rate was last set.
     var begun: [Timestamp] = []
-    /// First tries and retries begun since the budget is what it is.
+    /// First attempts and retries begun since the budget was last set.
     var firsts: [Timestamp] = []
     var retries: [(attempt: Attempt, at: Timestamp)] = []
     /// When its breaker closed.
     var recoveredAt: Timestamp?
     var heldUntil: Timestamp?
-    /// Calls that left its queue since one left it before its turn by priority.
+    /// Calls that left its queue since one left it by age and not by priority.
     var departures = 0
-    /// What its calls are shown to wait for, and since when.
+    /// The wait that its calls show, and since when.
     var told = TargetStanding()
     var toldAt = Timestamp.epoch
-    /// The operator whose word was last.
+    /// The operator who changed it last.
     var lastWord: ReplyToken?
 
-    /// The most attempts that may be under way.
+    /// The maximum number of attempts in flight.
     func limit(at now: Timestamp) -> Int {
       guard let recoveredAt, settings.slowStart > .zero, now - recoveredAt < settings.slowStart else {
         return settings.maxInFlight
@@ -63,11 +63,11 @@ struct TargetWatch {
   private(set) var targets: [String: Target] = [:]
   private var starts: [Attempt: AttemptStart] = [:]
 
-  // One turn's.
+  // The state of one step.
   private var before: [String: Target] = [:]
   private var calls = CallTable()
   private var heard: [TargetCommand] = []
-  /// Targets of which something was heard that may change when their calls run.
+  /// Targets with an event that may change when their calls run.
   private var stirred: Set<String> = []
   private var released: Set<String> = []
   private var operated: Set<CallID> = []
@@ -84,7 +84,7 @@ struct TargetWatch {
     for (key, breaker) in recovered.breakers { self[key].told.breaker = .open(until: breaker.until) }
   }
 
-  /// What came to the instance in a turn.
+  /// The events of a step.
   private mutating func takeOver(_ effects: Effects) {
     for case .tookOver(let shards, let state) in effects.actions {
       forget(shards)
@@ -96,7 +96,7 @@ struct TargetWatch {
     }
   }
 
-  /// What went from the instance in a turn.
+  /// The effects of a step.
   private mutating func letGo(_ effects: Effects) {
     for case .notice(let notice) in effects.actions {
       switch notice {
@@ -164,7 +164,7 @@ struct TargetWatch {
 
   // MARK: After a turn
 
-  /// What a turn did; answers what it should not have done.
+  /// The result of a step; returns a violation.
   mutating func turn(_ effects: Effects, _ engine: Engine, at now: Timestamp) -> String? {
     takeOver(effects)
     defer { letGo(effects) }
@@ -187,7 +187,7 @@ struct TargetWatch {
     return checkReported(engine, at: now)
   }
 
-  /// Operators' wishes that were not refused.
+  /// Operators' changes that were not refused.
   private mutating func obey(_ effects: Effects) {
     var refused: Set<ReplyToken> = []
     for case .reply(let token, .refused) in effects.actions { refused.insert(token) }
@@ -209,7 +209,7 @@ struct TargetWatch {
     }
   }
 
-  /// What is told of targets.
+  /// Notices about targets.
   private mutating func listen(_ effects: Effects, at now: Timestamp) {
     for case .notice(let notice) in effects.actions {
       switch notice {
@@ -272,19 +272,19 @@ struct TargetWatch {
       return nil
     }
     target.retries.append((Attempt(id: start.call.id, number: start.number), now))
-    // The budget looks back for ten seconds, or up to a second less, as its steps fall.
+    // The budget covers ten seconds, or up to a second less, depending on its steps.
     let firsts = target.firsts.count { now - $0 <= .seconds(10) }
     let retries = target.retries.count { now - $0.at < .seconds(9) }
     let allowed = Double(target.settings.retriesPerSecond * 10) + target.settings.retryShare * Double(firsts)
     return Double(retries) <= allowed ? nil : "\(retries) retries to \(key) in 9 s, \(allowed) allowed"
   }
 
-  /// The highest priority goes first, but for one in ten.
+  /// The highest priority is first, except for one call in ten.
   private mutating func checkPriority(_ start: AttemptStart, isNew: Bool, _ engine: Engine) -> String? {
     let key = start.call.spec.target
     defer { self[key].departures += 1 }
     guard !isNew else { return nil }
-    // Retries that wait for their budget are passed by.
+    // Retries that wait for their budget are skipped.
     guard self[key].settings.retriesPerSecond == 0, before[key]?.settings.retriesPerSecond ?? 0 == 0,
       let own = calls[start.call.id], case .ready = own.phase
     else { return nil }
@@ -303,7 +303,7 @@ struct TargetWatch {
       : "\(start.call.id) of priority \(priority) went before \(passed.record.id) of \(passed.record.spec.priority)"
   }
 
-  /// No call runs before the time that it is shown to wait for, unless something happened.
+  /// No call runs before the time that its wait shows, unless something happened.
   private func checkWait(_ start: AttemptStart, _ shown: TargetStanding, since: Timestamp, at now: Timestamp) -> String?
   {
     let key = start.call.spec.target
@@ -311,12 +311,12 @@ struct TargetWatch {
       !operated.contains(start.call.id),
       let wait = CallView.Wait(of: call.record, for: shown, at: now), let until = wait.until, until > now
     else { return nil }
-    // First tries that have begun since pay for retries.
+    // First attempts that have begun since pay for retries.
     if wait.reason == .retryBudget, self[key].firsts.contains(where: { $0 >= since }) { return nil }
     return "\(start.call.id) was shown to wait for \(wait.reason) until \(until.text) and ran"
   }
 
-  /// What is told of targets is so.
+  /// Notices about targets are true.
   private func checkReported(_ engine: Engine, at now: Timestamp) -> String? {
     for index in engine.knownTargets {
       let actual = engine.targets[index]
@@ -344,9 +344,9 @@ struct TargetWatch {
 
   // MARK: Operators
 
-  /// An operator was told that it is so.
+  /// An operator got the answer that it is so.
   func controlled(_ control: TargetCommand, in store: SimulatedStore) -> String? {
-    // Somebody else may have had another wish since.
+    // Another operator may have changed it since.
     guard self[control.target].lastWord == control.reply else { return nil }
     return store.controls[control.target] == self[control.target].controls
       ? nil : "\(control.kind.name) of \(control.target) was told before it was on disk"

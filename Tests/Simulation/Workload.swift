@@ -2,7 +2,7 @@ internal import RedialCore
 internal import RedialEngine
 @testable internal import RedialModel
 
-/// What the engine of a run is set to, and what its clients hand in.
+/// The engine's settings in a run, and its clients' submissions.
 enum Workload {
   static func settings(_ random: inout RandomSource) -> EngineSettings {
     let perTarget = random.pick(1...6)
@@ -25,7 +25,7 @@ enum Workload {
         backoff: Backoff(initial: .seconds(1), multiplier: 2, maximum: .seconds(20)),
         retryOn: RetryConditions(network: .always, statuses: StatusSet([300...599])),
         retryAfter: RetryAfterRule(isRespected: true, maximum: .seconds(60))))
-    // With a share of all, nothing but the turns decides.
+    // With a share of 1, only the rotation decides.
     settings.namespaceShare = random.pick([0.5, 1])
     settings.slowStart = random.pick([.zero, .seconds(2), .seconds(10)])
     settings.maxTargetHold = random.pick([.milliseconds(500), .seconds(5), .seconds(60)])
@@ -41,14 +41,14 @@ enum Workload {
     return random.pick([1, 2, 2, 3])
   }
 
-  /// An instance's clock, which differs in rate by no more than the leases allow for.
+  /// An instance's clock, whose rate differs by no more than the leases allow.
   static func clock(of settings: EngineSettings, _ random: inout RandomSource) -> SimulatedClock {
     guard settings.leases != nil, random.chance(0.7) else { return SimulatedClock() }
     return SimulatedClock(
       offset: .milliseconds(random.pick(-2000...2000)), drift: Int64(random.pick(-30_000...30_000)))
   }
 
-  /// What an operator sets for a target.
+  /// The overrides that an operator sets for a target.
   static func overrides(_ random: inout RandomSource) -> TargetOverrides {
     var overrides = TargetOverrides()
     if random.chance(0.4) {

@@ -2,7 +2,7 @@ internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 
-/// Several instances over one store: they come and go, stand still, and lose sight of the store.
+/// Several instances with one store: they start and stop, stand still, and lose the store.
 extension World {
   func planInstances() {
     let end = agenda.last(where: { if case .heal = $0 { true } else { false } }) ?? now
@@ -31,7 +31,7 @@ extension World {
     }
   }
 
-  /// A process comes to the store that others have; it asks for a lease by itself.
+  /// A process joins a shared store; it requests a lease by itself.
   func join(_ instance: Instance) {
     note(instance, "start")
     instance.start(seed: random.next(), RecoveredState())
@@ -56,15 +56,15 @@ extension World {
     serveStore(instance)
   }
 
-  /// The instance that has a target, if it is there.
+  /// The instance that has a target, if it is running.
   func owner(of target: String) -> Instance? {
     guard isShared else { return instances[0].isUp ? instances[0] : nil }
     guard let session = store.owner(of: target) else { return nil }
     return instances.first { $0.isUp && $0.lane.session == session }
   }
 
-  /// What only a look at all instances can tell: whoever starts an attempt has its target, and nobody else has one under
-  /// way there, but for those that stood still until others had taken over.
+  /// Checks all instances: the one that starts an attempt owns its target, and no other has one in flight there, except
+  /// those that stood still until others had taken over.
   func checkShares(_ start: AttemptStart, _ instance: Instance) {
     guard isShared else { return }
     let (id, target) = (start.call.id, start.call.spec.target)
@@ -78,7 +78,7 @@ extension World {
     }
   }
 
-  /// Nobody takes a shard from another whose lease has not run out, whoever would have noticed.
+  /// No instance takes a shard from another whose lease has not ended, whether that is noticed or not.
   func checkTakeover(since before: SimulatedStore, by asking: Int64?) {
     guard isShared else { return }
     for (id, session) in before.sessions.sorted(by: { $0.key < $1.key }) where id != asking {
@@ -94,7 +94,7 @@ extension World {
     }
   }
 
-  /// In the end every shard is somebody's, and nobody has more than its share.
+  /// In the end every shard has an owner, and no instance has more than its share.
   func checkBalance() {
     guard isShared, isOver else { return }
     let share = (ShardSet.count + store.sessions.count - 1) / max(1, store.sessions.count)
@@ -105,14 +105,14 @@ extension World {
     }
   }
 
-  /// Leases are renewed for ever; the run is over when nothing else is left to do.
+  /// Leases are renewed forever; the run ends when nothing else is left to do.
   func rest() {
     if store.unfinished > 0 || store.controls.values.contains(where: { $0 != TargetControls() })
       || instances.contains(where: { !$0.waiting.isEmpty })
     {
       return agenda.add(.rest, at: now + .seconds(5))
     }
-    // Whoever has ended a call knows by now that it has, and who has put it there has been told by then.
+    // An instance that has ended a call knows it by now, and the one that stored it has been informed.
     restedFor += 1
     if restedFor > 4 { isOver = true } else { agenda.add(.rest, at: now + .seconds(5)) }
   }

@@ -2,9 +2,9 @@ internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 
-/// What happens to the engine from outside: clients, crashes, and the end of all trouble.
+/// External happenings: clients, crashes, and the end of all trouble.
 extension World {
-  /// Draws what is to happen.
+  /// Draws the happenings.
   func plan() {
     let length = random.span(20_000...300_000)
     let end = World.start + length
@@ -22,7 +22,7 @@ extension World {
     }
     let crashes = random.chance(0.3) ? 0 : random.pick(1...6)
     for _ in 0..<crashes { agenda.add(random.chance(0.2) ? .drain(0) : .crash(0), at: anyTime()) }
-    // Some come one by one, some all at once.
+    // Some arrive one by one, some all at once.
     for _ in 0..<random.pick(5...60) { agenda.add(.submit, at: anyTime()) }
     for _ in 0..<random.pick(0...3) {
       let burst = anyTime()
@@ -44,7 +44,7 @@ extension World {
     return token
   }
 
-  /// The instance that a client comes to, if any is up.
+  /// The instance that a client uses, if any is up.
   func anyInstance() -> Instance? {
     guard isShared else { return instances[0].isUp ? instances[0] : nil }
     let up = instances.filter(\.isUp)
@@ -62,7 +62,7 @@ extension World {
       descriptor = random.pick(keyed)
       if random.chance(0.1) { descriptor.key?.fingerprint = [1] }
     }
-    // Some clients do not wait for the answer before they repeat themselves.
+    // Some clients repeat themselves before they get the answer.
     let padding = descriptor.body.drop { $0 != 0x78 }
     for _ in 0..<(descriptor.key != nil && random.chance(0.4) ? 3 : 1) {
       submissions += 1
@@ -72,7 +72,7 @@ extension World {
     }
   }
 
-  /// The namespaces that there are keys of.
+  /// The namespaces with API keys.
   var knownNamespaces: [Namespace] {
     Set((targets + (crowd?.targets ?? [])).map { QualifiedKey.namespace(of: $0.key) }).sorted()
   }
@@ -96,7 +96,7 @@ extension World {
   func operate(_ kind: CallCommand.Kind, _ id: CallID) {
     guard let instance = anyInstance() else { return }
     let own = store.rows[id]?.record.spec.namespace ?? .default
-    // Some try what is not theirs.
+    // Some use ids and targets of other namespaces.
     let isForeign = random.chance(0.1)
     let namespace = isForeign ? NamespaceWatch.names.first { $0 != own } ?? own : own
     var operation = CallCommand(kind, id, in: namespace, reply: ReplyToken(rawValue: 0))
@@ -123,7 +123,7 @@ extension World {
       invariants.done(operation, in: store)
     case (.operation(let operation), .refused(let problem)): invariants.refused(operation, problem, in: store)
     case (.control(let control), .controlled):
-      // One that stood still may be told of what others have changed since.
+      // An instance that stood still may then receive changes of others.
       guard store.owns(control.target, instance.lane.session) else { return }
       let fault = instance.watch.controlled(control, in: store)
       invariants.require(fault == nil, fault ?? "")
@@ -142,7 +142,7 @@ extension World {
     }
   }
 
-  /// Some clients cannot leave a call alone, and some not even one that has ended.
+  /// Some clients send commands all the time, some even for ended calls.
   private func meddle(with id: CallID) {
     while random.chance(0.3), !isHealed {
       let time = now + random.span(0...(random.chance(0.5) ? 2000 : 60_000))
@@ -163,7 +163,7 @@ extension World {
     agenda.add(.crash(instance.number), at: now + .seconds(10))
   }
 
-  /// The process dies: what is not on disk is gone, and a transaction that was being written is on disk or is not.
+  /// The process dies: data that is not on disk is lost, and a transaction that was being written is on disk or is not.
   func crash(_ instance: Instance) {
     guard instance.isUp else { return }
     note(instance, "crash")
@@ -202,7 +202,7 @@ extension World {
 
   // MARK: The end
 
-  /// From now on nothing fails. What the engine cannot know of is given back by one more restart.
+  /// From now on nothing fails. One more restart gives back what the engine cannot know.
   func heal() {
     note("all is well from now on")
     isHealed = true

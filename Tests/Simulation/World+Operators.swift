@@ -2,7 +2,7 @@ internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 
-/// Operators, who pause targets, hold their breakers, set their limits, and mostly undo it.
+/// Operators, who pause targets, force their breakers, set their limits, and mostly undo it.
 extension World {
   func planControls(for length: Duration) {
     guard random.chance(0.7) else { return }
@@ -36,7 +36,7 @@ extension World {
     post(.targetCommand(control), to: instance)
   }
 
-  /// Undoes what operators have made of targets, so that every call can end.
+  /// Undoes all changes of operators, so that every call can end.
   func tidy() {
     guard isShared || instances[0].isUp else { return agenda.add(.tidy, at: now + .seconds(5)) }
     for (target, controls) in store.controls.sorted(by: { $0.key < $1.key }) where controls != TargetControls() {
@@ -44,7 +44,7 @@ extension World {
       control(.configure(TargetOverrides()), target)
       control(.release, target)
     }
-    // Somebody may have been refused, for its target was on its way to another instance.
+    // An operator may have been refused, because the target was moving to another instance.
     if isShared, store.controls.values.contains(where: { $0 != TargetControls() }) {
       agenda.add(.tidy, at: now + .seconds(5))
     }

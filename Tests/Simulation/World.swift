@@ -2,10 +2,10 @@ internal import RedialCore
 @testable internal import RedialEngine
 internal import RedialModel
 
-/// A run: one engine or several over one store, and everything around them, on virtual time, from one seed.
+/// A run: one engine or several with one store, and everything around them, in virtual time, from one seed.
 final class World {
   static let start = Timestamp(microseconds: 1_796_083_200_000_000)
-  /// The longest that a request to a healthy store takes, queueing included.
+  /// The longest time of a request to a healthy store, including its time in the queue.
   static let longestQueue = Duration.seconds(3)
   /// The longest wait between attempts that any policy of the workload allows.
   static let longestWait = Duration.seconds(61)
@@ -39,7 +39,7 @@ final class World {
 
   let settings: EngineSettings
   var random: RandomSource
-  /// What happens only where several share the store is drawn apart, so that other runs are as they were.
+  /// A separate generator for runs that share the store, so that other runs stay the same.
   var sharedRandom: RandomSource
   var now = World.start
   var agenda = Agenda<Happening>()
@@ -49,17 +49,17 @@ final class World {
   var instances: [Instance] = []
   var isShared: Bool { settings.leases != nil }
   var isOver = false
-  /// Looks in a row at which nothing was left to do.
+  /// Consecutive checks at which nothing was left to do.
   var restedFor = 0
-  /// When the store was last written; what others have there is known to all only some time after.
+  /// When the store was last written; other instances' writes become known only some time later.
   private var lastWritten = World.start
 
   var tokens: UInt64 = 0
   var known: [CallID] = []
-  /// What was submitted under keys, to be submitted again.
+  /// Earlier submissions with keys, to be repeated.
   var keyed: [CallDescriptor] = []
 
-  /// How often a transaction fails, and when it does so all the time.
+  /// How often a transaction fails, and when all of them do.
   var faultRate = 0.0
   var badWeather: [Range<Timestamp>] = []
   /// Submissions so far; each begins its body with its number.
@@ -69,7 +69,7 @@ final class World {
   var targets: [SimulatedNetwork.Target] = []
   var crowd: Crowd?
 
-  /// Says what happens, when somebody wants to know.
+  /// Receives the trace, if one is wanted.
   var trace: ((String) -> Void)?
 
   init(seed: UInt64) {
@@ -91,7 +91,7 @@ final class World {
     if isShared { planInstances() }
   }
 
-  /// Runs to the end, and answers what was not as it must be.
+  /// Runs to the end, and returns a violation.
   func run() -> String? {
     while !isOver, invariants.violation == nil, let (time, happening) = agenda.next() {
       if time - World.start > .seconds(1200) { break }
@@ -140,7 +140,7 @@ final class World {
       instance.wakePlanned = nil
       turn(instance)
     case .storeEnds(let number, let life):
-      // The store goes on while those who use it stand still.
+      // The store works on while its instances stand still.
       if instances[number].life == life { storeEnds(instances[number]) }
     case .attemptEnds(let number, let life, let id, let attempt):
       guard let instance = awake(number, life, happening) else { return }
@@ -161,7 +161,7 @@ final class World {
     }
   }
 
-  /// The instance that something happens to, unless it is another by now; if it stands still, it happens afterwards.
+  /// The instance of a happening, unless it is another by now; if it stands still, the happening is postponed.
   private func awake(_ number: Int, _ life: Int, _ happening: Happening) -> Instance? {
     let instance = instances[number]
     guard instance.life == life else { return nil }
