@@ -32,7 +32,7 @@ extension Transfer {
   }
 
   /// Lookups for one request. An address can be forgotten while the transfer waits for room among its target's connections,
-  /// and is looked up again; but a name that libcurl never finds must not go round for ever.
+  /// and is looked up again; but a name that libcurl never finds must not be tried forever.
   private static let maximumLookups = 8
 
   /// Whether libcurl may resolve the request's name itself: it is an address, or never needs a resolver.
