@@ -103,16 +103,7 @@ public final class Service: Sendable {
     ]
     server = HTTPServer(
       configuration: configuration,
-      handler: Routes(
-        runtime: runtime, limits: limits, longestWait: settings.maxWaitTime, maxBatch: settings.maxBatch,
-        maxLineBytes: settings.maxDescriptorBytes,
-        maxScan: settings.maxScan, maxHops: settings.maxHops,
-        policies: storedPolicies,
-        operations: BulkOperations(runner: bulk, limit: settings.maxOperations, rate: settings.operationRate),
-        keys: keys,
-        pages: PageGuard(hosts: settings.allowedHosts, origins: settings.corsOrigins), proxies: settings.trustedProxies,
-        tlsDirectory: settings.tlsDirectory,
-        targetNaming: settings.targetNaming),
+      handler: Self.api(settings, runtime, keys, limits, storedPolicies, bulk),
       errorResponse: { Answer.refusal($0, $1) })
     do throws(HTTPServerError) {
       try server.start()
@@ -261,6 +252,36 @@ public final class Service: Sendable {
       message: "\(settings.listen) can be reached from other machines, and there is no API key, so anybody could "
         + "make this service send requests. Make a key (redial keys create --name admin --store \(settings.store)), or set "
         + "adminKey, or listen on 127.0.0.1. If something in front of it checks access, set allowUnauthenticated.")
+  }
+
+  /// Everything that answers requests.
+  static func api(
+    _ settings: ServiceSettings, _ runtime: Runtime, _ keys: KeyRing, _ limits: CallDescriptor.Limits,
+    _ policies: StoredPolicies, _ bulk: BulkRunner
+  ) -> API {
+    let submission = Submission(
+      runtime: runtime, limits: limits, targetNaming: settings.targetNaming, maxHops: settings.maxHops,
+      longestWait: settings.maxWaitTime)
+    let operations = BulkOperations(runner: bulk, limit: settings.maxOperations, rate: settings.operationRate)
+    let proxies = settings.trustedProxies
+    let groups: [any RouteGroup] = [
+      SubmissionRoutes(
+        submission: submission, keys: keys, maxBatch: settings.maxBatch, maxLineBytes: settings.maxDescriptorBytes),
+      ForwardRoutes(submission: submission, keys: keys, proxies: proxies),
+      ReplayRoutes(submission: submission, keys: keys),
+      CallRoutes(runtime: runtime, keys: keys, longestWait: settings.maxWaitTime, maxScan: settings.maxScan),
+      TargetRoutes(runtime: runtime, tlsDirectory: settings.tlsDirectory),
+      PolicyRoutes(runtime: runtime, policies: policies),
+      ForecastRoutes(runtime: runtime, policies: policies.policies),
+      OperationRoutes(runtime: runtime, operations: operations),
+      EventRoutes(runtime: runtime, keys: keys),
+      WebhookRoutes(runtime: runtime, limits: limits, maxScan: settings.maxScan),
+      KeyRoutes(runtime: runtime, keys: keys),
+      ServiceRoutes(runtime: runtime, keys: keys, proxies: proxies),
+    ]
+    return API(
+      runtime: runtime, keys: keys, router: Router(groups),
+      pages: PageGuard(hosts: settings.allowedHosts, origins: settings.corsOrigins), proxies: proxies)
   }
 
   private static let secretName = "webhookSecret"

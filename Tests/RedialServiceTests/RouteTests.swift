@@ -11,41 +11,87 @@ import Testing
 struct RouteTests {
   static let id = CallID(rawValue: 1_790_000_000_000 << 20)
 
+  /// By method and path, the path of the route and the parts that it leaves open.
   static let routes: [(HTTPMethod, String, String)] = [
-    (.post, "/v1/calls", "submit"), (.get, "/v1/calls", "list"), (.head, "/v1/calls", "list"),
-    (.get, "/v1/calls/\(id)", "call(\(id))"), (.get, "/v1/calls/\(id)/attempts", "attempts(\(id))"),
-    (.post, "/v1/calls/\(id)/cancel", "cancel(\(id))"), (.post, "/v1/calls/\(id)/retry", "retry(\(id))"),
-    (.get, "/v1/targets", "targets"), (.get, "/v1/targets/a%2Fb", "target(a/b)"),
-    (.put, "/v1/targets/a", "configure(a)"), (.post, "/v1/targets/a%2Fb/pause", "pause(a/b)"),
-    (.post, "/v1/targets/a/resume", "resume(a)"), (.post, "/v1/targets/a/trip", "trip(a)"),
-    (.post, "/v1/targets/a/reset", "reset(a)"), (.post, "/v1/targets/a/release", "release(a)"),
-    (.get, "/v1/targets/a/pause", "only POST"), (.post, "/v1/targets/a/start", "nothing"), (.get, "/healthz", "health"),
-    (.get, "/readyz", "readiness"), (.get, "/metrics", "metrics"), (.get, "/openapi.yaml", "contract"),
-    (.post, "/v1/calls/batch", "batch"),
-    (.post, "/v1/forward/https%3A%2F%2Fa%2Fb%2520c%3Fd", "forward(https://a/b%20c?d)"),
-    (.put, "/v1/forward/http://a/b//c", "forward(http://a/b//c)"),
-    (.get, "/", "dashboard"), (.post, "/v1/policies/preview", "preview"), (.post, "/v1/simulations", "simulate"),
+    (.post, "/v1/calls", "POST /v1/calls"), (.get, "/v1/calls", "GET /v1/calls"), (.head, "/v1/calls", "GET /v1/calls"),
+    (.get, "/v1/calls/a", "GET /v1/calls/{id} a"), (.get, "/v1/calls/a/attempts", "GET /v1/calls/{id}/attempts a"),
+    (.post, "/v1/calls/a/cancel", "POST /v1/calls/{id}/cancel a"),
+    (.post, "/v1/calls/a/retry", "POST /v1/calls/{id}/retry a"),
+    (.post, "/v1/calls/a/replay", "POST /v1/calls/{id}/replay a"),
+    (.delete, "/v1/calls/a/content", "DELETE /v1/calls/{id}/content a"),
+    (.get, "/v1/targets", "GET /v1/targets"), (.get, "/v1/targets/a%2Fb", "GET /v1/targets/{key} a%2Fb"),
+    (.put, "/v1/targets/a", "PUT /v1/targets/{key} a"),
+    (.post, "/v1/targets/a%2Fb/pause", "POST /v1/targets/{key}/pause a%2Fb"),
+    (.post, "/v1/targets/a/resume", "POST /v1/targets/{key}/resume a"),
+    (.post, "/v1/targets/a/trip", "POST /v1/targets/{key}/trip a"),
+    (.post, "/v1/targets/a/reset", "POST /v1/targets/{key}/reset a"),
+    (.post, "/v1/targets/a/release", "POST /v1/targets/{key}/release a"),
+    (.get, "/v1/targets/a/pause", "only POST"), (.post, "/v1/targets/a/start", "nothing"),
+    (.get, "/healthz", "GET /healthz"), (.get, "/readyz", "GET /readyz"), (.get, "/metrics", "GET /metrics"),
+    (.get, "/openapi.yaml", "GET /openapi.yaml"), (.get, "/v1/statistics", "GET /v1/statistics"),
+    (.post, "/v1/calls/batch", "POST /v1/calls/batch"), (.get, "/v1/calls/batch", "only POST"),
+    (.patch, "/v1/forward/https%3A%2F%2Fa%2Fb%2520c%3Fd", "* /v1/forward/* https%3A%2F%2Fa%2Fb%2520c%3Fd"),
+    (.put, "/v1/forward/http://a/b//c", "* /v1/forward/* http://a/b//c"),
+    (.get, "/", "GET /"), (.post, "/v1/policies/preview", "POST /v1/policies/preview"),
+    (.post, "/v1/simulations", "POST /v1/simulations"), (.get, "/v1/events", "GET /v1/events"),
     (.post, "/healthz", "only GET, HEAD"), (.put, "/v1/calls", "only POST, GET, HEAD"),
-    (.get, "/v1/calls/\(id)/cancel", "only POST"), (.delete, "/v1/calls/\(id)", "only GET, HEAD"),
-    (.get, "//", "nothing"), (.get, "/v1/calls/", "nothing"), (.get, "/v1/calls/call_1", "nothing"),
-    (.get, "/v1/calls/\(id)/", "nothing"), (.get, "/v1/calls/\(id)/attempts/1", "nothing"),
-    (.get, "/v1/targets/", "nothing"), (.get, "/v1/targets/%", "nothing"), (.get, "/v1/targets/%FF", "nothing"),
-    (.delete, "/v1/calls/\(id)/content", "erase(\(id))"), (.get, "/v1/calls/\(id)/content", "only DELETE"),
-    (.get, "/v1/policies", "policies"), (.get, "/v1/policies/a.b-c_D", "policy(a.b-c_D)"),
-    (.put, "/v1/policies/a", "putPolicy(a)"), (.delete, "/v1/policies/a", "removePolicy(a)"),
-    (.get, "/v1/policies/preview", "only POST"), (.get, "/v1/policies/a%40b", "nothing"),
-    (.get, "/v1/policies/a/b", "nothing"), (.get, "/v1/policies/", "nothing"),
-    (.get, "/v1/operations", "operations"), (.post, "/v1/operations", "beginOperation"),
-    (.get, "/v1/operations/op_0000000000001", "operation(op_0000000000001)"),
-    (.post, "/v1/operations/op_0000000000001/cancel", "cancelOperation(op_0000000000001)"),
-    (.get, "/v1/operations/call_0000000000001", "nothing"), (.get, "/v1/operations/op_1", "nothing"),
-    (.get, "//v1/calls", "nothing"), (.options, "*", "nothing"),
-    (.get, "/v1/webhook-secret", "webhookSecret"), (.post, "/v1/webhook-secret", "only GET, HEAD"),
+    (.get, "/v1/calls/a/cancel", "only POST"), (.delete, "/v1/calls/a", "only GET, HEAD"),
+    (.get, "/v1/calls/a/content", "only DELETE"),
+    (.get, "//", "nothing"), (.get, "/v1/calls/", "GET /v1/calls/{id} "),
+    (.get, "/v1/calls/a/", "nothing"), (.get, "/v1/calls/a/attempts/1", "nothing"),
+    (.get, "/v1/policies", "GET /v1/policies"), (.get, "/v1/policies/a.b-c_D", "GET /v1/policies/{name} a.b-c_D"),
+    (.put, "/v1/policies/a", "PUT /v1/policies/{name} a"), (.delete, "/v1/policies/a", "DELETE /v1/policies/{name} a"),
+    (.get, "/v1/policies/preview", "only POST"), (.get, "/v1/policies/a/b", "nothing"),
+    (.get, "/v1/operations", "GET /v1/operations"), (.post, "/v1/operations", "POST /v1/operations"),
+    (.get, "/v1/operations/a", "GET /v1/operations/{id} a"),
+    (.post, "/v1/operations/a/cancel", "POST /v1/operations/{id}/cancel a"),
+    (.get, "//v1/calls", "nothing"), (.options, "*", "nothing"), (.get, "v1/calls", "nothing"),
+    (.get, "/v1/webhook-secret", "GET /v1/webhook-secret"), (.post, "/v1/webhook-secret", "only GET, HEAD"),
+    (.put, "/v1/webhook-endpoints", "only GET, HEAD, POST"),
+    (.post, "/v1/webhook-endpoints/a/rotate-secret", "POST /v1/webhook-endpoints/{id}/rotate-secret a"),
+    (.get, "/v1/webhook-endpoints/a/deliveries", "GET /v1/webhook-endpoints/{id}/deliveries a"),
+    (.get, "/v1/keys", "GET /v1/keys"), (.delete, "/v1/keys/a", "DELETE /v1/keys/{id} a"),
   ]
+
+  /// The router of a service with its default settings.
+  static let router: Router = {
+    do {
+      let (settings, keys) = (ServiceSettings(), KeyRing(adminKey: nil))
+      guard let secret = WebhookSecret.random() else { preconditionFailure("no random bytes") }
+      let runtime = try Runtime(
+        settings: settings, store: NotedStore(), reader: EmptyReader(), secret: secret,
+        endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)), log: Log(format: .text, level: .error))
+      defer { runtime.abandon() }
+      return Service.api(
+        settings, runtime, keys, settings.descriptorLimits, StoredPolicies(limit: 1, maxVersions: 1),
+        BulkRunner(BulkRunner.Surroundings(runtime))
+      ).router
+    } catch {
+      preconditionFailure("\(error)")
+    }
+  }()
 
   @Test("each method and path leads where it should", arguments: routes)
   func route(method: HTTPMethod, path: String, expected: String) {
-    #expect(Route(method, path).words == expected)
+    #expect(Self.router.match(method, path).words == expected)
+  }
+
+  @Test("what a path must name is checked: ids, targets and policies, each with a problem that says how it looks")
+  func parts() throws {
+    #expect(try Exchange.call(in: "\(Self.id)") == Self.id)
+    #expect(try Exchange.operation(in: "op_0000000000001").description == "op_0000000000001")
+    #expect(try Exchange.target(in: "a%2Fb") == "a/b")
+    #expect(try Exchange.policy(in: "a.b-c_D") == "a.b-c_D")
+    for text in ["call_1", "", "op_0000000000001"] {
+      #expect(throws: Problem.self) { try Exchange.call(in: text[...]) }
+    }
+    for text in ["op_1", "call_0000000000001"] {
+      #expect(throws: Problem.self) { try Exchange.operation(in: text[...]) }
+    }
+    for text in ["", "%", "%FF"] { #expect(throws: Problem.self) { try Exchange.target(in: text[...]) } }
+    for text in ["", "a%40b", "%"] { #expect(throws: Problem.self) { try Exchange.policy(in: text[...]) } }
+    let problem = #expect(throws: Problem.self) { try Exchange.call(in: "call_1") }
+    #expect(problem?.status == 404 && problem?.detail.contains("call_01ARZ3NDEKTSV") == true)
   }
 
   @Test(
@@ -103,44 +149,11 @@ struct RouteTests {
   }
 }
 
-extension Route {
+extension Router.Match {
   fileprivate var words: String {
     switch self {
-    case .submit: "submit"
-    case .submitBatch: "batch"
-    case .forward(let url): "forward(\(url))"
-    case .list: "list"
-    case .call(let id): "call(\(id))"
-    case .attempts(let id): "attempts(\(id))"
-    case .statistics: "statistics"
-    case .replay(let id): "replay(\(id))"
-    case .command(.cancel, let id): "cancel(\(id))"
-    case .command(.retry, let id): "retry(\(id))"
-    case .command(.erase, let id): "erase(\(id))"
-    case .command(.purge, let id): "purge(\(id))"
-    case .policies: "policies"
-    case .policy(let name): "policy(\(name))"
-    case .putPolicy(let name): "putPolicy(\(name))"
-    case .removePolicy(let name): "removePolicy(\(name))"
-    case .operations: "operations"
-    case .beginOperation: "beginOperation"
-    case .operation(let id): "operation(\(id))"
-    case .cancelOperation(let id): "cancelOperation(\(id))"
-    case .targets: "targets"
-    case .target(let key): "target(\(key))"
-    case .events: "events"
-    case .webhooks(let route): "webhooks \(route)"
-    case .keys(let route): "keys \(route)"
-    case .webhookSecret: "webhookSecret"
-    case .preview: "preview"
-    case .simulate: "simulate"
-    case .configure(let key): "configure(\(key))"
-    case .control(let kind, let key): "\(kind)(\(key))"
-    case .health: "health"
-    case .readiness: "readiness"
-    case .metrics: "metrics"
-    case .contract: "contract"
-    case .dashboard: "dashboard"
+    case .found(let route, let parts):
+      (["\(route.method?.text ?? "*") \(route.path)"] + parts.map(String.init)).joined(separator: " ")
     case .wrongMethod(let allowed): "only \(allowed)"
     case .notFound: "nothing"
     }

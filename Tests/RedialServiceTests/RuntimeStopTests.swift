@@ -8,7 +8,7 @@ import Testing
 @testable import RedialService
 
 /// A reader of nothing.
-private struct EmptyReader: CallReader {
+struct EmptyReader: CallReader {
   func call(_ id: CallID, in namespace: Namespace?, allResponses: Bool) throws(StoreError) -> StoredCall? { nil }
   func attempts(of id: CallID, in namespace: Namespace, withBodies: Bool) throws(StoreError) -> [AttemptRecord]? { nil }
   func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?] { ids.map { _ in nil } }

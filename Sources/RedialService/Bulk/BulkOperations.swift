@@ -104,34 +104,3 @@ struct BulkOperations: Sendable {
       detail: "No operation has the id \(id); the latest \(BulkRunner.maximumEnded) that ended are remembered.")
   }
 }
-
-extension Routes {
-  /// Begins an operation on many calls, or counts them.
-  func beginOperation(
-    _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
-  ) throws(Problem) {
-    try noParameters(request.query)
-    try checkContentType(request.header("content-type"))
-    var wanted = try BulkRequest.read(request.body.bindMemory(to: UInt8.self), rate: operations.rate)
-    wanted.filter.namespace = caller.namespace
-    if wanted.isDryRun {
-      // A count reads many pages, even if an index finds the calls.
-      return runtime.query(responder, as: .scan, for: caller) { [runtime, operations, wanted] departure in
-        try operations.count(wanted, runtime.reader, unless: departure)
-      }
-    }
-    runtime.change(responder) { [runtime, operations, wanted] store in
-      try operations.begin(wanted, in: store, at: runtime.clock.now)
-    }
-  }
-
-  /// Cancels an operation.
-  func cancelOperation(
-    _ id: BulkOperationID, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
-  ) throws(Problem) {
-    try noParameters(request.query)
-    runtime.change(responder) { [runtime, operations] store in
-      try operations.cancel(id, caller.namespace, in: store, at: runtime.clock.now)
-    }
-  }
-}

@@ -36,7 +36,7 @@ struct Caller: Sendable {
   /// - Parameters:
   ///   - field: The value of ``namespaceField``.
   ///   - access: The permission that the request needs; a request that is open to everybody has no namespace.
-  func acting(in field: String, _ access: KeyRing.Access) throws(Problem) -> Caller {
+  func acting(in field: String, _ access: Access) throws(Problem) -> Caller {
     guard access != .open else { return self }
     guard let wanted = Namespace(field) else {
       throw Problem(

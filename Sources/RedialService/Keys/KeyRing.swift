@@ -6,16 +6,6 @@ internal import Synchronization
 
 /// The API keys of the store, and the permissions of their owners.
 final class KeyRing: Sendable {
-  /// The permission that a request needs.
-  enum Access: Sendable, Equatable {
-    /// None.
-    case open
-    /// Any key.
-    case anyKey
-    /// A key with that scope.
-    case scope(APIScope)
-  }
-
   /// The decision about a request.
   enum Verdict: Sendable {
     /// It is served for that caller; its answer has these fields.
@@ -149,10 +139,12 @@ final class KeyRing: Sendable {
     isRequired || Self.bearer(authorization)?.hasPrefix(APIKey.textPrefix) == true
   }
 
-  /// Counts one more request for an admitted request that submits more than one request may. Returns why it may not
-  /// continue now, and the quota fields, if the quota is used up.
-  func charge(ofKey id: String, at now: Timestamp) -> (problem: Problem, fields: [HTTPHeader])? {
-    guard let key = self[id], case .refused(let problem, let fields) = use(key, at: now) else { return nil }
+  /// Counts one more request against the quota of a caller's key: a stream costs as many as it would take without one.
+  ///
+  /// - Returns: Why it may not continue now, and the quota fields, if the quota is used up.
+  func charge(_ caller: Caller, at now: Timestamp) -> (problem: Problem, fields: [HTTPHeader])? {
+    guard let key = caller.keyID.flatMap({ self[$0] }), case .refused(let problem, let fields) = use(key, at: now)
+    else { return nil }
     return (problem, fields)
   }
 
@@ -211,33 +203,5 @@ final class KeyRing: Sendable {
         HTTPHeader(
           "www-authenticate", "Bearer realm=\"redial\", error=\"insufficient_scope\", scope=\"\(scope.rawValue)\"")
       ])
-  }
-}
-
-extension Route {
-  /// The permission that a route needs.
-  ///
-  /// - Parameter hasKey: Whether the request has a key, valid or not.
-  func access(withKey hasKey: Bool) -> KeyRing.Access {
-    switch self {
-    // The page contains no data; it requests its data with a key. The contract is the same for everybody.
-    case .health, .dashboard, .contract: .open
-    // A load balancer has no key, and gets only the status.
-    case .readiness: hasKey ? .scope(.read) : .open
-    // A replay also needs the scope operate, and payloads if it could reveal the original; the route checks that.
-    case .submit, .submitBatch, .forward, .replay: .scope(.submit)
-    case .list, .call, .attempts, .targets, .target, .events, .preview, .simulate: .scope(.read)
-    case .policies, .policy, .statistics, .operations, .operation: .scope(.read)
-    case .command, .configure, .control, .putPolicy, .removePolicy, .beginOperation, .cancelOperation: .scope(.operate)
-    case .keys, .webhookSecret: .scope(.admin)
-    // These concern all namespaces; the route itself checks the namespace of the key.
-    case .metrics: .scope(.metrics)
-    case .webhooks(let route):
-      switch route {
-      case .list, .show, .deliveries: .scope(.read)
-      case .create, .replace, .delete, .rotate, .test: .scope(.admin)
-      }
-    case .wrongMethod, .notFound: .anyKey
-    }
   }
 }

@@ -142,6 +142,15 @@ extension Runtime {
     }
   }
 
+  /// Answers with a page of calls.
+  func answerWithCalls(_ query: CallQuery, _ responder: HTTPResponder, _ caller: Caller) {
+    self.query(responder, as: query.load, for: caller) { [self] _ in
+      let page = try reader.calls(query)
+      let now = clock.now
+      return Answer.calls(page.calls, next: page.next, redaction) { standings.wait(of: $0, at: now) }
+    }
+  }
+
   /// The visible part of a call's request.
   private func request(of call: CallRecord) throws -> RequestView {
     let isErased = call.spec.contentErasedAt != nil

@@ -66,25 +66,34 @@ public struct CORSOrigins: Sendable, Hashable {
 
   /// 204: the permissions of a page of this origin; nil for a request that is not a browser's CORS preflight, and for a
   /// page of another origin.
-  func preflight(_ request: borrowing HTTPRequest, to route: Route) -> HTTPResponse? {
+  func preflight(_ request: borrowing HTTPRequest, allowing methods: Methods) -> HTTPResponse? {
     guard !names.isEmpty, request.method == .options, let origin = request.header("origin"), allows(origin),
       let method = request.header("access-control-request-method")
     else { return nil }
-    return Self.preflight(from: origin, method, request.header("access-control-request-headers"), to: route)
+    return Self.preflight(from: origin, method, request.header("access-control-request-headers"), allowing: methods)
+  }
+
+  /// The methods of a path.
+  enum Methods: Sendable {
+    /// Those of the API.
+    case usual
+    /// These, as a list.
+    case these(String)
+    /// Every method, with every field: the request is for a target, and what that takes is not known here.
+    case every
   }
 
   /// - Parameters:
   ///   - method: The method that the page wants to use.
   ///   - list: The names of the fields that it wants to send.
-  static func preflight(from origin: String, _ method: String, _ list: String?, to route: Route) -> HTTPResponse {
+  static func preflight(from origin: String, _ method: String, _ list: String?, allowing: Methods) -> HTTPResponse {
     var (methods, fields) = ("GET, HEAD, POST, PUT, DELETE", understood)
-    switch route {
-    case .wrongMethod(let allowed): methods = allowed
-    case .forward:
-      // A forwarded request may have any method and any fields.
+    switch allowing {
+    case .usual: break
+    case .these(let allowed): methods = allowed
+    case .every:
       if isList(method) { methods = method }
       if let list, isList(list) { fields = list }
-    default: break
     }
     return HTTPResponse(
       status: 204,

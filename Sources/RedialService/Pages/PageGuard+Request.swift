@@ -6,9 +6,8 @@ extension PageGuard {
   ///
   /// - Parameter forwarded: The address that the client of a trusted proxy used.
   func refusal(
-    of request: borrowing HTTPRequest, from forwarded: ForwardedAddress?, to route: Route, asksForKey: Bool
+    of request: borrowing HTTPRequest, from forwarded: ForwardedAddress?, to exposure: Exposure, asksForKey: Bool
   ) -> Problem? {
-    let exposure = route.exposure
     var evidence = Evidence(forwarded: forwarded)
     evidence.site = request.header("sec-fetch-site")
     evidence.origin = request.header("origin")
@@ -34,17 +33,5 @@ extension PageGuard {
       if name == "prefer", String(decoding: value, as: UTF8.self).lowercased() != "safe" { isFound = true }
     }
     return isFound
-  }
-}
-
-extension Route {
-  /// Its meaning for a page.
-  var exposure: PageGuard.Exposure {
-    switch self {
-    case .health, .readiness: .open
-    case .dashboard, .contract: .document
-    case .forward: .acting
-    default: .own
-    }
   }
 }

@@ -233,3 +233,19 @@ enum Answer {
     status: 503, code: "storageUnavailable", title: "The store cannot be read",
     detail: "The query failed; the log says why. Try again.", retryAfter: 2)
 }
+
+extension Answer {
+  /// 200: a short list, as `{data}`.
+  static func list<Element>(
+    _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void
+  ) -> HTTPResponse {
+    json(capacity: 2048) { writer in
+      writer.beginObject()
+      writer.key("data")
+      writer.beginArray()
+      for element in elements { write(element, &writer) }
+      writer.endArray()
+      writer.endObject()
+    }
+  }
+}

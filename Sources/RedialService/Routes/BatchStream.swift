@@ -164,7 +164,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
         if count > 0 { output.end = output.end ?? .complete }
         return count == 0 && output.end == nil
       }
-      if isEmpty { runtime.respond(responder, Answer.problem(Routes.emptyBatch)) }
+      if isEmpty { runtime.respond(responder, Answer.problem(Self.emptyBatch)) }
     }
     write()
     return hasLeft
@@ -201,7 +201,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
       do throws(Problem) {
         var descriptor = try CallDescriptor.read(text, limits: descriptorLimits)
         if let key = options.key {
-          descriptor.key = try Routes.key(key, item: place, of: UnsafeRawBufferPointer(text), options.caller)
+          descriptor.key = try Self.key(key, item: place, of: UnsafeRawBufferPointer(text), options.caller)
         }
         events.append(.submit(descriptor, runtime.expect(responder, for: .batch(self, index: index))))
       } catch {
@@ -380,4 +380,24 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
     writer.endObject()
     return writer.bytes + [UInt8(ascii: "\n")]
   }
+}
+
+extension BatchStream {
+  /// A key of its own for each item, so that a repetition of the batch is recognised call by call.
+  static func key(
+    _ text: String, item: Int, of bytes: UnsafeRawBufferPointer, _ caller: Caller
+  ) throws(Problem) -> IdempotencyKey {
+    let own = "\(text)/\(item)"
+    guard own.utf8.count <= IdempotencyKey.longest else {
+      throw Problem(
+        status: 400, code: "invalidIdempotencyKey", title: "The Idempotency-Key is not valid",
+        detail: "Followed by the number of the item, it is longer than \(IdempotencyKey.longest) characters.")
+    }
+    return IdempotencyKey(text: caller.qualified(own), fingerprint: SHA256Digest.of(bytes))
+  }
+
+  /// Nothing was submitted.
+  private static let emptyBatch = Problem(
+    status: 422, code: "invalidBatch", title: "The batch cannot be accepted",
+    detail: "It has no calls; at least one is needed.")
 }

@@ -12,10 +12,12 @@ public enum TargetNaming: String, Sendable, Hashable, CaseIterable {
   case nobody
 
   /// Whether a caller may name a target.
-  func allows(_ caller: Caller) -> Bool {
+  ///
+  /// - Parameter mayOperate: Whether it has the scope `operate`.
+  func allows(mayOperate: Bool) -> Bool {
     switch self {
     case .anyone: true
-    case .operators: caller.mayOperate
+    case .operators: mayOperate
     case .nobody: false
     }
   }

@@ -7,22 +7,39 @@ internal import RedialModel
 /// `Redial-` contain the other members of a descriptor. The client's `Authorization` is for Redial and not for the
 /// target; `Redial-Authorization` is the one for the target. A browser adds its cookies for Redial's host, including
 /// those of other programs on it, to each request: they are not passed on, and the target gets `Redial-Cookie`.
-extension Routes {
-  /// Accepts a request to be forwarded.
-  func forward(
-    _ url: String, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
-  ) throws(Problem) {
+struct ForwardRoutes: RouteGroup {
+  let submission: Submission
+  let keys: KeyRing
+  /// The proxies whose `X-Forwarded-*` fields are used.
+  let proxies: TrustedProxies
+
+  var routes: [Route] {
+    [Route(nil, "/v1/forward/*", .scope(.submit), exposure: .acting, isSubmission: true, serve: forward)]
+  }
+
+  private func forward(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    // The query belongs to the URL.
+    let url = Self.decoded(exchange.part) + (request.query.map { "?" + $0 } ?? "")
+    let caller = exchange.caller
     var options = ForwardOptions()
     let text = try descriptor(of: url, request, &options)
-    let key = try keyText(of: request)
-    let limits = try limits(for: caller, request)
+    let key = try request.idempotencyKey()
+    let limits = try submission.limits(for: caller, request)
     var descriptor = try text.withUnsafeBufferPointer { bytes throws(Problem) in
       try CallDescriptor.read(bytes, limits: limits)
     }
     descriptor.key = key.map {
       IdempotencyKey(text: caller.qualified($0), fingerprint: Self.fingerprint(of: request, to: url, options))
     }
-    submit(descriptor, waiting: preferredWait(request), responder)
+    submission.submit(descriptor, waiting: submission.preferredWait(request), exchange.responder)
+  }
+
+  /// The URL behind the prefix. Clients generated from the contract encode it completely, as a parameter of a path.
+  private static func decoded(_ text: Substring) -> String {
+    let start = text.prefix(11).lowercased()
+    guard start.hasPrefix("http%3a%2f%") || start.hasPrefix("https%3a%2f"), let decoded = PercentEncoding.decode(text)
+    else { return String(text) }
+    return decoded
   }
 
   /// Identifies a repetition: method, URL, body and options for Redial. Header fields are left out, because a genuine
@@ -115,93 +132,5 @@ extension Routes {
     said.write(to: &writer)
     writer.endObject()
     return writer.bytes
-  }
-}
-
-/// The `Redial-*` fields of a forwarded request.
-struct ForwardOptions {
-  /// Members of a descriptor that are text.
-  private static let texts: [Substring: StaticString] = [
-    "delay": "delay", "start-at": "startAt", "target": "target", "ordering-key": "orderingKey",
-  ]
-
-  private var members: [(name: StaticString, value: [UInt8])] = []
-  private var labels: [CallSpec.Label] = []
-  private var seen: Set<Substring> = []
-
-  /// Reads a field.
-  ///
-  /// - Parameter name: The name after `redial-`, in lower case.
-  /// - Returns: What is wrong with it.
-  mutating func take(_ name: Substring, _ value: String) -> Problem? {
-    let isFirst = seen.insert(name).inserted
-    switch name {
-    case "label":
-      let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts.count == 2 else { return Self.problem(name, "must be NAME=VALUE") }
-      labels.append(CallSpec.Label(name: String(parts[0]), value: String(parts[1])))
-      return nil
-    case _ where !isFirst: return Self.problem(name, "is given twice")
-    case "policy", "callback", "capture", "redirects": return takeJSON(name, value)
-    case "priority", "idempotent": return takeJSON(name, value == "?1" ? "true" : value == "?0" ? "false" : value)
-    default:
-      guard let member = Self.texts[name] else { return Self.problem(name, "is not an option") }
-      var writer = JSONWriter()
-      writer.string(value)
-      members.append((member, writer.bytes))
-      return nil
-    }
-  }
-
-  private mutating func takeJSON(_ name: Substring, _ value: String) -> Problem? {
-    let member: StaticString =
-      switch name {
-      case "policy": "policy"
-      case "callback": "callback"
-      case "capture": "capture"
-      case "redirects": "redirects"
-      case "priority": "priority"
-      default: "idempotent"
-      }
-    // A callback may be only its URL, and a policy only its name.
-    let isText = value.first != "{" && (name == "callback" || name == "policy")
-    var writer = JSONWriter()
-    if isText, name == "callback" {
-      writer.beginObject()
-      writer.field("url", value)
-      writer.endObject()
-    } else if isText {
-      writer.string(value)
-    } else {
-      let bytes = Array(value.utf8)
-      let isJSON = bytes.withUnsafeBufferPointer { bytes in
-        var reader = JSONReader(bytes)
-        return (try? reader.skipValue()) != nil && (try? reader.finish()) != nil
-      }
-      guard isJSON else { return Self.problem(name, "is not JSON") }
-      writer.raw(bytes)
-    }
-    members.append((member, writer.bytes))
-    return nil
-  }
-
-  /// Writes the members into an open object.
-  func write(to writer: inout JSONWriter) {
-    for member in members {
-      writer.key(member.name)
-      writer.raw(member.value)
-    }
-    if !labels.isEmpty { labels.write(to: &writer) }
-  }
-
-  /// What is wrong with a field that may occur once.
-  ///
-  /// - Parameter name: The whole name, in lower case.
-  static func repeated(_ name: String) -> Problem { problem(name.dropFirst("redial-".count), "is given twice") }
-
-  private static func problem(_ name: Substring, _ detail: String) -> Problem {
-    Problem(
-      status: 422, code: "invalidOption", title: "A Redial field cannot be used",
-      detail: "The field Redial-\(name) \(detail).", errors: [.init(pointer: "Redial-\(name)", detail: detail)])
   }
 }

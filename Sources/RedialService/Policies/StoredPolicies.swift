@@ -120,28 +120,3 @@ struct StoredPolicies: Sendable {
       detail: "No policy is called \(name); GET /v1/policies lists them.")
   }
 }
-
-extension Routes {
-  /// Stores a policy, if the client's precondition holds.
-  func put(
-    _ name: String, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
-  ) throws(Problem) {
-    try noParameters(request.query)
-    try checkContentType(request.header("content-type"))
-    let text = request.body.bindMemory(to: UInt8.self)
-    try StoredPolicy.check(text)
-    runtime.change(responder) { [text = Array(text), conditions = request.preconditions, policies, runtime] store in
-      try policies.put(name, text, caller.namespace, under: conditions, in: store, at: runtime.clock.now)
-    }
-  }
-
-  /// Removes a policy.
-  func remove(
-    _ name: String, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
-  ) throws(Problem) {
-    try noParameters(request.query)
-    runtime.change(responder) { [conditions = request.preconditions, policies, runtime] store in
-      try policies.remove(name, caller.namespace, under: conditions, in: store, at: runtime.clock.now)
-    }
-  }
-}

@@ -1,11 +1,15 @@
 internal import HTTPServer
 internal import RedialModel
 
-/// The event stream.
-extension Routes {
-  func listen(
-    _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
-  ) throws(Problem) {
+/// The stream of events.
+struct EventRoutes: RouteGroup {
+  let runtime: Runtime
+  let keys: KeyRing
+
+  var routes: [Route] { [Route(.get, "/v1/events", .scope(.read), serve: listen)] }
+
+  private func listen(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    let (responder, caller) = (exchange.responder, exchange.caller)
     var parameters = try QueryParameters(request.query)
     let filter = try EventFilter(taking: &parameters, caller)
     let inQuery = parameters.take("lastEventId")

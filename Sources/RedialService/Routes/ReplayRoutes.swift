@@ -3,31 +3,40 @@ internal import RedialModel
 internal import RedialStore
 
 /// Replays: new calls made from earlier ones.
-extension Routes {
+struct ReplayRoutes: RouteGroup {
+  let submission: Submission
+  let keys: KeyRing
+
+  private var runtime: Runtime { submission.runtime }
+
+  var routes: [Route] {
+    // It also needs the scope operate, and payloads if it could reveal the original.
+    [Route(.post, "/v1/calls/{id}/replay", .scope(.submit), isSubmission: true, serve: replay)]
+  }
+
   /// Submits a call like an earlier one, with changes.
-  func replay(
-    _ id: CallID, _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ caller: Caller
-  ) throws(Problem) {
-    let isDryRun = try isDryRun(request.query)
-    if !request.body.isEmpty { try checkContentType(request.header("content-type")) }
-    let replay = try CallReplay.read(request.body.bindMemory(to: UInt8.self))
+  private func replay(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    let (id, responder, caller) = (try exchange.callID(), exchange.responder, exchange.caller)
+    let isDryRun = try request.isDryRun()
+    if !request.body.isEmpty { try request.checkJSON() }
+    let replay = try CallReplay.read(request.content)
     // The original may be another client's: its request is sent again, including its credentials.
-    guard admits(caller, to: .operate, responder) else { return }
-    if replay.canReveal || isDryRun, !admits(caller, to: .payloads, responder) { return }
-    let key = try keyText(of: request).map {
+    guard runtime.admits(caller, to: .operate, by: keys, responder) else { return }
+    if replay.canReveal || isDryRun, !runtime.admits(caller, to: .payloads, by: keys, responder) { return }
+    let key = try request.idempotencyKey().map {
       IdempotencyKey(text: caller.qualified($0), fingerprint: Self.fingerprint(ofReplay: id, request.body))
     }
-    let limits = try limits(for: caller, request)
-    let wait = preferredWait(request)
+    let limits = try submission.limits(for: caller, request)
+    let wait = submission.preferredWait(request)
     runtime.query(responder) { [self] () throws -> HTTPResponse? in
       do {
         let descriptor = try descriptor(of: replay, id, limits, caller)
         if isDryRun {
-          showPlan(of: descriptor, responder, caller)
+          submission.showPlan(of: descriptor, responder, caller)
         } else {
           var keyed = descriptor
           keyed.key = key
-          submit(keyed, waiting: wait, responder)
+          submission.submit(keyed, waiting: wait, responder)
         }
         return nil
       } catch {
@@ -58,11 +67,13 @@ extension Routes {
   private static func fingerprint(ofReplay id: CallID, _ body: UnsafeRawBufferPointer) -> [UInt8] {
     (Array("replay of \(id)\n".utf8) + Array(body)).withUnsafeBytes { SHA256Digest.of($0) }
   }
+}
 
+extension Runtime {
   /// Whether a caller has a further scope; if not, the request is refused here.
-  func admits(_ caller: Caller, to scope: APIScope, _ responder: HTTPResponder) -> Bool {
+  func admits(_ caller: Caller, to scope: APIScope, by keys: KeyRing, _ responder: HTTPResponder) -> Bool {
     guard let (problem, fields) = keys.refusal(of: caller, lacking: scope) else { return true }
-    runtime.respond(responder, Answer.problem(problem, fields))
+    respond(responder, Answer.problem(problem, fields))
     return false
   }
 }

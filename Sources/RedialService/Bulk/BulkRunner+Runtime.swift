@@ -1,0 +1,23 @@
+internal import RedialModel
+internal import RedialStore
+
+extension BulkRunner.Surroundings {
+  /// The parts of a running service.
+  init(_ runtime: Runtime) {
+    self.init(
+      page: { [reader = runtime.reader] query throws(StoreError) in try reader.ids(query) },
+      perform: { [weak runtime] kind, calls, namespace, attribution, finish in
+        runtime?.perform(kind, on: calls, in: namespace, attribution, finish: finish)
+      },
+      store: { [weak runtime] current, then in runtime?.keep({ current().map { .operation($0) } }, then: then) },
+      log: { [log = runtime.log] event, operation in
+        log.write(
+          .info, event,
+          [
+            ("operation", "\(operation.id)"), ("action", operation.request.action.name),
+            ("state", operation.state.name), ("done", "\(operation.done)"), ("skipped", "\(operation.skipped)"),
+          ])
+      },
+      now: { [clock = runtime.clock] in clock.now })
+  }
+}

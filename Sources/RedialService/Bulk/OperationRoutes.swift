@@ -1,0 +1,54 @@
+internal import HTTPServer
+internal import RedialModel
+
+/// The bulk operations.
+struct OperationRoutes: RouteGroup {
+  let runtime: Runtime
+  let operations: BulkOperations
+
+  var routes: [Route] {
+    [
+      Route(.get, "/v1/operations", .scope(.read), serve: list),
+      Route(.post, "/v1/operations", .scope(.operate), serve: begin),
+      Route(.get, "/v1/operations/{id}", .scope(.read), serve: show),
+      Route(.post, "/v1/operations/{id}/cancel", .scope(.operate), serve: cancel),
+    ]
+  }
+
+  private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    runtime.respond(exchange.responder, operations.list(of: exchange.caller.namespace))
+  }
+
+  private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    let id = try exchange.operationID()
+    try request.checkNoParameters()
+    try runtime.respond(exchange.responder, operations.show(id, exchange.caller.namespace))
+  }
+
+  /// Begins an operation on many calls, or counts them.
+  private func begin(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    try request.checkJSON()
+    var wanted = try BulkRequest.read(request.content, rate: operations.rate)
+    wanted.filter.namespace = exchange.caller.namespace
+    if wanted.isDryRun {
+      // A count reads many pages, even if an index finds the calls.
+      return runtime.query(exchange.responder, as: .scan, for: exchange.caller) {
+        [runtime, operations, wanted] departure in
+        try operations.count(wanted, runtime.reader, unless: departure)
+      }
+    }
+    runtime.change(exchange.responder) { [runtime, operations, wanted] store in
+      try operations.begin(wanted, in: store, at: runtime.clock.now)
+    }
+  }
+
+  private func cancel(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    let (id, namespace) = (try exchange.operationID(), exchange.caller.namespace)
+    try request.checkNoParameters()
+    runtime.change(exchange.responder) { [runtime, operations] store in
+      try operations.cancel(id, namespace, in: store, at: runtime.clock.now)
+    }
+  }
+}

@@ -1,0 +1,93 @@
+internal import HTTPServer
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+internal import RedialStore
+
+/// The API keys.
+struct KeyRoutes: RouteGroup {
+  let runtime: Runtime
+  let keys: KeyRing
+
+  var routes: [Route] {
+    [
+      Route(.get, "/v1/keys", .scope(.admin), serve: list),
+      Route(.post, "/v1/keys", .scope(.admin), serve: create),
+      Route(.delete, "/v1/keys/{id}", .scope(.admin), serve: revoke),
+    ]
+  }
+
+  private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    runtime.respond(exchange.responder, Answer.list(keys.all(of: exchange.caller)) { $0.write(to: &$1) })
+  }
+
+  private func create(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    let caller = exchange.caller
+    try request.checkJSON()
+    let draft = try APIKeyDraft.read(request.content)
+    // The first key locks out all clients that have none.
+    let namespace = draft.namespace ?? caller.namespace
+    guard keys.isRequired || draft.scopes.contains(.admin) && namespace.isDefault else {
+      throw Problem(
+        status: 409, code: "firstKeyMustBeAdmin",
+        title: "The first API key must have the scope admin in the default namespace",
+        detail: "From the first key on, every request needs one. Without this scope nobody could make another.")
+    }
+    guard namespace == caller.namespace || caller.isOperator && caller.namespace.isDefault else {
+      throw Problem(
+        status: 403, code: "otherNamespace", title: "The API key is of another namespace",
+        detail: "A key of the namespace \(caller.namespace) makes keys of that namespace only.")
+    }
+    let authorization = request.header("authorization")
+    runtime.keep(exchange.responder) { [keys, runtime] (store: any DocumentStore) throws in
+      // If two clients make the first key, the store's lane runs one first; the other then needs a key.
+      if let problem = keys.refusal(ofHolder: authorization, for: .admin) { throw problem }
+      let now = runtime.clock.now
+      guard let forgotten = KeyQuota.forgotten(for: namespace, among: keys.all, at: now) else {
+        throw KeyQuota.problem(in: namespace)
+      }
+      guard let (key, text) = APIKey.make(draft, in: namespace, at: now) else {
+        throw Runtime.noRandomness
+      }
+      try store.putDocument(.apiKey, id: key.id, key.document)
+      // From the first key on everybody needs one, including listeners without a key.
+      let isFirst = !keys.isRequired
+      keys.set(key)
+      if isFirst { runtime.events.dismissTheRefused() }
+      runtime.post(CollectionOfOne(.namespaces(keys.namespaces)))
+      runtime.log.write(
+        .info, "apiKeyCreated", [("id", key.id), ("name", key.name), ("namespace", key.namespace.name)])
+      // After the new one is made, so that there is always a key: a store without keys would admit everybody.
+      for old in forgotten {
+        try store.removeDocument(.apiKey, id: old.id)
+        keys.forget(old.id)
+        runtime.log.write(.info, "apiKeyForgotten", [("id", old.id), ("name", old.name)])
+      }
+      var response = Answer.json(capacity: 256) { key.write(to: &$0, text: text) }
+      response.status = 201
+      response.headers.append(HTTPHeader("cache-control", "no-store"))
+      return response
+    }
+  }
+
+  private func revoke(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    let (id, caller) = (String(exchange.part), exchange.caller)
+    runtime.keep(exchange.responder) { [keys, runtime] (store: any DocumentStore) throws in
+      guard var key = keys[id], KeyRing.isManaged(key, by: caller) else {
+        throw Problem(
+          status: 404, code: "apiKeyNotFound", title: "There is no such API key",
+          detail: "No API key has the id \(id).")
+      }
+      key.revokedAt = key.revokedAt ?? runtime.clock.now
+      try store.putDocument(.apiKey, id: id, key.document)
+      keys.set(key)
+      runtime.post(CollectionOfOne(.namespaces(keys.namespaces)))
+      runtime.events.dismissTheRefused()
+      runtime.log.write(.info, "apiKeyRevoked", [("id", id), ("name", key.name)])
+      return Answer.json(capacity: 256) { key.write(to: &$0) }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+internal import HTTPServer
+internal import RedialModel
+
+/// The named policies.
+struct PolicyRoutes: RouteGroup {
+  let runtime: Runtime
+  let policies: StoredPolicies
+
+  var routes: [Route] {
+    [
+      Route(.get, "/v1/policies", .scope(.read), serve: list),
+      Route(.get, "/v1/policies/{name}", .scope(.read), serve: show),
+      Route(.put, "/v1/policies/{name}", .scope(.operate), serve: put),
+      Route(.delete, "/v1/policies/{name}", .scope(.operate), serve: remove),
+    ]
+  }
+
+  private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    runtime.respond(exchange.responder, policies.list(of: exchange.caller.namespace))
+  }
+
+  private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    let name = try exchange.policyName()
+    try runtime.respond(exchange.responder, policies.show(name, request.query, exchange.caller.namespace))
+  }
+
+  /// Stores a policy, if the client's precondition holds.
+  private func put(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    let (name, namespace) = (try exchange.policyName(), exchange.caller.namespace)
+    try request.checkNoParameters()
+    try request.checkJSON()
+    try StoredPolicy.check(request.content)
+    let (text, conditions) = (Array(request.content), request.preconditions)
+    runtime.change(exchange.responder) { [policies, runtime] store in
+      try policies.put(name, text, namespace, under: conditions, in: store, at: runtime.clock.now)
+    }
+  }
+
+  private func remove(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    let (name, namespace) = (try exchange.policyName(), exchange.caller.namespace)
+    try request.checkNoParameters()
+    let conditions = request.preconditions
+    runtime.change(exchange.responder) { [policies, runtime] store in
+      try policies.remove(name, namespace, under: conditions, in: store, at: runtime.clock.now)
+    }
+  }
+}

@@ -1,0 +1,121 @@
+internal import HTTPServer
+internal import RedialModel
+
+/// Serves the API: admits each request on its event loop and gives it to its route.
+struct API: HTTPHandler {
+  let runtime: Runtime
+  let keys: KeyRing
+  let router: Router
+  /// Refuses requests of web pages of other origins.
+  let pages: PageGuard
+  /// The proxies whose `X-Forwarded-*` fields are used.
+  let proxies: TrustedProxies
+
+  func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) {
+    let match = router.match(request.method, request.path)
+    if let answer = pages.origins.preflight(request, allowing: match.methods) {
+      return runtime.respond(responder, answer)
+    }
+    guard case .found(let route, let parts) = match else { return refuse(request, responder, match) }
+    guard let (responder, caller) = admit(request, responder, route.demand) else { return }
+    do throws(Problem) {
+      try route.serve(request, Exchange(responder: responder, caller: caller, parts: parts))
+    } catch {
+      answer(responder, with: error, of: route)
+    }
+  }
+
+  /// Takes a body as it comes, where its route does that.
+  func receiver(
+    for request: borrowing HTTPRequest, _ responder: HTTPResponder
+  ) -> (any HTTPBodyReceiver)? {
+    guard let route = router.receiver(request.method, request.path), let receiving = route.receiving,
+      receiving.takes(request), let (responder, caller) = admit(request, responder, route.demand)
+    else { return nil }
+    do throws(Problem) {
+      return try receiving.receive(request, Exchange(responder: responder, caller: caller))
+    } catch {
+      answer(responder, with: error, of: route)
+      return nil
+    }
+  }
+
+  func turnEnded() {
+    runtime.wakeEngine()
+  }
+
+  private func answer(_ responder: HTTPResponder, with problem: Problem, of route: Route) {
+    if route.isSubmission { runtime.metrics.count { $0.refused += 1 } }
+    runtime.respond(responder, Answer.problem(problem))
+  }
+
+  /// Answers a request that has no route. Only a client with a key may see which paths exist.
+  private func refuse(_ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ match: Router.Match) {
+    guard let (responder, _) = admit(request, responder, Demand(access: .anyKey)) else { return }
+    guard case .wrongMethod(let allowed) = match else {
+      let problem = Exchange.notFound("There is nothing at this path; /openapi.yaml lists all paths.")
+      return runtime.respond(responder, Answer.problem(problem))
+    }
+    let problem = Problem(
+      status: 405, code: "methodNotAllowed", title: "The method is not allowed here",
+      detail: "This path allows \(allowed).")
+    runtime.respond(responder, Answer.problem(problem, [HTTPHeader("allow", allowed)]))
+  }
+
+  /// What a request must meet.
+  fileprivate struct Demand {
+    var access: Access
+    var accessWithoutKey: Access?
+    var exposure = PageGuard.Exposure.own
+  }
+
+  /// Identifies the client of a request and checks its permission.
+  ///
+  /// - Returns: The responder for the answer; nil if the request was refused.
+  private func admit(
+    _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ demand: Demand
+  ) -> (HTTPResponder, Caller)? {
+    var (responder, caller) = (responder.adding(pages.origins.fields(of: request)), Caller())
+    let forwarded = proxies.address(of: request)
+    if let forwarded { responder = responder.locating(below: forwarded.base) }
+    var access = demand.access
+    if let other = demand.accessWithoutKey, request.header("authorization") == nil { access = other }
+    let asksForKey = keys.isRequired
+    if let problem = pages.refusal(of: request, from: forwarded, to: demand.exposure, asksForKey: asksForKey) {
+      runtime.respond(responder, Answer.problem(problem))
+      return nil
+    }
+    if asksForKey {
+      switch keys.judge(request.header("authorization"), for: access, at: runtime.clock.now) {
+      case .admitted(let fields, let admitted): (responder, caller) = (responder.adding(fields), admitted)
+      case .refused(let problem, let fields):
+        runtime.respond(responder, Answer.problem(problem, fields))
+        return nil
+      }
+    }
+    guard let field = request.header(Caller.namespaceField) else { return (responder, caller) }
+    do throws(Problem) {
+      return (responder, try caller.acting(in: field, access))
+    } catch {
+      runtime.respond(responder, Answer.problem(error))
+      return nil
+    }
+  }
+}
+
+extension Route {
+  fileprivate var demand: API.Demand {
+    API.Demand(access: access, accessWithoutKey: accessWithoutKey, exposure: exposure)
+  }
+}
+
+extension Router.Match {
+  /// The methods that a page of another origin may use.
+  fileprivate var methods: CORSOrigins.Methods {
+    switch self {
+    case .found(let route, _) where route.method == nil: .every
+    case .found, .notFound: .usual
+    case .wrongMethod(let allowed): .these(allowed)
+    }
+  }
+}

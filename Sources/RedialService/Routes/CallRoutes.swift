@@ -1,0 +1,89 @@
+internal import HTTPServer
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+internal import RedialStore
+
+/// The calls: lists, one call, its attempts, and commands.
+struct CallRoutes: RouteGroup {
+  let runtime: Runtime
+  let keys: KeyRing
+  /// How long a client may wait for the end of a call.
+  let longestWait: Duration
+  /// Maximum calls that are examined for one page.
+  let maxScan: Int
+
+  var routes: [Route] {
+    [
+      Route(.get, "/v1/calls", .scope(.read), serve: list),
+      Route(.get, "/v1/calls/{id}", .scope(.read), serve: show),
+      Route(.get, "/v1/calls/{id}/attempts", .scope(.read), serve: attempts),
+      command(.post, "cancel", .cancel),
+      command(.post, "retry", .retry),
+      command(.delete, "content", .erase),
+    ]
+  }
+
+  private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    let caller = exchange.caller
+    var wanted = try CallQuery(parameters: request.query)
+    wanted.filter.namespace = caller.namespace
+    wanted.scanLimit = maxScan
+    guard JSONLines.isWanted(request.header("accept")) else {
+      return runtime.answerWithCalls(wanted, exchange.responder, caller)
+    }
+    CallExport.begin(
+      wanted, runtime, exchange.responder, for: caller, mayGoOn: { [keys] in keys.refusal(of: caller) },
+      charge: { [keys, runtime] in keys.charge(caller, at: runtime.clock.now) })
+  }
+
+  /// Shows a call, once it has ended if the client says for how long it will wait.
+  private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    let (id, responder, caller) = (try exchange.callID(), exchange.responder, exchange.caller)
+    var parameters = try QueryParameters(request.query)
+    let text = parameters.take("wait")
+    let included = parameters.take("include")
+    try parameters.finish()
+    guard included == nil || included == "request" else { throw QueryParameters.problem("include", "must be request") }
+    let withRequest = included != nil
+    if withRequest, !runtime.admits(caller, to: .payloads, by: keys, responder) { return }
+    guard let text else {
+      return runtime.answerWithCall(id, in: caller.namespace, responder, withRequest: withRequest)
+    }
+    guard let bound = DurationText.parse(text), bound <= longestWait else {
+      throw QueryParameters.problem(
+        "wait", "must be a duration such as 30s, and at most \(DurationText.format(longestWait))")
+    }
+    runtime.answerWhenEnded(id, in: caller.namespace, responder, within: bound, withRequest: withRequest)
+  }
+
+  private func attempts(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    let (id, namespace) = (try exchange.callID(), exchange.caller.namespace)
+    var parameters = try QueryParameters(request.query)
+    let included = parameters.take("include")
+    try parameters.finish()
+    guard included == nil || included == "body" else { throw QueryParameters.problem("include", "must be body") }
+    runtime.query(exchange.responder) { [runtime] in
+      let withBodies = included != nil
+      guard let attempts = try runtime.reader.attempts(of: id, in: namespace, withBodies: withBodies) else {
+        throw Answer.noSuchCall(id)
+      }
+      return Answer.attempts(attempts, withBodies: withBodies)
+    }
+  }
+
+  private func command(_ method: HTTPMethod, _ name: String, _ kind: CallCommand.Kind) -> Route {
+    Route(method, "/v1/calls/{id}/\(name)", .scope(.operate)) {
+      [runtime] (request: borrowing HTTPRequest, exchange) throws(Problem) in
+      let (id, namespace) = (try exchange.callID(), exchange.caller.namespace)
+      var parameters = try QueryParameters(request.query)
+      let erasesLabels = kind == .erase ? try parameters.takeFlag("labels") : false
+      try parameters.finish()
+      let attribution = try request.attribution()
+      runtime.ask(exchange.responder, for: .operation) {
+        .command(
+          CallCommand(kind, id, in: namespace, reply: $0, attribution: attribution, erasesLabels: erasesLabels))
+      }
+    }
+  }
+}

@@ -1,0 +1,60 @@
+internal import HTTPServer
+internal import RedialModel
+
+/// A request that was admitted: its client, the open parts of its path, and the way to answer it.
+struct Exchange: Sendable {
+  let responder: HTTPResponder
+  let caller: Caller
+  /// The parts of the path that its route leaves open, in their order, as they were sent.
+  var parts: [Substring] = []
+
+  /// The open part of the path.
+  var part: Substring { parts.first ?? "" }
+
+  /// The call that the path names.
+  func callID() throws(Problem) -> CallID { try Self.call(in: part) }
+  /// The bulk operation that the path names.
+  func operationID() throws(Problem) -> BulkOperationID { try Self.operation(in: part) }
+  /// The target that the path names, without its namespace.
+  func targetKey() throws(Problem) -> String { try Self.target(in: part) }
+  /// The policy that the path names.
+  func policyName() throws(Problem) -> String { try Self.policy(in: part) }
+
+  /// - Throws: A problem of status 404 if the part is not the id of a call.
+  static func call(in part: Substring) throws(Problem) -> CallID {
+    guard let id = CallID(part) else {
+      throw notFound("\"\(part)\" is not the id of a call; ids look like call_01ARZ3NDEKTSV.")
+    }
+    return id
+  }
+
+  /// - Throws: A problem of status 404 if the part is not the id of a bulk operation.
+  static func operation(in part: Substring) throws(Problem) -> BulkOperationID {
+    guard let id = BulkOperationID(part) else {
+      throw notFound("\"\(part)\" is not the id of an operation; ids look like op_0CW4Z3NDEKTSV.")
+    }
+    return id
+  }
+
+  /// - Throws: A problem of status 404 if the part is empty or not percent-encoded.
+  static func target(in part: Substring) throws(Problem) -> String {
+    guard let key = PercentEncoding.decode(part), !key.isEmpty else {
+      throw notFound("A target's key is percent-encoded, such as /v1/targets/https%3A%2F%2Fexample.com.")
+    }
+    return key
+  }
+
+  /// - Throws: A problem of status 404 if the part cannot be the name of a policy.
+  static func policy(in part: Substring) throws(Problem) -> String {
+    guard let name = PercentEncoding.decode(part), StoredPolicy.isName(name) else {
+      throw notFound(
+        "A policy's name has 1 to \(StoredPolicy.longestName) letters, digits, dots, underscores and hyphens.")
+    }
+    return name
+  }
+
+  /// The problem of a path that names nothing.
+  static func notFound(_ detail: String) -> Problem {
+    Problem(status: 404, code: "notFound", title: "There is nothing here", detail: detail)
+  }
+}

@@ -1,0 +1,46 @@
+internal import HTTPServer
+internal import RedialCore
+internal import RedialForecast
+internal import RedialModel
+
+/// What a policy would do, without any call being made.
+struct ForecastRoutes: RouteGroup {
+  let runtime: Runtime
+  let policies: NamedPolicies
+
+  var routes: [Route] {
+    [
+      Route(.post, "/v1/policies/preview", .scope(.read), serve: preview),
+      Route(.post, "/v1/simulations", .scope(.read), serve: simulate),
+    ]
+  }
+
+  /// The schedule of a policy, as JSON or as a picture.
+  private func preview(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    try request.checkJSON()
+    let wanted = try PlanRequest.read(request.content, policies: policies, in: exchange.caller.namespace)
+    try wanted.check(mostDraws: runtime.forecastLimits.maxPreviewDraws)
+    let asPicture = request.wantsPicture
+    runtime.forecast(exchange.responder, for: exchange.caller) {
+      let plan = wanted.plan()
+      if asPicture { return Answer.picture(plan.chart) }
+      return Answer.json(capacity: 4096) { wanted.write(plan, to: &$0) }
+    }
+  }
+
+  /// What an outage would do, as JSON or as a picture.
+  private func simulate(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    try request.checkJSON()
+    let scenario = try OutageScenario.read(request.content, policies: policies, in: exchange.caller.namespace)
+    let mostAttempts = runtime.forecastLimits.maxSimulationAttempts
+    try scenario.check(mostAttempts: mostAttempts)
+    let asPicture = request.wantsPicture
+    runtime.forecast(exchange.responder, for: exchange.caller) {
+      let forecast = scenario.forecast(mostAttempts: mostAttempts)
+      if asPicture { return Answer.picture(forecast.chart) }
+      return Answer.json(capacity: 16 * 1024) { forecast.write(to: &$0) }
+    }
+  }
+}

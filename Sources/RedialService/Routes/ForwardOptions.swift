@@ -1,0 +1,89 @@
+internal import RedialModel
+
+/// The `Redial-*` fields of a forwarded request.
+struct ForwardOptions {
+  /// Members of a descriptor that are text.
+  private static let texts: [Substring: StaticString] = [
+    "delay": "delay", "start-at": "startAt", "target": "target", "ordering-key": "orderingKey",
+  ]
+
+  private var members: [(name: StaticString, value: [UInt8])] = []
+  private var labels: [CallSpec.Label] = []
+  private var seen: Set<Substring> = []
+
+  /// Reads a field.
+  ///
+  /// - Parameter name: The name after `redial-`, in lower case.
+  /// - Returns: What is wrong with it.
+  mutating func take(_ name: Substring, _ value: String) -> Problem? {
+    let isFirst = seen.insert(name).inserted
+    switch name {
+    case "label":
+      let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2 else { return Self.problem(name, "must be NAME=VALUE") }
+      labels.append(CallSpec.Label(name: String(parts[0]), value: String(parts[1])))
+      return nil
+    case _ where !isFirst: return Self.problem(name, "is given twice")
+    case "policy", "callback", "capture", "redirects": return takeJSON(name, value)
+    case "priority", "idempotent": return takeJSON(name, value == "?1" ? "true" : value == "?0" ? "false" : value)
+    default:
+      guard let member = Self.texts[name] else { return Self.problem(name, "is not an option") }
+      var writer = JSONWriter()
+      writer.string(value)
+      members.append((member, writer.bytes))
+      return nil
+    }
+  }
+
+  private mutating func takeJSON(_ name: Substring, _ value: String) -> Problem? {
+    let member: StaticString =
+      switch name {
+      case "policy": "policy"
+      case "callback": "callback"
+      case "capture": "capture"
+      case "redirects": "redirects"
+      case "priority": "priority"
+      default: "idempotent"
+      }
+    // A callback may be only its URL, and a policy only its name.
+    let isText = value.first != "{" && (name == "callback" || name == "policy")
+    var writer = JSONWriter()
+    if isText, name == "callback" {
+      writer.beginObject()
+      writer.field("url", value)
+      writer.endObject()
+    } else if isText {
+      writer.string(value)
+    } else {
+      let bytes = Array(value.utf8)
+      let isJSON = bytes.withUnsafeBufferPointer { bytes in
+        var reader = JSONReader(bytes)
+        return (try? reader.skipValue()) != nil && (try? reader.finish()) != nil
+      }
+      guard isJSON else { return Self.problem(name, "is not JSON") }
+      writer.raw(bytes)
+    }
+    members.append((member, writer.bytes))
+    return nil
+  }
+
+  /// Writes the members into an open object.
+  func write(to writer: inout JSONWriter) {
+    for member in members {
+      writer.key(member.name)
+      writer.raw(member.value)
+    }
+    if !labels.isEmpty { labels.write(to: &writer) }
+  }
+
+  /// What is wrong with a field that may occur once.
+  ///
+  /// - Parameter name: The whole name, in lower case.
+  static func repeated(_ name: String) -> Problem { problem(name.dropFirst("redial-".count), "is given twice") }
+
+  private static func problem(_ name: Substring, _ detail: String) -> Problem {
+    Problem(
+      status: 422, code: "invalidOption", title: "A Redial field cannot be used",
+      detail: "The field Redial-\(name) \(detail).", errors: [.init(pointer: "Redial-\(name)", detail: detail)])
+  }
+}

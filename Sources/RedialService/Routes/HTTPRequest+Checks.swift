@@ -1,0 +1,87 @@
+internal import HTTPServer
+internal import RedialModel
+
+/// Checks that many routes make.
+extension HTTPRequest {
+  /// Refuses a query.
+  func checkNoParameters() throws(Problem) {
+    guard let query else { return }
+    try QueryParameters(query).finish()
+  }
+
+  /// Refuses a body that is not JSON: a browser sends a form or plain text to any address without asking, but not JSON.
+  func checkJSON() throws(Problem) {
+    // The spelling of nearly every client.
+    if header("content-type", is: "application/json") { return }
+    let essence = header("content-type")?.prefix { $0 != ";" }.lowercased().filter { $0 != " " } ?? ""
+    guard essence == "application/json" || essence.hasSuffix("+json") else {
+      throw Problem(
+        status: 415, code: "unsupportedMediaType", title: "The media type is not supported",
+        detail: "Send JSON, with Content-Type: application/json (curl --json does).")
+    }
+  }
+
+  /// The body, as bytes.
+  var content: UnsafeBufferPointer<UInt8> { body.bindMemory(to: UInt8.self) }
+
+  /// The text of the Idempotency-Key; nil without one.
+  func idempotencyKey() throws(Problem) -> String? {
+    guard let field = header("idempotency-key") else { return nil }
+    guard let text = IdempotencyKey.parse(field) else {
+      throw Problem(
+        status: 400, code: "invalidIdempotencyKey", title: "The Idempotency-Key is not valid",
+        detail: "It must be a string of 1 to \(IdempotencyKey.longest) visible ASCII characters, quoted or not.")
+    }
+    return text
+  }
+
+  /// Whether the client asks for no more than a plan of what a submission would do.
+  func isDryRun() throws(Problem) -> Bool {
+    guard let query else { return false }
+    var parameters = try QueryParameters(query)
+    let isDryRun = try parameters.takeFlag("dryRun")
+    try parameters.finish()
+    return isDryRun
+  }
+
+  /// Whether the client prefers SVG to JSON: it names SVG and not JSON.
+  var wantsPicture: Bool {
+    guard let accept = header("accept")?.lowercased() else { return false }
+    return accept.contains("image/svg+xml") && !accept.contains("application/json")
+  }
+
+  /// The person and the reason of a command: from the body, or the name from the field `Redial-Actor`.
+  func attribution() throws(Problem) -> Attribution {
+    var attribution = Attribution()
+    if !body.isEmpty {
+      try checkJSON()
+      attribution = try Attribution.read(content)
+    }
+    guard let actor = header("redial-actor"), !actor.isEmpty else { return attribution }
+    // The limit is checked even if the body's name is used: a client that sends the field expects it to have an
+    // effect.
+    guard actor.utf8.count <= Attribution.longestName else {
+      throw Problem(
+        status: 422, code: "invalidAttribution", title: "The name or reason is not valid",
+        detail: "The field Redial-Actor has more than \(Attribution.longestName) bytes.",
+        errors: [.init(pointer: "Redial-Actor", detail: "has more than \(Attribution.longestName) bytes")])
+    }
+    if attribution.by == nil { attribution.by = actor }
+    return attribution
+  }
+}
+
+/// The media type of one JSON value a line (NDJSON).
+enum JSONLines {
+  /// Whether a media type is that.
+  static func isType(_ type: String?) -> Bool {
+    let essence = type?.prefix { $0 != ";" }.lowercased().filter { $0 != " " } ?? ""
+    return ["application/x-ndjson", "application/ndjson", "application/jsonl"].contains(essence)
+  }
+
+  /// Whether a client prefers a list as lines.
+  static func isWanted(_ accept: String?) -> Bool {
+    guard let accept else { return false }
+    return accept.split(separator: ",").contains { isType(String($0)) }
+  }
+}

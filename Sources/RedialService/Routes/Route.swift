@@ -1,0 +1,49 @@
+internal import HTTPServer
+internal import RedialModel
+
+/// One operation of the API: its method and path, the permission that it needs, and the code that serves it.
+struct Route: Sendable {
+  /// Serves a request that was admitted. What it throws becomes the answer.
+  typealias Serve = @Sendable (borrowing HTTPRequest, Exchange) throws(Problem) -> Void
+  /// A way to take the body of a request as it comes.
+  struct Receiving: Sendable {
+    /// Whether a request is received so. Called before its body arrives.
+    let takes: @Sendable (borrowing HTTPRequest) -> Bool
+    let receive: @Sendable (borrowing HTTPRequest, Exchange) throws(Problem) -> any HTTPBodyReceiver
+  }
+
+  /// Nil for every method.
+  let method: HTTPMethod?
+  /// Such as `/v1/calls/{id}`: a part in braces may be anything. A path that ends in `/*` is the beginning of longer ones.
+  let path: String
+  let access: Access
+  /// The permission needed by a request that shows no key; nil for the same as with one.
+  let accessWithoutKey: Access?
+  /// What the route is to a web page.
+  let exposure: PageGuard.Exposure
+  /// Whether a problem counts as a refused submission.
+  let isSubmission: Bool
+  /// Only on a path without open parts.
+  let receiving: Receiving?
+  let serve: Serve
+
+  init(
+    _ method: HTTPMethod?, _ path: String, _ access: Access, withoutKey accessWithoutKey: Access? = nil,
+    exposure: PageGuard.Exposure = .own, isSubmission: Bool = false, receiving: Receiving? = nil,
+    serve: @escaping Serve
+  ) {
+    self.method = method
+    self.path = path
+    self.access = access
+    self.accessWithoutKey = accessWithoutKey
+    self.exposure = exposure
+    self.isSubmission = isSubmission
+    self.receiving = receiving
+    self.serve = serve
+  }
+}
+
+/// The operations on one kind of resource.
+protocol RouteGroup: Sendable {
+  var routes: [Route] { get }
+}

@@ -1,0 +1,54 @@
+internal import HTTPServer
+internal import RedialEngine
+internal import RedialModel
+
+/// The service itself: health, metrics, statistics, the contract and the dashboard.
+struct ServiceRoutes: RouteGroup {
+  let runtime: Runtime
+  let keys: KeyRing
+  /// The proxies whose `X-Forwarded-*` fields are used.
+  let proxies: TrustedProxies
+
+  var routes: [Route] {
+    [
+      Route(.get, "/healthz", .open, exposure: .open, serve: health),
+      // A load balancer has no key, and gets the status alone.
+      Route(.get, "/readyz", .scope(.read), withoutKey: .open, exposure: .open, serve: readiness),
+      // They cover all namespaces; the route checks whose key it is.
+      Route(.get, "/metrics", .scope(.metrics), serve: metrics),
+      Route(.get, "/v1/statistics", .scope(.read), serve: statistics),
+      // The contract is the same for everybody. The page holds no data; it asks for them with a key.
+      Route(.get, "/openapi.yaml", .open, exposure: .document, serve: contract),
+      Route(.get, "/", .open, exposure: .document, serve: dashboard),
+    ]
+  }
+
+  private func health(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    runtime.respond(exchange.responder, Answer.text(200, "ok\n"))
+  }
+
+  private func readiness(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    // Only clients with a key may see the reason.
+    let isBare = keys.isRequired && exchange.caller.admission == .nobody
+    // Asks about no target: anybody may ask as often as he likes, so the engine should not go through all of them.
+    runtime.ask(exchange.responder, for: .readiness(isBare: isBare)) { .describe("", $0) }
+  }
+
+  private func metrics(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try exchange.caller.requireDefaultNamespace()
+    runtime.ask(exchange.responder, for: .metrics) { .report($0) }
+  }
+
+  private func statistics(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    runtime.showStatistics(of: exchange.caller.namespace, exchange.responder)
+  }
+
+  private func contract(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    runtime.respond(exchange.responder, Answer.contract(below: proxies.address(of: request)?.base))
+  }
+
+  private func dashboard(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    runtime.respond(exchange.responder, Dashboard.page)
+  }
+}

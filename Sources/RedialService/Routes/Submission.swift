@@ -1,0 +1,94 @@
+internal import HTTPServer
+internal import RedialCore
+internal import RedialEngine
+internal import RedialForecast
+internal import RedialModel
+
+/// Submits calls to the engine, however they were described.
+struct Submission: Sendable {
+  let runtime: Runtime
+  let limits: CallDescriptor.Limits
+  /// The clients that may name a call's target.
+  let targetNaming: TargetNaming
+  /// Through how many services like this one a submission may have come.
+  let maxHops: Int
+  /// How long a client may wait for the end of its call.
+  let longestWait: Duration
+
+  /// The limits for a caller's descriptors.
+  ///
+  /// - Throws: A problem of status 508 if the submission has passed through too many Redial services.
+  func limits(
+    for caller: Caller, _ request: borrowing HTTPRequest
+  ) throws(Problem) -> CallDescriptor.Limits {
+    let mayNameTargets = targetNaming.allows(mayOperate: caller.mayOperate)
+    let hops = try hops(of: request)
+    // The usual case.
+    if caller.namespace.isDefault, mayNameTargets, hops == 0 { return limits }
+    var limits = limits
+    limits.hops = hops
+    limits.namespace = caller.namespace
+    limits.mayNameTargets = mayNameTargets
+    return limits
+  }
+
+  /// Through how many services like this one a submission has come. Where a proxy leads from a target back to this
+  /// service, a call could submit itself, and more, for ever.
+  private func hops(of request: borrowing HTTPRequest) throws(Problem) -> Int {
+    let field = request.header("redial-hops")
+    guard field != nil || request.header("redial-call-id") != nil else { return 0 }
+    let hops = field.flatMap { Int($0) }.map { max(1, $0) } ?? 1
+    guard hops <= min(maxHops, CallDescriptor.Limits.mostHops) else {
+      throw Problem(
+        status: 508, code: "tooManyHops", title: "The call goes round in a circle",
+        detail:
+          "This submission comes from the attempt of a call that was itself submitted by one, \(hops) times over; "
+          + "maxHops is \(maxHops). Look where the URLs of these calls lead.")
+    }
+    return hops
+  }
+
+  /// Submits a call.
+  ///
+  /// - Parameters:
+  ///   - wait: How long the client waits for the end of the call; nil if it does not.
+  ///   - atEndOfIteration: Whether the engine is woken only at the end of the event loop's iteration; the caller
+  ///     must then run on that loop.
+  func submit(
+    _ descriptor: CallDescriptor, waiting wait: Duration?, _ responder: HTTPResponder, atEndOfIteration: Bool = false
+  ) {
+    let purpose = wait.map { ReplyTable.Purpose.submitAndWait($0) } ?? .submit
+    let event = EngineEvent.submit(descriptor, runtime.expect(responder, for: purpose))
+    if atEndOfIteration { runtime.leave(event) } else { runtime.post(CollectionOfOne(event)) }
+  }
+
+  /// How long the client of a submission waits for the result, if at all. A preference is bounded, not refused.
+  func preferredWait(_ request: borrowing HTTPRequest) -> Duration? {
+    guard let wait = Preferences(of: request).wait, wait > .zero else { return nil }
+    return min(wait, longestWait)
+  }
+
+  /// Answers with what a call would do if it were submitted: its spec with every default, and its plan.
+  func showPlan(of descriptor: CallDescriptor, _ responder: HTTPResponder, _ caller: Caller) {
+    let verdict = (limits.egress ?? EgressPolicy()).verdict(
+      ofOrigin: (try? TargetURL(descriptor.spec.url).origin) ?? "")
+    let attempts = min(100, max(1, runtime.forecastLimits.maxPreviewDraws / RetryPlan.sampledRuns))
+    runtime.forecast(responder, for: caller) { [runtime] in
+      let plan = descriptor.spec.policy.plan(limit: attempts)
+      return Answer.json(capacity: 4096) { writer in
+        writer.beginObject()
+        writer.field("startsAt", descriptor.start.instant(acceptedAt: runtime.clock.now))
+        writer.key("call")
+        writer.raw(descriptor.spec.redactedJSON(runtime.redaction))
+        writer.key("egress")
+        verdict.write(to: &writer)
+        writer.key("plan")
+        let spec = descriptor.spec
+        PlanView.write(plan, of: spec.policy, named: spec.policyName, mayRepeat: spec.idempotent, to: &writer)
+        writer.key("warnings")
+        CallWarning.write(spec.warnings, to: &writer)
+        writer.endObject()
+      }
+    }
+  }
+}

@@ -1,0 +1,118 @@
+internal import HTTPServer
+internal import RedialEngine
+internal import RedialModel
+
+/// The ways to submit calls that describe each call in JSON: one, or many at once.
+struct SubmissionRoutes: RouteGroup {
+  let submission: Submission
+  let keys: KeyRing
+  /// Maximum calls of a batch, and lines of a stream in work.
+  let maxBatch: Int
+  let maxLineBytes: Int
+
+  var routes: [Route] {
+    [
+      Route(.post, "/v1/calls", .scope(.submit), isSubmission: true, serve: submit),
+      Route(
+        .post, "/v1/calls/batch", .scope(.submit), isSubmission: true,
+        receiving: Route.Receiving(takes: isStream, receive: receiveBatch), serve: submitBatch),
+    ]
+  }
+
+  private func submit(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    let isDryRun = try request.isDryRun()
+    try request.checkJSON()
+    let key = try request.idempotencyKey()
+    var descriptor = try CallDescriptor.read(
+      request.content, limits: submission.limits(for: exchange.caller, request))
+    if isDryRun { return submission.showPlan(of: descriptor, exchange.responder, exchange.caller) }
+    descriptor.key = key.map {
+      IdempotencyKey(text: exchange.caller.qualified($0), fingerprint: SHA256Digest.of(request.body))
+    }
+    submission.submit(
+      descriptor, waiting: submission.preferredWait(request), exchange.responder, atEndOfIteration: true)
+  }
+
+  // MARK: Many calls. Each is accepted or refused on its own.
+
+  /// Accepts a JSON array of descriptors, or one descriptor per line (NDJSON) in a body that was collected.
+  private func submitBatch(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    let form = try batchForm(request)
+    let body = request.content
+    let items = form == .lines ? Self.lines(of: body) : try Self.elements(of: body)
+    guard !items.isEmpty, items.count <= maxBatch else {
+      throw Problem(
+        status: items.isEmpty ? 422 : 413, code: "invalidBatch", title: "The batch cannot be accepted",
+        detail: "It has \(items.count) calls; 1 to \(maxBatch) are accepted at once.")
+    }
+    let (runtime, caller) = (submission.runtime, exchange.caller)
+    let (keyText, limits) = (try request.idempotencyKey(), try submission.limits(for: caller, request))
+    let answer = BatchAnswer(count: items.count, form: form) { runtime.respond(exchange.responder, $0) }
+    var events: [EngineEvent] = []
+    events.reserveCapacity(items.count)
+    for (index, item) in items.enumerated() {
+      do throws(Problem) {
+        let text = UnsafeBufferPointer(rebasing: body[item])
+        var descriptor = try CallDescriptor.read(text, limits: limits)
+        if let keyText {
+          descriptor.key = try BatchStream.key(keyText, item: index, of: UnsafeRawBufferPointer(text), caller)
+        }
+        events.append(.submit(descriptor, runtime.expect(exchange.responder, for: .batch(answer, index: index))))
+      } catch {
+        runtime.metrics.count { $0.refused += 1 }
+        answer.answer(index, error)
+      }
+    }
+    runtime.post(events)
+  }
+
+  private func batchForm(_ request: borrowing HTTPRequest) throws(Problem) -> BatchAnswer.Form {
+    if JSONLines.isType(request.header("content-type")) { return .lines }
+    try request.checkJSON()
+    return .json
+  }
+
+  private static func lines(of body: UnsafeBufferPointer<UInt8>) -> [Range<Int>] {
+    body.indices.split(omittingEmptySubsequences: true) { body[$0] == UInt8(ascii: "\n") }
+      .map { $0.startIndex..<$0.endIndex }
+      .filter { line in line.contains { body[$0] != 0x20 && body[$0] != 0x09 && body[$0] != 0x0D } }
+  }
+
+  private static func elements(of body: UnsafeBufferPointer<UInt8>) throws(Problem) -> [Range<Int>] {
+    var reader = JSONReader(body)
+    var items: [Range<Int>] = []
+    do throws(JSONError) {
+      try reader.beginArray()
+      while try reader.nextElement() { items.append(try reader.skipValue()) }
+      try reader.finish()
+    } catch {
+      throw Problem(
+        status: 400, code: "invalidJSON", title: "The request body is not a JSON array of call descriptors",
+        detail: "At byte \(error.offset): \(error.reason).",
+        errors: [.init(pointer: "", detail: "at byte \(error.offset): \(error.reason)")])
+    }
+    return items
+  }
+
+  // MARK: A batch of lines that is neither collected nor bounded as a whole
+
+  /// A compressed batch, and a JSON array, are collected first, within the bound of a request.
+  private func isStream(_ request: borrowing HTTPRequest) -> Bool {
+    JSONLines.isType(request.header("content-type")) && request.header("content-encoding") == nil
+  }
+
+  private func receiveBatch(
+    _ request: borrowing HTTPRequest, _ exchange: Exchange
+  ) throws(Problem) -> any HTTPBodyReceiver {
+    try request.checkNoParameters()
+    let (runtime, caller) = (submission.runtime, exchange.caller)
+    let options = BatchStream.Options(
+      caller: caller, key: try request.idempotencyKey(), isMinimal: Preferences(of: request).isMinimal,
+      mayGoOn: { [keys] in keys.refusal(of: caller) },
+      charge: { [keys] in keys.charge(caller, at: runtime.clock.now) })
+    return BatchStream(
+      runtime, exchange.responder, try submission.limits(for: caller, request),
+      BatchStream.Limits(lines: maxBatch, bytes: maxLineBytes), options)
+  }
+}

@@ -1,0 +1,72 @@
+internal import HTTPServer
+internal import RedialEngine
+internal import RedialModel
+
+/// The targets: their breakers and backlogs, their settings, and commands.
+struct TargetRoutes: RouteGroup {
+  let runtime: Runtime
+  /// The directory of the files that a target's TLS settings may name; nil if they may name none.
+  let tlsDirectory: String?
+
+  /// The longest key of a target in bytes: a URL with the longest possible host name, and some more.
+  private static let longestKey = 512
+
+  var routes: [Route] {
+    [
+      Route(.get, "/v1/targets", .scope(.read), serve: list),
+      Route(.get, "/v1/targets/{key}", .scope(.read), serve: show),
+      Route(.put, "/v1/targets/{key}", .scope(.operate), serve: configure),
+      command("pause", .pause),
+      command("resume", .resume),
+      command("trip", .trip),
+      command("reset", .reset),
+      command("release", .release),
+    ]
+  }
+
+  private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    let namespace = exchange.caller.namespace
+    let wanted = try TargetQuery(parameters: request.query, in: namespace)
+    runtime.ask(exchange.responder, for: .targets(namespace)) { .describePage(wanted, $0) }
+  }
+
+  private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    let target = exchange.caller.qualified(try exchange.targetKey())
+    try request.checkNoParameters()
+    runtime.ask(exchange.responder, for: .target(target)) { .describe(target, $0) }
+  }
+
+  private func configure(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    let (key, caller) = (try exchange.targetKey(), exchange.caller)
+    try request.checkNoParameters()
+    try request.checkJSON()
+    try Self.check(key)
+    let overrides = try TargetOverrides.read(request.content)
+    try overrides.checkOrigins(of: key)
+    try overrides.checkFiles(in: caller.namespace.tlsDirectory(in: tlsDirectory))
+    let target = caller.qualified(key)
+    runtime.ask(exchange.responder, for: .control) {
+      .targetCommand(TargetCommand(.configure(overrides), target, reply: $0))
+    }
+  }
+
+  private func command(_ name: String, _ kind: TargetCommand.Kind) -> Route {
+    Route(.post, "/v1/targets/{key}/\(name)", .scope(.operate)) {
+      [runtime] (request: borrowing HTTPRequest, exchange) throws(Problem) in
+      let key = try exchange.targetKey()
+      try request.checkNoParameters()
+      try Self.check(key)
+      let target = exchange.caller.qualified(key)
+      runtime.ask(exchange.responder, for: .control) { .targetCommand(TargetCommand(kind, target, reply: $0)) }
+    }
+  }
+
+  /// A command can create a target, so its key must be one that a call could have.
+  private static func check(_ key: String) throws(Problem) {
+    guard key.utf8.count <= longestKey, !PlainText.hasControls(key), NormalForm.isComposed(key) else {
+      throw Problem(
+        status: 422, code: "invalidTarget", title: "The target's key is not valid",
+        detail: "It must have 1 to \(longestKey) bytes, no control characters, and the normalization form NFC.")
+    }
+  }
+}

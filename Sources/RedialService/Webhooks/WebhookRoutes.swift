@@ -1,0 +1,102 @@
+internal import HTTPServer
+internal import RedialCore
+internal import RedialModel
+internal import RedialStore
+
+/// The webhook endpoints, and the secret that signs the callbacks of calls.
+struct WebhookRoutes: RouteGroup {
+  let runtime: Runtime
+  let limits: CallDescriptor.Limits
+  /// Maximum calls that are examined for one page.
+  let maxScan: Int
+
+  private static let all = "/v1/webhook-endpoints"
+  private static let one = "/v1/webhook-endpoints/{id}"
+
+  var routes: [Route] {
+    [
+      Route(.get, Self.all, .scope(.read), serve: list),
+      Route(.post, Self.all, .scope(.admin), serve: create),
+      Route(.get, Self.one, .scope(.read), serve: show),
+      Route(.put, Self.one, .scope(.admin), serve: replace),
+      Route(.delete, Self.one, .scope(.admin), serve: remove),
+      Route(.post, Self.one + "/rotate-secret", .scope(.admin), serve: rotate),
+      Route(.post, Self.one + "/test", .scope(.admin), serve: test),
+      Route(.get, Self.one + "/deliveries", .scope(.read), serve: deliveries),
+      Route(.get, "/v1/webhook-secret", .scope(.admin), serve: showSecret),
+    ]
+  }
+
+  private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    let (namespace, now) = (exchange.caller.namespace, runtime.clock.now)
+    let endpoints = runtime.endpoints.all.filter { $0.namespace == namespace }
+    runtime.respond(exchange.responder, Answer.list(endpoints) { $0.write(to: &$1, now: now) })
+  }
+
+  private func create(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    runtime.addEndpoint(try draft(request), in: exchange.caller.namespace, exchange.responder)
+  }
+
+  private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    runtime.respond(exchange.responder, Answer.endpoint(try endpoint(exchange), now: runtime.clock.now))
+  }
+
+  private func replace(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    let draft = try draft(request)
+    runtime.changeEndpoint(String(exchange.part), in: exchange.caller.namespace, exchange.responder) {
+      $0.update(draft, at: $1)
+    }
+  }
+
+  private func remove(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    runtime.removeEndpoint(String(exchange.part), in: exchange.caller.namespace, exchange.responder)
+  }
+
+  private func rotate(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    if !request.body.isEmpty { try request.checkJSON() }
+    let overlap = try SecretRotation.readOverlap(request.content)
+    runtime.rotateSecret(
+      of: String(exchange.part), in: exchange.caller.namespace, overlap: overlap, exchange.responder)
+  }
+
+  private func test(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    try runtime.testEndpoint(String(exchange.part), in: exchange.caller.namespace, exchange.responder)
+  }
+
+  /// The webhooks of an endpoint, which are calls of its own target.
+  private func deliveries(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    let endpoint = try endpoint(exchange)
+    var wanted = try CallQuery(parameters: request.query)
+    guard wanted.filter.target == nil, wanted.filter.kind == .call else {
+      throw QueryParameters.problem(
+        wanted.filter.target == nil ? "kind" : "target", "is not a parameter of this operation")
+    }
+    wanted.filter.kind = .webhook
+    wanted.filter.namespace = endpoint.namespace
+    wanted.filter.target = QualifiedKey.bare(endpoint.asSubscription.target)
+    wanted.scanLimit = maxScan
+    runtime.answerWithCalls(wanted, exchange.responder, exchange.caller)
+  }
+
+  private func showSecret(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    runtime.showWebhookSecret(of: exchange.caller.namespace, exchange.responder)
+  }
+
+  private func endpoint(_ exchange: Exchange) throws(Problem) -> WebhookEndpoint {
+    let id = String(exchange.part)
+    return try Runtime.require(runtime.endpoints[id, in: exchange.caller.namespace], id)
+  }
+
+  private func draft(_ request: borrowing HTTPRequest) throws(Problem) -> WebhookEndpointDraft {
+    try request.checkJSON()
+    return try WebhookEndpointDraft.read(request.content, limits: limits)
+  }
+}
