@@ -1,4 +1,4 @@
-"""Fixtures: each makes things that end with the test, and shows the service's log when the test fails."""
+"""Fixtures: each creates processes or files that end with the test, and shows the service's log if the test fails."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def made(tmp_path):
 
 @pytest.fixture
 def redial(made, tmp_path):
-    """Starts a service; the first is `redial()`, with flags and environment if wished."""
+    """Starts a service; the first is `redial()`, with optional flags and environment."""
     def start(*flags, env=None, folder=tmp_path):
         service = processes.Redial(folder, *flags, env=env)
         made.append(service)

@@ -1,4 +1,4 @@
-"""Loads a service, kills it at random moments, and accounts for every call by what clients and the target wrote down."""
+"""Loads a service, kills it at random moments, and compares every call with the records of clients and the target."""
 
 import http.client
 import os
@@ -15,16 +15,16 @@ from processes import BOUND, Client, run, wait_until
 
 POLICY = {"maxAttempts": 60, "deadline": "1h", "backoff": {"initial": "10ms", "max": "100ms"},
           "retryOn": {"network": True, "statuses": ["503"]}}
-# An open breaker would leave nothing under way to kill.
+# An open breaker would leave nothing in flight to kill.
 FLAGS = ["--breaker-failure-rate", "0", "--breaker-consecutive-failures", "0", "--log-level", "error"]
-# What may lie between a request's arrival and its outcome on disk when the machine is busy, in seconds.
+# The maximum time between a request's arrival and its outcome on disk on a busy machine, in seconds.
 SLACK = 5
-# By how much the target may come to read a request later than it was sent, which may be after its sender's death.
+# How much later than it was sent the target may read a request, even after its sender's death.
 LATE = 1
 
 
 class Target:
-    """The recording target; lives through all crashes."""
+    """The recording target, which runs through all crashes."""
 
     def __init__(self, folder, seed, fail_rate=0.2):
         self.record = folder / "hits"
@@ -45,11 +45,11 @@ class Target:
 
 
 class Load:
-    """Clients that submit without pause, each call under a key of its own, until it is answered."""
+    """Clients that submit without pause, each call under its own key, until it is answered."""
 
     def __init__(self, service, target, clients=6, pause=0.004):
         self.service, self.target, self.pause = service, target, pause
-        # By number, the id that a client was told with a 202, or with the replay of one.
+        # By number, the id in the 202 for a call, or in the answer to its repetition.
         self.acknowledged = {}
         self.replays = self.refusals = self.number = 0
         self.faults = []
@@ -130,7 +130,7 @@ class CrashLoop:
         return load
 
     def kill_starting(self):
-        """One is killed while it starts, or takes over what the one before left."""
+        """Kills a process while it starts, or takes over the calls of the one before."""
         self.kill(self.service.process)
         process = self.service.spawn()
         time.sleep(self.chance.uniform(0, 0.15))
@@ -138,7 +138,7 @@ class CrashLoop:
         self.service.start()
 
     def check(self, load):
-        """Holds what the service says against both records; answers the figures."""
+        """Compares the service's answers with both records; returns the figures."""
         assert not load.faults, load.faults[:3]
         # Webhooks are retried from 5 s on.
         wait_until(lambda: self.service.metrics()["redial_backlog_calls"] == 0, "all calls end", 120)
@@ -175,7 +175,7 @@ class CrashLoop:
             for (at, attempt, status), (again, _, _) in zip(hits, hits[1:]):
                 if status != 200:
                     continue
-                # It had been done, and was done again: only if it was in flight at a kill.
+                # It was executed twice, which is allowed only if it was in flight at a kill.
                 figures["duplicates"] += 1
                 in_flight = any(
                     at <= end + LATE and start <= again and start - at < SLACK for start, end in self.kills)
@@ -188,7 +188,7 @@ class CrashLoop:
         return figures
 
     def check_store(self):
-        """What is left when the service has stopped is sound."""
+        """The store of the stopped service is sound."""
         assert self.service.terminate() == 0
         with sqlite3.connect(f"file:{self.service.store}?mode=ro", uri=True) as database:
             assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

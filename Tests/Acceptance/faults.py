@@ -1,4 +1,4 @@
-"""Faults for the process under test: the shim in shim/faults.c, compiled when it is first wanted, and small file systems."""
+"""Faults for the process under test: the shim in shim/faults.c, compiled on first use, and small file systems."""
 
 import os
 import pathlib
@@ -15,7 +15,7 @@ SECTOR = 512
 
 
 def shim():
-    """The shared library; made anew when its source has changed."""
+    """The shared library; compiled again if its source has changed."""
     source = pathlib.Path(__file__).with_name("shim") / "faults.c"
     library = ROOT / ".build/faults.so"
     compiler = shutil.which("cc") or shutil.which("clang")
@@ -31,7 +31,7 @@ def shim():
 
 
 class Faults:
-    """What goes wrong for a process that is started with `env`."""
+    """The faults of a process that is started with `env`."""
 
     def __init__(self, folder, store):
         self.folder, self.store = folder / "faults", store
@@ -48,13 +48,14 @@ class Faults:
         (self.folder / name).unlink(missing_ok=True)
 
     def ahead(self, clock, seconds):
-        """Sets a clock ahead of what it was, or behind it, in one step."""
+        """Sets a clock forward or back, in one step."""
         with open(self.folder / clock, "r+b") as file:
             file.write(struct.pack("q", round(seconds * 1e9)))
 
     def cut_power(self, what, chance=random):
-        """What a power cut leaves of the store: of what was not synced nothing ("lost"), all ("kept"), or any sectors of it
-        ("torn")."""
+        """The store after a power cut: unsynced writes are lost ("lost"), kept ("kept"), or any sectors of them are
+        ("torn").
+        """
         for suffix in ("", "-wal", "-journal"):
             file = pathlib.Path(f"{self.store}{suffix}")
             image = self.folder / "durable" / file.name
@@ -92,7 +93,7 @@ class SmallDisk:
             pytest.skip(f"a small disk cannot be mounted here: {done.stderr.strip()}")
 
     def fill(self):
-        """Leaves no room at all."""
+        """Fills the file system."""
         with open(self.path / "filler", "wb", buffering=0) as file:
             try:
                 while True:

@@ -1,7 +1,5 @@
-"""A network of its own with a DNS server of its own: run by `unshare --net --mount`, it writes what happened as JSON.
-
-One name changes its address after the first answer; another has an IPv6 address where nobody answers, and an IPv4 address
-that serves.
+"""A network with its own DNS server: run by `unshare --net --mount`, it writes what happened as JSON. One name changes
+its address after the first answer; another has an IPv6 address that does not answer, and an IPv4 address that does.
 """
 
 import json
@@ -42,7 +40,7 @@ def serve_names(asked):
 
 
 def serve_target(reached):
-    """Answers 503 to everybody, and notes when and at which address it was reached."""
+    """Answers 503 to every request, and records when and at which address it was reached."""
     listener = socket.create_server(("0.0.0.0", PORT), backlog=100)
     while True:
         connection, _ = listener.accept()
@@ -53,7 +51,7 @@ def serve_target(reached):
             while b"\r\n\r\n" not in head and (piece := connection.recv(65536)):
                 head += piece
             connection.sendall(b"HTTP/1.1 503 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
-            # Closed with something unread, it would reset the connection and take the answer along.
+            # Closing with unread bytes would reset the connection and lose the answer.
             connection.shutdown(socket.SHUT_WR)
             connection.recv(1)
         except OSError:
@@ -62,7 +60,7 @@ def serve_target(reached):
 
 
 def fill(listener):
-    """Takes up the room of a server that accepts nobody: the kernel drops what comes then, without a word."""
+    """Fills the backlog of a server that accepts no connection: the kernel silently drops further ones."""
     held = [listener]
     while True:
         client = socket.socket(socket.AF_INET6)
@@ -117,7 +115,7 @@ def main(binary, folder):
             call = ended(f"http://twofold.example:{PORT}/", {"maxAttempts": 1})
             seen[f"twofold{delay}"] = call["attempts"][0]
             if delay == 300:
-                # Under an address of the machine that no interface is named by where it listens: every one.
+                # An address of the machine other than the one on which it listens.
                 seen["own"] = ended(f"http://{FIRST}:8098/v1/calls", {"maxAttempts": 1})["attempts"][0]
                 reached.clear()
                 ended(f"http://moving.example:{PORT}/", {

@@ -1,4 +1,4 @@
-"""The processes and peers that the tests play with. Everything that is started is ended by its pid."""
+"""Processes and peers for the tests. Everything that is started is ended by its pid."""
 
 import http.client
 import http.server
@@ -25,7 +25,7 @@ def free_port():
 
 
 def wait_until(condition, what, seconds=BOUND):
-    """Polls a condition, and answers its first true value."""
+    """Polls a condition, and returns its first true value."""
     deadline = time.monotonic() + seconds
     while True:
         value = condition()
@@ -37,7 +37,7 @@ def wait_until(condition, what, seconds=BOUND):
 
 def environment(more=None):
     clean = {k: v for k, v in os.environ.items() if not k.startswith("REDIAL_")}
-    # The default would take 64 MiB of each test's folder.
+    # The default would use 64 MiB of each test's folder.
     return clean | {"REDIAL_RESERVE_BYTES": str(1 << 20)} | (more or {})
 
 
@@ -58,7 +58,7 @@ class Answer:
 
 
 class Client:
-    """Talks HTTP on one kept connection; for one thread."""
+    """An HTTP client with one persistent connection, for one thread."""
 
     def __init__(self, port):
         self.port = port
@@ -84,7 +84,7 @@ class Client:
 
 
 class Server:
-    """A process of the binary that listens, found by the line that it greets with."""
+    """A process of the binary that listens; its first line of output has the address."""
 
     def __init__(self, arguments, log, env=None):
         self.log = pathlib.Path(log)
@@ -133,9 +133,9 @@ class Server:
 
 
 class Redial(Server):
-    """The service on a store of its own."""
+    """A service with its own store."""
 
-    # Header fields that go with every request.
+    # Header fields of every request.
     credentials = {}
 
     def __init__(self, folder, *flags, env=None):
@@ -145,7 +145,7 @@ class Redial(Server):
             folder / "redial.log", env)
 
     def start(self):
-        # Kept connections died with the process before.
+        # Persistent connections ended with the previous process.
         self.local = threading.local()
         return super().start()
 
@@ -181,7 +181,7 @@ class Redial(Server):
 
 
 class Flaky(Server):
-    """The misbehaving server that the binary has built in."""
+    """The misbehaving server of the binary."""
 
     def __init__(self, folder, *flags):
         super().__init__(
@@ -200,10 +200,10 @@ class Request:
 
 
 class Receiver:
-    """An HTTP server in Python: records what it gets, and answers as it is told."""
+    """An HTTP server in Python: records requests, and answers as it is configured."""
 
     def __init__(self, answer=None, port=0):
-        # Given a request, (status, headers, body); None closes the connection without a word.
+        # Maps a request to (status, headers, body); None closes the connection without an answer.
         self.answer = answer or (lambda request: (200, {}, b"ok"))
         self.requests = []
         self.arrived = queue.Queue()

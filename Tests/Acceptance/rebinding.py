@@ -1,6 +1,5 @@
-"""A network of its own, whose DNS changes its mind: run by `unshare --net --mount`, it writes what happened as JSON.
-
-Each name is answered first with an address that may be called, and from then on with one that may not.
+"""A network whose DNS answers change: run by `unshare --net --mount`, it writes what happened as JSON. The first answer
+for each name is an address that may be called, all later ones are an address that may not.
 """
 
 import fcntl
@@ -20,7 +19,7 @@ PORT = 8099
 
 
 def configure(label, address):
-    """Gives the loopback device another address, and switches it on."""
+    """Gives the loopback device another address, and enables it."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         if address:
             packed = struct.pack("16sH2x4s8x", label, socket.AF_INET, socket.inet_aton(address))
@@ -51,7 +50,7 @@ def serve_names(asked, ended):
 
 
 def serve_target(reached):
-    """Answers 503 to everybody, and notes at which address it was reached."""
+    """Answers 503 to every request, and records at which address it was reached."""
     listener = socket.create_server(("0.0.0.0", PORT), backlog=100)
     while True:
         connection, _ = listener.accept()
@@ -69,7 +68,7 @@ def ask(method, path, body=None):
 
 
 def ask_without_a_name(name):
-    """The attempt of a call to a name that has no address, and the breaker's count behind it."""
+    """The attempt of a call to a name without an address, and the breaker's count after it."""
     url = f"http://{name}.example:{PORT}"
     status, call = ask("POST", "/v1/calls", json.dumps({"url": url, "policy": {"maxAttempts": 1}}))
     assert status == 202, call
@@ -122,7 +121,7 @@ def main(binary, folder):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
             s.sendto(b"end", ("127.0.0.1", 53))
         assert ended.wait(10)
-        time.sleep(1.1)  # What was found out about the resolver is believed for a second.
+        time.sleep(1.1)  # The result about the resolver is used for a second.
         lost.append(ask_without_a_name("somebody"))
         print(json.dumps({"lost": lost, "calls": shown, "reached": reached, "asked": asked, "targets": targets}))
     finally:

@@ -1,8 +1,8 @@
-"""What a disk has after a power cut at any moment of a run, from the record that the shim in shim/faults.c keeps.
-
-The model is Linux with a volatile disk cache. What is written can be read at once, and is on the disk for certain only after a
-sync that succeeds. A sync that fails drops what it was to sync: it can still be read, until its page leaves the page cache, but it
-is clean for the kernel, so that no later sync writes it. At a power cut each sector that was written and not synced is there or not.
+"""The content of a disk after a power cut at any moment of a run, from the record of the shim in shim/faults.c. The
+model is Linux with a volatile disk cache. Written bytes can be read at once, but are certainly on the disk only after a
+successful sync. A failed sync drops its bytes: they can still be read until their page leaves the page cache, but the
+kernel considers it clean, so that no later sync writes it. In a power cut each written but unsynced sector is either
+there or not.
 """
 
 import dataclasses
@@ -26,7 +26,7 @@ class Step:
 
 
 class Disk:
-    """The files of one store as steps leave them."""
+    """The files of one store after some steps."""
 
     def __init__(self):
         self.durable = {}
@@ -40,7 +40,7 @@ class Disk:
             self.durable[step.suffix] = apply(self.durable.get(step.suffix, bytearray()), waiting)
             waiting.clear()
         elif step.kind == "f":
-            # The file is there, empty if nothing of it ever reached the disk.
+            # The file exists, and is empty if none of it reached the disk.
             self.durable.setdefault(step.suffix, bytearray())
             waiting.clear()
         else:
@@ -48,7 +48,7 @@ class Disk:
             waiting.clear()
 
     def after_cut(self, what, chance):
-        """The files: of what was not synced nothing ("lost"), all ("kept"), or any sectors ("torn")."""
+        """The files: unsynced writes are lost ("lost"), kept ("kept"), or any sectors of them are ("torn")."""
         files = {}
         for suffix in {*self.durable, *(s for s, waiting in self.pending.items() if waiting)}:
             content = bytearray(self.durable.get(suffix, b""))
@@ -104,7 +104,7 @@ class Recording:
             place += length
 
     def evict(self):
-        """The page cache drops what it holds to be clean: what a failed sync has lost cannot be read any more either."""
+        """The page cache drops its clean pages: bytes that a failed sync has lost can no longer be read either."""
         disk = Disk()
         for step in self.steps():
             disk.take(step)
@@ -113,14 +113,15 @@ class Recording:
             now = apply(bytearray(content), disk.pending.get(suffix, []))
             if not file.exists():
                 continue
-            # Its length is the inode's, which stays.
+            # Its length belongs to the inode, which stays.
             length = file.stat().st_size
             with open(file, "r+b") as live:
                 live.write(bytes(now[:length].ljust(length, b"\0")))
 
     def cuts(self, count, chance, since=0.0):
-        """Power cuts at about so many moments since a time, evenly spread, and besides just before and behind each sync that failed:
-        the moment, what is lost of what was not synced, and the files that are left."""
+        """Power cuts at about this many moments since a time, evenly spread, and just before and after each failed
+        sync: the moment, the kind of loss, and the remaining files.
+        """
         steps = list(self.steps())
         moments = [index for index, step in enumerate(steps) if step.at >= since]
         wanted = set(moments[::max(1, len(moments) // count)]) | set(moments[-1:])

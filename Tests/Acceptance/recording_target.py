@@ -25,7 +25,7 @@ async def serve(reader, writer):
             fields = {n.lower(): v.strip() for n, _, v in (l.partition(":") for l in lines[1:] if l)}
             await reader.readexactly(int(fields.get("content-length", 0)))
             is_hook = lines[0].split(" ")[1].startswith("/hook/")
-            # Webhooks are retried from 5 s on, which is longer than anybody wants to wait.
+            # Webhooks are retried from 5 s on, which would make the test too long.
             status = 503 if not is_hook and chance.random() < fail_rate else 200
             words = [f"{at:.6f}", lines[0].split(" ")[1], fields.get("redial-call-id", "-"),
                      fields.get("redial-attempt", "-"), fields.get("webhook-id", "-"), str(status)]

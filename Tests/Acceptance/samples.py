@@ -19,9 +19,9 @@ from processes import ROOT, environment
 
 PACKAGE = ROOT / "Tests/Samples"
 GENERATED = PACKAGE / "Sources/Generated"
-# Shared by the packages that use the library, so that it is built for them once.
+# The packages that use the library share it, so that the library is built for them once.
 SCRATCH = ROOT / ".build/samples"
-# What an example program shows is held against the program, by test_embedding.py.
+# test_embedding.py compares the examples in the documentation with the program.
 EXCERPTS = ROOT / "Sources/Redial/Redial.docc/Embedding.md"
 
 FENCE = re.compile(r"^(?P<margin>\s*(?:/// ?)?)```(?P<language>\w*)\s*$")
@@ -78,7 +78,7 @@ def parts(sample):
             if line.startswith("import "):
                 imports.append(line)
                 continue
-            # An attribute on a line of its own belongs to the declaration that follows.
+            # An attribute on its own line belongs to the declaration that follows.
             if DECLARATION.match(line) and into is rest:
                 into, opened = declarations, []
                 declarations.append((number, opened))
@@ -108,7 +108,7 @@ def checked(line):
 
 
 def swift_file(page):
-    """The Swift file for a page; nil when the page has no samples."""
+    """The Swift file for a page; nil if the page has no samples."""
     found = samples(page)
     if not found:
         return None
@@ -139,7 +139,7 @@ def swift_file(page):
 
 
 def generate():
-    """Writes the files of all pages, and answers how many tests they have."""
+    """Writes the files of all pages, and returns the number of tests."""
     GENERATED.mkdir(parents=True, exist_ok=True)
     wanted = {}
     for page in pages():
@@ -151,7 +151,7 @@ def generate():
             old.unlink()
     for name, text in wanted.items():
         file = GENERATED / name
-        # A file that has not changed is not compiled again.
+        # An unchanged file is not compiled again.
         if not file.exists() or file.read_text() != text:
             file.write_text(text)
     return sum(len(re.findall(r"^@Test\b", text, re.M)) for text in wanted.values())

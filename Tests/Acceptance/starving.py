@@ -1,7 +1,6 @@
-"""A network of its own with a DNS server of its own: run by `unshare --net --mount`, it writes what happened as JSON.
-
-A healthy target is called one call after another: alone, and then beside hundreds of targets that take a connection and
-never answer, names whose questions are never answered, and webhook endpoints of both kinds.
+"""A network with its own DNS server: run by `unshare --net --mount`, it writes what happened as JSON. A healthy target
+is called with one call after another: alone, and then beside hundreds of targets that accept a connection and never
+answer, names whose questions are never answered, and webhook endpoints of both kinds.
 """
 
 import json
@@ -23,7 +22,7 @@ CONNECT_TIMEOUT = 2
 
 
 def serve_names():
-    """Answers every name but those that begin with "dead"."""
+    """Answers for every name except those that begin with "dead"."""
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
     s.bind(("127.0.0.1", 53))
@@ -43,7 +42,7 @@ def serve_names():
 
 
 def serve_healthy(listener, arrived):
-    """Answers at once, each connection in a thread, and notes when each call came, by its path."""
+    """Answers at once, each connection in a thread, and records when each call arrived, by its path."""
     def serve(connection):
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         held = b""
@@ -60,7 +59,7 @@ def serve_healthy(listener, arrived):
 
 
 def stay_silent(listener):
-    """Takes connections, reads from them and never answers."""
+    """Accepts connections, reads from them and never answers."""
     with selectors.DefaultSelector() as selector:
         selector.register(listener, selectors.EVENT_READ)
         while True:
@@ -84,8 +83,9 @@ def submit(descriptors):
 
 
 def measure(port, arrived, seconds, prefix):
-    """Milliseconds from the submission of each call to its arrival, one call after another, by a name that is looked up
-    anew each second; a call that does not arrive counts for as long as it was waited for."""
+    """Milliseconds from the submission of each call to its arrival, one call after another, with a name that is looked
+    up again each second; a call that does not arrive counts with the time of the wait.
+    """
     times, end, number = [], time.monotonic() + seconds, 0
     while time.monotonic() < end:
         number += 1
@@ -114,7 +114,7 @@ def main(binary, folder):
     healthy = socket.create_server(("127.0.0.1", 0), backlog=100)
     port = healthy.getsockname()[1]
     threading.Thread(target=serve_healthy, args=(healthy, arrived), daemon=True).start()
-    # One listener, reached at many addresses, each of which is a target of its own.
+    # One listener with many addresses, each of which is its own target.
     silent = socket.create_server(("0.0.0.0", 0), backlog=4096)
     silence = silent.getsockname()[1]
     threading.Thread(target=stay_silent, args=(silent,), daemon=True).start()

@@ -1,4 +1,4 @@
-"""The command as people have it: at a terminal."""
+"""The command at a terminal, as people use it."""
 
 import errno
 import os
@@ -12,7 +12,7 @@ from processes import BINARY, BOUND, environment
 
 
 class Terminal:
-    """A process of the command at a pseudo-terminal, and all that it shows."""
+    """A process of the command at a pseudo-terminal, and its whole output."""
 
     def __init__(self, *arguments, env=None, stdout=None):
         self.leader, follower = pty.openpty()
@@ -42,7 +42,7 @@ class Terminal:
         os.write(self.leader, text.encode())
 
     def end(self):
-        """The exit code; what it showed is in `text`."""
+        """The exit code; `text` has the output."""
         deadline = time.monotonic() + BOUND
         while self._read(0.1):
             if self.process.poll() is not None and not select.select([self.leader], [], [], 0)[0]:
@@ -53,7 +53,7 @@ class Terminal:
 
 
 def at_terminal(*arguments, **more):
-    """The exit code, and what is shown."""
+    """The exit code and the output."""
     terminal = Terminal(*arguments, **more)
     code = terminal.end()
     return code, terminal.text

@@ -1,4 +1,4 @@
-"""What targets receive, and what their answers lead to."""
+"""What targets receive, and how their answers affect calls."""
 
 import base64
 import email.utils
@@ -74,7 +74,7 @@ def test_a_status_that_is_not_retryable_ends_the_call_at_once(redial, receiver):
         call = service.ended(service.submit(url=f"{target.url}/{status}", idempotent=idempotent, policy=QUICK))
         assert (call["state"], call["failureReason"], call["attemptCount"]) == ("failed", "notRetryable", 1), call
     assert len(target.requests) == 6
-    # What may be repeated is retried on more, whatever its method.
+    # A request that may be repeated is retried on more statuses, whatever its method.
     call = service.ended(service.submit(
         url=target.url + "/500", method="POST", policy=QUICK | {"maxAttempts": 2}))
     assert (call["failureReason"], call["attemptCount"]) == ("attemptsExhausted", 2)
@@ -117,11 +117,11 @@ def test_retry_after_is_waited_for_in_seconds_and_as_a_date(redial, receiver):
         assert service.ended(identity)["attemptCount"] == 2
         first, second = [r for r in target.requests if r.path == path]
         assert 0.95 <= second.at - first.at <= 4, path
-    # Beyond its maximum the call ends rather than come too early.
+    # Beyond its maximum the call ends; it does not run too early.
     target.answer = lambda request: (503, {"retry-after": "7200"}, b"")
     call = service.ended(service.submit(url=target.url))
     assert call["state"] == "failed" and call["attemptCount"] == 1
-    # And it can be ignored. The target's own calls are held now, so this one has another.
+    # And it can be ignored. The target's own calls are paused now, so this one has another target.
     call = service.ended(service.submit(
         url=target.url, target="other", policy=QUICK | {"maxAttempts": 2, "retryAfter": {"mode": "ignore"}}))
     assert call["failureReason"] == "attemptsExhausted"
@@ -158,5 +158,5 @@ def test_one_slow_target_does_not_delay_another(redial, flaky, receiver):
     for _ in range(20):
         assert service.ended(service.submit(url=quick.url))["state"] == "succeeded"
     assert time.monotonic() - began < 5
-    # It has not proven to answer, so it may have less than the four that it is set to.
+    # It has not answered yet, so it may have fewer than its limit of four.
     assert 1 <= service.target(slow.url)["inFlight"] <= 4

@@ -1,4 +1,4 @@
-"""Many calls in one request, and requests forwarded as they are."""
+"""Many calls in one request, and requests that are forwarded as they are."""
 
 import http.client
 import json
@@ -89,7 +89,7 @@ def test_a_repeated_forward_under_a_key_makes_no_second_call(redial, flaky):
     service, target = redial(), flaky()
     ids = {service("POST", f"/v1/forward/{target.url}", b"x", {"idempotency-key": "f"}).json["id"] for _ in range(3)}
     assert len(ids) == 1
-    # The same request by another try of its client.
+    # The same request, repeated by its client.
     again = service("POST", f"/v1/forward/{target.url}", b"x", {
         "idempotency-key": "f", "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"})
     assert again.status == 202 and again.json["id"] in ids
@@ -109,7 +109,7 @@ def test_what_a_client_shows_to_redial_goes_no_further(redial, receiver):
         assert answer.status == 200 and answer.json["state"] == "succeeded", answer.body
         return target.next()
 
-    # Nobody is asked for a key: what is no key of Redial's is the target's.
+    # No key is required: a key that is not Redial's belongs to the target.
     assert forwarded(authorization="Bearer t").headers["authorization"] == "Bearer t"
     assert forwarded(authorization="Bearer t", redial_authorization="Bearer u").headers.get_all("authorization") == [
         "Bearer u"]
@@ -149,7 +149,7 @@ def test_what_repeats_a_batch_is_answered_without_bodies_and_holds_up_nobody(red
     first = service("POST", "/v1/calls/batch", batch, JSON | {"idempotency-key": "k"}).json["data"]
     ended = service.ended(first[0]["call"]["id"])
     assert ended["state"] == "succeeded" and ended["attempts"] and "response" in ended
-    # More than may wait among the queries: none of an accepted call is refused.
+    # More than may wait among the queries: no query for an accepted call is refused.
     again = service("POST", "/v1/calls/batch", batch, JSON | {"idempotency-key": "k"}).json["data"]
     assert [(i["status"], i["replayed"], i["call"]["id"]) for i in again] == [
         (202, True, i["call"]["id"]) for i in first]

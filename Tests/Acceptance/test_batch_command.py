@@ -1,4 +1,4 @@
-"""`redial batch`: what it says of lines when the service does not answer them all, and under which keys it sends them."""
+"""`redial batch`: its output about lines that the service does not answer, and the keys under which it sends them."""
 
 import json
 import os
@@ -14,7 +14,7 @@ def accepted(line):
 
 
 def ending(code, status, detail):
-    """How the service ends a stream that it cannot go on with: a line that is of no line."""
+    """How the service ends a stream that it cannot continue: a line that belongs to no submitted line."""
     return json.dumps({"line": None, "status": status, "problem": {"code": code, "status": status, "detail": detail}}) + "\n"
 
 
@@ -45,7 +45,7 @@ def test_a_stream_that_ends_behind_all_answers_stops_it_before_the_next_line(bat
     service, told = batch([(200, {}, text.encode())] * 9, LINES, "--size", "4")
     assert told.returncode == 4 and len(service.requests) == 1
     assert "The key is revoked." in told.stderr and "Line 6 is the first without an answer." in told.stderr
-    # Where nothing is left, everything was done.
+    # If no line is left, all were submitted.
     service, told = batch([(200, {}, text.encode())], LINES[:5], "--size", "4")
     assert told.returncode == 0 and len(told.stdout.split()) == 4, told
 
@@ -70,7 +70,7 @@ def test_after_a_failure_nothing_more_is_read_and_the_last_answered_line_is_told
         stderr=subprocess.PIPE, env=environment())
     sent = 0
     try:
-        # An input without an end: only somebody who stops reading comes to one.
+        # An endless input: only a command that stops reading ends.
         with pytest.raises(BrokenPipeError):
             while sent < 1 << 30:
                 sent += os.write(process.stdin.fileno(), b"{}\n" * 10_000)

@@ -18,7 +18,7 @@ def test_an_open_breaker_keeps_calls_from_a_target_that_is_down_and_delivers_the
     assert len(target.requests) == 4
     assert state["breaker"]["trips"] == 1 and state["breaker"]["openUntil"]
 
-    # Parked: no attempt is made, none is charged, and the call says what it waits for.
+    # Parked: no attempt is made or counted, and the call shows its wait reason.
     parked = [service.submit(url=f"{target.url}/parked/{n}", policy=SLOW) for n in range(20)]
     waiting = service.get(parked[0])
     assert (waiting["state"], waiting["waitingOn"], waiting["attemptCount"]) == ("scheduled", "breaker", 0)
@@ -34,7 +34,7 @@ def test_an_open_breaker_keeps_calls_from_a_target_that_is_down_and_delivers_the
     probed = target.requests[4].at
     target.answer = lambda request: (200, {}, b"up")
 
-    # The next probe succeeds, and everything that was parked is delivered at its first attempt.
+    # The next probe succeeds, and all parked calls are delivered at their first attempt.
     wait_until(lambda: len(target.requests) > 5, "a second probe goes out")
     assert target.requests[5].at - probed > 1.2
     for identity in parked:

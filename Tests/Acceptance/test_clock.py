@@ -1,4 +1,4 @@
-"""The wall clock is for people: however it is set, nothing runs before its time, or long after it."""
+"""The wall clock is only shown to people: however it is set, nothing runs before its time, or long after it."""
 
 import time
 
@@ -28,11 +28,11 @@ def test_a_wall_clock_that_jumps_forward_and_back_moves_no_call(redial, receiver
     assert time.monotonic() - begun < 4 and not early, early
     ended = [service.ended(identity, 10) for identity in calls]
     assert time.monotonic() - begun < 9
-    # Shown times go on, whatever the wall clock did meanwhile.
+    # Shown times continue, whatever happened to the wall clock.
     for call in ended:
         assert call["state"] == "succeeded"
         assert ended[0]["createdAt"] <= call["createdAt"] < call["attempts"][0]["startedAt"] < call["finishedAt"]
-    # Times and ids go on, also over a restart with the clock where it is now: a month back.
+    # Times and ids continue, even after a restart with the clock a month back.
     last = max(calls)
     assert service.terminate() == 0
     service.start()

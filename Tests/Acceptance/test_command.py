@@ -62,7 +62,7 @@ def test_get_list_cancel_and_retry(redial, flaky):
     assert service.ended(identity)["state"] in ("succeeded", "cancelled")
     unknown = run("get", *url, "call_0000000000000")
     assert unknown.returncode == 4 and "call_0000000000000" in unknown.stderr
-    # The environment says where the service is, too; the flags and the variable have older names.
+    # The environment can also have the service's URL; the flags and the variable have older names.
     for name in ("REDIAL_SERVER", "REDIAL_URL"):
         assert run("list", env={name: service.url}).returncode == 0, name
     assert run("list", "--server", service.url, env={"REDIAL_SERVER": "http://127.0.0.1:1"}).returncode == 0
@@ -130,7 +130,7 @@ def test_the_webhook_secret_is_read_or_asked_for_and_no_store_is_made(redial, tm
     reader = run("keys", "create", "--name", "r", "--scope", "read", "--server", service.url, "--api-key", key)
     assert run(*asked, "--api-key", reader.stdout.strip()).returncode == 4
     assert run(*asked, "--store", f"sqlite:{service.store}").returncode == 2
-    # A store that nobody has served yet has no secret, and gets none from being asked.
+    # A store that no service has used has no secret, and the question does not create one.
     fresh = tmp_path / "fresh.db"
     assert run("keys", "create", "--name", "a", "--store", f"sqlite:{fresh}").returncode == 0
     for _ in range(2):
@@ -171,7 +171,7 @@ def test_print_config_shows_each_value_and_where_it_came_from(tmp_path):
 
 
 def documented_settings():
-    """What the help shows of each setting: flag, form, variable, default."""
+    """The help of each setting: flag, form, variable, default."""
     found = re.findall(r"^  (--\S+) (.+)\n      .* \[(REDIAL_\w+); (.*)\]$", run("serve", "--help-all").stdout, re.M)
     return [(flag, form, variable, "" if default == "none" else default) for flag, form, variable, default in found]
 
@@ -183,11 +183,11 @@ def test_the_help_of_serve_is_short_and_all_of_it_is_grouped():
     headings = re.findall(r'^.* \("(\w+)" in the config file\):$', whole, re.M)
     assert len(headings) == len(set(headings)) and {"server", "store", "breaker", "egress", "log"} <= set(headings)
     assert len(documented_settings()) == len(run("serve", "--print-config").stdout.splitlines()) > 90
-    # Those that have one help show it for both.
+    # Options with one help show it for both.
     assert run("list", "--help").stdout == run("list", "--help-all").stdout
 
 
-# Of the variables that the help and the pages name, those that are not settings, with a value.
+# Variables in the help and the pages that are not settings, with a value.
 OTHER_VARIABLES = {"REDIAL_CONFIG": "", "REDIAL_SERVER": "http://127.0.0.1:1", "REDIAL_URL": "http://127.0.0.1:1",
                    "REDIAL_API_KEY": "rdl_0123456789abcdef", "REDIAL_NAMESPACE": "default"}
 
@@ -206,7 +206,7 @@ def test_every_documented_flag_and_variable_is_taken(tmp_path):
             answer = run("serve", "--print-config", *arguments, env=env)
             assert answer.returncode == 0, answer
             assert [line for line in answer.stdout.splitlines() if line.endswith(f"  # {origin}")], (flag, origin)
-    # All of them at once, and those that are not settings, are in nobody's way.
+    # All of them at once, and those that are not settings, do no harm.
     config = tmp_path / "redial.json"
     config.write_text("{}")
     everything = {variable: values.get(flag, default) for flag, _, variable, default in settings}
@@ -216,7 +216,7 @@ def test_every_documented_flag_and_variable_is_taken(tmp_path):
         answer = run(command, "--help-all", env=everything)
         assert answer.returncode == 0, answer
         told |= set(re.findall(r"REDIAL_[A-Z_]+[A-Z]", answer.stdout))
-        # Each flag with a value where it is shown with one; those of serve have been tried above.
+        # Each flag, with a value if the help shows one; those of serve were tried above.
         for flag, form in re.findall(r"^  (?:-\w, )?(--[a-z-]+)( \S+)?", answer.stdout.partition("Exit codes")[0], re.M):
             if command == "serve":
                 continue

@@ -1,4 +1,4 @@
-"""What the command writes, and to whom: nothing that a terminal would act on, and nothing that is lost in silence."""
+"""The command's output: it contains nothing that a terminal would act on, and is never lost silently."""
 
 import fcntl
 import json
@@ -13,22 +13,22 @@ import pytest
 from processes import BINARY, BOUND, environment, free_port, run, wait_until
 from terminal import at_terminal
 
-# A control sequence in 7 and in 8 bits, a bell, a delete, an override of direction, a line separator.
+# A control sequence in 7 and in 8 bits, a bell, a delete, a direction override, a line separator.
 HOSTILE = "a\x1b[2Jb\x9b1mc\x07d\x7fe\u202ef\u2028g\u200bh\U000e0041i"
 ESCAPED = r"a\u001b[2Jb\u009b1mc\u0007d\u007fe\u202ef\u2028g\u200bh\udb40\udc41i"
-# A line and a tab more, where nothing may add lines.
+# One more line and one more tab, where no text may add lines.
 FORGED = "\nattempt 9: status 200\t"
 
 
 def assert_shows_nothing_active(text, but=""):
-    """But for the command's own: its colours, and the line of progress that it takes away."""
+    """Except for the command's own: its colours, and the progress line that it removes."""
     found = re.search(f"[^\\x20-\\x7e\r\n×{but}]", re.sub("\x1b\\[(\\d+m|K)", "", text))
     assert not found, (found, text)
 
 
 @pytest.fixture
 def hostile(receiver):
-    """A service, or somebody in its place, that says the worst in all texts that it may choose."""
+    """A server in place of the service, with the worst content in all texts that it may choose."""
     call = {"id": "call_0000000000001", "method": "GET", "url": HOSTILE + FORGED, "state": "failed",
             "failureReason": HOSTILE + FORGED, "attemptCount": 1, "kind": "call",
             "attempts": [{"number": 1, "error": {"code": HOSTILE + FORGED}, "duration": "1ms"}],
@@ -154,7 +154,7 @@ def test_a_reader_that_leaves_ends_the_command_quietly(redial, receiver):
 
 
 def test_a_service_outlives_the_reader_of_its_greeting(tmp_path):
-    # It is started with its output in a pipe that nobody reads any more.
+    # Its output is a pipe that nobody reads any more.
     port = free_port()
     reading, writing = os.pipe()
     os.close(reading)
@@ -181,7 +181,7 @@ def test_all_is_written_where_the_output_does_not_block_and_its_reader_is_slow(r
     os.close(writing)
     try:
         wait_until(lambda: service.requests, "it asks")
-        # Until the pipe is full: the process is then waiting for its reader.
+        # Until the pipe is full: the process then waits for its reader.
         time.sleep(0.3)
         assert process.poll() is None
         with open(reading, "rb") as pipe:
@@ -196,7 +196,7 @@ def test_all_is_written_where_the_output_does_not_block_and_its_reader_is_slow(r
 def test_following_goes_on_behind_the_last_whole_event_and_through_an_answer_of_503(receiver):
     def event(number):
         return f'id: {number}\ndata: {{"type":"call.failed","number":{number}}}\n\n'.encode()
-    # The second ends amid the event 3, the third is refused as by a service that starts.
+    # The second connection ends in the middle of event 3, the third is refused as by a service that starts.
     parts = [(200, event(1)), (200, event(2) + b'id: 3\ndata: {"type":"cal'), (503, b'{"detail": "starting"}'),
              (200, event(3)), (200, event(4))]
     left = iter(parts)
@@ -208,6 +208,6 @@ def test_following_goes_on_behind_the_last_whole_event_and_through_an_answer_of_
     assert followed.returncode == 0, followed
     assert [json.loads(line)["number"] for line in followed.stdout.splitlines()] == [1, 2, 3, 4]
     assert [r.headers.get("last-event-id") for r in service.requests] == [None, "1", "2", "2", "3"]
-    # At first it is told, for it may be the wrong place.
+    # The first failure is reported, because the URL may be wrong.
     refused = receiver(lambda request: (503, {}, b'{"detail": "starting"}'))
     assert run("events", "--follow", "--url", refused.url).returncode == 4

@@ -7,7 +7,7 @@ import pytest
 
 from processes import BINARY, run
 
-# The shells are packages of the tests; a machine that lacks one cannot say anything about it.
+# The tests need packages with the shells; on a machine without one, its test is skipped.
 def shell(name):
     path = shutil.which(name)
     if not path:
@@ -46,7 +46,7 @@ def test_bash_completes_commands_and_options(words, expected):
 
 
 def test_zsh_takes_the_script_and_completes_by_it():
-    # What zsh would offer is known to its line editor alone, so the functions that it asks are stood in for.
+    # Only zsh's line editor knows what zsh would offer, so the functions that it calls are replaced.
     script = f"""
         autoload -Uz compinit && compinit -u -D
         source <({BINARY} completion zsh)

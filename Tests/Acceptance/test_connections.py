@@ -1,4 +1,4 @@
-"""More connections than the service has places for."""
+"""More connections than the service's limit."""
 
 import http.client
 import resource
@@ -11,7 +11,7 @@ from processes import wait_until
 
 
 def descriptors(count):
-    """Raises this process's limit of open files, for so many sockets."""
+    """Raises this process's limit of open files, for many sockets."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < count:
         pytest.skip(f"only {hard} descriptors may be open")
@@ -20,7 +20,7 @@ def descriptors(count):
 
 
 def health(port):
-    """How long /healthz took on a new connection, and its status."""
+    """The time and the status of /healthz on a new connection."""
     began = time.monotonic()
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     connection.request("GET", "/healthz")
@@ -41,7 +41,7 @@ def test_at_the_bound_of_connections_a_new_one_is_served_or_told_503_at_once(red
                 try:
                     open_ones[-1].sendall(sent)
                 except OSError:
-                    pass  # It has given way already.
+                    pass  # It has been closed for another already.
         took = [health(service.port) for _ in range(20)]
         assert {status for _, status in took} <= ({200} if not sent else {200, 503}), took
         assert max(seconds for seconds, _ in took) < 2, took
@@ -66,5 +66,5 @@ def test_memory_of_half_sent_bodies_is_given_back_when_they_have_gone(redial):
     wait_until(lambda: resident() > before + (40 << 20), "the bodies are held")
     for one in open_ones:
         one.close()
-    # 16 MiB are kept, and some is used by the connections that were.
+    # 16 MiB are kept, and the earlier connections use some.
     wait_until(lambda: resident() < before + (28 << 20), "the memory is given back", 15)

@@ -1,4 +1,5 @@
-"""What is kept of a call beyond its outcome: bodies, manual retries, and their erasure, with restarts in between."""
+"""The stored parts of a call besides its outcome: bodies, manual retries, and their erasure, with restarts in between.
+"""
 
 import json
 import sqlite3
@@ -171,11 +172,11 @@ def test_an_erasure_takes_the_query_of_the_url_and_the_labels_if_asked(redial, r
     erased = service.get(other)
     assert (erased["url"], erased["labels"]) == (f"{target.url}/charge", {})
     assert [c["id"] for c in service("GET", "/v1/calls?label=customer:pilotfish").json["data"]] == [one]
-    # What was erased before loses its labels when that is asked for later, and keeps the time.
+    # A call that was erased before loses its labels if that is requested later, and keeps the time.
     again = service("DELETE", f"/v1/calls/{one}/content?labels=true").json
     assert again["labels"] == {} and again["contentErasedAt"] == kept["contentErasedAt"]
     assert service("GET", "/v1/calls?label=customer:pilotfish").json["data"] == []
-    # Who comes back for the events that it missed hears no more than that.
+    # A listener that reconnects for missed events gets no more than that.
     missed = Stream(service, "?kind=call", after=first)
     assert missed.until("call.succeeded")["data"]["url"] == f"{target.url}/charge"
     assert "fish" not in json.dumps(missed.events) and missed.events

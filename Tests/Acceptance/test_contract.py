@@ -1,4 +1,4 @@
-"""The service is what api/openapi.yaml says."""
+"""The service behaves as api/openapi.yaml says."""
 
 import re
 
@@ -28,7 +28,7 @@ def resolve(node):
 
 
 def check(answer, method, path):
-    """An answer is one that the contract has for the operation."""
+    """The contract lists this answer for the operation."""
     operation = CONTRACT["paths"][path][method]
     assert str(answer.status) in operation["responses"], f"{method} {path} answered {answer.status}: {answer.body}"
     expected = resolve(operation["responses"][str(answer.status)])
@@ -45,7 +45,7 @@ def check(answer, method, path):
         value = yaml.safe_load(value)
     validator(expected["content"][kind]["schema"]).validate(value)
     if kind == "application/problem+json":
-        # A program that reads the contract knows every code that it may meet.
+        # A program that reads the contract knows every possible code.
         assert f"`{value['code']}`" in expected["description"], f"{method} {path} {answer.status}: {value['code']}"
     return value
 
@@ -295,8 +295,8 @@ def test_every_operation_answers_as_documented(redial, flaky):
     service.credentials = {"authorization": "Bearer " + admin["key"]}
     ask("delete", key, id=ask("post", keys, example)["id"])
 
-    # What cannot be had here: a failing disk, a stopping service, too many queries, ten thousand targets. What keys are
-    # for is in test_keys.py, for each operation; calls that go round in a circle are in test_hostile_submissions.py.
+    # Answers that this test cannot cause: a failing disk, a stopping service, too many queries, ten thousand targets.
+    # test_keys.py tests the scopes of each operation; test_hostile_submissions.py has calls that submit themselves.
     elsewhere = {"401", "403", "429", "503", "507", "508"}
     documented = {
         (method, path, status) for path, item in CONTRACT["paths"].items() for method in ("get", "post", "put", "delete")

@@ -1,4 +1,4 @@
-"""Web pages of other origins: which may use the API, by raw requests and in headless Chromium."""
+"""Which web pages of other origins may use the API, tested with raw requests and with headless Chromium."""
 
 import re
 import subprocess
@@ -45,11 +45,11 @@ def test_a_preflight_is_answered_without_a_key_with_what_the_api_needs(service):
             assert {"origin", "access-control-request-method", "access-control-request-headers"} <= names(headers["vary"])
             assert int(headers["access-control-max-age"]) > 0
             assert headers["access-control-allow-credentials"] is None
-            # Every field of a request that the contract knows, and those of the whole API.
+            # Every request field in the contract, and the fields for the whole API.
             wanted = {p["name"].lower() for p in parameters(item, method) if p["in"] == "header"}
             wanted |= {"authorization", "content-type", "redial-namespace"}
             assert wanted <= names(headers["access-control-allow-headers"]), (path, method)
-    # Patterns of a page that tries to go on with its own list.
+    # Patterns of a page that tries to add its own list.
     assert "x-evil" not in names(preflight(service, "/v1/calls", "POST", fields="x-evil")[1]["access-control-allow-headers"])
 
 
@@ -70,7 +70,7 @@ def test_what_is_forwarded_may_have_any_method_and_any_field(service, receiver):
     for fields in ("x-a\"<", "x-a:b", "a" * 5000):
         assert "x-a" not in preflight(service, path, "PATCH", fields=fields)[1]["access-control-allow-headers"]
     assert target.requests == []
-    # OPTIONS that is no preflight is forwarded.
+    # OPTIONS that is not a preflight is forwarded.
     assert ask(service.port, "OPTIONS", path, None, OWN)[0] == 202
     assert target.next().method == "OPTIONS"
 
@@ -95,10 +95,10 @@ def test_a_page_of_an_allowed_origin_uses_the_api_with_a_key(service, receiver):
         assert {"location", "content-location", "idempotency-replayed", "retry-after", "ratelimit", "ratelimit-policy",
                 "etag", "preference-applied"} <= exposed
         assert headers["access-control-allow-credentials"] is None
-    # Every field of an answer that the contract knows can be read by a page.
+    # A page can read every answer field in the contract.
     told = {name.lower() for item in CONTRACT["paths"].values() for operation in item.values() if isinstance(operation, dict)
             for response in operation.get("responses", {}).values() for name in resolved(response).get("headers", {})}
-    # Cache-Control can always be read; Accept-Encoding is the server's own, with a coding that it does not know.
+    # Cache-Control can always be read; the server itself sends Accept-Encoding, with a coding that it does not support.
     assert told - {"cache-control", "accept-encoding"} <= exposed, told - exposed
 
 
@@ -114,11 +114,11 @@ def test_no_other_origin_gains_anything(service, redial, tmp_path, receiver):
         assert names(headers["vary"]) == {"origin"}
         status, headers, body = ask(service.port, "POST", "/v1/calls", {"url": target.url}, OWN | {"origin": origin})
         assert status == 403 and b"crossSiteRequest" in body and headers["access-control-allow-origin"] is None, origin
-    # Requests that browsers send without asking have no Origin, from whichever page.
+    # Requests that browsers send without asking have no Origin, from any page.
     assert ask(service.port, "GET", "/v1/calls", None, OWN | {"sec-fetch-site": "cross-site"})[0] == 403
     plain = ask(service.port, "GET", "/v1/calls", None, OWN)
     assert plain[0] == 200 and plain[1]["access-control-allow-origin"] is None and "origin" in names(plain[1]["vary"])
-    # Without a key nobody knows whose script it is; without the setting nobody is allowed.
+    # Without a key the owner of the script is unknown; without the setting nothing is allowed.
     for name, flags in (("open", ["--cors-origins", APP]), ("off", [])):
         (tmp_path / name).mkdir()
         other = redial(*flags, folder=tmp_path / name)

@@ -1,7 +1,6 @@
-"""A loaded service that is killed again and again loses nothing, and does nothing twice that it was not doing when it died.
-
-`REDIAL_CRASH_ROUNDS` says how many times (20), `REDIAL_CRASH_SEED` from which seed the moments are drawn; `make crash-loop
-ROUNDS=200` does so with the optimised binary.
+"""A loaded service that is killed again and again loses no call, and repeats only attempts that were in flight at a
+kill. `REDIAL_CRASH_ROUNDS` is the number of kills (20), `REDIAL_CRASH_SEED` the seed of their moments; `make crash-loop
+ROUNDS=200` runs it with the optimised binary.
 """
 
 import json

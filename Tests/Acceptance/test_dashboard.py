@@ -27,7 +27,7 @@ def chromium():
 
 @pytest.fixture
 def page(chromium, made):
-    """A page on which nothing may go wrong: an error on its console fails the test."""
+    """A page without errors: an error on its console fails the test."""
     context = chromium.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB")
     page = context.new_page()
     page.set_default_timeout(20 * SECONDS)
@@ -100,7 +100,7 @@ def test_a_service_with_keys_has_people_sign_in_with_one(page, redial, flaky):
     reader = service("POST", "/v1/keys", {"name": "reader", "scopes": ["read"]}).json["key"]
     call = service.submit(url=target.url)
     service.ended(call)
-    # The browser writes refused requests to its console by itself.
+    # The browser itself writes refused requests to its console.
     page.tolerated += ["401", "403"]
     page.goto(service.url + "/#calls")
     expect(page.locator("#view-sign")).to_be_visible()
@@ -114,7 +114,7 @@ def test_a_service_with_keys_has_people_sign_in_with_one(page, redial, flaky):
     page.get_by_role("link", name="Calls").click()
     expect(page.locator("#call-table tbody")).to_contain_text(call)
     assert page.evaluate("[sessionStorage.length, localStorage.length, document.cookie]") == [1, 0, ""]
-    # What the key is not good for leads back to where another can be shown.
+    # If the key is not sufficient, the page asks for another.
     page.get_by_role("link", name="Targets").click()
     page.get_by_role("button", name="Pause").click()
     expect(page.locator("#view-sign")).to_be_visible()
@@ -132,7 +132,7 @@ def test_a_service_with_keys_has_people_sign_in_with_one(page, redial, flaky):
 def test_a_policy_and_an_outage_can_be_played_with(page, redial):
     service = redial()
     page.goto(service.url + "/#policy")
-    # The default has no limit on attempts; so many are shown.
+    # The default has no limit on attempts; this many are shown.
     expect(page.locator("#policy-sum")).to_contain_text("Attempt 20 starts")
     page.get_by_label("Policy", exact=True).fill('{"maxAttempts": 3, "backoff": {"jitter": "none"}}')
     expect(page.locator("#policy-warnings")).to_contain_text("noJitter")
@@ -263,15 +263,15 @@ def test_every_view_can_be_reached_by_keyboard_and_fits_every_width(chromium, re
                 page.keyboard.press("Enter")
                 expect(page.locator("nav a[aria-current=page]")).to_have_text(name)
                 expect(page.locator(f"#view-{name.lower()}")).to_be_visible()
-                # For looking at: REDIAL_SCREENSHOTS names a folder.
+                # For people: REDIAL_SCREENSHOTS names a folder.
                 if folder := os.environ.get("REDIAL_SCREENSHOTS"):
                     page.wait_for_timeout(2 * SECONDS)
                     page.screenshot(path=f"{folder}/{name.lower()}-{scheme}-{width}.png")
                 overflow = page.evaluate("document.documentElement.scrollWidth - innerWidth")
                 assert overflow <= 0, f"{name} is {overflow} pixels wider than {width}"
-                # Text stands out from what is behind it (WCAG 2.2, 1.4.3).
+                # Text has enough contrast (WCAG 2.2, 1.4.3).
                 assert page.evaluate(CONTRAST) >= 4.5
-            # Those that only a link leads to.
+            # Views that can be reached only by a link.
             for view, hash in (("target", f"target/{quote(target.url, safe='')}"), ("sign", "sign")):
                 page.goto(f"{service.url}/#{hash}")
                 expect(page.locator(f"#view-{view}")).to_be_visible()
@@ -361,7 +361,7 @@ def test_a_call_shows_request_and_answer_and_is_copied_as_curl(chromium, redial,
     again = target.next()
     assert (again.method, again.path, again.body) == (sent.method, sent.path, sent.body) == ("POST", "/charges?a=[1]&b={x}", body.encode())
     assert again.headers["content-type"] == "text/plain"
-    # The same once more, with a change.
+    # The same again, with a change.
     page.get_by_text("Replay with changes").click()
     page.locator("#replay-text").fill('{"labels": {"again": "yes"}}')
     page.get_by_role("button", name="Replay").click()

@@ -1,4 +1,4 @@
-"""The dashboard's views of targets, operations in bulk and namespaces, in headless Chromium."""
+"""The dashboard's views of targets, bulk operations and namespaces, in headless Chromium."""
 
 from playwright.sync_api import expect
 
@@ -78,7 +78,7 @@ def test_calls_are_counted_and_then_cancelled_in_bulk(page, redial, receiver):
     page.keyboard.press("Enter")
     expect(page.locator("#operation-count")).to_have_text("30 calls would be cancelled.")
     assert service("GET", "/v1/operations").json["data"] == []
-    # What was counted is what is begun: whoever types something else has to count again.
+    # The counted filter is the one that runs: after a change the user has to count again.
     view.get_by_label("Label").fill("team:b")
     expect(begin).to_be_hidden()
     view.get_by_label("Label").fill("team:a")
@@ -102,7 +102,7 @@ def test_calls_are_counted_and_then_cancelled_in_bulk(page, redial, receiver):
     begin.click()
     expect(page.locator("#operation-table tbody tr").first).to_contain_text("completed")
     assert len(service("GET", "/v1/calls?state=scheduled").json["data"]) == 4
-    # What the service refuses is said.
+    # A refusal by the service is shown.
     page.tolerated += ["422"]
     view.get_by_label("Last status").fill("9999")
     page.get_by_role("button", name="Count").click()
@@ -141,7 +141,7 @@ def test_who_may_chooses_a_namespace_and_sees_what_is_there(page, redial, receiv
     page.get_by_role("link", name="Overview").click()
     expect(page.locator("#tiles")).to_contain_text("calls that wait for a target")
     expect(page.locator("#throughput")).to_be_hidden()
-    # Another key is of its own namespace, and what it is refused is said where it can be mended.
+    # Another key belongs to its own namespace, and a refusal is shown where it can be corrected.
     page.goto(service.url + "/#sign")
     page.get_by_label("API key").fill(inside)
     page.locator("#sign-form").get_by_role("button", name="Sign in").click()

@@ -1,4 +1,4 @@
-"""Few file descriptors: the service brings its bounds within them, and nobody is left unheard."""
+"""Few file descriptors: the service lowers its limits accordingly, and every client is served."""
 
 import concurrent.futures
 import http.client
@@ -9,7 +9,7 @@ from processes import BINARY, Redial, wait_until
 
 
 class Poor(Redial):
-    """A service that may have so many descriptors and no more."""
+    """A service with a limited number of descriptors."""
 
     def __init__(self, folder, descriptors):
         super().__init__(folder)
@@ -24,15 +24,15 @@ def test_with_few_descriptors_calls_are_made_and_clients_heard(flaky, made, tmp_
     assert "descriptorLimit descriptors=120 maxLookups=" in service.log.read_text()
     calls = [service.submit(url=target.url + f"/{n}?delay=500ms", target=f"t{n % 7}") for n in range(200)]
     with concurrent.futures.ThreadPoolExecutor(40) as pool:
-        # Not kept: at the bound an idle connection gives way, perhaps as its client makes use of it again.
+        # Not persistent: at the limit an idle connection is closed, perhaps just as its client uses it again.
         def ask(_):
             try:
                 return service("GET", "/readyz", headers={"connection": "close"}).status
             except (http.client.RemoteDisconnected, ConnectionResetError):
-                return 503  # It had not sent its request yet, and gave way to one that had.
+                return 503  # It had not sent its request yet, and was closed for one that had.
 
         answers = list(pool.map(ask, range(200)))
-    # Beyond the bound of connections clients are told so, and nothing worse.
+    # Beyond the limit of connections clients get an error, and nothing worse.
     assert set(answers) <= {200, 503} and 200 in answers
     # This thread's own connection was idle meanwhile.
     service.local.client.connection = None
@@ -45,7 +45,7 @@ def test_a_want_of_descriptors_is_not_held_against_the_target(redial, flaky):
     service, target = redial(), flaky()
     service.ended(service.submit(url=target.url))
     before = resource.prlimit(service.process.pid, resource.RLIMIT_NOFILE)
-    # No socket more than there are; what is open stays so.
+    # No more sockets than allowed; open ones stay open.
     resource.prlimit(service.process.pid, resource.RLIMIT_NOFILE, (3, before[1]))
     call = service.submit(url="http://127.0.0.2:9/", target="starved", policy={"backoff": {"initial": "100ms"}})
     fault = wait_until(lambda: service.get(call)["attempts"], "an attempt has failed")[0]

@@ -1,4 +1,4 @@
-"""Where calls may go, whatever name or notation leads there."""
+"""Where calls may go, whatever name or notation is used."""
 
 import json
 import os
@@ -50,7 +50,7 @@ def test_the_lists_hold_for_calls_and_for_webhooks(redial, receiver):
 @pytest.mark.parametrize("listen", ["127.0.0.1", "unix"])
 @pytest.mark.parametrize("reach, rule", [("public", "egressLoopback"), ("listed", "egressNotListed")])
 def test_a_service_behind_a_proxy_on_its_machine_is_no_way_to_loopback(redial, receiver, tmp_path, listen, reach, rule):
-    """A proxy in front of a service on loopback is the usual installation: anybody may reach the service then."""
+    """The usual installation is a proxy in front of a service on loopback: everybody may reach the service then."""
     inner = receiver()
     more = ["--egress-allow", f"localhost:{inner.port + 1}"] if reach == "listed" else []
     if listen == "unix":
@@ -71,7 +71,7 @@ def test_a_service_behind_a_proxy_on_its_machine_is_no_way_to_loopback(redial, r
             answer = service("POST", "/v1/calls", {"url": f"http://{host}:{inner.port}/"})
             assert answer.status == 422 and answer.json["errors"][0]["pointer"] == "/url", host
         if reach == "public":
-            # A name is judged by the address that is about to be dialled.
+            # A name is checked by the address that is about to be dialled.
             call = service.ended(service.submit(url=f"http://localhost:{inner.port}/"))
             assert (call["failureReason"], call["attempts"][0]["error"]["code"]) == ("blocked", rule)
     assert inner.requests == []
@@ -85,7 +85,7 @@ def test_loopback_that_is_named_is_allowed_under_every_reach(redial, receiver, r
 
 
 def in_a_network_of_its_own(name, tmp_path):
-    """What a script of this folder says that it has seen."""
+    """The report of a script of this folder."""
     space = ["unshare", "--net", "--mount"]
     if os.geteuid() != 0:
         space += ["--user", "--map-root-user"]
@@ -103,13 +103,13 @@ def test_names_are_remembered_as_long_as_is_set_and_a_dead_address_costs_a_delay
     if not shutil.which("ip"):
         pytest.skip("there is no ip to make a network that answers nothing")
     seen = in_a_network_of_its_own("names.py", tmp_path)
-    # IPv6 alone is tried for so long; then IPv4 as well, which answers.
+    # Only IPv6 is tried for this long; then also IPv4, which answers.
     for delay in [300, 1500]:
         attempt = seen[f"twofold{delay}"]
         assert (attempt["outcome"], attempt["status"]) == ("answered", 503), attempt
         took = attempt["duration"]
         took = float(took[:-2]) if took.endswith("ms") else 1000 * float(took[:-1])
-        # A machine that is busy may take its time; the time that connecting may take is not used up for the dead address.
+        # A busy machine may take longer; but the connect timeout is not used up for the dead address.
         assert delay * 0.95 <= took < delay + 5000, attempt
     assert seen["own"]["error"]["code"] == "egressOwnAddress"
     first, moved = seen["asked"][0], seen["asked"][1]
@@ -122,7 +122,7 @@ def test_names_are_remembered_as_long_as_is_set_and_a_dead_address_costs_a_delay
 def test_a_name_that_changes_its_address_gains_nothing(tmp_path):
     seen = in_a_network_of_its_own("rebinding.py", tmp_path)
     assert seen["reached"] == ["93.184.216.34"] * 3
-    # A name that does not exist is the call's fault, a resolver that does not work is not the target's.
+    # A name that does not exist is the call's fault; a resolver that does not work is not the target's.
     assert seen["lost"] == [["notSent", "unknownHost", 1], ["localFault", "resolverUnavailable", 0]]
     for name, rule in [("loopback", "egressLoopback"), ("private", "egressPrivate"), ("linklocal", "egressLinkLocal")]:
         call = seen["calls"][name]

@@ -1,4 +1,6 @@
-"""The examples build as a package of their own, in release as users build them, run, and are those that the documentation shows."""
+"""The examples are a package of their own, built in release as users build them; they run, and the documentation shows
+them.
+"""
 
 import functools
 import http.server
@@ -13,7 +15,7 @@ EXAMPLE = ROOT / "Tests/Embedding"
 
 @functools.cache
 def built():
-    # The compiler has crashed over this library in release, and in no debug build.
+    # The compiler has crashed over this library in release builds, never in debug builds.
     built = samples.swift("build", "-q", "-c", "release", package=EXAMPLE, seconds=580)
     assert built.returncode == 0, built.stdout[-8000:]
 
@@ -33,7 +35,7 @@ def test_the_example_rides_out_failures_and_says_what_it_cannot():
     assert answers[4:] == ["Atlantis: there is no such station"]
     assert any(line.startswith("Oslo: succeeded at attempt 3") for line in events), events
     assert events.count("Svalbard: breaker closed → open") == 1
-    # The second question finds the line down, and is not asked.
+    # The second request finds the breaker open, and is not sent.
     assert sum(line.startswith("Svalbard: attempt") and line.endswith("begins") for line in events) == 3
 
 
@@ -46,7 +48,7 @@ def test_the_page_shows_the_example():
 
 
 class Busy(http.server.BaseHTTPRequestHandler):
-    """A server that asks to come back in a second, once."""
+    """A server that once answers with Retry-After: 1."""
 
     asked = 0
 
@@ -86,7 +88,7 @@ def test_the_five_uses_do_what_the_page_says():
 
 
 def test_the_page_shows_the_five_uses():
-    """Redial's column of the table is the code that was just run."""
+    """Redial's column of the table is the code that this test runs."""
     uses = " ".join((EXAMPLE / "Sources/uses/Uses.swift").read_text().split())
     rows = re.findall(r"^\| \*\*(.*?)\*\* \| `(.*?)` \|", (ROOT / "docs/library.md").read_text(), re.M)
     assert len(rows) == 5

@@ -1,4 +1,4 @@
-"""Clients hear what happens as it happens, can come back without a gap, and are told when they cannot."""
+"""Clients receive events as they happen, can reconnect without a gap, and get a reset event if they cannot."""
 
 import http.client
 import json
@@ -16,7 +16,7 @@ FITS = validator({"$ref": "#/components/schemas/Event"})
 
 
 class Stream:
-    """Listens to /v1/events; its events are gathered by a thread."""
+    """Listens to /v1/events; a thread collects the events."""
 
     def __init__(self, service, query="", after=None, headers=None):
         self.connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=BOUND)
@@ -156,7 +156,7 @@ def test_an_event_that_is_not_remembered_is_answered_with_a_reset(redial, flaky)
     service.start()
     again = Stream(service, after=last)
     assert again.until("reset")["data"] == {"reason": "restarted"}
-    # From there on it hears everything.
+    # From there on it receives all events.
     identity = service.submit(url=target.url)
     assert again.until("call.succeeded")["data"]["id"] == identity
 
@@ -185,7 +185,7 @@ def test_a_slow_listener_is_told_and_cut_off_and_holds_nobody_up(redial, flaky):
     slow.settimeout(BOUND)
     slow.sendall(b"GET /v1/events HTTP/1.1\r\nhost: localhost\r\n\r\n")
     fast = Stream(service, "?type=call.succeeded")
-    # Loopback takes in a few megabytes before a reader's slowness shows.
+    # Loopback buffers a few megabytes before a reader's slowness shows.
     labels = {f"l{n}": "x" * 250 for n in range(16)}
     def is_behind():
         batch = service("POST", "/v1/calls/batch", [{"url": target.url, "labels": labels, "delay": "1h"}] * 200)

@@ -1,4 +1,4 @@
-"""A process whose store another has taken over does nothing more, and says so."""
+"""A process whose store another has taken over does nothing more, and reports it."""
 
 from processes import wait_until
 
@@ -7,7 +7,7 @@ def test_a_process_whose_store_was_taken_over_writes_and_starts_nothing_more(red
     target = receiver()
     first = redial()
     call = first.submit(url=target.url, delay="3s")
-    # What nobody should do: without the lock file, nothing keeps a second process from the store.
+    # A forbidden action: without the lock file, nothing prevents a second process from using the store.
     (tmp_path / "redial.db.lock").unlink()
     other = tmp_path / "other"
     other.mkdir()
@@ -23,7 +23,7 @@ def test_a_process_whose_store_was_taken_over_writes_and_starts_nothing_more(red
         assert answer.status == 503 and answer.json["code"] == "leaseLost", answer.body
         assert int(answer.headers["Retry-After"]) > 0
     assert first("GET", "/readyz").status == 503
-    # The call is the second's, and is made once.
+    # The call belongs to the second process, and is made once.
     assert second.ended(call)["attemptCount"] == 1
     assert second.ended(second.submit(url=target.url))["state"] == "succeeded"
     assert len(target.requests) == 2

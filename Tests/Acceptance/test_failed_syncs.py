@@ -1,5 +1,7 @@
-"""After a sync that failed nothing is trusted that was written since the last one that succeeded: the service ends, and the next one
-begins with what it can make durable. Power cuts before, between and behind its writes lose nothing that was answered with 202."""
+"""After a failed sync nothing that was written since the last successful one is trusted: the service ends, and the next
+one begins with what it can make durable. Power cuts before, between and after its writes lose no call that was answered
+with 202.
+"""
 
 import base64
 import http.client
@@ -17,7 +19,7 @@ import pytest
 from faults import Faults
 from recording import Recording
 
-# Calls within which a checkpoint is due, and the log is begun anew.
+# So many calls cause a checkpoint, after which the log starts again.
 PATIENCE = 600
 CUTS = int(os.environ.get("REDIAL_POWER_CUTS", 40))
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -33,14 +35,14 @@ def number_of(identity):
 
 
 class Client:
-    """Submits calls, and notes when each was accepted."""
+    """Submits calls, and records when each was accepted."""
 
     def __init__(self, service):
         self.service = service
         self.accepted = []
 
     def submit(self, kilobytes=90):
-        """The status; none when the service is gone."""
+        """The status; none if the service has ended."""
         body = base64.b64encode(os.urandom(kilobytes * 750)).decode()
         try:
             answer = self.service("POST", "/v1/calls", {"url": "http://127.0.0.1:9/", "body": body, "delay": "1h"})
@@ -51,7 +53,7 @@ class Client:
         return answer.status
 
     def submit_until_gone(self, kilobytes=90):
-        """Submits until the service has ended; answers its exit code, or kills it where it goes on after a failure."""
+        """Submits until the service has ended; returns its exit code, or kills it if it continues after a failure."""
         for _ in range(PATIENCE):
             if self.submit(kilobytes) is None or "Failed" in self.service.log.read_text():
                 break
@@ -63,8 +65,9 @@ class Client:
 
 
 class Reader:
-    """Another process that has the file open, as `redial backup` or a shell would. In this one it would lose its locks as soon as
-    one of the files was read and closed."""
+    """Another process that has the file open, as `redial backup` or a shell would. In this process it would lose its
+    locks as soon as one of the files was read and closed.
+    """
 
     CODE = """
 import sqlite3, sys
@@ -94,13 +97,13 @@ def moved_pages(service):
 
 
 def log_salt(service):
-    """Changes when the log is begun anew."""
+    """Changes when the log starts again."""
     with open(f"{service.store}-wal", "rb") as log:
         return log.read(24)[16:]
 
 
 def check_cuts(recording, client, folder, since):
-    """Every image of the disk is sound, and has what was accepted until then."""
+    """Every image of the disk is sound, and contains all calls that were accepted until then."""
     chance = random.Random(7)
     image = folder / "image.db"
     tried, broken = 0, []
@@ -144,7 +147,8 @@ def test_a_failed_sync_loses_nothing_at_any_power_cut(redial, tmp_path, made, fa
         made.append(reader)
         for _ in range(100):
             assert client.submit() == 202
-        # While it has a view, what is behind that is not moved: the pages before it count as moved, and the file is not synced.
+        # While it has a read transaction, later pages are not moved: the pages before it count as moved, and the file
+        # is not synced.
         reader("BEGIN")
         assert reader("SELECT count(*) FROM calls") == "[(110,)]"
         while moved_pages(service) == 0:
@@ -162,7 +166,7 @@ def test_a_failed_sync_loses_nothing_at_any_power_cut(redial, tmp_path, made, fa
     service.start()
     before = log_salt(service)
     answers = [client.submit() for _ in range(20)]
-    # What the log held is moved, and the log is begun anew: what was lost is then nowhere else.
+    # The log's pages are moved, and the log starts again: lost pages are then nowhere else.
     while len(answers) < PATIENCE and log_salt(service) == before:
         answers.append(client.submit())
     answers += [client.submit(10) for _ in range(20)]

@@ -112,7 +112,7 @@ def test_several_states_a_part_of_the_url_and_the_idempotency_key_find_calls(red
         ("state=failed,cancelled", [gone, lost]), ("state=failed&state=cancelled", [gone, lost]),
         ("state=scheduled%2Csucceeded", [keyed, waiting, good]), ("state=failed,cancelled&status=404", [lost]),
         ("url=charges", [waiting, good]), ("url=CHARGES%2F1&state=succeeded,failed", [good]), ("url=page=2", [good]),
-        # What is redacted cannot be guessed letter by letter.
+        # Redacted text cannot be guessed letter by letter.
         ("url=s3c", []), ("url=token=s", []), ("url=token=R", [good]),
         ("idempotencyKey=order%207", [keyed]), ("idempotencyKey=order", []),
         ("idempotencyKey=order%207&state=failed", []), ("idempotencyKey=order%207&url=keyed&kind=call", [keyed]),
@@ -172,12 +172,13 @@ def test_a_search_of_long_urls_is_linear_and_no_look_up_waits_for_it(redial):
     for thread in scans:
         thread.join()
     assert all((status, data) == (200, []) for _, status, data in pages), pages
-    # A page takes 0.04 s of CPU time, and took over 20 s with a search that compares everything with everything. The bounds
+    # A page takes 0.04 s of CPU time, and took over 20 s with a quadratic search. The limits are wide, because other
+    # tests
     # are wide, since other tests may keep the machine busy.
     assert sorted(looks)[len(looks) // 2] < 1 and max(took for took, *_ in pages) < 10, (looks, pages)
     assert listed(service, f"url={'a' * 2000}b", limit=250) == []
     assert len(listed(service, f"url={'A' * 2000}", limit=250)) == 600
-    # The contract's bound.
+    # The contract's limit.
     assert service("GET", f"/v1/calls?url={'a' * 2049}").status == 400
 
 
@@ -200,6 +201,6 @@ def test_scans_whose_clients_have_left_are_not_made(redial):
         leaving.sendall(b"GET /v1/calls?limit=1&url=zzz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         time.sleep(0.005)
         leaving.close()
-    # Whoever asks now comes behind those that run, and not behind all forty.
+    # A new request waits for the running ones, and not for all forty.
     assert service("GET", "/v1/calls?limit=1&url=zzz").status == 200
     assert used() - before < 12 * one, (used() - before, one)

@@ -1,4 +1,4 @@
-"""What a person meets first: a call gets through a bad day without any setting, and what is seldom meant is said."""
+"""A person's first experience: a call survives a bad day without any setting, and unusual settings cause warnings."""
 
 import json
 
@@ -56,7 +56,7 @@ def test_a_call_that_must_not_be_repeated_is_not_and_says_what_to_write(redial, 
         assert (call["failureReason"], call["attemptCount"]) == ("notRetryable", 1), path
         because = call["attempts"][0]["decision"]["because"]
         assert '"idempotent": false' in because and "retryOn" in because, because
-    # What was never sent, or says that it was not executed, is retried all the same.
+    # A request that was never sent, or was certainly not executed, is retried all the same.
     call = service.ended(service.submit(
         url="http://127.0.0.1:1/", method="POST", idempotent=False, policy=SOON | {"maxAttempts": 2}))
     assert (call["failureReason"], call["attemptCount"]) == ("attemptsExhausted", 2)
@@ -126,5 +126,5 @@ def test_an_unremarkable_call_has_no_warnings(redial):
     service = redial()
     call = service("POST", "/v1/calls", {"url": "https://hooks.slack.com/services/x", "target": "team-a", "delay": "1h"})
     assert call.json["warnings"] == []
-    # They are for who submits: the call as it is polled has none.
+    # They are for the client that submits: a poll shows none.
     assert "warnings" not in json.loads(service("GET", "/v1/calls/" + call.json["id"]).body)

@@ -1,4 +1,4 @@
-"""What a policy would do: previews and simulations, by the API and by the command."""
+"""The effects of a policy: previews and simulations, through the API and the command."""
 
 import http.client
 import json
@@ -23,7 +23,7 @@ def test_a_preview_has_the_schedule_of_the_policy(redial):
     assert [a["startsAfter"]["median"] for a in plan["attempts"]] == ["0s", "1.1s", "3.2s", "7.3s"]
     assert [w["code"] for w in plan["warnings"]] == ["attemptsEndEarly", "noJitter"]
     assert plan["policy"]["maxAttempts"] == 4 and plan["policy"]["attemptTimeout"] == "30s"
-    # What it answers is a policy that can be handed over as it is.
+    # Its answer contains a policy that can be submitted unchanged.
     assert service("POST", "/v1/calls", {"url": "http://127.0.0.1:1/", "policy": plan["policy"]}).status == 202
     chart = picture(service("POST", "/v1/policies/preview", {"policy": policy}, {
         "content-type": "application/json", "accept": "image/svg+xml"}))
@@ -43,7 +43,7 @@ def test_an_outage_is_thought_through(redial):
         "rate": 20, "duration": "10m", "outage": {"from": "1m", "to": "3m"}, "target": {"capacity": 60},
         "policy": {"maxAttempts": 100, "backoff": {"initial": "1s", "max": "10s"}}}
     forecast = service("POST", "/v1/simulations", scenario).json
-    # The same seed is answered with the same bytes, by another process, too, and as a picture.
+    # The same seed gives the same bytes, also in another process, and as a picture.
     svg = {"content-type": "application/json", "accept": "image/svg+xml"}
     first = [service("POST", "/v1/simulations", scenario | {"seed": 7}, headers).body for headers in (None, svg)]
     service.kill()
@@ -117,7 +117,7 @@ def test_lists_and_long_polls_stay_fast_beside_many_previews(redial, flaky):
 
     def ask():
         client = Client(service.port)
-        # Those that wait their turn may wait for long on a busy machine.
+        # Waiting ones may wait for long on a busy machine.
         client.connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=120)
         answers.append(client("POST", "/v1/policies/preview", preview))
     askers = [threading.Thread(target=ask, daemon=True) for _ in range(50)]
@@ -134,7 +134,7 @@ def test_lists_and_long_polls_stay_fast_beside_many_previews(redial, flaky):
     polled = time.monotonic() - began
     for asker in askers:
         asker.join(120)
-    # Each list waits for a processor at most, and never behind a queue of previews.
+    # Each list waits at most for a processor, and never for a queue of previews.
     assert sorted(took)[len(took) // 2] < max(0.2, alone), (alone, took)
     assert max(took) < max(1, 3 * alone) and polled < max(3, 3 * alone), (alone, took, polled)
     assert {a.status for a in answers} <= {200, 503} and len(answers) == 50

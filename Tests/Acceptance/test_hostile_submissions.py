@@ -1,4 +1,4 @@
-"""Submissions made to keep the service busy, or to have it submit more by itself."""
+"""Submissions that try to keep the service busy, or to make it submit more by itself."""
 
 import json
 import socket
@@ -18,7 +18,7 @@ def words(count):
 
 
 def longest_wait(service, request):
-    """Makes a request, and answers with its answer and the longest that a health check took meanwhile, in seconds."""
+    """Sends a request, and returns its answer and the longest time of a health check meanwhile, in seconds."""
     answers, worst = [], 0.0
     thread = threading.Thread(target=lambda: answers.append(request()))
     thread.start()
@@ -46,7 +46,7 @@ def test_a_list_of_a_megabyte_is_refused_without_comparing_all_with_all(redial, 
     answer, worst = longest_wait(service, lambda: service("POST", "/v1/calls", body, {"content-type": "application/json"}))
     assert answer.status == 422 and answer.json["errors"][0]["pointer"] == pointer, answer.body[:300]
     assert len(answer.body) < 50_000
-    # Comparing all with all took from 6 to 37 seconds.
+    # A quadratic comparison took from 6 to 37 seconds.
     assert worst < 3
 
 
@@ -74,7 +74,7 @@ def test_a_policy_without_waits_is_judged_at_once(redial, backoff):
 
 
 def relay(to):
-    """Passes connections on, as a proxy does by whose address the service can reach itself; answers its port."""
+    """Forwards connections, like a proxy through which the service can reach itself; returns its port."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def pump(source, sink):

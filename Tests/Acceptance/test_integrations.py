@@ -1,4 +1,4 @@
-"""The observers for swift-log and swift-metrics compile, against stand-ins of these two, and say what happens."""
+"""The observers for swift-log and swift-metrics compile, with stand-ins for these two, and report events."""
 
 import samples
 from processes import ROOT

@@ -1,4 +1,4 @@
-"""Who may do what: keys, scopes and quotas; and no door is open by mistake."""
+"""Permissions: keys, scopes and quotas; and nothing is open by mistake."""
 
 import http.client
 import json
@@ -16,7 +16,7 @@ ADMIN = "the-admin-key-of-this-test"
 OPERATIONS = [
     (method, path) for path, item in CONTRACT["paths"].items() for method in ("get", "post", "put", "delete")
     if method in item]
-# What each scope is for, said here again on purpose.
+# The routes of each scope, deliberately listed here again.
 SCOPES = {
     "submit": {("post", "/v1/calls"), ("post", "/v1/calls/batch"), ("post", "/v1/forward/{url}"),
                ("post", "/v1/calls/{id}/replay")},
@@ -30,7 +30,8 @@ SCOPES = {
         ("get", "/v1/webhook-secret")},
     None: {("get", "/healthz"), ("get", "/"), ("get", "/openapi.yaml")},
 }
-# The dashboard is a page that holds no data: it asks for a key, and for everything it shows by that key. The contract is
+# The dashboard is a page without data: it asks for a key, and requests everything that it shows with that key. The
+# contract is
 # the same for everybody.
 OPEN = {"/healthz", "/", "/openapi.yaml"}
 SCOPES["read"] = set(OPERATIONS) - set().union(*SCOPES.values())
@@ -91,7 +92,7 @@ def test_readiness_is_a_bare_status_without_a_key_and_says_why_with_one(redial, 
     bare = service("GET", "/readyz")
     assert (bare.status, bare.body, bare.headers["content-type"]) == (200, b"", None)
     assert service("HEAD", "/readyz").status == 200
-    # What names a namespace is of no namespace here.
+    # A route that names a namespace does not act in one here.
     assert service("GET", "/readyz", headers={"redial-namespace": "acme"}).status == 200
     for key in (admin, reader):
         answer = service("GET", "/readyz", headers=key)
@@ -161,7 +162,7 @@ def test_keys_are_kept_hashed_and_hold_over_restarts_until_they_are_revoked(redi
         assert service("GET", "/v1/calls", headers=key).json["code"] == "invalidAPIKey"
         service.terminate()
         service.start()
-    # With all of them revoked nobody gets in, rather than everybody.
+    # If all keys are revoked, nobody is admitted, rather than everybody.
     service("DELETE", f"{PATH}/{admin['id']}")
     assert service("GET", PATH).status == 401
     assert Client(service.port)("GET", PATH).status == 401
@@ -298,7 +299,7 @@ def test_the_command_warns_of_a_key_that_anybody_on_the_way_can_read():
     for url, expected in (
         ("http://redial.invalid:1", True), ("http://127.0.0.1:1", False), ("http://[::1]:1/", False),
         ("http://localhost:1", False), ("http://127.9.8.7:1", False), ("http://me:pw@127.0.0.1:1", False),
-        # Names that begin like an address, and names of users that look like one.
+        # Names that begin like an address, and user names that look like one.
         ("http://127.evil.invalid:1", True), ("http://localhost.evil.invalid:1", True),
         ("http://127.0.0.1@redial.invalid:1", True), ("http://localhost:1@redial.invalid:1/", True),
         ("http://127.0.0.1:x@y@redial.invalid:1", True), ("http://redial.invalid:1?@127.0.0.1", True),
@@ -337,7 +338,7 @@ def test_what_was_begun_without_a_key_ends_when_the_first_is_made(redial, flaky)
 def test_a_list_by_lines_breaks_off_when_the_key_is_revoked(redial, flaky):
     service, target = redial(), flaky()
     locked(service)
-    # More than what connections hold, so that most of it is yet to be read when the key goes.
+    # More than connections buffer, so that most of it is unread when the key is revoked.
     labels = {f"n{n}": "x" * 250 for n in range(16)}
     for _ in range(30):
         batch = [{"url": target.url, "delay": "1h", "labels": labels}] * 100
@@ -374,7 +375,7 @@ def test_a_stream_costs_what_it_would_without_one(redial, flaky):
     assert last["headers"]["ratelimit"].startswith('"key";r=0;t=') and int(last["headers"]["retry-after"]) <= 60
     assert service("POST", "/v1/calls/batch", lines, bearer).status == 429
     assert service.metrics()["redial_calls_accepted_total"] == 40
-    # A list as lines pays for each page, and waits rather than end.
+    # A list as lines pays for each page, and waits for quota; it does not end early.
     made = service("POST", "/v1/keys", {"name": "r", "scopes": ["read"], "requestsPerMinute": 2})
     with socket.create_connection(("127.0.0.1", service.port)) as client:
         client.settimeout(2)

@@ -1,4 +1,4 @@
-"""Bodies that are left to the store: what targets get of them, and what they take of the service's memory."""
+"""Bodies that stay in the store: what targets receive, and how much memory the service uses."""
 
 import hashlib
 import os
@@ -12,12 +12,12 @@ import processes
 
 MIB = 1 << 20
 
-# Accepting takes its time, and so does the target.
+# Accepting takes time, and so does the target.
 PATIENT = {"Redial-Policy": '{"attemptTimeout": "4m"}'}
 
 
 class SlowReader:
-    """A target that reads each request's header, and its content only when it is let go on."""
+    """A target that reads each request's header, and its body only when the test allows it."""
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
@@ -78,20 +78,20 @@ def forward(service, url, body, **headers):
 
 
 def in_flight(redial, made, folder, above, count, size):
-    """What the service's memory grows by while so many calls are sent to a target that does not read them."""
+    """How much the service's memory grows while that many calls are sent to a target that does not read them."""
     target = SlowReader()
     made.append(target)
     folder.mkdir()
     service = redial("--max-body-bytes", str(size), "--max-in-flight-per-target", str(count + 1),
                      "--stream-bodies-above", str(above), "--body-timeout=60s", "--kept-free-bytes", "1", folder=folder)
     bodies = [noise(number, size) for number in range(count)]
-    # What accepting one takes is there before it is measured.
+    # The memory for accepting one call is in use before the measurement.
     forward(service, target.url + "warm", noise(99, size), **PATIENT)
     processes.wait_until(lambda: target.heads == 1, "the first")
     before = min(settled(service) for _ in range(25))
     calls = [forward(service, target.url, body, **PATIENT) for body in bodies]
     processes.wait_until(lambda: target.heads == count + 1, "all to be under way")
-    # Free memory is given back every two seconds.
+    # Free memory is returned every two seconds.
     grown = min(settled(service) for _ in range(50)) - before
     target.go.set()
     for call in calls:
@@ -106,7 +106,7 @@ def test_memory_does_not_grow_with_the_bodies_under_way(redial, made, tmp_path):
     streamed = in_flight(redial, made, tmp_path / "streamed", 256 * 1024, count, size)
     held = in_flight(redial, made, tmp_path / "held", 1 << 40, count, size)
     print(f"{count} calls of {size >> 20} MiB: {streamed >> 20} MiB streamed, {held >> 20} MiB held")
-    # Both have what accepting took, and what the store's page cache has taken up; the one has the bodies besides, the other
+    # Both have used the memory for accepting and for the store's page cache; the one also has the bodies, the other
     # two pieces of 128 KiB of each and a buffer of 64 KiB.
     assert held - streamed > count * size * 2 // 3
 
@@ -126,7 +126,7 @@ def test_a_large_body_comes_whole_at_each_attempt_after_a_restart_and_along_a_re
         call = forward(service, target.url + "/moved", body, **{"Redial-Redirects": '{"max": 2}'})
         assert service.ended(call)["state"] == "succeeded"
         assert [target.next().body == body for _ in range(2)] == [True, True]
-    # Accepted for later, so that it is claimed by another process.
+    # Accepted for later, so that another process claims it.
     call = forward(service, target.url + "/later", bodies["text"], **{"Redial-Delay": "2s"})
     service.kill()
     service.start()

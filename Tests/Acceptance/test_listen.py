@@ -1,4 +1,4 @@
-"""Where the service listens: Unix domain sockets, IPv6, and sockets that another process hands over."""
+"""Where the service listens: Unix domain sockets, IPv6, and sockets that another process passes on."""
 
 import fcntl
 import http.client
@@ -28,7 +28,7 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 class Service:
-    """The service, wherever it is told to listen, on a store that a later one takes over."""
+    """The service, with any listen address, on a store that a later one takes over."""
 
     def __init__(self, folder, *flags, inherited=(), env=None):
         self.log = folder / "redial.log"
@@ -37,7 +37,7 @@ class Service:
         keys = dict(env or {})
         if inherited:
             keys.setdefault("LISTEN_FDS", str(len(inherited)))
-            # The shell becomes the service, so its process id is the service's; sockets go to 3 and what follows.
+            # The shell becomes the service, so its process id is the service's; sockets get descriptors from 3 on.
             places = " ".join(f"{3 + index}<&{s.fileno()}-" for index, s in enumerate(inherited))
             command = ["bash", "-c", f'LISTEN_PID=${{LISTEN_PID:-$$}} exec "$@" {places}', "bash", *command]
         with open(self.log, "ab") as output:
@@ -50,14 +50,14 @@ class Service:
         return self.log.read_bytes()[self.offset:].decode()
 
     def greeted(self):
-        """Where it says that it listens."""
+        """The addresses in its output."""
         def line():
             assert self.process.poll() is None, f"it ended at once:\n{self.said}"
             return next((l for l in self.said.splitlines() if " listens on " in l), None)
         return wait_until(line, "it listens").partition(" listens on ")[2]
 
     def refuses(self):
-        """The exit code of one that cannot start."""
+        """The exit code of a service that cannot start."""
         return self.process.wait(BOUND)
 
     def terminate(self):
@@ -81,7 +81,7 @@ def serve(made, tmp_path):
 
 @pytest.fixture
 def listening():
-    """A socket that listens (or not, without a backlog), on a descriptor that is in nobody's way."""
+    """A socket that listens (or not, without a backlog), on an unused descriptor."""
     sockets = []
 
     def make(address=("127.0.0.1", 0), family=socket.AF_INET, backlog=1024):
@@ -192,7 +192,7 @@ def test_what_is_handed_over_wrongly_is_told(serve, listening):
     assert service.refuses() == 3 and "descriptor 3 (web)" in service.said
     service = serve(inherited=[idle], env={"LISTEN_FDS": "many"})
     assert service.refuses() == 2 and 'LISTEN_FDS is "many"' in service.said
-    # Meant for another process: the service's own address it is.
+    # Meant for another process: the service uses its own address.
     port = free_port()
     service = serve("--listen", f"127.0.0.1:{port}", inherited=[idle], env={"LISTEN_PID": "1"})
     assert service.greeted() == f"http://127.0.0.1:{port}"
@@ -212,7 +212,7 @@ def test_restarts_on_an_inherited_socket_refuse_and_reset_no_connection(serve, l
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=BOUND)
             try:
                 if count % 3 == 0:
-                    # Let in, and late with its request.
+                    # Accepted, but its request is late.
                     connection.connect()
                     time.sleep(0.02)
                 if count % 4:

@@ -1,4 +1,5 @@
-"""What is not there any more after a restart is not accepted: the store's files removed or replaced while it is open."""
+"""Calls that would be lost at a restart are not accepted: the store's files are removed or replaced while it is open.
+"""
 
 import shutil
 
@@ -18,13 +19,13 @@ def test_no_call_is_accepted_into_files_that_were_removed(redial, tmp_path, name
     accepted = [service.submit(**CALL) for _ in range(3)]
     for name in names:
         (tmp_path / name).unlink()
-    # From the first on, and not only once somebody has looked.
+    # From the first one on, and not only after the next check.
     for _ in range(5):
         refused = service("POST", "/v1/calls", CALL)
         assert refused.status == 503 and refused.headers["retry-after"], refused.body
         assert refused.json["code"] == "storageUnavailable"
     assert ready(service) == 503
-    # This process is the only one that has the accepted calls: they can still be read.
+    # Only this process has the accepted calls: they can still be read.
     assert {call["id"] for call in service("GET", "/v1/calls").json["data"]} == set(accepted)
     text = service.log.read_text()
     assert text.count("storeMisplaced") == 1 and "was removed while Redial had it open" in text and names[0] in text, text

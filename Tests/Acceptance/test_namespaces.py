@@ -1,4 +1,4 @@
-"""A key of one namespace can neither see, touch, infer nor starve what is another's."""
+"""A key of one namespace can neither see, change, infer nor delay anything of another."""
 
 import json
 import re
@@ -24,7 +24,7 @@ def bearer(key):
 
 
 class Tenant:
-    """Who acts by one key."""
+    """A client with one key."""
 
     def __init__(self, service, namespace, *scopes, **more):
         self.service, self.namespace = service, namespace
@@ -68,8 +68,8 @@ def escaped(key):
     return key.replace("/", "%2F")
 
 
-# What each route does with what is of another namespace. A new route needs its line here.
-BY_ID = {  # Answered as if it were not there.
+# How each route treats resources of another namespace. A new route needs its line here.
+BY_ID = {  # Answered as if the resource did not exist.
     ("get", "/v1/calls/{id}"), ("get", "/v1/calls/{id}/attempts"), ("post", "/v1/calls/{id}/cancel"),
     ("post", "/v1/calls/{id}/retry"), ("post", "/v1/calls/{id}/replay"), ("delete", "/v1/calls/{id}/content"),
     ("get", "/v1/operations/{id}"), ("post", "/v1/operations/{id}/cancel"),
@@ -83,7 +83,7 @@ LISTS = {  # Each namespace has its own.
     ("get", "/v1/calls"), ("get", "/v1/targets"), ("get", "/v1/policies"), ("get", "/v1/operations"),
     ("get", "/v1/webhook-endpoints"), ("get", "/v1/keys"),
 }
-OWN = {  # What is made, or set, is of the namespace: the tests below.
+OWN = {  # New resources belong to the client's namespace: the tests below.
     ("post", "/v1/calls"), ("post", "/v1/calls/batch"), ("post", "/v1/forward/{url}"), ("post", "/v1/operations"),
     ("post", "/v1/webhook-endpoints"), ("post", "/v1/keys"), ("put", "/v1/policies/{name}"), ("get", "/v1/events"),
     ("put", "/v1/targets/{key}"), ("post", "/v1/targets/{key}/pause"), ("post", "/v1/targets/{key}/resume"),
@@ -105,7 +105,7 @@ def test_every_route_of_the_contract_has_an_isolation_decision():
 
 
 def fill(tenant, url, hook):
-    """One of everything."""
+    """One resource of each kind."""
     assert tenant("PUT", "/v1/policies/fast", ONCE | {"attemptTimeout": "5s"}).status == 201
     assert tenant("POST", f"/v1/targets/{escaped(url)}/pause").status == 200
     waiting = tenant.submit(url=url, policy="fast", labels={"team": "a"})
@@ -135,14 +135,14 @@ def test_what_is_anothers_is_answered_as_what_is_not_there(operated, flaky, rece
         for stranger in (b, idle):
             for method, template in sorted(BY_ID):
                 if stranger is idle and template.startswith(KEYS):
-                    continue  # Who manages keys of all.
+                    continue  # Clients that manage the keys of all.
                 answers = []
                 for things in (theirs, UNKNOWN):
                     path = path_of(template, things)
                     answer = stranger(method.upper(), path, BODIES.get(template) if method == "put" else None)
                     assert answer.status == 404, (method, path, answer.body)
                     body = check(answer, method, template)
-                    # But for what was asked for, letter for letter.
+                    # Except for the text of the request itself.
                     shown = next(v for k, v in things.items() if k in template).replace("%2F", "/")
                     answers.append((
                         json.dumps(body).replace(shown, "X"), sorted(k for k in answer.headers if k != "date")))
@@ -163,7 +163,7 @@ def test_what_is_anothers_is_answered_as_what_is_not_there(operated, flaky, rece
             assert counted.json["matched"] == 0 and counted.json["isComplete"]
             assert stranger("POST", "/v1/calls", {"url": target.url, "policy": "fast"}).status == 422
             assert stranger("POST", "/v1/policies/preview", {"policy": "fast"}).status == 422
-        # And it is all there for who it is of, also after a kill.
+        # And its owner still has everything, also after a kill.
         shown = a("GET", f"/v1/calls/{theirs['/calls/']}").json
         assert (shown["target"], shown["policy"], shown["state"]) == (target.url, "fast@1", "scheduled")
         assert "namespace" not in shown
@@ -251,7 +251,7 @@ def test_events_and_their_numbers_are_of_one_namespace(operated, flaky):
     assert {e["data"]["id"] for e in events} == {first, second}
     numbers = [int(e["eventId"].split("-")[1]) for e in events]
     assert numbers == list(range(numbers[0], numbers[0] + 6)), "nobody can count what happens elsewhere"
-    # Who comes back hears what it has missed, and nothing else, by an id of its own or of another.
+    # A client that reconnects gets its missed events, and nothing else, by an id of its own or of another namespace.
     for after in (events[2]["eventId"], streams[a].events[2]["eventId"]):
         again = Stream(service, headers=bearer(b.key), after=after)
         wait_until(lambda: len(again.events) >= 3, "the rest comes")
@@ -286,7 +286,7 @@ def test_who_acts_where_and_who_manages_whose_keys(operated, redial, flaky, tmp_
     service, target = operated(), flaky()
     operator, plain = Tenant(service, "default"), Tenant(service, "default", "read", "submit")
     a, b = Tenant(service, "a"), Tenant(service, "b")
-    # A key acts in its own namespace, whatever it says.
+    # A key acts in its own namespace, whatever the field says.
     for tenant in (operator, plain, a):
         for other in ("b", "nobodys"):
             answer = tenant("GET", "/v1/calls", headers={"redial-namespace": other})
@@ -295,7 +295,7 @@ def test_who_acts_where_and_who_manages_whose_keys(operated, redial, flaky, tmp_
     for wrong in ("A", "a b", "", "x" * 64):
         answer = service("GET", "/v1/calls", headers={"redial-namespace": wrong})
         assert (answer.status, check(answer, "get", "/v1/calls")["code"]) == (400, "invalidNamespace"), wrong
-    # The admin key acts where it is told to.
+    # The admin key acts in the namespace that it selects.
     identity = a.submit(url=target.url)
     assert service("GET", f"/v1/calls/{identity}").status == 404
     assert service("GET", f"/v1/calls/{identity}", headers={"redial-namespace": "a"}).status == 200
@@ -315,14 +315,14 @@ def test_who_acts_where_and_who_manages_whose_keys(operated, redial, flaky, tmp_
     assert a("DELETE", f"{KEYS}/{b.id}").status == 404
     assert operator("DELETE", f"{KEYS}/{b.id}").status == 200
     assert b("GET", "/v1/calls").status == 401
-    # The metrics are of all.
+    # The metrics cover all namespaces.
     scraper, foreign = Tenant(service, "default", "metrics"), Tenant(service, "a", "metrics")
     for tenant, status in ((a, 403), (plain, 403), (foreign, 403), (scraper, 200), (operator, 200), (service, 200)):
         answer = tenant("GET", "/metrics")
         assert answer.status == status
         text = check(answer, "get", "/metrics")
     assert f'redial_target_waiting_calls{{target="{target.url}",namespace="a"}}' in text
-    # Without keys everybody acts where they say; and the first key must be one that can make others.
+    # Without keys a client acts in the namespace that it selects; and the first key must be able to make others.
     open_door = redial(folder=make_folder(tmp_path))
     assert open_door("POST", KEYS, {"name": "x", "scopes": ["admin"], "namespace": "a"}).status == 409
     made = open_door("POST", "/v1/calls", {"url": target.url}, {"redial-namespace": "a"}).json["id"]
@@ -382,7 +382,7 @@ def test_a_flood_to_many_targets_keeps_nobody_else_waiting(operated, receiver):
         return 200, {}, b""
 
     target = receiver(answer)
-    # None of the flood's targets answers in time; this is about what namespaces share.
+    # None of the flood's targets answers in time; this test is about sharing between namespaces.
     service = operated("--max-in-flight", "20", "--unproven-share", "1")
     a, b, c = (Tenant(service, name) for name in "abc")
     flood = [{"url": f"{target.url}/slow/{n}", "target": f"t{n % 100}", "policy": {"attemptTimeout": "30s"}}
@@ -396,7 +396,7 @@ def test_a_flood_to_many_targets_keeps_nobody_else_waiting(operated, receiver):
     unfinished = len(a.data("/v1/calls?state=scheduled&limit=250")) + len(a.data("/v1/calls?state=running"))
     assert unfinished >= 250 and not gate.is_set()
     gate.set()
-    # Where everybody wants more than there is, each has its turn: b's ten are not behind a's hundreds.
+    # If all want more than there is, the namespaces alternate: b's ten calls are not behind a's hundreds.
     del order[:]
     assert b("POST", "/v1/calls/batch", [{"url": f"{target.url}/b/{n}"} for n in range(10)]).status == 200
     wait_until(lambda: sum(p.startswith("/b/") for p in order) == 10, "b has had its turns")
@@ -424,7 +424,7 @@ def test_a_full_backlog_is_its_namespaces_own(operated, flaky):
 
 
 def test_each_namespace_signs_what_its_calls_tell_by_a_secret_of_its_own(operated, flaky, receiver):
-    """What one sends to the receiver of another does not pass for the other's."""
+    """A webhook that one namespace sends to the receiver of another cannot be taken for the other's."""
     service, target, hook = operated(), flaky(), receiver()
     acme, other = Tenant(service, "acme"), Tenant(service, "other")
 

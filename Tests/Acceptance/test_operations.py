@@ -1,4 +1,4 @@
-"""The same thing done to many calls: counted first, paced, durable, cancellable."""
+"""Bulk operations: counted first, at a rate, durable, cancellable."""
 
 import time
 
@@ -9,7 +9,7 @@ JSON = {"content-type": "application/json"}
 
 
 def begin(service, **request):
-    """Begins an operation; without a filter on every call."""
+    """Begins an operation, by default on every call."""
     answer = service("POST", "/v1/operations", request if "filter" in request else request | {"all": True})
     assert answer.status == 202, answer.body
     assert answer.headers["location"] == f"/v1/operations/{answer.json['id']}"
@@ -43,7 +43,7 @@ def count(service, **filter):
 
 
 def test_failed_calls_are_run_again_once_each_and_others_are_left_alone(redial, receiver):
-    # An answer that fails a call and says nothing against its target, whose breaker stays closed.
+    # An answer that makes a call fail but is no failure of its target, whose breaker stays closed.
     target = receiver(lambda request: (404, {}, b""))
     service = redial()
     wanted = submit(service, 120, url=target.url, policy=ONCE, labels={"team": "a"})
@@ -54,7 +54,7 @@ def test_failed_calls_are_run_again_once_each_and_others_are_left_alone(redial, 
         "action": "retry", "filter": {"labels": {"team": "a"}, "status": "400-499"}, "dryRun": True}).json
     assert (dry["matched"], dry["isComplete"]) == (120, True) and dry["filter"]["state"] == "failed"
     assert service("GET", "/v1/operations").json["data"] == []
-    # They fail again, and are not taken for calls that are still to be retried.
+    # They fail again, and do not count as calls that are still to be retried.
     operation = over(service, begin(
         service, action="retry", filter={"labels": {"team": "a"}, "status": "400-499"}, ratePerSecond=10000, by="ada",
         reason="mended"))
@@ -89,10 +89,10 @@ def test_an_operation_goes_on_after_a_kill_and_runs_no_call_twice(redial, receiv
         service.kill()
         service.start()
     shown = over(service, operation)
-    # A page whose calls were retried and whose progress was not yet on disk is not counted, nor done again.
+    # A page whose calls were retried and whose progress was not yet on disk is neither counted nor retried again.
     assert shown["matched"] == 150 and 110 <= shown["done"] <= 150
     for call in calls:
-        # An attempt that a kill cut off was begun, too; the retry itself is one.
+        # An attempt that a kill interrupted was begun, too; the retry itself is one.
         assert len(service.ended(call)["retries"]) == 1
     service.kill()
     service.start()

@@ -11,7 +11,7 @@ from terminal import Terminal, at_terminal
 
 ESCAPE = "\x1b["
 
-# What of the API each command is for; what none is for is for other programs.
+# The API operations of each command; operations without a command are for other programs.
 COMMANDS = {
     "call": {"submitCall", "getCall"}, "batch": {"submitBatch"}, "get": {"getCall"}, "attempts": {"listAttempts"},
     "list": {"listCalls"}, "cancel": {"cancelCall"}, "retry": {"retryCall"}, "erase": {"eraseContent"}, "replay": {"replayCall"},
@@ -128,7 +128,7 @@ def test_an_operation_shows_its_progress_and_asks_first_at_a_terminal(redial, re
     terminal.type("y\n")
     terminal.until(r"\r\x1b\[K█+░+ \d+ %  \d+ of 30 calls")
     assert terminal.end() == 0
-    # The line goes when it is over, and what is left is the outcome in its colour.
+    # The line is removed at the end, and the outcome in its colour remains.
     assert re.search(r"\r\x1b\[K(op_\w+)  cancel  \x1b\[32mcompleted\x1b\[0m: 30 of 30 calls done\r\n$", terminal.text)
 
 
@@ -216,7 +216,7 @@ def test_colours_are_for_terminals_whose_readers_want_them(redial, flaky):
         for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
             code, plain = at_terminal(*arguments, *url, env=env)
             assert code == 0 and ESCAPE not in plain
-            # Colours are all that is different: columns stand where they stood.
+            # Only the colours differ: the columns stay in place.
             assert re.sub(r"\x1b\[\d+m", "", shown) == plain
         assert run(*arguments, *url).stdout.replace("\n", "\r\n") == plain
         code, as_json = at_terminal(*arguments, "--json", *url)

@@ -1,4 +1,4 @@
-"""What a web page of another origin can have the service do: by raw requests, and in headless Chromium."""
+"""What a web page of another origin can make the service do: with raw requests, and in headless Chromium."""
 
 import http.client
 import json
@@ -16,7 +16,7 @@ KEY = "k" * 32
 
 
 def ask(port, method, path, body=None, headers=None, host=None):
-    """One request by itself, with the Host field and the others as they are given."""
+    """One request on its own connection, with the given Host field and others."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     connection.putheader("Host", host or f"127.0.0.1:{port}")
@@ -35,7 +35,7 @@ def calls(service):
     return service("GET", "/v1/calls").json["data"]
 
 
-# What a page of another origin sends by today's browsers, by older ones, and by those that cannot tell.
+# The requests of a page of another origin in today's browsers, in older ones, and in those without these fields.
 STRANGERS = [
     {"sec-fetch-site": "cross-site"}, {"sec-fetch-site": "same-site"}, {"origin": "http://attacker.test"},
     {"origin": "null"}, {"origin": "http://127.0.0.1:1"}, {"sec-fetch-site": "cross-site", "origin": "http://attacker.test"},
@@ -54,9 +54,9 @@ def test_a_name_that_was_rebound_is_not_answered(redial, receiver):
                 status, problem, _ = ask(service.port, method, path, body, {"content-type": kind}, host)
                 assert (status, problem["code"]) == (421, "hostNotAllowed"), (host, method, path)
                 assert "allowedHosts" in problem["detail"]
-        # A health check may come by any name.
+        # A health check may use any name.
         assert [ask(service.port, "GET", p, host=host)[0] for p in ("/healthz", "/readyz")] == [200, 200]
-    # The host of an absolute target stands in the place of the field.
+    # The host of an absolute target replaces the field.
     status, problem, _ = ask(service.port, "GET", "http://attacker.test/v1/webhook-secret")
     assert (status, problem["code"]) == (421, "hostNotAllowed")
     for host in ("localhost", f"localhost:{service.port}", "127.0.0.1", "[::1]:80", "x.localhost", "192.0.2.1:8080"):
@@ -97,11 +97,11 @@ def test_a_page_of_another_origin_is_refused(redial, receiver, key):
             assert (status, problem["code"]) == (403, "crossSiteRequest"), (stranger, method, path)
         assert ask(service.port, "GET", "/healthz", headers=stranger)[0] == 200
         assert ask(service.port, "GET", "/readyz", headers=own | stranger)[0] == 200
-    # Its own page, in browsers that say so in either way.
+    # Its own page, in browsers that send either field.
     for page in ({"sec-fetch-site": "same-origin", "origin": f"http://127.0.0.1:{service.port}"},
                  {"origin": f"http://127.0.0.1:{service.port}"}, {"sec-fetch-site": "none"}, {}):
         assert ask(service.port, "GET", "/v1/calls", headers=own | page)[0] == 200
-    # A link to the page or the contract may stand anywhere; a frame or a script of it may not.
+    # A link to the page or the contract may be anywhere; a frame or a script of it may not.
     link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
     assert ask(service.port, "GET", "/", headers=link)[0] == 200
     assert ask(service.port, "GET", "/openapi.yaml", headers=own | link)[0] == 200
@@ -170,7 +170,7 @@ def test_a_unix_socket_is_out_of_a_pages_reach(made, tmp_path, redial, receiver)
         assert ask_there("GET /v1/calls HTTP/1.1\r\nHost: anything.example") == 200
         assert ask_there(f"GET /v1/forward/{target.url} HTTP/1.1\r\nHost: anything.example") == 202
         assert target.next().method == "GET"
-        # Behind a proxy that browsers reach, they still say where a request comes from.
+        # Behind a proxy, browsers still say where a request comes from.
         assert ask_there("GET /v1/calls HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: cross-site") == 403
     finally:
         service.kill()
@@ -197,7 +197,7 @@ def test_the_containers_are_reached_by_the_name_that_compose_gives_them(redial):
 # MARK: Chromium
 
 class Attacker:
-    """A web server of somebody else, under any name: serves one page, and records what else is asked of it."""
+    """Another web server, under any name: serves one page, and records all other requests."""
 
     def __init__(self, receiver, page):
         self.page = page
@@ -244,7 +244,7 @@ TRY = """async ([base, method, path, mode, type]) => {
 def test_chromium_a_rebound_name_reads_and_submits_nothing(page, redial, receiver):
     service, target = redial(), receiver()
     base = f"http://attacker.test:{service.port}"
-    # The page was loaded from the name while it still led elsewhere: here, from the service's own refusal.
+    # The page was loaded from the name while it still had another address: here, from the service's own refusal.
     page.goto(base + "/nothing")
     for method, path, kind in (
             ("GET", "/v1/webhook-secret", None), ("GET", "/v1/calls", None), ("POST", "/v1/calls", "application/json"),
@@ -293,7 +293,7 @@ def test_chromium_no_page_of_another_origin_has_an_effect(page, redial, receiver
             ("POST", "/v1/targets/K/pause", "no-cors", None), ("POST", "/v1/calls", "cors", "application/json"),
             ("GET", "/v1/webhook-secret", "cors", None), ("GET", "/v1/webhook-secret", "no-cors", None)):
         answer = page.evaluate(TRY, [base, method, path, mode, kind])
-        # Nothing to be read; an answer that is withheld has no status and no text.
+        # Nothing can be read: an opaque answer has no status and no text.
         assert answer == ["failed"] or answer == ["opaque", 0, ""], (method, path, mode, answer)
     page.goto(f"{base}{hit}?typed")
     assert "forwardNotDeliberate" in page.content()
@@ -312,11 +312,11 @@ def test_chromium_no_page_of_another_origin_has_an_effect(page, redial, receiver
 def test_chromium_a_navigation_passes_on_no_cookie_of_another_program(page, redial, receiver):
     service = redial()
     attacker = Attacker(receiver, "")
-    # Cookies know no ports: another program on this machine has set one.
+    # Cookies ignore ports: another program on this machine has set one.
     page.context.add_cookies([{
         "name": "session", "value": "secret", "domain": "127.0.0.1", "path": "/", "httpOnly": True}])
     page.goto(f"{service.url}/v1/forward/http://127.0.0.1:{attacker.port}/hit")
-    # Even where a page of the service's own would forward.
+    # Even where one of the service's own pages would forward.
     page.goto(service.url)
     answer = page.evaluate(
         """async path => (await fetch(path, {headers: {prefer: "wait=10"}})).status""",

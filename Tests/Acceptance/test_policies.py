@@ -44,7 +44,7 @@ def test_a_call_keeps_the_policy_that_it_was_accepted_with(redial, receiver):
     target = receiver(lambda request: (500, {}, b""))
     service = redial()
     put(service, "fast", FAST)
-    # While nothing is let through, the policy changes, goes away, and the service dies.
+    # While the breaker is open, the policy changes and is removed, and the service dies.
     key = target.url.replace("/", "%2F")
     assert service("POST", f"/v1/targets/{key}/pause").status == 200
     old = service.submit(url=target.url, policy="fast")
@@ -111,7 +111,7 @@ def test_a_named_policy_can_be_previewed_simulated_planned_and_forwarded_with(re
     service = redial()
     put(service, "fast", FAST)
     for count in (2, 3):
-        # The same bytes mean another policy once it has changed.
+        # The same bytes mean another policy after it has changed.
         put(service, "fast", FAST | {"maxAttempts": count})
         plan = service("POST", "/v1/policies/preview", {"policy": "fast"}).json
         assert len(plan["attempts"]) == plan["policy"]["maxAttempts"] == count
@@ -135,7 +135,7 @@ def test_policies_are_bounded_in_number_and_in_versions(redial):
     service.start()
     assert [version["version"] for version in get(service, "a").json["versions"]] == [3, 4, 5]
     assert put(service, "c", {}).status == 409
-    # Names come and go without end; what is remembered of them does not grow.
+    # Names come and go endlessly; the memory for them does not grow.
     for number in range(5):
         assert service("DELETE", "/v1/policies/b").status == (204 if number == 0 else 404)
         assert put(service, f"n{number}", {}).status == 201

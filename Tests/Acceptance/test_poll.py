@@ -112,7 +112,7 @@ def test_cancelling_aborts_an_attempt_whose_start_was_written_with_it(redial, re
     asked = [threading.Thread(target=ask, args=("/v1/calls", {"url": target.url})),
              threading.Thread(target=ask, args=(f"/v1/calls/{slow}/cancel",))]
     with sqlite3.connect(service.store, isolation_level=None) as other:
-        # The next commit waits for this, and what is to be written meanwhile is written behind it, all at once.
+        # The next commit waits for this, and all later writes follow it in one commit.
         other.execute("BEGIN IMMEDIATE")
         asked[0].start()
         time.sleep(1.2)

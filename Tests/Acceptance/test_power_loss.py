@@ -1,7 +1,6 @@
-"""What is promised holds when the machine dies, not the process alone: what was not synced is then lost, torn or kept.
-
-The shim keeps an image of what a disk would have. A sync that fails drops what it was to sync, as Linux does: it can be read until
-the machine dies, and no later sync that succeeds brings it back. The service ends then, and is started again.
+"""The guarantees hold if the machine dies, not only the process: unsynced writes are then lost, torn or kept. The shim
+keeps an image of what a disk would have. A failed sync drops its writes, as on Linux: they can be read until the
+machine dies, and no later successful sync brings them back. The service ends then, and is started again.
 """
 
 import base64
@@ -61,7 +60,7 @@ def test_what_was_answered_with_202_outlives_power_cuts_and_failing_syncs(redial
 
 
 def submit_much(service, url, megabytes):
-    """Calls whose bodies, which cannot be compressed, take so much."""
+    """Calls with bodies of that size, which cannot be compressed."""
     body = base64.b64encode(os.urandom(90 << 10)).decode()
     return [service.submit(url=f"{url}/{number}", body=body, delay="1h") for number in range(megabytes * 8)]
 
@@ -78,7 +77,7 @@ def test_a_checkpoint_that_cannot_write_is_reported_until_the_whole_log_is_moved
     assert service("GET", "/readyz").status == 200
     assert service.metrics()["redial_store_checkpoint_failing"] == 1
     assert service.log.read_text().count("checkpointFailed") == 1, "once, and not with every commit"
-    # A view of this moment keeps what comes behind it in the log.
+    # A read transaction of this moment keeps later pages in the log.
     reader = sqlite3.connect(f"file:{service.store}?mode=ro", uri=True, isolation_level=None)
     reader.execute("BEGIN")
     assert reader.execute("SELECT count(*) FROM calls").fetchone() == (len(answered),)
@@ -91,13 +90,13 @@ def test_a_checkpoint_that_cannot_write_is_reported_until_the_whole_log_is_moved
 
     wait_until(is_moved_in_part, "what the reader allows is moved")
     answered += submit_much(service, target.url, 2)
-    # SQLite does not sync the file until the whole log is moved: nothing is known of the disk yet.
+    # SQLite does not sync the file until the whole log is moved: nothing is known about the disk yet.
     assert service.metrics()["redial_store_checkpoint_failing"] == 1
     assert "checkpointSucceeded" not in service.log.read_text()
     reader.close()
 
     def is_moved():
-        # The log is looked at with each commit.
+        # The log is checked at each commit.
         answered.extend(submit_much(service, target.url, 1))
         return service.metrics()["redial_store_checkpoint_failing"] == 0
 
@@ -114,7 +113,7 @@ def test_a_checkpoint_that_cannot_write_is_reported_until_the_whole_log_is_moved
 
 
 def test_a_disk_that_lies_about_its_syncs_is_found_out_by_these_tests(redial, target, tmp_path):
-    # Without it nobody would know that the test above can fail.
+    # Without it the test above might never be able to fail.
     faults = Faults(tmp_path, tmp_path / "redial.db")
     service = redial(*FLAGS, env=faults.env)
     faults.on("lying-sync")

@@ -1,4 +1,4 @@
-"""Prometheus itself reads what the service says, evaluates the rules, and has data for the dashboard."""
+"""Prometheus itself reads the service's metrics, evaluates the rules, and has data for the dashboard."""
 
 import json
 import re

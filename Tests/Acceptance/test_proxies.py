@@ -1,4 +1,4 @@
-"""Behind a reverse proxy: whose X-Forwarded fields are believed, what follows from them, and docs/proxies.md as it stands."""
+"""Behind a reverse proxy: whose X-Forwarded fields are used and how, and the examples of docs/proxies.md."""
 
 import http.client
 import json
@@ -28,7 +28,7 @@ def blocks(language):
 
 
 class Nginx:
-    """nginx with one configuration of the http level, in the foreground and in a folder of its own."""
+    """nginx with one configuration of the http level, in the foreground and in its own folder."""
 
     def __init__(self, folder, configuration):
         folder.mkdir()
@@ -71,7 +71,7 @@ def nginx(made, tmp_path):
 
 
 def ask(port, method, path, body=None, headers=None):
-    """One request by itself; header fields as a list may repeat."""
+    """One request on its own connection; header fields as a list, which may contain repetitions."""
     connection = port if isinstance(port, http.client.HTTPConnection) else http.client.HTTPConnection(
         "127.0.0.1", port, timeout=BOUND)
     fields = list(headers.items()) if isinstance(headers, dict) else list(headers or [])
@@ -184,7 +184,7 @@ def test_by_a_unix_domain_socket_the_word_unix_trusts(made, tmp_path):
         status, headers, body = ask(
             UnixConnection(path), "POST", "/v1/calls", {"url": "http://127.0.0.1:9", "delay": "1h"}, FORWARDED)
         assert status == 202 and headers["location"] == f"{shown}/v1/calls/{json.loads(body)['id']}"
-        # By a trusted proxy a browser may have come with a name of its own; else a socket answers by any.
+        # Through a trusted proxy a browser may have used any name; on a socket any name is answered otherwise.
         rebound = ask(UnixConnection(path), "GET", "/v1/calls", None, FORWARDED | {"x-forwarded-host": "attacker.test"})
         assert rebound[0] == (421 if trusted == "unix" else 200)
         rebound = ask(UnixConnection(path), "GET", "/v1/calls", None, FORWARDED | {"host": "attacker.test"})
@@ -201,11 +201,11 @@ def test_without_a_key_the_forwarded_host_has_to_be_allowed_as_well(redial):
     assert status(x_forwarded_host="attacker.test") == 421
     assert status(host="attacker.test", x_forwarded_host="example.com") == 421
     assert status("/healthz", x_forwarded_host="attacker.test") == 200
-    # The service's own page, behind a proxy that replaces Host: old browsers and plain http know the origin alone.
+    # The service's own page, behind a proxy that replaces Host: old browsers and plain http have only the origin.
     assert status(x_forwarded_host="example.com", origin="http://example.com") == 200
     assert status(x_forwarded_host="example.com", origin="http://attacker.test") == 403
     assert status(x_forwarded_host="example.com", host="redial", origin="http://redial") == 403
-    # One that is not trusted does not change what Host says.
+    # A proxy that is not trusted does not change the meaning of Host.
     other = Redial(service.store.parent, "--allowed-hosts", "example.com")
     service.end()
     other.start()
@@ -238,7 +238,7 @@ def test_the_nginx_of_the_page_serves_the_api_below_a_path(redial, nginx, receiv
     service, target = redial("--trusted-proxies", "127.0.0.1", env={"REDIAL_ADMIN_KEY": KEY}), receiver()
     front = nginx(f"127.0.0.1:{service.port}")
     key = {"authorization": f"Bearer {KEY}"}
-    # What a client says by itself does not arrive.
+    # A client's own fields do not arrive.
     status, headers, body = ask(
         front.port, "POST", "/redial/v1/calls", {"url": target.url + "/a"},
         key | {"x-forwarded-prefix": "/evil", "x-forwarded-host": "evil.test", "x-forwarded-proto": "https"})

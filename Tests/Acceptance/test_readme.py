@@ -1,4 +1,4 @@
-"""What the README and the pages show is what happens."""
+"""The examples of the README and the pages work as shown."""
 
 import os
 import re
@@ -17,7 +17,7 @@ def blocks(language, text=PAGES):
 
 
 def commands(block):
-    """The commands of a console block, each with the output that it is shown with."""
+    """The commands of a console block, each with its shown output."""
     found = []
     for line in block.splitlines():
         if line.startswith("$ "):
@@ -28,7 +28,7 @@ def commands(block):
 
 
 def shape(text):
-    """A text without what differs from one run to the next."""
+    """A text without the parts that differ from one run to the next."""
     text = re.sub(r"call_[0-9A-Z]{13}", "ID", text)
     text = re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME", text)
     text = re.sub(r"\b[\d.]+(us|ms|s)\b", "SPAN", text)

@@ -45,7 +45,7 @@ def test_secrets_reach_the_target_and_nobody_else(redial, receiver, tmp_path):
         assert shown.status < 300 and SECRET not in shown.body.decode(), shown.body
     service.terminate()
     assert SECRET not in service.log.read_text()
-    # What was answered is not even in the store.
+    # The response's secret is not even in the store.
     heads = [row[0] for row in sqlite3.connect(service.store).execute("SELECT response_head FROM attempts") if row[0]]
     assert heads and not any(SECRET.encode() in bytes(head) for head in heads)
 
@@ -69,7 +69,7 @@ def test_a_response_that_was_inflated_does_not_claim_a_coding(redial, receiver):
     assert "content-encoding" not in call["response"]["headers"]
     assert "content-length" not in call["response"]["headers"]
     assert call["response"]["headers"]["x-a"] == ["1"]
-    # Whoever asks for the coding itself gets what came.
+    # A call that sets the accepted coding itself gets the response unchanged.
     call = service.ended(service.submit(url=target.url, headers={"Accept-Encoding": "gzip"}))
     assert call["response"]["headers"]["content-encoding"] == ["gzip"] and call["response"]["encoding"] == "base64"
 
@@ -77,7 +77,8 @@ def test_a_response_that_was_inflated_does_not_claim_a_coding(redial, receiver):
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_the_log_has_nothing_that_a_terminal_acts_on(redial, receiver, form):
     service, target = redial("--log-format", form, "--log-level", "debug"), receiver()
-    # Controls are refused at the edge; characters without a width are not, since words of several scripts need them.
+    # Control characters are refused when submitted; characters without a width are not, because words of several
+    # scripts need them.
     for active in ("\x85", "\x9b", "\u202e", "\u2028", "\x1b"):
         for more in ({"target": "a" + active}, {"orderingKey": active}, {"labels": {active: "x"}}):
             assert service("POST", "/v1/calls", {"url": target.url} | more).status == 422

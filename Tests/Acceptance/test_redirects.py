@@ -1,4 +1,4 @@
-"""Redirects: answers by default, followed when a call says so, and never to where a call may not go."""
+"""Redirects: responses by default, followed if a call asks for it, and never to a forbidden destination."""
 
 
 def moved(location, status=302):

@@ -1,4 +1,4 @@
-"""What was sent is shown to who may see it, and sent again with changes."""
+"""A sent request is shown to clients with the scope, and replayed with changes."""
 
 import json
 import sqlite3
@@ -122,7 +122,7 @@ def test_a_replay_is_a_new_call_that_names_the_old_and_has_its_content(redial, r
     assert (got.method, got.path, got.body) == (sent.method, sent.path, sent.body)
     assert got.headers["authorization"] == "Bearer catfish" and got.headers["redial-call-id"] == again["id"]
     assert got.headers["idempotency-key"] != sent.headers["idempotency-key"]
-    # It is there after a restart, in lists, in the archive and in what is imported from it.
+    # It is there after a restart, in lists, in the archive and after an import.
     service.kill()
     service.start()
     assert [c.get("replayOf") for c in service("GET", "/v1/calls").json["data"]] == [identity, None]
@@ -142,7 +142,7 @@ def test_a_replay_has_its_changes_and_everything_else_as_it_was(redial, receiver
         url=f"{target.url}/a", body="old", headers={"x-a": "1"}, labels={"team": "a"}, orderingKey="k",
         callback={"url": f"{target.url}/hook"})
     service.ended(identity)
-    # The target follows from the URL, as it did before; the callback is taken away.
+    # The target comes from the URL, as before; the callback is removed.
     call = service.ended(replay(service, identity, {"url": f"{other.url}/b", "callback": None})["id"])
     assert call["target"] == other.url and call["labels"] == {"team": "a"}
     got = other.next()
@@ -157,7 +157,7 @@ def test_a_replay_has_its_changes_and_everything_else_as_it_was(redial, receiver
     assert other.next().body == b"" and empty["state"] == "succeeded"
     later = replay(service, identity, {"delay": "1h"})
     assert later["state"] == "scheduled" and later["waitingOn"] in ("startTime", "ordering")
-    # The original may be on its way; a large body comes whole.
+    # The original may be in flight; a large body arrives whole.
     large = service.submit(url=other.url, body="x" * 300_000, delay="1h")
     service.ended(replay(service, large)["id"])
     assert other.next().body == b"x" * 300_000
@@ -183,7 +183,7 @@ def test_a_replay_is_checked_as_a_submission_is(redial, receiver):
             ({"polcy": {}}, "/polcy"), ({"url": "ftp://x"}, "/url"), ({"url": None}, "/url"), ({"policyName": "x"}, "/policyName"),
             ({"replayOf": identity}, "/replayOf"), ({"body": "a", "json": 1}, "/json"), ({"method": "HEAD"}, "/method"),
             ({"policy": "unknown"}, "/policy"), ({"policy": {"maxAttempts": 0}}, "/policy/maxAttempts"), ([], ""),
-            # What nobody is shown does not go to another origin.
+            # Hidden fields are not sent to another origin.
             ({"url": "http://localhost:1/"}, "/headers")):
         assert replay(service, identity, changes, 422)["errors"][0]["pointer"] == pointer, changes
     assert replay(service, identity, {"body": "x" * 1001}, 413)["code"] == "bodyTooLarge"
@@ -216,7 +216,7 @@ def test_a_replay_takes_the_scope_operate_and_payloads_if_it_could_reveal_the_or
     target, service = receiver(), redial()
     locked(service)
     identity = service.submit(url=target.url, body="x", delay="1h")
-    # Whoever may only submit cannot have a stranger's request sent again, with the credentials in it.
+    # A client that may only submit cannot have another client's request sent again, with its credentials.
     submitter = bearer(make(service, "submit", "payloads")["key"])
     for changes in (None, {"delay": "1h"}, {"body": "y"}):
         assert "operate" in replay(service, identity, changes, 403, submitter)["detail"]

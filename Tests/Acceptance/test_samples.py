@@ -1,4 +1,4 @@
-"""Every Swift sample of the documentation compiles and runs, and its results are what it says."""
+"""Every Swift sample of the documentation compiles and runs, with the documented results."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Requests made of the contract, well-formed and not, find no answer that the contract does not have."""
+"""Requests generated from the contract, valid and invalid, get only answers that the contract lists."""
 
 import pathlib
 import subprocess
@@ -6,13 +6,13 @@ import sys
 
 from processes import ROOT, environment, free_port
 
-# What the whole may take, in seconds; the run stops by itself before (max-time).
+# The maximum time of the whole run, in seconds; it stops by itself before (max-time).
 LIMIT = 110
 KEY = "k" * 32
 
 
 def clean(redial, folder, *phases):
-    # Everything that the service is made to call goes to a proxy that is not there: nothing leaves this machine.
+    # All calls of the service go to a proxy that does not exist: nothing leaves this machine.
     service = redial(
         "--proxy", f"http://127.0.0.1:{free_port()}", "--max-wait-time", "100ms", "--max-event-listeners", "0",
         "--max-webhook-endpoints", "10000", env={"REDIAL_ADMIN_KEY": KEY})

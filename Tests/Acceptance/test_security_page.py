@@ -1,4 +1,4 @@
-"""What docs/security.md says is so: its settings exist, and what it says of doors and keys is tried."""
+"""docs/security.md is right: its settings exist, and its statements about access and keys are tested."""
 
 import re
 import stat
@@ -10,7 +10,7 @@ PAGE = (ROOT / "docs/security.md").read_text()
 README = (ROOT / "README.md").read_text()
 SETTINGS = (ROOT / "docs/settings.md").read_text()
 ADMIN = "the-admin-key-of-this-test"
-# Names in code style that are no settings: members of requests, scopes, words of answers and the like.
+# Names in code style that are not settings: members of requests, scopes, words of answers and others.
 OTHERS = {
     "submit", "read", "operate", "metrics", "admin", "default", "failed", "blocked", "anyone", "operators", "nobody", "callback",
     "target", "public", "private", "listed", "attemptTimeout", "pins", "payloads"}

@@ -42,7 +42,7 @@ def test_metrics_are_prometheus_text_and_count_what_happened(redial, flaky):
         service.ended(service.submit(url=target.url, policy={"backoff": {"initial": "10ms"}}))
     service.ended(service.submit(url=target.url + "/?sequence=404"))
     service("POST", "/v1/calls", {})
-    # A call's result can be read a moment before it is counted.
+    # A call's result can be read shortly before it is counted.
     wait_until(lambda: b'reason="notRetryable"} 1' in service("GET", "/metrics").body, "the last call is counted")
     answer = service("GET", "/metrics")
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
@@ -107,7 +107,7 @@ def test_the_log_follows_a_call_by_its_ids_and_tells_no_secret(redial, receiver)
     refused = f"http://127.0.0.1:{processes.free_port()}/?token=hush"
     lost = service.submit(url=refused, policy={"maxAttempts": 1})
     service.ended(lost)
-    # It ends without an attempt, and the log knows what it was.
+    # It ends without an attempt, and the log has the reason.
     waiting = service.submit(url=target.url, delay="1h")
     service("POST", f"/v1/calls/{waiting}/cancel")
     wait_until(lambda: service.log.read_text().count('"callEnded"') == 3, "the ends are logged")
@@ -123,7 +123,7 @@ def test_the_log_follows_a_call_by_its_ids_and_tells_no_secret(redial, receiver)
     assert {l["event"] for l in told[lost]} == {"attemptEnded", "callEnded", "callFailed"}
     assert {l["error"] for l in told[lost] if l["event"] == "attemptEnded"} == {"connectionRefused"}
     assert [(l["event"], l["state"]) for l in told[waiting]] == [("callEnded", "cancelled")]
-    # Every line that names a call has what it takes to follow it.
+    # Every line that names a call has the fields needed to follow it.
     for line in lines:
         if re.search("call_[0-9A-Z]{13}", json.dumps(line)):
             assert {"callId", "traceId", "target", "attempt"} <= set(line), line

@@ -1,4 +1,4 @@
-"""What the service counts of ends and attempts, across restarts."""
+"""The service's counts of ends and attempts, across restarts."""
 
 import sqlite3
 
@@ -53,7 +53,7 @@ def test_ends_and_attempts_are_counted_at_once_and_across_restarts(redial, recei
         assert window["attempts"] == {"succeeded": 3, "failed": 3} and window["latency"]["p99"]
         assert len(window["steps"]) == steps and window["step"] == step
         assert sum(step["calls"]["succeeded"] for step in window["steps"]) == 3
-        # Of the minutes, all may be in the last but one.
+        # All of them may be in the last minute but one.
         assert sum(step["calls"]["failed"] for step in window["steps"][-2:]) == 1
     service.terminate()
     service.start()
@@ -63,7 +63,7 @@ def test_ends_and_attempts_are_counted_at_once_and_across_restarts(redial, recei
     assert windows(service)["7d"]["attempts"] == {"succeeded": 6, "failed": 6}
     shown = run("statistics", "--url", service.url).stdout
     assert "75.0 %" in shown and "24h" in shown and len(shown.splitlines()) == 4
-    # What has been written survives the process being killed.
+    # Written counts survive a kill of the process.
     wait_until(lambda: stored(service) >= 1, "it is written", 25)
     wait_until(lambda: written(service) == 6, "all of it is written", 25)
     service.kill()

@@ -1,4 +1,4 @@
-"""Stopping in order, and not at all in order."""
+"""Orderly stops, and sudden ends."""
 
 import http.client
 import signal
@@ -26,7 +26,7 @@ def test_sigterm_lets_a_running_attempt_end_accepts_no_more_and_exits_0(redial, 
     def refuses():
         try:
             socket.create_connection(("127.0.0.1", service.port), 1).close()
-        # One that waits to be accepted while the listener is closed is reset.
+        # A connection that waits to be accepted while the listener is closed is reset.
         except (ConnectionRefusedError, ConnectionResetError):
             return True
 
@@ -91,7 +91,7 @@ def test_an_idle_connection_does_not_hold_up_a_stop(redial):
 
 @pytest.mark.parametrize("kind, calls", [("dead targets", 5000), ("delayed", 12000)])
 def test_a_stop_with_thousands_of_calls_exits_0_each_time(redial, kind, calls):
-    # A timer that goes off while the calls are being freed must find nothing, and not abort the process.
+    # A timer that fires while the calls are being freed must find nothing, and not abort the process.
     service = redial("--drain-timeout", "1s")
     dead = free_port()
     for first in range(0, calls, 1000):

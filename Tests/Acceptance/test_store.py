@@ -1,4 +1,4 @@
-"""What the store does for its operator: it keeps what it must, forgets what it may, and says what it finds damaged."""
+"""The store's duties for its operator: it keeps what it must, forgets what it may, and reports damage."""
 
 import json
 import os
@@ -118,7 +118,7 @@ def test_doctor_names_what_is_wrong_and_metrics_show_what_is_late(redial, receiv
     wait_until(lambda: value(service, 'redial_store_findings{check="overdue"}') == 0, "a look at the store")
     wait_until(
         lambda: value(service, 'redial_store_finished_calls{kind="call",state="succeeded"}') == 1, "the kept count")
-    # The engine knows when it is due, and looks no earlier: the row is what it should have found long ago.
+    # The engine knows when it is due, and checks no earlier: the row is one that it should have found long ago.
     change(service, "UPDATE calls SET due = 1 WHERE state = 0")
     report = doctor(service)
     findings = {f["check"]: f for f in report["findings"]}

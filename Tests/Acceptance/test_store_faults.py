@@ -30,7 +30,7 @@ def check_refusal(answer, status, code):
 
 
 def live_through(service, receiver, begin, end, status, code):
-    """A call under way and one that waits are kept through a fault that begins and ends; nobody helps."""
+    """A call in flight and a waiting one survive a fault that begins and ends, without help."""
     answered, go = threading.Event(), threading.Event()
 
     def answer(request):
@@ -45,12 +45,12 @@ def live_through(service, receiver, begin, end, status, code):
     wait_until(lambda: any(r.path == "/slow" for r in target.requests), "the slow call is under way")
     begin()
     check_refusal(wait_until(lambda: refused(service, target.url), "a call is refused"), status, code)
-    # The end of the one and the time of the other fall into the fault.
+    # The end of the one and the due time of the other fall into the fault.
     go.set()
     answered.wait(10)
     until = time.monotonic() + 3
     while time.monotonic() < until:
-        # Also at the moments in which a failed write is tried again.
+        # Also at the moments in which a failed write is repeated.
         assert service("GET", "/readyz").status == 503
         answer = service("POST", "/v1/calls", {"url": target.url})
         assert answer.status in (503, 507), f"{answer.status} while nothing can be written: {answer.body}"
@@ -73,7 +73,7 @@ def live_through(service, receiver, begin, end, status, code):
     assert service.terminate() == 0
     with sqlite3.connect(service.store) as database:
         assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        # None of those that were refused.
+        # None of the refused ones.
         assert database.execute("SELECT count(*) FROM calls").fetchone() == (3,)
 
 
@@ -95,7 +95,7 @@ def test_a_failed_sync_ends_the_service_and_the_next_start_makes_it_good(redial,
     accepted = [service.submit(url=f"{target.url}/{number}", policy=QUICK) for number in range(3)]
     key = {"idempotency-key": '"once"'}
     faults.on(fault)
-    # It may have been answered with a refusal, or not at all: never with a 202.
+    # The answer may be a refusal, or none: never a 202.
     try:
         assert service("POST", "/v1/calls", {"url": f"{target.url}/late"}, key).status == 503
     except (OSError, http.client.HTTPException):
@@ -103,13 +103,13 @@ def test_a_failed_sync_ends_the_service_and_the_next_start_makes_it_good(redial,
     assert service.process.wait(BOUND) == 6
     text = service.log.read_text()
     assert text.count("syncFailed") == 1 and "redial.db" in text and "Start Redial again" in text, text
-    # What the service begins with has to be durable as well.
+    # The service's first data must be durable as well.
     service.spawn()
     assert service.process.wait(BOUND) == 3
     assert "the data that is on the disk" in service.log.read_text()[len(text):]
     faults.off(fault)
     service.start()
-    # Whether it was written is for the key to tell: it is accepted once.
+    # Only the key shows whether it was written: it is accepted once.
     again = service("POST", "/v1/calls", {"url": f"{target.url}/late"}, key)
     assert again.status in (200, 202), again.body
     for identity in [*accepted, again.json["id"]]:
@@ -127,12 +127,12 @@ def small_disk(made, tmp_path):
 def test_a_full_disk_costs_nothing_that_was_accepted(redial, receiver, small_disk):
     # As if all of the reserve were used up, too.
     service = redial("--reserve-bytes", "0", folder=small_disk.path)
-    # The log has spare room, which the first calls use up.
+    # The log has spare space, which the first calls use up.
     live_through(service, receiver, small_disk.fill, small_disk.free, 507, "storageFull")
 
 
 def fill_by_calls(service, url):
-    """Submits until a call is refused; the ids of those that were accepted."""
+    """Submits until a call is refused; the ids of the accepted ones."""
     accepted = []
     for number in range(2000):
         body = base64.b64encode(os.urandom(60 << 10)).decode()
@@ -164,19 +164,19 @@ def test_a_disk_that_the_store_itself_has_filled_gets_room_by_retention(redial, 
     accepted = []
     while True:
         accepted += fill_by_calls(service, target.url)
-        # At first it is the log that has the room, and gives it back once it is moved into the file.
+        # At first the log has the space, and returns it once it is moved into the file.
         until = time.monotonic() + 4
         while service("GET", "/readyz").status == 503 and time.monotonic() < until:
             time.sleep(0.1)
         if time.monotonic() >= until:
             break
     assert len(accepted) > 50 and file.stat().st_blocks == 0
-    # It is the reserve that the outcomes of accepted calls are written to.
+    # The outcomes of accepted calls are written to the reserve's space.
     go.set()
     assert service.ended(slow, 20)["state"] == "succeeded"
     check_refusal(service("POST", "/v1/calls", {"url": target.url}), 507, "storageFull")
     assert service("GET", f"/v1/calls/{accepted[0]}").status == 200
-    # Nobody helps.
+    # Nobody intervenes.
     wait_until(lambda: service("GET", "/readyz").status == 200, "there is room again", 60)
     assert service("GET", f"/v1/calls/{accepted[0]}").status == 404, "retention has removed it"
     assert file.stat().st_blocks * 512 >= reserve
@@ -197,7 +197,7 @@ def test_a_service_that_is_killed_on_a_full_disk_starts_and_gets_room(redial, re
     target = receiver()
     accepted = fill_by_calls(service, target.url)
     service.kill()
-    # Somebody else took what the reserve left.
+    # Another program took the rest of the reserve.
     disk.fill()
     file = disk.path / "redial.db-reserve"
     had_reserve = file.stat().st_blocks > 0
@@ -213,7 +213,7 @@ def test_a_service_that_is_killed_on_a_full_disk_starts_and_gets_room(redial, re
 
 
 def check_start_fails(folder, *words):
-    """It does not start, says why, and leaves the file as it is."""
+    """It does not start, says why, and does not change the file."""
     file = folder / "redial.db"
     before = file.read_bytes()
     done = run("serve", "--listen", "127.0.0.1:0", "--store", f"sqlite:{file}", "--reserve-bytes", "0")
@@ -270,7 +270,7 @@ def test_a_store_whose_pages_are_damaged_says_so_and_loses_nothing_in_silence(re
     with sqlite3.connect(file) as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     content = bytearray(file.read_bytes())
-    # Everything but the first page, which names the tables.
+    # Everything except the first page, which names the tables.
     for start in range(4096, len(content), 4096):
         content[start:start + 64] = b"\xa5" * 64
     file.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Calls that come and go one a line, in any number."""
+"""Calls that are submitted and answered one per line, in any number."""
 
 import http.client
 import json
@@ -53,7 +53,7 @@ def test_each_line_is_answered_while_the_next_has_not_been_sent(redial, flaky):
     first = stream.line()
     assert stream.head().status == 200 and stream.head().headers["content-type"] == "application/x-ndjson"
     assert first["line"] == 2 and first["status"] == 202
-    # It is on disk, and on its way, though the batch has not ended.
+    # It is on disk, and in flight, although the batch has not ended.
     assert service.ended(first["call"]["id"])["state"] == "succeeded"
     stream.send(': 1}\n{\n{"url": "%s/3"}' % target.url)
     second, third = stream.line(), stream.line()
@@ -61,7 +61,7 @@ def test_each_line_is_answered_while_the_next_has_not_been_sent(redial, flaky):
     stream.end()
     rest = stream.lines()
     assert [(i["line"], i["status"]) for i in rest] == [(5, 202)]
-    # The connection goes on.
+    # The connection stays open.
     stream.socket.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
     again = http.client.HTTPResponse(stream.socket)
     again.begin()
@@ -96,7 +96,7 @@ def test_a_line_that_is_too_long_is_answered_and_the_next_is_taken(redial, flaky
     service, target = redial("--max-body-bytes", "1000"), flaky()
     good = json.dumps({"url": target.url, "delay": "1h"}) + "\n"
     stream = Stream(service)
-    # The bound of a descriptor is 128 KiB and some.
+    # The limit of a descriptor is 128 KiB and some more.
     stream.send(good + "x" * 200_000 + "\n" + good + json.dumps({"url": target.url, "body": "y" * 2000}) + "\n")
     stream.end()
     items = stream.lines()
@@ -116,13 +116,13 @@ def test_a_client_that_does_not_read_is_not_read_from(redial, flaky):
             sent += 10
     except socket.timeout:
         pass
-    # What the kernel's buffers hold has gone, and no more; far from all of it was taken.
+    # Only what the kernel's buffers hold was sent; far from all of it was read.
     assert sent < 100_000
     accepted = service.metrics()["redial_calls_accepted_total"]
     time.sleep(0.5)
     assert service.metrics()["redial_calls_accepted_total"] == accepted < sent
     stream.socket.close()
-    # Others are served meanwhile and afterwards.
+    # Other clients are served meanwhile and afterwards.
     assert service("GET", "/healthz").status == 200
 
 
@@ -160,7 +160,8 @@ def test_a_stream_that_breaks_says_so_behind_the_answers(redial, flaky):
 
 def test_no_more_lines_are_under_way_than_may_be_whatever_a_piece_brings(redial, flaky):
     service, target = redial("--max-batch", "10", "--write-timeout", "60s"), flaky()
-    # In one piece, and nothing behind it: refused and accepted ones, each answered in its turn, and the last has no end.
+    # In one piece, and nothing behind it: refused and accepted ones, each answered in order, and the last line has no
+    # end.
     good = json.dumps({"url": target.url, "delay": "1h"})
     stream = Stream(service)
     stream.send("x\n" * 8000 + good + "\n" + "x\n" * 100 + good)
@@ -168,7 +169,7 @@ def test_no_more_lines_are_under_way_than_may_be_whatever_a_piece_brings(redial,
     items = stream.lines()
     assert [(i["line"], i["status"]) for i in items if i["status"] == 202] == [(8001, 202), (8102, 202)]
     assert [i["line"] for i in items] == list(range(1, 8103))
-    # Of a client that does not read, a piece of refused lines is not answered at once.
+    # For a client that does not read, a piece of refused lines is not answered at once.
     slow = Stream(service, receive_buffer=4096)
     slow.socket.settimeout(3)
     try:
@@ -211,7 +212,7 @@ def test_a_stream_is_refused_before_it_begins(redial):
     reader = service("POST", "/v1/keys", {"name": "r", "scopes": ["read"]}).json
     bearer = {"authorization": "Bearer " + reader["key"]}
     assert service("POST", "/v1/calls/batch", b"{}\n", LINES | bearer).status == 403
-    # A key that is revoked ends what it began.
+    # Revoking a key ends the streams that it began.
     writer = service("POST", "/v1/keys", {"name": "w", "scopes": ["submit"]}).json
     stream = Stream(service, {"authorization": "Bearer " + writer["key"]})
     stream.send("{}\n")
@@ -235,7 +236,7 @@ def test_all_calls_of_a_filter_are_listed_as_lines(redial, flaky):
     assert [json.loads(l)["id"] for l in half.body.splitlines()] == ids[1::2][::-1]
     assert service("GET", "/v1/calls?label=n:9", headers=wanted).body == b""
     assert service("GET", "/v1/calls?limit=0", headers=wanted).status == 400
-    # One that is not read holds nobody up, and is given up when its client goes.
+    # A stream that is not read delays no other, and ends when its client leaves.
     slow = socket.socket()
     slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     slow.connect(("127.0.0.1", service.port))
@@ -263,7 +264,7 @@ def test_a_client_that_goes_waits_no_longer(redial, flaky):
     for client in sockets[:-1]:
         client.close()
     wait_until(lambda: waits() == 1, "those who went wait no longer", 5)
-    # One that has only ended its side is answered with what there is.
+    # A client that has only ended its side gets the available answers.
     sockets[-1].shutdown(socket.SHUT_WR)
     assert b"202 Accepted" in sockets[-1].recv(4096)
     assert waits() == 0

@@ -1,4 +1,4 @@
-"""What is accepted, and what is refused and why."""
+"""Which submissions are accepted, which are refused, and why."""
 
 import gzip
 import http.client
@@ -209,7 +209,7 @@ def test_a_submission_repeated_under_its_key_is_one_call(redial, receiver):
     assert again.headers["idempotency-replayed"] == "true" and again.headers["location"] == f"/v1/calls/{identity}"
     other = service("POST", "/v1/calls", json.dumps({"url": target.url}), headers)
     assert (other.status, other.json["code"]) == (422, "idempotencyKeyReused")
-    # It outlives the process.
+    # It survives the process.
     service.kill()
     service.start()
     assert service("POST", "/v1/calls", call, headers).json["id"] == identity

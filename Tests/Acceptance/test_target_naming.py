@@ -1,4 +1,4 @@
-"""Who may name a target, and that nobody names a webhook's lane."""
+"""Who may name a target, and that no client names the target of a webhook."""
 
 import json
 
@@ -20,7 +20,7 @@ def key_of(service, *scopes, **more):
 
 
 def ways_in(service, url, target, headers):
-    """Every way to submit a call that names a target: the fault of each, or None where it was accepted."""
+    """Every way to submit a call that names a target: the fault of each, or None if it was accepted."""
     descriptor = {"url": url, "target": target}
     client = Client(service.port)
 
@@ -53,12 +53,12 @@ def test_nobody_names_a_webhooks_lane(redial, flaky, lane):
 def test_without_keys_nobody_names_a_webhooks_lane_either(redial, flaky):
     service, target = redial("--target-naming", "anyone"), flaky()
     assert all(fault and fault[0] == "/target" for fault in ways_in(service, target.url, "webhook:whe_1", {}))
-    # The same word elsewhere in a name is nothing special.
+    # The same word elsewhere in a name has no special meaning.
     assert not any(ways_in(service, target.url, "my-webhook:1", {}))
 
 
 def test_a_call_of_an_older_store_that_names_a_lane_ends_without_an_attempt(redial, receiver, tmp_path):
-    """Versions before accepted such calls; an archive may still hold one."""
+    """Earlier versions accepted such calls; an archive may still contain one."""
     service, target, hook = redial(), receiver(), receiver()
     endpoint = service("POST", "/v1/webhook-endpoints", {"url": hook.url}).json
     waiting = [service.submit(url=target.url, delay="1h", **more) for more in ({}, {"orderingKey": "k"})]
@@ -79,11 +79,11 @@ def test_a_call_of_an_older_store_that_names_a_lane_ends_without_an_attempt(redi
         assert service("POST", f"/v1/calls/{line['id']}/retry").status in (200, 202)
         call = service.ended(line["id"])
         assert (call["state"], call["failureReason"], call["attemptCount"]) == ("failed", "blocked", 0), json.dumps(call)
-        # Nor is it brought back to life.
+        # Nor is it retried.
         service("POST", f"/v1/calls/{line['id']}/retry")
         assert service.ended(line["id"])["failureReason"] == "blocked"
     assert target.requests == []
-    # The endpoint hears of these ends in the very lane, which is as open as before.
+    # The endpoint gets these ends from the same target, whose breaker is as closed as before.
     wait_until(lambda: len(hook.requests) >= 2, "the endpoint hears of it")
     assert service.target(lane)["breaker"]["state"] == "closed"
 
@@ -96,7 +96,7 @@ def test_with_keys_only_operators_name_targets(redial, flaky):
             assert fault and fault[0] == "/target" and "targetNaming" in fault[1]
         for headers in (operator, bearer(ADMIN)):
             assert not any(ways_in(service, target.url, name, headers))
-    # A name that changes nothing is no choice.
+    # A name that changes nothing is allowed.
     assert not any(ways_in(service, target.url, target.url, submitter))
     assert not any(ways_in(service, target.url.upper().replace("HTTP", "http") + "/x", target.url, submitter))
 

@@ -1,4 +1,4 @@
-"""TLS as it is set for a single target, with certificates made for the occasion."""
+"""TLS settings of a single target, with certificates made for the test."""
 
 import base64
 import hashlib
@@ -49,7 +49,7 @@ class SecureTarget:
             daemon_threads = True
 
             def get_request(self):
-                # The handshake belongs to the connection's own thread.
+                # The handshake runs on the connection's own thread.
                 connection, address = self.socket.accept()
                 return context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False), address
 
@@ -97,7 +97,7 @@ def test_a_target_has_its_own_certificate_issuers_pins_and_version(redial, secur
     assert put(tls).status == 200
     ended = call()
     assert (ended["state"], ended["response"]["body"]) == ("succeeded", "client"), ended
-    # It outlives the process, and what is in the files is in no answer and not in the store.
+    # The settings survive the process, and no answer nor the store has the files' content.
     service.kill()
     service.start()
     assert service.target(secure.url)["settings"]["tls"] == tls
@@ -107,7 +107,7 @@ def test_a_target_has_its_own_certificate_issuers_pins_and_version(redial, secur
     stored = b"".join(f.read_bytes() for f in tmp_path.glob("redial.db*"))
     assert b"client.key" in shown and b"client.key" in stored
     assert secret not in shown and secret not in stored
-    # It is the origin's, whatever target a call to it names.
+    # The settings belong to the origin, whatever the name of the call's target.
     assert call(target="other")["response"]["body"] == "client"
 
     key = openssl(tmp_path, "x509", "-in", "server.pem", "-noout", "-pubkey")
@@ -130,7 +130,7 @@ def test_a_target_has_its_own_certificate_issuers_pins_and_version(redial, secur
 
 
 def test_no_file_outside_the_directory_can_be_asked_for(redial, tmp_path):
-    """Whether it exists, whether it can be read and whether it is a certificate: the answer is the same."""
+    """Whether the file exists, can be read or is a certificate: the answer is the same."""
     folder = tmp_path / "tls"
     (folder / "more").mkdir(parents=True)
     (tmp_path / "tls2").mkdir()
@@ -199,7 +199,7 @@ def pin(folder, name):
 
 
 class Calls:
-    """One attempt each, by a service that trusts the tests' servers only where it is told to."""
+    """One attempt each, by a service that trusts the tests' servers only if it is configured to."""
 
     def __init__(self, service):
         self.service = service
@@ -208,14 +208,14 @@ class Calls:
         return self.service("PUT", f"/v1/targets/{quote(key, safe='')}", {"tls": tls})
 
     def __call__(self, url, **more):
-        """The name on the certificate that was shown, or what went wrong."""
+        """The name on the certificate that was used, or what went wrong."""
         call = self.service.ended(self.service.submit(url=url, policy={"maxAttempts": 1}, **more))
         return call["response"]["body"] if call["state"] == "succeeded" else call["attempts"][0]["error"]["code"]
 
 
 @pytest.fixture
 def two(secure, made, tmp_path):
-    """Two origins with one certificate, and what shows Redial's and trusts theirs."""
+    """Two origins with one certificate, and settings with Redial's certificate and their issuer."""
     other = SecureTarget(tmp_path)
     made.append(other)
     tls = {"certificate": str(tmp_path / "client.pem"), "key": str(tmp_path / "client.key")}
@@ -230,7 +230,7 @@ def test_a_certificate_is_shown_to_the_origins_only_that_it_was_set_for(redial, 
     assert calls.put("billing", tls | {"origins": [one.url + "/"]}).status == 200
     assert calls.service.target("billing")["settings"]["tls"]["origins"] == [one.url]
     assert calls(one.url, target="billing") == "client"
-    # Named by a call to another origin, it does not go there; nor to the origin without the name.
+    # A call to another origin under this target name does not use it; nor does a call to the origin without the name.
     assert calls(other.url, target="billing") == "nobody"
     assert calls(one.url) == "nobody"
     # A target that is an origin has its settings for that origin.
@@ -250,12 +250,12 @@ def test_pins_and_issuers_of_an_origin_hold_whatever_target_a_call_names(redial,
     for more in ({}, {"target": "billing"}, {"target": other.url}):
         assert calls(one.url, **more) == "certificateNotPinned", more
         assert calls(other.url, **more) == "nobody", more
-    # Nor does what is set for the name loosen them.
+    # Nor do the settings of the name weaken them.
     assert calls.put("billing", {"origins": [one.url], "pins": [pin(tmp_path, "server")]}).status == 200
     assert calls(one.url, target="billing") == "certificateNotPinned"
     assert calls.put(one.url, {"caFile": str(tmp_path / "other.pem")}).status == 200
     assert calls(one.url, target="billing") == "certificateSelfSigned"
-    # And pins that were set with a name hold for calls that leave the name out.
+    # And pins that were set under a name apply to calls without the name.
     assert calls.put("billing", {"origins": [one.url], "pins": wrong}).status == 200
     assert calls.put(one.url, {"minVersion": "1.2"}).status == 200
     assert calls(one.url) == "certificateNotPinned"
@@ -278,7 +278,7 @@ def test_a_redirect_carries_no_certificate_and_meets_the_pins_of_where_it_leads(
     calls = Calls(redial(f"--tls-directory={tmp_path}", f"--ca-file={tmp_path}/server.pem"))
     leads = receiver(lambda request: (302, {"location": one.url}, b""))
     assert calls.put(one.url, tls).status == 200
-    # Whoever answers is not to have Redial ask another in its own name.
+    # The server that redirects must not make Redial call another one with its certificate.
     assert calls(one.url) == "client"
     assert calls(leads.url, redirects={"max": 1}) == "nobody"
     assert calls.put(one.url, tls | {"pins": [pin(tmp_path, "other")]}).status == 200
@@ -291,7 +291,7 @@ def test_tls_that_was_set_before_for_a_name_holds_nowhere_until_it_names_origins
     calls = Calls(service)
     assert calls.put("billing", tls | {"origins": [one.url]}).status == 200
     service.terminate()
-    # As versions before have it.
+    # In the form of earlier versions.
     with sqlite3.connect(service.store) as store:
         store.execute("UPDATE targets SET overrides = ? WHERE key = 'billing'", (json.dumps({"tls": tls}).encode(),))
     store.close()

@@ -1,4 +1,4 @@
-"""What a target's view tells of its calls, and defaults for targets that look alike."""
+"""A target's view of its calls, and defaults for targets that match a pattern."""
 
 import json
 
@@ -56,7 +56,7 @@ def test_rules_in_the_config_file_hold_for_targets_that_match(redial, flaky, tmp
         view = service.target(name or target.url)
         assert (view["settings"]["maxInFlight"], view["pattern"], view["overrides"]) == (expected, pattern, {})
     assert service("GET", path).json["settings"]["attemptTimeout"] == "7s"
-    # What is set for one comes first, over a restart, too; what it leaves out follows the rule.
+    # The settings of one target come first, also after a restart; omitted ones follow the rule.
     service("PUT", path, {"maxInFlight": 1})
     for _ in range(2):
         view = service("GET", path).json

@@ -1,4 +1,4 @@
-"""What operators make of targets, over real sockets, with restarts in between."""
+"""Operators' control of targets, over real sockets, with restarts in between."""
 
 import time
 from urllib.parse import quote
@@ -92,7 +92,7 @@ def test_retry_after_holds_the_other_calls_and_a_release_lets_them_go(redial, re
 def test_calls_of_one_ordering_key_run_one_at_a_time_in_order_also_over_a_kill(redial, receiver):
     def answer(request):
         time.sleep(0.01)
-        # Every third fails at first, which must not let the next one go before it.
+        # Every third call fails at first, and must not let the next one overtake it.
         seen = sum(other.path == request.path for other in target.requests)
         return (500 if int(request.path[1:]) % 3 == 0 and seen < 2 else 200, {}, b"")
 

@@ -1,4 +1,4 @@
-"""Nothing that was accepted is lost, whatever the target and the machine do."""
+"""No accepted call is lost, whatever happens to the target and the machine."""
 
 import http.client
 import random
@@ -66,7 +66,7 @@ def test_a_thousand_calls_to_a_target_that_fails_three_in_ten_all_succeed(redial
 
 
 def test_a_thousand_calls_survive_kill_9_in_their_middle(redial, flaky):
-    # Three failures in ten may well be half of some twenty: an open breaker would leave nothing under way to kill.
+    # Three failures in ten may well be half of some twenty: an open breaker would leave nothing in flight to kill.
     target = flaky("--fail-rate", "0.3", "--delay", "50ms")
     service = redial("--breaker-failure-rate", "0", "--breaker-consecutive-failures", "0")
     chance = random.Random(7)

@@ -1,4 +1,4 @@
-"""Spans, as a collector gets them: by OTLP/HTTP in JSON, which OpenTelemetry's own messages read."""
+"""Spans, as a collector gets them: by OTLP/HTTP in JSON, which OpenTelemetry's own messages parse."""
 
 import base64
 import json
@@ -15,7 +15,7 @@ CLIENT, INTERNAL, ERROR = 3, 1, 2
 
 
 def parsed(body):
-    """A request in OpenTelemetry's own message; protobuf's JSON has bytes in base 64, and OTLP's identities in hex."""
+    """A request in OpenTelemetry's own message; protobuf's JSON has bytes in base 64, and OTLP's ids in hex."""
     message = json.loads(body)
     for resource in message["resourceSpans"]:
         for scope in resource["scopeSpans"]:
@@ -80,7 +80,7 @@ def test_each_attempt_and_the_call_are_spans_in_the_clients_trace(redial, receiv
     assert len(attempts) == 3 and {s.trace for s in found} == {TRACE}
     assert whole.parent == PARENT and whole.flags == 0x301 and whole.name == "redial call"
     assert {s.parent for s in attempts} == {whole.id} and {s.flags for s in attempts} == {0x101}
-    # The target's spans hang under the attempt that reached it.
+    # The parent of the target's spans is the attempt that reached it.
     told = [r.headers["traceparent"].split("-") for r in target.requests]
     assert [t[1] for t in told] == [TRACE] * 3 and [t[2] for t in told] == [s.id for s in attempts]
     assert all(t[3] == "01" for t in told)
@@ -121,7 +121,7 @@ def test_calls_without_a_trace_begin_one_and_calls_that_fail_say_why(redial, rec
     assert all(s.attributes["error.type"] == "connectionRefused" and s.status.message for s in attempts)
     assert all(s.trace == whole[failed].trace and s.parent == whole[failed].id for s in attempts)
     assert whole[failed].status.code == ERROR and whole[failed].attributes["error.type"] == "attemptsExhausted"
-    # It has made no attempt, and is known all the same.
+    # It has made no attempt, but is in the trace all the same.
     assert whole[waiting].attributes["redial.call.state"] == "cancelled" and whole[waiting].status.code == 0
 
 
@@ -139,7 +139,7 @@ def test_a_client_that_does_not_sample_is_heeded_and_so_is_the_share(redial, rec
     wait_until(lambda: marked in {s.attributes["redial.call.id"] for s in spans(collector)}, "the marked one arrives")
     seen = {s.attributes["redial.call.id"] for s in spans(collector)}
     assert 10 <= len(seen - {marked}) <= 50 and seen - {marked} <= set(own)
-    # What targets are told is what is done.
+    # The decision that targets receive is followed.
     flags = {r.headers["redial-call-id"]: r.headers["traceparent"][-2:] for r in target.requests}
     assert {call for call in own if flags[call] == "01"} == seen - {marked}
 
@@ -156,7 +156,7 @@ def test_off_is_the_default_and_the_standard_variables_turn_it_on(redial, receiv
     service = redial(env=env)
     service.ended(service.submit(url=target.url))
     assert target.next().headers["traceparent"].endswith("-01")
-    # What waits is sent before the service has stopped.
+    # Waiting spans are sent before the service has stopped.
     assert service.terminate() == 0
     assert len(spans(collector)) == 2
     assert collector.requests[0].headers["x-tenant"] == "a b" and collector.requests[0].headers["api-key"] == "hush"
@@ -198,7 +198,7 @@ def test_without_a_collector_nothing_suffers_and_what_is_lost_is_counted(redial,
     calls = [service.submit(url=target.url) for _ in range(100)]
     assert all(service.ended(call)["state"] == "succeeded" for call in calls)
     full = 'redial_spans_dropped_total{reason="full"}'
-    # Ten are in the request that finds nobody, and ten wait behind it.
+    # Ten are in the request that cannot be sent, and ten wait behind it.
     wait_until(lambda: metric(service, full) >= 80, "there is no room for more")
     assert metric(service, "redial_spans_waiting") <= 10
     began = time.monotonic()

@@ -38,7 +38,7 @@ def test_a_poll_waits_until_the_call_ends_or_time_is_up(redial, flaky):
     call = service.submit(url=target.url + "/?fail=3", policy=QUICK)
     answer, took = timed(lambda: service("GET", f"/v1/calls/{call}?wait=20s"))
     assert answer.json["state"] == "succeeded" and took < 15
-    # It has ended before anybody waited.
+    # It ended before the wait began.
     answer, took = timed(lambda: service("GET", f"/v1/calls/{call}?wait=20s"))
     assert answer.json["state"] == "succeeded" and took < 5
     waiting = service.submit(url=target.url, delay="1h")

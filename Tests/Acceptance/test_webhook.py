@@ -1,4 +1,4 @@
-"""The caller hears of it, by a webhook that any library of Standard Webhooks can verify."""
+"""A client gets the end of its call by a webhook, which any library of Standard Webhooks can verify."""
 
 import base64
 import json
@@ -83,5 +83,5 @@ def test_a_webhook_is_retried_under_one_id_and_survives_kill_9(redial, flaky, re
     listed = service("GET", "/v1/calls?kind=webhook").json["data"]
     assert len(listed) == 1
     assert service.ended(listed[0]["id"])["state"] == "succeeded"
-    # It is not among the calls that clients handed in.
+    # It is not in the list of clients' calls.
     assert [c["id"] for c in service("GET", "/v1/calls").json["data"]] == [identity]

@@ -1,4 +1,4 @@
-"""Those who registered are told of calls and targets, signed, in lanes of their own."""
+"""Registered endpoints receive events of calls and targets, signed, each through a target of its own."""
 
 import json
 import re
@@ -30,7 +30,7 @@ def show(service, identity):
 
 
 def verified(request, secret):
-    """The payload, of which both libraries say that it is ours."""
+    """The payload, which both libraries verify as ours."""
     headers = {name.lower(): value for name, value in request.headers.items()}
     payload = Webhook(secret).verify(request.body, headers)
     assert SvixWebhook(secret).verify(request.body, headers) == payload
@@ -85,7 +85,7 @@ def test_an_endpoint_is_told_only_of_what_it_asked_for(redial, flaky, receiver):
     assert {json.loads(everything.next().body)["data"]["id"] for _ in range(2)} == {bad, good}
     assert json.loads(failures.next().body)["data"]["id"] == bad
     assert json.loads(mine.next().body)["data"]["id"] == good
-    # Nothing else came, not even behind a further event.
+    # Nothing else arrived, not even after a further event.
     last = service.submit(url=target.url, target="other")
     assert json.loads(everything.next().body)["data"]["id"] == last
     assert (len(failures.requests), len(mine.requests)) == (1, 1)
@@ -107,10 +107,10 @@ def test_secrets_are_shown_once_rotated_with_overlap_and_both_sign_meanwhile(red
         assert re.fullmatch(r"v1,\S+ v1,\S+", request.headers["webhook-signature"])
         verified(request, old)
         verified(request, new)
-        # The overlap outlives the process.
+        # The overlap survives the process.
         assert service.terminate() == 0
         service.start()
-    # Without overlap, the old ones are out at once.
+    # Without overlap, the old secrets are invalid at once.
     last = service("POST", path + "/rotate-secret", {"overlap": "0s"}).json["secret"]
     service.submit(url=target.url)
     request = hook.next()
@@ -189,7 +189,7 @@ def test_the_delivery_log_shows_each_webhook_and_delivers_it_again(redial, flaky
     again = hook.next()
     assert again.body == first.body and again.headers["webhook-id"] == first.headers["webhook-id"]
     verified(again, endpoint["secret"])
-    # A filter by another target, or for calls that are no webhooks, would show nothing.
+    # A filter by another target, or for calls that are not webhooks, would show nothing.
     assert service("GET", path + "?target=x").status == 400
 
 
@@ -212,7 +212,7 @@ def test_an_endpoint_that_fails_for_too_long_is_disabled_and_others_are_told(red
     assert (payload["type"], payload["data"]["id"], payload["data"]["disabledReason"]) == (
         "endpoint.disabled", failing["id"], "failing")
     assert "webhookEndpointDisabled" in service.log.read_text()
-    # It is told of nothing now, not after a restart either; what it has not got is held back until it is enabled.
+    # It gets no events now, nor after a restart; its remaining webhooks are paused until it is enabled.
     wait_until(lambda: service.target("webhook:" + failing["id"])["inFlight"] == 0, "nothing is under way")
     seen = len(bad.requests)
     assert service.terminate() == 0

@@ -1,4 +1,4 @@
-"""Each event's real deliveries are what api/webhooks.schema.json says of that event, to endpoints and to callbacks."""
+"""Each event's real deliveries, to endpoints and to callbacks, match api/webhooks.schema.json for that event."""
 
 import json
 
@@ -47,7 +47,7 @@ def test_every_event_is_delivered_as_its_schema_says(redial, flaky, receiver):
         for payload in payloads:
             [name] = [name for name in names if payload["type"] in types_of(name)]
             schema_of(name).validate(payload)
-            # A schema that took anything would show nothing.
+            # A schema that accepted everything would show nothing.
             for wrong in (payload | {"x": 1}, payload | {"data": payload["data"] | {"x": 1}},
                           {k: v for k, v in payload.items() if k != "timestamp"}):
                 assert not schema_of(name).is_valid(wrong), (name, wrong)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("An answer")
 struct AnswerCodingTests {
-  /// What a client says it accepts, and what it then gets.
+  /// What a client accepts, and the coding that it gets.
   struct Accepting: Sendable, CustomTestStringConvertible {
     let fields: [String]
     let preference: AcceptEncoding.Preference
@@ -65,7 +65,7 @@ struct AnswerCodingTests {
 
   static let text = Coded.prose(5000)
 
-  /// Answers each request alike.
+  /// Answers all requests alike.
   private func makeServer(
     _ response: HTTPResponse = HTTPResponse(status: 200, text: text),
     _ configure: (inout HTTPServerConfiguration) -> Void = { _ in }
@@ -81,7 +81,7 @@ struct AnswerCodingTests {
     return try client.response(toHead: method == "HEAD")
   }
 
-  @Test("comes in the coding that the client prefers", arguments: table)
+  @Test("has the coding that the client prefers", arguments: table)
   func followsPreference(test: Accepting) throws {
     let server = try makeServer()
     let client = try server.connect()
@@ -100,14 +100,14 @@ struct AnswerCodingTests {
     #expect(accepted.preference == test.preference)
   }
 
-  @Test("is compressed from the bound of its size on", arguments: [(1023, false), (1024, true), (1025, true)])
+  @Test("is compressed from the minimum size on", arguments: [(1023, false), (1024, true), (1025, true)])
   func needsSize(size: Int, isCoded: Bool) throws {
     let response = try ask(makeServer(HTTPResponse(status: 200, text: Coded.prose(size))))
     #expect((response["content-encoding"] == "gzip") == isCoded)
     #expect((response["vary"] == "Accept-Encoding") == isCoded)
   }
 
-  @Test("is compressed up to the bound of its size", arguments: [(3000, true), (3001, false)])
+  @Test("is compressed up to the maximum size", arguments: [(3000, true), (3001, false)])
   func hasLargestSize(size: Int, isCoded: Bool) throws {
     let server = try makeServer(HTTPResponse(status: 200, text: Coded.prose(size))) { $0.gzipMaxBytes = 3000 }
     #expect((try ask(server)["content-encoding"] == "gzip") == isCoded)
@@ -130,7 +130,7 @@ struct AnswerCodingTests {
   }
 
   @Test(
-    "is left as it is when a field of its own says so",
+    "is not compressed if one of its fields forbids it",
     arguments: [
       HTTPHeader("Content-Encoding", "br"), HTTPHeader("cache-control", "max-age=60, No-Transform"),
       HTTPHeader("Content-Range", "bytes 0-4999/9000"), HTTPHeader("Content-Digest", "sha-256=:AA==:"),
@@ -142,7 +142,7 @@ struct AnswerCodingTests {
     #expect(response.fields.filter { $0.name == header.name.lowercased() }.map(\.value) == [header.value])
   }
 
-  @Test("without a type, of a part, or without content is left as it is")
+  @Test("is not compressed without a type, for a part, or without content")
   func leavesOthers() throws {
     let body = Array(Self.text.utf8)
     let type = HTTPHeader("Content-Type", "text/plain")
@@ -154,21 +154,21 @@ struct AnswerCodingTests {
     }
   }
 
-  @Test("that would not become smaller goes as it is")
+  @Test("is not compressed if it would not become smaller")
   func givesUp() throws {
     var random = SplitMix(seed: 1)
     let noise = (0..<2000).map { _ in UInt8(random.below(256)) }
     let answer = HTTPResponse(status: 200, headers: [HTTPHeader("Content-Type", "text/plain")], body: noise)
     let response = try ask(makeServer(answer))
     #expect(response.body == noise && response["content-encoding"] == nil && response["vary"] == "Accept-Encoding")
-    // Unless the client refuses just that.
+    // Unless the client refuses exactly that.
     let forced = try ask(makeServer(answer), accepting: "gzip, identity;q=0")
     #expect(forced["content-encoding"] == "gzip")
     let limits = ContentLimits(maxBodyBytes: 4000, maxInflationRatio: 100, inflationFloorBytes: 0)
     #expect(try Coded.decode(forced.body, .gzip, limits) == noise)
   }
 
-  @Test("however small or of whatever type is compressed for a client that refuses identity")
+  @Test("is compressed for a client that refuses identity, whatever its size and type")
   func obeysRefusal() throws {
     let server = try makeServer(HTTPResponse(status: 200, text: "ok", contentType: "image/x"))
     let response = try ask(server, accepting: "gzip, identity;q=0")
@@ -178,7 +178,7 @@ struct AnswerCodingTests {
     #expect(empty["content-length"] == "0" && empty["content-encoding"] == nil)
   }
 
-  @Test("to HEAD has the fields of that to GET (RFC 9110 section 9.3.2)", arguments: ["gzip", "identity"])
+  @Test("to HEAD has the same fields as to GET (RFC 9110 section 9.3.2)", arguments: ["gzip", "identity"])
   func matchesHead(codings: String) throws {
     let server = try makeServer()
     let client = try server.connect()
@@ -190,7 +190,7 @@ struct AnswerCodingTests {
     let names = ["content-encoding", "content-length", "vary", "content-type"]
     #expect(names.map { head[$0] } == names.map { get[$0] })
     #expect(get["content-length"] == "\(get.body.count)")
-    // No byte of a body came.
+    // No byte of a body arrived.
     try client.get("/")
     #expect(try client.response().text == Self.text)
   }
@@ -205,7 +205,7 @@ struct AnswerCodingTests {
   }
 
   @Test(
-    "adds to the handler's Vary what is missing there",
+    "adds Accept-Encoding to the handler's Vary",
     arguments: [
       ("Origin", ["Origin", "Accept-Encoding"]), ("Origin, accept-encoding", ["Origin, accept-encoding"]), ("*", ["*"]),
     ])
@@ -220,7 +220,7 @@ struct AnswerCodingTests {
     #expect(response.text == Self.text && response["vary"] == nil)
   }
 
-  @Test("is compressed at every level, and alike each time", arguments: 1...9)
+  @Test("is compressed at every level, with equal results", arguments: 1...9)
   func isDeterministic(level: Int) throws {
     let server = try makeServer { $0.gzipLevel = level }
     let client = try server.connect()
@@ -234,7 +234,7 @@ struct AnswerCodingTests {
   }
 
   @Test(
-    "goes to each of pipelined requests as it was asked for, from this thread or another", arguments: [false, true])
+    "follows the Accept-Encoding of each pipelined request, from any thread", arguments: [false, true])
   func pipelines(isDeferred: Bool) throws {
     let server = try TestServer { request, responder in
       let size = 500 + 700 * (Int(request.path.dropFirst()) ?? 0)
@@ -263,7 +263,7 @@ struct AnswerCodingTests {
     }
   }
 
-  @Test("of a refusal goes as it is")
+  @Test("is not compressed if it is a refusal")
   func leavesRefusals() throws {
     let server = try TestServer(
       errorResponse: { HTTPResponse(status: $0, text: $1 + Self.text) }, { _, responder in responder.abort() })

@@ -1,8 +1,8 @@
 @testable import HTTPServer
 
-/// Bytes in a content coding, and back.
+/// Bytes in a content coding, and decoded.
 enum Coded {
-  /// `hello` as gzip(1) writes it, RFC 1952.
+  /// `hello` as written by gzip(1), RFC 1952.
   static let helloGzip: [UInt8] = [
     0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0xFF, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00, 0x86, 0xA6,
     0x10, 0x36, 0x05, 0x00, 0x00, 0x00,
@@ -11,7 +11,7 @@ enum Coded {
   static let helloDeflate: [UInt8] = [
     0x78, 0x9C, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 0x07, 0x00, 0x06, 0x2C, 0x02, 0x15,
   ]
-  /// A member of no data.
+  /// A member without data.
   static let emptyGzip = gzip([])
 
   static func gzip(_ plain: [UInt8]) -> [UInt8] {
@@ -35,7 +35,7 @@ enum Coded {
     return [0x78, 0x9C] + gzip(text).dropFirst(10).dropLast(8) + ending
   }
 
-  /// What a gzip body holds.
+  /// The content of a gzip body.
   static func inflated(_ body: [UInt8]) throws -> String {
     let limits = ContentLimits(maxBodyBytes: 1 << 26, maxInflationRatio: 1 << 20, inflationFloorBytes: 0)
     return String(decoding: try decode(body, .gzip, limits), as: UTF8.self)
@@ -48,7 +48,7 @@ enum Coded {
     return output.array
   }
 
-  /// Bytes of which some are changed, put in, taken out or cut off.
+  /// Bytes with random changes, insertions, removals or truncation.
   static func damaged(_ bytes: [UInt8], _ random: inout SplitMix) -> [UInt8] {
     var bytes = bytes
     for _ in 0...random.below(4) where !bytes.isEmpty {
@@ -64,7 +64,7 @@ enum Coded {
     return bytes
   }
 
-  /// Words over and over, which shrink to about a third.
+  /// Repeated words, which shrink to about a third.
   static func prose(_ count: Int) -> String {
     var random = SplitMix(seed: 7)
     let words = ["call", "attempt", "backoff", "jitter", "deadline", "breaker", "budget", "lease", "é"]
@@ -94,6 +94,6 @@ struct SplitMix {
 }
 
 extension ByteBuffer {
-  /// What is held.
+  /// The content.
   var array: [UInt8] { Array(UnsafeBufferPointer(start: bytes, count: count)) }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-/// One line of the table of coded bodies: fields and bytes, and what becomes of them.
+/// One row of the table of coded bodies: fields and bytes, and the expected result.
 struct ContentCase: Sendable, CustomTestStringConvertible {
   enum Expectation: Sendable, Equatable {
     /// The handler gets this body, and no `Content-Encoding`.
@@ -9,7 +9,7 @@ struct ContentCase: Sendable, CustomTestStringConvertible {
   }
 
   let name: String
-  /// The values of `Content-Encoding`, one a field line.
+  /// The values of `Content-Encoding`, one per field line.
   let codings: [String]
   let body: [UInt8]
   let expectation: Expectation
@@ -23,7 +23,7 @@ struct ContentCase: Sendable, CustomTestStringConvertible {
     self.expectation = expectation
   }
 
-  /// The request as it is sent, with its body by length or, given the size, in chunks.
+  /// The request on the wire, with its body by length or, given the size, in chunks.
   func request(chunk: Int? = nil) -> [UInt8] {
     var text = "POST /case HTTP/1.1\r\nHost: a\r\n"
     for coding in codings { text += "Content-Encoding: \(coding)\r\n" }
@@ -102,7 +102,7 @@ struct ContentCase: Sendable, CustomTestStringConvertible {
     ContentCase("1950 §2.2: a second stream", ["deflate"], deflate + deflate, .refused(400)),
   ]
 
-  /// The server's own bounds, which are set to 4000 bytes, and to 20 times beyond 500.
+  /// The server's own limits, which are set to 4000 bytes, and to 20 times beyond 500.
   static let bounds: [ContentCase] = [
     ContentCase(
       "as large as may be", ["gzip"], Coded.gzip(Coded.prose(4000)), .handed(Coded.prose(4000))),

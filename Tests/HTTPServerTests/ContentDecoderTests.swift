@@ -2,10 +2,10 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("The decoder of contents")
+@Suite("The decoder of bodies")
 struct ContentDecoderTests {
   @Test(
-    "never takes memory beyond the bound, but for the growth of its buffer", arguments: [ContentCoding.gzip, .deflate])
+    "never uses memory beyond the limit, except to grow its buffer", arguments: [ContentCoding.gzip, .deflate])
   func boundsMemory(coding: ContentCoding) {
     let limits = ContentLimits(maxBodyBytes: 100_000, maxInflationRatio: 1 << 20, inflationFloorBytes: 0)
     let zeros = String(repeating: "\0", count: 8 << 20)
@@ -20,7 +20,7 @@ struct ContentDecoderTests {
     #expect(output.count + output.spareCapacity < 4 * limits.maxBodyBytes)
   }
 
-  @Test("has a bound that cannot overflow")
+  @Test("has a limit that cannot overflow")
   func boundsSum() {
     var limits = ContentLimits(maxBodyBytes: 1 << 48, maxInflationRatio: .max, inflationFloorBytes: 0)
     #expect(limits.bound(of: 3) == 1 << 48)
@@ -30,7 +30,7 @@ struct ContentDecoderTests {
     #expect(limits.bound(of: 3) == 500 && limits.bound(of: 6) == 600)
   }
 
-  @Test("refuses a body that is damaged anyhow, or finds what it meant; its bound holds, and the next body is well")
+  @Test("refuses a damaged body or decodes it, within its limit, and decodes the next body")
   func survivesDamage() throws {
     let limits = ContentLimits(maxBodyBytes: 5000, maxInflationRatio: 50, inflationFloorBytes: 1000)
     var decoder = ContentDecoder(limits: limits)
@@ -57,7 +57,7 @@ struct ContentDecoderTests {
     #expect(refused > 2000)
   }
 
-  @Test("takes many members without data")
+  @Test("accepts many members without data")
   func takesEmptyMembers() throws {
     let limits = ContentLimits(maxBodyBytes: 1000, maxInflationRatio: 100, inflationFloorBytes: 0)
     let body = (0..<20_000).flatMap { _ in Coded.emptyGzip } + Coded.helloGzip

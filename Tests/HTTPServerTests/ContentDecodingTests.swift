@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A coded body")
 struct ContentDecodingTests {
-  /// Answers with the body, and with what is left of its fields.
+  /// Answers with the body, and with the remaining fields.
   private func makeServer(_ configure: (inout HTTPServerConfiguration) -> Void = { _ in }) throws -> TestServer {
     try TestServer(
       {
@@ -21,7 +21,7 @@ struct ContentDecodingTests {
       })
   }
 
-  /// Reads the answer, and that of another request: what is wrong with a content ends no connection.
+  /// Reads the answer, and that of another request: a wrong body ends no connection.
   private func check(_ test: ContentCase, _ client: RawConnection, _ manner: String) throws {
     let response = try client.response()
     switch test.expectation {
@@ -38,7 +38,7 @@ struct ContentDecodingTests {
   }
 
   @Test(
-    "is inflated or refused, in whatever pieces it comes",
+    "is inflated or refused, in any pieces",
     arguments: ContentCase.codings + ContentCase.formats + ContentCase.bounds)
   func followsTable(test: ContentCase) throws {
     let server = try makeServer()
@@ -60,7 +60,7 @@ struct ContentDecodingTests {
     }
   }
 
-  @Test("may come byte by byte", arguments: [Coded.helloGzip, Coded.helloGzip + Coded.helloGzip])
+  @Test("may arrive byte by byte", arguments: [Coded.helloGzip, Coded.helloGzip + Coded.helloGzip])
   func comesByteByByte(body: [UInt8]) throws {
     let test = ContentCase(
       "", ["gzip"], body, .handed(String(repeating: "hello", count: body.count / Coded.helloGzip.count)))
@@ -72,7 +72,7 @@ struct ContentDecodingTests {
     try check(test, client, "in chunks")
   }
 
-  @Test("is judged for itself among pipelined requests")
+  @Test("is decoded by itself among pipelined requests")
   func pipelines() throws {
     let cases = ContentCase.codings + ContentCase.formats
     let server = try makeServer()
@@ -87,7 +87,7 @@ struct ContentDecodingTests {
     }
   }
 
-  @Test("reaches the handler as it came where the server does not decode")
+  @Test("reaches the handler unchanged if the server does not decode")
   func leavesAlone() throws {
     let server = try TestServer({ $0.decodesContent = false }) { request, responder in
       let coding = HTTPHeader("X-Coding", request.header("content-encoding") ?? "none")
@@ -101,7 +101,7 @@ struct ContentDecodingTests {
     }
   }
 
-  @Test("is asked for by 100 Continue only in a coding that is understood (RFC 9110 section 10.1.1)")
+  @Test("is requested by 100 Continue only in a supported coding (RFC 9110 section 10.1.1)")
   func answersExpectation() throws {
     let server = try makeServer()
     let head = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 25\r\nContent-Encoding: "
@@ -127,11 +127,11 @@ struct ContentDecodingTests {
     try client.send(bomb.request())
     let started = ContinuousClock.now
     try check(bomb, client, "1 GB in \(bomb.body.count) bytes")
-    // The bound is reached after two members; the time is for a machine that is busy.
+    // The limit is reached after two members; the time is for a busy machine.
     #expect(ContinuousClock.now - started < .seconds(2))
   }
 
-  @Test("that is damaged anyhow never ends the connection")
+  @Test("never ends the connection, however it is damaged")
   func survivesDamageOnTheWire() throws {
     let server = try makeServer()
     let client = try server.connect()

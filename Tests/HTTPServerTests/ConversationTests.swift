@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A connection")
 struct ConversationTests {
-  @Test("carries one request after another")
+  @Test("serves one request after another")
   func keepsAlive() throws {
     let server = try TestServer()
     let client = try server.connect()
@@ -34,7 +34,7 @@ struct ConversationTests {
     #expect(response["x-peer"] == "127.0.0.1")
   }
 
-  @Test("gets the common fields with every answer, the server's own refusals among them, but none that cannot be sent")
+  @Test("gets the common fields with every answer, including the server's own refusals, but no invalid ones")
   func writesCommonFields() throws {
     let server = try TestServer {
       $0.commonHeaders = [
@@ -51,7 +51,7 @@ struct ConversationTests {
   }
 
   @Test(
-    "tells which host a request is for: that of an absolute target, else the Host field's",
+    "reports the host of a request: that of an absolute target, else the Host field's",
     arguments: [
       ("GET / HTTP/1.1\r\nHost: a.example:81\r\n", "a.example:81"), ("GET / HTTP/1.0\r\n", "none"),
       ("GET http://b.example:82/x HTTP/1.1\r\nHost: a.example\r\n", "b.example:82"),
@@ -105,7 +105,7 @@ struct ConversationTests {
     #expect(try client.response().text == #"["1", "", "none", "none"] [2, 0, 0] true"#)
   }
 
-  @Test("carries bodies, by length and chunked, in whatever pieces they come")
+  @Test("receives bodies by length and chunked, in any pieces")
   func carriesBodies() throws {
     let server = try TestServer()
     let client = try server.connect()
@@ -130,7 +130,7 @@ struct ConversationTests {
     for index in 0..<500 { #expect(try client.response().text == "POST /\(index) x") }
   }
 
-  @Test("answers the pipelined requests that come together in one write")
+  @Test("sends the answers to pipelined requests in one write")
   func batches() throws {
     let server = try TestServer()
     let client = try server.connect()
@@ -147,13 +147,13 @@ struct ConversationTests {
       DispatchQueue.global().async { responder.respond(answer) }
     }
     let client = try server.connect()
-    // More than is read ahead while a request is at hand.
+    // More than is read ahead while a request is being answered.
     let filler = String(repeating: "y", count: 200)
     try client.send((0..<200).map { "GET /\($0) HTTP/1.1\r\nHost: a\r\nX: \(filler)\r\n\r\n" }.joined())
     for index in 0..<200 { #expect(try client.response().text == "GET /\(index) ") }
   }
 
-  @Test("gets no body to HEAD, and its length nevertheless")
+  @Test("gets no body for HEAD, but its length")
   func answersHead() throws {
     let server = try TestServer()
     let client = try server.connect()
@@ -169,7 +169,7 @@ struct ConversationTests {
     let server = try TestServer()
     for request in ["GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"] {
       let client = try server.connect()
-      // What follows is not looked at.
+      // The bytes after it are not parsed.
       try client.send(request + "GET /second HTTP/1.1\r\nHost: a\r\n\r\n")
       #expect(try client.response()["connection"] == "close")
       #expect(try client.endsHere())
@@ -186,7 +186,7 @@ struct ConversationTests {
     }
   }
 
-  @Test("is closed after the handler's last answer, and after its bound of requests")
+  @Test("is closed after the handler's last answer, and after the maximum number of requests")
   func closesAfterLast() throws {
     let closing = try TestServer { _, responder in
       var response = HTTPResponse(status: 204)
@@ -216,7 +216,8 @@ struct ConversationTests {
     try client.send("POST /1 HTTP/1.1\r\n" + head)
     #expect(try client.response().head == "HTTP/1.1 100 Continue\r\n\r\n")
     try client.send("o")
-    // The loop takes its connections in turn, so it has seen that byte when it answers another; it says so once only.
+    // The loop serves its connections in turn, so it has seen that byte when it answers another; it reports it only
+    // once.
     let other = try server.connect()
     try other.get("/")
     _ = try other.response()
@@ -229,7 +230,7 @@ struct ConversationTests {
     #expect(try client.response().text == "POST /3 ok")
   }
 
-  @Test("whose client has ended its side is still answered, then closed")
+  @Test("is answered and then closed after its client has ended its side")
   func answersHalfClosed() throws {
     let held = Inbox<HTTPResponder>()
     let server = try TestServer { _, responder in held.put(responder) }
@@ -244,7 +245,7 @@ struct ConversationTests {
     #expect(try client.endsHere())
   }
 
-  @Test("that the handler aborts is reset, at once or later")
+  @Test("is reset if the handler aborts it, at once or later")
   func aborts() throws {
     let held = Inbox<HTTPResponder>()
     let server = try TestServer { request, responder in

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Deadline lists")
 struct DeadlineListsTests {
-  /// What the lists do, done the simple way.
+  /// The same behaviour as the lists, in a simple form.
   private struct Model {
     var waits: [Int: (kind: DeadlineKind, deadline: UInt64, order: Int)] = [:]
     var next: UInt64? { waits.values.map(\.deadline).min() }

@@ -5,15 +5,15 @@ import Testing
 
 @Suite("Out of file descriptors, a server")
 struct ExhaustionTests {
-  /// In a process of its own, whose bound of descriptors is lowered.
-  @Test("goes on serving, and takes those who wait once there are some again")
+  /// In a process of its own, whose limit of descriptors is lowered.
+  @Test("continues to serve, and accepts waiting clients once there are descriptors again")
   func recovers() async {
     await #expect(processExitsWith: .success) {
       let server = try TestServer()
       let established = try server.connect()
       try established.get("/before")
       try #require(established.response().status == 200)
-      // Made before the bound, for a client's end takes a descriptor too.
+      // Created before the limit, because a client's end needs a descriptor too.
       let address = try SocketAddress(host: "127.0.0.1", port: server.server.port)
       let waiting = try (0..<8).map { _ in try RawConnection(unconnectedLike: address) }
       let next = dup(0)
@@ -26,14 +26,14 @@ struct ExhaustionTests {
         try client.connect(to: address)
         try client.get("/\(index)")
       }
-      // Two at most have been taken. The others are in the backlog, and nobody is harmed.
+      // At most two were accepted. The others are in the backlog, and none fails.
       for _ in 0..<20 {
         try established.get("/meanwhile")
         try #require(established.response().text == "GET /meanwhile ")
         usleep(10_000)
       }
       try #require(waiting.filter { $0.hasInput }.count <= 2)
-      // Each that goes makes room for another.
+      // Each that leaves frees a descriptor for another.
       for (index, client) in waiting.enumerated() {
         try #require(client.response().text == "GET /\(index) ")
         client.close()

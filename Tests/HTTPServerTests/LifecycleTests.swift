@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A server's life")
 struct LifecycleTests {
-  @Test("ends with a drain: what is at hand is answered, what is idle is closed, nothing new is taken")
+  @Test("ends with a drain: current requests are answered, idle connections closed, and no new ones accepted")
   func drains() throws {
     let held = Inbox<HTTPResponder>()
     let server = try TestServer { request, responder in
@@ -20,7 +20,7 @@ struct LifecycleTests {
     let responder = try held.take()
     let partial = try server.connect()
     try partial.send("GET /rest HTTP/1.1\r\nHo")
-    // Answered after the beginning above was read, for a loop takes its connections in turn.
+    // Answered after the first bytes above were read, because a loop serves its connections in turn.
     try idle.get("/")
     _ = try idle.response()
 
@@ -91,7 +91,7 @@ struct LifecycleTests {
     try ends.take()
   }
 
-  @Test("ends at the drain's bound, answered or not")
+  @Test("ends at the drain's time limit, answered or not")
   func drainsWithinBound() throws {
     let held = Inbox<HTTPResponder>()
     let server = try TestServer { _, responder in held.put(responder) }
@@ -123,7 +123,7 @@ struct LifecycleTests {
     #expect(throws: RawConnection.Failure.system("connect", ECONNREFUSED)) { try server.connect() }
   }
 
-  @Test("ends when nobody holds it any more")
+  @Test("ends when it is released")
   func endsWithItsOwner() throws {
     var server: TestServer? = try TestServer()
     let client = try #require(server).connect()
@@ -159,13 +159,13 @@ struct LifecycleTests {
     #expect(
       error?.description == "Cannot listen on 127.0.0.1:\(port): bind: Address already in use. "
         + "Another process listens there: stop it or choose another port.")
-    // It is left as it was.
+    // It is unchanged.
     let client = try server.connect()
     try client.get("/")
     #expect(try client.response().status == 200)
   }
 
-  @Test("does not begin on an address that is none")
+  @Test("does not begin on an invalid address")
   func refusesWrongAddress() {
     for host in ["", "example.com", "1.2.3", "127.0.0.1\0", "[::1]"] {
       #expect(throws: HTTPServerError.invalidHost(host)) { try TestServer { $0.address = .tcp(host: host, port: 0) } }
@@ -190,7 +190,7 @@ struct LifecycleTests {
     #expect(address.text == text && address.port == 80)
   }
 
-  @Test("listens on localhost, and keeps any bound within what it can count")
+  @Test("listens on localhost, and keeps every limit within the range of its counters")
   func takesExtremes() throws {
     let server = try TestServer {
       $0.address = .tcp(host: "localhost", port: 0)

@@ -19,7 +19,7 @@ struct ListenAddressTests {
   }
 
   @Test(
-    "are refused when it is unclear what they mean",
+    "are refused if they are ambiguous",
     arguments: [
       "", ":", "8080", ":80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "::1:80", "[::1]", "[]:80",
       "[127.0.0.1]:80", "unix:", "unix",
@@ -29,7 +29,7 @@ struct ListenAddressTests {
   }
 
   @Test(
-    "make URLs that clients take",
+    "make URLs that clients accept",
     arguments: [
       ("127.0.0.1", "http://127.0.0.1:80"), ("::1", "http://[::1]:80"), ("::", "http://[::]:80"),
       ("fe80::1%lo", "http://[fe80::1%25lo]:80"), ("::ffff:127.0.0.1", "http://127.0.0.1:80"),
@@ -38,7 +38,7 @@ struct ListenAddressTests {
     #expect(try SocketAddress(host: host, port: 80).url == url)
   }
 
-  @Test("a socket's path makes one too, up to the longest that the system takes")
+  @Test("a socket's path makes one too, up to the longest that the system allows")
   func writesPaths() throws {
     for path in ["redial.sock", "/" + String(repeating: "p", count: 106)] {
       #expect(try SocketAddress(path: path).url == "unix:" + path)
@@ -56,7 +56,7 @@ struct ListenAddressTests {
   }
 
   @Test(
-    "variables that are missing or meant for another process give none",
+    "variables that are missing or for another process give no sockets",
     arguments: [
       [:], ["LISTEN_FDS": "1"], ["LISTEN_PID": "17"], ["LISTEN_PID": "18", "LISTEN_FDS": "1"],
       ["LISTEN_PID": "17", "LISTEN_FDS": "0"],
@@ -65,7 +65,7 @@ struct ListenAddressTests {
     #expect(try InheritedSocket.list(environment, process: 17).isEmpty)
   }
 
-  @Test("variables that are no numbers are an error that names them")
+  @Test("variables that are not numbers are an error that names them")
   func refusesVariables() {
     for (name, value) in [("LISTEN_PID", "x"), ("LISTEN_PID", "0"), ("LISTEN_FDS", "-1"), ("LISTEN_FDS", "100000")] {
       let environment = ["LISTEN_PID": "17", "LISTEN_FDS": "1"].merging([name: value]) { $1 }

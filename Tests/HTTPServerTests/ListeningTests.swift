@@ -28,7 +28,7 @@ struct ListeningTests {
     try ends.take()
   }
 
-  @Test("carries large answers and bodies over a Unix domain socket")
+  @Test("sends large answers and bodies over a Unix domain socket")
   func carriesMuch() throws {
     let folder = try Folder()
     let server = try TestServer({
@@ -45,7 +45,7 @@ struct ListeningTests {
     withExtendedLifetime(server) {}
   }
 
-  @Test("removes a Unix domain socket when it is stopped or let go", arguments: [true, false])
+  @Test("removes a Unix domain socket when it is stopped or released", arguments: [true, false])
   func removesFile(stops: Bool) throws {
     let folder = try Folder()
     var server: TestServer? = try TestServer { $0.address = .unix(path: folder.socket) }
@@ -120,7 +120,7 @@ struct ListeningTests {
     close(datagrams)
   }
 
-  @Test("never removes what is no socket: a file, a folder, or a link")
+  @Test("never removes a file, a folder, or a link in place of a socket")
   func refusesOtherFiles() throws {
     let folder = try Folder()
     let make: [(String) -> Int32] = [
@@ -140,7 +140,7 @@ struct ListeningTests {
     }
   }
 
-  @Test("does not begin on a path that cannot be, and says why")
+  @Test("does not begin on an impossible path, and says why")
   func refusesPaths() throws {
     let long = "/" + String(repeating: "p", count: 107)
     #expect(throws: HTTPServerError.socketPathTooLong(long)) { try TestServer { $0.address = .unix(path: long) } }
@@ -155,7 +155,7 @@ struct ListeningTests {
     #expect(error?.description.contains("The folder must exist") == true)
   }
 
-  @Test("leaves the socket alone that another has put in the place of its own")
+  @Test("does not remove a socket that has replaced its own")
   func leavesSuccessor() throws {
     let folder = try Folder()
     let first = try TestServer { $0.address = .unix(path: folder.socket) }
@@ -173,7 +173,7 @@ struct ListeningTests {
 
   static let hasIPv6 = (try? TestServer { $0.address = .tcp(host: "::1", port: 0) }) != nil
 
-  @Test("serves IPv6 with a listener a loop", .enabled(if: hasIPv6), arguments: [1, 2])
+  @Test("serves IPv6 with a listener per loop", .enabled(if: hasIPv6), arguments: [1, 2])
   func servesIPv6(loops: Int) throws {
     let server = try TestServer({
       $0.address = .tcp(host: "::1", port: 0)
@@ -187,7 +187,7 @@ struct ListeningTests {
     #expect(throws: RawConnection.Failure.system("connect", ECONNREFUSED)) { try server.connect() }
   }
 
-  @Test("takes IPv4 as well at the address of all, and shows it as such", .enabled(if: hasIPv6))
+  @Test("accepts IPv4 as well at the unspecified address, and shows it as IPv4", .enabled(if: hasIPv6))
   func servesBoth() throws {
     let server = try TestServer({ $0.address = .tcp(host: "::", port: 0) }) { request, responder in
       responder.respond(HTTPResponse(status: 200, text: request.peer))
@@ -201,7 +201,7 @@ struct ListeningTests {
 
   // MARK: Inherited sockets
 
-  @Test("takes over a listening socket, and leaves it to the next at its end", arguments: [1, 3])
+  @Test("uses an inherited socket, and leaves it open for the next process", arguments: [1, 3])
   func inherits(loops: Int) throws {
     let socket = try ListeningSocket()
     for round in 1...3 {
@@ -220,7 +220,7 @@ struct ListeningTests {
       for client in clients { client.close() }
       try ends.take()
     }
-    // Nobody serves it now, and nobody is refused.
+    // No server uses it now, and no client is refused.
     let waiting = try RawConnection(port: socket.port)
     try waiting.get("/")
     let server = try TestServer { $0.address = .inherited([socket.handedOver()]) }
@@ -228,13 +228,13 @@ struct ListeningTests {
     withExtendedLifetime(server) {}
   }
 
-  @Test("answers the first request of a connection that it has let in before the drain began")
+  @Test("answers the first request of a connection that was accepted before the drain began")
   func answersFirstRequest() throws {
     let server = try TestServer()
     let fresh = try server.connect()
     let other = try server.connect()
     try other.get("/")
-    // The loop takes its connections in turn: the fresh one is in.
+    // The loop serves its connections in turn: the new one is accepted.
     _ = try other.response()
     let ends = Inbox<Void>()
     server.server.drain(within: .seconds(30)) { ends.put(()) }
@@ -264,11 +264,11 @@ struct ListeningTests {
       #expect(try client.response().status == 200)
     }
     server.server.stop()
-    // It was not made here.
+    // It was not created here.
     #expect(folder.hasSocket)
   }
 
-  @Test("a loop that is full hands the connection that has woken it to another")
+  @Test("a loop at its limit leaves the connection that woke it to another")
   func sharesWhenFull() throws {
     for _ in 0..<20 {
       let held = Inbox<HTTPResponder>()
@@ -286,7 +286,7 @@ struct ListeningTests {
       let leaving = try folder.connect()
       try leaving.get("/held")
       let second = try held.take()
-      // Idle for a moment, it could give way, so its loop is woken again for connections; but then it is busy.
+      // While idle, it could be closed, so its loop is woken again for connections; but then it is busy.
       first.respond(HTTPResponse(status: 200))
       _ = try busy.response()
       try busy.get("/held")
@@ -303,7 +303,7 @@ struct ListeningTests {
     }
   }
 
-  @Test("refuses to inherit what does not listen, and leaves it open")
+  @Test("refuses an inherited descriptor that does not listen, and leaves it open")
   func refusesToInherit() throws {
     let folder = try Folder()
     let bound = try folder.bind()
@@ -324,7 +324,7 @@ struct ListeningTests {
   }
 }
 
-/// A folder for one socket that goes with the test.
+/// A folder for one socket, removed with the test.
 private final class Folder {
   private let path: String
   var socket: String { path + "/redial.sock" }
@@ -358,7 +358,7 @@ private final class Folder {
   }
 }
 
-/// A socket that listens on 127.0.0.1, as another process would have it.
+/// A socket that listens on 127.0.0.1, as from another process.
 private final class ListeningSocket {
   private let descriptor: Int32
   let port: Int

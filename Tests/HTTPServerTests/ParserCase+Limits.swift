@@ -1,12 +1,12 @@
 extension ParserCase {
-  /// The bounds of ``ParserLimits/small``: 256 bytes in 8 fields, a target of 48, a body of 64.
+  /// The limits of ``ParserLimits/small``: 256 bytes in 8 fields, a target of 48, a body of 64.
   static let limits: [ParserCase] = [
     acceptsLine("9112 §3: the longest target", "GET /" + letters(47) + " HTTP/1.1", path: "/" + letters(47)),
     refusesLine("9110 §15.5.15: a target one byte longer", 414, "GET /" + letters(48) + " HTTP/1.1"),
     refuses("9110 §15.5.15: a target without an end", 414, "GET /" + letters(200)),
     acceptsLine("9112 §3: the longest method", letters(32) + " / HTTP/1.1", method: letters(32)),
     refusesLine("9110 §15.6.2: a method one byte longer", 501, letters(33) + " / HTTP/1.1"),
-    // Without an end in sight, it is only told that the line is too long.
+    // Before its end is seen, the error says only that the line is too long.
     refuses("9110 §15.5.15: a method without an end", 414, letters(200)),
 
     incomplete("9112 §3: the longest line that may yet be one", "GET /" + letters(87)),
@@ -24,7 +24,7 @@ extension ParserCase {
     refuses("6585 §5: a field without an end", 431, "GET / HTTP/1.1\r\nHost: a\r\nX: " + letters(400)),
 
     acceptsFields("9110 §15.5.14: the largest body", ["Host: a", "Content-Length: 64"], body: letters(64)),
-    // Told before a byte of it has come.
+    // Reported before a byte of it has arrived.
     refusesFields("9110 §15.5.14: a body one byte larger", 413, ["Host: a", "Content-Length: 65"]),
     chunked(
       "9110 §15.5.14: the largest chunked body", "20\r\n" + letters(32) + "\r\n20\r\n" + letters(32) + "\r\n0\r\n\r\n",

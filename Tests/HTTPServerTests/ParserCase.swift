@@ -1,15 +1,15 @@
 import Testing
 
-/// One line of the conformance table: bytes, and what they must be taken for.
+/// One row of the conformance table: bytes, and the expected result.
 struct ParserCase: Sendable, CustomTestStringConvertible {
   enum Expectation: Sendable {
     /// One whole request and nothing left over. Of the fields, those named are compared.
     case request(RequestExpectation)
-    /// So many whole requests, and nothing left over.
+    /// That many whole requests, and nothing left over.
     case requests(Int)
     /// Refused with a status.
     case refused(Int)
-    /// Neither whole nor wrong so far.
+    /// Neither complete nor wrong so far.
     case incomplete
   }
 
@@ -42,7 +42,7 @@ struct ParserCase: Sendable, CustomTestStringConvertible {
           keepsAlive: keepsAlive)))
   }
 
-  /// A whole head is made of a request line.
+  /// Creates a whole head from a request line.
   static func acceptsLine(
     _ name: String, _ line: String, method: String = "GET", path: String = "/", query: String? = nil
   ) -> ParserCase {
@@ -57,17 +57,17 @@ struct ParserCase: Sendable, CustomTestStringConvertible {
     ParserCase(name: name, input: bytes, expectation: .refused(status))
   }
 
-  /// A whole head is made of a request line.
+  /// Creates a whole head from a request line.
   static func refusesLine(_ name: String, _ status: Int, _ line: String) -> ParserCase {
     refuses(name, status, line + "\r\nHost: a\r\n\r\n")
   }
 
-  /// A whole request is made of field lines, each without its CRLF, and a body.
+  /// Creates a whole request from field lines, each without its CRLF, and a body.
   static func refusesFields(_ name: String, _ status: Int, _ fields: [String], body: String = "") -> ParserCase {
     refuses(name, status, (["POST / HTTP/1.1"] + fields).map { $0 + "\r\n" }.joined() + "\r\n" + body)
   }
 
-  /// A whole request is made of field lines, each without its CRLF, and a body.
+  /// Creates a whole request from field lines, each without its CRLF, and a body.
   static func acceptsFields(
     _ name: String, _ fields: [String], body coded: String = "", decoded: String? = nil, keepsAlive: Bool = true
   ) -> ParserCase {
@@ -76,12 +76,12 @@ struct ParserCase: Sendable, CustomTestStringConvertible {
       body: decoded ?? coded, keepsAlive: keepsAlive)
   }
 
-  /// A request of a chunked body.
+  /// A request with a chunked body.
   static func chunked(_ name: String, _ coded: String, _ decoded: String) -> ParserCase {
     acceptsFields(name, ["Host: a", "Transfer-Encoding: chunked"], body: coded, decoded: decoded)
   }
 
-  /// A request of a chunked body that is wrong.
+  /// A request with a wrong chunked body.
   static func refusesChunked(_ name: String, _ status: Int, _ coded: String) -> ParserCase {
     refusesFields(name, status, ["Host: a", "Transfer-Encoding: chunked"], body: coded)
   }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The request parser")
 struct ParserConformanceTests {
-  @Test("takes each input of the conformance table for what the RFC says", arguments: ParserCase.all)
+  @Test("parses each input of the conformance table as the RFC says", arguments: ParserCase.all)
   func conforms(_ example: ParserCase) {
     let run = ParserRun(example.input)
     switch example.expectation {
@@ -35,7 +35,7 @@ struct ParserConformanceTests {
     }
   }
 
-  @Test("answers the same wherever the bytes are split", arguments: ParserCase.all)
+  @Test("gives the same result wherever the bytes are split", arguments: ParserCase.all)
   func splits(_ example: ParserCase) {
     let whole = ParserRun(example.input)
     let everywhere = ParserRun(example.input, cuts: Array(1..<max(1, example.input.count)))
@@ -46,7 +46,7 @@ struct ParserConformanceTests {
     }
   }
 
-  @Test("gives a body in pieces that make the same whole, wherever the bytes are split", arguments: ParserCase.all)
+  @Test("gives a body in pieces with the same content, wherever the bytes are split", arguments: ParserCase.all)
   func streams(_ example: ParserCase) {
     let whole = ParserRun(example.input)
     #expect(ParserRun(example.input, streams: false) == whole)
@@ -58,7 +58,7 @@ struct ParserConformanceTests {
     }
   }
 
-  @Test("does not care what came before on the connection", arguments: ParserCase.all)
+  @Test("does not depend on earlier requests of the connection", arguments: ParserCase.all)
   func follows(_ example: ParserCase) {
     let before = Array("POST /b HTTP/1.1\r\nHost: b\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n".utf8)
     let alone = ParserRun(example.input)
@@ -67,7 +67,7 @@ struct ParserConformanceTests {
     #expect(second.ending == alone.ending)
   }
 
-  @Test("survives mutated input, and answers the same wherever it is split", arguments: 0..<8 as Range<UInt64>)
+  @Test("survives mutated input, with the same result wherever it is split", arguments: 0..<8 as Range<UInt64>)
   func survivesMutations(seed: UInt64) {
     var random = SeededRandom(seed: seed)
     let corpus = ParserCase.all.map(\.input)
@@ -108,7 +108,7 @@ struct ParserConformanceTests {
     }
   }
 
-  @Test("keeps of a chunked body only the data, however much framing comes with it")
+  @Test("keeps only the data of a chunked body, however much framing it has")
   func dropsFraming() throws {
     var parser = RequestParser()
     let limits = ParserLimits.small
@@ -120,7 +120,7 @@ struct ParserConformanceTests {
     #expect(String(decoding: input.prefix(head.utf8.count + 2), as: UTF8.self) == head + "xy")
   }
 
-  @Test("finds its fields again when another connection's request came between head and body")
+  @Test("restores its fields if another connection's request was parsed between head and body")
   func sharesTable() throws {
     let limits = ParserLimits.small
     var table = FieldTable(limits: limits)
@@ -144,7 +144,7 @@ struct ParserConformanceTests {
     #expect(headers == ["Host: a", "X: slow", "Content-Length: 2"])
   }
 
-  @Test("asks for 100 Continue only while no byte of a body has come")
+  @Test("asks for 100 Continue only while no byte of a body has arrived")
   func asksForContinue() throws {
     let head = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
     for (text, expected) in [(head, true), (head + "o", false)] {

@@ -1,11 +1,11 @@
 @testable import HTTPServer
 
-/// What the parser makes of a stream of bytes: the requests in it, and how it ends.
+/// The parser's result for a stream of bytes: the requests in it, and how it ends.
 struct ParserRun: Equatable, CustomStringConvertible {
   enum Ending: Equatable {
     /// Between two requests.
     case idle
-    /// In the middle of one.
+    /// In the middle of a request.
     case incomplete
     case refused(ProtocolError)
   }
@@ -16,11 +16,11 @@ struct ParserRun: Equatable, CustomStringConvertible {
   private var streamed: ParsedRequest?
   private var streamedBody: [UInt8] = []
 
-  /// Shows the bytes to a parser as an event loop does, in pieces that end at `cuts` (ascending) and at the end.
+  /// Passes the bytes to a parser like an event loop, in pieces that end at `cuts` (ascending) and at the end.
   ///
-  /// Each look gets memory of exactly the size of the bytes, so that the address sanitizer sees a read beyond them.
+  /// Each call gets memory of exactly the size of the bytes, so that the address sanitizer sees a read beyond them.
   ///
-  /// - Parameter streams: Whether bodies are received in pieces; nil asks the parser for none to be announced.
+  /// - Parameter streams: Whether bodies are received in pieces; nil means that the parser announces none.
   init(_ bytes: [UInt8], cuts: [Int] = [], limits: ParserLimits = .small, streams: Bool? = nil) {
     var parser = RequestParser(announcesBodies: streams != nil)
     var table = FieldTable(limits: limits)
@@ -97,7 +97,7 @@ struct ParserRun: Equatable, CustomStringConvertible {
   }
 }
 
-/// A copy of all that a request says.
+/// A copy of a request.
 struct ParsedRequest: Equatable {
   var method: String
   var path: String
@@ -123,7 +123,7 @@ struct ParsedRequest: Equatable {
 }
 
 extension ParserLimits {
-  /// Bounds that a short input reaches.
+  /// Limits that a short input reaches.
   static let small = ParserLimits(
     maxHeaderBytes: 256, maxHeaderCount: 8, maxTargetLength: 48, maxBodyBytes: 64,
     maxStreamedBodyBytes: 64)

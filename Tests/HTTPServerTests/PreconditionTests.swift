@@ -8,7 +8,7 @@ struct PreconditionTests {
   private static let before = "Sun, 06 Nov 1994 08:49:36 GMT"
   private static let after = "Sun, 06 Nov 1994 08:49:38 GMT"
 
-  /// The fields of a GET of what has the tag "v1" and the date above, and the status that it comes to.
+  /// The fields of a GET for a resource with the tag "v1" and the date above, and the resulting status.
   private static let table: [(fields: [String], status: Int)] = [
     ([], 200),
     // Section 13.1.1: If-Match, by strong comparison.
@@ -18,7 +18,7 @@ struct PreconditionTests {
     (["If-None-Match: \"v1\""], 304), (["If-None-Match: W/\"v1\""], 304), (["If-None-Match: \"v2\""], 200),
     (["If-None-Match: *"], 304), (["If-None-Match: \"a,b\" , \"v1\""], 304), (["If-None-Match: \"a\",\"v1"], 200),
     (["If-None-Match: \"V1\""], 200), (["If-None-Match: \"a\"", "if-none-match: \"v1\""], 304),
-    // Section 13.1.3: If-Modified-Since, in each form of a date; what is none, or there twice, is ignored.
+    // Section 13.1.3: If-Modified-Since, in each form of a date; an invalid or repeated one is ignored.
     (["If-Modified-Since: \(modified)"], 304), (["If-Modified-Since: \(after)"], 304),
     (["If-Modified-Since: \(before)"], 200), (["If-Modified-Since: Sunday, 06-Nov-94 08:49:37 GMT"], 304),
     (["If-Modified-Since: Sun Nov  6 08:49:37 1994"], 304), (["If-Modified-Since: yesterday"], 200),
@@ -26,7 +26,7 @@ struct PreconditionTests {
     // Section 13.1.4: If-Unmodified-Since.
     (["If-Unmodified-Since: \(modified)"], 200), (["If-Unmodified-Since: \(before)"], 412),
     (["If-Unmodified-Since: yesterday"], 200),
-    // Section 13.2.2: the order, and what is ignored beside what.
+    // Section 13.2.2: the order, and which fields are ignored beside others.
     (["If-Match: \"v1\"", "If-Unmodified-Since: \(before)"], 200),
     (["If-Match: \"v2\"", "If-None-Match: \"v1\""], 412), (["If-Match: \"v1\"", "If-None-Match: \"v1\""], 304),
     (["If-None-Match: \"v2\"", "If-Modified-Since: \(after)"], 200),
@@ -51,7 +51,7 @@ struct PreconditionTests {
     }
   }
 
-  @Test("is answered as its conditions say, and the connection goes on", arguments: table.indices)
+  @Test("is answered as its conditions say, and the connection stays open", arguments: table.indices)
   func isEvaluated(index: Int) throws {
     let (fields, status) = Self.table[index]
     let server = try Self.server()
@@ -60,16 +60,16 @@ struct PreconditionTests {
       try client.get("/", method: method, fields: fields.map { $0 + "\r\n" }.joined())
       #expect(try client.response(toHead: method == "HEAD").status == status, "\(method) \(fields)")
     }
-    // Of another answer than 200 there is nothing to compare.
+    // For a status other than 200 there is nothing to compare.
     try client.get("/missing", fields: fields.map { $0 + "\r\n" }.joined())
     #expect(try client.response().status == 404)
-    // What a method that changes something may be performed on, only its handler knows.
+    // For a method that changes something, only the handler knows the current state.
     try client.get("/", method: "DELETE", fields: fields.map { $0 + "\r\n" }.joined())
     #expect(try client.response().status == 200)
   }
 
   @Test(
-    "for what has no validator comes to what a list that matches nothing, or anything, comes to",
+    "for a resource without a validator is treated like a list that matches nothing, or anything",
     arguments: [
       ("If-Match: \"v1\"", 412), ("If-Match: *", 200), ("If-None-Match: \"v1\"", 200), ("If-None-Match: *", 304),
       ("If-Modified-Since: \(after)", 200), ("If-Unmodified-Since: \(before)", 200),
@@ -81,7 +81,7 @@ struct PreconditionTests {
     #expect(try client.response().status == status)
   }
 
-  @Test("is answered as its conditions say, also where the answer would be a stream")
+  @Test("is answered as its conditions say, even if the answer would be a stream")
   func isStreamed() throws {
     let opened = Inbox<HTTPResponseStream>()
     let server = try TestServer { _, responder in
@@ -100,7 +100,7 @@ struct PreconditionTests {
   }
 
   @Test(
-    "that is answered with 304 gets what guides caches, and no content (section 15.4.5)",
+    "that is answered with 304 gets the fields for caches, and no content (section 15.4.5)",
     arguments: ["gzip", "identity"])
   func isNotModified(coding: String) throws {
     let server = try Self.server()
@@ -119,7 +119,7 @@ struct PreconditionTests {
     #expect(try client.response().body.count == 1600)
   }
 
-  @Test("is put before a handler that changes something")
+  @Test("is passed to a handler that changes something")
   func isShown() throws {
     let conditions = Inbox<HTTPPreconditions>()
     let server = try TestServer { request, responder in
@@ -132,7 +132,7 @@ struct PreconditionTests {
     #expect(match.outcome(entityTag: "\"v2\"", lastModified: nil, isSafe: false) == .proceed)
     #expect(match.outcome(entityTag: "\"v3\"", lastModified: nil, isSafe: false) == .failed)
     #expect(match.outcome(entityTag: nil, lastModified: nil, isSafe: false, exists: false) == .failed)
-    // Section 13.1.2: to make only what is not there.
+    // Section 13.1.2: to create only a missing resource.
     try client.get("/", method: "PUT", fields: "If-None-Match: *\r\n")
     let none = try conditions.take()
     #expect(none.outcome(entityTag: nil, lastModified: nil, isSafe: false, exists: false) == .proceed)
@@ -142,7 +142,7 @@ struct PreconditionTests {
   }
 
   @Test(
-    "has its dates read as they are written, and no others",
+    "accepts valid dates and no others",
     arguments: [
       ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
       ("Tue, 29 Feb 2000 23:59:59 GMT", 951_868_799), ("Mon, 29 Feb 2100 00:00:00 GMT", nil),

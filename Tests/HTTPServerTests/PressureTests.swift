@@ -8,7 +8,7 @@ import Testing
 struct PressureTests {
   private static let largeBody = Array(String(repeating: "nineteen bytes long", count: 421_053).utf8)
 
-  @Test("sends a large answer to a slow reader whole, and serves others meanwhile")
+  @Test("sends a whole large answer to a slow reader, and serves others meanwhile")
   func servesSlowReaders() throws {
     let server = try TestServer { request, responder in
       responder.respond(
@@ -25,7 +25,7 @@ struct PressureTests {
     #expect(try slow.response().text == "GET /after ")
   }
 
-  @Test("resets a reader that takes nothing for the write timeout")
+  @Test("resets a reader that reads nothing for the write timeout")
   func resetsStalledReaders() throws {
     let server = try TestServer({ $0.writeTimeout = .milliseconds(50) }) { _, responder in
       responder.respond(HTTPResponse(status: 200, body: Self.largeBody))
@@ -35,7 +35,7 @@ struct PressureTests {
     try client.waitForReset()
   }
 
-  @Test("waits for a reader that is slow, if it takes anything at all within the write timeout")
+  @Test("waits for a slow reader, if it reads anything at all within the write timeout")
   func toleratesSlowReaders() throws {
     let timeout = Duration.milliseconds(250)
     let server = try TestServer({ $0.writeTimeout = timeout }) { _, responder in
@@ -44,7 +44,7 @@ struct PressureTests {
     let client = try server.connect(receiveBuffer: 4096)
     try client.get("/")
     let started = ContinuousClock.now
-    // The pauses are what is tested: too little is taken for the server's socket to become writable.
+    // The pauses are the subject of the test: too little is read for the server's socket to become writable.
     while ContinuousClock.now - started < timeout * 3 {
       try client.receive(atMost: 4096)
       usleep(10_000)
@@ -69,7 +69,7 @@ struct PressureTests {
     #expect(calls.count == 0)
   }
 
-  @Test("stops reading a client that pipelines without end while its first request is at hand")
+  @Test("stops reading a client that pipelines endlessly while its first request is being answered")
   func pushesBack() throws {
     let held = Inbox<HTTPResponder>()
     let server = try TestServer { _, responder in held.put(responder) }
@@ -80,11 +80,11 @@ struct PressureTests {
       try held.take().respond(HTTPResponse(status: 200, text: "\(index)"))
       #expect(try client.response().text == "\(index)")
     }
-    // The next is at hand by now; taken out, it does not keep the server alive.
+    // The next request is current by now; once removed, it does not keep the server alive.
     _ = try held.take()
   }
 
-  @Test("goes on with what was pipelined once the request at hand is answered")
+  @Test("continues with pipelined requests once the current one is answered")
   func goesOn() throws {
     let held = Inbox<HTTPResponder>()
     let server = try TestServer { _, responder in held.put(responder) }
@@ -102,7 +102,7 @@ struct PressureTests {
     #expect(held.count == 0)
   }
 
-  @Test("forgets a client that goes away while the handler thinks, and answers nobody else in its place")
+  @Test("forgets a client that leaves while the handler works, and sends its answer to no other")
   func forgetsTheGone() throws {
     let held = Inbox<HTTPResponder>()
     let server = try TestServer({ $0.bound(connections: 1) }) { _, responder in held.put(responder) }
@@ -110,7 +110,7 @@ struct PressureTests {
     try gone.get("/gone")
     let late = try held.take()
     gone.reset()
-    // It takes the place of the first, which shows that that one has been forgotten.
+    // It uses the slot of the first, which shows that the first is closed.
     let next = try server.connect()
     try next.get("/next")
     let responder = try held.take()
@@ -124,7 +124,7 @@ struct PressureTests {
     #expect(try next.response().text == "again")
   }
 
-  @Test("forgets a client that goes away with more requests sent than are read ahead")
+  @Test("forgets a client that leaves after it sent more requests than are read ahead")
   func forgetsTheGoneUnread() throws {
     let held = Inbox<HTTPResponder>()
     let server = try TestServer({ $0.bound(connections: 1) }) { _, responder in held.put(responder) }
@@ -139,7 +139,7 @@ struct PressureTests {
     #expect(held.count == 0)
   }
 
-  @Test("forgets a client that goes away in the middle of a large answer")
+  @Test("forgets a client that leaves in the middle of a large answer")
   func forgetsTheGoneReading() throws {
     let server = try TestServer({ $0.bound(connections: 1) }) { request, responder in
       responder.respond(
@@ -154,7 +154,7 @@ struct PressureTests {
     #expect(try next.response().text == "GET /next ")
   }
 
-  @Test("takes more connections at once than it accepts in one turn")
+  @Test("accepts more simultaneous connections than fit one iteration")
   func acceptsMany() throws {
     let entered = Inbox<Void>()
     let proceed = Inbox<Void>()
@@ -180,7 +180,7 @@ struct PressureTests {
     try ends.take()
   }
 
-  @Test("at its bound, closes the connection that is idle longest in favour of a new one")
+  @Test("at its limit, closes the connection that is idle longest for a new one")
   func replacesIdle() throws {
     let server = try TestServer { $0.maxConnections = 2 }
     let clients = [try server.connect(), try server.connect()]
@@ -196,7 +196,7 @@ struct PressureTests {
     #expect(try clients[0].response().text == "GET /still ")
   }
 
-  @Test("at its bound, resets no idle connection whose next request has arrived unread")
+  @Test("at its limit, resets no idle connection whose next request has arrived unread")
   func sparesTheBusy() throws {
     for _ in 0..<20 {
       let entered = Inbox<Void>()
@@ -217,7 +217,7 @@ struct PressureTests {
       let blocking = try server.connect()
       try blocking.get("/block")
       try entered.take()
-      // While the loop is busy, one is idle for all that it knows, and another comes.
+      // While the loop is busy, one is idle as far as it knows, and another arrives.
       try kept.get("/second")
       let new = try server.connect()
       try new.get("/new")
@@ -228,7 +228,7 @@ struct PressureTests {
     }
   }
 
-  @Test("an answer that is taken back takes no earlier one with it")
+  @Test("an answer that is aborted does not affect earlier ones")
   func abortsAlone() throws {
     let server = try TestServer { request, responder in
       if request.path == "/abort" { responder.abort() } else { responder.respond(TestServer.echo(request)) }
@@ -240,7 +240,7 @@ struct PressureTests {
   }
 
   @Test(
-    "at its bound, with none idle, answers the request of a new connection with 503, and serves what comes when there is room"
+    "at its limit, with none idle, answers the request of a new connection with 503, and serves it when a slot is free"
   )
   func refusesSurplus() throws {
     let held = Inbox<HTTPResponder>()
@@ -253,7 +253,7 @@ struct PressureTests {
     let first = try server.connect()
     try first.get("/held")
     let responder = try held.take()
-    // One that says nothing yet is no reason to refuse it: there may be room when it does.
+    // A connection without a request is not refused for that: there may be a free slot when it sends one.
     let patient = try server.connect()
     for round in 0..<3 {
       let refused = try server.connect()
@@ -276,7 +276,7 @@ struct PressureTests {
     #expect(try patient.response().text == "GET /again ")
   }
 
-  @Test("at its bound, has connections that have sent nothing give way to new ones, the oldest first")
+  @Test("at its limit, closes connections that have sent nothing for new ones, the oldest first")
   func replacesSilent() throws {
     let server = try TestServer({
       $0.maxConnections = 4
@@ -290,13 +290,13 @@ struct PressureTests {
       #expect(try client.response().text == "GET /\(round) ")
     }
     #expect(try silent[0].endsHere())
-    // One that came last is still there.
+    // The last one is still there.
     let last = try server.connect()
     try last.get("/last")
     #expect(try last.response().text == "GET /last ")
   }
 
-  @Test("at its bound, with all of them busy, tells each new connection so at once, however many send nothing")
+  @Test("at its limit, with all of them busy, refuses each new connection at once, however many send nothing")
   func refusesBesideSilentSurplus() throws {
     let held = Inbox<HTTPResponder>()
     let server = try TestServer({
@@ -309,7 +309,7 @@ struct PressureTests {
     try first.get("/held")
     let responder = try held.take()
     let silent = try (0..<10).map { _ in try server.connect() }
-    // Half a request is no better than none.
+    // Half a request counts like none.
     let half = try server.connect()
     try half.send("GET / HTTP/1.1\r\nHost:")
     for _ in 0..<3 {
@@ -322,7 +322,7 @@ struct PressureTests {
     #expect(try first.response().text == "first")
   }
 
-  @Test("at its bound, with none idle, takes a new connection as soon as one falls idle")
+  @Test("at its limit, with none idle, serves a new connection as soon as one is idle")
   func waitsForIdle() throws {
     let held = Inbox<HTTPResponder>()
     let server = try TestServer({ $0.bound(connections: 1) }) { request, responder in
@@ -339,7 +339,7 @@ struct PressureTests {
     #expect(try first.endsHere())
   }
 
-  @Test("answers a batch that belongs to many connections of several loops")
+  @Test("answers a batch for many connections of several loops")
   func answersBatches() throws {
     let held = Inbox<(String, HTTPResponder)>()
     let server = try TestServer({ $0.loops = 2 }) { request, responder in held.put((request.path, responder)) }
@@ -355,7 +355,7 @@ struct PressureTests {
     for (index, client) in clients.enumerated() { #expect(try client.response().text == "/\(index)") }
   }
 
-  @Test("answers a batch that is given on the loop's own thread, among it the request at hand")
+  @Test("answers a batch on the loop's own thread, including the current request")
   func answersBatchesOnLoop() throws {
     let waiting = Mutex<[(HTTPResponder, HTTPResponse)]>([])
     let server = try TestServer { request, responder in
@@ -395,7 +395,7 @@ struct PressureTests {
 }
 
 extension HTTPServerConfiguration {
-  /// So many connections, and none beyond to be refused: whoever comes waits until one of these has gone.
+  /// That many connections, and none beyond to be refused: new ones wait until one of these has left.
   fileprivate mutating func bound(connections: Int) {
     maxConnections = connections
     maxSurplusConnections = 0

@@ -6,7 +6,7 @@ import Glibc
 final class RawConnection {
   enum Failure: Error, Equatable {
     case system(String, Int32)
-    /// Nothing came in time.
+    /// Nothing arrived in time.
     case timedOut
     /// The server has shut its side.
     case ended
@@ -15,15 +15,15 @@ final class RawConnection {
     case malformed(String)
   }
 
-  /// Far more than any answer needs, for a machine that is busy.
+  /// Far more than any answer needs, for a busy machine.
   private static let timeoutSeconds = 10
 
   private let descriptor: Int32
   private var isOpen = true
-  /// What was received and not yet read.
+  /// Received bytes that were not read yet.
   private var held: [UInt8] = []
 
-  /// - Parameter receiveBuffer: The size of the socket's receive buffer, for a reader that is meant to be slow.
+  /// - Parameter receiveBuffer: The size of the socket's receive buffer, for a slow reader.
   convenience init(port: Int, receiveBuffer: Int32? = nil) throws {
     try self.init(SocketAddress(host: "127.0.0.1", port: port), receiveBuffer: receiveBuffer)
   }
@@ -53,7 +53,7 @@ final class RawConnection {
     }
   }
 
-  /// Whether something can be read at once.
+  /// Whether bytes can be read at once.
   var hasInput: Bool {
     var item = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&item, 1, 0) == 1
@@ -74,7 +74,7 @@ final class RawConnection {
     }
   }
 
-  /// Sends a text over and over until the server takes no more of it.
+  /// Sends a text repeatedly until the server accepts no more of it.
   ///
   /// - Returns: Whether that happened before `count` bytes.
   func stalls(sending text: String, before count: Int) throws -> Bool {
@@ -124,7 +124,7 @@ final class RawConnection {
 
   /// Reads one response.
   ///
-  /// - Parameter toHead: It answers HEAD, so no body follows.
+  /// - Parameter toHead: Whether it answers HEAD, so no body follows.
   func response(toHead: Bool = false) throws -> RawResponse {
     var response = try head()
     let hasBody = !toHead && response.status >= 200 && response.status != 204 && response.status != 304
@@ -149,12 +149,12 @@ final class RawConnection {
     }
   }
 
-  /// Whether the server shuts its side in order, with no further byte.
+  /// Whether the server shuts its side normally, with no further byte.
   func endsHere() throws -> Bool { try rest().isEmpty }
 
   /// Receives once.
   ///
-  /// - Returns: How many bytes came.
+  /// - Returns: The number of bytes.
   @discardableResult
   func receive(atMost count: Int = 65_536) throws -> Int {
     var buffer = [UInt8](repeating: 0, count: count)
@@ -174,7 +174,7 @@ final class RawConnection {
   /// Shuts the client's side; answers can still be read.
   func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-  /// Goes away with a reset.
+  /// Leaves with a reset.
   func reset() {
     var option = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -201,7 +201,7 @@ final class RawConnection {
   }
 }
 
-/// A response as it came.
+/// A response as it was received.
 struct RawResponse: CustomStringConvertible {
   let head: String
   let status: Int

@@ -48,7 +48,7 @@ struct RefusalTests {
     #expect(try client.endsHere())
   }
 
-  @Test("lets a client read the answer that is still sending a large body")
+  @Test("lets a client that is still sending a large body read the answer")
   func readsAnswerWhileSending() throws {
     let server = try TestServer { $0.maxBodyBytes = 1000 }
     let client = try server.connect()
@@ -59,7 +59,7 @@ struct RefusalTests {
     #expect(try client.endsHere())
   }
 
-  @Test("gives no body to a HEAD that it refuses")
+  @Test("sends no body when it refuses a HEAD")
   func refusesHead() throws {
     let server = try TestServer()
     let client = try server.connect()
@@ -67,7 +67,7 @@ struct RefusalTests {
     let response = try client.response(toHead: true)
     #expect(response.status == 400)
     #expect(try client.endsHere())
-    // What comes after a HEAD and is no request is no HEAD either.
+    // Bytes after a HEAD that are not a request are not a HEAD either.
     let second = try server.connect()
     try second.get("/", method: "HEAD")
     _ = try second.response(toHead: true)
@@ -76,7 +76,7 @@ struct RefusalTests {
     #expect(try second.endsHere())
   }
 
-  @Test("answers 408 to a header section that does not come in time")
+  @Test("answers 408 to a header section that does not arrive in time")
   func timesOutHead() throws {
     let server = try TestServer { $0.headerTimeout = .milliseconds(50) }
     for beginning in ["GET / HT", "GET / HTTP/1.1\r\nHost: a\r\n"] {
@@ -87,7 +87,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("answers 408 to a later header section that does not come in time")
+  @Test("answers 408 to a later header section that does not arrive in time")
   func timesOutLaterHead() throws {
     let server = try TestServer { $0.headerTimeout = .milliseconds(50) }
     let client = try server.connect()
@@ -113,14 +113,14 @@ struct RefusalTests {
     #expect(ContinuousClock.now - started > timeout - .milliseconds(20))
   }
 
-  @Test("answers 408 to a body that does not come in time, however steadily it trickles")
+  @Test("answers 408 to a body that does not arrive in time, however steady it is")
   func timesOutBody() throws {
     let server = try TestServer { $0.bodyTimeout = .milliseconds(50) }
     for framing in ["Content-Length: 1000000", "Transfer-Encoding: chunked"] {
       let client = try server.connect()
       try client.send("POST / HTTP/1.1\r\nHost: a\r\n\(framing)\r\n\r\n")
       let started = ContinuousClock.now
-      // Zeros are the beginning of a chunk's size too; a size has at most sixteen.
+      // Zeros are also the beginning of a chunk's size; a size has at most sixteen digits.
       for _ in 0..<3 { try client.send("0") }
       #expect(try client.response().status == 408)
       #expect(ContinuousClock.now - started < .seconds(5))
@@ -128,7 +128,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("closes silently what sends nothing at all, and what is idle for too long")
+  @Test("silently closes connections that send nothing or are idle for too long")
   func closesIdle() throws {
     let server = try TestServer {
       $0.headerTimeout = .milliseconds(50)
@@ -143,7 +143,7 @@ struct RefusalTests {
     #expect(try idle.endsHere())
   }
 
-  @Test("does not count the time that the handler takes")
+  @Test("does not count the handler's time")
   func waitsForHandler() throws {
     let held = Inbox<HTTPResponder>()
     let server = try TestServer(

@@ -20,7 +20,7 @@ struct ResponseWriterTests {
     #expect(write(response) == "HTTP/1.1 200 OK\r\nDate: D\r\nA: 1\r\nB: \r\nContent-Length: 2\r\n\r\nok")
   }
 
-  @Test("says how the connection goes on")
+  @Test("says whether the connection stays open")
   func saysPersistence() {
     let response = HTTPResponse(status: 200)
     let start = "HTTP/1.1 200 OK\r\nDate: D\r\nContent-Length: 0\r\n"
@@ -63,7 +63,7 @@ struct ResponseWriterTests {
   }
 
   @Test(
-    "has a status that is one",
+    "has a valid status",
     arguments: [
       (100, "500 Internal Server Error"), (-1, "500 Internal Server Error"), (600, "500 Internal Server Error"),
       (299, "299 "), (599, "599 "), (429, "429 Too Many Requests"), (503, "503 Service Unavailable"),
@@ -73,7 +73,7 @@ struct ResponseWriterTests {
   }
 
   @Test(
-    "is dated as RFC 9110 section 5.6.7 writes dates",
+    "has a date in the form of RFC 9110 section 5.6.7",
     arguments: [
       (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
       (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (4_107_542_399, "Sun, 28 Feb 2100 23:59:59 GMT"),
@@ -87,6 +87,6 @@ struct ResponseWriterTests {
 }
 
 extension ByteBuffer {
-  /// What is held, as text.
+  /// The content, as text.
   var text: String { String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self) }
 }

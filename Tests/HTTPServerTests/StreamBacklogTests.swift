@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The backlog of a stream")
 struct StreamBacklogTests {
-  @Test("loses nothing that it took, keeps its bound, and tells of room once", arguments: 0..<20 as Range<UInt64>)
+  @Test("loses no accepted byte, keeps its limit, and reports writability once", arguments: 0..<20 as Range<UInt64>)
   func behavesLikeQueue(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     let limit = Int.random(in: 1...300, using: &random)
@@ -45,7 +45,7 @@ struct StreamBacklogTests {
     }
   }
 
-  @Test("takes and tells nothing after its end, and its closing once")
+  @Test("accepts and reports nothing after its end, and reports its closing once")
   func ends() throws {
     let told = Inbox<HTTPStreamEvent>()
     let backlog = StreamBacklog(first: [1], limit: 10) { told.put($0) }

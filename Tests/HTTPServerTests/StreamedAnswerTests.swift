@@ -9,7 +9,7 @@ import Testing
 struct StreamedAnswerTests {
   private typealias Opened = (stream: HTTPResponseStream, events: Inbox<HTTPStreamEvent>)
 
-  /// Streams what is asked for under `/stream`, and hands the streams out.
+  /// Streams the answers under `/stream`, and passes the streams to the test.
   private static func server(
     first: String = "", _ configure: (inout HTTPServerConfiguration) -> Void = { _ in }
   ) throws -> (TestServer, Inbox<Opened>) {
@@ -23,7 +23,7 @@ struct StreamedAnswerTests {
     return (server, opened)
   }
 
-  @Test("comes as it is written, and another request may follow")
+  @Test("arrives as it is written, and another request may follow")
   func comesAsWritten() throws {
     let (server, opened) = try Self.server(first: "hello")
     let client = try server.connect()
@@ -46,7 +46,7 @@ struct StreamedAnswerTests {
     #expect(events.count == 0)
   }
 
-  @Test("keeps the order in which it was written, by whatever threads")
+  @Test("keeps the order of each thread's pieces")
   func keepsOrder() throws {
     let (server, opened) = try Self.server()
     let client = try server.connect()
@@ -72,7 +72,7 @@ struct StreamedAnswerTests {
     #expect(text == (0..<800).map { "\($0)\n" }.joined())
   }
 
-  @Test("goes to HTTP/1.0 until the end of the connection")
+  @Test("ends with the connection over HTTP/1.0")
   func endsWithConnection() throws {
     let (server, opened) = try Self.server()
     let client = try server.connect()
@@ -86,7 +86,7 @@ struct StreamedAnswerTests {
     #expect(try client.rest() == "onetwo")
   }
 
-  @Test("to HEAD has its head alone")
+  @Test("to HEAD has only its head")
   func answersHead() throws {
     let (server, opened) = try Self.server(first: "never sent")
     let client = try server.connect()
@@ -99,7 +99,7 @@ struct StreamedAnswerTests {
     #expect(try client.response().text == "GET /next ")
   }
 
-  @Test("takes no more than its bound while the client does not read, and tells when there is result")
+  @Test("accepts no more than its limit while the client does not read, and reports when it is writable again")
   func pushesBack() throws {
     let limit = 100_000
     let (server, opened) = try Self.server { $0.maxOutputBacklogBytes = limit }
@@ -109,7 +109,7 @@ struct StreamedAnswerTests {
     let piece = [UInt8](repeating: 0x78, count: 10_000)
     var written = 0
     var result = HTTPStreamWriteResult.free
-    // The kernel's buffers are in between: after each time of result, it is tried anew.
+    // The kernel has buffers too: after each wait for a writable stream, it is tried again.
     repeat {
       result = stream.write(piece)
       if result != .refused { written += piece.count }
@@ -127,7 +127,7 @@ struct StreamedAnswerTests {
     #expect(try client.chunk() == "")
   }
 
-  /// Waits a little for the loop, which is quick to hand to the kernel what that takes.
+  /// Waits shortly for the loop, which soon passes the bytes to the kernel.
   private static func hasRoomSoon(_ events: Inbox<HTTPStreamEvent>) -> Bool {
     for _ in 0..<50 {
       if events.count > 0 { return (try? events.take()) == .writable }
@@ -136,7 +136,7 @@ struct StreamedAnswerTests {
     return false
   }
 
-  @Test("ends for its writer when the client goes, in order or not")
+  @Test("ends for its writer when the client leaves, in order or not")
   func noticesTheGone() throws {
     let (server, opened) = try Self.server()
     let reset = try server.connect()
@@ -149,11 +149,11 @@ struct StreamedAnswerTests {
     let closed = try server.connect()
     try closed.get("/stream")
     let second = try opened.take()
-    // With nothing left unread, or closing would be a reset.
+    // With no unread bytes, or closing would be a reset.
     _ = try closed.head()
     closed.close()
     #expect(try second.events.take() == .clientEnded)
-    // What it does not acknowledge shows that it has not only ended its side.
+    // Unacknowledged data shows that it has not only ended its side.
     while second.events.count == 0, second.stream.write(": heartbeat\n\n".utf8) != .closed { usleep(1000) }
     #expect(try second.events.take() == .closed)
   }
@@ -172,7 +172,7 @@ struct StreamedAnswerTests {
     #expect(try events.take() == .closed)
   }
 
-  @Test("is told of a drain, and cut off at its bound if it does not end", arguments: [true, false])
+  @Test("reports a drain, and is cut off at the drain's limit if it does not end", arguments: [true, false])
   func drains(obeys: Bool) throws {
     let (server, opened) = try Self.server()
     let client = try server.connect()
@@ -197,7 +197,7 @@ struct StreamedAnswerTests {
     #expect(stream.write("x".utf8) == .closed)
   }
 
-  @Test("takes the place of no answer, and none its place")
+  @Test("replaces no other answer, and no other answer replaces it")
   func isTheOnlyAnswer() throws {
     let events = Inbox<HTTPStreamEvent>()
     let server = try TestServer { request, responder in
@@ -221,7 +221,7 @@ struct StreamedAnswerTests {
     #expect(try client.chunk() == "")
   }
 
-  @Test("resets a reader that takes nothing for the write timeout")
+  @Test("resets a reader that reads nothing for the write timeout")
   func resetsStalledReaders() throws {
     let (server, opened) = try Self.server { $0.writeTimeout = .milliseconds(50) }
     let client = try server.connect(receiveBuffer: 4096)
@@ -234,7 +234,7 @@ struct StreamedAnswerTests {
     #expect(last == .closed)
   }
 
-  @Test("that is still to come is cancelled when the client goes, in order or not", arguments: [true, false])
+  @Test("is cancelled before it begins when the client leaves, in order or not", arguments: [true, false])
   func cancels(inOrder: Bool) throws {
     let cancelled = Inbox<String>()
     let held = Inbox<HTTPResponder>()
@@ -243,7 +243,7 @@ struct StreamedAnswerTests {
       responder.onCancel { cancelled.put(path) }
       held.put(responder)
     }
-    // Answered in time, nothing is cancelled.
+    // A request answered in time is not cancelled.
     let client = try server.connect()
     try client.get("/answered")
     try held.take().respond(HTTPResponse(status: 200, text: "in time"))
@@ -252,19 +252,19 @@ struct StreamedAnswerTests {
     let late = try held.take()
     if inOrder { client.endSending() } else { client.reset() }
     #expect(try cancelled.take() == "/gone")
-    // One that has only ended its side still gets its answer.
+    // A client that has only ended its side still gets its answer.
     late.respond(HTTPResponse(status: 200, text: "late"))
     if inOrder {
       #expect(try client.response().text == "late")
       #expect(try client.endsHere())
     }
-    // Too late for this request, so it is told at once.
+    // Too late for this request, so it is called at once.
     late.onCancel { cancelled.put("late") }
     #expect(try cancelled.take() == "late")
     #expect(cancelled.count == 0)
   }
 
-  @Test("that is still to come is cancelled when the client goes with more sent than is read ahead")
+  @Test("is cancelled before it begins when the client leaves after it sent more than is read ahead")
   func cancelsUnread() throws {
     let cancelled = Inbox<Void>()
     let server = try TestServer { _, responder in responder.onCancel { cancelled.put(()) } }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A body that is received in pieces")
 struct StreamedBodyTests {
-  /// Notes what it hears, and pauses when it is told to.
+  /// Records its calls, and pauses on request.
   final class Recorder: HTTPBodyReceiver {
     let pieces = Inbox<[UInt8]>()
     let ends = Inbox<HTTPBodyEnd>()
@@ -40,7 +40,7 @@ struct StreamedBodyTests {
     }
   }
 
-  /// Receives what goes to `/stream` in pieces, and hands the receivers out.
+  /// Receives bodies under `/stream` in pieces, and passes the receivers to the test.
   struct Handler: HTTPHandler {
     let recorders = Inbox<Recorder>()
     var make: @Sendable (HTTPResponder) -> Recorder? = { Recorder($0) }
@@ -76,7 +76,7 @@ struct StreamedBodyTests {
     "POST /stream HTTP/1.1\r\nHost: a\r\nContent-Length: \(length)\r\n\(fields)\r\n"
   }
 
-  @Test("comes as it is sent, before its end, and may be larger than one that is collected", arguments: [true, false])
+  @Test("arrives as it is sent, before its end, and may be larger than a collected one", arguments: [true, false])
   func comesInPieces(isChunked: Bool) throws {
     let handler = Handler()
     let server = try Running(handler) { $0.maxBodyBytes = 10 }
@@ -91,7 +91,7 @@ struct StreamedBodyTests {
       #expect(try client.response().text == "15")
       #expect(try recorder.ends.take() == .complete)
     }
-    // One that nobody receives in pieces is collected.
+    // A body without a receiver is collected.
     try client.send("POST /whole HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nwhole")
     #expect(try client.response().text == "POST /whole whole")
   }
@@ -106,11 +106,11 @@ struct StreamedBodyTests {
     #expect(try client.response().text == "3")
     #expect(try client.response().text == "3")
     #expect(try client.response().text == "GET /last ")
-    // Left in there, they would keep the server alive, which has the handler that holds them.
+    // Otherwise they would keep the server alive, whose handler retains them.
     for _ in 0..<2 { _ = try handler.recorders.take() }
   }
 
-  @Test("waits with its client while its receiver pauses, at the cost of one read, and goes on when it resumes")
+  @Test("waits with its client while its receiver pauses, at the cost of one read, and continues when it resumes")
   func pushesBack() throws {
     var handler = Handler()
     handler.make = { Recorder($0, pauses: true) }
@@ -130,7 +130,7 @@ struct StreamedBodyTests {
     #expect(try recorder.ends.take() == .gone)
   }
 
-  @Test("may be refused by its head alone, before it is sent")
+  @Test("may be refused after its head, before it is sent")
   func isRefusedEarly() throws {
     var handler = Handler()
     handler.make = { responder in
@@ -145,7 +145,7 @@ struct StreamedBodyTests {
     #expect(try client.endsHere())
   }
 
-  @Test("is asked for with 100 Continue once somebody receives it")
+  @Test("is requested with 100 Continue once it has a receiver")
   func asksForIt() throws {
     let handler = Handler()
     let server = try Running(handler)
@@ -157,7 +157,7 @@ struct StreamedBodyTests {
     _ = try handler.recorders.take()
   }
 
-  @Test("whose answer comes before its end is thrown away with the connection, and its receiver hears no more")
+  @Test("is dropped with the connection if the answer comes before its end, and its receiver gets no more calls")
   func isAnsweredEarly() throws {
     let handler = Handler()
     let server = try Running(handler)
@@ -173,7 +173,7 @@ struct StreamedBodyTests {
     #expect(recorder.ends.count == 0 && recorder.pieces.count == 0)
   }
 
-  @Test("that breaks off, is damaged, too large or too slow ends with the reason")
+  @Test("ends with the reason if it is incomplete, damaged, too large or too slow")
   func endsBadly() throws {
     let handler = Handler()
     let server = try Running(handler) {
@@ -202,7 +202,7 @@ struct StreamedBodyTests {
       }
       #expect(try client.response().status == status)
     }
-    // The server's end.
+    // The server ends.
     let client = try RawConnection(port: server.server.port)
     try client.send(Self.chunkedHead)
     let recorder = try handler.recorders.take()
@@ -210,7 +210,7 @@ struct StreamedBodyTests {
     #expect(try recorder.ends.take() == .gone)
   }
 
-  @Test("may be answered in pieces while it comes: both ways at once")
+  @Test("may be answered in pieces while it arrives")
   func goesBothWays() throws {
     let streams = Inbox<HTTPResponseStream>()
     var handler = Handler()
@@ -238,7 +238,7 @@ struct StreamedBodyTests {
   }
 
   @Test(
-    "is thrown away, and the connection closed, where the answer is whole with its head",
+    "is dropped, and the connection closed, if the answer is complete with its head",
     arguments: [("HEAD", 200), ("POST", 204), ("POST", 205)])
   func outlivesItsAnswer(method: String, status: Int) throws {
     for isLate in [false, true] {
@@ -262,7 +262,7 @@ struct StreamedBodyTests {
     }
   }
 
-  @Test("whose rest cannot come any more is given up at once, also behind another request")
+  @Test("ends at once if the rest cannot arrive any more, also after another request")
   func isGone() throws {
     let handler = Handler()
     let running = try Running(handler)

@@ -7,7 +7,7 @@ import Synchronization
 final class TestServer {
   let server: HTTPServer
 
-  /// Starts one that answers each request at once with its method, its path and its body.
+  /// Starts a server that answers each request at once with its method, its path and its body.
   convenience init(_ configure: (inout HTTPServerConfiguration) -> Void = { _ in }) throws {
     try self.init(configure) { request, responder in responder.respond(Self.echo(request)) }
   }
@@ -44,7 +44,7 @@ struct ClosureHandler: HTTPHandler {
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) { handle(request, responder) }
 }
 
-/// Values handed from the server's threads to the test, which waits for them.
+/// Values passed from the server's threads to the test, which waits for them.
 final class Inbox<Element: Sendable>: Sendable {
   private let elements = Mutex<[Element]>([])
   private let arrivals = DispatchSemaphore(value: 0)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import HTTPServer
 
-@Suite("The turns of an event loop")
+@Suite("The iterations of an event loop")
 struct TurnTests {
-  /// Answers at the end of the turn that a request came in, and only then.
+  /// Answers at the end of the iteration in which a request arrived, and only then.
   private final class Gathering: HTTPHandler {
     private let waiting = Mutex<[HTTPResponder]>([])
 
@@ -22,7 +22,7 @@ struct TurnTests {
     }
   }
 
-  @Test("what a handler has gathered in a turn is handed on when it ends, whoever sends nothing more")
+  @Test("what a handler has collected in an iteration is passed on at its end")
   func ends() throws {
     var configuration = HTTPServerConfiguration()
     configuration.loops = 1
@@ -32,7 +32,7 @@ struct TurnTests {
     let connections = try (0..<3).map { _ in try RawConnection(port: server.port) }
     for connection in connections { try connection.get("/") }
     for connection in connections { #expect(try connection.response().status == 200) }
-    // The second request of a connection is looked at when the first has been answered, which no event tells of.
+    // The second request of a connection is parsed after the first was answered; no event of the kernel causes that.
     try connections[0].send("GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n")
     #expect(try connections[0].response().status == 200)
     #expect(try connections[0].response().status == 200)

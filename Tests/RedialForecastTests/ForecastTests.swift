@@ -5,7 +5,7 @@ import Testing
 
 @testable import RedialForecast
 
-@Suite("Outages thought through")
+@Suite("Simulated outages")
 struct ForecastTests {
   private static let none = OutageScenario.Outage(from: .seconds(60), to: .seconds(60))
 
@@ -17,7 +17,7 @@ struct ForecastTests {
       && totals.succeeded == forecast.steps.reduce(0) { $0 + $1.succeeded }
   }
 
-  @Test("without an outage there is an attempt a call, and every call succeeds")
+  @Test("without an outage there is one attempt per call, and every call succeeds")
   func calm() {
     let forecast = OutageScenario(rate: 50, duration: .seconds(300), outage: Self.none).forecast()
     #expect(forecast.totals.amplification == 1)
@@ -39,7 +39,7 @@ struct ForecastTests {
     #expect(first.totals != scenario.forecast().totals)
   }
 
-  @Test("a policy without a wait hammers a target that is down; backoff and a breaker do not")
+  @Test("a policy without waits floods a target that is down; backoff and a breaker do not")
   func amplification() {
     let outage = OutageScenario.Outage(from: .seconds(60), to: .seconds(120))
     func amplification(_ policy: RetryPolicy, breaker: Bool) -> Double {
@@ -55,7 +55,7 @@ struct ForecastTests {
     #expect(amplification(hasty, breaker: true) < 1.5)
   }
 
-  @Test("while the breaker is open the target sees its probes only")
+  @Test("while the breaker is open the target receives only probes")
   func probes() {
     let scenario = OutageScenario(
       rate: 20, duration: .seconds(600), outage: .init(from: .seconds(60), to: .seconds(360)))
@@ -77,8 +77,8 @@ struct ForecastTests {
       policy: policy, rate: 10, duration: .seconds(600), outage: .init(from: .seconds(100), to: .seconds(300))
     ).forecast()
     let failed = forecast.totals.failed[.deadlineExceeded] ?? 0
-    // Those of 170 of the outage's 200 seconds have no chance; nor have those who wait for the breaker afterwards, which
-    // may be a minute and more.
+    // Those of 170 of the outage's 200 seconds cannot succeed; nor can those that wait for the breaker afterwards,
+    // which may be a minute and more.
     #expect(failed > 1700 && failed < 3000, "\(failed)")
     #expect(forecast.totals.failed.count == 1)
   }
@@ -94,7 +94,7 @@ struct ForecastTests {
     #expect((forecast.totals.failed[.attemptsExhausted] ?? 0) > 0)
   }
 
-  @Test("what exceeds the capacity is refused, and more so when nobody backs off")
+  @Test("requests beyond the capacity are refused, and more of them without backoff")
   func overload() {
     let outage = OutageScenario.Outage(from: .seconds(60), to: .seconds(180))
     let hasty = RetryPolicy(maxRetries: 50, backoff: Backoff(.constant(.milliseconds(500)), jitter: .none))
@@ -107,7 +107,7 @@ struct ForecastTests {
     #expect(accounted(forecast))
   }
 
-  @Test("a slow target is only as fast as the attempts that may be under way")
+  @Test("the speed of a slow target depends on the maximum attempts in flight")
   func slow() {
     let forecast = OutageScenario(
       rate: 20, duration: .seconds(300),
@@ -135,7 +135,7 @@ struct ForecastTests {
     #expect(forecast.steps.count < 240)
   }
 
-  @Test("its JSON has a number a step, and its chart is XML that says the same")
+  @Test("its JSON has one number per step, and its chart is XML with the same figures")
   func views() throws {
     let forecast = OutageScenario(
       rate: 20, duration: .seconds(300), target: .init(capacity: 40),
@@ -179,7 +179,7 @@ struct ForecastTests {
   }
 
   @Test(
-    "spans are told roughly",
+    "durations are shown roughly",
     arguments: [
       (0.0004, "0s"), (0.74, "740ms"), (5.23, "5.2s"), (200, "3m20s"), (7500, "2h5m"), (86_400, "1d"), (90_000, "1d1h"),
       (3605, "1h"),

@@ -24,7 +24,7 @@ struct CallReplayTests {
     return try bytes.withUnsafeBufferPointer { buffer throws(Problem) in try CallReplay.read(buffer) }
   }
 
-  @Test("without changes everything is as it was but what it repeats")
+  @Test("without changes everything is as in the original")
   func same() throws {
     let original = try Self.original(
       """
@@ -45,7 +45,7 @@ struct CallReplayTests {
   }
 
   @Test(
-    "only what could reveal the original says so",
+    "only changes that could reveal the original count as such",
     arguments: [
       ("{\"delay\": \"1s\", \"labels\": {}}", false), ("{\"url\": \"https://example.com/\"}", true),
       ("{\"body\": null}", true), ("{\"json\": 1}", true), ("{\"headers\": {}}", true), ("{\"method\": \"PUT\"}", true),

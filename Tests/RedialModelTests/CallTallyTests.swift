@@ -12,7 +12,7 @@ struct CallTallyTests {
     return tally
   }
 
-  @Test("the numbers of a tally say all of it")
+  @Test("the numbers of a tally contain all of it")
   func numbers() {
     let tally = Self.tally(
       [.succeeded, .succeeded, .failed, .cancelled, .held],
@@ -22,7 +22,7 @@ struct CallTallyTests {
     #expect(tally.successRate == 2.0 / 3)
   }
 
-  @Test("numbers that are no tally are none", arguments: [[], [1, 2, 3], [-1] + Array(repeating: 0, count: 42)])
+  @Test("other numbers are not a tally", arguments: [[], [1, 2, 3], [-1] + Array(repeating: 0, count: 42)])
   func nonsense(numbers: [Int64]) {
     #expect(CallTally(numbers: numbers) == nil)
   }

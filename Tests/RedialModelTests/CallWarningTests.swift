@@ -2,7 +2,7 @@ import RedialCore
 @testable import RedialModel
 import Testing
 
-@Suite("What a client should think about")
+@Suite("Warnings for clients")
 struct CallWarningTests {
   private static func codes(_ members: String) throws -> [String] {
     let bytes = Array("{\(members)}".utf8)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RedialModel
 
-/// Reading in place, by the bytes of names and values, tells the same of a descriptor as reading it as text would.
+/// Reading in place, by the bytes of names and values, gives the same descriptor as reading text.
 @Suite("Reading descriptors in place")
 struct DescriptorReadingTests {
   /// Descriptors with and without faults, of all members.
@@ -22,7 +22,7 @@ struct DescriptorReadingTests {
     #"{"headers":{"content-type":"application/json","Content-Type":"application/JSON"},"body":"x","method":"HEAD"}"#,
   ]
 
-  /// What a descriptor comes to, in words.
+  /// The content of a descriptor, in words.
   private static func outcome(_ bytes: [UInt8]) -> (status: Int, words: String, descriptor: CallDescriptor?) {
     bytes.withUnsafeBufferPointer { buffer in
       do throws(Problem) {
@@ -54,7 +54,7 @@ struct DescriptorReadingTests {
   }
 
   @Test(
-    "a descriptor means the same, and is as faulty, with every character of its strings escaped", arguments: samples)
+    "a descriptor has the same meaning and faults with every character of its strings escaped", arguments: samples)
   func escapes(text: String) {
     let (plain, escaped) = (Self.outcome(Array(text.utf8)), Self.outcome(Array(Self.escaped(text).utf8)))
     #expect(plain.status != 400)
@@ -62,7 +62,7 @@ struct DescriptorReadingTests {
     #expect(plain.words == escaped.words)
   }
 
-  @Test("of descriptors with random damage those are JSON that Foundation takes for it, and say what it reads")
+  @Test("descriptors with random damage are JSON if Foundation reads them, with the same meaning")
   func damage() {
     var (accepted, faulty, refused) = (0, 0, 0)
     for seed in UInt64(0)..<6000 {

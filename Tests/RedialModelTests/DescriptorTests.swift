@@ -91,7 +91,7 @@ struct DescriptorTests {
     ), (#"{"max": "1h"}"#, Backoff(multiplier: 2, maximum: .seconds(3600))),
   ]
 
-  @Test("every backoff is read, and read again from what is stored of it", arguments: backoffs)
+  @Test("every backoff is read, and read again from its stored form", arguments: backoffs)
   func backoff(text: String, expected: Backoff) throws {
     let descriptor = try Self.read(
       #"{"url": "http://x/", "policy": {"backoff": \#(text), "lastAttempt": "pullForward", "minimumAttemptTime": "2s","#
@@ -108,7 +108,7 @@ struct DescriptorTests {
     #expect(stored.policy == policy)
   }
 
-  @Test("a target that follows from the longest of host names can be stored, and no host is longer")
+  @Test("a target from the longest possible host name can be stored")
   func longHost() throws {
     let name = String(repeating: "a", count: 253)
     let descriptor = try Self.read("{\"url\": \"https://\(name):65535/\"}")
@@ -131,7 +131,7 @@ struct DescriptorTests {
     #expect(descriptor.spec.captureLimit == 65_536 && descriptor.spec.headers.isEmpty)
   }
 
-  @Test("every method is repeated by default, and a part that is named changes that part alone")
+  @Test("every method is retried by default, and naming one part changes only that part")
   func idempotency() throws {
     let (all, careful) = (RetryConditions.idempotent, RetryConditions.nonIdempotent)
     let listed = StatusSet(statuses: [500])
@@ -163,7 +163,7 @@ struct DescriptorTests {
     }
   }
 
-  @Test("bodies come as text, as JSON byte for byte, and as base 64")
+  @Test("bodies are given as text, as JSON byte for byte, and as base 64")
   func bodies() throws {
     let json = try Self.read(#"{"url": "http://x/", "json": { "a" : [1.0, "é"] } }"#)
     #expect(json.body == Array(#"{ "a" : [1.0, "é"] }"#.utf8) && json.spec.method == "POST")
@@ -248,7 +248,7 @@ struct DescriptorTests {
     (#""url": "http://x/", "policy": {"retryAfter": {"mode": 1}}"#, "/policy/retryAfter/mode"),
   ]
 
-  @Test("each fault is one, and names its member by a JSON Pointer", arguments: faults.indices)
+  @Test("each fault is reported once, with a JSON Pointer to its member", arguments: faults.indices)
   func fault(index: Int) {
     let (members, pointer) = Self.faults[index]
     let problem = #expect(throws: Problem.self) { try Self.read("{\(members)}") }
@@ -268,7 +268,7 @@ struct DescriptorTests {
     #expect(usual.priority == 5 && usual.orderingKey == nil)
   }
 
-  @Test("bounds on bodies, fields and labels hold")
+  @Test("limits on bodies, fields and labels hold")
   func bounds() {
     let limits = CallDescriptor.Limits(bodyBytes: 3)
     #expect(throws: Never.self) { try Self.read(#"{"url": "http://x/", "body": "abc"}"#, limits: limits) }
@@ -286,7 +286,7 @@ struct DescriptorTests {
     #expect(problem?.errors.map(\.pointer) == ["/headers", "/labels"])
   }
 
-  @Test("text that is no JSON is a 400 with its place, and no object a 422")
+  @Test("text that is not JSON is a 400 with the position, and a value that is not an object a 422")
   func noJSON() {
     for text in ["", "{", #"{"url": "http://x/"} x"#, "{\"url\": \"\u{1}\"}"] {
       #expect(#expect(throws: Problem.self) { try Self.read(text) }?.status == 400, "\(text)")
@@ -310,7 +310,7 @@ struct DescriptorTests {
     }
   }
 
-  @Test("descriptors with random damage never crash the reader, and what it accepts it can store")
+  @Test("descriptors with random damage never crash the reader, and accepted ones can be stored")
   func fuzz() {
     let full = Array(Self.full.utf8)
     var (accepted, refused) = (0, 0)

@@ -1,7 +1,7 @@
 import RedialModel
 import Testing
 
-@Suite("What is kept of an exchange")
+@Suite("The stored figures of an exchange")
 struct ExchangeFiguresTests {
   private var sample: ExchangeFigures {
     var figures = ExchangeFigures(phase: .response)
@@ -25,7 +25,7 @@ struct ExchangeFiguresTests {
     }
   }
 
-  @Test("bytes that are cut off or altered are read as something or nothing, and never crash")
+  @Test("truncated or changed bytes are read as figures or as nil, and never crash")
   func damaged() {
     let whole = sample.encoded
     for length in 0..<whole.count { #expect(ExchangeFigures(encoded: Array(whole[..<length])) == nil) }

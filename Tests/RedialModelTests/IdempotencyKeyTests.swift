@@ -13,7 +13,7 @@ struct IdempotencyKeyTests {
   }
 
   @Test(
-    "anything else is none",
+    "anything else is not a key",
     arguments: [
       "", "\"\"", "\"a", "a\"", "a b", "a,b", "\"a\"b", #""a\x""#, #""a\"#, "\"é\"", "é", "a\tb",
       String(repeating: "k", count: 256), "\"" + String(repeating: "k", count: 256) + "\"",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import RedialModel
 
-/// A JSON value, built by our reader and by Foundation's, to compare the two.
+/// A JSON value from our reader and from Foundation's, to compare the two.
 enum Value: Equatable {
   case object([String: Value]), array([Value]), string(String), number(Double), bool(Bool), null
 
@@ -113,7 +113,7 @@ private func CFGetTypeIDIsBoolean(_ number: NSNumber) -> Bool { String(cString: 
 @Suite("JSON")
 struct JSONTests {
   @Test(
-    "what is JSON reads as Foundation reads it",
+    "JSON is read as by Foundation",
     arguments: [
       "{}", "[]", "null", "true", "false", "0", "-0", "1.5e3", "-12.75E-2", "1e308", "\"\"", "\"a\\u00e9\\n\"",
       "\"\\ud83d\\ude00\"", "\"\\/\\b\\f\\t\\r\\\"\\\\\"", " [ 1 , [ 2 ] , { \"a\" : [ ] } ] ",
@@ -126,7 +126,7 @@ struct JSONTests {
   }
 
   @Test(
-    "what is not JSON is an error with its place",
+    "text that is not JSON is an error with its position",
     arguments: [
       ("", 0), ("{", 1), ("[1", 2), ("[1,]", 3), ("{\"a\"}", 4), ("{\"a\":}", 5), ("{\"a\":1,}", 7), ("{a:1}", 1),
       ("01", 2), ("-", 1), ("1.", 2), ("1e", 2), (".5", 0), ("+1", 0), ("nul", 0), ("truth", 0), ("'a'", 0), ("\"a", 2),
@@ -154,7 +154,7 @@ struct JSONTests {
   }
 
   @Test(
-    "escapes and encodings that are none are errors",
+    "invalid escapes and encodings are errors",
     arguments: [
       #""\x""#, #""\u12""#, #""\uzzzz""#, #""\ud83d""#, #""\ud83dx""#, #""\ud83dA""#, #""\ude00""#,
     ])
@@ -162,7 +162,7 @@ struct JSONTests {
     #expect(throws: JSONError.self) { try Value.read(Array(text.utf8)) }
   }
 
-  @Test("bytes that are no UTF-8 are errors, in strings and in names")
+  @Test("bytes that are not UTF-8 are errors, in strings and in names")
   func encoding() {
     for bad in [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xE2, 0x82], [0xF5, 0x80, 0x80, 0x80]] as [[UInt8]] {
       let string = [0x22] + bad + [0x22]
@@ -172,7 +172,7 @@ struct JSONTests {
     }
   }
 
-  @Test("nesting is bounded, for values that are wanted and for those passed over")
+  @Test("nesting is limited, in values that are read and in skipped ones")
   func depth() throws {
     func nested(_ depth: Int) -> [UInt8] {
       Array((String(repeating: "[", count: depth) + String(repeating: "]", count: depth)).utf8)
@@ -203,7 +203,7 @@ struct JSONTests {
     }
   }
 
-  @Test("what is written is read back the same, by us and by Foundation")
+  @Test("written JSON is read back the same, by our reader and by Foundation")
   func roundTrip() throws {
     for seed in UInt64(0)..<500 {
       var random = RandomSource(seed: seed)
@@ -215,7 +215,7 @@ struct JSONTests {
     }
   }
 
-  @Test("texts with random damage never crash the reader, and what it accepts Foundation does too")
+  @Test("texts with random damage never crash the reader, which accepts only what Foundation accepts")
   func fuzz() {
     var accepted = 0
     for seed in UInt64(0)..<3000 {
@@ -231,7 +231,7 @@ struct JSONTests {
         default: bytes.insert(Array("{}[]\",:\\0e-".utf8)[Int(random.next() % 11)], at: place)
         }
       }
-      // Not compared by value: Foundation rounds long numbers otherwise than to the nearest.
+      // Not compared by value: Foundation does not round long numbers to the nearest.
       if (try? Value.read(bytes)) != nil {
         accepted += 1
         #expect(Value.foundation(bytes) != nil, "seed \(seed): \(String(decoding: bytes, as: UTF8.self))")
@@ -240,14 +240,14 @@ struct JSONTests {
     #expect(accepted > 100)
   }
 
-  @Test("a special byte ends plain text at every place, however the text lies to the words that are looked at")
+  @Test("a special byte ends plain text at every position, with any alignment")
   func specialBytes() {
     for length in 0...40 {
       for place in 0...length {
         for special in ["\\\"", "\\\\", "\u{1}", "é", "\"", "\u{1F}", "\u{7F}", "~", "#", "!"] {
           var text = String(repeating: "a", count: length)
           text.insert(contentsOf: special, at: text.index(text.startIndex, offsetBy: place))
-          // With nothing behind it and with enough, so that the end of the text is in the word that is looked at or not.
+          // With nothing after it and with enough, so that the end of the text is within the current word or not.
           for space in ["", String(repeating: " ", count: 20)] {
             let bytes = Array("[\"\(text)\"]\(space)".utf8)
             #expect((try? Value.read(bytes)) == Value.foundation(bytes), "\(text)")
@@ -268,7 +268,7 @@ struct JSONTests {
     #expect(one != nil && one == other.map { Array($0.utf8) })
   }
 
-  @Test("what is passed over is checked as strictly as what is read")
+  @Test("skipped values are checked as strictly as read ones")
   func passedOver() {
     for text in [
       #"{"a":"\q"}"#, #"{"a\q":1}"#, #"{"a" 1}"#, #"{a:1}"#, "{\"a\":\"\u{2}\"}", #"{"a":"\ud800"}"#, "{\"a\":1,}",

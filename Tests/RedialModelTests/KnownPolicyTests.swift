@@ -3,7 +3,7 @@ import Testing
 
 @testable import RedialModel
 
-@Suite("Policies read lately")
+@Suite("The cache of policies")
 struct KnownPolicyTests {
   private static let texts = [
     #"{}"#, #"{"maxAttempts": 3}"#, #"{"retryOn": {"statuses": ["418"]}}"#, #"{"retryOn": {"network": "never"}}"#,
@@ -15,7 +15,7 @@ struct KnownPolicyTests {
     for method in ["GET", "POST"] {
       for idempotent in [false, true] {
         let descriptor = #"{"url":"http://a/","method":"\#(method)","idempotent":\#(idempotent),"policy":\#(text)}"#
-        // White space makes it a text that has not been read before.
+        // White space makes it a new text.
         let fresh = descriptor.replacing(
           #""policy":{"#, with: "\"policy\":{ \(String(repeating: " ", count: .random(in: 1...200)))")
         let expected = try DescriptorTests.read(fresh).spec
@@ -28,7 +28,7 @@ struct KnownPolicyTests {
     }
   }
 
-  @Test("its canonical JSON is what writing it gives", arguments: texts)
+  @Test("its canonical JSON is the one that writing it gives", arguments: texts)
   func canonical(text: String) throws {
     let spec = try DescriptorTests.read(#"{"url":"http://a/","policy":\#(text)}"#).spec
     var writer = JSONWriter()
@@ -36,7 +36,7 @@ struct KnownPolicyTests {
     #expect(spec.policyJSON == writer.bytes)
   }
 
-  @Test("one with a fault is told of each time, and never remembered")
+  @Test("a fault is reported each time, and never cached")
   func faults() throws {
     for _ in 0..<3 {
       let problem = #expect(throws: Problem.self) {
@@ -47,7 +47,7 @@ struct KnownPolicyTests {
   }
 
   @Test(
-    "a text that begins like the one before and goes on otherwise is read for itself",
+    "a text that only begins like the one before is read by itself",
     arguments: [
       (#"{"maxAttempts": 3}"#, #"{"maxAttempts": 33}"#, 33),
       (#"{"maxAttempts": 3}"#, #"{"maxAttempts": 3, "deadline": "1h"}"#, 3),
@@ -65,7 +65,7 @@ struct KnownPolicyTests {
   }
 
   @Test(
-    "what follows a known text is read as strictly as ever", arguments: ["]", "}}", #" "method":"PUT"}"#, ",}", ""])
+    "text after a known one is read as strictly as ever", arguments: ["]", "}}", #" "method":"PUT"}"#, ",}", ""])
   func strictBehind(rest: String) throws {
     _ = try DescriptorTests.read(#"{"url":"http://a/","policy":{"maxAttempts":5}}"#)
     #expect(throws: Problem.self) {
@@ -73,7 +73,7 @@ struct KnownPolicyTests {
     }
   }
 
-  @Test("no more are remembered than the limit, and what was forgotten is read again")
+  @Test("the cache keeps its limit, and removed entries are read again")
   func bounded() throws {
     let known = KnownPolicies()
     for number in 0..<(3 * KnownPolicies.limit) {

@@ -18,7 +18,7 @@ struct NamedPolicyTests {
     }
   }
 
-  @Test("a name stands for its policy as it is now, though the bytes that name it are the same")
+  @Test("a name means its current policy, although the bytes with the name are the same")
   func changes() throws {
     let policies = NamedPolicies()
     let text = #"{"url": "http://a/", "policy": "fast"}"#
@@ -34,7 +34,7 @@ struct NamedPolicyTests {
     }
   }
 
-  @Test("a spec keeps the policy and its name without knowing any stored policy, and a client cannot make them up")
+  @Test("a spec keeps the policy and its name without any stored policy, and a client cannot forge them")
   func canonical() throws {
     let policies = NamedPolicies()
     try policies.add(Self.policy(1, attempts: 7), keeping: 2)
@@ -47,7 +47,7 @@ struct NamedPolicyTests {
     #expect(throws: Problem.self) { try read(#"{"url": "http://a/", "contentErasedAt": null}"#, policies) }
   }
 
-  @Test("a removed policy's name goes on counting until it is forgotten")
+  @Test("a removed policy's name continues its version numbers until it is forgotten")
   func removal() throws {
     let policies = NamedPolicies()
     try policies.add(Self.policy(4, attempts: 1), keeping: 2)

@@ -20,7 +20,7 @@ struct NamespaceTests {
     }
   }
 
-  @Test("a key of the default namespace is itself, and no two keys of any namespaces are one")
+  @Test("a key of the default namespace is its own qualified key, and no two keys have the same one")
   func keys() throws {
     let spaces = [Namespace.default, try #require(Self.acme), try #require(Namespace("b"))]
     var seen: Set<String> = []
@@ -35,7 +35,7 @@ struct NamespaceTests {
     }
   }
 
-  @Test("what a client calls a target is of its namespace, is shown as it was, and comes back so from the store")
+  @Test("a client's target name belongs to its namespace, is shown unchanged, and returns so from the store")
   func specs() throws {
     var limits = CallDescriptor.Limits()
     limits.namespace = try #require(Self.acme)
@@ -52,7 +52,7 @@ struct NamespaceTests {
     #expect(throws: Problem.self) { try said.withUnsafeBufferPointer { try CallDescriptor.read($0) } }
   }
 
-  @Test("identities that leave some out still ascend, within a millisecond and beyond its sequence")
+  @Test("ids that skip some still ascend, within a millisecond and beyond its sequence")
   func identities() {
     var source = CallIDSource(instance: 7)
     var random = RandomSource(seed: 4)
@@ -68,7 +68,7 @@ struct NamespaceTests {
     #expect(steps.filter { $0 < 1024 } == Set(1...8))
   }
 
-  @Test("a policy of one namespace is none of another's")
+  @Test("a policy of one namespace does not exist in another")
   func policies() throws {
     let acme = try #require(Self.acme)
     let policies = NamedPolicies()
@@ -80,7 +80,7 @@ struct NamespaceTests {
     if case .fault = policies.resolve("fast@1", in: acme) { Issue.record("it is not found") }
   }
 
-  @Test("a subscription hears of its own namespace's targets, by the names that people give them")
+  @Test("a subscription gets events of its own namespace's targets, with unqualified names")
   func subscriptions() throws {
     let acme = try #require(Self.acme)
     let all = WebhookSubscription(id: "whe_1", url: "http://h.example", events: ["target.opened"], in: acme)

@@ -9,7 +9,7 @@ struct OriginTLSTests {
   private let certificate = TargetTLS(certificate: "/c.pem", key: "/c.key", minVersion: .tls13)
   private let identity = TargetTLS(certificate: "/c.pem", key: "/c.key")
 
-  @Test("a certificate is shown to the origin that it was set for, by calls to the target that it was set for")
+  @Test("a certificate is used only for its origin, by calls to its target")
   func certificates() {
     var settings = OriginTLS()
     #expect(settings.isEmpty && settings.settings(for: one, of: one) == nil)
@@ -18,7 +18,7 @@ struct OriginTLSTests {
     #expect(settings.settings(for: one, of: "billing") == certificate)
     #expect(settings.settings(for: other, of: one) == nil)
     #expect(settings.settings(for: one, of: "billing", isRedirected: true) == TargetTLS(minVersion: .tls13))
-    // Somebody else's is kept apart, and one that was set for a name is not shown without it.
+    // Another tenant's settings are separate, and those of a name are not used without it.
     settings.set(TargetTLS(certificate: "/b.pem", origins: [other, one]), of: "billing")
     #expect(settings.settings(for: one, of: "billing")?.certificate == "/b.pem")
     #expect(settings.settings(for: one, of: one)?.certificate == "/c.pem")
@@ -29,7 +29,7 @@ struct OriginTLSTests {
     #expect(settings.isEmpty && settings.settings(for: one, of: "billing") == nil)
   }
 
-  @Test("what is set for a name without origins holds nowhere")
+  @Test("settings of a name without origins apply nowhere")
   func nameless() {
     var settings = OriginTLS()
     settings.set(certificate, of: "billing")
@@ -42,7 +42,7 @@ struct OriginTLSTests {
     #expect(certificate.origins(of: "HTTPS://one.example").isEmpty && certificate.origins(of: one + "/").isEmpty)
   }
 
-  @Test("pins of all that name an origin hold together, and those that exclude each other let nothing through")
+  @Test("all pins of an origin apply together, and those that exclude each other allow nothing")
   func pins() {
     let (a, b, c) = ("a", "b", "c")
     var settings = OriginTLS()
@@ -57,7 +57,7 @@ struct OriginTLSTests {
     #expect(settings.settings(for: one, of: other)?.pins == [TargetTLS.impossiblePin])
   }
 
-  @Test("what one namespace has set holds in no other")
+  @Test("settings of one namespace apply in no other")
   func namespaces() throws {
     let acme = try #require(Namespace("acme"))
     var settings = OriginTLS(rules: [
@@ -68,11 +68,11 @@ struct OriginTLSTests {
     #expect(
       settings.settings(for: one, of: QualifiedKey.make("t", in: acme))
         == TargetTLS(certificate: "/a.pem", pins: ["a"], minVersion: .tls13))
-    // The operator's certificate is for the default namespace alone.
+    // The operator's certificate is only for the default namespace.
     #expect(settings.settings(for: other, of: QualifiedKey.make("t", in: acme)) == TargetTLS(minVersion: .tls13))
   }
 
-  @Test("a rule's settings hold for the target's own origin, or for those that it lists")
+  @Test("a rule's settings apply to the target's own origin, or to those that it lists")
   func rules() {
     let rules = [
       TargetRule(

@@ -2,10 +2,10 @@ import Testing
 
 @testable import RedialModel
 
-@Suite("Text that others wrote")
+@Suite("Text of other authors")
 struct PlainTextTests {
   @Test(
-    "what a terminal acts on or does not show is escaped",
+    "characters that a terminal acts on or does not show are escaped",
     arguments: [
       ("a\u{1B}[2Jb", #"a\u001b[2Jb"#), ("\u{9B}1m", #"\u009b1m"#),
       ("\u{80}\u{9F}\u{7F}\u{0}", #"\u0080\u009f\u007f\u0000"#),
@@ -20,7 +20,7 @@ struct PlainTextTests {
     #expect(PlainText.needsEscapes(text))
   }
 
-  @Test("all else stays as it is", arguments: ["", "plain text", "é ß 日本語 🙂 مرحبا", #"C:\u202e"#, "a\u{A0}b\u{301}"])
+  @Test("other text is unchanged", arguments: ["", "plain text", "é ß 日本語 🙂 مرحبا", #"C:\u202e"#, "a\u{A0}b\u{301}"])
   func stays(text: String) {
     #expect(PlainText.escaped(text) == text)
     #expect(!PlainText.needsEscapes(text) && !PlainText.hasControls(text))
@@ -72,21 +72,21 @@ struct PlainTextTests {
     }
   }
 
-  @Test("names that need joiners, and values of labels, are as their writers wish")
+  @Test("names may contain joiners, and values of labels may contain anything")
   func accepted() {
     #expect(
       problem(#"{"url":"http://a.example/","target":"👨‍👩‍👧 می‌خواهم","labels":{"é":"\u202e\u0085"}}"#).isEmpty)
   }
 
   @Test(
-    "the fields that name the attempt are Redial's to set, whatever their case",
+    "only Redial sets the fields with the attempt's ids, whatever their case",
     arguments: ["Redial-Call-Id", "redial-call-id", "REDIAL-ATTEMPT", "redial-Attempt"])
   func ownFields(name: String) {
     for value in [#""x""#, #"["x","y"]"#, "[]"] {
       let faults = problem(#"{"url":"http://a.example/","headers":{"\#(name)":\#(value)}}"#)
       #expect(faults == [.init(pointer: "/headers/\(name)", detail: "is set by Redial and cannot be given")])
     }
-    // Another Redial's options are no concern of this one's.
+    // Options for another Redial do not concern this one.
     #expect(problem(#"{"url":"http://a.example/","headers":{"Redial-Policy":"x","Redial-Attempts":"1"}}"#).isEmpty)
     #expect(HeaderRules.fault(inName: name, isAccepted: true) == nil)
   }

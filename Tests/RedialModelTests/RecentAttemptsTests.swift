@@ -3,7 +3,7 @@ import Testing
 
 @testable import RedialModel
 
-@Suite("What came of a target's attempts of late")
+@Suite("The results of a target's recent attempts")
 struct RecentAttemptsTests {
   private let start = Timestamp(microseconds: 1_790_000_040_000_000)
 
@@ -17,7 +17,7 @@ struct RecentAttemptsTests {
     #expect(tally.successes == 99 && tally.failures == 1 && tally.attempts == 100 && tally.ends == 99)
   }
 
-  @Test("quantiles are in order, and of a spread of durations near what sorting them gives", arguments: 0..<20)
+  @Test("quantiles are in order, and close to those of the sorted durations", arguments: 0..<20)
   func order(seed: UInt64) throws {
     var (tally, random) = (AttemptTally(), RandomSource(seed: seed))
     var all: [Double] = []
@@ -37,7 +37,7 @@ struct RecentAttemptsTests {
     }
   }
 
-  @Test("without attempts there is nothing to say, and durations beyond the slots count in the outermost")
+  @Test("without attempts there are no quantiles, and durations beyond the slots count in the outermost")
   func edges() throws {
     #expect(AttemptTally().quantile(0.5) == nil && AttemptTally().mean == nil)
     var tally = AttemptTally()
@@ -48,7 +48,7 @@ struct RecentAttemptsTests {
     #expect(tally.mean == .seconds(1800))
   }
 
-  @Test("what is older than its window is forgotten, and what is younger is not")
+  @Test("attempts older than the window are forgotten, and younger ones are not")
   func windows() {
     var recent = RecentAttempts()
     #expect(recent.isEmpty)
@@ -62,7 +62,7 @@ struct RecentAttemptsTests {
     #expect(counts(361) == [0, 0, 1])
     #expect(counts(899) == [0, 0, 1])
     #expect(counts(961) == [0, 0, 0])
-    // The place of the first is taken by one a whole round later.
+    // The slot of the first is reused one round later.
     recent.count(.milliseconds(5), succeeded: false, ended: false, at: start + .seconds(70))
     #expect(counts(70) == [1, 2, 2])
     #expect(recent.tally(over: .minute, at: start + .seconds(70)).failures == 1)
@@ -88,23 +88,23 @@ struct TargetDrainTests {
     return snapshot
   }
 
-  @Test("concurrency by duration is the rate that a backlog drains at")
+  @Test("a backlog drains at the rate of concurrency divided by duration")
   func littlesLaw() {
-    // 4 at a time, 100 ms each: 40 a second.
+    // 4 at a time, 100 ms each: 40 per second.
     #expect(snapshot(waiting: 80).drainEstimate == .seconds(2))
-    // Two at a time are all that the service has for it.
+    // The service has capacity for only two at a time.
     #expect(snapshot(waiting: 78, inFlight: 2).drainEstimate == .seconds(4))
     #expect(snapshot(waiting: 0).drainEstimate == .zero)
   }
 
-  @Test("a rate bounds it, and calls that need several attempts take several times as long")
+  @Test("a rate limits it, and calls that need several attempts take several times as long")
   func bounds() {
     #expect(snapshot(waiting: 80, ends: 5).drainEstimate == .seconds(4))
     #expect(
       snapshot(waiting: 80, settings: TargetSettings(maxInFlight: 4, ratePerSecond: 8)).drainEstimate == .seconds(10))
   }
 
-  @Test("where nobody can say, nothing is said")
+  @Test("without data there is no estimate")
   func unknown() {
     #expect(snapshot(waiting: 1, attempts: 0).drainEstimate == nil)
     #expect(snapshot(waiting: 1, ends: 0).drainEstimate == nil)
@@ -121,7 +121,7 @@ struct TargetDrainTests {
     #expect(later.drainEstimate == nil)
   }
 
-  @Test("a due first try waits for what a call's own view says")
+  @Test("a due first attempt has the wait reason of the call's own view")
   func reasons() {
     let times = [nil, now + .seconds(-1), now + .seconds(1), now + .seconds(2), now + .seconds(3)]
     let spec = CallSpec(

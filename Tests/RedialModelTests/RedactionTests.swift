@@ -2,10 +2,10 @@ import RedialCore
 import RedialModel
 import Testing
 
-@Suite("What is kept from people")
+@Suite("Hidden secrets")
 struct RedactionTests {
   @Test(
-    "the value of a parameter that is a secret by its name, and nothing else of a URL",
+    "only the values of a URL's secret parameters are hidden",
     arguments: [
       ("https://x.example/", "https://x.example/"),
       ("https://x.example/token=1/key", "https://x.example/token=1/key"),
@@ -27,7 +27,7 @@ struct RedactionTests {
     #expect(Redaction().url(shown) == shown)
   }
 
-  @Test("the names are a matter of choice, whatever their case")
+  @Test("the names can be set, in any case")
   func names() {
     let redaction = Redaction(headers: ["X-Mine"], parameters: ["Code"])
     #expect(
@@ -37,7 +37,7 @@ struct RedactionTests {
     #expect(Redaction(headers: [], parameters: []).url("http://x/?token=1") == "http://x/?token=1")
   }
 
-  @Test("of a response's header lines the values go, and the secrets in what it points to")
+  @Test("secret values of a response's header are hidden, and secrets in its links")
   func lines() {
     let head = HeaderBlock(
       bytes: Array(
@@ -66,7 +66,7 @@ struct RedactionTests {
   }
 
   @Test(
-    "a place is shown without credentials and query, however it is mistyped",
+    "a URL setting is shown without credentials and query, however it is mistyped",
     arguments: [
       ("http://ada:s3cret@proxy:3128", "http://REDACTED@proxy:3128"),
       ("htp://ada:s3cret@proxy", "htp://REDACTED@proxy"),

@@ -21,7 +21,7 @@ struct TargetOverridesTests {
     "origins":["https://a.example","http://b.example:81"]}}
     """
 
-  @Test("what is written is what was read, and all of it takes effect")
+  @Test("overrides are written as they were read, and all of them take effect")
   func roundTrip() throws {
     let overrides = try read(Self.full)
     #expect(String(decoding: overrides.json, as: UTF8.self) == Self.full)
@@ -40,7 +40,7 @@ struct TargetOverridesTests {
     #expect(String(decoding: writer.bytes, as: UTF8.self) == Self.full)
   }
 
-  @Test("what is left out follows the defaults, and what is switched off is off")
+  @Test("omitted settings follow the defaults, and disabled ones are off")
   func partial() throws {
     var defaults = TargetSettings(maxInFlight: 9, ratePerSecond: 3, retriesPerSecond: 5)
     #expect(try read("{}").applied(to: defaults) == defaults)

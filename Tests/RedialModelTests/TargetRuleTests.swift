@@ -24,7 +24,7 @@ struct TargetRuleTests {
     #expect(TargetRule(match: pattern, settings: TargetOverrides()).matches(key) == expected)
   }
 
-  @Test("rules read what they write")
+  @Test("rules are read as they were written")
   func roundTrip() throws {
     let text = #"[{"match": "*.example", "settings": {"maxInFlight": 3, "rate": {"perSecond": 2.5}}}, {"match": "b"}]"#
     let rules = try TargetRule.read(text)
@@ -35,7 +35,7 @@ struct TargetRuleTests {
   }
 
   @Test(
-    "a fault is told with its line and its member",
+    "a fault is reported with its line and its member",
     arguments: [
       ("{}", 1, "an array"),
       ("[\n{\"match\": \"a\",\n\"settings\": {\"maxInFlight\": 0}}]", 3, "/0/settings/maxInFlight"),

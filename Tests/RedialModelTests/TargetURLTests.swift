@@ -24,7 +24,7 @@ struct TargetURLTests {
   }
 
   @Test(
-    "what is no absolute http or https URL is refused",
+    "a text that is not an absolute http or https URL is refused",
     arguments: [
       "", "example.com", "/path", "//example.com/", "ftp://example.com/", "file:///etc/passwd", "http:/x", "http://",
       "http:///path", "http://:80/", "http://user@x/", "http://user:secret@x/", "http://x y/", "http://x/a b",
@@ -38,7 +38,7 @@ struct TargetURLTests {
     #expect(throws: TargetURL.URLFault.self) { try TargetURL(text) }
   }
 
-  @Test("a URL has the same origin, or is as faulty, whatever the case of its scheme")
+  @Test("a URL has the same origin, or the same fault, in any case of its scheme")
   func cases() {
     let hosts = [
       "", "x", "example.com", "example.com.", "example.de", "1.2.3.4", "1.2.3", "1.2.3.4.", "256.1.1.1", "0x7f.1",

@@ -21,7 +21,7 @@ struct TextTests {
   }
 
   @Test(
-    "what is no duration is refused",
+    "a text that is not a duration is refused",
     arguments: [
       "", "15", "s", "-1s", "+1s", "1 s", "1S", "1.s", ".5s", "1e3s", "1s1m", "1s1s", "5M", "P", "PT", "P1M", "P1Y",
       "PT5",
@@ -31,7 +31,7 @@ struct TextTests {
     #expect(DurationText.parse(text) == nil)
   }
 
-  @Test("every duration comes back from its text, to the microsecond")
+  @Test("every duration is read back from its text, to the microsecond")
   func durationRoundTrip() {
     var random = RandomSource(seed: 5)
     for _ in 0..<20_000 {
@@ -57,7 +57,7 @@ struct TextTests {
     for text in [
       "", "2026-09-21", "2026-09-21T14:13:20", "2026-09-21 14:13:20Z", "2026-13-01T00:00:00Z", "2026-02-30T00:00:00Z",
       "2026-09-21T24:00:00Z", "2026-09-21T14:13:20.Z", "2026-09-21T14:13:20+2:00", "2026-09-21T14:13:20Zx", "tomorrow",
-      // In UTC these are of years that four digits cannot say.
+      // In UTC these years do not fit four digits.
       "9999-12-31T23:59:59-23:59", "9999-12-31T23:59:60Z", "0000-01-01T00:00:00+00:01",
     ] { #expect(TimestampText.parse(text) == nil, "\(text)") }
   }
@@ -76,11 +76,11 @@ struct TextTests {
     }
   }
 
-  @Test("ids come back from their text, in either case, and sort as they were given")
+  @Test("ids are read back from their text, in either case, and sort in their order")
   func ids() {
     var source = CallIDSource(instance: 3)
     let now = Timestamp(microseconds: 1_790_000_000_123_456)
-    // More than a millisecond's sequence holds, and a clock that goes back.
+    // More than a millisecond's sequence, and a clock that goes back.
     let ids = (0..<3000).map { number in
       source.next(at: number % 100 == 99 ? Timestamp(microseconds: now.microseconds - 50_000) : now)
     }
@@ -100,7 +100,7 @@ struct TextTests {
     #expect(CallID("call_7ZZZZZZZZZZZZ")?.rawValue == .max)
   }
 
-  @Test("a source goes on above what was given out before")
+  @Test("a source continues above the last id")
   func after() {
     let last = CallID(rawValue: 1_900_000_000_000 << 20)
     var source = CallIDSource(after: last)

@@ -58,7 +58,7 @@ struct ViewTests {
     #expect(response["truncated"] as? Bool == true)
   }
 
-  @Test("a scheduled call says what it waits for and until when, in lists without attempts")
+  @Test("a scheduled call shows its wait reason and until when, in lists without attempts")
   func scheduled() throws {
     let wait = CallView.Wait(reason: .backoff, until: Self.now + .seconds(5))
     let shown = try object { writer in
@@ -83,7 +83,7 @@ struct ViewTests {
     #expect((shown["data"] as? [String: Any])?["attemptCount"] as? Int == 2)
   }
 
-  @Test("a problem is what RFC 9457 says, with its code and its faults")
+  @Test("a problem has the form of RFC 9457, with its code and its faults")
   func problem() throws {
     let problem = Problem(
       status: 422, code: "invalidDescriptor", title: "No", detail: "\"url\" é",

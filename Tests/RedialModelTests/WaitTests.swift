@@ -2,7 +2,7 @@ import RedialCore
 import RedialModel
 import Testing
 
-@Suite("What a call waits for")
+@Suite("Why a call waits")
 struct WaitTests {
   private static let now = Timestamp(microseconds: 1_796_083_200_000_000)
 
@@ -30,7 +30,7 @@ struct WaitTests {
   }
 
   @Test(
-    "its own time: its start, its backoff, or what its target told it",
+    "its own time: its start, its backoff, or the Retry-After of its target",
     arguments: [
       WaitReason.startTime, .backoff, .retryAfter,
     ])
@@ -40,7 +40,7 @@ struct WaitTests {
     #expect(wait(call(reason, due: 0)) == expected(.concurrency, nil))
   }
 
-  @Test("its target's: breaker, word, rate, retry budget, pause; and else its turn")
+  @Test("its target's reasons: breaker, Retry-After, rate, retry budget, pause; and otherwise its place in the queue")
   func targets() {
     #expect(wait(call(), .init(breaker: .open(until: Self.at(3)))) == expected(.breaker, 3))
     #expect(wait(call(), .init(breaker: .open(until: Self.at(-3)))) == expected(.breaker, 0))
@@ -62,13 +62,13 @@ struct WaitTests {
     #expect(wait(call(.breaker, due: 900, state: .queued)) == expected(.concurrency, nil))
   }
 
-  @Test("its turn among those of its key, whatever else there is")
+  @Test("its turn among the calls of its ordering key, before all other reasons")
   func ordering() {
     let everything = TargetStanding(breaker: .open(until: Self.at(3)), isPaused: true, heldUntil: Self.at(9))
     #expect(wait(call(.ordering, due: 900, state: .queued), everything) == expected(.ordering, nil))
   }
 
-  @Test("of several the one that lasts longest, and what has no end before all that has one")
+  @Test("of several reasons the one that lasts longest, and those without an end first")
   func overlapping() {
     var target = TargetStanding(
       breaker: .open(until: Self.at(30)), heldUntil: Self.at(40), rateUntil: Self.at(1), retriesUntil: Self.at(7))
@@ -87,7 +87,7 @@ struct WaitTests {
     #expect(wait(call(.startTime, due: 60), target) == expected(.paused, nil))
   }
 
-  @Test("no time is promised that comes after the deadline")
+  @Test("no shown time is after the deadline")
   func deadline() {
     #expect(wait(call(deadline: 10), .init(heldUntil: Self.at(10))) == expected(.retryAfter, nil))
     #expect(wait(call(deadline: 10), .init(heldUntil: Self.at(9))) == expected(.retryAfter, 9))

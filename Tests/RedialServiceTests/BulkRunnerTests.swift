@@ -8,9 +8,9 @@ import Testing
 
 @testable import RedialService
 
-@Suite("Operations on many calls")
+@Suite("Bulk operations")
 struct BulkRunnerTests {
-  /// Calls that an operation is done to, of which another instance runs some for as long as somebody looks so often.
+  /// Calls of an operation, of which another instance runs some until they were checked that often.
   private final class Calls: Sendable {
     let all = (1...5).map { CallID(rawValue: Int64($0)) }
     let state: Mutex<(left: Set<CallID>, looks: Int)>
@@ -64,14 +64,14 @@ struct BulkRunnerTests {
     return try #require(runner.operation(operation.id))
   }
 
-  @Test("calls that another instance runs are waited for, since they may become this one's")
+  @Test("an operation waits for calls that another instance runs, because it may take them over")
   func waits() throws {
     let calls = Calls(foreign: [CallID(rawValue: 2)], settlesAfter: 5)
     let ended = try end(calls)
     #expect(ended.state == .completed && ended.done == 5 && ended.skipped == 0)
   }
 
-  @Test("an operation ends though another instance keeps some of the calls, and says how many it has left to it")
+  @Test("an operation ends although another instance keeps some of the calls, and says how many")
   func ends() throws {
     let calls = Calls(foreign: [CallID(rawValue: 2), CallID(rawValue: 4)], settlesAfter: .max)
     let ended = try end(calls)

@@ -6,14 +6,14 @@ import Testing
 
 @Suite("File descriptors")
 struct DescriptorLimitTests {
-  @Test("what fits is left alone")
+  @Test("settings within the limit are unchanged")
   func fits() {
     var settings = ServiceSettings()
     #expect(DescriptorLimit(count: 65_536).bound(&settings).isEmpty)
     #expect(settings.maxConnections == ServiceSettings().maxConnections)
   }
 
-  @Test("what does not fit is lowered until it does, and told", arguments: [20, 65, 80, 200, 256, 1024, 4096, 10_000])
+  @Test("settings beyond the limit are lowered and reported", arguments: [20, 65, 80, 200, 256, 1024, 4096, 10_000])
   func lowered(count: Int) {
     var settings = ServiceSettings()
     let lowered = DescriptorLimit(count: count).bound(&settings)
@@ -25,7 +25,7 @@ struct DescriptorLimitTests {
     #expect(min(settings.maxConnections, settings.engine.maxInFlight, settings.transport.maxIdleConnections) >= 1)
   }
 
-  @Test("the limit is raised as far as it lets itself be")
+  @Test("the limit is raised as far as possible")
   func raised() {
     #expect(DescriptorLimit.raised().count >= DescriptorLimit.raised().count)
     #expect(DescriptorLimit.raised().count > DescriptorLimit.reserve)

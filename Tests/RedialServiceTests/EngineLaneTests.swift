@@ -9,8 +9,8 @@ import Testing
 
 @Suite("The engine's lane")
 struct EngineLaneTests {
-  // Found by stopping a service with thousands of calls: its timer went off while they were being freed.
-  @Test("a timer that goes off while the engine is being freed finds nothing, and does no harm")
+  // Found by stopping a service with thousands of calls: its timer fired while they were being freed.
+  @Test("a timer that fires while the engine is being freed finds nothing, and does no harm")
   func freedUnderItsTimer() {
     let spec = CallSpec(
       url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 100)
@@ -18,7 +18,7 @@ struct EngineLaneTests {
       let turned = DispatchSemaphore(value: 0)
       var lane: EngineLane? = EngineLane(engine: Engine(seed: 1), clock: Clock()) { _ in turned.signal() }
       lane?.begin(with: RecoveredState())
-      // One after the other falls due, so that the timer is always about to go off.
+      // They become due one after the other, so that the timer is always about to fire.
       lane?.post(
         (1...2000).map { number in
           let descriptor = CallDescriptor(spec: spec, body: [], start: .after(.microseconds(20_000 + 50 * number)))
@@ -31,7 +31,7 @@ struct EngineLaneTests {
     }
   }
 
-  @Test("what an event loop leaves for the engine in one turn is one batch, taken when it says so")
+  @Test("the events that a loop leaves for the engine in one iteration are one batch, taken when it wakes the engine")
   func leftEvents() {
     let batches = Mutex<[Int]>([])
     let turned = DispatchSemaphore(value: 0)
@@ -43,7 +43,7 @@ struct EngineLaneTests {
       turned.signal()
     }
     lane.begin(with: RecoveredState())
-    // The recovery itself, and the turn that follows it: nothing else wakes the lane from here on.
+    // The recovery itself, and the step that follows it: nothing else wakes the lane from here on.
     for _ in 0..<2 { #expect(turned.wait(timeout: .now() + 10) == .success) }
     let spec = CallSpec(
       url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 100)

@@ -10,7 +10,7 @@ struct EventLogTests {
     StreamedEvent(kind: .opened, target: "t", call: nil, labels: [], data: [UInt8](repeating: 0, count: bytes))
   }
 
-  @Test("numbers go on when the oldest events go, for there are too many or they are too large")
+  @Test("numbers continue when the oldest events are removed, because of their number or size")
   func bounds() {
     var log = EventLog(maxCount: 3, maxBytes: 100)
     for _ in 0..<5000 { log.append(Self.event()) }

@@ -6,8 +6,8 @@ import Testing
 
 @Suite("The lane of previews and simulations")
 struct ForecastLaneTests {
-  /// Fills a lane whose first forecast is held up, and says what was refused and in which order the others ran.
-  @Test("each key has a bounded queue, keys take turns, and all together have a bound, too")
+  /// Fills a lane whose first forecast is delayed, and returns what was refused and in which order the others ran.
+  @Test("each key has a limited queue, keys are served in rotation, and all together have a limit too")
   func bounds() {
     let lane = ForecastLane(maxPerKey: 3, maxWaiting: 5)
     let (gate, begun, done) = (

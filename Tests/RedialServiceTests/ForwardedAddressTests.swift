@@ -8,7 +8,7 @@ struct ForwardedAddressTests {
     ForwardedAddress(fields.map { (name: "x-forwarded-" + $0.0, value: $0.1) }).base
   }
 
-  @Test("links are absolute when scheme and host are known, and else below the prefix alone")
+  @Test("links are absolute if scheme and host are known, and otherwise have only the prefix")
   func bases() {
     #expect(base(("proto", "https"), ("host", "a.example:81"), ("prefix", "/b/")) == "https://a.example:81/b")
     #expect(base(("proto", "https"), ("prefix", "/b")) == "/b")
@@ -18,16 +18,16 @@ struct ForwardedAddressTests {
     #expect(base() == "")
   }
 
-  @Test("of several hosts and schemes the last counts, and prefixes follow each other")
+  @Test("of several hosts and schemes the last counts, and prefixes are joined")
   func several() {
     #expect(base(("proto", "http, https"), ("host", "evil.test,a.example")) == "https://a.example")
     #expect(base(("prefix", "/a"), ("prefix", "/b,/c")) == "/a/b/c")
-    // The last word is none, and what a client has said before it is not believed in its place.
+    // The last value is invalid, and an earlier one, from the client, is not used in its place.
     #expect(base(("proto", "https"), ("host", "a.example, <b>")) == "")
   }
 
   @Test(
-    "a prefix that is no path, or would be read as a host, is ignored",
+    "a prefix that is not a path, or could be read as a host, is ignored",
     arguments: ["//evil.test", "/a//b", "a", "/..", "/a/./b", "/a?b", "/a#b", "/\"", "/%2e%2e", "/\u{e9}", "https://a"])
   func hostilePrefixes(prefix: String) {
     #expect(base(("prefix", prefix)) == "")
@@ -41,7 +41,7 @@ struct ForwardedAddressTests {
   }
 }
 
-@Suite("Whose forwarded fields are believed")
+@Suite("Whose forwarded fields are used")
 struct TrustedProxiesTests {
   @Test("peers are trusted by address, by block, and by socket")
   func trusts() throws {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import RedialService
 
-@Suite("Giving memory back")
+@Suite("Returning memory")
 struct HeapTrimmingTests {
   @Test("the heap is trimmed when enough is free, and again only when as much has become resident since")
   func rule() {
@@ -11,11 +11,11 @@ struct HeapTrimmingTests {
     #expect(!trims(free: 10, resident: 100))
     #expect(trims(free: 11, resident: 100))
     rule.trimmed(resident: 40)
-    // The allocator counts pages as free that it has given back.
+    // The allocator counts pages as free that it has returned.
     #expect(!trims(free: 60, resident: 50))
     #expect(trims(free: 60, resident: 51))
     rule.trimmed(resident: 51)
-    // What is resident may become less by itself, too.
+    // Resident memory may also shrink by itself.
     #expect(!trims(free: 60, resident: 20))
     #expect(trims(free: 60, resident: 31))
   }

@@ -4,11 +4,11 @@ import Testing
 
 @testable import RedialService
 
-@Suite("Room for API keys")
+@Suite("The quota of API keys")
 struct KeyQuotaTests {
   private static let start = Timestamp(microseconds: 1_796_083_200_000_000)
 
-  /// Keys of a namespace, of which the first so many were revoked, each a second after the one before.
+  /// Keys of a namespace, of which the first ones were revoked, each a second after the one before.
   private func keys(_ count: Int, revoked: Int = 0, in namespace: Namespace = .default) throws -> [APIKey] {
     try (0..<count).map { number in
       var (key, _) = try #require(
@@ -26,7 +26,7 @@ struct KeyQuotaTests {
 
   private static func tenant(_ number: Int) throws -> Namespace { try #require(Namespace("tenant-\(number)")) }
 
-  @Test("a namespace whose keys are all in use gets no more, and one that has revoked some gets the room of the oldest")
+  @Test("a namespace whose keys are all valid gets no more, and one with revoked keys replaces the oldest of them")
   func ofNamespace() throws {
     let tenant = try Self.tenant(1)
     let full = try keys(KeyQuota.mostOfNamespace, in: tenant)
@@ -37,7 +37,7 @@ struct KeyQuotaTests {
     #expect(forgotten(full) == [])
   }
 
-  @Test("however many keys the others have, the default namespace has room, and is the last to be refused")
+  @Test("however many keys the others have, the default namespace can make keys, and is refused last")
   func ofOthers() throws {
     var all = try (0..<9).flatMap { try keys(KeyQuota.mostOfNamespace, in: Self.tenant($0)) }
     #expect(all.count == KeyQuota.mostOfOthers)
@@ -50,7 +50,7 @@ struct KeyQuotaTests {
     all[5].revokedAt = Self.start
     #expect(forgotten(all) == [all[5].name])
     #expect(forgotten(for: try Self.tenant(10), all) == [all[5].name])
-    // What the default one has revoked is not for others to use up.
+    // Other namespaces must not displace the revoked keys of the default namespace.
     all[5].revokedAt = nil
     all[all.count - 1].revokedAt = Self.start
     #expect(forgotten(for: try Self.tenant(10), all) == nil && forgotten(all)?.count == 1)
@@ -65,14 +65,14 @@ struct KeyQuotaTests {
     #expect(forgotten(many, after: KeyQuota.memory * 2)?.count == KeyQuota.mostForgotten)
   }
 
-  @Test("who is refused is told nothing of others")
+  @Test("a refusal says nothing about other namespaces")
   func problem() throws {
     let detail = KeyQuota.problem(in: try Self.tenant(1)).detail
     #expect(detail.contains("\(KeyQuota.mostOfNamespace)"))
     #expect(!detail.contains("\(KeyQuota.most)") && !detail.contains("\(KeyQuota.mostOfOthers)"))
   }
 
-  @Test("a key that is forgotten gets nobody in, and everybody is still asked for one")
+  @Test("a forgotten key admits nobody, and a key is still required")
   func forgottenKey() throws {
     let ring = KeyRing(adminKey: nil)
     let (key, text) = try #require(APIKey.make(APIKeyDraft(name: "a", scopes: [.read]), at: Self.start))

@@ -17,7 +17,7 @@ struct KeyRingTests {
     if case .refused(let problem, _) = verdict { problem.status } else { nil }
   }
 
-  @Test("without keys everybody is let in, and with one nobody who has none")
+  @Test("without keys everybody is admitted, and with one nobody without a key")
   func locks() throws {
     let ring = KeyRing(adminKey: nil)
     #expect(Self.isAdmitted(ring.judge(nil, for: .scope(.admin), at: Self.start)))
@@ -39,7 +39,7 @@ struct KeyRingTests {
   }
 
   @Test(
-    "what looks like a key is for Redial, however it is spaced",
+    "a text that looks like a key is for Redial, with any white space",
     arguments: [
       "Bearer rdl_1_x", "bearer  rdl_1_x", "Bearer\trdl_1_x", "BEARER \t rdl_1_x", "\tBearer rdl_1_x", "Bearer rdl_",
     ])
@@ -48,7 +48,7 @@ struct KeyRingTests {
     #expect(!KeyRing(adminKey: nil).isCredential(field.replacing("rdl_", with: "tok_")))
   }
 
-  @Test("a quota is whole again when its minute is over")
+  @Test("a quota is full again after its minute")
   func quota() throws {
     let ring = KeyRing(adminKey: nil)
     let draft = APIKeyDraft(name: "a", scopes: [.read], requestsPerMinute: 2)
@@ -66,7 +66,7 @@ struct KeyRingTests {
     #expect(problem.retryAfter == 58)
   }
 
-  @Test("what was begun without a key ends when one is asked for, and what was begun by one when it is revoked or gone")
+  @Test("a stream without a key ends when keys are required, and one with a key when that is revoked or removed")
   func goingOn() throws {
     let ring = KeyRing(adminKey: nil)
     let nobody = Caller()
@@ -92,7 +92,7 @@ struct KeyRingTests {
     #expect(admin.refusal(of: caller) == nil && admin.refusal(of: nobody)?.status == 401)
   }
 
-  @Test("what the store keeps of a key is read back, and what the key shows is not in it")
+  @Test("a key is read back from the store, without its text")
   func document() throws {
     let draft = APIKeyDraft(name: "ci \"x\"", scopes: [.submit, .operate], requestsPerMinute: 7)
     var (key, text) = try #require(APIKey.make(draft, at: Self.start))
@@ -105,7 +105,7 @@ struct KeyRingTests {
     #expect(APIKey(document: Array("{}".utf8)) == nil)
   }
 
-  @Test("a key acts in its namespace and no other, and one that was made before there were any in the default one")
+  @Test("a key acts only in its namespace, and one from before namespaces in the default one")
   func namespaces() throws {
     let acme = try #require(Namespace("acme"))
     let ring = KeyRing(adminKey: "0123456789abcdef")

@@ -4,13 +4,13 @@ import Testing
 
 @testable import RedialService
 
-@Suite("Lines that come in pieces")
+@Suite("Lines that arrive in pieces")
 struct LineStreamTests {
-  /// What a splitter finds in a text that comes in pieces of these sizes.
+  /// The lines that a splitter finds in a text with pieces of these sizes.
   private func split(_ text: [UInt8], sizes: () -> Int, longest: Int = 20) -> [String] {
     var splitter = LineSplitter(longest: longest)
     var found: [String] = []
-    // It may stop behind any line, and is given the rest again.
+    // It may stop after any line, and gets the rest again.
     func note(_ number: Int, _ line: LineSplitter.Line) -> Bool {
       switch line {
       case .whole(let bytes): found.append("\(number) \(String(decoding: bytes, as: UTF8.self))")
@@ -38,7 +38,7 @@ struct LineStreamTests {
     #expect(split(Array(String(repeating: "x", count: 30).utf8), sizes: { 7 }) == ["1 too long"])
   }
 
-  @Test("any text in any pieces gives the lines that splitting the whole gives", arguments: 0..<100)
+  @Test("any text in any pieces gives the same lines as the whole text", arguments: 0..<100)
   func random(seed: UInt64) {
     var random = RandomSource(seed: seed)
     let text = (0..<200).map { _ in [0x0A, 0x20, 0x61, 0x0D].randomElement(using: &random) ?? 0x61 } as [UInt8]
@@ -51,7 +51,7 @@ struct LineStreamTests {
     #expect(split(text, sizes: { Int.random(in: 1...40, using: &random) }) == expected, "seed \(seed)")
   }
 
-  @Test("answers go in the order of the lines, whatever the order they come in", arguments: 0..<50)
+  @Test("answers are sent in the order of the lines, in whatever order they are added", arguments: 0..<50)
   func ordered(seed: UInt64) {
     var random = RandomSource(seed: seed)
     var (answers, given, open, held) = (OrderedAnswers(), "", [Int](), 0)
@@ -65,7 +65,7 @@ struct LineStreamTests {
       #expect(index == line && answers.line(of: index) == line * 2)
       open.append(index)
       if open.count > 5 || Bool.random(using: &random) { put(Int.random(in: 0..<open.count, using: &random)) }
-      // Lines without an answer, and answers that nobody has taken, count for what they are.
+      // Unanswered lines and unsent answers count with their sizes.
       #expect(answers.bytes == open.count * 3 + held)
       if Int.random(in: 0..<4, using: &random) == 0 {
         let taken = String(decoding: answers.take(atLeast: 10), as: UTF8.self)
@@ -79,7 +79,7 @@ struct LineStreamTests {
     #expect(answers.bytes == 0 && answers.line(of: 0) == nil)
   }
 
-  @Test("no more is taken out than is asked for, and nothing behind a line that has no answer")
+  @Test("no more is removed than requested, and nothing after a line without an answer")
   func bounds() {
     var answers = OrderedAnswers()
     for line in 1...4 { _ = answers.expect(line: line, size: 1) }
@@ -95,7 +95,7 @@ struct LineStreamTests {
   }
 
   @Test(
-    "a client says whether it wants little",
+    "a client can prefer a minimal answer",
     arguments: [
       ("return=minimal", true), ("wait=1, return=minimal", true), ("return=\"minimal\"; x", true),
       ("return=representation", false), ("minimal", false), ("", false),

@@ -67,7 +67,7 @@ struct ObservabilityTests {
     }
   }
 
-  @Test("a waiting call says what it waits for: its own time, its target's breaker, or its turn")
+  @Test("a waiting call shows its wait reason: its own time, its target's breaker, or its turn")
   func waiting() {
     let standings = TargetStandings()
     let now = Timestamp(microseconds: 1_000_000)

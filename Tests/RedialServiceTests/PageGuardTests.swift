@@ -4,7 +4,7 @@ import Testing
 
 @testable import RedialService
 
-@Suite("What web pages may ask for")
+@Suite("What web pages may request")
 struct PageGuardTests {
   private typealias Evidence = PageGuard.Evidence
 
@@ -28,7 +28,7 @@ struct PageGuardTests {
   }
 
   @Test(
-    "any other name is not, however it looks like one of them",
+    "any other name is refused, even if it looks like one of them",
     arguments: [
       "attacker.test", "attacker.test:8080", "localhost.attacker.test", "xlocalhost", "127.0.0.1.attacker.test:8080",
       "1.2.3.4.5", "127.0.0.1a", "redial:8080", "localhost.attacker.test.", ".", ":8080x",
@@ -43,7 +43,7 @@ struct PageGuardTests {
     #expect(try refusal(Evidence(authority: authority), hosts: "*") == nil)
   }
 
-  @Test("names that are set are allowed, alone or with those under them")
+  @Test("configured names are allowed, alone or with all names under them")
   func names() throws {
     let hosts = try #require(AllowedHosts("Redial, *.internal.example.com,x.example."))
     #expect(hosts.names == ["redial", "*.internal.example.com", "x.example"])
@@ -102,14 +102,14 @@ struct PageGuardTests {
     #expect(try refusal(link, .document) == "hostNotAllowed")
   }
 
-  @Test("a request that only reads is forwarded without a key only with a field that no page can send")
+  @Test("without a key a request that only reads is forwarded only with a field that no page can send")
   func deliberate() throws {
     var get = Evidence(authority: "127.0.0.1:8080", isReading: true)
     #expect(try refusal(get, .acting) == "forwardNotDeliberate")
     #expect(try refusal(get, .own) == nil)
     #expect(try refusal(get, .acting, asksForKey: true) == nil)
     #expect(try refusal(get, .acting, isRemote: false) == nil)
-    // Somebody has followed a link that he was sent, or was redirected from an address that he has typed.
+    // A user has followed a link, or was redirected from a typed address.
     get.site = "none"
     #expect(try refusal(get, .acting) == "forwardNotDeliberate")
     get.hasDeliberateField = true
@@ -117,7 +117,7 @@ struct PageGuardTests {
     #expect(try refusal(Evidence(authority: "127.0.0.1:8080"), .acting) == nil)
   }
 
-  @Test("health is open, the page and the contract are documents, a forwarded request acts, and all else is its own")
+  @Test("health is open, page and contract are documents, a forwarded request acts, and all others are own routes")
   func exposures() {
     let expected: [(String, PageGuard.Exposure)] = [
       ("/healthz", .open), ("/readyz", .open), ("/", .document), ("/openapi.yaml", .document),

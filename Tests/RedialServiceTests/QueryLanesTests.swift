@@ -12,7 +12,7 @@ struct QueryLanesTests {
     return names
   }
 
-  @Test("look-ups never wait for scans, lists never wait for scans alone, and the oldest goes first")
+  @Test("look-ups never wait for scans, lists never wait only for scans, and the oldest query runs first")
   func loads() {
     var queue = QueryQueue<String>(lanes: 4)
     for (name, load) in [
@@ -21,7 +21,7 @@ struct QueryLanesTests {
     ] { _ = queue.add(name, load, of: .nobody, isOwed: false) }
     #expect(queue.next()?.job == "s1")
     #expect(queue.next()?.job == "s2")
-    // Two lanes are for others, and one of them is for look-ups alone.
+    // Two lanes are for others, and one of them only for look-ups.
     let list = queue.next()
     #expect(list?.job == "l1")
     // That is the fourth.
@@ -30,7 +30,7 @@ struct QueryLanesTests {
     #expect(names(&queue) == ["l2"])
   }
 
-  @Test("one key leaves a lane to the others, and keys take turns")
+  @Test("one key leaves a lane to the others, and keys are served in rotation")
   func keys() {
     var queue = QueryQueue<String>(lanes: 4)
     for number in 1...3 { _ = queue.add("a\(number)", .scan, of: .key("a"), isOwed: false) }
@@ -46,7 +46,7 @@ struct QueryLanesTests {
     #expect(names(&queue) == ["b2"])
   }
 
-  @Test("the scans that wait take no place from look-ups, nor those of one key from another's")
+  @Test("waiting scans take no place from look-ups, nor those of one key from another's")
   func bounds() {
     var queue = QueryQueue<Int>(lanes: 1)
     var counts: [Int] = []
@@ -69,7 +69,7 @@ struct QueryLanesTests {
     #expect(queue.add(0, .scan, of: .key("a"), isOwed: false) != nil)
   }
 
-  @Test("a lane that is free takes what waits behind a slow query")
+  @Test("a free lane takes the queries behind a slow one")
   func sharing() {
     let lanes = QueryLanes(count: 4)
     let (gate, begun, done) = (

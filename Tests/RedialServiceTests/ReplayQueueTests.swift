@@ -5,18 +5,18 @@ import Testing
 
 @testable import RedialService
 
-@Suite("Items of a batch that repeat what was accepted")
+@Suite("Batch items that repeat earlier submissions")
 struct ReplayQueueTests {
   private func item(_ index: Int) -> ReplayQueue.Item { .init(index: index, id: CallID(rawValue: Int64(index + 1))) }
 
-  @Test("one reader is asked for, who finds all in order, a page at a time, and then another may be")
+  @Test("one reader is started, which reads all in order, a page at a time, and then another may start")
   func pages() {
     let queue = ReplayQueue()
     let asked = (0..<250).map { queue.add(item($0)) }
     #expect(asked == [true] + Array(repeating: false, count: 249))
     var read = queue.next()
     #expect(read.count == ReplayQueue.page)
-    // What comes while somebody reads is read by the same.
+    // The current reader also reads items that are added meanwhile.
     #expect(!queue.add(item(250)))
     while true {
       let page = queue.next()
@@ -28,7 +28,7 @@ struct ReplayQueueTests {
     #expect(queue.add(item(0)) && queue.next() == [item(0)])
   }
 
-  @Test("a query that is owed runs when so many wait that others are refused, and takes no place from them")
+  @Test("a query for an accepted call runs even if too many wait, and takes no place from others")
   func owed() {
     let lanes = QueryLanes(count: 1)
     let (gate, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

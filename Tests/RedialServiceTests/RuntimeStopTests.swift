@@ -33,8 +33,9 @@ struct RuntimeStopTests {
     return runtime
   }
 
-  // Found by setting the wall clock back while the service stopped: the process died of what its store's lane reached for.
-  @Test("a store that hangs over the stop finds what its lane reaches for when it goes on")
+  // Found by setting the wall clock back while the service stopped: its store's lane used a freed object and the
+  // process died.
+  @Test("a store that hangs longer than the stop finds its lane's objects when it continues")
   func hangingStore() throws {
     let gate = DispatchSemaphore(value: 0)
     let store = NotedStore(gate: gate)

@@ -16,7 +16,7 @@ struct SettingsTests {
     try LoadedSettings.load(flags: flags, environment: environment, file: file)
   }
 
-  /// A config file with this content, for as long as `body` runs.
+  /// A config file with this content, while `body` runs.
   private func withFile(_ content: String, _ body: (String) throws -> Void) throws {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("redial-\(UUID().uuidString).json")
     try Data(content.utf8).write(to: url)
@@ -54,7 +54,7 @@ struct SettingsTests {
   }
 
   @Test(
-    "a value that cannot be is refused with the setting, the value, its origin and what is expected",
+    "an invalid value is refused with the setting, the value, its origin and what is expected",
     arguments: [
       ("listen", "8080"), ("listen", "127.0.0.1:70000"), ("listen", ":80"), ("listen", "::1:80"),
       ("listen", "[127.0.0.1]:80"), ("listen", "unix:"),
@@ -70,7 +70,7 @@ struct SettingsTests {
     #expect(message == "\(key): \"\(value)\" (flag \(setting.flag)) is not valid; expected \(setting.form)")
   }
 
-  @Test("capitals in a row are one word of a flag and a variable")
+  @Test("consecutive capitals are one word of a flag and a variable")
   func acronyms() throws {
     for (name, words) in [
       ("minTLS", "min tls"), ("maxTLSVersion", "max tls version"), ("caFile", "ca file"), ("loops", "loops"),
@@ -86,7 +86,7 @@ struct SettingsTests {
   }
 
   @Test(
-    "the variables that a Kubernetes Service puts into every container are passed over",
+    "the variables that a Kubernetes Service puts into every container are ignored",
     arguments: [
       ("REDIAL_PORT", "tcp://10.96.0.7:8080"), ("REDIAL_SERVICE_HOST", "10.96.0.7"), ("REDIAL_SERVICE_PORT", "8080"),
       ("REDIAL_SERVICE_PORT_HTTP_API", "8080"), ("REDIAL_PORT_8080_TCP", "tcp://10.96.0.7:8080"),
@@ -100,7 +100,7 @@ struct SettingsTests {
   }
 
   @Test(
-    "what only looks like a service link is a typing error",
+    "a variable that only looks like a service link is a typing error",
     arguments: [
       ("REDIAL_PORT", "8080"), ("REDIAL_SERVICE_PORT", "http"), ("REDIAL_SERVICE_HOST", ""),
       ("REDIAL_HOST", "10.0.0.1"),
@@ -148,7 +148,7 @@ struct SettingsTests {
     #expect(fault?.message.contains("hunter2") == false)
   }
 
-  @Test("a credential in a URL is not shown, of a value in force or of one that is refused")
+  @Test("a credential in a URL is not shown, in a valid or a refused value")
   func credentials() throws {
     let loaded = try load(environment: [
       "REDIAL_PROXY": "http://ada:s3cret@proxy.example:3128", "REDIAL_OTLP_HEADERS": "authorization=s3cret",
@@ -161,7 +161,7 @@ struct SettingsTests {
       for value in ["htp://ada:s3cret@h.example:x", "ada:s3cret@h.example\\", "http://ada:s3cret@h.example?s3cret"] {
         do throws(LoadedSettings.Fault) {
           let description = try load(flags: [setting.key: value]).description
-          // Other texts, such as file names, are taken as they are.
+          // Other texts, such as file names, are used unchanged.
           #expect(!value.contains("://") || !description.contains("s3cret"), "\(setting.key)")
         } catch {
           #expect(!(value.contains("://") || setting.isPlace) || !error.message.contains("s3cret"), "\(error.message)")
@@ -171,7 +171,7 @@ struct SettingsTests {
   }
 
   @Test(
-    "a proxy is a URL of a scheme that is spoken to proxies",
+    "a proxy is a URL with a scheme for proxies",
     arguments: [
       "http://p", "https://p:3128/", "HTTP://p", "socks4://p", "socks4a://p", "socks5://127.0.0.1:1080",
       "socks5h://a:b%40c@[::1]:1080", "http://user@p", "http://a_b.example",
@@ -205,7 +205,7 @@ struct SettingsTests {
     #expect(Setting.all.filter(\.isCommon).count == 15)
   }
 
-  @Test("the config file takes settings in groups, by their keys, and both, but none of them twice")
+  @Test("the config file has settings in groups, by their keys, or both, but none twice")
   func groupedFile() throws {
     let grouped = #"""
       {"breaker": {"window": "30s", "failureRate": 0.25}, "store": {"url": "sqlite:x.db"}, "loops": 2,
@@ -239,7 +239,7 @@ struct SettingsTests {
     }
   }
 
-  @Test("the page of settings has the settings, in their groups")
+  @Test("docs/settings.md has all settings, in their groups")
   func readme() throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()

@@ -20,7 +20,7 @@ struct SpanTests {
       failure: state == .failed ? .attemptsExhausted : nil)
   }
 
-  @Test("a call that is run again has a span for each round, and its attempts hang under that of theirs")
+  @Test("a retried call has a span for each round, the parent of that round's attempts")
   func rounds() {
     let context = TraceContext(of: call, given: nil, sampling: TraceSampling(share: 1))
     let (first, second) = (progress(.failed, attempts: 2), progress(.succeeded, attempts: 3, before: 2))
@@ -39,7 +39,7 @@ struct SpanTests {
     #expect(span.attributes.contains(Span.Attribute("http.request.resend_count", 2)))
   }
 
-  @Test("a method that is not OpenTelemetry's is one of many, and a redirect is no error")
+  @Test("an unknown method has OpenTelemetry's common name, and a redirect is not an error")
   func methods() {
     let context = TraceContext(of: call, given: nil)
     let attempt = AttemptRecord(number: 1, startedAt: .epoch, duration: .zero, outcome: .answered, status: 302)
@@ -63,7 +63,7 @@ struct SpanTests {
     #expect(address.host == host && address.port == port)
   }
 
-  @Test("a share of the traces is taken, by their identities alone")
+  @Test("a share of the traces is recorded, by their ids")
   func sampling() {
     let traces = (1...4000).map { TraceContext(of: CallID(rawValue: $0), given: nil).trace }
     for (share, range) in [(0.0, 0...0), (0.25, 850...1150), (1.0, 4000...4000)] {
@@ -74,7 +74,7 @@ struct SpanTests {
     }
   }
 
-  @Test("header fields are read as the standard variable has them")
+  @Test("header fields are read in the form of the standard variable")
   func headers() {
     #expect(SpanSettings.headers("") == [])
     #expect(
@@ -93,7 +93,7 @@ struct SpanTests {
   }
 
   @Test(
-    "what a collector did not take is read from its answer",
+    "the number of refused spans is read from the collector's answer",
     arguments: [
       ("", 0), ("{}", 0), ("{\"partialSuccess\":{}}", 0), ("{\"partialSuccess\":{\"rejectedSpans\":\"7\"}}", 7),
       ("{\"x\":1,\"partialSuccess\":{\"errorMessage\":\"m\",\"rejectedSpans\":7}}", 7), ("no JSON", 0),

@@ -9,13 +9,13 @@ import Testing
 
 @testable import RedialService
 
-/// A store that notes what is asked of it, and fails on demand.
+/// A store that records its requests, and fails on demand.
 final class NotedStore: CallStore, @unchecked Sendable {
-  // Sound: everything mutable is behind the lock.
+  // Sound: all mutable state is behind the lock.
   private let state = Mutex((commits: [Int](), failing: false, untidy: 0))
   /// A call that cannot be read.
   static let damaged = CallID(rawValue: 13)
-  /// Waited for by each commit, when set.
+  /// Each commit waits for it, if it is set.
   let gate: DispatchSemaphore?
 
   init(gate: DispatchSemaphore? = nil) { self.gate = gate }
@@ -69,7 +69,7 @@ struct StoreLaneTests {
       epoch: epoch)
   }
 
-  /// Runs requests through a lane; what came of them, in words, in order.
+  /// Runs requests through a lane; returns their results, in words, in order.
   private func outcomes(
     _ store: NotedStore, spacing: Duration = StoreLane.commitSpacing, _ body: (StoreLane) -> Void
   ) -> [String] {
@@ -100,13 +100,13 @@ struct StoreLaneTests {
     }
   }
 
-  @Test("what queues up while a commit runs becomes one transaction")
+  @Test("requests that arrive during a commit become one transaction")
   func group() {
     let gate = DispatchSemaphore(value: 0)
     let store = NotedStore(gate: gate)
     let outcomes = outcomes(store) { lane in
       lane.post([Self.commit(0)])
-      // The first may or may not have begun; whatever comes now waits for it at most once.
+      // The first may or may not have begun; all later ones wait for it at most once.
       for number in 1...50 { lane.post([Self.commit(number)]) }
       for _ in 0..<51 { gate.signal() }
     }
@@ -115,7 +115,7 @@ struct StoreLaneTests {
     #expect(outcomes.count == store.commits.count)
   }
 
-  @Test("a commit that comes alone is not kept waiting, and those that come right behind it share the next")
+  @Test("a single commit does not wait, and those right after it share the next")
   func spacing() {
     let store = NotedStore()
     let outcomes = outcomes(store, spacing: .milliseconds(300)) { lane in
@@ -132,7 +132,7 @@ struct StoreLaneTests {
     #expect(outcomes == ["1 committed, 1 told", "20 committed, 20 told"])
   }
 
-  @Test("a claim between two commits is served between them")
+  @Test("a claim between two commits runs between them")
   func order() {
     let outcomes = outcomes(NotedStore()) { lane in
       lane.post([
@@ -143,7 +143,7 @@ struct StoreLaneTests {
     #expect(outcomes == ["2 committed, 2 told", "claimed", "1 committed, 1 told"])
   }
 
-  @Test("a batch larger than a transaction may be is split")
+  @Test("a batch larger than a transaction is split")
   func bound() {
     let store = NotedStore()
     let outcomes = outcomes(store) { $0.post((0..<5000).map { Self.commit($0) }) }
@@ -151,7 +151,7 @@ struct StoreLaneTests {
     #expect(outcomes.count == 3)
   }
 
-  @Test("tidying goes on by itself until all is done, leaves most of the lane's time to others, and stops when told to")
+  @Test("tidying continues by itself until all is done, leaves most of the lane's time to others, and can be stopped")
   func tidying() {
     let store = NotedStore()
     store.setUntidy(20)
@@ -162,7 +162,7 @@ struct StoreLaneTests {
       if case .success(let step) = result, step.isDone { all.signal() }
     }
     #expect(all.wait(timeout: .now() + 20) == .success)
-    // Nineteen steps of a millisecond and more, and behind each a pause of four times as long.
+    // Nineteen steps of a millisecond and more, each followed by a pause of four times as long.
     #expect(ContinuousClock.now - began > .milliseconds(19 * 5))
     lane.stopTidying()
     store.setUntidy(20)
@@ -187,7 +187,7 @@ struct StoreLaneTests {
       lane.post([Self.commit(1)])
     }
     store.setFailing(false)
-    // A claim that succeeds says nothing of the change; nor does a change that stands on the one that failed.
+    // A claim that succeeds says nothing about the change; nor does a change that depends on the failed one.
     awaiting {
       lane.post([
         Self.commit(2), StoreRequest(.claimDue(before: Timestamp(microseconds: 0), limit: 1), epoch: 1),
@@ -204,7 +204,7 @@ struct StoreLaneTests {
     lane.stopTidying()
   }
 
-  @Test("a call that cannot be read is told of as such, and nothing else fails with it")
+  @Test("a call that cannot be read is reported as such, and nothing else fails with it")
   func damaged() {
     let operation = CallCommand(.retry, NotedStore.damaged, reply: ReplyToken(rawValue: 1))
     let outcomes = outcomes(NotedStore()) { lane in
@@ -213,7 +213,7 @@ struct StoreLaneTests {
     #expect(outcomes == ["damaged true", "1 committed, 1 told"])
   }
 
-  @Test("a barrier is told of once something has been written for it, and fails while nothing can be")
+  @Test("a barrier is reported once something has been written for it, and fails while nothing can be")
   func barrier() {
     let store = NotedStore()
     let outcomes = outcomes(store) { lane in
@@ -228,7 +228,7 @@ struct StoreLaneTests {
     #expect(outcomes == ["failed 0 full", "1 committed, 1 told", "written 1"])
   }
 
-  @Test("after a failure nothing of its epoch is served, in order, until the engine begins another")
+  @Test("after a failure no request of its epoch is executed, until the engine begins another")
   func failure() {
     let store = NotedStore()
     let outcomes = outcomes(store) { lane in

@@ -14,7 +14,7 @@ struct TLSFilesTests {
     return state
   }
 
-  @Test("files outside the directory are left out, and everything else stays")
+  @Test("files outside the directory are not applied, and everything else is")
   func outside() throws {
     let tls = TargetTLS(certificate: "/old/a.pem", key: "/tls/a.key", caFile: "/tls/ca.pem", minVersion: .tls13)
     var state = state(tls, of: "t")
@@ -25,7 +25,7 @@ struct TLSFilesTests {
     #expect(controls.isPaused && controls.overrides.maxInFlight == 3)
   }
 
-  @Test("without a directory none is applied, and those inside it all are")
+  @Test("without a directory no file is applied, and all those inside it are")
   func all() {
     let tls = TargetTLS(certificate: "/tls/a.pem", key: "/tls/a.key", caFile: "/tls/ca.pem")
     var without = state(tls, of: "t")
@@ -36,7 +36,7 @@ struct TLSFilesTests {
     #expect(within.controls.first?.controls.overrides.tls == tls)
   }
 
-  @Test("a namespace keeps those of its own directory")
+  @Test("a namespace keeps the files of its own directory")
   func namespaces() throws {
     let acme = try #require(Namespace("acme"))
     var state = state(TargetTLS(caFile: "/tls/acme/ca.pem"), of: QualifiedKey.make("t", in: acme))

@@ -8,7 +8,7 @@ struct TraceContextTests {
   private let call = CallID(rawValue: 1_234_567)
   private let given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-  @Test("the client's trace goes on, with a new span for each attempt")
+  @Test("the client's trace continues, with a new span for each attempt")
   func goesOn() {
     let fields = (1...50).map { TraceContext.field(of: call, attempt: $0, given: given) }
     #expect(fields.allSatisfy { $0.hasPrefix("00-4bf92f3577b34da6a3ce929d0e0e4736-") && $0.hasSuffix("-01") })
@@ -17,7 +17,7 @@ struct TraceContextTests {
   }
 
   @Test(
-    "what is no trace is not handed on",
+    "an invalid trace is not passed on",
     arguments: [
       nil, "", "00-0-0-01", "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
       "00-00000000000000000000000000000000-00f067aa0ba902b7-01",

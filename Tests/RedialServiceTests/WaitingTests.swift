@@ -19,12 +19,12 @@ struct WaitingTests {
   }
 
   @Test(
-    "what is no wait in whole seconds is passed over", arguments: ["", "wait", "wait=", "wait=-1", "wait=1.5", "w=1"])
+    "a wait that is not in whole seconds is ignored", arguments: ["", "wait", "wait=", "wait=-1", "wait=1.5", "w=1"])
   func noPreference(value: String) {
     #expect(Preferences.wait(in: value) == nil)
   }
 
-  @Test("a wait too long to say is bounded, not refused")
+  @Test("a wait that is too long is limited, not refused")
   func endless() {
     #expect((Preferences.wait(in: "wait=99999999999999999999999") ?? .zero) > .seconds(86_400))
   }
@@ -35,7 +35,7 @@ struct WaitingTests {
     .update(id, CallProgress(state: state, due: clock.now, roundStartedAt: clock.now), nil)
   }
 
-  @Test("those who wait for a call are told of its end, once, and nobody else is")
+  @Test("clients that wait for a call are notified of its end once, and no others are")
   func told() {
     let table = EndTable(limit: 10, clock: clock)
     let told = Mutex<[Int]>([])
@@ -55,7 +55,7 @@ struct WaitingTests {
     #expect(told.withLock { $0 } == [1, 2, 3])
   }
 
-  @Test("one who gives up is not told; one who was told cannot give up")
+  @Test("a cancelled wait is not notified, and a notified one cannot be cancelled")
   func giveUp() throws {
     let table = EndTable(limit: 10, clock: clock)
     let told = Mutex(0)
@@ -69,7 +69,7 @@ struct WaitingTests {
     #expect(!table.giveUp(second))
   }
 
-  @Test("no more may wait than the limit, and a place that is given up is free")
+  @Test("no more may wait than the limit, and a cancelled wait frees its place")
   func bound() throws {
     let table = EndTable(limit: 1, clock: clock)
     let id = CallID(rawValue: 1)
@@ -79,7 +79,7 @@ struct WaitingTests {
     #expect(table.wait(for: id, until: .distantFuture) { _ in } != nil)
   }
 
-  @Test("time runs out for those whose time is up, and a stop ends every wait")
+  @Test("waits end at their deadlines, and a stop ends every wait")
   func timeUp() async {
     let table = EndTable(limit: 10, clock: clock)
     let id = CallID(rawValue: 1)

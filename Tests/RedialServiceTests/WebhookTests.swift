@@ -9,7 +9,7 @@ import Testing
 struct WebhookTests {
   static let text = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-  @Test("a signature is that of the example which the standard's libraries share")
+  @Test("a signature equals the example that the standard's libraries share")
   func signature() throws {
     let secret = try #require(WebhookSecret(Self.text))
     #expect(
@@ -27,7 +27,7 @@ struct WebhookTests {
     #expect(WebhookSecret(text) == nil)
   }
 
-  @Test("a secret that is made differs each time and can be read again")
+  @Test("each new secret differs and can be read again")
   func random() throws {
     let made = try (0..<10).map { _ in try #require(WebhookSecret.random()).text }
     #expect(Set(made).count == 10)
@@ -67,7 +67,7 @@ struct WebhookTests {
       keyed == ["idempotency-KEY": "mine", "Redial-Call-Id": id, "Redial-Attempt": "3", "traceparent": trace])
   }
 
-  @Test("an attempt names itself once, whatever a call of an earlier version says in its header")
+  @Test("an attempt has its own ids once, whatever header a call of an earlier version has")
   func named() throws {
     let start = start(
       .call,
@@ -81,7 +81,7 @@ struct WebhookTests {
     #expect(fields["traceparent"]?.contains(",") == false)
   }
 
-  @Test("a call's attempt goes on with its client's trace")
+  @Test("a call's attempt continues its client's trace")
   func trace() throws {
     let given = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     let fields = try fields(self.start(.call, headers: [HeaderField("Traceparent", given)]))
@@ -90,7 +90,7 @@ struct WebhookTests {
     #expect(trace.hasPrefix("00-4bf92f3577b34da6a3ce929d0e0e4736-") && trace != given)
   }
 
-  @Test("a webhook carries id, time in whole seconds, signature and hops, and nothing of a call's")
+  @Test("a webhook has id, time in whole seconds, signature and hops, and no fields of a call")
   func webhook() throws {
     let fields = try fields(start(.webhook, headers: [HeaderField("content-type", "application/json")]))
     #expect(
@@ -120,7 +120,7 @@ struct WebhookTests {
     #expect(signed["webhook-signature"] != signature(secret))
   }
 
-  @Test("what would go to an endpoint that was deleted is signed by nobody, and has no header to be sent with")
+  @Test("a delivery to a deleted endpoint has no signature, and is not sent")
   func gone() throws {
     let headers = AttemptHeaders(
       secret: try #require(WebhookSecret(Self.text)), endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)))

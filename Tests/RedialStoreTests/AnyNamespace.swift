@@ -2,7 +2,7 @@ import RedialModel
 
 @testable import RedialStore
 
-/// What most tests ask for: calls of whatever namespace, or of the default one.
+/// The default of most tests: calls of any namespace, or of the default one.
 extension CallReader {
   func call(_ id: CallID, allResponses: Bool) throws(StoreError) -> StoredCall? {
     try call(id, in: nil, allResponses: allResponses)

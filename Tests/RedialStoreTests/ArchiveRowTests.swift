@@ -8,7 +8,7 @@ import Testing
 struct ArchiveRowTests {
   let folder = TemporaryFolder()
 
-  /// A store whose calls have everything that a call can have.
+  /// A store whose calls have all possible data.
   private func fill(_ path: String) throws {
     let store = try SQLiteStore(path: path, payloads: PayloadRule(compressMinBytes: 100, keptResponses: 2))
     defer { store.close() }
@@ -69,8 +69,8 @@ struct ArchiveRowTests {
     }
   }
 
-  /// The rows of a table, without those columns that only say where in the file they are. Nothing and no bytes are the
-  /// same to everybody who reads.
+  /// The rows of a table, without columns that are only positions in the file. NULL and an empty value are the same to
+  /// every reader.
   private func rows(_ path: String, _ table: String) throws -> [String] {
     let connection = try SQLiteConnection(path: path, role: .reader)
     defer { connection.close() }
@@ -100,7 +100,7 @@ struct ArchiveRowTests {
     ).rows { row throws(StoreError) in row.text(0) }
   }
 
-  @Test("every row of every table comes out of an archive as it went in, but for what is no call's")
+  @Test("every row of every table survives an archive, except rows that belong to no call")
   func everyRow() throws {
     let (path, copy) = (folder.file("calls.db"), folder.file("copy.db"))
     try fill(path)
@@ -118,8 +118,8 @@ struct ArchiveRowTests {
       try store.add(try line.withUnsafeBufferPointer { try ArchivedCall.read($0, at: Sample.start) })
     }
     try store.finish()
-    // What operators made of targets, stored policies, operations, endpoints, keys, the service's own values and counts are not
-    // in an archive.
+    // An archive has no operators' settings of targets, stored policies, operations, endpoints, keys, settings and
+    // counts.
     let left = ["targets", "settings", "policies", "operations", "documents", "unfinished_counts", "statistics"]
     let compared = try tables(path).filter { !left.contains($0) }
     #expect(

@@ -71,13 +71,13 @@ struct ArchiveTests {
     #expect(try exported(copy) == lines)
     let inspection = try StoreInspection(path: copy)
     #expect(try inspection.report(at: Sample.start).findings.allSatisfy { $0.count == 0 || $0.check == .miscounted })
-    // A key finds its call in the copy, too.
+    // A key also finds its call in the copy.
     let store = try SQLiteStore(path: copy)
     defer { store.close() }
     #expect(try store.find(key: "a \"key\"", at: Sample.start)?.call == Sample.id(3))
   }
 
-  @Test("an export has the calls of the state that is asked for, and goes on behind a damaged one")
+  @Test("an export has the calls of the requested state, and continues after a damaged one")
   func filter() throws {
     let store = try filledStore()
     defer { store.close() }
@@ -98,7 +98,7 @@ struct ArchiveTests {
     #expect(damaged.count == 1 && damaged[0].contains(Sample.id(3).description))
   }
 
-  @Test("a key that this store still knows, or that has expired, is not taken from an archive")
+  @Test("a key that this store still has, or that has expired, is not imported")
   func keys() throws {
     func keyed(_ number: Int, _ text: String, until second: Int) -> ArchivedCall {
       let key = IdempotencyKey(text: text, fingerprint: [UInt8(number)])
@@ -119,7 +119,7 @@ struct ArchiveTests {
     #expect(found == [Sample.id(1), Sample.id(12), nil, Sample.id(4)])
   }
 
-  @Test("an identity of the days to come is refused, for no other could follow it")
+  @Test("an id of a future day is refused, because no id could follow it")
   func future() throws {
     var call = ArchivedCall(record: Sample.call(1), attempts: [])
     let ahead = { (seconds: Int) in CallID(rawValue: (Sample.time(seconds).microseconds / 1000) << 20) }
@@ -146,7 +146,7 @@ struct ArchiveTests {
   }
 
   @Test(
-    "a line that is no archived call is refused, and says why",
+    "a line that is not an archived call is refused with the reason",
     arguments: [
       ("", "{", "ends"), ("\"state\":\"held\"", "\"state\":\"hold\"", "state"), ("\"body\"", "\"bodi\"", "bodi"),
       ("\"due\":", "\"dua\":", "dua"), ("\"id\":\"call_", "\"id\":\"cell_", "id of a call"),
@@ -165,7 +165,7 @@ struct ArchiveTests {
   }
 
   @Test(
-    "a backup of a store that is written to is whole, as of one moment, and for this user only",
+    "a backup of a store in use is complete, as of one moment, and only for this user",
     arguments: [false, true])
   func backup(compact: Bool) throws {
     let store = try filledStore()
@@ -184,7 +184,7 @@ struct ArchiveTests {
     restored.close()
   }
 
-  @Test("a backup overwrites nothing, and leaves nothing behind when it cannot be made")
+  @Test("a backup overwrites nothing, and leaves nothing behind if it fails")
   func backupRefusals() throws {
     try filledStore(3).close()
     let copy = folder.file("copy.db")

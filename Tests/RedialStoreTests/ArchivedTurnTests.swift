@@ -10,7 +10,7 @@ struct ArchivedTurnTests {
   var path: String { folder.file("calls.db") }
   var copy: String { folder.file("copy.db") }
 
-  /// A store with calls of one target and key, the first of which has its turn.
+  /// A store with calls of one target and key, the first of which has the turn.
   private func store(_ numbers: [Int], at path: String) throws -> SQLiteStore {
     let store = try SQLiteStore(path: path)
     for number in numbers {
@@ -21,7 +21,7 @@ struct ArchivedTurnTests {
     return store
   }
 
-  /// Has a call wait after an attempt, or run its second one.
+  /// Makes a call wait after an attempt, or run its second one.
   private func goOn(_ number: Int, _ state: StoredState, in store: SQLiteStore) throws {
     var progress = Sample.call(number, state, due: Sample.time(5)).progress
     (progress.waiting, progress.attempts) = (.backoff, state == .running ? 2 : 1)
@@ -69,7 +69,7 @@ struct ArchivedTurnTests {
   }
 
   @Test(
-    "a call between its attempts keeps its turn, those behind it and newer ones come after it",
+    "a call between its attempts keeps its turn, before those behind it and newer ones",
     arguments: [StoredState.scheduled, .held, .running], [true, false])
   func turnsGoAlong(state: StoredState, isTold: Bool) throws {
     let source = try store([1, 2, 3], at: path)
@@ -77,7 +77,7 @@ struct ArchivedTurnTests {
     source.close()
     var calls = try exported(path)
     #expect(calls.map(\.hasTurn) == [true, false, false])
-    // Archives of older versions do not say.
+    // Archives of older versions do not contain it.
     if !isTold { for index in calls.indices { calls[index].hasTurn = nil } }
     try importing(calls)
     #expect(try turns(copy) == ["1 k 1", "2 k 0", "3 k 0"])
@@ -92,7 +92,7 @@ struct ArchivedTurnTests {
     }
   }
 
-  @Test("the call whose turn it is may come behind older ones in the archive, and in another import")
+  @Test("the call with the turn may come after older ones in the archive, or in another import")
   func holderComesLater() throws {
     let source = try store([2, 3], at: path)
     // Number 1 was accepted first, ended, and was retried: it is behind both.
@@ -103,7 +103,7 @@ struct ArchivedTurnTests {
     source.close()
     try importing(try exported(path))
     #expect(try turns(copy) == ["1 k 0", "2 k 1", "3 k 0"])
-    // Without the one whose turn it is, it is the oldest's, whom the other then finds before itself.
+    // Without the call that has the turn, the oldest has it, and the other then finds that one before itself.
     let other = folder.file("other.db")
     let calls = try exported(path)
     let store = try StoreImport(path: other, at: Sample.start)
@@ -122,7 +122,7 @@ struct ArchivedTurnTests {
     #expect(demoted.progress.waiting == .ordering && demoted.progress.due == demoted.lastStart)
   }
 
-  @Test("a call that ran elsewhere while this store has its turn waits for it, and its attempt counts as cut off")
+  @Test("an imported call waits if another has its turn here, and its attempt counts as interrupted")
   func runningIsDemoted() throws {
     let source = try store([1], at: path)
     try goOn(1, .running, in: source)
@@ -136,7 +136,7 @@ struct ArchivedTurnTests {
     #expect(call.attempts.map(\.number) == [1, 2])
   }
 
-  @Test("an import that was cut off leaves no call without a turn to wait for once a service takes the store over")
+  @Test("after an interrupted import every call gets its turn once a service takes over the store")
   func cutOff() throws {
     let source = try store([1, 2, 3], at: path)
     source.close()

@@ -4,16 +4,16 @@ import Testing
 
 @testable import RedialStore
 
-/// A commit stores the rows of its calls together, and so not in the order in which it was given them.
+/// A commit stores the rows of its calls together, and so not in their original order.
 @Suite("A commit of many changes")
 struct BatchedCommitTests {
   let folder = TemporaryFolder()
 
   @Test(
-    "leaves the store as its changes do one by one, whatever the engine asks for at one time",
+    "leaves the store as its changes would one by one, whatever the engine requests at one time",
     arguments: [StoreSharing.alone, .shared], 0..<10)
   func order(sharing: StoreSharing, seed: Int) throws {
-    // With few responses that are kept, the storing of an attempt often changes an earlier one.
+    // With few kept responses, storing an attempt often changes an earlier one.
     let payloads = PayloadRule(keptResponses: seed % 2 == 0 ? 1 : 5)
     let (whole, single) = (try open("whole.db", sharing, payloads), try open("single.db", sharing, payloads))
     defer {
@@ -47,7 +47,7 @@ struct BatchedCommitTests {
     return store
   }
 
-  /// All that is in a store, but for the numbers of its rows.
+  /// The whole content of a store, except the numbers of its rows.
   private func contents(of store: SQLiteStore) throws -> [String: [String]] {
     let queries = [
       "calls": "SELECT t.key, c.id, c.kind, c.state, c.due, c.waiting, c.attempts, c.finished_at, c.failure, c.priority"
@@ -66,7 +66,7 @@ struct BatchedCommitTests {
     ]
     return try queries.mapValues { query in
       let names = query.dropFirst("SELECT ".count).split(separator: " FROM ")[0].split(separator: ", ")
-      // No bytes are NULL or an empty value, which are read alike.
+      // No bytes are NULL or an empty value, which readers treat alike.
       let columns = names.map { "quote(ifnull(\($0), x''))" }.joined(separator: " || ' ' || ")
       let statement = try store.connection.prepare(
         "check", "SELECT \(columns) FROM \(query.split(separator: " FROM ")[1])")
@@ -76,11 +76,11 @@ struct BatchedCommitTests {
   }
 }
 
-/// Commits such as an engine makes, of calls that are accepted, tried, ended, run again, erased and removed.
+/// Commits like an engine's, with calls that are accepted, attempted, ended, retried, erased and removed.
 private struct CallHistory {
   private struct Call {
     var record: CallRecord
-    /// Attempts that are recorded.
+    /// Recorded attempts.
     var recorded = 0
   }
 
@@ -92,7 +92,7 @@ private struct CallHistory {
     random = RandomSource(seed: seed)
   }
 
-  /// The changes of one commit, in the engine's order; every other one, or so, removes nothing.
+  /// The changes of one commit, in the engine's order; about every other one removes nothing.
   mutating func next() -> [StoreWrite] {
     let mayRemove = Bool.random(using: &random)
     var writes: [StoreWrite] = []
@@ -101,7 +101,7 @@ private struct CallHistory {
   }
 
   private mutating func step(_ writes: inout [StoreWrite], mayRemove: Bool) {
-    // Often one of the latest, so that several things happen to it in one commit.
+    // Often one of the latest, so that several changes of it are in one commit.
     let place = calls.indices.suffix(Bool.random(using: &random) ? 3 : .max).randomElement(using: &random)
     guard let place, Int.random(in: 0..<3, using: &random) > 0 else { return accept(&writes) }
     let id = calls[place].record.id
@@ -165,7 +165,7 @@ private struct CallHistory {
     let record = calls[place].record
     writes.append(.update(record.id, record.progress, Sample.attempt(calls[place].recorded, body: body())))
     guard isOver else { return }
-    // Its webhook follows it, and the next of its key.
+    // Its webhook follows it, and the next call of its key.
     if record.kind == .call, Bool.random(using: &random) { insert(.webhook, &writes) }
     if record.spec.orderingKey != nil { writes.append(.passTurn(record.id)) }
   }
@@ -185,7 +185,7 @@ private struct CallHistory {
     writes.append(.retried(record.id, retry))
   }
 
-  /// As large as is copied, or less, or more.
+  /// As large as SQLite copies, or smaller, or larger.
   private mutating func body() -> [UInt8] {
     let size = [0, 5, 300, 16 * 1024, 16 * 1024 + 1].randomElement(using: &random) ?? 0
     return Array(repeating: UInt8.random(in: 0...255, using: &random), count: size)

@@ -1,7 +1,7 @@
 import RedialCore
 import RedialModel
 
-/// Calls for tests, with as few words as the test has to say about them.
+/// Calls for tests, with as few arguments as the test needs.
 enum Sample {
   static let start = Timestamp(microseconds: 1_790_000_000_123_456)
 
@@ -51,7 +51,7 @@ enum Sample {
   }
 }
 
-/// Everything of a call that can be compared, so that a failed expectation shows what differs.
+/// All comparable parts of a call, so that a failed expectation shows the difference.
 struct ComparableCall: Equatable {
   var id: CallID
   var kind: CallKind
@@ -93,7 +93,7 @@ struct ComparableCall: Equatable {
 }
 
 extension ComparableCall {
-  /// As a look-up shows it: a large body is left in the store, and read in pieces by who asks for it.
+  /// As a look-up returns it: a large body stays in the store, and is read in pieces.
   var shown: Self {
     var shown = self
     if body.count > 32 << 10 { shown.body = [] }

@@ -14,17 +14,17 @@ struct CheckpointTests {
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  @Test("stays bounded under a steady load, and what it held is in the file")
+  @Test("stays limited under a steady load, and its content is in the file")
   func bounded() throws {
     let path = folder.file("calls.db")
     let store = try SQLiteStore(path: path, payloads: PayloadRule(compressMinBytes: .max))
     let body = (0..<12_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) }
     var longest = 0
-    // Eight times as much as is kept in the log.
+    // Eight times the log's limit.
     for start in stride(from: 0, to: 10_000, by: 25) {
       try store.commit((start..<start + 25).map { .insert(Sample.call($0, body: body)) })
       longest = max(longest, store.connection.logPages)
-      // However slowly the pages are moved: from one of these to the next, a fifth of what makes that due is appended.
+      // However slowly the pages are moved: between two of these, a fifth of the due size is appended.
       if start % 250 == 0 { store.checkpoints.settle() }
     }
     #expect(longest < 3 * Checkpoints.dueAfter, "\(longest) pages")
@@ -37,7 +37,7 @@ struct CheckpointTests {
     #expect(try again.connection.value("check", "PRAGMA quick_check") { $0.text(0) } == "ok")
   }
 
-  @Test("is moved on, and not at each commit, while a reader keeps it from starting again")
+  @Test("is moved, but not at each commit, while a reader prevents it from starting again")
   func heldByReader() throws {
     let path = folder.file("calls.db")
     let store = try SQLiteStore(path: path, payloads: PayloadRule(compressMinBytes: .max))
@@ -55,7 +55,7 @@ struct CheckpointTests {
     reader.close()
     for start in stride(from: 4001, to: 8001, by: 50) {
       try store.commit((start..<start + 50).map { .insert(Sample.call($0, body: body)) })
-      // Otherwise it is a race between the moving of the pages and the commits that append others.
+      // Otherwise moving pages would race with the commits that append others.
       store.checkpoints.settle()
     }
     #expect(store.connection.logPages < 3 * Checkpoints.dueAfter)

@@ -4,11 +4,11 @@ import Testing
 
 @testable import RedialStore
 
-@Suite("A stored call that cannot be understood")
+@Suite("A stored call that cannot be read")
 struct DamagedCallTests {
   let folder = TemporaryFolder()
 
-  /// A store of five calls of which the third is damaged.
+  /// A store with five calls of which the third is damaged.
   private func damagedStore(_ state: StoredState, sql: String) throws -> SQLiteStore {
     let store = try SQLiteStore(path: folder.file("calls.db"))
     let callback = Callback(url: "https://me.example.com/hooks")
@@ -28,7 +28,7 @@ struct DamagedCallTests {
     "UPDATE attempts SET outcome = 99 WHERE call_id", "UPDATE requests SET body_size = 9 WHERE id",
   ]
 
-  @Test("stops no other due call, is told of once, and is not claimed again", arguments: damage)
+  @Test("stops no other due call, is reported once, and is not claimed again", arguments: damage)
   func due(sql: String) throws {
     let store = try damagedStore(.scheduled, sql: sql)
     defer { store.close() }
@@ -68,7 +68,7 @@ struct DamagedCallTests {
     #expect(state.unfinished == 4)
   }
 
-  @Test("counts as unfinished when it comes with a shard, for it is told of apart")
+  @Test("counts as unfinished when it comes with a shard, because it is reported separately")
   func takenOver() throws {
     try damagedStore(.running, sql: Self.damage[0]).close()
     let store = try SQLiteStore(path: folder.file("calls.db"), sharing: .shared)
@@ -85,7 +85,7 @@ struct DamagedCallTests {
     #expect(try store.lease(request, renewing: session.id, at: Sample.time(10)).state.unfinished == 4)
   }
 
-  @Test("has ended once somebody has asked for it, and can be removed", arguments: damage)
+  @Test("has ended once a client has requested it, and can be removed", arguments: damage)
   func asked(sql: String) throws {
     let store = try damagedStore(.scheduled, sql: sql)
     defer { store.close() }
@@ -93,7 +93,7 @@ struct DamagedCallTests {
     store.onSetAside = { ended.append($0.map { $0.id }) }
     let error = #expect(throws: StoreError.self) { try store.claim(Sample.id(3)) }
     #expect(error?.damaged == StoreError.Damage(id: Sample.id(3), hasEnded: true))
-    // Its end may have taken the place of what was damaged.
+    // Its end may have replaced the damaged part.
     do {
       #expect(try store.claim(Sample.id(3))?.progress.state == .failed)
     } catch {
@@ -105,7 +105,7 @@ struct DamagedCallTests {
     #expect(try store.claim(Sample.id(3)) == nil)
   }
 
-  @Test("is an error that names it to whoever asks for it, and a line among others in a list")
+  @Test("is an error with its id for the client that requests it, and a line among others in a list")
   func reading() throws {
     let store = try damagedStore(.succeeded, sql: Self.damage[0])
     defer { store.close() }
@@ -118,7 +118,7 @@ struct DamagedCallTests {
       #expect(error?.kind == .corrupt)
       #expect(error?.message.contains(Sample.id(3).description) == true)
     }
-    // Nothing has become of the call by that, which had ended, nor of the store.
+    // The call, which had ended, is unchanged by that, and the store works.
     let error = #expect(throws: StoreError.self) { try store.claim(Sample.id(3)) }
     #expect(error?.damaged == StoreError.Damage(id: Sample.id(3), hasEnded: true))
     let list = try reader.calls(CallQuery(state: .succeeded)).calls

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RedialStore
 
-@Suite("A store starts from what is durable")
+@Suite("A store starts from durable data")
 struct DurableStartTests {
   private let folder = TemporaryFolder()
 
@@ -15,7 +15,7 @@ struct DurableStartTests {
     return index.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 96, as: UInt32.self) }
   }
 
-  @Test("no page counts as moved after a start, also while somebody else has the file open")
+  @Test("no page counts as moved after a start, even while another process has the file open")
   func resetsMovedPages() throws {
     let path = folder.file("log.db")
     let writer = try SQLiteConnection(path: path, role: .writer)
@@ -25,7 +25,7 @@ struct DurableStartTests {
     )
     let reader = try SQLiteConnection(path: path, role: .reader)
     #expect(try reader.value("count", "SELECT count(*) FROM rows") { $0.integer(0) } == 1)
-    // A view of this moment, beyond which nothing is moved: the file is not synced then.
+    // A read transaction of this moment, after which no page is moved: the file is not synced then.
     try reader.execute("look", "BEGIN; SELECT count(*) FROM rows")
     try writer.execute("write", "INSERT INTO rows VALUES (2)")
     let moved = try #require(try writer.checkpoint())
@@ -45,7 +45,7 @@ struct DurableStartTests {
     #expect(try next.checkpoint()?.isComplete == true)
   }
 
-  @Test("a file without a log, an empty one, and one that is not there are left as they are")
+  @Test("a file without a log, an empty one, and a missing one are unchanged")
   func leavesOthers() throws {
     let path = folder.file("plain.db")
     try SQLiteConnection(path: path, role: .writer).execute("set up", "CREATE TABLE rows (content)")

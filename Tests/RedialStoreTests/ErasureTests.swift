@@ -5,19 +5,19 @@ import Testing
 
 @testable import RedialStore
 
-@Suite("What is erased")
+@Suite("Erased content")
 struct ErasureTests {
   let folder = TemporaryFolder()
   private static let count = 600
   private static let parts = ["request", "first", "second"]
 
-  /// Text of a call that nothing else in the file looks like.
+  /// Text of a call that occurs nowhere else in the file.
   private func secret(_ number: Int, _ part: String) -> [UInt8] {
     Array("<\(part)-\(number &* 2_654_435_761 % 1_000_003)>".utf8)
   }
 
-  /// A store of calls that ended in any order, of contents of several sizes, so that pages fill in all ways, some content has
-  /// pages of its own, and freed ones are used again.
+  /// A store with calls that ended in any order, with bodies of several sizes, so that pages fill in all ways, some
+  /// bodies have pages of their own, and freed ones are reused.
   private func fill(_ store: SQLiteStore, _ random: inout RandomSource) throws {
     func content(_ number: Int, _ part: String) -> [UInt8] {
       var filling = [UInt8](repeating: 0, count: [10, 90, 400, 5000][number % 4])
@@ -52,7 +52,7 @@ struct ErasureTests {
     }
   }
 
-  @Test("no byte of it stays in the file, in whatever order calls ended and were erased", arguments: 1...3)
+  @Test("leaves no byte in the file, in whatever order calls ended and were erased", arguments: 1...3)
   func nothingStays(seed: UInt64) throws {
     let path = folder.file("calls.db")
     let store = try SQLiteStore(path: path)
@@ -65,14 +65,14 @@ struct ErasureTests {
     try expectGone(erased, kept: (0..<Self.count).filter { $0 % 3 == 0 }, from: path)
   }
 
-  @Test("no byte of it is in a compact backup, whatever was removed before", arguments: 1...3)
+  @Test("leaves no byte in a compact backup, whatever was removed before", arguments: 1...3)
   func noBackupHasIt(seed: UInt64) throws {
     let path = folder.file("calls.db")
     let store = try SQLiteStore(path: path)
     defer { store.close() }
     var random = RandomSource(seed: seed)
     try fill(store, &random)
-    // Calls that go in between have pages merged, in whose unused parts something may stay.
+    // Removed calls in between cause merged pages, in whose unused parts text may remain.
     for number in 0..<Self.count where number % 5 < 3 { try store.commit([.discard(Sample.id(number))]) }
     let left = (0..<Self.count).filter { $0 % 5 >= 3 }
     try erase(left.filter { $0 % 3 != 0 }.shuffled(using: &random), in: store)

@@ -10,7 +10,7 @@ struct NamespaceStoreTests {
   private let acme = Namespace("acme") ?? .default
   private let unheard = Namespace("unheard-of") ?? .default
 
-  /// Calls 1 to 8, the even ones of a namespace, all with one label and one target's name, in several states.
+  /// Calls 1 to 8, the even ones in a namespace, all with one label and one target's name, in several states.
   private func filled() throws -> (SQLiteStore, SQLiteReader) {
     let store = try SQLiteStore(path: folder.file("calls.db"))
     let states: [StoredState] = [.scheduled, .running, .failed, .succeeded]
@@ -34,7 +34,7 @@ struct NamespaceStoreTests {
     return found
   }
 
-  @Test("each list shows its own calls and those only, and its cursor names no other's")
+  @Test("each list shows only its own calls, and its cursor contains no id of another's")
   func lists() throws {
     let (store, reader) = try filled()
     defer { store.close() }
@@ -57,7 +57,7 @@ struct NamespaceStoreTests {
     }
   }
 
-  @Test("a call of another namespace is answered as one that is not there, and is not taken")
+  @Test("a call of another namespace is treated as missing, and is not claimed")
   func calls() throws {
     let (store, reader) = try filled()
     defer { store.close() }
@@ -74,7 +74,7 @@ struct NamespaceStoreTests {
     }
   }
 
-  @Test("the next process is told of every namespace what of it has not ended")
+  @Test("the next process gets the number of unfinished calls of every namespace")
   func recovery() throws {
     let (store, _) = try filled()
     store.close()
@@ -102,7 +102,7 @@ struct NamespaceStoreTests {
     #expect(try numbers(reader, filter) == [20])
   }
 
-  @Test("policies and operations keep whose they are")
+  @Test("policies and operations keep their namespaces")
   func documents() throws {
     let (store, reader) = try filled()
     defer { store.close() }

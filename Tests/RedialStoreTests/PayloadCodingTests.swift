@@ -14,7 +14,7 @@ struct PayloadCodingTests {
     return (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
   }
 
-  @Test("what is long and becomes smaller is compressed; what is short or does not is stored as it is")
+  @Test("long payloads that become smaller are compressed; short or other ones are stored unchanged")
   func choice() throws {
     #expect(PayloadCoding.deflated(Self.text, threshold: 4096).map { $0.count < Self.text.count / 10 } == true)
     #expect(PayloadCoding.deflated(Self.text, threshold: Self.text.count + 1) == nil)
@@ -22,7 +22,7 @@ struct PayloadCodingTests {
     #expect(PayloadCoding.deflated([], threshold: 0) == nil)
   }
 
-  @Test("what is damaged, or inflates to another size than it should, is told from what is whole")
+  @Test("damaged payloads, and those that inflate to a wrong size, are detected")
   func damage() throws {
     let stored = try #require(PayloadCoding.deflated(Self.text, threshold: 0))
     let size = Int64(Self.text.count)
@@ -40,7 +40,7 @@ struct PayloadCodingTests {
     }
   }
 
-  @Test("of a call with many attempts the response bodies of the latest are kept, and everything else of all")
+  @Test("a call with many attempts keeps only the latest response bodies, but everything else of all attempts")
   func manyAttempts() throws {
     let path = folder.file("calls.db")
     let store = try SQLiteStore(path: path, payloads: PayloadRule(keptResponses: 3))
@@ -55,12 +55,12 @@ struct PayloadCodingTests {
     let attempts = try #require(try reader.call(call.id, allResponses: true)).attempts
     #expect(attempts.map(\.number) == Array(1...8))
     #expect(attempts.map { $0.response?.body == Self.text } == [false, false, false, false, false, true, true, true])
-    // What was forgotten says so; what was empty has not become shorter.
+    // A removed body is marked as such; an empty one has not become shorter.
     #expect(attempts.map { $0.response?.truncated } == [true, false, true, true, true, false, false, false])
     #expect(attempts.allSatisfy { $0.response?.head == Sample.attempt(1).response?.head && $0.status == 503 })
   }
 
-  @Test("bodies and captured responses come back whole, and take less room", arguments: [0, 4096, Int.max])
+  @Test("bodies and captured responses are read back whole, and use less space", arguments: [0, 4096, Int.max])
   func roundTrip(threshold: Int) throws {
     let path = folder.file("calls.db")
     let store = try SQLiteStore(path: path, payloads: PayloadRule(compressMinBytes: threshold))

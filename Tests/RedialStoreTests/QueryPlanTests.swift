@@ -14,8 +14,9 @@ struct QueryPlanTests {
     defer { store.close() }
     let plans = plans(try store.connection.plans())
     #expect(plans.count >= 18)
-    // The only scans: over what is queued or awaits its turn, over targets, over namespaces, and, when the service starts,
-    // over policies, operations, sessions and the 64 leases, of which there are no more than the settings allow.
+    // The only scans: over queued calls and those that wait for their turn, over targets, over namespaces, and, when
+    // the service starts, over policies, operations, sessions and the 64 leases, of which there are no more than the
+    // settings allow.
     let allowed = [
       "SCAN calls USING INDEX calls_queued", "SCAN targets",
       "SCAN q", "SCAN finished_counts", "SCAN policies", "SCAN operations",
@@ -24,7 +25,7 @@ struct QueryPlanTests {
       // The rows of one insertion.
       "SCAN 8-ROW VALUES CLAUSE", "SCAN 8 CONSTANT ROWS",
     ]
-    // And over labels, when a call is removed whose spec does not say which it has.
+    // And over labels, when a call is removed whose spec does not contain its labels.
     check(plans.filter { $0.sql != "DELETE FROM labels WHERE call_id = ?1" }, allowing: allowed)
     expect(
       plans, "DELETE FROM labels WHERE name", uses: "SEARCH labels USING PRIMARY KEY (name=? AND value=? AND call_id=?)"
@@ -45,7 +46,7 @@ struct QueryPlanTests {
       plans, "SET state = CASE", uses: "SEARCH calls USING INDEX calls_by_state (namespace=? AND kind=? AND state=?)")
   }
 
-  @Test("a store that is shared finds what is due by the same indexes")
+  @Test("a shared store finds due calls by the same indexes")
   func shared() throws {
     let store = try SQLiteStore(path: folder.file("calls.db"), sharing: .shared)
     defer { store.close() }
@@ -55,7 +56,7 @@ struct QueryPlanTests {
     expect(plans, "SELECT 1 FROM sessions WHERE id = ?1", uses: "SEARCH sessions USING INTEGER PRIMARY KEY (rowid=?)")
   }
 
-  @Test("no list reads more than it answers")
+  @Test("no list reads more than its result")
   func lists() throws {
     let store = try SQLiteStore(path: folder.file("calls.db"))
     defer { store.close() }
@@ -75,7 +76,7 @@ struct QueryPlanTests {
     expect(plans, "LEFT JOIN attempts a", uses: "SEARCH c USING INTEGER PRIMARY KEY (rowid=?)")
     let lists = plans.filter { $0.sql.hasSuffix("ORDER BY id DESC LIMIT ?3") }
     #expect(lists.count == 12)
-    // The kept counts are a row for each kind and final state; policies and operations are read once.
+    // The stored counts are a row for each kind and final state; policies and operations are read once.
     check(
       plans,
       allowing: [
@@ -100,7 +101,7 @@ struct QueryPlanTests {
     }
   }
 
-  /// What SQLite would do. Whether an index covers a query is left out: of a partial index, versions differ on it.
+  /// SQLite's plans. Whether an index covers a query is left out: versions differ in that for a partial index.
   private func plans(_ explained: [(sql: String, steps: [String])]) -> [(sql: String, steps: [String])] {
     explained.map { ($0.sql, $0.steps.map { $0.replacing("COVERING ", with: "") }) }
   }

@@ -26,14 +26,14 @@ struct ReserveTests {
     #expect(try !Reserve(path: path, bytes: 1 << 20).isMissing)
   }
 
-  @Test("is missing where the disk has no room for it, and nothing is left of the attempt")
+  @Test("is missing if the disk has no space for it, and the attempt leaves nothing behind")
   func tooLarge() throws {
     let reserve = try Reserve(path: path, bytes: 1 << 60)
     #expect(reserve.isMissing && !reserve.take() && !reserve.release())
     #expect(allocated() == 0)
   }
 
-  @Test("is removed when none is wanted, and left alone by who does not care")
+  @Test("is removed if its size is 0, and unchanged if no size is given")
   func none() throws {
     _ = try Reserve(path: path, bytes: 1 << 16)
     #expect(try !Reserve(path: path, bytes: nil).isMissing)
@@ -42,7 +42,7 @@ struct ReserveTests {
     #expect(allocated() == nil)
   }
 
-  @Test("is refused where something else than a file has its name, and what a link leads to is left alone")
+  @Test("is refused if its name is not a regular file, and the target of a link is unchanged")
   func links() throws {
     let other = folder.file("other")
     writeFile(other, Array("kept".utf8))
@@ -51,7 +51,7 @@ struct ReserveTests {
     #expect(error?.message.contains("not a regular file") == true)
     #expect(contents(of: other) == Array("kept".utf8))
     unlink(path)
-    // One that is put there later is not followed either.
+    // A link that is created later is not followed either.
     let reserve = try Reserve(path: path, bytes: 1 << 16)
     unlink(path)
     symlink(other, path)
@@ -62,7 +62,7 @@ struct ReserveTests {
     #expect(throws: StoreError.self) { try Reserve(path: path, bytes: 1 << 16) }
   }
 
-  @Test("lends its room to what found none, once")
+  @Test("lends its space once to a write that found none")
   func lends() throws {
     let reserve = try Reserve(path: path, bytes: 1 << 16)
     let full = StoreError(kind: .full, message: "no room")

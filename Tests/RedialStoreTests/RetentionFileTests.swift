@@ -14,7 +14,7 @@ struct RetentionFileTests {
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// Moves everything into the file; another checkpoint may be under way.
+  /// Moves everything into the file; another checkpoint may be running.
   private func moveLog(of store: SQLiteStore) throws {
     for _ in 0..<1000 {
       let busy = try store.connection.value("prepare the test", "PRAGMA wal_checkpoint(TRUNCATE)") { $0.integer(0) }
@@ -24,7 +24,7 @@ struct RetentionFileTests {
     Issue.record("the log cannot be moved")
   }
 
-  @Test("becomes small again, in steps that each stay within their time")
+  @Test("becomes small again, in steps that stay within their time")
   func shrinks() throws {
     let path = folder.file("calls.db")
     let store = try SQLiteStore(path: path, payloads: PayloadRule(compressMinBytes: .max))
@@ -54,7 +54,7 @@ struct RetentionFileTests {
     store.close()
   }
 
-  @Test("that cannot give space back is used as it is, and its compact copy can")
+  @Test("that cannot return space is used unchanged, and its compact copy can return space")
   func withoutVacuum() throws {
     let path = folder.file("calls.db")
     let other = try SQLiteConnection(path: path, role: .writer)

@@ -1,7 +1,7 @@
 import RedialStore
 import Testing
 
-@Suite("SQLite does what any store has to do")
+@Suite("SQLite fulfils the conformance suite of stores")
 struct SQLiteConformanceTests {
   let folder = TemporaryFolder()
 
@@ -11,10 +11,10 @@ struct SQLiteConformanceTests {
       openStore: { try SQLiteStore(path: path) }, openReader: { try SQLiteReader(path: path, connections: 2) })
   }
 
-  @Test("every field of a call comes back as it was given")
+  @Test("every field of a call is read back unchanged")
   func callRoundTrip() throws { try conformance.callRoundTrip() }
 
-  @Test("progress and attempts come back, with the responses that were asked for")
+  @Test("progress and attempts are read back, with the requested responses")
   func updatesAndAttempts() throws { try conformance.updatesAndAttempts() }
 
   @Test("a setting is kept under its name until another takes its place")
@@ -23,31 +23,31 @@ struct SQLiteConformanceTests {
   @Test("a key finds its call until it expires, and may then be used again")
   func keys() throws { try conformance.keys() }
 
-  @Test("what is discarded is gone with all that belongs to it")
+  @Test("a discarded call is removed with all its data")
   func discards() throws { try conformance.discards() }
 
   @Test("a commit that fails leaves nothing behind")
   func rollback() throws { try conformance.rollback() }
 
-  @Test("what was committed is there for the next process")
+  @Test("committed data is there for the next process")
   func durability() throws { try conformance.durability() }
 
   @Test("due calls are claimed once, earliest first, up to the limit")
   func dueClaims() throws { try conformance.dueClaims() }
 
-  @Test("a crowd that one namespace has due keeps no other's calls waiting")
+  @Test("many due calls of one namespace do not delay those of others")
   func fairClaims() throws { try conformance.fairClaims() }
 
   @Test("a target's queue is claimed oldest first")
   func queuedClaims() throws { try conformance.queuedClaims() }
 
-  @Test("a claim by identity holds what has not ended")
+  @Test("a claim by id holds a call that has not ended")
   func claimsByID() throws { try conformance.claimsByID() }
 
-  @Test("a claimed call brings its attempts along only for its webhook")
+  @Test("a claimed call has its attempts only if its webhook contains them")
   func claimedHistory() throws { try conformance.claimedHistory() }
 
-  @Test("a process that takes over knows what was running and what waits")
+  @Test("a process that takes over gets the running calls and the number of waiting ones")
   func recovery() throws { try conformance.recovery() }
 
   @Test("a call that waited for its target is back in its queue after a crash")
@@ -60,20 +60,20 @@ struct SQLiteConformanceTests {
   func twiceRunning() throws { try conformance.twiceRunning() }
 
   @Test(
-    "whichever way calls went, those under way are told from those that wait, in lists and after a crash",
+    "running calls are distinguished from waiting ones, in lists and after a crash",
     arguments: 1...4)
   func runningAfterCrash(seed: UInt64) throws { try conformance.runningAfterCrash(seed: seed) }
 
   @Test("a target's queue is claimed by priority first")
   func priorities() throws { try conformance.priorities() }
 
-  @Test("what operators have made of targets is there for the next process")
+  @Test("operators' settings of targets are there for the next process")
   func controls() throws { try conformance.controls() }
 
   @Test("the calls of an ordering key have their turns one after the other, in order")
   func turns() throws { try conformance.turns() }
 
-  @Test("a turn is never lost or given twice, whatever becomes of the calls", arguments: [1, 2, 3] as [UInt64])
+  @Test("a turn is never lost or given twice, whatever happens to the calls", arguments: [1, 2, 3] as [UInt64])
   func turnsAgree(seed: UInt64) throws { try conformance.turnsAgree(seed: seed) }
 
   @Test("lists agree with a naive model, page by page", arguments: [1, 2, 3] as [UInt64])
@@ -82,19 +82,19 @@ struct SQLiteConformanceTests {
   @Test("lists by any conditions agree with a naive model, page by page", arguments: [1, 2, 3] as [UInt64])
   func filtering(seed: UInt64) throws { try conformance.filtering(seed: seed) }
 
-  @Test("manual retries and erasures are there when the store is opened again, and go with their call")
+  @Test("manual retries and erasures survive a restart, and are removed with their call")
   func afterTheFact() throws { try conformance.afterTheFact() }
 
-  @Test("what waits is counted as a naive model counts it", arguments: [1, 2, 3] as [UInt64])
+  @Test("waiting calls are counted like in a naive model", arguments: [1, 2, 3] as [UInt64])
   func backlog(seed: UInt64) throws { try conformance.backlog(seed: seed) }
 
-  @Test("finished calls go when their time is over, with all that belongs to them, and no others")
+  @Test("finished calls are removed after their time, with all their data, and no others are")
   func retentionByAge() throws { try conformance.retentionByAge() }
 
-  @Test("a call that is about to be retried is not removed before")
+  @Test("a call that is about to be retried is not removed")
   func retentionDuringOperation() throws { try conformance.retentionDuringOperation() }
 
-  @Test("in a store that is too large the calls that ended first go before their time, but not at once")
+  @Test("in a store that is too large the calls that ended first are removed early, but not at once")
   func retentionByBytes() throws { try conformance.retentionByBytes() }
 
   @Test("the kept counts of finished calls agree with a naive model", arguments: [1, 2, 3] as [UInt64])

@@ -20,7 +20,7 @@ struct SQLiteFileTests {
     for name in [path, path + "-wal", path + "-shm", path + ".lock"] { #expect(permissions(of: name) == 0o600) }
   }
 
-  @Test("has one owner at a time, by whatever name it is opened")
+  @Test("has one owner at a time, under any of its names")
   func lock() throws {
     let store = try SQLiteStore(path: folder.file("calls.db"))
     symlink(folder.file("calls.db"), folder.file("link.db"))
@@ -33,13 +33,13 @@ struct SQLiteFileTests {
     try SQLiteStore(path: folder.file("link.db")).close()
   }
 
-  @Test("is given up by a store that nobody closed")
+  @Test("is released by a store that was not closed")
   func abandoned() throws {
     do { _ = try SQLiteStore(path: folder.file("calls.db")) }
     try SQLiteStore(path: folder.file("calls.db")).close()
   }
 
-  @Test("is refused and left as it is when it is no database", arguments: [10, 5000])
+  @Test("is refused unchanged if it is not a database", arguments: [10, 5000])
   func notADatabase(size: Int) {
     let path = folder.file("calls.db")
     let text = [UInt8](repeating: 0x61, count: size)
@@ -49,7 +49,7 @@ struct SQLiteFileTests {
     #expect(contents(of: path) == text)
   }
 
-  @Test("is refused and left as it is when it is another program's database")
+  @Test("is refused unchanged if it is another program's database")
   func foreignDatabase() throws {
     let path = folder.file("calls.db")
     let other = try SQLiteConnection(path: path, role: .writer)
@@ -62,7 +62,7 @@ struct SQLiteFileTests {
     #expect(contents(of: path) == before)
   }
 
-  @Test("is refused and left as it is when a newer version made it")
+  @Test("is refused unchanged if a newer version made it")
   func newerVersion() throws {
     let path = folder.file("calls.db")
     try SQLiteStore(path: path).close()
@@ -77,7 +77,7 @@ struct SQLiteFileTests {
     #expect(throws: StoreError.self) { try SQLiteReader(path: path, connections: 1) }
   }
 
-  @Test("is refused and left as it is when it was made before the first release")
+  @Test("is refused unchanged if it was made before the first release")
   func beforeTheFirstRelease() throws {
     let path = folder.file("calls.db")
     try SQLiteStore(path: path).close()
@@ -97,7 +97,7 @@ struct SQLiteFileTests {
     #expect(contents(of: folder.file("calls.db")) == nil)
   }
 
-  @Test("takes nothing when it is full, and goes on when there is space again")
+  @Test("accepts nothing when the disk is full, and continues when there is space again")
   func full() throws {
     let store = try SQLiteStore(path: folder.file("calls.db"), payloads: PayloadRule(compressMinBytes: .max))
     defer { store.close() }
@@ -113,7 +113,7 @@ struct SQLiteFileTests {
     #expect(try store.recover(at: Sample.start).unfinished == 2)
   }
 
-  @Test("is busy only for as long as somebody else writes")
+  @Test("is busy only while another process writes")
   func busy() throws {
     let store = try SQLiteStore(path: folder.file("calls.db"))
     defer { store.close() }

@@ -4,7 +4,7 @@ import RedialStore
 import Testing
 
 extension StoreConformance {
-  /// What is noted of calls besides their attempts, and what is erased of them.
+  /// Data of calls besides their attempts, and erased content.
   func afterTheFact() throws {
     let store = try openStore()
     let (call, other) = (Sample.call(1, .failed), Sample.call(2, .failed))
@@ -16,7 +16,7 @@ extension StoreConformance {
     for record in [call, other] {
       try store.commit([.insert(record), .update(record.id, record.progress, Sample.attempt(1))])
     }
-    // The second of two equal ones is the same fact, written again.
+    // The second of two equal ones is the same retry, written again.
     try store.commit([retry(1), retry(2), retry(2)].map { .retried(call.id, $0) })
     let erasedAt = Timestamp(microseconds: 1_790_000_000_123_000)
     try store.commit([.erase(call.id, call.spec.erased(at: erasedAt))])
@@ -53,7 +53,7 @@ extension StoreConformance {
     #expect(try reader.call(call.id, allResponses: false)?.record.spec.labels.isEmpty == true)
   }
 
-  /// Tallies are added to those of their minute and hour, by namespace, and old ones go.
+  /// Tallies are added to those of their minute and hour, by namespace, and old ones are removed.
   private func statistics(_ store: any CallStore, _ reader: any CallReader) throws {
     let minute = Timestamp(microseconds: 1_790_000_040_000_000)
     let other = try #require(Namespace("acme"))

@@ -4,7 +4,8 @@ import RedialStore
 import Testing
 
 extension StoreConformance {
-  /// What waits in the store is counted by target and reason, up to the bound, as counting all calls would.
+  /// Waiting calls in the store are counted by target and reason, up to the limit, with the same result as counting all
+  /// calls.
   func backlog(seed: UInt64) throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
@@ -18,14 +19,14 @@ extension StoreConformance {
         target: "t\(Int.random(in: 0..<3, using: &random))",
         kind: Int.random(in: 0..<4, using: &random) == 0 ? .webhook : .call)
       call.progress.waiting = call.progress.state == .queued ? .concurrency : reasons.randomElement(using: &random)
-      // Of which nobody says why it waits: it waits for its time, and is not left out.
+      // A call without a wait reason waits for its due time, and is counted.
       if number % 10 == 0, call.progress.state == .scheduled { call.progress.waiting = nil }
       if call.progress.state == .scheduled {
         expected["\(call.spec.target) \((call.progress.waiting ?? .startTime).name)", default: 0] += 1
       }
       calls.append(call)
     }
-    // Of one key, whose first has its turn, and so is scheduled, and whose others await it.
+    // Of one key, whose first call has the turn and is scheduled, while the others wait for it.
     for number in 200..<205 {
       var call = Sample.call(number, .queued, target: "t0", orderingKey: "k")
       call.progress.waiting = .ordering
@@ -33,7 +34,7 @@ extension StoreConformance {
       calls.append(call)
     }
     for call in calls { try store.commit([.insert(call)]) }
-    // Another tenant's are its own affair.
+    // Another tenant's calls are separate.
     let acme = try #require(Namespace("acme"))
     let foreign = QualifiedKey.make("t0", in: acme)
     for number in 300..<310 {

@@ -4,7 +4,7 @@ import RedialStore
 import Testing
 
 extension StoreConformance {
-  /// However many changes of however many calls are in a commit, each is made in full; and none, when one is impossible.
+  /// However many changes of however many calls are in a commit, all are made; and none, if one is impossible.
   func batches(seed: UInt64) throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
@@ -35,12 +35,12 @@ extension StoreConformance {
         expected.append(ComparableCall(call))
         attempts.append(made)
       }
-      // What comes between the changes of a call has nothing to do with it.
+      // Changes between those of a call are independent of it.
       let breaker = StoreWrite.breaker(target: "t1", OpenBreaker(until: Sample.time(round), trips: 1))
       writes.insert(breaker, at: Int.random(in: 0...writes.count, using: &random))
       let first = try #require(expected.first)
       for again in [StoreWrite.insert(Sample.call(round * 100)), .update(first.id, first.progress, Sample.attempt(1))] {
-        // One call or one attempt twice: nothing is kept, and all of it can be done without that.
+        // One call or one attempt twice: nothing is kept, and everything can be committed without it.
         guard case .insert = again else {
           guard !attempts[0].isEmpty else { continue }
           #expect(throws: StoreError.self, "seed \(seed)") { try store.commit(writes + [again]) }

@@ -4,11 +4,11 @@ import RedialStore
 import Testing
 
 extension StoreConformance {
-  /// Due calls are claimed earliest first, up to the limit, once; what is left says when it is due.
+  /// Due calls are claimed earliest first, up to the limit, once; the claim returns when the next is due.
   func dueClaims() throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
-    // Due at 5, 4, 3, 2, 1 and 9 s; the others are in no claim's reach.
+    // Due at 5, 4, 3, 2, 1 and 9 s; no claim includes the others.
     try store.commit(
       (1...5).map { .insert(Sample.call($0, $0 == 2 ? .queued : .scheduled, due: Sample.time(6 - $0))) }
         + [.insert(Sample.call(6, due: Sample.time(9)))]
@@ -28,7 +28,7 @@ extension StoreConformance {
     #expect(try reader.call(Sample.id(2), allResponses: false)?.record.progress.state == .held)
   }
 
-  /// A crowd that one namespace has due keeps no other's calls waiting, however early it was due.
+  /// Many due calls of one namespace do not delay those of others, however early they were due.
   func fairClaims() throws {
     let store = try openStore()
     defer { store.close() }
@@ -37,20 +37,20 @@ extension StoreConformance {
       let call = Sample.call(number, due: Sample.time(due), target: QualifiedKey.make("https://example.com", in: name))
       return .insert(call)
     }
-    // A hundred of one since the first second, and of two others two and one, due long after.
+    // A hundred of one since the first second, and two and one of two others, due long after.
     try store.commit(
       try (1...100).map { try call($0, of: "crowd", due: 1) }
         + [call(101, of: "default", due: 8), call(102, of: "default", due: 9), call(103, of: "quiet", due: 9)])
     let first = try store.claimDue(before: Sample.time(10), limit: 12)
     #expect(first.calls.map(\.id).sorted() == ((1...9).map { Sample.id($0) } + (101...103).map { Sample.id($0) }))
     #expect(first.nextDue == Sample.time(1))
-    // With fewer places than namespaces, who has waited longest is first.
+    // With fewer places than namespaces, those that have waited longest are first.
     try store.commit([
       try call(104, of: "default", due: 0), try call(105, of: "quiet", due: 2), try call(106, of: "quiet", due: 3),
     ])
     let second = try store.claimDue(before: Sample.time(10), limit: 2)
     #expect(second.calls.map(\.id).sorted() == [Sample.id(10), Sample.id(104)])
-    // All of it is claimed, once, and nothing that is not due.
+    // All of them are claimed, once, and no call that is not due.
     try store.commit([try call(107, of: "quiet", due: 30)])
     let rest = try store.claimDue(before: Sample.time(10), limit: 1000)
     #expect(rest.calls.count == 92 && Set(rest.calls.map(\.id)).count == 92)
@@ -77,7 +77,7 @@ extension StoreConformance {
     #expect(try store.claimQueued(target: "odd", limit: 100).count == 5)
   }
 
-  /// A claim by identity holds a call that has not ended, and answers one that has.
+  /// A claim by id holds a call that has not ended, and returns one that has.
   func claimsByID() throws {
     let store = try openStore()
     defer { store.close() }
@@ -90,7 +90,7 @@ extension StoreConformance {
     #expect(try store.claimDue(before: .distantFuture, limit: 10).calls.isEmpty)
   }
 
-  /// A claimed call brings its attempts along only when its webhook will tell of them, and never their responses.
+  /// A claimed call has its attempts only if its webhook contains them, and never their responses.
   func claimedHistory() throws {
     let store = try openStore()
     defer { store.close() }
@@ -110,7 +110,7 @@ extension StoreConformance {
     #expect(calls.last?.history == expected)
   }
 
-  /// A process that takes over finds what was running, gives back what was held, and knows the rest by number.
+  /// A process that takes over gets the running calls, returns the held ones, and gets the number of the others.
   func recovery() throws {
     let store = try openStore()
     #expect(try store.recover(at: Sample.start).unfinished == 0)
@@ -155,7 +155,7 @@ extension StoreConformance {
     next.close()
   }
 
-  /// A call that was claimed from its target's queue goes back there, and not to its deadline.
+  /// A call that was claimed from its target's queue returns there, and does not wait for its deadline.
   func queueAfterCrash() throws {
     let store = try openStore()
     var call = Sample.call(1, .queued, due: Sample.time(900), target: "t")
@@ -175,8 +175,8 @@ extension StoreConformance {
     next.close()
   }
 
-  /// Whatever way calls went between waiting and running, a list tells at every moment which are which, and a process
-  /// that takes over after a crash is told of just those whose attempt was under way.
+  /// However calls changed between waiting and running, a list always shows which are which, and a process that takes
+  /// over after a crash gets exactly those with an attempt in flight.
   func runningAfterCrash(seed: UInt64) throws {
     let (store, reader) = (try openStore(), try openReader())
     var random = RandomSource(seed: seed)
@@ -194,7 +194,7 @@ extension StoreConformance {
     for step in 1...150 {
       let number = Int.random(in: 1...30, using: &random)
       if Int.random(in: 0..<5, using: &random) == 0 {
-        // A claim holds a call whatever it was doing.
+        // A claim holds a call in any state.
         if try #require(try store.claim(Sample.id(number))).progress.state == .held { states[number] = .held }
       } else {
         var progress = Sample.call(number).progress
@@ -208,7 +208,7 @@ extension StoreConformance {
         #expect(found?.record.progress == progress, "seed \(seed), step \(step)")
       }
       for state in [CallState.running, .scheduled] {
-        // With the label, each call is judged by itself.
+        // With the label, each call is checked by itself.
         for filter in [CallFilter(state: state), CallFilter(state: state, labels: [label])] {
           let ids = try reader.calls(CallQuery(filter)).calls.map { $0.record.id }
           #expect(ids == numbers(state, of: states), "seed \(seed), step \(step)")

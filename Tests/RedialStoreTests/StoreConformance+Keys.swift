@@ -27,11 +27,11 @@ extension StoreConformance {
     let later = record(3, first.key.text, at: Sample.time(100))
     try next.commit([.insert(Sample.call(3)), .key(later)])
     #expect(try next.find(key: first.key.text, at: Sample.time(101)) == later)
-    // Expired ones go with the next that comes: asked for in the past, "b" is not there any more.
+    // Expired keys are removed with the next new one: looked up in the past, "b" no longer exists.
     #expect(try next.find(key: "b", at: Sample.start) == nil)
   }
 
-  /// What is discarded is gone with all that belongs to it, whether it was there or not; its identity can come again.
+  /// A discarded call is removed with all its data, whether it was there or not; its id can be used again.
   func discards() throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import RedialStore
 
-/// What a store has to do that several instances share.
+/// The rules for a store that several instances share.
 struct LeaseConformance {
-  /// Opens the store of this place for one more instance.
+  /// Opens the store for one more instance.
   var openStore: () throws -> any CallStore
 
   private static let duration = Duration.seconds(10)
@@ -30,7 +30,8 @@ struct LeaseConformance {
     try #require((0..<10_000).map { "http://target\($0)" }.first { shards.contains(target: $0) })
   }
 
-  /// The first has everything; the second has its share once the first has given it back; no shard has two owners.
+  /// The first instance has everything; the second has its share once the first has given it back; no shard has two
+  /// owners.
   func shares() throws {
     let (one, two) = (try openStore(), try openStore())
     defer { for store in [one, two] { store.close() } }
@@ -47,7 +48,7 @@ struct LeaseConformance {
     #expect(try lease(two, second.session.id, at: 4, takes: false).shards == back)
   }
 
-  /// Who has no session, or had one that is over and was taken over, can change and take nothing.
+  /// An instance without a session, or whose session ended and was taken over, can change and claim nothing.
   func fencing() throws {
     let (one, two) = (try openStore(), try openStore())
     defer { for store in [one, two] { store.close() } }
@@ -64,11 +65,11 @@ struct LeaseConformance {
     #expect(refuses { _ = try one.claim(a.id) })
     #expect(refuses { _ = try self.lease(one, first.session.id, at: 20) })
     #expect(try two.claimDue(before: Sample.time(100), limit: 9).calls.map(\.id) == [a.id])
-    // Anew it may join.
+    // It may join again.
     #expect(try lease(one, at: 21).share == 32)
   }
 
-  /// Nobody takes what is somebody else's; but anybody may put calls there, which their owner finds.
+  /// No instance claims another's calls; but any may put calls into the store, which their owner finds.
   func confinement() throws {
     let (one, two) = (try openStore(), try openStore())
     defer { for store in [one, two] { store.close() } }
@@ -88,14 +89,14 @@ struct LeaseConformance {
     let claim = try one.claimDue(before: Sample.time(100), limit: 9)
     #expect(claim.calls.map(\.id) == [own.id] && claim.nextDue == nil)
     #expect(try two.claimDue(before: Sample.time(100), limit: 9).calls.map(\.id) == [foreign.id])
-    // Written again by one who was told that it failed: what its owner has made of it stays.
+    // Written again by an instance whose commit was reported as failed: the owner's changes stay.
     try one.commit([.insert(foreign)])
     try one.commit([.discard(foreign.id)])
     #expect(try two.claim(foreign.id)?.progress.state == .held)
   }
 
-  /// What an instance that died had under way is found by who takes over, and what it held waits again; of what it has
-  /// given back nothing is held.
+  /// The running calls of an instance that died are found by the next owner, and its held calls wait again; of the
+  /// shards that it has given back nothing is held.
   func takeover() throws {
     let (one, two) = (try openStore(), try openStore())
     defer { for store in [one, two] { store.close() } }
@@ -118,7 +119,7 @@ struct LeaseConformance {
     #expect(grant.state.controls.first?.controls == controls)
     #expect(grant.state.unfinished == 2 && grant.state.lastID == held.id)
     #expect(try two.claimDue(before: Sample.time(5), limit: 9).calls.map(\.id) == [held.id])
-    // Until its interruption is written, the next to take over finds it again.
+    // Until its interruption is written, the next owner finds it again.
     _ = try lease(two, session, at: 11, giveBack: .all, takes: false)
     _ = first
     let again = try lease(one, at: 12)
@@ -126,7 +127,7 @@ struct LeaseConformance {
     #expect(try one.claimDue(before: Sample.time(5), limit: 9).calls.map(\.id) == [held.id])
   }
 
-  /// Everybody is told how many calls have not ended, in its shards and in those of others, whoever put them there.
+  /// Each instance gets the number of unfinished calls, in its shards and in others, whoever put them there.
   func counts() throws {
     let (one, two) = (try openStore(), try openStore())
     defer { for store in [one, two] { store.close() } }
@@ -153,7 +154,7 @@ struct LeaseConformance {
       state: .succeeded, due: Sample.time(3), roundStartedAt: Sample.time(3), finishedAt: Sample.time(3))
     try one.commit([.update(Sample.id(1), ended, nil)])
     try check(1, 2, at: 3)
-    // Run again, and discarded.
+    // Retried, and discarded.
     try one.commit([
       .update(
         Sample.id(1), CallProgress(state: .held, due: Sample.time(4), roundStartedAt: Sample.time(4)), nil)
@@ -161,7 +162,7 @@ struct LeaseConformance {
     try check(2, 2, at: 4)
     try one.commit([.discard(Sample.id(1)), .discard(Sample.id(3))])
     try check(1, 1, at: 5)
-    // A commit that fails as a whole counts nothing.
+    // A commit that fails counts nothing.
     #expect(throws: StoreError.self) {
       try one.commit([
         .insert(Sample.call(5, .held, due: Sample.time(3), target: mine)), .update(Sample.id(99), ended, nil),
@@ -172,7 +173,7 @@ struct LeaseConformance {
     #expect(other.state.unfinished == 1 && other.elsewhere.map(\.unfinished) == [1])
   }
 
-  /// Of two who accept calls under one key at one time, one comes first.
+  /// Of two instances that accept calls under one key at the same time, one is first.
   func keys() throws {
     let (one, two) = (try openStore(), try openStore())
     defer { for store in [one, two] { store.close() } }
@@ -200,7 +201,7 @@ struct LeaseConformance {
     #expect(try two.claim(Sample.id(2)) == nil)
   }
 
-  /// Who leaves need not be waited for.
+  /// An instance that leaves need not be waited for.
   func leaving() throws {
     let (one, two) = (try openStore(), try openStore())
     defer { for store in [one, two] { store.close() } }
@@ -212,7 +213,7 @@ struct LeaseConformance {
   }
 }
 
-@Suite("SQLite shared by several instances does what any store has to do")
+@Suite("SQLite shared by several instances fulfils the conformance suite")
 struct SQLiteLeaseConformanceTests {
   let folder = TemporaryFolder()
 
@@ -224,19 +225,19 @@ struct SQLiteLeaseConformanceTests {
   @Test("instances have even shares, and no shard has two owners")
   func shares() throws { try conformance.shares() }
 
-  @Test("who has no lease, or has lost it, can change and take nothing")
+  @Test("an instance without a lease can change and claim nothing")
   func fencing() throws { try conformance.fencing() }
 
-  @Test("nobody takes what is somebody else's, and its owner finds what others put there")
+  @Test("no instance claims another's calls, and an owner finds the calls that others put there")
   func confinement() throws { try conformance.confinement() }
 
-  @Test("who takes over finds what was under way and what was held")
+  @Test("an instance that takes over finds the running and the held calls")
   func takeover() throws { try conformance.takeover() }
 
-  @Test("everybody is told how many calls have not ended, in its shards and elsewhere")
+  @Test("each instance gets the numbers of unfinished calls, in its shards and elsewhere")
   func counts() throws { try conformance.counts() }
 
-  @Test("what was accepted while one process had the store is counted by the first that shares it, and only then")
+  @Test("calls of a process that had the store alone are counted by the first instance that shares it")
   func countsAnew() throws {
     let path = folder.file("calls.db")
     func shared(_ body: (SQLiteStore, LeaseGrant) throws -> Void) throws {
@@ -257,7 +258,7 @@ struct SQLiteLeaseConformanceTests {
     try alone.leave()
     alone.close()
     try shared { _, grant in #expect(grant.state.unfinished + grant.elsewhere.reduce(0) { $0 + $1.unfinished } == 2) }
-    // A count that is wrong is found.
+    // A wrong count is found.
     func miscounted() throws -> [String] {
       let inspection = try StoreInspection(path: path)
       defer { inspection.close() }
@@ -270,13 +271,13 @@ struct SQLiteLeaseConformanceTests {
     #expect(try miscounted().count == 1)
   }
 
-  @Test("of two calls under one key at one time one is accepted")
+  @Test("of two simultaneous calls under one key one is accepted")
   func keys() throws { try conformance.keys() }
 
-  @Test("who leaves need not be waited for")
+  @Test("an instance that leaves need not be waited for")
   func leaving() throws { try conformance.leaving() }
 
-  @Test("a store that one process has to itself is not shared, and takes everything over at once")
+  @Test("a store of a single process is not shared, and takes over everything at once")
   func alone() throws {
     let path = folder.file("calls.db")
     let shared = try SQLiteStore(path: path, sharing: .shared)

@@ -4,7 +4,7 @@ import RedialStore
 import Testing
 
 extension StoreConformance {
-  /// Every list, page by page, is what sorting and filtering all calls would give.
+  /// Every list, page by page, equals the result of sorting and filtering all calls.
   func listing(seed: UInt64) throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
@@ -45,8 +45,8 @@ extension StoreConformance {
     #expect(try reader.calls(CallQuery(limit: 0)).calls.isEmpty)
   }
 
-  /// Whatever conditions are put together, page by page the list is what judging every call would give, and no page
-  /// looks at more calls than it may.
+  /// For any combination of conditions, the pages equal the result of checking every call, and no page examines more
+  /// calls than its limit.
   func filtering(seed: UInt64) throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
@@ -110,7 +110,7 @@ extension StoreConformance {
       #expect(found == expected.map(\.id), "seed \(seed), \(filter)")
       #expect(pages <= 2 + calls.count / min(query.limit, query.scanLimit) + found.count, "seed \(seed), \(filter)")
     }
-    // Labels go with their calls.
+    // Labels are removed with their calls.
     let gone = try #require(calls.first { !$0.spec.labels.isEmpty })
     try store.commit([.discard(gone.id)])
     let left = try reader.ids(CallQuery(CallFilter(labels: [gone.spec.labels[0]]), limit: 250))

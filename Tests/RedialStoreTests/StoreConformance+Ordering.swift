@@ -4,7 +4,7 @@ import RedialStore
 import Testing
 
 extension StoreConformance {
-  /// A target's queue is claimed by priority, then by age, and so it is in the next process.
+  /// A target's queue is claimed by priority, then by age, also in the next process.
   func priorities() throws {
     let store = try openStore()
     let priorities = [5, 0, 9, 5, 9]
@@ -22,7 +22,7 @@ extension StoreConformance {
     #expect(try claim(next, 9) == [Sample.id(0), Sample.id(3), Sample.id(1)])
   }
 
-  /// What operators have made of targets comes back, the latest of each, and is gone when it is undone.
+  /// Operators' settings of targets are read back, the latest of each, and are gone after they are undone.
   func controls() throws {
     let store = try openStore()
     var overrides = TargetOverrides()
@@ -55,8 +55,8 @@ extension StoreConformance {
     return [.update(Sample.id(number), progress, nil), .passTurn(Sample.id(number))]
   }
 
-  /// The oldest of a key's calls is scheduled, the others wait in nobody's queue until it ends, is discarded, or is given
-  /// up; calls of other keys and targets do not matter to them.
+  /// The oldest of a key's calls is scheduled, the others wait in no queue until it ends, is discarded, or is given up;
+  /// calls of other keys and targets do not affect them.
   func turns() throws {
     let (store, reader) = (try openStore(), try openReader())
     func due() throws -> [CallID] {
@@ -73,11 +73,11 @@ extension StoreConformance {
     #expect(try due() == [Sample.id(2)])
     try store.commit(end(3))
     #expect(try due().isEmpty)
-    // In memory for its deadline's sake, it has its turn all the same.
+    // In memory because of its deadline, it still has the turn.
     _ = try store.claim(Sample.id(4))
     try store.commit([.discard(Sample.id(2))])
     #expect(try due() == [Sample.id(4)])
-    // Back behind whoever has the turn, and that is itself.
+    // Back behind the call with the turn, which is itself.
     var waiting = Sample.call(4, .queued, due: Sample.time(900)).progress
     waiting.waiting = .ordering
     try store.commit([
@@ -93,7 +93,7 @@ extension StoreConformance {
       try next.claimDue(before: Sample.time(10), limit: 10).calls.map { $0.id } == [4, 5, 6].map { Sample.id($0) })
   }
 
-  /// Against a list that is searched from end to end, over crashes.
+  /// Compared with a list that is searched from end to end, over crashes.
   func turnsAgree(seed: UInt64) throws {
     var random = RandomSource(seed: seed)
     var store = try openStore()

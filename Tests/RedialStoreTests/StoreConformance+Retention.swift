@@ -4,14 +4,14 @@ import RedialStore
 import Testing
 
 extension StoreConformance {
-  /// A call that ended, at a second.
+  /// A call that ended at a second.
   private func finished(_ number: Int, _ state: StoredState, at second: Int, kind: CallKind = .call) -> CallRecord {
     var call = Sample.call(number, state, kind: kind, body: [UInt8](repeating: UInt8(number & 255), count: 100))
     call.progress.finishedAt = Sample.time(second)
     return call
   }
 
-  /// Tidies until nothing is left to do; how many calls went.
+  /// Tidies until nothing is left to do; returns the number of removed calls.
   private func tidyAll(_ store: any CallStore, _ retention: Retention, at now: Timestamp) throws -> Int {
     var removed = 0
     for _ in 0..<100_000 {
@@ -23,8 +23,8 @@ extension StoreConformance {
     return removed
   }
 
-  /// Calls go when their time after their end is over, with their attempts and keys, whatever their kind and end was;
-  /// no other goes, however old it is.
+  /// Calls are removed when their retention time has passed, with their attempts and keys, whatever their kind and end;
+  /// no other call is, however old it is.
   func retentionByAge() throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
@@ -56,7 +56,7 @@ extension StoreConformance {
     #expect(try reader.usage().finished.allSatisfy { $0.count == 0 })
   }
 
-  /// A call that an operation is about to change is still there when the change comes, however old it is.
+  /// A call that a command is about to change still exists when the change arrives, however old it is.
   func retentionDuringOperation() throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
@@ -70,8 +70,8 @@ extension StoreConformance {
     #expect(try reader.call(Sample.id(2), allResponses: false)?.record.progress.state == .held)
   }
 
-  /// When the store takes more than it may, the calls that ended first go, as many as need to, and none that ended so
-  /// lately that its client cannot have learnt of it.
+  /// If the store is over its maximum size, the calls that ended first are removed, as many as needed, and none that
+  /// ended so recently that its client cannot have learned of it.
   func retentionByBytes() throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
@@ -96,7 +96,7 @@ extension StoreConformance {
     #expect(try reader.usage().finished.map(\.count).reduce(0, +) == 5)
   }
 
-  /// The kept counts of finished calls agree with a naive model through ends, retries, discards and removals.
+  /// The stored counts of finished calls agree with a naive model through ends, retries, discards and removals.
   func finishedCounts(seed: UInt64) throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }

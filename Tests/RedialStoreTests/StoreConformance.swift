@@ -3,17 +3,16 @@ import RedialModel
 import RedialStore
 import Testing
 
-/// What any store has to do, whatever it is made of: written once against the protocols, run for each
-/// implementation on a place of its own.
+/// The rules for every store: written once against the protocols, run for each implementation in its own location.
 struct StoreConformance {
-  /// Opens the store of this place; again after a `close()`, as the next process does.
+  /// Opens the store of this location; again after a `close()`, as the next process does.
   var openStore: () throws -> any CallStore
   /// Opens a reader of it.
   var openReader: () throws -> any CallReader
 
   // MARK: Round trips
 
-  /// Every field of a call comes back as it was given.
+  /// Every field of a call is read back unchanged.
   func callRoundTrip() throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
@@ -51,7 +50,7 @@ struct StoreConformance {
     try reader.ping()
   }
 
-  /// Progress and attempts come back as the last update left them, with the responses that were asked for.
+  /// Progress and attempts are read back as of the last update, with the requested responses.
   func updatesAndAttempts() throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
@@ -87,7 +86,7 @@ struct StoreConformance {
     #expect(last.attempts.map { $0.number } == [1, 2, 3, 4])
   }
 
-  /// A value is kept under its name until another takes its place.
+  /// A value is stored under its name until another replaces it.
   func settings() throws {
     let store = try openStore()
     #expect(try store.setting("secret") == nil)
@@ -103,7 +102,7 @@ struct StoreConformance {
 
   // MARK: All or nothing
 
-  /// When one change of a commit is impossible, none of them is made, and the store goes on.
+  /// If one change of a commit is impossible, none of them is made, and the store continues.
   func rollback() throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
@@ -124,7 +123,7 @@ struct StoreConformance {
     #expect(try store.recover(at: Sample.start).breakers.isEmpty)
   }
 
-  /// What was committed is there for the next process.
+  /// Committed data is there for the next process.
   func durability() throws {
     let store = try openStore()
     try store.commit((1...100).map { .insert(Sample.call($0)) })

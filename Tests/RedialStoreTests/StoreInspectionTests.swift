@@ -9,7 +9,7 @@ struct StoreInspectionTests {
   let folder = TemporaryFolder()
   var path: String { folder.file("calls.db") }
 
-  /// A store with calls in all states, ended ones with their attempts, and nothing wrong with it.
+  /// A store with calls in all states, ended ones with their attempts, and without faults.
   private func cleanStore() throws -> SQLiteStore {
     let store = try SQLiteStore(path: path)
     for (offset, state) in StoredState.allCases.enumerated() {
@@ -33,7 +33,7 @@ struct StoreInspectionTests {
     return store
   }
 
-  /// The first of each ten has its turn.
+  /// The first of each ten has the turn.
   private static let ordered = [20, 21, 22, 30]
 
   private func report(at second: Int = 100) throws -> StoreReport {
@@ -62,12 +62,13 @@ struct StoreInspectionTests {
     #expect(contents(of: path) == before)
   }
 
-  @Test("finds what is late only once a service had the time to see to it")
+  @Test("finds late work only after a service had time for it")
   func late() throws {
     let store = try cleanStore()
     defer { store.close() }
     #expect(try report(at: 159).isClean)
-    // Scheduled and queued ones are taken at their time; an attempt may last for its timeout, a held call for its deadline.
+    // Scheduled and queued ones are claimed when due; an attempt may last for its timeout, a held call for its
+    // deadline.
     #expect(found(try report(at: 161)) == [.overdue: 4])
     let policy = RetryPolicy()
     let timeout = Int(policy.attemptTimeout.wholeMicroseconds / 1_000_000)
@@ -101,7 +102,7 @@ struct StoreInspectionTests {
     ("DELETE FROM finished_counts", .keptCounts),
   ]
 
-  @Test("finds what is wrong, and says with which call", arguments: faults)
+  @Test("finds faults, with the calls", arguments: faults)
   func damaged(sql: String, check: StoreCheck) throws {
     let store = try cleanStore()
     let id = Sample.id(8)
@@ -114,7 +115,7 @@ struct StoreInspectionTests {
     if sql.contains("ID") { #expect(finding.examples.contains { $0.contains(id.description) }, "\(finding)") }
   }
 
-  @Test("finds a lease that is over and that nobody has taken over, once others had the time to")
+  @Test("finds an expired lease that no instance has taken over, after others had time for it")
   func expiredLeases() throws {
     let store = try cleanStore()
     defer { store.close() }
@@ -124,7 +125,7 @@ struct StoreInspectionTests {
     #expect(try report(at: 71).findings.first { $0.check == .expiredLeases }?.count == 1)
   }
 
-  @Test("a store that was left in order has no leases, and no calls that anybody holds")
+  @Test("an orderly stopped store has no leases and no held calls")
   func left() throws {
     let store = try SQLiteStore(path: path)
     try store.commit([.insert(Sample.call(1, .held))])
@@ -140,11 +141,11 @@ struct StoreInspectionTests {
   static let orderFaults: [(String, Int)] = [
     ("UPDATE calls SET state = 7, finished_at = 5, waiting = NULL WHERE id = ID", 21),
     ("DELETE FROM calls WHERE id = ID", 21),
-    // One that awaits its turn, and one that goes on with it.
+    // One that waits for its turn, and one that runs with it.
     ("DELETE FROM turns WHERE call_id = ID", 21),
     ("DELETE FROM turns WHERE call_id = ID", 30),
     ("UPDATE calls SET waiting = 8 WHERE id = ID", 0),
-    // Those behind it wait for a turn that nobody has.
+    // Those behind it wait for a turn that no call has.
     ("DELETE FROM turns WHERE call_id = (SELECT min(call_id) FROM turns)", 21),
     ("UPDATE turns SET has_turn = 0 WHERE call_id = ID", 20),
     ("UPDATE calls SET state = 1, waiting = 8 WHERE id = ID", 20),
@@ -164,12 +165,12 @@ struct StoreInspectionTests {
     #expect(finding.examples.contains { $0.contains(id.description) }, "\(finding)")
   }
 
-  @Test("finds a webhook whose call is gone, but for one that retention has removed")
+  @Test("finds a webhook whose call is missing, unless retention has removed it")
   func webhooks() throws {
     let store = try SQLiteStore(path: path)
     let body = Array("{\"type\":\"call.succeeded\",\"data\":{\"id\":\"\(Sample.id(77))\"}}".utf8)
     try store.commit([.insert(Sample.call(2, .scheduled, kind: .webhook, body: body))])
-    // Nothing that ended earlier is left.
+    // No call that ended earlier is left.
     #expect(try report().findings.filter { $0.check == .orphanedWebhooks }.map(\.count) == [0])
     var old = Sample.call(1, .succeeded)
     old.progress.finishedAt = Sample.time(-1)
@@ -178,7 +179,7 @@ struct StoreInspectionTests {
     store.close()
   }
 
-  /// A webhook that waits and tells of a call, made at a second.
+  /// A waiting webhook about a call, made at a second.
   private func webhook(_ number: Int, of call: Int, at second: Int) -> CallRecord {
     CallRecord(
       id: Sample.id(number), kind: .webhook, spec: Sample.spec(),
@@ -190,7 +191,7 @@ struct StoreInspectionTests {
     try report().findings.first { $0.check == .orphanedWebhooks }?.count
   }
 
-  @Test("a call that retention leaves for now does not make those that it removed suspicious")
+  @Test("a call that retention keeps for now does not turn the removed ones into findings")
   func webhooksBesideShown() throws {
     let store = try SQLiteStore(path: path)
     defer { store.close() }
@@ -200,7 +201,7 @@ struct StoreInspectionTests {
       try store.commit([.insert(ended)])
     }
     try store.commit([.insert(webhook(3, of: 2, at: 0))])
-    // Somebody is about to do something with the older one.
+    // A client is about to change the older one.
     _ = try store.claim(Sample.id(1))
     let step = try store.tidy(Retention(time: .seconds(1)), at: Sample.time(50), within: .seconds(1))
     #expect(step.removed == 1)
@@ -209,7 +210,7 @@ struct StoreInspectionTests {
     #expect(try orphanedWebhooks() == 1)
   }
 
-  @Test("a webhook that was imported without its call is not at fault")
+  @Test("a webhook that was imported without its call is not a finding")
   func webhooksImported() throws {
     let store = try SQLiteStore(path: path)
     var ended = Sample.call(1, .failed)
@@ -235,13 +236,13 @@ struct StoreInspectionTests {
     #expect(found(report).keys.contains(.integrity), "\(report.findings)")
   }
 
-  @Test("goes on behind a damaged page, whichever it is")
+  @Test("continues after any damaged page")
   func damagedPages() throws {
     let store = try cleanStore()
     try store.commit((100..<300).map { .insert(Sample.call($0, .succeeded)) })
     store.close()
     let whole = try #require(contents(of: path))
-    // The first page says what the file is; without it there is no store.
+    // The first page identifies the file; without it there is no store.
     for page in 1..<(whole.count / 4096) {
       var bytes = whole
       for offset in 0..<64 { bytes[page * 4096 + offset] = 0xA5 }
@@ -252,13 +253,13 @@ struct StoreInspectionTests {
         #expect(!report.isClean, "page \(page)")
         inspection.close()
       } catch {
-        // A page of the schema, or of the kept counts, which every report shows.
+        // A page of the schema, or of the stored counts, which every report contains.
         #expect(error.kind == .corrupt, "page \(page): \(error)")
       }
     }
   }
 
-  @Test("cannot be made of a file that is not there, is no store, or is of another version")
+  @Test("fails for a missing file, a file that is not a store, and one of another version")
   func refusals() throws {
     #expect(throws: StoreError.self) { try StoreInspection(path: folder.file("none.db")) }
     #expect(contents(of: folder.file("none.db")) == nil)

@@ -14,7 +14,7 @@ struct StoreLocationTests {
   }
 
   @Test(
-    "that are none say what is wrong and what to write",
+    "that are invalid say what is wrong and what to write",
     arguments: [
       ("postgres://db/redial", "not supported by this version"), ("postgresql://db", "not supported by this version"),
       ("sqlite://host/redial.db", "host"), ("sqlite:", "does not name a file"),

@@ -9,7 +9,7 @@ struct StorePlaceTests {
   private let folder = TemporaryFolder()
   private var path: String { folder.file("calls.db") }
 
-  @Test("commits nothing more, and goes on when they are back", arguments: ["", "-wal", "-shm"])
+  @Test("commits nothing more, and continues when they are back", arguments: ["", "-wal", "-shm"])
   func moved(suffix: String) throws {
     let store = try SQLiteStore(path: path)
     defer { store.close() }
@@ -19,7 +19,7 @@ struct StorePlaceTests {
     rename(path + suffix, path + ".away")
     let error = #expect(throws: StoreError.self) { try store.commit([.insert(Sample.call(2))]) }
     #expect(error?.kind == .unavailable && error?.message.contains("\(path + suffix) was removed") == true)
-    // An idle store finds out, too.
+    // An idle store notices too.
     #expect(throws: StoreError.self) { try store.tidy(Retention(), at: Sample.start, within: .milliseconds(1)) }
     writeFile(path + suffix, [])
     let replaced = #expect(throws: StoreError.self) { try store.commit([.insert(Sample.call(2))]) }

@@ -32,7 +32,7 @@ struct StoredBodyTests {
     }
   }
 
-  @Test("they come as they were given, compressed or not, in pieces of any size, and once more when rewound")
+  @Test("they are read back unchanged, compressed or not, in pieces of any size, and again after a rewind")
   func roundTrip() throws {
     let bodies = [Self.noise, Self.text, Self.noise + Self.text, Array(Self.text.prefix(4097))]
     let store = try store(bodies)
@@ -54,7 +54,7 @@ struct StoredBodyTests {
     }
   }
 
-  @Test("a call is taken from the store without its body if that is large, and says how large it is")
+  @Test("a call is claimed without a large body, but with its size")
   func claims() throws {
     let bodies = [Self.noise, Self.text, Array(Self.text.prefix(1000)), Array(Self.text.prefix(1001)), []]
     let store = try store(bodies)
@@ -67,7 +67,7 @@ struct StoredBodyTests {
     #expect(try store.claim(Sample.id(0))?.content == .stored(size: Self.noise.count))
   }
 
-  @Test("a webhook comes with its body, since it is signed as a whole")
+  @Test("a webhook is claimed with its body, because it is signed as a whole")
   func webhooks() throws {
     let store = try store([])
     defer { store.close() }
@@ -75,7 +75,7 @@ struct StoredBodyTests {
     #expect(try store.claim(Sample.id(1))?.content == .held(Self.noise))
   }
 
-  @Test("what was erased or removed meanwhile is gone, also in the middle")
+  @Test("a body that is erased or removed meanwhile ends with an error, also in the middle")
   func gone() throws {
     let store = try store([Self.noise, Self.noise, Self.text])
     defer { store.close() }
@@ -86,12 +86,12 @@ struct StoredBodyTests {
       .erase(Sample.id(0), Sample.spec()), .discard(Sample.id(1)), .erase(Sample.id(2), Sample.spec()),
     ])
     for source in sources[..<2] { #expect(throws: StoredBodyError.gone) { try source.next(atMost: 4096) } }
-    // Of a compressed one more was read than was asked for; it ends all the same.
+    // More of a compressed body was read than requested; it ends all the same.
     #expect(throws: StoredBodyError.gone) { try read(stored.body(of: Sample.id(2), size: Self.text.count), by: 4096) }
     #expect(throws: StoredBodyError.gone) { try stored.body(of: Sample.id(9), size: 5).next(atMost: 5) }
   }
 
-  @Test("what is not as it should be is told from what is whole, wherever it is damaged")
+  @Test("a damaged body is detected, wherever the damage is")
   func damage() throws {
     let store = try store([Self.text, Self.noise])
     defer { store.close() }
@@ -107,7 +107,7 @@ struct StoredBodyTests {
       try store.connection.value("check", "SELECT length(body) FROM requests WHERE id = \(Sample.id(0).rawValue)") {
         $0.integer(0)
       })
-    // A byte of the header, one in the middle, one of the check sum.
+    // A byte of the header, one in the middle, one of the checksum.
     for place in [1, length / 2, length] {
       try store.connection.execute(
         "damage a body",
@@ -123,7 +123,7 @@ struct StoredBodyTests {
     #expect(throws: StoredBodyError.self) { try read(stored.body(of: Sample.id(0), size: Self.text.count), by: 5000) }
   }
 
-  @Test("one that is half read keeps nobody from cutting the log back")
+  @Test("a half-read body does not prevent the log from being truncated")
   func logIsFree() throws {
     let store = try store([Self.noise, Self.text])
     defer { store.close() }
@@ -133,7 +133,7 @@ struct StoredBodyTests {
     ]
     for source in sources { _ = try source.next(atMost: 4096) }
     try store.commit([.insert(Sample.call(7))])
-    // The first column is whether a reader was in the way.
+    // The first column is whether a reader blocked the truncation.
     let blocked: Int64? = try store.connection.value("check", "PRAGMA wal_checkpoint(TRUNCATE)") { $0.integer(0) }
     #expect(blocked == 0)
     #expect(try read(sources[0], by: 65_536) == Array(Self.noise.dropFirst(4096)))

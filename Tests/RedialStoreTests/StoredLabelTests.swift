@@ -9,10 +9,10 @@ struct StoredLabelTests {
   let folder = TemporaryFolder()
 
   @Test(
-    "a removed call leaves no label behind, whatever its spec says by then",
+    "a removed call leaves no label behind, whatever its spec contains",
     arguments: [
       "SELECT 1", "UPDATE requests SET spec = x'7b00'", "UPDATE requests SET spec = x'7b7d7d'", "DELETE FROM requests",
-      // Still a spec, of other labels; one whose last label is cut off.
+      // Still a spec, but with other labels; one whose last label is cut off.
       "UPDATE requests SET spec = CAST(replace(CAST(spec AS TEXT), '\"a\"', '\"z\"') AS BLOB)",
       "UPDATE requests SET spec = CAST(replace(CAST(spec AS TEXT), '\"a\"', '') AS BLOB)",
     ])

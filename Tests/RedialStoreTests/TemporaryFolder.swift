@@ -1,6 +1,6 @@
 import Glibc
 
-/// A folder of its own for one test, gone with the value that stands for it.
+/// A folder for one test, removed with its value.
 final class TemporaryFolder: Sendable {
   let path: String
 

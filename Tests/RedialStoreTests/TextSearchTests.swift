@@ -24,7 +24,7 @@ struct TextSearchTests {
     #expect(TextSearch("[`").occurs(in: "x[`") && !TextSearch("[").occurs(in: "{") && !TextSearch("@").occurs(in: "`"))
   }
 
-  @Test("takes time in proportion to the text, whatever is searched for")
+  @Test("takes time in proportion to the text, whatever the search is")
   func isLinear() {
     let text = "http://h/" + String(repeating: "a", count: 8100)
     func seconds(_ part: String) -> Double {
@@ -42,7 +42,7 @@ struct TextSearchTests {
     }
   }
 
-  @Test("a page examines fewer calls when their URLs are long, and goes on where it ended")
+  @Test("a page examines fewer calls if their URLs are long, and the next continues there")
   func budget() throws {
     let folder = TemporaryFolder()
     let store = try SQLiteStore(path: folder.file("calls.db"))
@@ -72,7 +72,7 @@ struct TextSearchTests {
       query.before = next
     }
     #expect(found == [calls[2].id])
-    // About 20 calls of 10 and 20 of 1, by 50 at a time; without the lengths it would be one page.
+    // About 20 calls of 10 and 20 of 1, 50 at a time; without the lengths it would be one page.
     #expect((4...6).contains(pages))
   }
 }

@@ -25,7 +25,7 @@ struct EgressTests {
     #expect(target.connectionCount == 0)
   }
 
-  @Test("what it allows is dialled")
+  @Test("an allowed address is dialled")
   func allowed() throws {
     let target = ScriptedTarget.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
     defer { target.stop() }
@@ -48,7 +48,7 @@ struct EgressTests {
     #expect(target.connectionCount == 0)
   }
 
-  @Test("where it listens can be told before the first request")
+  @Test("the service's own addresses can be set before the first request")
   func ownLater() throws {
     let target = ScriptedTarget.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
     defer { target.stop() }

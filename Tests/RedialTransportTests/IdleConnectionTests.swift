@@ -7,11 +7,11 @@ import Testing
 
 @testable import RedialTransport
 
-@Suite("Connections that are kept")
+@Suite("Idle connections")
 struct IdleConnectionTests {
   private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
-  @Test("slow targets do not cost fast ones their connections, however many are under way")
+  @Test("slow targets do not cost fast ones their connections, however many attempts are in flight")
   func besideSlow() throws {
     let fast = ScriptedTarget.answering(Self.ok)
     let slow = ScriptedTarget { $0.waitUntilAborted() }
@@ -30,7 +30,7 @@ struct IdleConnectionTests {
     #expect(fast.connectionCount == 1)
   }
 
-  @Test("no more are kept idle than are to be")
+  @Test("no more idle connections are kept than the limit")
   func bound() throws {
     let ended = DispatchSemaphore(value: 0)
     let targets = (0..<12).map { _ in
@@ -47,20 +47,20 @@ struct IdleConnectionTests {
     #expect(targets.last.map { probe.perform($0.url)?.figures?.isReused } == true)
   }
 
-  @Test("one that has been idle for longer than it may be is not used again, and one that has not is")
+  @Test("a connection that was idle for too long is not reused, and others are")
   func idleTime() throws {
     let target = ScriptedTarget.answering(Self.ok)
     defer { target.stop() }
     let probe = try TransportProbe { $0.maxConnectionAge = .seconds(1) }
     #expect(probe.perform(target.url)?.figures?.isReused == false)
     #expect(probe.perform(target.url)?.figures?.isReused == true)
-    // libcurl counts whole seconds, by a clock that nobody else sets.
+    // libcurl counts whole seconds, by a clock that nothing else sets.
     usleep(2_200_000)
     #expect(probe.perform(target.url)?.figures?.isReused == false)
     #expect(target.connectionCount == 2)
   }
 
-  @Test("a target has no more connections than it may have, and what is beyond waits for one")
+  @Test("a target has no more connections than its limit, and other attempts wait for one")
   func perTarget() throws {
     let gate = DispatchSemaphore(value: 0)
     let target = ScriptedTarget { connection in

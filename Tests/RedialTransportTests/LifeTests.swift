@@ -11,7 +11,7 @@ struct LifeTests {
     TransportRequest(id: id, url: url, method: "GET", timeout: .seconds(20), captureLimit: 100)
   }
 
-  /// A target that never answers, and tells when a request has come and when its client has gone.
+  /// A target that never answers, and reports when a request has arrived and when its client has left.
   private func silent(_ came: DispatchSemaphore, _ went: DispatchSemaphore) -> ScriptedTarget {
     ScriptedTarget { connection in
       guard connection.readRequest() != nil else { return }
@@ -52,7 +52,7 @@ struct LifeTests {
     #expect(probe.wait(count: 1).mapValues { $0.map(\.outcome) } == [1: [.cancelled], 2: [.cancelled]])
   }
 
-  @Test("shutting down aborts everything, and what comes later has a result too")
+  @Test("shutting down aborts everything, and later requests have a result too")
   func shutdown() throws {
     let (came, went) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let target = silent(came, went)

@@ -7,14 +7,14 @@ struct LookupQueueTests {
   private let start = ContinuousClock.now
   private func after(_ seconds: Double) -> ContinuousClock.Instant { start + .milliseconds(Int(seconds * 1000)) }
 
-  /// Starts everything that may start.
+  /// Starts all names that may start.
   private func take(_ queue: inout LookupQueue, at seconds: Double) -> [String] {
     var names: [String] = []
     while let name = queue.next(at: after(seconds)) { names.append(name) }
     return names
   }
 
-  @Test("a name is looked up once, however many ask for it")
+  @Test("a name is looked up once, however many attempts need it")
   func once() {
     var queue = LookupQueue(limit: 8)
     for _ in 0..<3 { queue.ask("a") }
@@ -26,7 +26,7 @@ struct LookupQueueTests {
     #expect(take(&queue, at: 0) == ["a"])
   }
 
-  @Test("a name that nobody waits for any more is not looked up")
+  @Test("a name for which no attempt waits any more is not looked up")
   func forgotten() {
     var queue = LookupQueue(limit: 8)
     queue.ask("a")
@@ -48,7 +48,7 @@ struct LookupQueueTests {
     }
   }
 
-  @Test("a name that was answered quickly starts at once beside a thousand of which nothing is known")
+  @Test("a name that was fast before starts at once beside a thousand unknown names")
   func trusted() {
     var queue = LookupQueue(limit: 128)
     queue.ask("good")
@@ -64,7 +64,7 @@ struct LookupQueueTests {
     #expect(queue.runningCount == 96)
   }
 
-  @Test("a new name starts within a second beside a thousand dead ones that came at once")
+  @Test("a new name starts within a second beside a thousand dead ones")
   func unknown() {
     var queue = LookupQueue(limit: 128)
     for name in 0..<1000 { queue.ask("dead\(name)") }
@@ -72,14 +72,14 @@ struct LookupQueueTests {
     queue.ask("new")
     #expect(take(&queue, at: 0.9) == [])
     #expect(take(&queue, at: 1).first == "new")
-    // Each second there is room again, until the first give up.
+    // Each second there are free threads again, until the first give up.
     for second in 2..<10 {
       queue.ask("new\(second)")
       #expect(take(&queue, at: Double(second)).first == "new\(second)")
     }
   }
 
-  @Test("names that were slow last time have a quarter, and one that is quick again is free of it")
+  @Test("names that were slow last time share a quarter, until they are fast again")
   func slow() {
     var queue = LookupQueue(limit: 16)
     for name in 0..<12 {
@@ -94,7 +94,7 @@ struct LookupQueueTests {
     #expect(take(&queue, at: 20.2) == ["dead11", "dead7"])
   }
 
-  @Test("what is remembered of names is bounded, and what was used last stays")
+  @Test("the memory for names is limited, and keeps the last used ones")
   func memory() {
     var queue = LookupQueue(limit: 4)
     for name in 0..<2 * LookupQueue.remembered {
@@ -103,7 +103,7 @@ struct LookupQueueTests {
       queue.end("\(name)", at: name % 2 == 0 ? start : after(10))
     }
     #expect(queue.rememberedCount <= LookupQueue.remembered)
-    // Both were slow; of the first nothing is known any more, so that it starts before the other.
+    // Both were slow; the first is no longer known, so that it starts before the other.
     queue.ask("\(2 * LookupQueue.remembered - 1)")
     queue.ask("1")
     #expect(take(&queue, at: 20).first == "1")

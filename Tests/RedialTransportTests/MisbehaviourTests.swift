@@ -39,7 +39,7 @@ struct MisbehaviourTests {
     #expect(result.figures?.phase == .request)
   }
 
-  @Test("an answer that breaks off in its header or body is none")
+  @Test("an incomplete response does not count as a response")
   func brokenOff() throws {
     for text in [
       "HTTP/1.1 20", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Le",
@@ -57,7 +57,7 @@ struct MisbehaviourTests {
   }
 
   @Test(
-    "garbage is no answer",
+    "garbage is not a response",
     arguments: [
       "\u{0}\u{1}\u{2}\u{3}", "220 smtp.example ESMTP\r\n", "HTTP/9.9 200 OK\r\n\r\n", "HTTP/1.1 abc\r\n\r\n",
       "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n",
@@ -68,12 +68,12 @@ struct MisbehaviourTests {
       _ = connection.readRequest()
       connection.send(text)
     }
-    // Libcurl passes over a length that it cannot read, and a folded first line; then the end of the connection ends it.
+    // Libcurl ignores a length that it cannot read, and a folded first line; then the end of the connection ends it.
     #expect(result.outcome == .maybeSent || result.status == 200)
     #expect(result.outcome != .answered || result.body.isEmpty)
   }
 
-  @Test("a header without end is broken off at its bound")
+  @Test("an endless header is cut off at its limit")
   func endlessHeader() throws {
     for piece in ["X-More: \(String(repeating: "y", count: 500))\r\n", String(repeating: "z", count: 500)] {
       let result = try result { connection in
@@ -90,7 +90,7 @@ struct MisbehaviourTests {
     #expect(interim.outcome == .maybeSent && interim.error?.code == "responseHeaderTooLarge")
   }
 
-  @Test("a drip ends at the attempt's time, or at the least speed")
+  @Test("a slow drip ends at the attempt's timeout, or at the minimum speed")
   func drip() throws {
     let script: @Sendable (ScriptedTarget.Connection) -> Void = { connection in
       _ = connection.readRequest()
@@ -108,7 +108,7 @@ struct MisbehaviourTests {
     #expect(slow.outcome == .maybeSent && slow.error?.code == "tooSlow")
   }
 
-  @Test("a target that takes the request and says nothing is given up at the bound for the first byte")
+  @Test("a target that accepts the request and stays silent ends at the timeout for the first byte")
   func silence() throws {
     let result = try result(adjust: { $0.firstByteTimeout = .milliseconds(100) }) { connection in
       _ = connection.readRequest()
@@ -125,7 +125,7 @@ struct MisbehaviourTests {
     #expect(begun.status == 200)
   }
 
-  @Test("a length that is too small leaves the rest unread, and the connection is not used again")
+  @Test("a length that is too small leaves the rest unread, and the connection is not reused")
   func wrongLength() throws {
     let target = ScriptedTarget { connection in
       while connection.readRequest() != nil {
@@ -142,7 +142,7 @@ struct MisbehaviourTests {
     #expect(target.connectionCount == 3)
   }
 
-  @Test("two lengths that contradict each other are not an answer")
+  @Test("a response with two different lengths does not count")
   func twoLengths() throws {
     let result = try result { connection in
       _ = connection.readRequest()
@@ -163,7 +163,7 @@ struct MisbehaviourTests {
     #expect(!result.truncated)
   }
 
-  @Test("a gzip bomb is broken off by its size or its ratio, and the answer counts")
+  @Test("a gzip bomb is cut off by its size or its ratio, and the response counts")
   func bomb() throws {
     let packed = Self.gzip([UInt8](repeating: 0, count: 50_000_000))
     #expect(packed.count < 60_000)
@@ -179,7 +179,7 @@ struct MisbehaviourTests {
     #expect(rated.body.count < 50_000 * 100 + 65_536 + 20_000)
   }
 
-  @Test("a coding that is not what it says it is ends the attempt")
+  @Test("a wrong content coding ends the attempt")
   func corruptCoding() throws {
     let result = try result { connection in
       _ = connection.readRequest()
@@ -188,7 +188,7 @@ struct MisbehaviourTests {
     #expect(result.error?.code == "responseCorrupt")
   }
 
-  @Test("a TLS handshake that does not come is a connection that was not made")
+  @Test("a TLS handshake that does not come counts as a failed connection")
   func slowTLS() throws {
     let result = try result(scheme: "https", adjust: { $0.connectTimeout = .milliseconds(200) }) { $0.waitForEnd() }
     #expect(result.outcome == .notSent && result.error?.code == "connectTimeout")
@@ -197,7 +197,7 @@ struct MisbehaviourTests {
     #expect(plain.outcome == .notSent && plain.error?.code == "tlsFailed")
   }
 
-  @Test("a server that closes a kept connection after it has read a POST sees it once an attempt")
+  @Test("a server that closes an idle connection after it has read a POST gets it once per attempt")
   func once() throws {
     let target = ScriptedTarget { connection in
       guard let first = connection.readRequest(), first.hasPrefix("GET") else { return }
@@ -234,6 +234,6 @@ struct MisbehaviourTests {
 }
 
 extension Thread {
-  /// Keeps the thread for a while, as a slow server does.
+  /// Blocks the thread for a while, like a slow server.
   static func pause(milliseconds: UInt32) { usleep(milliseconds * 1000) }
 }

@@ -9,8 +9,7 @@ import Testing
 
 @Suite("Names and their lookups")
 struct NameTests {
-  /// A resolver that knows one address, is slow for some names, and never answers for others before it
-  /// is let go.
+  /// A resolver that knows one address, is slow for some names, and never answers for others before it is released.
   private final class Names: Sendable {
     let asked = Mutex<[String]>([])
     private let gate = Mutex(false)
@@ -40,7 +39,7 @@ struct NameTests {
       maxRedirects: redirects)
   }
 
-  @Test("names that are never resolved hold up no other attempt, neither while they wait nor at their end")
+  @Test("names that are never resolved delay no other attempt, neither while they wait nor at their end")
   func dead() throws {
     let names = Names()
     defer { names.letGo() }
@@ -50,7 +49,7 @@ struct NameTests {
     probe.transport.start((1...300).map { request($0, "dead\($0).test", target.port) })
     var worst = Duration.zero
     var good: UInt64 = 1000
-    // Through the time at which all of them end.
+    // Beyond the time at which all of them end.
     while probe.results(of: 1).isEmpty || good < 1020 {
       good += 1
       let asked = ContinuousClock.now
@@ -65,7 +64,7 @@ struct NameTests {
     let results = probe.wait(count: 300 + Int(good - 1000))
     for id in UInt64(1)...300 {
       let result = try #require(results[id]?.first)
-      // Whether the machine that runs the tests resolves names at all is not known.
+      // It is unknown whether the tests' machine resolves names at all.
       #expect(["connectTimeout", "resolverUnavailable"].contains(result.error?.code))
       #expect(result.error?.code == "resolverUnavailable" ? result.outcome == .localFault : result.outcome == .notSent)
       #expect(result.duration >= .milliseconds(1990))
@@ -74,7 +73,7 @@ struct NameTests {
     #expect(names.asked.withLock { $0.count } <= 1 + 96)
   }
 
-  @Test("attempts for one name share one lookup, and what comes after it needs none")
+  @Test("attempts for one name share one lookup, and later ones need none")
   func shared() throws {
     let names = Names()
     let target = ScriptedTarget.answering(ok)
@@ -87,7 +86,7 @@ struct NameTests {
     #expect(names.count("slow.test") == 1)
   }
 
-  @Test("the time of the lookup is part of the attempt's, and of the times that are told")
+  @Test("the time of the lookup is part of the attempt's time and of its figures")
   func times() throws {
     let target = ScriptedTarget { connection in
       _ = connection.readRequest()
@@ -102,7 +101,7 @@ struct NameTests {
     #expect(figures.resolved >= 300_000 && figures.connected >= figures.resolved)
   }
 
-  @Test("an attempt that ends before its lookup ends in its own time, whichever bound it is")
+  @Test("an attempt whose lookup takes too long ends at its own timeout, whichever that is")
   func bounds() throws {
     let names = Names()
     defer { names.letGo() }
@@ -121,7 +120,7 @@ struct NameTests {
       aborted.wait(count: 2).mapValues { $0.map(\.outcome) } == [1: [.cancelled], 2: [.cancelled], 3: [.cancelled]])
   }
 
-  @Test("an attempt whose lookup comes too late for it leaves the handle and the name as they should be")
+  @Test("an attempt whose lookup ends too late leaves the handle and the name in order")
   func late() throws {
     let names = Names()
     let target = ScriptedTarget.answering(ok)
@@ -132,7 +131,7 @@ struct NameTests {
     #expect(probe.perform(request(3, "good.test", target.port))?.status == 200)
   }
 
-  @Test("a redirect to another name, and content that is sent to one, find their way")
+  @Test("a redirect to another name works, with and without a body")
   func redirected() throws {
     let names = Names()
     let last = ScriptedTarget.answering(ok)
@@ -149,7 +148,7 @@ struct NameTests {
     #expect(names.asked.withLock { $0 } == ["good.test", "slow.test"])
   }
 
-  @Test("the egress policy judges the address that a lookup gives")
+  @Test("the egress policy checks the address of a lookup")
   func policy() throws {
     let probe = try TransportProbe(resolve: Names().resolve) {
       $0.egress = EgressPolicy()
@@ -172,7 +171,7 @@ struct NameTests {
     #expect(["unknownHost", "resolverUnavailable"].contains(code))
   }
 
-  @Test("an address is forgotten in its time beside transfers that look through all addresses only now and then")
+  @Test("an address expires in its time although all addresses are searched only at intervals")
   func forgotten() throws {
     let names = Names()
     let target = ScriptedTarget.answering("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok")
@@ -191,7 +190,7 @@ struct NameTests {
     #expect(names.count("good.test") >= 3 && names.count("good.test") <= seconds + 2, "\(names.count("good.test"))")
   }
 
-  @Test("addresses are looked through once a second at most")
+  @Test("all addresses are searched at most once a second")
   func pruning() {
     let pruning = AddressPruning()
     let began = ContinuousClock.now
@@ -204,7 +203,7 @@ struct NameTests {
     #expect(due >= 2 && due <= seconds + 1)
   }
 
-  @Test("the system's resolver gives the addresses of this machine's own name for itself")
+  @Test("the system's resolver returns the addresses of this machine's own name")
   func system() {
     guard case .found(let addresses) = NameLookup.resolve("localhost") else {
       Issue.record("localhost has no address")

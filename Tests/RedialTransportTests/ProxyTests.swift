@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A proxy")
 struct ProxyTests {
-  /// A proxy that makes tunnels to a port of 127.0.0.1, whatever host is named, and answers other requests itself.
+  /// A proxy that opens tunnels to a port of 127.0.0.1 for any host, and answers other requests itself.
   private func proxy(tunnelsTo port: Int = 0) -> ScriptedTarget {
     ScriptedTarget { connection in
       while let request = connection.readRequest() {
@@ -42,7 +42,7 @@ struct ProxyTests {
     return nil
   }
 
-  /// Carries bytes to and fro until one side ends.
+  /// Copies bytes in both directions until one side ends.
   private static func join(_ near: Int32, _ far: Int32) {
     var ends = [
       pollfd(fd: near, events: Int16(POLLIN), revents: 0), pollfd(fd: far, events: Int16(POLLIN), revents: 0),
@@ -73,7 +73,7 @@ struct ProxyTests {
     #expect(!request.lowercased().contains("proxy-authorization"))
   }
 
-  @Test("makes tunnels for TLS, which is spoken with the target")
+  @Test("opens tunnels for TLS with the target")
   func tunnel() throws {
     let servers = try SecureServers.shared.get()
     let port = try #require(Int(servers.url("good").split(separator: ":").last ?? ""))
@@ -83,7 +83,7 @@ struct ProxyTests {
       $0.proxy = proxy.url
       $0.tls.trustedIssuers = servers.path("ca.pem")
     }
-    // The certificate is for this name, which only the proxy knows the way to.
+    // The certificate is for this name, which only the proxy can reach.
     let result = probe.perform("https://localhost:4711/", headers: [HeaderField("Authorization", "secret")])
     #expect(result.map { String(decoding: $0.body, as: UTF8.self) } == "HTTP/2.0 ")
     let request = try #require(proxy.requests.first)
@@ -91,7 +91,7 @@ struct ProxyTests {
     #expect(probe.perform("https://other.example:4711/")?.error?.code == "certificateWrongHost")
   }
 
-  @Test("that cannot be reached is no fault of the target's, and one that refuses is named")
+  @Test("that cannot be reached is not the target's fault, and one that refuses is named")
   func faults() throws {
     let gone = proxy()
     gone.stop()
@@ -104,7 +104,7 @@ struct ProxyTests {
     #expect(refused?.outcome == .notSent && refused?.error?.code == "proxyRefused")
   }
 
-  @Test("is not asked for what the egress policy refuses by the URL alone")
+  @Test("gets no request that the egress policy refuses by the URL")
   func egress() throws {
     let proxy = proxy()
     defer { proxy.stop() }

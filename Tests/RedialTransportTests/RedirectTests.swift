@@ -30,7 +30,7 @@ struct RedirectTests {
         captureLimit: 100, maxRedirects: max))
   }
 
-  @Test("they are followed when asked for, and the last answer is the attempt's")
+  @Test("they are followed on request, and the last response is the attempt's")
   func followed() throws {
     let target = target { path in
       path == "/a" ? Self.move(302, "/b") : path == "/b" ? Self.move(301, "c?x=1") : nil
@@ -43,7 +43,7 @@ struct RedirectTests {
     #expect(target.requests.map { $0.split(separator: " ")[1] } == ["/a", "/b", "/c?x=1"])
   }
 
-  @Test("a loop ends at the bound, with the last redirect as the answer")
+  @Test("a loop ends at the limit, with the last redirect as the response")
   func loop() throws {
     let target = target { _ in Self.move(302, "/again") }
     defer { target.stop() }
@@ -84,7 +84,7 @@ struct RedirectTests {
     #expect(second.contains("Content-Type: text/plain") == rule.keepsBody)
   }
 
-  @Test("credentials stay with the origin that they were given for")
+  @Test("credentials are sent only to their origin")
   func credentials() throws {
     let other = target { _ in nil }
     defer { other.stop() }
@@ -110,13 +110,13 @@ struct RedirectTests {
   func personal(_ name: String) { #expect(Hop.isPersonal(name)) }
 
   @Test(
-    "a field is none by letters that only look like one",
+    "a field is not a credential because of similar letters",
     arguments: [
       "Idempotency-Key", "X-Author", "X-Monkey", "X-Design", "Accept", "Content-Type", "X-Compass", "User-Agent",
     ])
   func plain(_ name: String) { #expect(!Hop.isPersonal(name)) }
 
-  @Test("fields that are said to be secret stay with their origin")
+  @Test("fields marked as secret are sent only to their origin")
   func secret() throws {
     let hop = Hop(
       url: "https://a.example/", method: "GET",
@@ -127,7 +127,7 @@ struct RedirectTests {
     #expect(far?.headers.map(\.value) == ["2"])
   }
 
-  @Test("each hop is held to the egress policy")
+  @Test("the egress policy checks each hop")
   func egress() throws {
     let inner = target { _ in nil }
     defer { inner.stop() }
@@ -149,7 +149,7 @@ struct RedirectTests {
   }
 
   @Test(
-    "what is no URL for a call is not followed",
+    "a URL that no call could have is not followed",
     arguments: [
       "file:///etc/passwd", "gopher://127.0.0.1/", "http://user:pass@127.0.0.1/", "http://256.1.1.1/", "",
     ])
@@ -160,7 +160,7 @@ struct RedirectTests {
     #expect(target.requests.count == 1)
   }
 
-  @Test("an attempt that a redirect has answered may have been executed, whatever comes of the next request")
+  @Test("an attempt that was redirected may have been executed, whatever the result of the next request")
   func executed() throws {
     let gone = ScriptedTarget { _ in }
     gone.stop()

@@ -40,7 +40,7 @@ struct RequestTests {
       target.requests.map { String($0.prefix { $0 != " " }) } == ["GET", "POST", "DELETE", "PUT", "OPTIONS", "MERGE"])
   }
 
-  @Test("the caller's User-Agent and Accept are sent in the place of ours")
+  @Test("the caller's User-Agent and Accept replace ours")
   func ownFields() throws {
     let target = ScriptedTarget.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
     defer { target.stop() }
@@ -52,7 +52,7 @@ struct RequestTests {
     #expect(!request.contains("redial/test"))
   }
 
-  @Test("no leave is asked for to send content, however long it is", arguments: [0, 1023, 1024, 40_000, 2_000_000])
+  @Test("no 100 Continue is requested, however long the body is", arguments: [0, 1023, 1024, 40_000, 2_000_000])
   func noExpectation(bytes: Int) throws {
     let target = ScriptedTarget.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
     defer { target.stop() }
@@ -68,7 +68,7 @@ struct RequestTests {
     defer { target.stop() }
     let probe = try TransportProbe()
     #expect(probe.perform(target.url, method: "HEAD")?.status == 200)
-    // And a handle that has made one makes other requests as before.
+    // And a reused handle makes other requests as before.
     let after = ScriptedTarget.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     defer { after.stop() }
     #expect(probe.perform(after.url, method: "POST", body: "x")?.body == Array("ok".utf8))
@@ -88,7 +88,7 @@ struct RequestTests {
     #expect(Array(sent.suffix(body.count + 4)) == [13, 10, 13, 10] + body)
   }
 
-  @Test("connections are kept for the next request")
+  @Test("connections are reused for the next request")
   func reuse() throws {
     let target = ScriptedTarget.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     defer { target.stop() }
@@ -98,7 +98,7 @@ struct RequestTests {
     #expect(target.requests.count == 5)
   }
 
-  @Test("a handle that has called one URL calls others, and refuses what is none, as if it had called nothing before")
+  @Test("a reused handle calls other URLs, and refuses invalid ones, like a new one")
   func otherURLs() throws {
     let (one, other) = (
       ScriptedTarget.answering("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none"),
@@ -117,7 +117,7 @@ struct RequestTests {
     #expect(other.requests.map { $0.prefix { $0 != "H" } } == ["GET /?d ", "GET /e "])
   }
 
-  @Test("a request on a kept connection that dies is not sent a second time")
+  @Test("a request on an idle connection that fails is not sent a second time")
   func oneRequest() throws {
     let target = ScriptedTarget { connection in
       _ = connection.readRequest()

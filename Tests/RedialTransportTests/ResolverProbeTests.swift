@@ -5,9 +5,9 @@ import Testing
 
 @testable import RedialTransport
 
-@Suite("Whose fault it is that a name has no address")
+@Suite("Whether the name or the resolver is at fault")
 struct ResolverProbeTests {
-  /// What probes were told, and a way to wait for it.
+  /// The answers of probes, and a way to wait for them.
   private final class Answers: Sendable {
     let answers = Mutex<[Bool]>([])
     let signal = DispatchSemaphore(value: 0)
@@ -25,7 +25,7 @@ struct ResolverProbeTests {
     }
   }
 
-  @Test("all who ask at a time are told what one question gives, and those shortly after, too")
+  @Test("simultaneous questions share one answer, also with those shortly after")
   func once() {
     let asked = Mutex(0)
     let gate = DispatchSemaphore(value: 0)
@@ -43,7 +43,7 @@ struct ResolverProbeTests {
     #expect(asked.withLock { $0 } == 1)
   }
 
-  @Test("a resolver that does not answer in time is down, and is not asked a second time meanwhile")
+  @Test("a resolver that does not answer in time is down, and gets no second question meanwhile")
   func silent() {
     let asked = Mutex(0)
     let gate = DispatchSemaphore(value: 0)

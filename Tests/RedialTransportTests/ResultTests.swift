@@ -5,7 +5,7 @@ import Testing
 
 @testable import RedialTransport
 
-@Suite("What is told of an attempt")
+@Suite("The result of an attempt")
 struct ResultTests {
   private func result(
     of script: @escaping @Sendable (ScriptedTarget.Connection) -> Void, timeout: Duration = .seconds(10),
@@ -22,7 +22,7 @@ struct ResultTests {
 
   private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-  @Test("an answer has its status, header and body; the headers of interim answers and trailers are not its own")
+  @Test("a response has its status, header and body; interim headers and trailers are not part of it")
   func answer() throws {
     let result = try result(of: { connection in
       connection.send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
@@ -37,7 +37,7 @@ struct ResultTests {
     #expect(result.duration > .zero)
   }
 
-  @Test("a redirect is an answer, and not followed")
+  @Test("a redirect is a response, and not followed")
   func redirect() throws {
     let target = ScriptedTarget.answering("HTTP/1.1 302 Found\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n")
     defer { target.stop() }
@@ -59,7 +59,7 @@ struct ResultTests {
     #expect(target.connectionCount == 1)
   }
 
-  @Test("a body without end is broken off at the bound, and the answer counts")
+  @Test("an endless body is cut off at the limit, and the response counts")
   func endless() throws {
     let result = try result(
       of: { connection in
@@ -70,7 +70,7 @@ struct ResultTests {
     #expect(result.body.count == 100 && result.truncated)
   }
 
-  @Test("a header beyond the bound is no answer")
+  @Test("a header beyond the limit does not count as a response")
   func oversizedHead() throws {
     let result = try result(of: { connection in
       connection.send("HTTP/1.1 200 OK\r\n")
@@ -80,7 +80,7 @@ struct ResultTests {
     #expect(result.error?.code == "responseHeaderTooLarge")
   }
 
-  @Test("a target that closes, resets, breaks off or talks nonsense may have got the request")
+  @Test("a target that closes, resets, stops or answers nonsense may have got the request")
   func noAnswer() throws {
     #expect(try result(of: { _ in }).error?.code == "connectionClosed")
     #expect(try result(of: { $0.reset() }).error?.code == "connectionClosed")
@@ -102,7 +102,7 @@ struct ResultTests {
     #expect(result.duration >= .milliseconds(50))
   }
 
-  @Test("what was refused or has no address was not sent")
+  @Test("a refused connection or a missing address means that nothing was sent")
   func notSent() throws {
     let target = ScriptedTarget { _ in }
     target.stop()
@@ -112,7 +112,7 @@ struct ResultTests {
     #expect(probe.perform("http://redial.invalid/")?.outcome == .notSent)
   }
 
-  @Test("only http and https are spoken, and the environment's proxies are left alone")
+  @Test("only http and https are used, and the environment's proxies are ignored")
   func schemes() throws {
     setenv("http_proxy", "http://127.0.0.1:1", 1)
     setenv("ALL_PROXY", "http://127.0.0.1:1", 1)

@@ -4,12 +4,12 @@ import Synchronization
 
 @testable import RedialTransport
 
-/// Content that is made as it is read, with a fault or a halt where a test wants one.
+/// A body that is created as it is read, with a fault or a pause where a test needs one.
 final class ScriptedSource: BodySource {
   let size: Int
   private let faultAt: Int?
   private let fault: BodyFault
-  /// Where reading waits until ``release()``.
+  /// The position at which reading waits until ``release()``.
   private let haltAt: Int?
   private let gate = DispatchSemaphore(value: 0)
   private let state = Mutex(State())
@@ -30,7 +30,7 @@ final class ScriptedSource: BodySource {
     self.fault = fault
   }
 
-  /// What it gives, as a whole.
+  /// Its whole content.
   var whole: [UInt8] { Self.bytes(0..<size) }
 
   /// How much was read, in all readings.
@@ -39,7 +39,7 @@ final class ScriptedSource: BodySource {
 
   func release() { gate.signal() }
 
-  /// Repeats itself at a length that no piece has, so that pieces in another order would show.
+  /// Repeats after a length that no piece has, so that pieces in another order would be noticed.
   private static let pattern = (0..<65_537).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9) }
 
   private static func bytes(_ range: Range<Int>) -> [UInt8] {
@@ -75,7 +75,7 @@ final class ScriptedSource: BodySource {
 }
 
 extension TransportProbe {
-  /// Performs one request whose content comes from a source.
+  /// Performs one request whose body comes from a source.
   func perform(
     _ url: String, method: String = "POST", from source: ScriptedSource, timeout: Duration = .seconds(30),
     maxRedirects: Int = 0

@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// A listening socket whose connections do what a script says, down to the byte.
+/// A listening socket whose connections follow a script, byte for byte.
 final class ScriptedTarget: Sendable {
   let port: Int
   private let listener: Int32
@@ -19,11 +19,11 @@ final class ScriptedTarget: Sendable {
     let descriptor: Int32
     let target: ScriptedTarget
 
-    /// Reads one request, without knowing chunked coding; nil when the client has gone.
+    /// Reads one request, without chunked coding; nil if the client has left.
     func readRequest() -> String? {
       var bytes: [UInt8] = []
       var chunk = [UInt8](repeating: 0, count: 16 * 1024)
-      // Once the header is there, how long the whole request is.
+      // The length of the whole request, once the header is there.
       var whole: Int?
       while true {
         if whole == nil {
@@ -45,7 +45,7 @@ final class ScriptedTarget: Sendable {
       }
     }
 
-    /// How many bytes the header takes; nil when it is not whole.
+    /// The length of the header in bytes; nil if it is incomplete.
     private static func end(ofHead bytes: [UInt8]) -> Int? {
       var position = 3
       while position < bytes.count {
@@ -57,11 +57,11 @@ final class ScriptedTarget: Sendable {
       return nil
     }
 
-    /// Sends text; false when the client has gone.
+    /// Sends text; false if the client has left.
     @discardableResult
     func send(_ text: String) -> Bool { send(bytes: Array(text.utf8)) }
 
-    /// Sends bytes; false when the client has gone.
+    /// Sends bytes; false if the client has left.
     @discardableResult
     func send(bytes: [UInt8]) -> Bool {
       var sent = 0
@@ -81,7 +81,7 @@ final class ScriptedTarget: Sendable {
       setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Reads what there is; how many bytes that were, 0 at the end.
+    /// Reads available bytes; returns their number, 0 at the end.
     func receive(atMost count: Int) -> Int {
       var bytes = [UInt8](repeating: 0, count: count)
       return max(0, recv(descriptor, &bytes, count, 0))
@@ -140,7 +140,7 @@ final class ScriptedTarget: Sendable {
   var connectionCount: Int { state.withLock { $0.connections } }
   /// Whole requests, in the order of their ends.
   var requests: [String] { bytesOfRequests.map { String(decoding: $0, as: UTF8.self) } }
-  /// The same as they came, for large ones: to take text apart, and to compare it, takes its time.
+  /// The same as bytes, for large ones: splitting and comparing text takes long.
   var bytesOfRequests: [[UInt8]] { state.withLock { $0.requests } }
 
   /// Accepts no more.
@@ -150,7 +150,7 @@ final class ScriptedTarget: Sendable {
     close(listener)
   }
 
-  /// A target that answers each request of each connection alike.
+  /// A target that answers all requests alike.
   static func answering(_ response: String) -> ScriptedTarget {
     ScriptedTarget { connection in
       while connection.readRequest() != nil, connection.send(response) {}
@@ -158,7 +158,7 @@ final class ScriptedTarget: Sendable {
   }
 }
 
-/// A thread of its own for code that blocks, which the threads that tests run on must not.
+/// A thread for blocking code, which must not run on the tests' own threads.
 enum Thread {
   static func detach(_ body: @escaping @Sendable () -> Void) {
     DispatchQueue(label: "test.thread").async(execute: body)

@@ -1,18 +1,18 @@
 import Foundation
 import Glibc
 
-/// An nginx that speaks TLS in several ways, with certificates made for the occasion, each on a port of 127.0.0.1.
+/// An nginx with several TLS servers, with certificates made for the tests, each on a port of 127.0.0.1.
 ///
 /// `@unchecked Sendable`: nothing changes after `init`.
 final class SecureServers: @unchecked Sendable {
-  /// The one that all tests share.
+  /// The instance that all tests share.
   static let shared = Result { try SecureServers() }
 
   let folder: URL
   private let nginx = Process()
   private var ports: [String: Int] = [:]
 
-  /// The most that nginx outlives its start, in seconds.
+  /// The maximum lifetime of nginx, in seconds.
   private static let longestLife = 900
 
   struct Failure: Error {
@@ -110,9 +110,10 @@ final class SecureServers: @unchecked Sendable {
     nginx.arguments = [
       "-c",
       "PATH=$PATH:/usr/sbin; nginx -p \(folder.path) -c \(path("nginx.conf")) -e \(path("error.log")) </dev/null & "
-        // A pipe could be held open by others. Whoever starts the tests may die without them, so that a time is bound, too.
+        // Others could hold a pipe open. The process that starts the tests may die without stopping it, so that its
+        // lifetime is limited, too.
         + "turns=0; while kill -0 \(getpid()) && [ $turns -lt \(Self.longestLife) ]; do sleep 1; turns=$((turns+1)); done; "
-        // Killed, since what this process blocks of signals is inherited.
+        // Killed, because it inherits the signals that this process blocks.
         + "kill -9 $!; wait $!; rm -rf \(folder.path)",
     ]
     nginx.standardInput = FileHandle.nullDevice

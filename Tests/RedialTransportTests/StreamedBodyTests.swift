@@ -4,7 +4,7 @@ import Testing
 
 @testable import RedialTransport
 
-@Suite("Content that is read while it is sent")
+@Suite("Bodies that are read while they are sent")
 struct StreamedBodyTests {
   private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
@@ -14,7 +14,7 @@ struct StreamedBodyTests {
     return Array(request[((start ?? request.count - 4) + 4)...])
   }
 
-  // From a mebibyte on, libcurl would ask for leave to send it.
+  // From a mebibyte on, libcurl would ask for permission to send it.
   @Test(
     "it arrives byte for byte, with its length in the header", arguments: [1, 131_072, 131_073, 1_000_000, 1_500_000])
   func whole(size: Int) throws {
@@ -31,7 +31,7 @@ struct StreamedBodyTests {
     #expect(!head.contains("Expect"))
   }
 
-  @Test("one after the other on one connection, streamed or not, each has its own content")
+  @Test("requests on one connection, streamed or not, each have their own body")
   func reuse() throws {
     let target = ScriptedTarget.answering(Self.ok)
     defer { target.stop() }
@@ -46,10 +46,10 @@ struct StreamedBodyTests {
     #expect(sizes == [200_000, 7, 0, 200_001, 7, 0, 200_002, 7, 0])
   }
 
-  @Test("of what a target does not take, no more is read than two pieces and what the sockets hold")
+  @Test("of a body that the target does not read, at most two pieces and the sockets' buffers are read")
   func bounded() throws {
     let target = ScriptedTarget { connection in
-      // The kernel takes a few megabytes for a socket that nobody reads.
+      // The kernel buffers a few megabytes for a socket that is not read.
       connection.waitUntilAborted()
     }
     defer { target.stop() }
@@ -62,7 +62,7 @@ struct StreamedBodyTests {
     #expect(source.given - sent <= 2 * BodyFeed.pieceSize + 65_536, "\(source.given) read, \(sent) sent")
   }
 
-  @Test("while a piece is awaited others are served, and then it goes on")
+  @Test("while a piece is awaited other requests continue, and then it continues")
   func pause() throws {
     let target = ScriptedTarget.answering(Self.ok)
     defer { target.stop() }
@@ -77,7 +77,7 @@ struct StreamedBodyTests {
     #expect(target.bytesOfRequests.last.map { content($0) } == source.whole)
   }
 
-  @Test("if there is nothing to begin with, nothing leaves, and it is nobody's fault but ours")
+  @Test("if the first piece is missing, nothing is sent, and the fault is on this side")
   func faultAtFirst() throws {
     let target = ScriptedTarget.answering(Self.ok)
     defer { target.stop() }
@@ -88,7 +88,7 @@ struct StreamedBodyTests {
     #expect(target.connectionCount == 0)
   }
 
-  @Test("if there is no more in the middle, the request is cut short, and it is nobody's fault but ours")
+  @Test("if a later piece is missing, the request is cut short, and the fault is on this side")
   func faultLater() throws {
     let target = ScriptedTarget.answering(Self.ok)
     defer { target.stop() }
@@ -96,14 +96,14 @@ struct StreamedBodyTests {
     let result = probe.perform(target.url, from: ScriptedSource(1_000_000, faultAt: 600_000))
     #expect(result?.outcome == .localFault)
     #expect(result?.error?.code == "bodyGone")
-    // A call that may not be made twice must not be made again after this.
+    // A call that must not be repeated must not run again after this.
     #expect(result?.figures?.phase == .request && result?.figures?.mayHaveLeft == true)
-    // A connection on which a request was cut short cannot serve again.
+    // A connection on which a request was cut short cannot be reused.
     #expect(probe.perform(target.url)?.status == 200)
     #expect(target.connectionCount == 2 && target.requests.count == 1)
   }
 
-  @Test("content that ends before its length is damaged")
+  @Test("a body that ends before its length is damaged")
   func short() throws {
     final class Short: BodySource {
       let size = 500_000
@@ -118,7 +118,7 @@ struct StreamedBodyTests {
     #expect(result?.outcome == .localFault && result?.error?.code == "bodyDamaged")
   }
 
-  @Test("content that does not come in the attempt's time is a fault of this side", arguments: [0, 500_000])
+  @Test("a body that does not arrive in the attempt's time is a fault on this side", arguments: [0, 500_000])
   func late(haltAt: Int) throws {
     let target = ScriptedTarget.answering(Self.ok)
     defer { target.stop() }
@@ -129,7 +129,7 @@ struct StreamedBodyTests {
     #expect(result.map { $0.duration >= .milliseconds(690) && $0.duration < .seconds(20) } == true)
   }
 
-  @Test("a request is cancelled at once before its content is there, and in the middle of it", arguments: [0, 500_000])
+  @Test("a request can be cancelled before its body is there, and in the middle of it", arguments: [0, 500_000])
   func cancelled(haltAt: Int) throws {
     let target = ScriptedTarget.answering(Self.ok)
     defer { target.stop() }
@@ -138,11 +138,11 @@ struct StreamedBodyTests {
     probe.transport.start([
       TransportRequest(id: 7, url: target.url, method: "POST", source: source, timeout: .seconds(60), captureLimit: 9)
     ])
-    // The other way round nothing would be under way yet; a request behind it takes its time.
+    // In the other order nothing would be in flight yet; a request after it takes its time.
     _ = probe.perform(target.url)
     probe.transport.cancel([7])
     #expect(probe.wait(count: 1)[7]?.last?.outcome == .cancelled)
-    // What was on its way for it does not get into the next of that name.
+    // Pieces that were on their way do not get into the next request with that id.
     let next = ScriptedSource(400_000)
     probe.transport.start([
       TransportRequest(id: 7, url: target.url, method: "POST", source: next, timeout: .seconds(60), captureLimit: 9)
@@ -152,7 +152,7 @@ struct StreamedBodyTests {
     #expect(target.bytesOfRequests.last.map { content($0) } == next.whole)
   }
 
-  @Test("a redirect that keeps the content has it read once more; one that does not, does not")
+  @Test("a redirect that keeps the body reads it again; another one does not")
   func redirects() throws {
     let target = ScriptedTarget { connection in
       while let request = connection.readRequest() {
@@ -176,7 +176,7 @@ struct StreamedBodyTests {
     #expect(String(decoding: requests[3].prefix(4), as: UTF8.self) == "GET ")
   }
 
-  @Test("a kept connection that dies under it: the content is not sent a second time")
+  @Test("if an idle connection fails, the body is not sent a second time")
   func dyingConnection() throws {
     let target = ScriptedTarget { connection in
       guard connection.readRequest() != nil else { return }
@@ -205,7 +205,7 @@ struct StreamedBodyTests {
       probe.transport.start([
         TransportRequest(id: 7, url: url, method: "PUT", source: source, timeout: .seconds(30), captureLimit: 99)
       ])
-      // Another stream of the same connection goes on meanwhile.
+      // Another stream of the same connection continues meanwhile.
       #expect(probe.perform(servers.url("good"))?.status == 200)
       source.release()
       let result = probe.wait(count: 1)[7]?.last

@@ -15,7 +15,7 @@ struct TLSTests {
     }
   }
 
-  @Test("HTTP/2 is spoken where the server chooses it, on one connection")
+  @Test("HTTP/2 is used if the server chooses it, on one connection")
   func http2() throws {
     let servers = try SecureServers.shared.get()
     let probe = try probe(servers)
@@ -38,12 +38,12 @@ struct TLSTests {
   }
 
   @Test(
-    "an answer over HTTP/2 that comes before the request's body has left ends the attempt, and the connection serves on"
+    "a response over HTTP/2 before the whole body was sent ends the attempt, and the connection stays usable"
   )
   func earlyAnswer() throws {
     let servers = try SecureServers.shared.get()
     let probe = try probe(servers)
-    // nginx answers without a look at the body, and gives no room for it.
+    // nginx answers without reading the body, and does not allow it to be sent.
     for round in 0..<2 {
       let result = probe.perform(
         TransportRequest(
@@ -57,7 +57,7 @@ struct TLSTests {
     #expect(probe.perform(servers.url("good"))?.figures?.isReused == true)
   }
 
-  @Test("a certificate that is not good ends the call for good, and its fault is named")
+  @Test("an invalid certificate ends the call, and its fault is named")
   func certificates() throws {
     let servers = try SecureServers.shared.get()
     let probe = try probe(servers)
@@ -69,14 +69,14 @@ struct TLSTests {
       #expect(result?.error?.code == code, "\(name)")
       #expect(result?.figures?.phase == .tls && result?.figures?.bytesSent == 0, "\(name)")
     }
-    // Without our issuer, nothing vouches for the server.
+    // Without our issuer, the server is not trusted.
     let distrustful = try TransportProbe()
     #expect(distrustful.perform(servers.url("good"))?.error?.code == "certificateUntrusted")
     let broken = try TransportProbe { $0.tls.trustedIssuers = "/no/such/file.pem" }
     #expect(broken.perform(servers.url("good"))?.error?.code == "issuersUnreadable")
   }
 
-  @Test("a target may ask for a client certificate, which only it is shown")
+  @Test("a target may require a client certificate, which no other target gets")
   func client() throws {
     let servers = try SecureServers.shared.get()
     #expect(try probe(servers).perform(servers.url("client"))?.status == 400)
@@ -86,7 +86,7 @@ struct TLSTests {
     #expect(result?.status == 200)
     #expect(result.map { String(decoding: $0.body, as: UTF8.self) } == "HTTP/2.0 CN=Test client")
     #expect(probe.perform(servers.url("good")).map { String(decoding: $0.body, as: UTF8.self) } == "HTTP/2.0 ")
-    // Neither the connection that knows us nor the certificate serves a call without it.
+    // A call without it uses neither the connection with our certificate nor the certificate.
     #expect(probe.perform(servers.url("client"))?.status == 400)
     let missing = TargetTLS(certificate: "/no/such.pem", key: "/no/such.key")
     #expect(probe.perform(servers.url("client"), tls: missing)?.error?.code == "clientCertificateUnusable")
@@ -110,7 +110,7 @@ struct TLSTests {
     #expect(body(result("client", "client")) == "HTTP/2.0 CN=Test client")
   }
 
-  @Test("a target can be held to public keys, one of which it must have")
+  @Test("a target can be pinned to public keys, one of which it must have")
   func pins() throws {
     let servers = try SecureServers.shared.get()
     let (good, other) = (try servers.pin("good"), try servers.pin("other"))
@@ -125,7 +125,7 @@ struct TLSTests {
     #expect(refused?.error?.code == "certificateNotPinned")
   }
 
-  @Test("a target may have issuers of its own, and a version of TLS that is too old is not spoken")
+  @Test("a target may have its own issuers, and too old versions of TLS are refused")
   func issuersAndVersions() throws {
     let servers = try SecureServers.shared.get()
     let own = try probe(servers)

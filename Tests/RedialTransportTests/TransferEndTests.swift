@@ -45,7 +45,7 @@ struct TransferEndTests {
     + codes([CURLE_BAD_CONTENT_ENCODING], 80, .unusable, "responseCorrupt")
     + codes([CURLE_OUT_OF_MEMORY], 0, .localFault, "localResources")
     + codes([CURLE_ABORTED_BY_CALLBACK, CURLE_WRITE_ERROR], 80, .localFault, "transferFailed")
-    // Of no version yet.
+    // A code of no version yet.
     + codes([CURLcode(rawValue: 4711)], 0, .unusable) + codes([CURLcode(rawValue: 4711)], 80, .maybeSent)
     + [
       Case(
@@ -55,7 +55,7 @@ struct TransferEndTests {
         code: CURLE_COULDNT_CONNECT.rawValue, systemError: EADDRNOTAVAIL, outcome: .localFault, word: "localResources"),
     ]
 
-  @Test("what fails on the way to a proxy, or for want of a resolver, is held against nobody else")
+  @Test("a failure of the proxy or the resolver is not the target's failure")
   func ownFaults() {
     func end(_ code: CURLcode, size: Int = 0, tunnel: Int = 0, proxied: Bool = true) -> TransferEnd {
       var end = TransferEnd(code: code, requestSize: size)
@@ -83,14 +83,14 @@ struct TransferEndTests {
     #expect((end.error == nil) == (end.outcome == .answered))
   }
 
-  @Test("a repetition that was held back may have been sent")
+  @Test("a prevented repetition may have been sent")
   func repetition() {
     let end = TransferEnd(code: CURLE_ABORTED_BY_CALLBACK, requestSize: 80, wasRepeated: true)
     #expect(end.outcome == .maybeSent)
     #expect(end.error?.code == "connectionClosed")
   }
 
-  @Test("a response that was broken off at its bound is an answer")
+  @Test("a response that was cut off at its limit counts")
   func enough() {
     #expect(TransferEnd(code: CURLE_WRITE_ERROR, requestSize: 80, wasEnough: true).outcome == .answered)
   }

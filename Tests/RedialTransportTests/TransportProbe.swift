@@ -55,11 +55,11 @@ final class TransportProbe: Sendable {
         captureLimit: captureLimit, tls: tls.map { .only($0, for: url) }))
   }
 
-  /// What has come of a request so far.
+  /// The results so far.
   func results(of id: UInt64) -> [TransportResult] { results.arrived.withLock { $0[id] ?? [] } }
 
-  /// Waits for that many more results and answers all that have come; fewer, when they do not come in a minute: machines that run tests are
-  /// loaded, and what takes too long fails by the requests' own timeouts.
+  /// Waits for that many more results and returns all that have arrived; fewer, if they do not arrive in a minute:
+  /// machines that run tests are loaded, and a test that takes too long fails by the requests' own timeouts.
   func wait(count: Int) -> [UInt64: [TransportResult]] {
     for _ in 0..<count where results.signal.wait(timeout: .now() + .seconds(60)) == .timedOut { break }
     return results.arrived.withLock { $0 }
@@ -67,7 +67,7 @@ final class TransportProbe: Sendable {
 }
 
 extension CallTLS {
-  /// Settings of the URL's origin, and of no other.
+  /// Settings for the URL's origin, and for no other.
   static func only(_ tls: TargetTLS, for url: String) -> CallTLS {
     let origin = (try? TargetURL(url).origin) ?? url
     var settings = OriginTLS()

@@ -4,10 +4,10 @@ import Testing
 
 @testable import RedialTransport
 
-/// What libcurl 7.88 does with an upload over HTTP/1.1 that its target does not read, or answers before it has read it.
+/// How libcurl 7.88 handles an upload over HTTP/1.1 that its target does not read, or answers before it has read it.
 @Suite("Uploads that a target does not read")
 struct UploadTests {
-  /// More than sockets hold.
+  /// More than sockets buffer.
   private static let size = 24 << 20
 
   private func perform(
@@ -24,7 +24,7 @@ struct UploadTests {
     #expect(result.map { ($0.figures?.bytesSent ?? 0) < Self.size } == true)
   }
 
-  @Test("one that is never read ends at the least speed, the first byte's bound or the attempt's time, as maybe sent")
+  @Test("one that is never read ends at the minimum speed, or at the timeout of first byte or attempt, as maybe sent")
   func neverRead() throws {
     let target = ScriptedTarget { $0.waitUntilAborted() }
     defer { target.stop() }
@@ -36,7 +36,7 @@ struct UploadTests {
     expectUnread(late, "timeout", .milliseconds(890)...(.seconds(30)))
   }
 
-  @Test("one that is read drop by drop is not silent, and ends at the least speed")
+  @Test("one that is read drop by drop is not silent, and ends at the minimum speed")
   func dripped() throws {
     let target = ScriptedTarget { connection in
       while connection.receive(atMost: 64) > 0 { connection.wait(milliseconds: 20) }
@@ -46,7 +46,7 @@ struct UploadTests {
     expectUnread(result, "tooSlow", .seconds(1)...(.seconds(30)))
   }
 
-  @Test("an error that comes before the content was read is the answer at once")
+  @Test("an error before the body was read is the response at once")
   func earlyError() throws {
     for stays in [true, false] {
       let target = ScriptedTarget { connection in
@@ -63,8 +63,8 @@ struct UploadTests {
     }
   }
 
-  // Closing with unread content resets the connection, and the reset may overtake the answer.
-  @Test("an error and a close with content unread is an answer where libcurl has seen it, and else maybe sent")
+  // Closing with an unread body resets the connection, and the reset may overtake the answer.
+  @Test("an error and a close with an unread body is a response if libcurl has seen it, and otherwise maybe sent")
   func earlyErrorAndReset() throws {
     let target = ScriptedTarget { connection in
       _ = connection.receive(atMost: 500)
@@ -82,7 +82,7 @@ struct UploadTests {
     }
   }
 
-  @Test("a success that comes whole while the content is not read any more is the answer, and the connection is closed")
+  @Test("a complete success while the body is not read any more is the response, and the connection is closed")
   func earlySuccess() throws {
     let target = ScriptedTarget { connection in
       _ = connection.receive(atMost: 500)
@@ -103,7 +103,7 @@ struct UploadTests {
     #expect(target.connectionCount == 2)
   }
 
-  @Test("an interim answer ends nothing, and a target that goes on reading gets it all")
+  @Test("an interim response ends nothing, and a target that continues to read gets everything")
   func interim() throws {
     let target = ScriptedTarget { connection in
       _ = connection.receive(atMost: 100)
@@ -123,7 +123,7 @@ struct UploadTests {
     #expect(result.map { ($0.figures?.bytesSent ?? 0) > Self.size / 3 } == true)
   }
 
-  @Test("an interim answer that nobody has asked for, before the request: the attempt goes on, streamed or not")
+  @Test("after an unrequested interim response the attempt continues, streamed or not")
   func unsolicitedInterim() throws {
     let size = 1_500_000
     let target = ScriptedTarget { connection in

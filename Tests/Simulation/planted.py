@@ -1,16 +1,15 @@
-"""Bugs to plant in a copy of the engine, so that the simulation is seen to find them.
-
-Each is a few edits: a piece of text that occurs once in a module, and what comes in its place; `PLANTED` is true when the bug
-is switched on. The text is found in whichever file of the module, and however its lines are broken and indented, so code can
-move. A text that is not found once is an error: the bug has to be planted anew. `within` is the number of seeds, from 0, within
-which the simulation must find it.
+"""Bugs to plant in a copy of the engine, to show that the simulation finds them. Each consists of a few edits: a piece
+of text that occurs once in a module, and its replacement; `PLANTED` is true if the bug is switched on. The text may be
+in any file of the module, with any line breaks and indentation, so code can move. A text that does not occur exactly
+once is an error: the bug must be planted again. `within` is the number of seeds, from 0, within which the simulation
+must find it.
 """
 
 from dataclasses import dataclass
 
 ENGINE = "Sources/RedialEngine"
 CORE = "Sources/RedialCore"
-# The store that several instances share is simulated; what SQLite does is held to the same by the conformance suite.
+# The store that several instances share is simulated; the conformance suite checks the same rules for SQLite.
 STORE = "Tests/Simulation"
 
 
@@ -26,7 +25,7 @@ def bug(name, within, *edits):
 
 
 def swap(module, old, new):
-    """One text for another when the bug is on."""
+    """Replaces one text with another if the bug is on."""
     return module, old, f"if PLANTED {{ {new} }} else {{ {old} }}"
 
 
@@ -36,7 +35,7 @@ def only_unless(module, old):
 
 
 BUGS = [
-    # The promise of a 202, and what else is told before it is so.
+    # The promise of a 202, and other answers before the commit.
     bug("a 202 before the commit", 20, (
         ENGINE, "let accepted = insert(record) afterCommit.append(.reply(reply, .accepted(accepted)))",
         "let accepted = insert(record)\n"
@@ -49,7 +48,7 @@ BUGS = [
         ENGINE, "min($0, deadline) })))\n",
         "min($0, deadline) })))\n"
         "    if PLANTED, let start = afterCommit.popLast() { effects.actions.append(start) }\n")),
-    # Writes that are lost.
+    # Lost writes.
     bug("the write of an end lost, one in eight", 50, (
         ENGINE, "    writes.append(.update(id, record.progress, attempt))\n    let namespace",
         "    if !PLANTED || now.microseconds % 8 != 0 { writes.append(.update(id, record.progress, attempt)) }\n"

@@ -12,7 +12,7 @@ struct EgressPolicyTests {
       host: host, address: try #require(IPAddress(canonical: address)), port: port, isLocal: { isLocal })?.rule
   }
 
-  @Test("a name is judged by the address that it leads to, each time")
+  @Test("a name is checked by its address, each time")
   func dialled() throws {
     let policy = EgressPolicy(reach: .public)
     #expect(policy.refusal(ofOrigin: "http://rebind.example") == nil)
@@ -22,7 +22,7 @@ struct EgressPolicyTests {
     #expect(try dial(policy, "169.254.169.254", host: "rebind.example") == "linkLocal")
   }
 
-  @Test("loopback is within reach of a service that only loopback reaches, under the reach private alone")
+  @Test("loopback is allowed only with the reach private, for a service that only loopback reaches")
   func loopback() throws {
     #expect(try dial(EgressPolicy(reachesLoopback: true), "127.0.0.1") == nil)
     #expect(try dial(EgressPolicy(reachesLoopback: true), "::1") == nil)
@@ -57,7 +57,7 @@ struct EgressPolicyTests {
     #expect(policy.refusal(ofOrigin: "http://mail.example:25")?.rule == "denied")
   }
 
-  @Test("a denied block holds its addresses in whatever form they are dialled")
+  @Test("a denied block covers its addresses in every form")
   func deniedForms() throws {
     let policy = EgressPolicy(deny: try rules("10.0.0.0/8"))
     for address in ["10.0.0.1", "::ffff:10.0.0.1", "::10.0.0.1", "64:ff9b::a00:1", "2002:a00:1::"] {
@@ -65,7 +65,7 @@ struct EgressPolicyTests {
     }
   }
 
-  @Test("no list opens what is always refused, and no wildcard opens loopback")
+  @Test("no list allows what is always refused, and no wildcard allows loopback")
   func notAllowed() throws {
     let all = EgressPolicy(allow: try rules("*", "0.0.0.0/0", "::/0", "*.example", "meta.example"))
     for address in ["169.254.169.254", "fe80::1", "224.0.0.1", "0.0.0.0", "::", "fd00:ec2::254"] {
@@ -79,13 +79,13 @@ struct EgressPolicyTests {
     #expect(try dial(exact, "::1", host: "side.example") == nil)
   }
 
-  @Test("what listed lets through is what a list names")
+  @Test("the reach listed allows exactly what a list names")
   func listed() throws {
     let policy = EgressPolicy(reach: .listed, allow: try rules("93.184.216.0/24", "api.example"))
     #expect(try dial(policy, "93.184.216.34") == nil)
     #expect(try dial(policy, "93.184.217.34") == "notListed")
     #expect(try dial(policy, "10.0.0.1", host: "api.example") == nil)
-    // Any name may lead into a block.
+    // Any name may have an address in a block.
     #expect(policy.refusal(ofOrigin: "http://other.example") == nil)
     #expect(try dial(policy, "1.1.1.1", host: "other.example") == "notListed")
     let names = EgressPolicy(reach: .listed, allow: try rules("api.example:443"))
@@ -122,7 +122,7 @@ struct EgressPolicyTests {
     }
   }
 
-  @Test("what is no rule is not taken for one")
+  @Test("invalid rules are refused")
   func malformed() {
     for text in [
       "", "10.0.0.1/8", "10.0.0.0/33", "10.0.0.0/", "10.0.0/8", "::/129", "fd00::1/8", "a b", "*.*", "a..b",

@@ -1,7 +1,7 @@
 import RedialModel
 import Testing
 
-/// Every form in which an address can be written, against the three settings of `egress`.
+/// Every form of an address, with the three settings of `egress`.
 @Suite("Where calls may go")
 struct EgressTableTests {
   struct Row: Sendable, CustomTestStringConvertible {
@@ -13,8 +13,8 @@ struct EgressTableTests {
 
     /// - Parameters:
     ///   - near: The rule under `private`.
-    ///   - far: The rule under `public`; as under `private` when left out.
-    ///   - listed: The rule under `listed`; unless it is refused in any case, it is not on a list.
+    ///   - far: The rule under `public`; by default as under `private`.
+    ///   - listed: The rule under `listed`; by default that it is not on a list, unless it is always refused.
     init(_ url: String, _ near: String, _ far: String? = nil) {
       self.url = url
       let always: Set = ["url", "linkLocal", "metadata", "multicast", "unspecified"]
@@ -74,7 +74,7 @@ struct EgressTableTests {
     "http://169.253.255.255/", "http://126.255.255.255/", "http://128.0.0.1/", "http://223.255.255.255/",
     "http://[2606:4700::1111]/", "http://[2a00::1]/", "http://[::ffff:8.8.8.8]/", "http://[64:ff9b::808:808]/",
     "http://[2002:808:808::]/", "http://example.com/", "http://EXAMPLE.com./", "http://a.b.c.example:8443/",
-    // Names, all of them, whatever they look like; their addresses are looked at when they are dialled.
+    // All of these are names, whatever they look like; their addresses are checked when they are dialled.
     "http://127.0.0.1.example.com/", "http://0x7f.example/", "http://deadbeef/", "http://1e1.a/", "http://localhost/",
   ].map { Row($0, "") }
 
@@ -99,7 +99,7 @@ struct EgressTableTests {
     return policy.refusal(ofOrigin: target.origin)?.rule ?? ""
   }
 
-  @Test("each form of an address is judged by what it is", arguments: rows)
+  @Test("each form of an address has the class of the address", arguments: rows)
   func forms(_ row: Row) {
     #expect(EgressPolicy.Reach.allCases.map { rule(row.url, EgressPolicy(reach: $0)) } == row.rules)
   }
