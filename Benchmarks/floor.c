@@ -228,7 +228,7 @@ static void *write_rows(void *unused) {
   return 0;
 }
 
-// ---- Outbound: libcurl's multi interface, with as many requests under way as Redial has to one target.
+// ---- Outbound: libcurl's multi interface, with as many requests in flight as Redial has to one target.
 
 static size_t discard(char *bytes, size_t size, size_t count, void *context) {
   (void)bytes, (void)context;

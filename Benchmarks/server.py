@@ -50,7 +50,7 @@ class Server:
         self.name = name
         self.process = subprocess.Popen(
             arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True)
-        # Ours says where it listens; the others were told.
+        # Ours says where it listens; the others have a fixed port.
         self.port = port or int(self.process.stdout.readline())
         service.wait_for(self.port, self.process, name)
 

@@ -1,7 +1,7 @@
-// Tells the thread sanitizer what Swift's own library does not: that the slow paths of Synchronization.Mutex, which live
-// in a shared library built without the sanitizer, take and hand over the lock. Without this, two holders that had to
+// Reports to the thread sanitizer what Swift's own library does not: the slow paths of Synchronization.Mutex, which are
+// in a shared library built without the sanitizer, take and release the lock. Without this, two holders that had to
 // wait for one another look like a data race (the fast paths are inlined into our code, and seen).
-// Loaded by LD_PRELOAD; outside a sanitized process the two hooks are absent and nothing is told.
+// Loaded by LD_PRELOAD; outside a sanitized process the two hooks are absent and nothing is reported.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>

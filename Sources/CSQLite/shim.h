@@ -22,9 +22,8 @@ static inline int redial_bind_text_copy(sqlite3_stmt *_Nullable s, int i, const 
   return sqlite3_bind_text64(s, i, p, n, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-// Has SQLite keep no statistics of its memory, for which it takes a lock at every allocation. It has to be told before
-// anything else is asked of it in this process; later it refuses, which does no harm. Swift cannot call sqlite3_config,
-// whose arguments vary.
+// Turns off SQLite's statistics of its memory, for which it takes a lock at every allocation. This must be the first call
+// of SQLite in the process; later it refuses, which does no harm. Swift cannot call sqlite3_config, whose arguments vary.
 static inline void redial_disable_memory_statistics(void) {
   (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }

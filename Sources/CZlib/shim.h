@@ -5,7 +5,7 @@
 #define ZLIB_CONST
 #include <zlib.h>
 
-// Swift cannot call the macros inflateInit2 and deflateInit2, which hand over the version and the size that the
+// Swift cannot call the macros inflateInit2 and deflateInit2, which pass the version and the size that the
 // caller was compiled with; these two wrap them.
 
 // Prepares a stream to inflate: 15 for the zlib format, 31 for gzip.

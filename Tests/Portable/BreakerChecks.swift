@@ -36,7 +36,7 @@ extension Checks {
     }
     expect(breaker.counts(at: now).failures == 500)
     guard case .open = breaker.state else { return expect(false) }
-    // The open interval doubles up to its maximum, for ever.
+    // The open interval doubles up to its maximum, forever.
     settings = CircuitBreakerSettings(consecutiveFailures: 1)
     breaker = CircuitBreaker(settings: settings)
     var time = now

@@ -56,7 +56,7 @@ struct NamespaceWatch {
       let busy = engine.knownTargets.count { engine.targets[$0].namespace == place && engine.targets[$0].ready > 0 }
       if busy != space.busyTargets { return "\(space.namespace) has \(busy) busy targets, not \(space.busyTargets)" }
       // While the store fails, a refused call may have been counted whose end will be dropped. And a call that another
-      // instance has put into the store may have ended here before this one knows of it.
+      // instance has put into the store may have ended here before this one sees it.
       if engine.trouble == nil, engine.leases.settings == nil, space.unfinished < 0 {
         return "\(space.namespace) has \(space.unfinished) calls that have not ended"
       }

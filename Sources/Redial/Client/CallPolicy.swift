@@ -13,7 +13,7 @@
 /// }
 /// ```
 public struct CallPolicy: Sendable, Hashable {
-  /// The most attempts, the first included, 1...1000; nil for no bound but the deadline.
+  /// The most attempts, the first included, 1...1000; nil for no limit except the deadline.
   public var maxAttempts: Int?
   /// The most time from the call's start to its end, up to 366 days; default 24 hours.
   public var deadline: Duration?
@@ -35,7 +35,7 @@ public struct CallPolicy: Sendable, Hashable {
   public var statusesWithRetryAfter: StatusSet?
   /// Which statuses end the call at once; default 410.
   public var stopOn: StatusSet?
-  /// What is made of `Retry-After`; default respected up to an hour, for 413, 429, 503 and ``statusesWithRetryAfter``.
+  /// How `Retry-After` is followed; default respected up to an hour, for 413, 429, 503 and ``statusesWithRetryAfter``.
   public var retryAfter: RetryAfterRule?
   /// What happens to the call while its target's breaker is open; by default it waits.
   public var onTrip: TripBehavior?

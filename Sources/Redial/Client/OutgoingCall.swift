@@ -30,7 +30,7 @@ public struct OutgoingCall: Sendable {
   public var isIdempotent: Bool
   /// The caller's own names for the call, up to 32, each up to 255 bytes.
   public var labels: [String: String]
-  /// Whom to tell of the end.
+  /// Where to send a webhook about the end.
   public var callback: Callback?
   /// How much of each response's body is kept, in bytes, 0...1048576; nil for 65536.
   public var captureBytes: Int?
@@ -75,7 +75,7 @@ public struct OutgoingCall: Sendable {
     case at(Date)
   }
 
-  /// Whom to tell of a call's end: a webhook goes there.
+  /// Where to send a webhook about a call's end.
   public struct Callback: Sendable, Hashable {
     /// An end of a call.
     public enum Event: String, Sendable, Hashable, CaseIterable {

@@ -34,7 +34,7 @@ public struct RedialCall: Sendable, Hashable, Identifiable {
   public var maxAttempts: Int?
   /// The attempts that have ended, the oldest first, without their responses. Lists leave them out.
   public var attempts: [RedialCallAttempt]
-  /// What was kept of the last attempt's response; nil when it had none. Lists leave it out.
+  /// The captured part of the last attempt's response; nil when it had none. Lists leave it out.
   public var response: RedialCallResponse?
 }
 

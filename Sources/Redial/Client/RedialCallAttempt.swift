@@ -16,7 +16,7 @@ public struct RedialCallAttempt: Sendable, Hashable {
   public var failure: Failure?
   /// What followed from it; nil when nothing was decided.
   public var decision: Decision?
-  /// What was kept of its response. Only ``RedialClient/attempts(of:)`` has it.
+  /// The captured part of its response. Only ``RedialClient/attempts(of:)`` has it.
   public var response: RedialCallResponse?
 
   /// What went wrong with an attempt that got no answer.

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What was kept of a target's response.
+/// The captured part of a target's response.
 public struct RedialCallResponse: Sendable, Hashable {
   /// The status; nil when nobody knows.
   public var status: Int?

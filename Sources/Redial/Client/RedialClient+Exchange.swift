@@ -5,7 +5,7 @@ internal import Foundation
 #endif
 
 extension RedialClient {
-  /// Statuses that say that nothing was accepted (see the service's contract), so that anything may be asked again.
+  /// Statuses that say that nothing was accepted (see the service's contract), so that any read may be repeated.
   private static let refusals = [429, 503, 507]
 
   /// Asks the service, again and again as far as that is safe, until it answers with success.

@@ -74,19 +74,19 @@ extension RedialClient {
     return request
   }
 
-  /// A call as it stands, with its attempts and what was kept of the last response.
+  /// A call as it stands, with its attempts and the captured part of the last response.
   public func call(_ id: String) async throws -> RedialCall {
     try await look(at: id).call
   }
 
-  /// Every attempt of a call, the oldest first, with what was kept of each response.
+  /// Every attempt of a call, the oldest first, with the captured part of each response.
   public func attempts(of id: String) async throws -> [RedialCallAttempt] {
     var request = ServiceRequest("GET", ["v1", "calls", id, "attempts"])
     request.query = [("include", "body")]
     return try await exchange(request).decoded(Listed<RedialCallAttempt>.self).data
   }
 
-  /// Ends a call. An attempt under way is aborted; a call that was cancelled before stays so.
+  /// Ends a call. An attempt in flight is aborted; a call that was cancelled before stays so.
   ///
   /// - Returns: The call, cancelled.
   /// - Throws: ``RedialProblem`` with the code `callEnded` when it has succeeded or failed.
@@ -98,7 +98,7 @@ extension RedialClient {
   /// Runs a call at once if it waits, and anew, with all its attempts, if it has ended.
   ///
   /// - Returns: The call, on its way.
-  /// - Throws: ``RedialProblem`` with the code `callRunning` when an attempt is under way.
+  /// - Throws: ``RedialProblem`` with the code `callRunning` when an attempt is in flight.
   @discardableResult
   public func retry(_ id: String) async throws -> RedialCall {
     try await operate("retry", on: id)
@@ -151,7 +151,7 @@ extension RedialClient {
     return (try answer.decoded(RedialCall.self), answer.retryAfter)
   }
 
-  /// How long the service may be asked to hold an answer back, so that an attempt does not run out of time over it.
+  /// The maximum time for which the service holds an answer back, so that an attempt does not run out of time over it.
   var longestHold: Duration { max(.zero, min(longestWait, policy.attemptTimeout * 2 / 3)) }
 
   /// The service reads no body here. One is still sent, because a body that was never begun proves that the

@@ -44,7 +44,7 @@ extension RedialClient {
         history = history.adding(wait)
       }
       looks += 1
-      // What is asked for beyond the policy's maximum would be a stop elsewhere; here it is only a slow pace.
+      // A wait beyond the policy's maximum would be a stop elsewhere; here it is only a slow pace.
       let asks = policy.retryAfter.isRespected ? min(seen.retryAfter ?? .zero, policy.retryAfter.maximum) : .zero
       let next = max(wait, asks)
       try await clock.sleep(for: limit.map { min(next, max(.zero, $0 - elapsed)) } ?? next)

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Something that has happened at the service, as the stream of events and webhooks tell of it.
+/// Something that has happened at the service, as in the event stream and in webhooks.
 public struct RedialEvent: Sendable, Hashable {
   /// Its id: that of the event in the stream, or that of the webhook. A webhook that comes twice has one id.
   public var id: String

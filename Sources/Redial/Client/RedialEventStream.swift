@@ -25,7 +25,7 @@ extension RedialClient {
   }
 }
 
-/// Which events to hear of; all of what is named must hold.
+/// Which events to receive: those for which all conditions hold.
 public struct EventFilter: Sendable, Hashable {
   /// Only these kinds; empty for all.
   public var types: [RedialEvent.Kind]

@@ -29,13 +29,13 @@ public struct RedialProblem: Error, Sendable, Hashable {
   /// The code of an answer that is no problem of the service's.
   public static let unknownCode = "unknown"
 
-  /// The problem that an answer of an error's status tells of.
+  /// The problem in an answer with an error status.
   init(_ answer: ServiceAnswer) {
     self.init(
       try? JSONDecoder().decode(Document.self, from: answer.body), status: answer.status, retryAfter: answer.retryAfter)
   }
 
-  /// The problem that a document tells of; nil for an answer that is not the service's.
+  /// The problem in a document; nil for an answer that is not the service's.
   init(_ document: Document?, status: Int, retryAfter: Duration? = nil) {
     self.status = status
     self.retryAfter = retryAfter

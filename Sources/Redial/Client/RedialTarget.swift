@@ -6,7 +6,7 @@ public struct RedialTarget: Sendable, Hashable, Identifiable, Decodable {
   public var key: String
   /// Its circuit breaker.
   public var breaker: Breaker
-  /// Attempts under way.
+  /// Attempts in flight.
   public var inFlight: Int
   /// Calls that are due and wait for it.
   public var waiting: Int

@@ -20,7 +20,7 @@ public struct RedialTransportError: Error, Sendable {
 }
 
 extension RedialTransportError: CustomStringConvertible, LocalizedError, RetryOutcomeProviding {
-  /// For people: what was asked of whom, what went wrong, and whether it may have been done.
+  /// For people: the request and its server, what went wrong, and whether it may have been done.
   public var description: String {
     let isQuestion = request.hasPrefix("GET ")
     let doubt = isQuestion ? "" : mayHaveBeenAccepted ? "; it may have been done all the same" : "; it was not done"

@@ -20,7 +20,7 @@ extension RedialCall {
 
     /// It waits: for its start, a backoff, a breaker, its turn.
     public static let scheduled = State(rawValue: "scheduled")
-    /// An attempt is under way.
+    /// An attempt is in flight.
     public static let running = State(rawValue: "running")
     /// An attempt succeeded.
     public static let succeeded = State(rawValue: "succeeded")
@@ -67,7 +67,7 @@ extension RedialCall {
     public static let retryAfter = WaitReason(rawValue: "retryAfter")
     /// The target's breaker lets nothing through.
     public static let breaker = WaitReason(rawValue: "breaker")
-    /// As many attempts as may be are under way.
+    /// The maximum number of attempts is in flight.
     public static let concurrency = WaitReason(rawValue: "concurrency")
   }
 }

@@ -12,7 +12,7 @@ package final class Guarded<Value>: @unchecked Sendable {
     self.value = value
   }
 
-  /// Calls `body` with the value while no other thread has it. `body` must not come back for it: that waits for ever.
+  /// Calls `body` with the value while no other thread has it. `body` must not come back for it: that waits forever.
   package func withLock<Result: ~Copyable, Failure: Error>(
     _ body: (inout sending Value) throws(Failure) -> sending Result
   ) throws(Failure) -> sending Result {

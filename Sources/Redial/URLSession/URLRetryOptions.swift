@@ -45,13 +45,13 @@ public struct URLRetryOptions: Sendable {
   public var authenticate: Authenticate?
   /// Runs at the first 401, once a call. When it answers true the request is sent again, within the same attempt.
   public var refresh: Refresh?
-  /// Is told of every attempt's task, the same for all.
+  /// Receives the events of every attempt's task.
   public var delegate: (any URLSessionTaskDelegate)?
   /// The most content of an error answer that a download or a stream keeps for ``HTTPCallError/endpoint(_:_:)``. Default
   /// 1 MiB.
   public var maxErrorBodyBytes = 1 << 20
-  /// How much of a stream may lie unread; beyond it the stream ends with ``StreamOverflow``, since Foundation cannot be
-  /// told to read slower. Default 64 MiB.
+  /// How much of a stream may lie unread; beyond it the stream ends with ``StreamOverflow``, because Foundation cannot
+  /// be asked to read more slowly. Default 64 MiB.
   public var maxUnreadBytes = 64 << 20
 
   /// Options for a retrier, which shares its breaker, its budget and its events with them.

@@ -13,7 +13,7 @@
 /// }
 /// ```
 public protocol BackoffStrategy: Sendable {
-  /// The wait before a retry, or nil when there shall be none.
+  /// The wait before a retry, or nil for no retry.
   ///
   /// The same arguments and the same state of `random` must give the same wait.
   ///
@@ -81,6 +81,6 @@ public struct WaitClamps: OptionSet, Sendable, Hashable {
   public static let maximum = WaitClamps(rawValue: 1)
   /// The deadline: the last attempt was pulled forward so that it can still finish.
   public static let deadline = WaitClamps(rawValue: 2)
-  /// The shortest wait of a policy that sets no bound on attempts.
+  /// The shortest wait of a policy that sets no limit on attempts.
   public static let minimum = WaitClamps(rawValue: 4)
 }

@@ -16,7 +16,7 @@ extension CircuitBreaker {
     public struct HalfOpen: Sendable, Hashable {
       /// When the probes are given up.
       public var until: Timestamp
-      /// Probes under way.
+      /// Probes in flight.
       public var inFlight: Int
       /// Probes that have succeeded.
       public var successes: Int

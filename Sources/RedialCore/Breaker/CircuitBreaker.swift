@@ -11,7 +11,7 @@
 /// | closed | a threshold reached, with the minimum of calls where it asks for one | open |
 /// | open | permission asked for after the interval | half-open |
 /// | half-open | enough probes succeeded | closed |
-/// | half-open | more probes failed than allowed, or time is up for those under way | open, for longer |
+/// | half-open | more probes failed than allowed, or time is up for those in flight | open, for longer |
 /// | half-open | a probe ignored, or its lease over | half-open, its place free again |
 /// | any | ``force(_:)`` | the state that was asked for; only ``reset()`` and ``force(_:)`` lead out of it |
 public struct CircuitBreaker: Sendable, Hashable {
@@ -64,7 +64,7 @@ public struct CircuitBreaker: Sendable, Hashable {
     case .halfOpen(var probing):
       let expiry = now + settings.permitLease
       guard hasRoom(probing), let place = places.take(until: expiry) else { return .rejected(until: probing.until) }
-      // Time runs for probes that are under way, not for a breaker that nobody calls.
+      // Only probes in flight have a time limit; a breaker without calls has none.
       if probing.inFlight == 0 { probing.until = now + settings.probeTimeout }
       probing.inFlight += 1
       state = .halfOpen(probing)
@@ -82,7 +82,7 @@ public struct CircuitBreaker: Sendable, Hashable {
       guard now >= probing.until else {
         return hasRoom(probing) || places.hasOver(at: now)
       }
-      // Time is up: with probes under way it opens again, without any it goes on waiting for the first.
+      // Time is up: with probes in flight it opens again, without any it goes on waiting for the first.
       return probing.inFlight == 0
     }
   }
@@ -133,7 +133,7 @@ public struct CircuitBreaker: Sendable, Hashable {
     guard case .halfOpen(var probing) = state else { return }
     probing.until = min(probing.until, now + settings.probeTimeout)
     if now >= probing.until {
-      // Probes that nobody asked for yet are not late: only those under way can be.
+      // Probes that nobody asked for yet are not late: only those in flight can be.
       guard probing.inFlight == 0 else { return open(after: probing.trips, at: now) }
       probing.until = now + settings.probeTimeout
     } else {
@@ -144,8 +144,8 @@ public struct CircuitBreaker: Sendable, Hashable {
 
   // MARK: Operators
 
-  /// Holds the breaker in a state of the operator's choice, until ``reset()``. Results of calls that are under way
-  /// change nothing.
+  /// Holds the breaker in a state of the operator's choice, until ``reset()``. Results of calls in flight change
+  /// nothing.
   public mutating func force(_ forced: Forced) {
     generation += 1
     places.freeAll()
@@ -169,7 +169,7 @@ public struct CircuitBreaker: Sendable, Hashable {
   }
 
   /// Goes on by other settings, in the state that it is in: an open breaker stays open for as long, a half-open one
-  /// probes anew. What it has counted is forgotten, and results of calls that are under way change nothing.
+  /// probes anew. What it has counted is forgotten, and results of calls in flight change nothing.
   ///
   /// - Parameter settings: When it trips and how it recovers from now on.
   public mutating func change(to settings: CircuitBreakerSettings) {

@@ -25,11 +25,11 @@ public struct CircuitBreakerSettings: Sendable, Hashable {
   /// In all it lets so many through, or as many as it can take to decide, ``successesToClose`` +
   /// ``halfOpenFailuresAllowed``, if that is more.
   public var halfOpenProbes: Int
-  /// How many probes must succeed to close it; nil for as many as may be under way at a time.
+  /// How many probes must succeed to close it; nil for as many as may be in flight at a time.
   public var successesToClose: Int?
   /// How many probes may fail without opening it again.
   public var halfOpenFailuresAllowed: Int
-  /// How long a half-open breaker waits for probes under way, from the first of them, before it counts them as failed.
+  /// How long a half-open breaker waits for probes in flight, from the first of them, before it counts them as failed.
   /// One that nobody calls, or whose probes say nothing, goes on waiting for a verdict.
   public var probeTimeout: Duration
   /// How long a permit is valid: a later result changes nothing, and a probe's place is free again.
@@ -59,7 +59,7 @@ public struct CircuitBreakerSettings: Sendable, Hashable {
   /// Probes that may fail, within their bounds.
   var failuresBorne: Int { min(max(0, halfOpenFailuresAllowed), Self.mostToDecide) }
 
-  /// The most probes that a half-open breaker lets through in all, but for those that come to nothing.
+  /// The most probes that a half-open breaker lets through in all, except those without a result.
   var probesToDecide: Int { max(probesAtATime, successesNeeded + failuresBorne) }
 
   /// The most outcomes that a window of calls remembers.

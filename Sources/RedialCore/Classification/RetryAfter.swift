@@ -15,7 +15,7 @@ public enum RetryAfter {
   }
 
   private static func delaySeconds(_ value: ArraySlice<UInt8>) -> Duration? {
-    // Beyond 10^12 seconds a wait is as good as for ever, and no sum of it can overflow.
+    // Beyond 10^12 seconds a wait is practically endless, and no sum with it can overflow.
     let bound: Int64 = 1_000_000_000_000
     var seconds: Int64 = 0
     for byte in value {

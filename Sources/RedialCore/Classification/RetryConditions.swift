@@ -34,7 +34,7 @@ public struct RetryConditions: Sendable, Hashable {
   /// For a request that must not be executed twice: only what provably was not executed.
   public static let nonIdempotent = RetryConditions(network: .whenNotSent, statuses: .notExecuted)
 
-  /// Those that go with what is known of a request.
+  /// The conditions for a request, from its properties.
   public static func suited(to idempotency: Idempotency) -> RetryConditions {
     idempotency == .unsafe ? .nonIdempotent : .idempotent
   }
@@ -59,7 +59,7 @@ public enum Idempotency: UInt8, Sendable, Hashable, CaseIterable {
   /// Nothing says so.
   case unsafe
 
-  /// What is known of a request of that method.
+  /// The properties of a request with that method.
   ///
   /// - Parameters:
   ///   - method: The method token; methods are case-sensitive.

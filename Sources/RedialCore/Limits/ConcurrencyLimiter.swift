@@ -1,4 +1,4 @@
-/// Bounds how many requests to a target are under way at once, and finds out by itself how many are right.
+/// Limits how many requests to a target are in flight at once, and finds out by itself how many are right.
 ///
 /// A target that slows down is given fewer, one that answers as fast as ever is given more. The algorithms are those
 /// of Netflix's concurrency-limits. Nothing is allocated.
@@ -35,9 +35,9 @@ public struct ConcurrencyLimiter: Sendable, Hashable {
   /// The most that any limit can be.
   public static let most = 1_000_000_000
 
-  /// How many may be under way now, ``minimum``...``maximum``.
+  /// How many may be in flight now, ``minimum``...``maximum``.
   public var limit: Int { Int(estimate) }
-  /// How many are under way. More than ``limit`` only after the limit fell below them.
+  /// How many are in flight. More than ``limit`` only after the limit fell below them.
   public private(set) var inFlight = 0
   /// The lowest that the limit can fall, 1...``most``.
   public let minimum: Int
@@ -48,7 +48,7 @@ public struct ConcurrencyLimiter: Sendable, Hashable {
   /// The limit before it is cut to a whole number; within the bounds.
   private var estimate: Double
 
-  /// A limiter with nothing under way. Bounds and initial limit are clamped to what makes sense.
+  /// A limiter with nothing in flight. Bounds and initial limit are clamped to what makes sense.
   public init(_ algorithm: Algorithm, initial: Int = 20, minimum: Int = 1, maximum: Int = 1000) {
     self.minimum = min(max(1, minimum), Self.most)
     self.maximum = min(max(self.minimum, maximum), Self.most)
@@ -58,7 +58,7 @@ public struct ConcurrencyLimiter: Sendable, Hashable {
 
   /// Takes a place for one request, if there is one; to be followed by ``release(_:)``.
   ///
-  /// `bound` is for whoever knows of a lower limit for now, such as ``SlowStart/limit(of:at:)``.
+  /// `bound` is a lower limit for now, such as ``SlowStart/limit(of:at:)``.
   public mutating func acquire(within bound: Int = .max) -> Bool {
     guard inFlight < min(limit, bound) else { return false }
     inFlight += 1
@@ -98,7 +98,7 @@ public struct ConcurrencyLimiter: Sendable, Hashable {
 
 /// One request's end, as far as the search for a limit needs it.
 struct LimitSample {
-  /// How many were under way, this one included.
+  /// How many were in flight, including this one.
   var inFlight: Int
   /// How long it took, 1 µs or more; nil when it was dropped.
   var microseconds: Double?

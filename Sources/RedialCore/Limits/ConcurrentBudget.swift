@@ -1,4 +1,4 @@
-/// Retries as a share of what is under way (Envoy, `CircuitBreakers.Thresholds.RetryBudget`).
+/// Retries as a share of the requests in flight (Envoy, `CircuitBreakers.Thresholds.RetryBudget`).
 struct ConcurrentBudget: Sendable, Hashable {
   private let share: Share
   private let minimum: Int

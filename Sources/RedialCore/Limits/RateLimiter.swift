@@ -4,7 +4,7 @@
 /// Over any span of time t it permits at most `burst` + rate · t, with t good to the microsecond that the clock
 /// resolves. Its state is the theoretical arrival time of the next request. That is kept in fractions of a microsecond,
 /// one over the number of permits, and a request that comes within a microsecond after it counts as punctual, so that
-/// three per second are three per second for ever. Nothing is allocated.
+/// three per second are three per second forever. Nothing is allocated.
 ///
 /// If the clock steps back, nobody waits longer than an emptied burst takes to fill, or than the longest reservation that
 /// was outstanding.
@@ -30,7 +30,7 @@ public struct RateLimiter: Sendable, Hashable {
 
   /// The theoretical arrival time, to one part in ``permits`` of a microsecond.
   private var arrival = FineTime.earliest
-  /// How far ahead of now the arrival can lie: by a whole burst, or by what has been reserved.
+  /// How far ahead of now the arrival can lie: by a whole burst, or by the reserved time.
   private var lead: FineTime
   /// How long a whole burst takes to fill.
   private let burstSpan: FineTime

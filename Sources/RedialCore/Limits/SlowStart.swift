@@ -19,7 +19,7 @@ public struct SlowStart: Sendable, Hashable {
     self.aggression = aggression.isNaN ? 1 : min(max(0.1, aggression), 10)
   }
 
-  /// Begins the ramp, anew if it was under way: when a breaker closes.
+  /// Begins the ramp, or begins it again: call it when a breaker closes.
   public mutating func start(at now: Timestamp) {
     startedAt = now
   }

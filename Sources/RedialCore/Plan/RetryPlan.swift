@@ -43,7 +43,7 @@ public struct RetryPlan: Sendable, Hashable {
   public var attempts: [Attempt]
   /// Whether there are no attempts after those listed.
   public var isComplete: Bool
-  /// The latest time, counted from the start of the call, at which it can still be under way.
+  /// The latest time, counted from the start of the call, at which it can still be in flight.
   public var latestEnd: Duration
   /// The probability, 0...1, that the last attempt of the policy still comes before the deadline.
   public var chanceOfAllAttempts: Double

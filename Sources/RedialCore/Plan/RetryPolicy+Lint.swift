@@ -1,5 +1,5 @@
 extension RetryPolicy {
-  /// What a reader of the policy should think about, but for the attempts that its deadline leaves no time for, which
+  /// Warnings about a policy, except about the attempts that its deadline leaves no time for, which
   /// ``plan(attemptDuration:limit:seed:)`` adds.
   public var warnings: [PolicyWarning] { warnings(unreachableFrom: nil) }
 

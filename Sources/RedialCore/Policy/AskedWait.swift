@@ -1,7 +1,7 @@
 /// The wait that a target has asked for, and by how much it was lengthened.
 struct AskedWait {
   var wait: Duration
-  /// What was asked for, and the factor, where a number was drawn.
+  /// The requested wait, and the factor, if a number was drawn.
   var computed: Duration?
   var jitter: Double?
 

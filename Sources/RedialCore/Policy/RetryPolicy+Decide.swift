@@ -36,7 +36,7 @@ extension RetryPolicy {
     case .notSent, .maybeSent: return (.permanent, .failureNotRetryable)
     case .unusable: return (.permanent, .unusableRequest)
     case .blocked: return (.permanent, .egressRefused)
-    // Nobody's fault but ours, and yet the target may have acted on what it has of the request.
+    // The fault is on this side, and yet the target may have acted on what it has of the request.
     case .localFault where end.mayHaveLeft && retryOn.network != .always: return (.permanent, .failureNotRetryable)
     case .localFault, .interrupted, .cancelled: return (.ignored, .interrupted)
     }
@@ -131,7 +131,7 @@ extension RetryPolicy {
     }
     return RetryDecision(
       isParked ? .park(until: now + wait) : .retry(after: wait), rule: .retryAfter,
-      // A deadline that counts the waits counts these, too, or a target could put the end off for ever.
+      // A deadline that counts the waits counts these, too, or a target could put the end off forever.
       waits: deadlineRule.measure == .sumOfWaits
         ? WaitHistory(previous: end.waits.previous, total: end.waits.adding(wait).total) : end.waits)
   }

@@ -71,7 +71,7 @@ extension RetryPolicy {
   /// From retry ``promptRetries`` on no wait is shorter, so that a call is tried a hundred times a second at most.
   public static let shortestLaterWait = Duration.milliseconds(10)
 
-  /// The shortest wait of a policy that sets no bound on attempts.
+  /// The shortest wait of a policy that sets no limit on attempts.
   public static let shortestUnboundedWait = Duration.milliseconds(1)
 
   /// No wait before retry `retry`, counted from 0, is shorter.
@@ -158,8 +158,9 @@ public struct RetryAfterRule: Sendable, Hashable {
   public var maximum: Duration
   /// What happens to a call whose target asks for a longer wait.
   public var beyond: Beyond
-  /// By how much of itself, 0...1, the wait that the target asks for is lengthened at most, at random: clients that were
-  /// told the same then do not come back together. It is never shortened. What lies outside counts as the nearer end.
+  /// By how much of itself, 0...1, the wait that the target asks for is lengthened at most, at random: clients that got
+  /// the same Retry-After then do not come back together. It is never shortened. What lies outside counts as the nearer
+  /// end.
   public var spread: Double
 
   /// For which statuses it counts, besides ``RetryConditions/statusesWithRetryAfter``.

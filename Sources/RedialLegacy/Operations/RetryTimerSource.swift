@@ -7,7 +7,7 @@ public protocol RetryTimerSource: Sendable {
   func schedule(after delay: Duration, _ fire: @escaping @Sendable () -> Void) -> ScheduledTimer
 }
 
-/// A timer under way. Hold it for as long as the timer matters.
+/// A running timer. Hold it for as long as the timer matters.
 public struct ScheduledTimer: Sendable {
   private let callOff: @Sendable () -> Void
 

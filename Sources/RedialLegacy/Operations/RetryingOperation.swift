@@ -43,8 +43,8 @@ open class RetryingOperation: Operation, @unchecked Sendable {
 
   // MARK: For subclasses to write
 
-  /// Starts one run, whose end is to be told by one call of ``baseOperationEnded()`` or its like: from anywhere and at
-  /// any time in an asynchronous subclass, before this call returns in a synchronous one. To forget that is a
+  /// Starts one run, whose end must be reported by one call of ``baseOperationEnded()`` or its like: from anywhere and
+  /// at any time in an asynchronous subclass, before this call returns in a synchronous one. To forget that is a
   /// programming error that stops the program, for the operation could neither finish nor go on; unless it has been
   /// cancelled, when it just finishes.
   ///
@@ -53,7 +53,7 @@ open class RetryingOperation: Operation, @unchecked Sendable {
     preconditionFailure("\(type(of: self)) must override startBaseOperation(isRetry:)")
   }
 
-  /// Tells the run under way that the operation has been cancelled; called once at most, and never after the operation
+  /// Informs the current run that the operation has been cancelled; called once at most, and never after the operation
   /// has finished. The run still has to end. The default does nothing: the run then goes on to its own end.
   ///
   /// In an asynchronous subclass it is never called before ``startBaseOperation(isRetry:)`` has returned. In a
@@ -80,7 +80,7 @@ open class RetryingOperation: Operation, @unchecked Sendable {
 
   // MARK: While it waits
 
-  /// Ends the wait under way with a retry. At any other moment nothing happens, now or later, but a line in the log.
+  /// Ends the current wait with a retry. At any other moment nothing happens, now or later, but a line in the log.
   ///
   /// - Returns: Whether this call is the one that ended the wait.
   @discardableResult
@@ -143,7 +143,7 @@ open class RetryingOperation: Operation, @unchecked Sendable {
     while machine.waitForRun() { drive(onStarter: true) }
   }
 
-  /// Cancels the operation: a wait ends at once, with its helpers torn down; a run is told to end by
+  /// Cancels the operation: a wait ends at once, with its helpers torn down; a run is asked to end by
   /// ``cancelBaseOperation()``; no other run begins.
   public final override func cancel() {
     super.cancel()
@@ -159,7 +159,7 @@ open class RetryingOperation: Operation, @unchecked Sendable {
     if let logger { logger("\(type(of: self)) \(message())") }
   }
 
-  /// Ends the run under way; nil asks for no retry.
+  /// Ends the current run; nil asks for no retry.
   final func end(_ wait: RetryWait?) {
     let helpers = isCancelled ? nil : wait.map(helpers)
     let tookEffect = change { $0.baseEnded(retryWith: helpers) }

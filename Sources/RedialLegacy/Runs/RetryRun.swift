@@ -92,7 +92,7 @@ public final class RetryRun: Sendable {
     inner.withLock { $0.ending = Ending(queue: queue, handler: handler) }
   }
 
-  /// Waits for the end of the run that is under way; returns at once when none is.
+  /// Waits for the end of the current run; returns at once if there is none.
   public func ended() async -> State {
     await withCheckedContinuation { continuation in
       let state = inner.withLock { inner in
@@ -132,7 +132,7 @@ public final class RetryRun: Sendable {
     return true
   }
 
-  /// Stops it, at once: a wait ends, an attempt under way is cancelled, and whatever it reports later changes nothing.
+  /// Stops it, at once: a wait ends, an attempt in flight is cancelled, and whatever it reports later changes nothing.
   ///
   /// - Returns: Whether it was running; otherwise nothing happens.
   @discardableResult
@@ -180,7 +180,7 @@ public final class RetryRun: Sendable {
     }
   }
 
-  /// Ends the run of that generation, if it is still under way, and tells of it.
+  /// Ends the run of that generation, if it has not ended, and reports that.
   @discardableResult
   private func end(_ generation: UInt64, _ state: State, _ error: RetryError? = nil) -> Bool {
     let told = inner.withLock { inner -> (Ending?, [CheckedContinuation<State, Never>], Task<Void, Never>?)? in

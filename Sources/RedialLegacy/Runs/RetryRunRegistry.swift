@@ -1,6 +1,6 @@
 internal import Redial
 
-/// The runs that are under way. It holds them while they run, and not a moment longer.
+/// The current runs. It holds them while they run, and not a moment longer.
 public final class RetryRunRegistry: Sendable {
   /// Lists runs by default.
   public static let shared = RetryRunRegistry()
@@ -10,10 +10,10 @@ public final class RetryRunRegistry: Sendable {
   /// An empty registry.
   public init() {}
 
-  /// The runs that are under way, in no order.
+  /// The current runs, in no order.
   public var runs: [RetryRun] { entries.withLock { Array($0.values) } }
 
-  /// Stops all that are under way.
+  /// Stops all current runs.
   public func stopAll() {
     for run in runs { run.stop() }
   }

@@ -61,7 +61,7 @@ final class BulkRunner: Sendable {
     self.pause = pause
   }
 
-  // MARK: What is asked of it
+  // MARK: Requests
 
   /// All operations, the newest first.
   var all: [BulkOperation] { table.withLock { $0.operations.values.sorted { $0.id > $1.id } } }

@@ -25,7 +25,7 @@ struct API: HTTPHandler {
     }
   }
 
-  /// Takes a body as it comes, where its route does that.
+  /// Receives a body as a stream, if its route does that.
   func receiver(
     for request: borrowing HTTPRequest, _ responder: HTTPResponder
   ) -> (any HTTPBodyReceiver)? {
@@ -62,7 +62,7 @@ struct API: HTTPHandler {
     runtime.respond(responder, Answer.problem(problem, [HTTPHeader("allow", allowed)]))
   }
 
-  /// What a request must meet.
+  /// The requirements of a request.
   fileprivate struct Demand {
     var access: Access
     var accessWithoutKey: Access?

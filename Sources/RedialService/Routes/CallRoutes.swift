@@ -37,7 +37,7 @@ struct CallRoutes: RouteGroup {
       charge: { [keys, runtime] in keys.charge(caller, at: runtime.clock.now) })
   }
 
-  /// Shows a call, once it has ended if the client says for how long it will wait.
+  /// Shows a call; if the client says how long it waits, once the call has ended.
   private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let (id, responder, caller) = (try exchange.callID(), exchange.responder, exchange.caller)
     var parameters = try QueryParameters(request.query)

@@ -3,7 +3,7 @@ internal import RedialCore
 internal import RedialForecast
 internal import RedialModel
 
-/// What a policy would do, without any call being made.
+/// The effects of a policy, without a real call.
 struct ForecastRoutes: RouteGroup {
   let runtime: Runtime
   let policies: NamedPolicies
@@ -29,7 +29,7 @@ struct ForecastRoutes: RouteGroup {
     }
   }
 
-  /// What an outage would do, as JSON or as a picture.
+  /// The effects of an outage, as JSON or as a picture.
   private func simulate(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
     try request.checkJSON()

@@ -34,7 +34,7 @@ struct ForwardRoutes: RouteGroup {
     submission.submit(descriptor, waiting: submission.preferredWait(request), exchange.responder)
   }
 
-  /// The URL behind the prefix. Clients generated from the contract encode it completely, as a parameter of a path.
+  /// The URL after the prefix. Clients generated from the contract encode it completely, as a parameter of a path.
   private static func decoded(_ text: Substring) -> String {
     let start = text.prefix(11).lowercased()
     guard start.hasPrefix("http%3a%2f%") || start.hasPrefix("https%3a%2f"), let decoded = PercentEncoding.decode(text)

@@ -35,7 +35,7 @@ extension HTTPRequest {
     return text
   }
 
-  /// Whether the client asks for no more than a plan of what a submission would do.
+  /// Whether the client asks only for a dry run.
   func isDryRun() throws(Problem) -> Bool {
     guard let query else { return false }
     var parameters = try QueryParameters(query)
@@ -71,7 +71,7 @@ extension HTTPRequest {
   }
 }
 
-/// The media type of one JSON value a line (NDJSON).
+/// The media type of one JSON value per line (NDJSON).
 enum JSONLines {
   /// Whether a media type is that.
   static func isType(_ type: String?) -> Bool {

@@ -3,11 +3,11 @@ internal import RedialModel
 
 /// One operation of the API: its method and path, the permission that it needs, and the code that serves it.
 struct Route: Sendable {
-  /// Serves a request that was admitted. What it throws becomes the answer.
+  /// Serves a request that was admitted. A problem that it throws becomes the answer.
   typealias Serve = @Sendable (borrowing HTTPRequest, Exchange) throws(Problem) -> Void
-  /// A way to take the body of a request as it comes.
+  /// Receives the body of a request as a stream.
   struct Receiving: Sendable {
-    /// Whether a request is received so. Called before its body arrives.
+    /// Whether a request's body is received as a stream. Called before the body arrives.
     let takes: @Sendable (borrowing HTTPRequest) -> Bool
     let receive: @Sendable (borrowing HTTPRequest, Exchange) throws(Problem) -> any HTTPBodyReceiver
   }
@@ -17,9 +17,9 @@ struct Route: Sendable {
   /// Such as `/v1/calls/{id}`: a part in braces may be anything. A path that ends in `/*` is the beginning of longer ones.
   let path: String
   let access: Access
-  /// The permission needed by a request that shows no key; nil for the same as with one.
+  /// The permission that a request without a key needs; nil for the same as with one.
   let accessWithoutKey: Access?
-  /// What the route is to a web page.
+  /// The meaning of the route for a web page.
   let exposure: PageGuard.Exposure
   /// Whether a problem counts as a refused submission.
   let isSubmission: Bool

@@ -5,7 +5,7 @@ struct Router: Sendable {
   /// The route of a request.
   enum Match: Sendable {
     case found(Route, [Substring])
-    /// The path exists, for these methods.
+    /// The path exists for these methods.
     case wrongMethod(allowed: String)
     case notFound
   }
@@ -44,11 +44,11 @@ struct Router: Sendable {
     }
   }
 
-  /// The paths without open parts, which are found without taking them apart.
+  /// The paths without open parts, which are found without splitting them.
   private var fixed: [String: Place] = [:]
   private var templates: [Template] = []
   private var prefixes: [(prefix: String, place: Place)] = []
-  /// By path, the routes that take a body as it comes.
+  /// By path, the routes that receive a body as a stream.
   private var receiving: [String: Route] = [:]
 
   init(_ groups: [any RouteGroup]) {
@@ -82,7 +82,7 @@ struct Router: Sendable {
     return .notFound
   }
 
-  /// The route that takes the body of a request to this path as it comes; nil if none does.
+  /// The route that receives the body of a request to this path as a stream; nil if there is none.
   func receiver(_ method: HTTPMethod, _ path: String) -> Route? {
     guard let route = receiving[path], route.method == method else { return nil }
     return route

@@ -12,12 +12,12 @@ struct ServiceRoutes: RouteGroup {
   var routes: [Route] {
     [
       Route(.get, "/healthz", .open, exposure: .open, serve: health),
-      // A load balancer has no key, and gets the status alone.
+      // A load balancer has no key, and gets only the status.
       Route(.get, "/readyz", .scope(.read), withoutKey: .open, exposure: .open, serve: readiness),
-      // They cover all namespaces; the route checks whose key it is.
+      // They cover all namespaces; the route checks the namespace of the key.
       Route(.get, "/metrics", .scope(.metrics), serve: metrics),
       Route(.get, "/v1/statistics", .scope(.read), serve: statistics),
-      // The contract is the same for everybody. The page holds no data; it asks for them with a key.
+      // The contract is the same for everybody. The page contains no data; it requests them with a key.
       Route(.get, "/openapi.yaml", .open, exposure: .document, serve: contract),
       Route(.get, "/", .open, exposure: .document, serve: dashboard),
     ]
@@ -30,7 +30,7 @@ struct ServiceRoutes: RouteGroup {
   private func readiness(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     // Only clients with a key may see the reason.
     let isBare = keys.isRequired && exchange.caller.admission == .nobody
-    // Asks about no target: anybody may ask as often as he likes, so the engine should not go through all of them.
+    // It concerns no target: anybody may ask often, so the engine should not go through all of them.
     runtime.ask(exchange.responder, for: .readiness(isBare: isBare)) { .describe("", $0) }
   }
 

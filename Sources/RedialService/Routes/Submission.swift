@@ -10,7 +10,7 @@ struct Submission: Sendable {
   let limits: CallDescriptor.Limits
   /// The clients that may name a call's target.
   let targetNaming: TargetNaming
-  /// Through how many services like this one a submission may have come.
+  /// Maximum number of services like this one that a submission may have passed through.
   let maxHops: Int
   /// How long a client may wait for the end of its call.
   let longestWait: Duration
@@ -32,8 +32,8 @@ struct Submission: Sendable {
     return limits
   }
 
-  /// Through how many services like this one a submission has come. Where a proxy leads from a target back to this
-  /// service, a call could submit itself, and more, for ever.
+  /// How many services like this one a submission has passed through. If a proxy leads from a target back to this
+  /// service, a call could submit itself again and again, forever.
   private func hops(of request: borrowing HTTPRequest) throws(Problem) -> Int {
     let field = request.header("redial-hops")
     guard field != nil || request.header("redial-call-id") != nil else { return 0 }
@@ -62,13 +62,13 @@ struct Submission: Sendable {
     if atEndOfIteration { runtime.leave(event) } else { runtime.post(CollectionOfOne(event)) }
   }
 
-  /// How long the client of a submission waits for the result, if at all. A preference is bounded, not refused.
+  /// How long the client of a submission waits for the result, if at all. A preference is limited, not refused.
   func preferredWait(_ request: borrowing HTTPRequest) -> Duration? {
     guard let wait = Preferences(of: request).wait, wait > .zero else { return nil }
     return min(wait, longestWait)
   }
 
-  /// Answers with what a call would do if it were submitted: its spec with every default, and its plan.
+  /// Answers with the effects of a call if it were submitted: its spec with every default, and its plan.
   func showPlan(of descriptor: CallDescriptor, _ responder: HTTPResponder, _ caller: Caller) {
     let verdict = (limits.egress ?? EgressPolicy()).verdict(
       ofOrigin: (try? TargetURL(descriptor.spec.url).origin) ?? "")

@@ -6,7 +6,7 @@ internal import RedialModel
 struct SubmissionRoutes: RouteGroup {
   let submission: Submission
   let keys: KeyRing
-  /// Maximum calls of a batch, and lines of a stream in work.
+  /// Maximum calls of a batch, and lines of a stream in process.
   let maxBatch: Int
   let maxLineBytes: Int
 
@@ -97,7 +97,7 @@ struct SubmissionRoutes: RouteGroup {
 
   // MARK: A batch of lines that is neither collected nor bounded as a whole
 
-  /// A compressed batch, and a JSON array, are collected first, within the bound of a request.
+  /// A compressed batch, and a JSON array, are collected first, within the limit of a request.
   private func isStream(_ request: borrowing HTTPRequest) -> Bool {
     JSONLines.isType(request.header("content-type")) && request.header("content-encoding") == nil
   }

@@ -38,7 +38,7 @@ struct CircuitBreakerTests {
     consecutiveFailures: 3, failureRate: 2, openInterval: .seconds(5), maximumOpenInterval: .seconds(30),
     halfOpenProbes: 2, probeTimeout: .seconds(10))
 
-  @Test("failures in a row open it, and a success between them does not let it come to that")
+  @Test("failures in a row open it, unless there is a success between them")
   func consecutive() throws {
     var story = Story(Self.quick)
     for result in [CircuitBreaker.Result.failure, .failure, .success, .failure, .failure] { try story.call(result) }

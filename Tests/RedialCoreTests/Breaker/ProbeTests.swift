@@ -15,7 +15,7 @@ struct ProbeTests {
     return (breaker, permits, now)
   }
 
-  @Test("resilience4j's preset lets ten probes through, and no eleventh, whatever becomes of them")
+  @Test("resilience4j's preset lets ten probes through, and no eleventh, whatever their results")
   func resilience4j() {
     for successes in 0...9 {
       var (breaker, permits, now) = halfOpen(.resilience4j)
@@ -39,7 +39,7 @@ struct ProbeTests {
     #expect(halfOpen(settings).1.count == probes)
   }
 
-  @Test("a half-open breaker with nothing under way always lets a probe through")
+  @Test("a half-open breaker with nothing in flight always lets a probe through")
   func neverStuck() {
     for seed in UInt64(0)..<500 {
       var random = RandomSource(seed: seed)

@@ -12,7 +12,7 @@ struct ConcurrencyLimiterPropertyTests {
     }
   }
 
-  @Test("a place is given exactly while there are fewer under way than the limit, which stays within its bounds")
+  @Test("a place is free exactly while fewer are in flight than the limit, which stays within its bounds")
   func bounds() throws {
     for seed in UInt64(0)..<800 {
       var random = RandomSource(seed: seed)

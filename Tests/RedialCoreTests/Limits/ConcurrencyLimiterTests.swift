@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Concurrency limits")
 struct ConcurrencyLimiterTests {
-  /// A limiter with so many under way, the limit notwithstanding it.
+  /// A limiter with a number of requests in flight, even beyond the limit.
   private func limiter(
     _ algorithm: ConcurrencyLimiter.Algorithm, initial: Int, inFlight: Int, minimum: Int = 1, maximum: Int = 1000
   ) -> ConcurrencyLimiter {
@@ -12,7 +12,7 @@ struct ConcurrencyLimiterTests {
     return limiter
   }
 
-  /// The limits after each of these outcomes, every one of which ends with the same number under way.
+  /// The limits after each of these outcomes, every one of which ends with the same number in flight.
   private func limits(_ limiter: ConcurrencyLimiter, _ outcomes: [ConcurrencyLimiter.Outcome]) -> [Int] {
     var limiter = limiter
     return outcomes.map { outcome in

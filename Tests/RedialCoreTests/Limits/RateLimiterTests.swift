@@ -81,7 +81,7 @@ struct RateLimiterTests {
     #expect(limiter.acquire(at: earlier + .seconds(1)) == .permitted)
   }
 
-  @Test("who reserves goes after the wait that it is told, one after another")
+  @Test("reservations run after their waits, one after another")
   func reserve() {
     var limiter = RateLimiter(permits: 10, burst: 3)
     let waits = (0..<6).map { _ in limiter.reserve(at: start) }

@@ -110,7 +110,7 @@ struct RetryBudgetPropertyTests {
     try #require(refusals > 1000, "the histories come to the limit")
   }
 
-  @Test("there are never more retries under way than the share of what is active, or the minimum")
+  @Test("there are never more retries in flight than the share of active requests, or the minimum")
   func concurrent() throws {
     var refusals = 0
     for seed in UInt64(0)..<600 {

@@ -1,7 +1,7 @@
 import RedialCore
 import Testing
 
-@Suite("What is made of a target's Retry-After")
+@Suite("How a target's Retry-After is followed")
 struct AskedWaitTests {
   private func decide(
     _ rule: RetryAfterRule, asked: Duration, backoff: Duration = .milliseconds(500), deadline: Duration = .seconds(900),

@@ -103,7 +103,7 @@ struct DeadlineTests {
     #expect(RetryPolicy(deadline: .zero, deadlineRule: waits).initialWait(using: &random)?.wait == .zero)
   }
 
-  @Test("a clock that goes back does not put the deadline off for ever")
+  @Test("a clock that goes back does not put the deadline off forever")
   func clockGoesBack() {
     var random = RandomSource(seed: 1)
     let policy = RetryPolicy(maxAttempts: RetryPolicy.unlimited, deadline: .seconds(600))

@@ -16,7 +16,7 @@ final class StartingLine: Sendable {
 
   func wait() {
     missing.subtract(1, ordering: .acquiringAndReleasing)
-    // Not for ever: when there is one thread only, there is nobody to wait for.
+    // Not forever: when there is one thread only, there is nobody to wait for.
     for _ in 0..<20_000 where missing.load(ordering: .acquiring) > 0 {}
   }
 }

@@ -27,7 +27,7 @@ struct KeyTests {
   }
 
   @Test(
-    "a key that anybody on the way can read is told of",
+    "a key that would be sent unencrypted causes a warning",
     arguments: [
       ("http://redial.example", true), ("HTTP://10.0.0.1:8080/x", true), ("http://127.0.0.1:8080", false),
       ("http://[::1]:8080", false), ("http://localhost", false), ("https://redial.example", false),

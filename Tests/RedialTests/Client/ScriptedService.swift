@@ -17,12 +17,12 @@ final class ScriptedService: HTTPHandler {
     var body: [UInt8]
   }
 
-  /// What becomes of a request.
+  /// How a request ends.
   enum Act: Sendable {
     case answer(HTTPResponse)
     /// The connection is reset, the request having been read.
     case reset
-    /// Nothing, for ever.
+    /// Nothing, forever.
     case silence
   }
 

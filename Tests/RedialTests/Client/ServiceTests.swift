@@ -100,7 +100,7 @@ struct ServiceTests {
     }
   }
 
-  @Test("a waiting call outlives who waits for it, is cancelled, and runs at once when it is told to")
+  @Test("a waiting call outlives its waiting client, can be cancelled, and can be run at once")
   func cancelAndRetry() async throws {
     try await withService { client in
       try await ScriptedService.run(Self.failing(0)) { url, target in

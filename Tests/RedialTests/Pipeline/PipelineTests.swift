@@ -139,7 +139,7 @@ struct PipelineTests {
       tasks.append(Task { try await limit.perform { _ = done.add(number) } })
       if number == 0 { #expect(await eventually { done.count == 1 }) } else { await clock.waitForSleepers(number) }
     }
-    // Nobody moves the clock: whoever waited here would wait for ever.
+    // Nobody moves the clock: a wait here would never end.
     await #expect(throws: LimitReached(name: "rate", retryAfter: .seconds(3))) { try await limit.perform {} }
     #expect(clock.waits == [.seconds(1), .seconds(2)])
     clock.advance(by: .seconds(1))

@@ -13,7 +13,7 @@ import Testing
 struct DelegateTests {
   let calls = Calls()
 
-  /// Follows redirections, or not, and counts what it is told.
+  /// Follows redirections, or not, and counts its events.
   private final class Watcher: NSObject, URLSessionTaskDelegate {
     let follows: Bool
     let redirections = Mutex(0)

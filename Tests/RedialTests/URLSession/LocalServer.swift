@@ -20,7 +20,7 @@ final class LocalServer: Sendable {
     var body: String
   }
 
-  /// What becomes of a request.
+  /// How a request ends.
   enum Reply: Sendable {
     case answer(HTTPResponse)
     /// The connection is reset.

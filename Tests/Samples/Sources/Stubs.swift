@@ -40,7 +40,7 @@ struct Connection: Sendable {
   func ping(then report: @Sendable (Error?) -> Void) { report(nil) }
 }
 
-/// Tells of changes of the network.
+/// Reports changes of the network.
 struct Reachability: Sendable {
   var updates: AsyncStream<Bool> { AsyncStream { $0.finish() } }
 }

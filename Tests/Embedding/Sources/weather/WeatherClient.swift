@@ -4,7 +4,7 @@ import Redial
 ///
 /// One client serves the whole program: all questions share its budget, and all questions to one station its breaker.
 struct WeatherClient: Sendable {
-  /// What goes on, for whoever wants to know.
+  /// Events, for observers.
   let events = RetryEvents()
 
   private let network: StationNetwork
