@@ -6,8 +6,8 @@ extension Engine {
   /// Takes over the state that an earlier process left in the store.
   mutating func recover(_ state: RecoveredState) {
     ids = CallIDSource(instance: settings.instance, after: state.lastID)
-    recover(state.namespaces, unfinished: state.unfinished)
-    storeNextDue = state.nextDue
+    roster.recover(state.namespaces, unfinished: state.unfinished)
+    desk.claims.recover(nextDue: state.nextDue)
     takeOver(state)
     if state.unfinished > 0 {
       effects.actions.append(
@@ -18,24 +18,19 @@ extension Engine {
   /// Takes over targets, with their calls, from an owner that is gone.
   mutating func takeOver(_ state: RecoveredState) {
     // Only after all of them are known: a breaker may be examined here before it is known that it is tripped.
-    let next = nextForgetting
-    nextForgetting = .distantFuture
-    defer { nextForgetting = next }
+    let next = roster.postponeForgetting(until: .distantFuture)
+    defer { _ = roster.postponeForgetting(until: next) }
     for (key, breaker) in state.breakers {
-      let index = target(key)
-      targets[index].breaker = CircuitBreaker(
-        settings: targets[index].settings.breaker, openUntil: breaker.until, trips: breaker.trips)
+      roster[target(key)].recover(breaker)
     }
     recover(state.controls)
     for (key, count) in state.queued {
       let index = target(key)
-      targets[index].stored = count
-      // The most urgent calls there are claimed first. No new call may overtake them.
-      targets[index].storedPriority = CallSpec.priorities.upperBound
-      enterRotation(index)
+      roster[index].recover(stored: count)
+      roster.enterRotation(index)
     }
     for record in state.running {
-      hold(record, phase: .waiting)
+      hold(record)
       settle(
         record.id,
         AttemptRecord(
@@ -74,67 +69,33 @@ extension Engine {
     return record.id
   }
 
-  /// Why a call cannot be accepted now; nil when it can.
-  mutating func refusal(of spec: CallSpec) -> Problem? {
-    if let problem = refusal(in: spec.namespace) { return problem }
-    return owns(spec.target) ? refusalOfNewTarget(spec.target) : nil
-  }
-
-  /// Why no call can be accepted now, even if there are few; nil if calls can be accepted.
-  func standstill() -> Problem? {
-    if isDraining {
-      return Problem(
-        status: 503, code: "draining", title: "Redial is stopping",
-        detail: "No new calls are accepted while the service stops. Try again.",
-        retryAfter: 5)
-    }
-    if let trouble { return trouble.problem }
-    if isShortOfRoom { return Self.noRoom }
-    if isStoreMisplaced { return Self.misplaced }
-    return leases.canWork ? nil : Self.leaseLost
-  }
-
-  /// Why no call can be accepted now; nil when one can.
-  func refusal() -> Problem? {
-    if let problem = standstill() { return problem }
-    // Of the whole store, whichever instance runs them.
-    if unfinished + elsewhere >= settings.maxUnfinished {
-      return Problem(
-        status: 503, code: "backlogFull", title: "The backlog is full",
-        detail:
-          "\(settings.maxUnfinished) calls have not ended yet, which is the maximum (maxUnfinished). Try again later.",
-        retryAfter: 30)
-    }
-    return nil
-  }
-
   /// Puts a new call where it belongs, and into the store. Returns it as stored.
   @discardableResult
   mutating func insert(_ new: CallRecord) -> CallRecord {
     guard owns(new.spec.target) else { return insertElsewhere(new) }
     var record = new
-    let place = place(of: record.spec.namespace)
-    countUnfinished(1, at: place)
+    let place = roster.place(of: record.spec.namespace)
+    roster.countUnfinished(1, at: place)
     if let key = record.spec.orderingKey { return insertOrdered(record, key) }
     let index = target(record.spec.target)
     if record.progress.due > now {
-      let soon = record.progress.due <= now + settings.holdWindow && hasRoomForNew(record, at: place)
+      let soon = record.progress.due <= now + settings.holdWindow && mayWait(record, at: place)
       record.progress.state = soon ? .held : .scheduled
       writes.append(.insert(record))
       if soon {
-        hold(record, of: index, phase: .waiting)
-        wait(record.id, until: record.progress.due)
+        hold(record, of: index)
+        calls.wait(record.id, until: record.progress.due)
       } else {
-        stored(due: record.progress.due)
+        desk.claims.stored(due: record.progress.due)
       }
       return record
     }
     if let permit = permitAtOnce(index) {
-      hold(record, of: index, phase: .waiting)
+      hold(record, of: index)
       begin(record.id, permit: permit, storing: record.content)
       return calls[record.id]?.record ?? record
     }
-    record.progress.waiting = targets[index].breaker.admits(at: now) ? .concurrency : .breaker
+    record.progress.waiting = roster.targets[index].breaker.admits(at: now) ? .concurrency : .breaker
     if mustQueue(index, record) {
       record.progress.state = .queued
       record.progress.due = record.lastStart
@@ -142,7 +103,7 @@ extension Engine {
       queuedInStore(index, due: record.lastStart, priority: record.spec.priority)
     } else {
       writes.append(.insert(record))
-      hold(record, of: index, phase: .waiting)
+      hold(record, of: index)
       becomeReady(record.id)
     }
     return record

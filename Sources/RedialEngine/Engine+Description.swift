@@ -14,39 +14,39 @@ extension Engine {
     case .stop: ended = true
     case .retry, .park: break
     }
-    targets[index].recent.count(attempt.duration, succeeded: succeeded, ended: ended, at: now)
-    guard kind == .call else { return }
-    namespaces[targets[index].namespace].tally.countAttempt(attempt.duration, succeeded: succeeded, ended: ended)
+    roster.countAttempt(
+      attempt.duration, succeeded: succeeded, ended: ended, isClients: kind == .call, of: index, at: now)
   }
 
   /// One target.
   func describe(_ index: Int) -> TargetSnapshot {
-    describe([index]).targets.first ?? targets[index].snapshot(at: now)
+    describe([index]).targets.first ?? roster.targets[index].snapshot(at: now)
   }
 
   /// All targets, or one.
   func describe(_ key: String?) -> EngineReport {
-    describe(key.map { targetIndex[$0].map { [$0] } ?? [] } ?? knownTargets)
+    describe(key.map { roster.place(of: $0).map { [$0] } ?? [] } ?? roster.places)
   }
 
   /// A page of the targets of a namespace, by key.
   ///
   /// - Complexity: O(*n*) in all targets; at most a page of them is in memory at a time.
   func describe(_ query: TargetQuery) -> EngineReport {
-    guard let place = query.namespace.isDefault ? 0 : namespaceIndex[query.namespace] else { return describe([]) }
+    guard let place = roster.knownPlace(of: query.namespace) else { return describe([]) }
     let limit = max(1, query.limit)
     // The smallest keys, one more than fits on a page, to see whether there is another page.
     var page: [Int] = []
     page.reserveCapacity(limit + 2)
-    for index in targets.indices where targets[index].namespace == place && !targets[index].isForgotten {
-      let key = targets[index].key
+    for index in roster.targets.indices
+    where roster.targets[index].namespace == place && !roster.targets[index].isForgotten {
+      let key = roster.targets[index].key
       if let after = query.after, key <= after { continue }
-      if page.count > limit, let last = page.last, targets[last].key < key { continue }
-      if query.isActive, !targets[index].isActive(at: now) { continue }
+      if page.count > limit, let last = page.last, roster.targets[last].key < key { continue }
+      if query.isActive, !roster.targets[index].isActive(at: now) { continue }
       var (low, high) = (0, page.count)
       while low < high {
         let middle = (low + high) / 2
-        if targets[page[middle]].key < key { low = middle + 1 } else { high = middle }
+        if roster.targets[page[middle]].key < key { low = middle + 1 } else { high = middle }
       }
       page.insert(index, at: low)
       if page.count > limit + 1 { page.removeLast() }
@@ -62,12 +62,12 @@ extension Engine {
   private func describe(_ wanted: [Int]) -> EngineReport {
     var places = [Int: Int](minimumCapacity: wanted.count)
     var backlogs = Array(repeating: TargetBacklog(), count: wanted.count)
-    let standings = wanted.map { targets[$0].standing(at: now) }
+    let standings = wanted.map { roster.targets[$0].standing(at: now) }
     var left = 0
     for (place, index) in wanted.enumerated() {
       places[index] = place
-      left += targets[index].held
-      backlogs[place].add(targets[index].stored, standings[place].waitReason(at: now))
+      left += roster.targets[index].occupancy.held
+      backlogs[place].add(roster.targets[index].stored.count, standings[place].waitReason(at: now))
     }
     if left > 0 {
       for call in calls.values {
@@ -84,10 +84,10 @@ extension Engine {
     }
     return EngineReport(
       targets: wanted.enumerated().map { place, index in
-        var snapshot = targets[index].snapshot(at: now)
+        var snapshot = roster.targets[index].snapshot(at: now)
         snapshot.backlog = backlogs[place]
         return snapshot
-      }, inFlight: inFlight, unfinished: max(0, unfinished), held: calls.count,
-      storeFailing: isStoreFailing)
+      }, inFlight: roster.occupancy.inFlight, unfinished: max(0, roster.unfinished), held: calls.count,
+      storeFailing: desk.isFailing)
   }
 }

@@ -9,21 +9,18 @@ internal import RedialModel
 extension Engine {
   /// Asks the store for the call that was accepted under the key.
   mutating func lookUp(_ submission: KeyedSubmission) {
-    if isDraining || trouble != nil || isShortOfRoom || isStoreMisplaced || !leases.canWork, let problem = refusal() {
-      return refuse(submission.reply, problem)
-    }
-    keys[submission.key.text, default: KeyLookups()].outstanding += 1
-    claims.append(.findKey(submission, at: now))
+    if let problem = standstill { return refuse(submission.reply, problem) }
+    desk.keys.begin(submission.key)
+    desk.requestLater(.findKey(submission, at: now))
   }
 
   /// The store has answered.
   mutating func foundKey(_ submission: KeyedSubmission, _ record: KeyRecord?) {
-    let isStale = keys[submission.key.text]?.stale ?? 0 > 0
-    let accepted = endLookup(submission.key)
+    let (accepted, isStale) = desk.keys.end(submission.key)
     // The call that was accepted under the key meanwhile is not known any more; a client that asks again will get it.
-    if isStale || !leases.canWork { return refuse(submission.reply, Self.leaseLost) }
-    if putOff(.submit(submission.descriptor, submission.reply)) { return }
-    if let trouble { return refuse(submission.reply, trouble.problem) }
+    if isStale || !desk.leases.canWork { return refuse(submission.reply, .leaseLost) }
+    if desk.putOff(.submit(submission.descriptor, submission.reply)) { return }
+    if let trouble = desk.trouble { return refuse(submission.reply, trouble.problem) }
     if let earlier = record ?? accepted {
       let isSame = earlier.key.fingerprint == submission.key.fingerprint
       let reply = isSame ? Reply.replayed(earlier.call) : .refused(Self.keyReused(submission.key))
@@ -35,34 +32,19 @@ extension Engine {
     let new = KeyRecord(
       key: submission.key, call: id, createdAt: now, expiresAt: now + settings.idempotencyTime)
     writes.append(.key(new))
-    keys[submission.key.text]?.accepted = new
+    desk.keys.accepted(new)
   }
 
   /// The lookup failed.
   mutating func lookupFailed(_ submission: KeyedSubmission, _ problem: Problem) {
-    endLookup(submission.key)
+    desk.keys.end(submission.key)
     refuse(submission.reply, problem)
   }
 
   /// The store has not looked yet, and is asked again.
   mutating func lookUpAgain(_ submission: KeyedSubmission) {
-    endLookup(submission.key)
-    _ = putOff(.submit(submission.descriptor, submission.reply))
-  }
-
-  /// Counts an answer about a key. Returns the call that was accepted under it meanwhile.
-  @discardableResult
-  mutating func endLookup(_ key: IdempotencyKey) -> KeyRecord? {
-    guard var lookups = keys[key.text] else { return nil }
-    lookups.outstanding -= 1
-    lookups.stale = max(0, lookups.stale - 1)
-    keys[key.text] = lookups.outstanding > 0 ? lookups : nil
-    return lookups.accepted
-  }
-
-  /// Forgets calls that were accepted but may not have reached the disk.
-  mutating func forgetAcceptedKeys() {
-    for key in keys.keys { keys[key]?.accepted = nil }
+    desk.keys.end(submission.key)
+    _ = desk.putOff(.submit(submission.descriptor, submission.reply))
   }
 
   /// The code of the problem that a key was used for something else.

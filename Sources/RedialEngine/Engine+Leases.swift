@@ -10,69 +10,49 @@ internal import RedialModel
 /// engine finds it.
 extension Engine {
   /// Whether this engine runs the calls of a target.
-  func owns(_ target: String) -> Bool { leases.owns(target) }
+  func owns(_ target: String) -> Bool { desk.leases.owns(target) }
 
   // MARK: The lease
 
   /// The first check of each step: is the lease still valid?
   mutating func checkLease() {
-    if now >= leases.validUntil { loseLease() }
+    if now >= desk.leases.validUntil { loseLease() }
   }
 
   /// Requests or renews the lease, and gives back shards without attempts in flight.
   mutating func tendLease() {
-    guard let settings = leases.settings, !leases.isAsking, trouble == nil, !hasDrained else { return }
-    var session: Int64?
+    guard let settings = desk.leases.settings, !desk.leases.isAsking, desk.trouble == nil, !hasDrained else { return }
     var idle = ShardSet.none
-    switch leases.standing {
+    switch desk.leases.standing {
     case .alone, .evicted: return
-    case .joining: if isDraining || !leases.aborting.isEmpty { return }
-    case .member(let member):
-      session = member.id
-      if isDraining { leave(leases.held) }
-      if !leases.leaving.isEmpty { idle = leases.leaving.subtracting(busyShards()) }
+    case .joining: if isDraining || !desk.leases.aborting.isEmpty { return }
+    case .member:
+      if isDraining { leave(desk.leases.held) }
+      if !desk.leases.leaving.isEmpty { idle = desk.leases.leaving.subtracting(busyShards()) }
     }
-    guard now >= leases.nextAsk || !idle.isEmpty else { return }
+    guard now >= desk.leases.nextAsk || !idle.isEmpty else { return }
     forget(idle)
-    leases.leaving = leases.leaving.subtracting(idle)
-    leases.returning = idle
-    leases.isAsking = true
-    leases.nextAsk = now + settings.pause
-    for place in namespaces.indices { (namespaces[place].drift, namespaces[place].driftElsewhere) = (0, 0) }
-    let request = LeaseRequest(duration: settings.duration, giveBack: idle, takesShards: !isDraining)
-    let ask = LeaseAsk(request: request, session: session, at: now, round: leases.round)
-    effects.store.append(StoreRequest(.lease(ask), epoch: epoch))
+    roster.beginRecount()
+    request(.lease(desk.leases.ask(settings, giving: idle, takesShards: !isDraining, at: now)))
   }
 
   /// The store has answered.
   mutating func leased(_ grant: LeaseGrant, _ ask: LeaseAsk) {
-    guard ask.round == leases.round, let settings = leases.settings else { return }
-    leases.isAsking = false
-    leases.returning = .none
-    leases.validUntil = ask.at + settings.validity
-    // An answer that comes after the end of the lease is useless.
-    if now >= leases.validUntil { return loseLease() }
-    if case .joining = leases.standing { ids = ids.joined(as: grant.session.instance, after: grant.state.lastID) }
-    leases.standing = .member(grant.session)
-    leases.held = leases.held.union(grant.gained)
-    recount(grant.state.namespaces)
-    recountElsewhere(grant.elsewhere)
-    if let due = grant.state.nextDue { storeNextDue = min(storeNextDue ?? due, due) }
+    switch desk.leases.answered(grant, ask, at: now) {
+    case .void: return
+    case .tooLate: return loseLease()
+    case .granted(let isNew):
+      if isNew { ids = ids.joined(as: grant.session.instance, after: grant.state.lastID) }
+    }
+    roster.recount(grant.state.namespaces, elsewhere: grant.elsewhere)
+    if let due = grant.state.nextDue { desk.claims.learn(due: due) }
     if !grant.gained.isEmpty {
       effects.actions.append(.tookOver(grant.gained, grant.state))
       effects.actions.append(.notice(.shardsGained(grant.gained)))
       takeOver(grant.state)
     }
-    let surplus = leases.held.size - grant.share
+    let surplus = desk.leases.held.size - grant.share
     if surplus > 0 { leave(ShardSet(shardsByLoad().prefix(surplus))) }
-  }
-
-  /// The store could not answer.
-  mutating func leaseNotAnswered(_ ask: LeaseAsk) {
-    guard ask.round == leases.round else { return }
-    leases.isAsking = false
-    leases.leaving = leases.leaving.union(leases.returning)
-    leases.returning = .none
   }
 
   /// Other instances may own everything that this engine has. It drops all of it and requests another lease. What it
@@ -81,18 +61,18 @@ extension Engine {
     for id in calls.keys.sorted() {
       guard let call = calls[id], case .running(_, let cancelledBy) = call.phase else { continue }
       effects.actions.append(.abort(id))
-      leases.aborting.insert(id)
-      for reply in cancelledBy { refuse(reply, Self.leaseLost) }
+      desk.leases.abort(id)
+      for reply in cancelledBy { refuse(reply, .leaseLost) }
     }
-    for then in [afterCommit, trouble?.stuck.then ?? [], trouble?.later.then ?? []] { giveUp(then) }
-    for case .findKey(let submission, _) in claims {
-      endLookup(submission.key)
-      refuse(submission.reply, Self.leaseLost)
+    for then in [afterCommit, desk.trouble?.stuck.then ?? [], desk.trouble?.later.then ?? []] { giveUp(then) }
+    for submission in desk.unsentLookups {
+      desk.keys.end(submission.key)
+      refuse(submission.reply, .leaseLost)
     }
     effects.actions.append(.notice(.leaseLost))
-    let waiting = trouble?.deferred ?? []
+    let waiting = desk.trouble?.deferred ?? []
     startOver()
-    leases.lose(at: now, epoch: epoch)
+    desk.leases.lose(at: now, epoch: desk.epoch)
     for event in waiting { handle(event) }
   }
 
@@ -101,11 +81,11 @@ extension Engine {
     switch request.body {
     case .commit(_, let then): giveUp(then)
     case .fetch(let command):
-      _ = endFetch(of: command.id)
-      refuse(command, Self.leaseLost)
+      _ = desk.fetches.end(command.id)
+      refuse(command, .leaseLost)
     case .findKey(let submission, _):
-      endLookup(submission.key)
-      refuse(submission.reply, Self.leaseLost)
+      desk.keys.end(submission.key)
+      refuse(submission.reply, .leaseLost)
     case .claimDue, .claimQueued, .lease, .barrier: break
     }
   }
@@ -113,9 +93,9 @@ extension Engine {
   private mutating func giveUp(_ actions: [Action]) {
     for action in actions {
       switch action {
-      case .reply(let reply, _): refuse(reply, Self.leaseLost)
+      case .reply(let reply, _): refuse(reply, .leaseLost)
       // It has not started, so nothing will report its end.
-      case .start(let start): leases.aborting.remove(start.call.id)
+      case .start(let start): desk.leases.attemptEnded(start.call.id)
       default: break
       }
     }
@@ -126,11 +106,9 @@ extension Engine {
   /// Stops starting calls of these shards.
   private mutating func leave(_ shards: ShardSet) {
     guard !shards.isEmpty else { return }
-    leases.held = leases.held.subtracting(shards)
-    leases.leaving = leases.leaving.union(shards)
-    for index in knownTargets where shards.contains(target: targets[index].key) {
-      targets[index].isLeaving = true
-      targets[index].noteLimits(at: now)
+    desk.leases.leave(shards)
+    for place in roster.places where shards.contains(target: roster.targets[place].key) {
+      roster[place].leaveEngine(at: now)
     }
   }
 
@@ -142,38 +120,26 @@ extension Engine {
       guard let call = calls[id], shards.contains(target: call.record.spec.target) else { continue }
       release(id)
     }
-    for index in knownTargets where shards.contains(target: targets[index].key) {
-      expected -= targets[index].expected
-      targetIndex[targets[index].key] = nil
-      let place = targets[index].namespace
-      namespaces[place].targets -= 1
-      targets[index] = TargetState(
-        key: targets[index].key, namespace: place, settings: settings.target, most: settings.mostPerTarget)
-      targets[index].isForgotten = true
-      originTLS.set(nil, of: targets[index].key)
-      freeTargets.append(index)
-    }
-    // Their places may soon belong to targets of other namespaces.
-    for place in namespaces.indices {
-      namespaces[place].rotation.removeAll { targets[$0].isForgotten }
-      namespaces[place].newcomers.removeAll { targets[$0].isForgotten }
-      namespaces[place].admitted = namespaces[place].rotation.contents.count { targets[$0].isAdmitted }
-    }
+    let dropped = roster.drop(shards)
+    desk.claims.noLongerExpect(dropped.expected)
+    for key in dropped.keys { originTLS.set(nil, of: key) }
     effects.actions.append(.notice(.shardsReleased(shards)))
   }
 
   /// Shards with attempts in flight.
   private func busyShards() -> ShardSet {
-    ShardSet(targets.lazy.filter { !$0.isForgotten && $0.inFlight > 0 }.map { ShardSet.shard(of: $0.key) })
+    ShardSet(
+      roster.targets.lazy.filter { !$0.isForgotten && $0.occupancy.inFlight > 0 }.map { ShardSet.shard(of: $0.key) })
   }
 
   /// The shards of this engine, those first that are easiest to give up.
   private func shardsByLoad() -> [Int] {
     var load = [Int](repeating: 0, count: ShardSet.count)
-    for target in targets where !target.isForgotten {
-      load[ShardSet.shard(of: target.key)] += target.held + ShardSet.count * settings.maxHeld * target.inFlight
+    for target in roster.targets where !target.isForgotten {
+      load[ShardSet.shard(of: target.key)] +=
+        target.occupancy.held + ShardSet.count * settings.maxHeld * target.occupancy.inFlight
     }
-    return leases.held.shards.sorted { (load[$0], $0) < (load[$1], $1) }
+    return desk.leases.held.shards.sorted { (load[$0], $0) < (load[$1], $1) }
   }
 
   // MARK: What is somebody else's
@@ -181,7 +147,7 @@ extension Engine {
   /// Writes a new call into the store for the engine that owns its target. That engine finds it there when it is due.
   mutating func insertElsewhere(_ new: CallRecord) -> CallRecord {
     var record = new
-    countElsewhere(1, at: place(of: record.spec.namespace))
+    roster.countElsewhere(1, at: roster.place(of: record.spec.namespace))
     if let key = record.spec.orderingKey { return insertOrdered(record, key) }
     record.progress.state = .scheduled
     record.progress.waiting = .startTime
@@ -198,10 +164,4 @@ extension Engine {
       detail: "The calls to \(QualifiedKey.bare(target)) are run by another instance of the service, or by none for "
         + "the moment. Send the request to that instance, or try again.", retryAfter: 1)
   }
-
-  static let leaseLost = Problem(
-    status: 503, code: "leaseLost", title: "This instance may not write",
-    detail:
-      "Another process has taken over this instance's lease on the store. The requested change may "
-      + "or may not have been made; check, then try again.", retryAfter: 2)
 }

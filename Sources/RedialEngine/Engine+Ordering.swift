@@ -20,7 +20,7 @@ extension Engine {
     record.progress.due = record.lastStart
     writes.append(.insert(record))
     writes.append(.awaitTurn(record.id, target: record.spec.target, orderingKey: key))
-    stored(due: min(start, record.lastStart))
+    desk.claims.stored(due: min(start, record.lastStart))
     // Only the commit decides whether it has its turn. Until then the call shows the reason that it waits for at
     // least.
     if start > now {
@@ -39,15 +39,15 @@ extension Engine {
     progress.due = call.lastStart
     writes.append(.update(call.id, progress, nil))
     writes.append(.awaitTurn(call.id, target: call.spec.target, orderingKey: key))
-    stored(due: min(progress.roundStartedAt, progress.due))
+    desk.claims.stored(due: min(progress.roundStartedAt, progress.due))
     // Answers that the store has already sent show it as it was.
-    if let fetch = fetches[call.id] { fetches[call.id]?.stale = fetch.outstanding }
+    desk.fetches.outdate(call.id)
   }
 
   /// A call with an ordering key has ended: the next may be due at once.
   mutating func passTurn(_ ended: CallRecord) {
     writes.append(.passTurn(ended.id))
-    stored(due: now)
-    claiming?.ended.insert(ended.id)
+    desk.claims.stored(due: now)
+    desk.claims.ended(ended.id)
   }
 }

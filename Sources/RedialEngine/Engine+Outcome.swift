@@ -5,28 +5,26 @@ internal import RedialModel
 extension Engine {
   /// An attempt has ended.
   mutating func attemptEnded(_ result: AttemptResult) {
-    if !leases.aborting.isEmpty { leases.aborting.remove(result.id) }
+    desk.leases.attemptEnded(result.id)
     guard let place = calls.place(of: result.id), case .running(let permit, let cancelledBy) = calls[at: place].phase,
       calls[at: place].record.progress.attempts == result.number
     else { return }
     let index = calls[at: place].target
     if result.isTooLate {
       takeBack(result.id)
-      return enterRotation(index)
+      return roster.enterRotation(index)
     }
     let startedAt = calls[at: place].record.progress.due
     let wasCut = wasCutByDeadline(place, result)
     let sign = TargetSign(
       result, wasCut: wasCut, isCancelled: !cancelledBy.isEmpty,
-      long: targets[index].responseTime.longSilence(atLeast: settings.longSilence))
+      long: roster.targets[index].credit.responseTime.longSilence(atLeast: settings.longSilence))
     // The duration of a refused connection says nothing about response times.
-    if result.outcome == .answered { targets[index].responseTime.record(result.duration) }
-    hear(sign, of: index)
-    let silentSince = targets[index].silentSince
-    leaveRunning(result.id)
-    targets[index].silentSince = silentSince
+    if result.outcome == .answered { roster[index].credit.record(result.duration) }
+    roster.learn(sign, of: index)
+    leaveRunning(result.id, wasMade: true)
     recordBreaker(index, Self.verdict(on: result, sign, wasCut: wasCut), permit, took: result.duration)
-    enterRotation(index)
+    roster.enterRotation(index)
     // A transfer that nobody cancelled was cut off by this side, such as when the service stops.
     let outcome = result.outcome == .cancelled && cancelledBy.isEmpty ? OutcomeClass.interrupted : result.outcome
     let attempt = AttemptRecord(
@@ -51,7 +49,7 @@ extension Engine {
     else { return false }
     let call = calls[at: place]
     guard now + Self.timeoutGrain >= call.record.deadline else { return false }
-    let own = min(call.record.spec.policy.attemptTimeout, targets[call.target].settings.attemptTimeout)
+    let own = min(call.record.spec.policy.attemptTimeout, roster.targets[call.target].settings.attemptTimeout)
     return call.record.deadline - call.record.progress.due < own
   }
 
@@ -59,14 +57,12 @@ extension Engine {
   private static let timeoutGrain = Duration.milliseconds(2)
 
   /// Takes a call out of the running ones; it waits until its state is set again.
-  mutating func leaveRunning(_ id: CallID) {
+  ///
+  /// - Parameter wasMade: Whether the attempt was made, so that its end says something about the target.
+  mutating func leaveRunning(_ id: CallID, wasMade: Bool) {
     guard let place = calls.place(of: id), calls[at: place].isRunning else { return }
-    calls[at: place].enter(.waiting, stamp: nextStamp())
-    runningBytes -= calls[at: place].record.content.heldSize
-    let index = calls[at: place].target
-    countInFlight(-1, of: index)
-    // No attempt is in flight. For the attempts that were, see `attemptEnded`.
-    if targets[index].inFlight == 0 { targets[index].silentSince = .distantFuture }
+    calls.enter(.waiting, at: place)
+    roster.stop(calls[at: place].record.content.heldSize, of: calls[at: place].target, wasMade: wasMade)
   }
 
   /// Decides what follows an attempt, and does it.
@@ -89,7 +85,7 @@ extension Engine {
     if wasCutOff, progress.interruptions > settings.maxInterruptions {
       decision = RetryDecision(.stop(.attemptsExhausted), rule: .interrupted)
     }
-    holdTarget(index, attempt, asked: spec.policy.askedWait(of: end), rule: spec.policy.retryAfter)
+    pauseTarget(index, attempt, asked: spec.policy.askedWait(of: end), rule: spec.policy.retryAfter)
     progress.waits = decision.waits
     calls[at: place].record.progress = progress
     // Only now: fields about retries take effect even if nobody may see them.
@@ -123,28 +119,26 @@ extension Engine {
   ) {
     guard let place = calls.place(of: id) else { return }
     let index = calls[at: place].target
-    if calls[at: place].record.spec.policy.onTrip == .fail, !targets[index].breaker.admits(at: now) {
+    if calls[at: place].record.spec.policy.onTrip == .fail, !roster.targets[index].breaker.admits(at: now) {
       return finish(id, .failed, failure: .tripped, attempt: attempt)
     }
     // A call that was accepted when there was room for its attempt, but none for waiting, waits in the store.
-    let fits =
-      calls.count - inFlight <= settings.maxHeld - settings.maxHeld / 8
-      && hasNamespaceRoom(targets[index].namespace)
-      && heldBytes - runningBytes <= settings.maxHeldBytes - settings.maxHeldBytes / 8
-    let soon = due <= now + settings.holdWindow && fits
+    let soon =
+      due <= now + settings.holdWindow
+      && roster.mayWait(nil, at: roster.targets[index].namespace, expecting: desk.claims.expected)
     var progress = calls[at: place].record.progress
     progress.state = soon ? .held : .scheduled
     progress.due = due
     progress.waiting = decision.rule == .retryAfter ? .retryAfter : .backoff
     calls[at: place].record.progress = progress
     Self.remember(attempt, in: &calls[at: place].record)
-    calls[at: place].enter(.waiting, stamp: nextStamp())
+    calls.enter(.waiting, at: place)
     writes.append(.update(id, progress, attempt))
     if soon {
-      self.wait(id, until: due)
+      calls.wait(id, until: due)
     } else {
       release(id)
-      stored(due: due)
+      desk.claims.stored(due: due)
     }
   }
 
@@ -169,9 +163,9 @@ extension Engine {
     // Only webhooks need these.
     if record.spec.callback != nil, let attempt { record.history.append(attempt) }
     writes.append(.update(id, record.progress, attempt))
-    let namespace = targets[call.target].namespace
-    countUnfinished(-1, at: namespace)
-    if record.kind == .call { namespaces[namespace].tally.countEnd(state) }
+    let namespace = roster.targets[call.target].namespace
+    roster.countUnfinished(-1, at: namespace)
+    if record.kind == .call { roster.countEnd(state, at: namespace) }
     // After the webhook, which must directly follow the end of its call.
     defer { if record.spec.orderingKey != nil { passTurn(record) } }
     if let failure {

@@ -73,7 +73,7 @@ extension Engine {
     if let reply = announcement.reply, let problem = refusal(in: announcement.namespace) {
       return refuse(reply, problem)
     }
-    guard leases.canWork else { return }
+    guard desk.leases.canWork else { return }
     let body = WebhookPayload.make(announcement.type, at: now) { $0.raw(announcement.data) }
     if let only = announcement.only {
       let accepted = insertWebhook(announcement.type, body, to: only)

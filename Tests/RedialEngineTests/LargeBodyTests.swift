@@ -47,14 +47,14 @@ struct LargeBodyTests {
   func uncounted() {
     var probe = EngineProbe(settings)
     let ids = (0..<20).map { _ in submit(3000, in: &probe) }
-    #expect(probe.engine.heldBytes == 0 && probe.engine.runningBytes == 0)
+    #expect(probe.engine.roster.occupancy.heldBytes == 0 && probe.engine.roster.occupancy.runningBytes == 0)
     #expect(ids.dropFirst().allSatisfy { probe.state($0) == .held })
     // The same as small ones do not: what does not fit goes to the store.
     var other = settings
     other.streamBodiesAbove = 3000
     var held = EngineProbe(other)
     let same = (0..<20).map { _ in submit(3000, in: &held) }
-    #expect(held.engine.runningBytes == 3000)
+    #expect(held.engine.roster.occupancy.runningBytes == 3000)
     #expect(same.dropFirst().contains { held.state($0) == .queued })
   }
 
@@ -78,6 +78,8 @@ struct LargeBodyTests {
         CallDescriptor(spec: .test(), body: [UInt8](repeating: 1, count: 2000), start: .after(.zero)), reply))
     probe.fail()
     #expect(probe.refusal(of: reply)?.status == 503)
-    #expect(probe.engine.heldBytes == 0 && probe.engine.runningBytes == 0 && probe.starts.isEmpty)
+    #expect(
+      probe.engine.roster.occupancy.heldBytes == 0 && probe.engine.roster.occupancy.runningBytes == 0
+        && probe.starts.isEmpty)
   }
 }

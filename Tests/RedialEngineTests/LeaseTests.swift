@@ -282,11 +282,11 @@ struct LeaseTests {
     probe.end(running, status: 200)
     probe.grant(.none, RecoveredState(), share: 0)
     let engine = probe.engine
-    #expect(engine.calls.isEmpty && engine.knownTargets.isEmpty)
-    #expect(engine.heldBytes == 0 && engine.readyCount == 0 && engine.readyBytes == 0 && engine.busyTargets == 0)
-    #expect(engine.expected == 0 && engine.unfinished == 0 && engine.busyNamespaces == 0)
-    #expect(engine.namespaces.allSatisfy { $0.held == 0 && $0.ready == 0 && $0.targets == 0 && $0.busyTargets == 0 })
-    #expect(engine.namespaces.allSatisfy { $0.rotation.contents.isEmpty })
+    #expect(engine.calls.isEmpty && engine.roster.places.isEmpty)
+    #expect(engine.desk.claims.expected == 0 && engine.roster.unfinished == 0)
+    #expect(engine.roster.occupancy == Occupancy())
+    #expect(engine.roster.namespaces.allSatisfy { $0.occupancy == Occupancy() && $0.targets == 0 })
+    #expect(engine.roster.namespaces.indices.allSatisfy { engine.roster.rotation.targets(of: $0).isEmpty })
   }
 
   // MARK: What is somebody else's
@@ -388,7 +388,7 @@ struct LeaseTests {
     #expect(probe.report()?.unfinished == 0)
     probe.advance(.seconds(1))
     probe.grant(state: RecoveredState(namespaces: [(.default, 0)]))
-    #expect(probe.engine.unfinished == 0)
+    #expect(probe.engine.roster.unfinished == 0)
   }
 
   // MARK: Leaving
@@ -406,7 +406,7 @@ struct LeaseTests {
     probe.commit()
     #expect(probe.state(running) == .succeeded)
     #expect(probe.hasDrained)
-    #expect(probe.engine.leases.held.isEmpty && probe.engine.leases.leaving.isEmpty)
+    #expect(probe.engine.desk.leases.held.isEmpty && probe.engine.desk.leases.leaving.isEmpty)
   }
 }
 
@@ -427,7 +427,8 @@ extension EngineProbe {
     _ gained: ShardSet, _ state: RecoveredState = RecoveredState(), share: Int = ShardSet.count
   ) -> LeaseGrant {
     LeaseGrant(
-      session: LeaseSession(id: 7, instance: 3), shards: engine.leases.held.union(gained), gained: gained, share: share,
+      session: LeaseSession(id: 7, instance: 3), shards: engine.desk.leases.held.union(gained), gained: gained,
+      share: share,
       state: state)
   }
 
@@ -439,7 +440,7 @@ extension EngineProbe {
     commit()
     let asks = leaseAsks
     requests.removeAll { if case .lease = $0.body { true } else { false } }
-    let found = state ?? RecoveredState(namespaces: [(.default, engine.unfinished)])
+    let found = state ?? RecoveredState(namespaces: [(.default, engine.roster.unfinished)])
     for ask in asks {
       var grant = grantOf(gained, found, share: share)
       grant.elsewhere = elsewhere

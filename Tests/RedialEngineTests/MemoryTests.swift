@@ -265,7 +265,7 @@ struct MemoryTests {
       for target in down { probe.hear(.submit(body(100, to: target), probe.token())) }
       probe.commit()
     }
-    #expect(probe.engine.heldBytes <= 750)
+    #expect(probe.engine.roster.occupancy.heldBytes <= 750)
     #expect(probe.report()?.targets.reduce(0) { $0 + $1.waiting } == 40)
     #expect(claimsWhatIsDue(&probe))
   }
@@ -301,7 +301,7 @@ struct MemoryTests {
     var probe = EngineProbe(EngineSettings(maxHeld: 2))
     for _ in 0..<10 { probe.submit() }
     #expect(probe.starts.count == 10)
-    #expect(probe.engine.room == 2)
+    #expect(probe.engine.roster.room(expecting: probe.engine.desk.claims.expected) == 2)
   }
 
   @Test("a call that the store has set aside is counted no more, and its ordering key goes on")

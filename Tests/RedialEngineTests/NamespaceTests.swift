@@ -142,7 +142,7 @@ struct NamespaceTests {
   @Test("the service is shared as long as others have calls that have not ended, or a key, and no longer")
   func sharing() {
     var probe = EngineProbe(Self.settings(maxInFlight: 12, perTarget: 12))
-    func bound() -> Bool { probe.engine.isShared }
+    func bound() -> Bool { probe.engine.roster.isShared }
     #expect(!bound())
     let mistyped = probe.submit(patient, to: Self.target("t", of: Self.acme))
     #expect(bound())

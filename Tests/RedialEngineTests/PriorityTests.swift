@@ -102,7 +102,9 @@ struct PriorityTests {
           progress: CallProgress(state: .held, due: .epoch, roundStartedAt: .epoch))
         // Stamps wrap around.
         let stamp = UInt32.max - 500 &+ UInt32(step)
-        calls[id] = ActiveCall(record: record, target: 0, phase: .ready, stamp: stamp)
+        var call = ActiveCall(record: record, target: 0, stamp: stamp)
+        call.enter(.ready, stamp: stamp)
+        calls[id] = call
         let place = ReadyQueue.Place(id: id, stamp: stamp, priority: priority)
         queue.append(place)
         list.append(place)

@@ -32,7 +32,7 @@ struct SlotTests {
   func fourTargets() {
     var probe = EngineProbe(EngineSettings(maxInFlight: 256))
     hang(&probe, 0..<4, each: 100)
-    #expect(probe.engine.inFlight <= 128)
+    #expect(probe.engine.roster.occupancy.inFlight <= 128)
     let id = probe.submit()
     #expect(probe.starts(of: id) == 1)
   }
@@ -43,8 +43,8 @@ struct SlotTests {
     var probe = EngineProbe()
     prove(&probe)
     hang(&probe, 0..<1000)
-    #expect((1000...1900).contains(probe.engine.inFlight), "\(probe.engine.inFlight)")
-    #expect(probe.engine.namespaces[0].newcomers.isEmpty)
+    #expect((1000...1900).contains(probe.engine.roster.occupancy.inFlight), "\(probe.engine.roster.occupancy.inFlight)")
+    #expect(probe.engine.roster.rotation.newcomers(of: 0) == 0)
     let new = probe.submit(to: "http://new.example")
     #expect(probe.starts(of: new) == 1)
     // Each answer lets one more begin, up to what the target may have.
@@ -55,8 +55,8 @@ struct SlotTests {
       probe.now = probe.now + .milliseconds(1)
       probe.end(first, status: 200, took: .milliseconds(5))
       if running.count < 80, most < 64 { running.append(probe.submit(Self.patient)) }
-      let index = probe.engine.targetIndex[EngineProbe.target]
-      most = max(most, index.map { probe.engine.targets[$0].inFlight } ?? 0)
+      let index = probe.engine.roster.place(of: EngineProbe.target)
+      most = max(most, index.map { probe.engine.roster.targets[$0].occupancy.inFlight } ?? 0)
     }
     #expect(most == 64)
   }
@@ -73,7 +73,7 @@ struct SlotTests {
     var probe = EngineProbe(EngineSettings(maxInFlight: 64))
     prove(&probe)
     hang(&probe, 0..<100, each: 1)
-    #expect(probe.engine.inFlight == 32)
+    #expect(probe.engine.roster.occupancy.inFlight == 32)
     for _ in 0..<5 {
       let id = probe.submit()
       #expect(probe.starts(of: id) == 1)
@@ -101,13 +101,13 @@ struct SlotTests {
     var probe = EngineProbe(EngineSettings(maxInFlight: 64))
     prove(&probe, 10)
     for _ in 0..<3 { probe.submit(Self.patient) }
-    let index = try #require(probe.engine.targetIndex[EngineProbe.target])
-    #expect(probe.engine.targets[index].proven > 0)
+    let index = try #require(probe.engine.roster.place(of: EngineProbe.target))
+    #expect(probe.engine.roster.targets[index].credit.proven > 0)
     probe.advance(.seconds(2))
     for _ in 0..<40 { probe.submit(Self.patient) }
-    #expect(probe.engine.targets[index].proven == 0)
-    #expect(probe.engine.targets[index].inFlight < 6)
-    #expect(probe.engine.borrowed == probe.engine.targets[index].inFlight)
+    #expect(probe.engine.roster.targets[index].credit.proven == 0)
+    #expect(probe.engine.roster.targets[index].occupancy.inFlight < 6)
+    #expect(probe.engine.roster.occupancy.borrowed == probe.engine.roster.targets[index].occupancy.inFlight)
   }
 
   @Test("receivers of webhooks that hang take no more than other targets that do")
@@ -119,7 +119,7 @@ struct SlotTests {
       let target = "webhook:http://receiver\(number).example"
       probe.submit(Self.patient, to: target)
     }
-    #expect(probe.engine.inFlight == 32)
+    #expect(probe.engine.roster.occupancy.inFlight == 32)
     let id = probe.submit()
     #expect(probe.starts(of: id) == 1)
   }
@@ -130,7 +130,7 @@ struct SlotTests {
     var probe = EngineProbe(EngineSettings(maxInFlight: 64))
     probe.hear(.namespaces([acme]))
     hang(&probe, 0..<100, each: 1)
-    #expect(probe.engine.inFlight == 16)
+    #expect(probe.engine.roster.occupancy.inFlight == 16)
     let key = QualifiedKey.make("http://new.example", in: acme)
     let id = probe.submit(to: key)
     #expect(probe.starts(of: id) == 1)
@@ -141,10 +141,11 @@ struct SlotTests {
     var probe = EngineProbe(EngineSettings(maxInFlight: 64))
     hang(&probe, 0..<500, each: 2)
     let begun = Set(probe.starts.map(\.call.spec.target)).count
-    #expect(probe.engine.inFlight == 32 && probe.engine.namespaces[0].newcomers.count == 500 - begun)
-    #expect(probe.engine.crowded.count <= 32)
+    #expect(
+      probe.engine.roster.occupancy.inFlight == 32 && probe.engine.roster.rotation.newcomers(of: 0) == 500 - begun)
+    #expect(probe.engine.roster.rotation.crowdedCount <= 32)
     // Nothing is left in the rotation that would be looked at in vain.
-    #expect(probe.engine.namespaces[0].rotation.isEmpty)
+    #expect(probe.engine.roster.rotation.targets(of: 0).isEmpty)
     #expect(probe.wakeAt ?? .distantFuture > probe.now)
   }
 }

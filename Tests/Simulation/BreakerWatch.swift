@@ -157,8 +157,8 @@ struct BreakerWatch {
   }
 
   /// The engine's memory of targets that it has forgotten: none.
-  mutating func remember(only remembered: [String: Int]) {
-    for target in breakers.keys where remembered[target] == nil {
+  mutating func remember(only isRemembered: (String) -> Bool) {
+    for target in breakers.keys where !isRemembered(target) {
       breakers[target]?.failures = 0
       due.remove(target)
     }

@@ -25,8 +25,8 @@ struct NamespaceWatch {
   /// - Returns: A violation.
   mutating func turn(_ starts: [AttemptStart], _ engine: Engine) -> String? {
     if let fault = Self.count(engine) { return fault }
-    defer { wasShared = engine.isShared }
-    guard engine.isShared else {
+    defer { wasShared = engine.roster.isShared }
+    guard engine.roster.isShared else {
       waiting = [:]
       return nil
     }
@@ -37,50 +37,61 @@ struct NamespaceWatch {
 
   /// The engine's counts of its namespaces, compared with its calls.
   private static func count(_ engine: Engine) -> String? {
-    let spaces = engine.namespaces
+    let spaces = engine.roster.namespaces
     var held = Array(repeating: (calls: 0, running: 0, ready: 0), count: spaces.count)
     for call in engine.calls.values {
-      let place = engine.targets[call.target].namespace
+      let place = engine.roster.targets[call.target].namespace
       held[place].calls += 1
       if call.isRunning { held[place].running += 1 }
       if case .ready = call.phase { held[place].ready += 1 }
     }
     for (place, space) in spaces.enumerated() {
-      let borrowed = engine.knownTargets.reduce(0) { sum, index in
-        let target = engine.targets[index]
-        return target.namespace == place ? sum + max(0, target.inFlight - target.proven) : sum
+      let borrowed = engine.roster.places.reduce(0) { sum, index in
+        let target = engine.roster.targets[index]
+        return target.namespace == place ? sum + max(0, target.occupancy.inFlight - target.credit.proven) : sum
       }
-      if borrowed != space.borrowed { return "\(space.namespace) has borrowed \(borrowed), not \(space.borrowed)" }
-      let counted = (calls: space.held, running: space.inFlight, ready: space.ready)
+      if borrowed != space.occupancy.borrowed {
+        return "\(space.namespace) has borrowed \(borrowed), not \(space.occupancy.borrowed)"
+      }
+      let counted = (calls: space.occupancy.held, running: space.occupancy.inFlight, ready: space.occupancy.ready)
       if counted != held[place] { return "the engine has \(held[place]) of \(space.namespace) and counts \(counted)" }
-      let busy = engine.knownTargets.count { engine.targets[$0].namespace == place && engine.targets[$0].ready > 0 }
-      if busy != space.busyTargets { return "\(space.namespace) has \(busy) busy targets, not \(space.busyTargets)" }
+      let busy = engine.roster.places.count {
+        engine.roster.targets[$0].namespace == place && engine.roster.targets[$0].occupancy.ready > 0
+      }
+      if busy != space.occupancy.busyTargets {
+        return "\(space.namespace) has \(busy) busy targets, not \(space.occupancy.busyTargets)"
+      }
       // While the store fails, a refused call may have been counted whose end will be dropped. And a call that another
       // instance has put into the store may have ended here before this one sees it.
-      if engine.trouble == nil, engine.leases.settings == nil, space.unfinished < 0 {
+      if engine.desk.trouble == nil, engine.desk.leases.settings == nil, space.unfinished < 0 {
         return "\(space.namespace) has \(space.unfinished) calls that have not ended"
       }
     }
-    if spaces.reduce(0, { $0 + $1.borrowed }) != engine.borrowed { return "not \(engine.borrowed) are borrowed" }
+    if spaces.reduce(0, { $0 + $1.occupancy.borrowed }) != engine.roster.occupancy.borrowed {
+      return "not \(engine.roster.occupancy.borrowed) are borrowed"
+    }
     let unfinished = spaces.reduce(0) { $0 + $1.unfinished }
-    if unfinished != engine.unfinished { return "of \(engine.unfinished) calls, \(unfinished) are of namespaces" }
+    if unfinished != engine.roster.unfinished {
+      return "of \(engine.roster.unfinished) calls, \(unfinished) are of namespaces"
+    }
     return nil
   }
 
   /// With a share of a half, one namespace leaves some capacity free.
   private func share(_ starts: [AttemptStart], _ engine: Engine) -> String? {
     guard engine.settings.maxInFlight > 1, engine.settings.namespaceShare == 0.5 else { return nil }
-    let greedy = engine.namespaces.first { space in
-      space.inFlight >= engine.settings.maxInFlight && starts.contains { $0.call.spec.namespace == space.namespace }
+    let greedy = engine.roster.namespaces.first { space in
+      space.occupancy.inFlight >= engine.settings.maxInFlight
+        && starts.contains { $0.call.spec.namespace == space.namespace }
     }
-    return greedy.map { "\($0.namespace) has all \($0.inFlight) attempts that may be under way" }
+    return greedy.map { "\($0.namespace) has all \($0.occupancy.inFlight) attempts that may be under way" }
   }
 
   /// While a namespace waits only for its place in the rotation, each other one begins at most one attempt for each
   /// check of one of its targets, and one more.
   private mutating func fairness(_ starts: [AttemptStart], _ engine: Engine) -> String? {
-    let places = starts.map { engine.namespaceIndex[$0.call.spec.namespace] ?? 0 }
-    for place in engine.namespaces.indices {
+    let places = starts.map { engine.roster.knownPlace(of: $0.call.spec.namespace) ?? 0 }
+    for place in engine.roster.namespaces.indices {
       guard var now = Self.waiting(place, engine) else {
         waiting[place] = nil
         continue
@@ -91,8 +102,8 @@ struct NamespaceWatch {
       }
       waiting[place] = now
       if let ahead = now.others.sorted(by: { $0.key < $1.key }).first(where: { $0.value > now.ahead + 1 }) {
-        return "\(engine.namespaces[ahead.key].namespace) began \(ahead.value) attempts while "
-          + "\(engine.namespaces[place].namespace) waited for its turn"
+        return "\(engine.roster.namespaces[ahead.key].namespace) began \(ahead.value) attempts while "
+          + "\(engine.roster.namespaces[place].namespace) waited for its turn"
       }
     }
     return nil
@@ -100,15 +111,18 @@ struct NamespaceWatch {
 
   /// A namespace with a call that only the attempts of others prevent from beginning.
   private static func waiting(_ place: Int, _ engine: Engine) -> Waiting? {
-    guard engine.inFlight >= engine.settings.maxInFlight, !engine.isDraining, engine.trouble == nil else { return nil }
-    let (space, share) = (engine.namespaces[place], engine.settings.namespaceShare)
+    guard engine.roster.occupancy.inFlight >= engine.settings.maxInFlight, !engine.isDraining,
+      engine.desk.trouble == nil
+    else { return nil }
+    let (space, share) = (engine.roster.namespaces[place], engine.settings.namespaceShare)
     // By the share that it will have when the first attempt of another ends.
-    guard Double(space.inFlight) * (1 - share) < share else { return nil }
+    guard Double(space.occupancy.inFlight) * (1 - share) < share else { return nil }
     var copy = engine
     // Whichever ends first, this much is free then.
-    copy.inFlight -= 1
-    for (ahead, index) in space.rotation.contents.enumerated()
-    where copy.targets[index].breaker.state == .closed && copy.hasLeave(index) && copy.hasSlot(index)
+    copy.roster = copy.roster.withFreeSlot()
+    for (ahead, index) in copy.roster.rotation.targets(of: place).enumerated()
+    where copy.roster.targets[index].breaker.state == .closed && copy.hasLeave(index)
+      && copy.roster.hasSlot(index, at: copy.now)
       && copy.firstReady(of: index) != nil
     {
       return Waiting(target: index, ahead: ahead)

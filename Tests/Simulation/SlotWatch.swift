@@ -50,7 +50,9 @@ struct SlotWatch {
     guard settings.unprovenShare < 1 else { return nil }
     let new = BreakerWatch.starts(effects.store).filter { !heardOf.contains($0.call.spec.target) }
     guard let start = new.first else { return nil }
-    let borrowed = engine.targets.reduce(0) { $1.isForgotten || heardOf.contains($1.key) ? $0 : $0 + $1.inFlight }
+    let borrowed = engine.roster.targets.reduce(0) {
+      $1.isForgotten || heardOf.contains($1.key) ? $0 : $0 + $1.occupancy.inFlight
+    }
     if borrowed > max(1, Int(Double(settings.maxInFlight) * settings.unprovenShare)) {
       return "\(start.call.spec.target) began one of \(borrowed) attempts to targets that never answered"
     }
@@ -66,27 +68,31 @@ struct SlotWatch {
     let since = waitingSince ?? now
     waitingSince = since
     if now - since <= Self.longest { return nil }
-    let target = well.flatMap { engine.targetIndex[$0] }.map { engine.targets[$0] }
-    let proven = target?.proven ?? 0
-    return "\(well ?? "") has waited for a slot for \(now - since), with \(engine.borrowed) of \(engine.inFlight) "
+    let target = well.flatMap { engine.roster.place(of: $0) }.map { engine.roster.targets[$0] }
+    let proven = target?.credit.proven ?? 0
+    return
+      "\(well ?? "") has waited for a slot for \(now - since), with \(engine.roster.occupancy.borrowed) of \(engine.roster.occupancy.inFlight) "
       + "attempts under way borrowed, and has proven \(proven)"
   }
 
   private func isWaiting(_ engine: Engine, at now: Timestamp) -> Bool {
-    guard isWell, let well, let index = engine.targetIndex[well], engine.trouble == nil, engine.leases.canWork,
+    guard isWell, let well, let index = engine.roster.place(of: well), engine.desk.trouble == nil,
+      engine.desk.leases.canWork,
       !engine.isDraining
     else { return false }
-    let target = engine.targets[index]
-    guard target.inFlight == 0, target.ready > 0, !target.isLeaving, target.breaker.state == .closed else {
+    let target = engine.roster.targets[index]
+    guard target.occupancy.inFlight == 0, target.occupancy.ready > 0, !target.limits.isLeaving,
+      target.breaker.state == .closed
+    else {
       return false
     }
     // Slots that a namespace borrowed before there was another are its own, and count.
     let share = engine.settings.namespaceShare
-    let left = Double(engine.settings.mostUnproven - engine.borrowed)
-    let borrowed = Double(engine.namespaces[target.namespace].borrowed - 1)
-    if engine.isShared, borrowed * (1 - share) >= max(1, left) * share { return false }
-    let busy = engine.targets.reduce(0) { sum, target in
-      target.isForgotten || QualifiedKey.bare(target.key).contains("//hang") ? sum : sum + target.inFlight
+    let left = Double(engine.settings.mostUnproven - engine.roster.occupancy.borrowed)
+    let borrowed = Double(engine.roster.namespaces[target.namespace].occupancy.borrowed - 1)
+    if engine.roster.isShared, borrowed * (1 - share) >= max(1, left) * share { return false }
+    let busy = engine.roster.targets.reduce(0) { sum, target in
+      target.isForgotten || QualifiedKey.bare(target.key).contains("//hang") ? sum : sum + target.occupancy.inFlight
     }
     return busy < engine.settings.maxInFlight / 4
   }

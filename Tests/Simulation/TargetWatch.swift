@@ -318,8 +318,8 @@ struct TargetWatch {
 
   /// Notices about targets are true.
   private func checkReported(_ engine: Engine, at now: Timestamp) -> String? {
-    for index in engine.knownTargets {
-      let actual = engine.targets[index]
+    for index in engine.roster.places {
+      let actual = engine.roster.targets[index]
       let told = self[actual.key].told
       let controls = self[actual.key].controls
       if actual.controls != controls { return "\(actual.key) is not what operators have made of it" }
@@ -329,10 +329,12 @@ struct TargetWatch {
       if (told.breaker == .tripped) != controls.isTripped {
         return "\(actual.key) is held open: \(controls.isTripped), and told otherwise"
       }
-      if let until = actual.retryAfterUntil, until > self[actual.key].heldUntil ?? now, !released.contains(actual.key) {
+      if let until = actual.limits.retryAfterUntil, until > self[actual.key].heldUntil ?? now,
+        !released.contains(actual.key)
+      {
         return "\(actual.key) is left alone until \(until.text), longer than it asked for or than it may be"
       }
-      if let until = actual.retryAfterUntil, until > now, told.heldUntil != until {
+      if let until = actual.limits.retryAfterUntil, until > now, told.heldUntil != until {
         return "\(actual.key) is held until \(until.text), and told otherwise"
       }
       if case .open(let until, _) = actual.breaker.state, told.breaker != .open(until: until) {

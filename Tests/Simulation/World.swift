@@ -106,7 +106,7 @@ final class World {
     invariants.checkRun(store, instances.filter(\.isUp).map(\.report))
     for instance in instances where instance.isUp {
       let isKnown = now - lastWritten > .seconds(10)
-      let wrong = instance.engine.namespaces.first { $0.unfinished != 0 || isKnown && $0.elsewhere != 0 }
+      let wrong = instance.engine.roster.namespaces.first { $0.unfinished != 0 || isKnown && $0.elsewhere != 0 }
       invariants.require(
         wrong == nil,
         "instance \(instance.number) counts \(wrong?.unfinished ?? 0) calls that have not ended, and elsewhere "
@@ -193,13 +193,14 @@ final class World {
     let now = instance.clock.reading(at: now)
     instance.breakers.willHear(events)
     instance.slots.willHear(events, instance.engine)
-    instance.watch.willHear(events, calls: instance.engine.calls, at: now)
+    instance.watch.willHear(events, calls: instance.engine.calls.table, at: now)
     for event in events { note(instance, "  hears \(event.summary)") }
     for case .leased(let grant, _) in events { invariants.recovered(grant.state) }
     let effects = instance.engine.handle(events, at: now)
     invariants.checkMemory(
-      instance.engine.calls.count, inFlight: instance.engine.inFlight, clients: instance.waiting.count)
-    invariants.checkShares(due: instance.engine.readyCount, targets: instance.engine.busyTargets)
+      instance.engine.calls.count, inFlight: instance.engine.roster.occupancy.inFlight, clients: instance.waiting.count)
+    invariants.checkShares(
+      due: instance.engine.roster.occupancy.ready, targets: instance.engine.roster.occupancy.busyTargets)
     for start in BreakerWatch.starts(effects.store) {
       let id = start.call.id
       invariants.require(start.call.progress.due == now, "attempt \(start.number) of \(id) was decided on earlier")
@@ -209,7 +210,7 @@ final class World {
       ?? instance.namespaces.turn(BreakerWatch.starts(effects.store), instance.engine)
       ?? instance.slots.turn(effects, instance.engine, at: now)
     invariants.require(fault == nil, fault ?? "")
-    instance.breakers.remember(only: instance.engine.targetIndex)
+    instance.breakers.remember { instance.engine.roster.place(of: $0) != nil }
     for request in effects.store { note(instance, "  asks for \(request.summary)") }
     instance.lane.post(effects.store)
     perform(effects.actions, instance)

@@ -57,9 +57,8 @@ BUGS = [
         ENGINE, "dropRefused(over.stuck.writes + over.later.writes)",
         "dropRefused(over.stuck.writes + (PLANTED ? [] : over.later.writes))")),
     bug("a second store failure forgets the first", 200, (
-        ENGINE, "    trouble?.isRetrying = false\n",
-        "    trouble?.isRetrying = false\n"
-        "    if PLANTED {\n      trouble?.stuck = StoreTrouble.Backlog()\n      trouble?.later = StoreTrouble.Backlog()\n    }\n")),
+        ENGINE, "isRetrying = false\n    note(failure.taken)\n",
+        "isRetrying = false\n    if PLANTED { (stuck, later) = (Backlog(), Backlog()) }\n    note(failure.taken)\n")),
     bug("a refused call left on disk", 200, (
         ENGINE, "refused.sorted().map(StoreWrite.discard)",
         "(PLANTED ? [] : refused.sorted()).map(StoreWrite.discard)")),
@@ -68,8 +67,8 @@ BUGS = [
         CORE, "guard end.attempts < maxAttempts else",
         "guard end.attempts < maxAttempts &+ (PLANTED ? 1 : 0) else")),
     bug("a start that was taken back is charged", 200, (
-        ENGINE, "call.record.progress.attempts -= 1",
-        "call.record.progress.attempts -= PLANTED ? 0 : 1")),
+        ENGINE, "calls[at: place].record.progress.attempts -= 1",
+        "calls[at: place].record.progress.attempts -= PLANTED ? 0 : 1")),
     bug("an attempt cut off by a crash is not counted", 200, (
         ENGINE, "if wasCutOff { progress.interruptions += 1 }",
         "if wasCutOff, !PLANTED { progress.interruptions += 1 }")),
@@ -90,11 +89,11 @@ BUGS = [
         ENGINE, "leases.startBefore.map { min(",
         "leases.startBefore.map { PLANTED ? $0 : min(")),
     bug("the timer of a retry forgotten", 20, (
-        ENGINE, "      self.wait(id, until: due)\n",
-        "      if !PLANTED { self.wait(id, until: due) }\n")),
+        ENGINE, "      calls.wait(id, until: due)\n",
+        "      if !PLANTED { calls.wait(id, until: due) }\n")),
     bug("the time to try the store again forgotten", 500, (
-        ENGINE, "if let trouble, trouble.isComplete {",
-        "if let trouble, trouble.isComplete, !PLANTED {")),
+        ENGINE, "if let trouble = desk.trouble, trouble.isComplete {",
+        "if let trouble = desk.trouble, trouble.isComplete, !PLANTED {")),
     bug("Retry-After not heeded", 50, (
         CORE, "guard retryAfter.isRespected, end.outcome == .answered,",
         "guard retryAfter.isRespected, !PLANTED, end.outcome == .answered,")),
@@ -114,10 +113,11 @@ BUGS = [
         "for (key, breaker) in state.breakers where !PLANTED {")),
     # Namespaces.
     bug("round robin by target only", 500, (
-        ENGINE, "guard !namespaces[place].isInRotation else { return }",
-        "guard !namespaces[place].isInRotation || PLANTED else { return }"), (
-        ENGINE, "if !namespaces[place].rotation.isEmpty ||",
-        "if !PLANTED && !namespaces[place].rotation.isEmpty ||")),
+        ENGINE, "struct Rotation: Sendable {", "internal import RedialCore\nstruct Rotation: Sendable {"), (
+        ENGINE, "guard !lanes[lane].isIn else { return }",
+        "guard !lanes[lane].isIn || PLANTED else { return }"), (
+        ENGINE, "if !lanes[lane].targets.isEmpty ||",
+        "if !PLANTED && !lanes[lane].targets.isEmpty ||")),
     bug("a namespace that may have everything", 100, (
         ENGINE, "guard isShared, settings.namespaceShare < 1 else { return true } let free",
         "guard isShared, !PLANTED else { return true }\nlet free")),
@@ -125,50 +125,48 @@ BUGS = [
         ENGINE, "call.record.spec.namespace == command.namespace else {",
         "call.record.spec.namespace == command.namespace || PLANTED else {")),
     bug("one attempt at a time too many to a target", 50, (
-        ENGINE, "else { return targets[index].inFlight < targets[index].maxInFlight }",
-        "else { return targets[index].inFlight < targets[index].maxInFlight + (PLANTED ? 1 : 0) }")),
+        ENGINE, "guard isLimited else { return inFlight < maxInFlight ?",
+        "guard isLimited else { return inFlight < maxInFlight + (PLANTED ? 1 : 0) ?")),
     bug("calls held in memory without a bound", 1000, (
-        ENGINE, "max(0, settings.maxHeld - (calls.count - inFlight) - expected) : 0",
-        "PLANTED ? 1000 : max(0, settings.maxHeld - (calls.count - inFlight) - expected) : 0"), (
-        ENGINE, "shareLeft(index) > 0 && byteShareLeft(index) >= bytes",
-        "PLANTED || shareLeft(index) > 0 && byteShareLeft(index) >= bytes"), (
-        ENGINE, "    return canRun ? max(least, min(settings.maxReadyPerTarget, room)) : least\n",
-        "    return PLANTED ? 1000 : canRun ? max(least, min(settings.maxReadyPerTarget, room)) : least\n"), (
-        ENGINE, "calls.count - inFlight > settings.maxHeld {",
-        "calls.count - inFlight > (PLANTED ? 1000 : settings.maxHeld) {"), (
-        ENGINE, "      calls.count - inFlight <= settings.maxHeld -",
-        "      PLANTED || calls.count - inFlight <= settings.maxHeld -")),
+        ENGINE, "max(0, calls.bound - occupancy.waiting - expected) : 0",
+        "PLANTED ? 1000 : max(0, calls.bound - occupancy.waiting - expected) : 0"), (
+        ENGINE, "shareLeft(place, expecting: expected) > 0 && byteShareLeft(place) >= bytes",
+        "PLANTED || shareLeft(place, expecting: expected) > 0 && byteShareLeft(place) >= bytes"), (
+        ENGINE, "return canRun ? max(least,", "return PLANTED ? 1000 : canRun ? max(least,"), (
+        ENGINE, "occupancy.waiting > calls.bound }", "occupancy.waiting > (PLANTED ? 1000 : calls.bound) }"), (
+        ENGINE, "return calls.keepsReserve(used) && hasNamespaceRoom(namespace)",
+        "return new == nil && PLANTED || calls.keepsReserve(used) && hasNamespaceRoom(namespace)")),
     bug("memory that targets which are down may fill", 3000, (
-        ENGINE, "shareLeft(index) > 0 && byteShareLeft(index) >= bytes",
-        "PLANTED || shareLeft(index) > 0 && byteShareLeft(index) >= bytes"), (
-        ENGINE, "var share = shareLeft(index)", "var share = PLANTED ? fitting : shareLeft(index)"), (
-        ENGINE, "room > settings.maxHeld / 8 && hasNamespaceRoom(place)",
-        "(PLANTED || room > settings.maxHeld / 8) && hasNamespaceRoom(place)")),
+        ENGINE, "shareLeft(place, expecting: expected) > 0 && byteShareLeft(place) >= bytes",
+        "PLANTED || shareLeft(place, expecting: expected) > 0 && byteShareLeft(place) >= bytes"), (
+        ENGINE, "var share = shareLeft(place, expecting: expected)",
+        "var share = PLANTED ? fitting : shareLeft(place, expecting: expected)"), (
+        ENGINE, "calls.keepsReserve(used) && hasNamespaceRoom(namespace)",
+        "(new != nil && PLANTED || calls.keepsReserve(used)) && hasNamespaceRoom(namespace)")),
     # Slots beside targets that hang.
     bug("a pool that lends whatever it has left", 200, (
         ENGINE, "guard left > 0 else { return false }", "guard left > 0 || PLANTED else { return false }")),
     bug("webhooks exempt from the pool", 200, (
         ENGINE, "if beyond < 0 { return true }",
-        "if beyond < 0 || PLANTED && targets[index].key.contains(\"webhook:\") { return true }")),
+        "if beyond < 0 || PLANTED && targets[place].key.contains(\"webhook:\") { return true }")),
     bug("a fast path that skips the pool", 200, (
-        ENGINE, "hasLeave(index), hasSlot(index)\n",
-        "hasLeave(index), PLANTED || hasSlot(index)\n")),
+        ENGINE, "hasLeave(index), roster.hasSlot(index, at: now)",
+        "hasLeave(index), PLANTED || roster.hasSlot(index, at: now)")),
     bug("a target that is never proven", 200, (
-        ENGINE, "proven < targets[index].maxInFlight {",
-        "proven < targets[index].maxInFlight, !PLANTED {")),
+        ENGINE, "inFlight >= proven, proven < most {",
+        "inFlight >= proven, proven < most, !PLANTED {")),
     bug("a silence that a deadline ends ignored", 200, (
         ENGINE, "if case .silence = sign { return .failure }",
         "if case .silence = sign, !(PLANTED && wasCut) { return .failure }")),
     bug("a target that waits for the pool forgotten", 200, (
-        ENGINE, "namespaces[place].newcomers.append(index)",
-        "if !PLANTED { namespaces[place].newcomers.append(index) }")),
+        ENGINE, "lanes[lane].newcomers.append(target)",
+        "if !PLANTED { lanes[lane].newcomers.append(target) }")),
     bug("an attempt that was never made taken for silence", 500, (
-        ENGINE, "if targets[index].inFlight == 0 { targets[index].silentSince",
-        "if targets[index].inFlight == 0, !PLANTED { targets[index].silentSince")),
+        ENGINE, "if isLast { silentSince", "if isLast, !PLANTED { silentSince")),
     # Operators.
     bug("a paused target that is asked", 200, (
-        ENGINE, "if targets[index].controls.isPaused {",
-        "if targets[index].controls.isPaused, !PLANTED {")),
+        ENGINE, "if controls.isPaused { return .afterPause }",
+        "if controls.isPaused, !PLANTED { return .afterPause }")),
     bug("a pause forgotten by a restart", 500, only_unless(ENGINE, "recover(state.controls)")),
     bug("a control told before the commit", 200, swap(
         ENGINE, "afterCommit.append(.reply(command.reply, .controlled(describe(index))))",
@@ -176,26 +174,26 @@ BUGS = [
     bug("a control that is not written", 200, only_unless(
         ENGINE, "writes.append(.controls(target: command.target, controls))")),
     bug("a breaker held open that lets calls through", 200, (
-        ENGINE, "      targets[index].breaker.force(.open)\n      useNewBreakerSettings",
-        "      if !PLANTED { targets[index].breaker.force(.open) }\n      useNewBreakerSettings")),
+        ENGINE, "roster[index].trip()\n      roster[index].useNew",
+        "if !PLANTED { roster[index].trip() }\n      roster[index].useNew")),
     bug("new settings of a breaker that forget its probes", 1000, (
-        ENGINE, "if case .halfOpen = targets[index].breaker.state { return }",
-        "if case .halfOpen = targets[index].breaker.state, !PLANTED { return }")),
+        ENGINE, "if case .halfOpen = breaker.state { return }",
+        "if case .halfOpen = breaker.state, !PLANTED { return }")),
     # Limits.
     bug("a rate that is never charged", 200, (
-        ENGINE, "if targets[index].rate != nil { _", "if targets[index].rate != nil, !PLANTED { _")),
+        ENGINE, "if rate != nil { _", "if rate != nil, !PLANTED { _")),
     bug("a retry that its budget does not pay for", 8000, (
-        ENGINE, "    if isRetry {\n", "    if isRetry, PLANTED {\n    } else if isRetry {\n")),
+        ENGINE, "if isRetry { withdrawal =", "if isRetry, PLANTED {\n    } else if isRetry {\n      withdrawal =")),
     bug("a hold that Retry-After asked for forgotten", 200, only_unless(
-        ENGINE, "targets[index].retryAfterUntil = until")),
+        ENGINE, "retryAfterUntil = until\n")),
     bug("a hold for as long as the target likes", 500, (
         ENGINE, "min(asked, rule.maximum, settings.maxTargetHold)",
         "min(asked, rule.maximum, PLANTED ? .seconds(600) : settings.maxTargetHold)")),
     bug("a slow start skipped", 500, only_unless(
-        ENGINE, "targets[index].slowStart.start(at: now)")),
+        ENGINE, "slowStart.start(at: now)")),
     bug("what calls wait for not told", 200, (
-        ENGINE, "guard always || standing != targets[index].reported else { return }",
-        "guard !PLANTED, always || standing != targets[index].reported else { return }")),
+        ENGINE, "guard always || standing != reported else { return nil }",
+        "guard !PLANTED, always || standing != reported else { return nil }")),
     # Order.
     bug("priorities the wrong way round", 200, (
         ENGINE, "struct ReadyQueue: Sendable {", "internal import RedialCore\nstruct ReadyQueue: Sendable {"), (
@@ -210,34 +208,34 @@ BUGS = [
     bug("the turn of an ordering key never passed on", 200, only_unless(
         ENGINE, "writes.append(.passTurn(ended.id))")),
     bug("a call that waits for its target forgets its deadline", 200, (
-        ENGINE, "timers.add(.call(id, stamp: stamp), at: lastStart)",
-        "if !PLANTED || targets[index].breaker.state == .closed {\n"
-        "      timers.add(.call(id, stamp: stamp), at: lastStart)\n    }")),
+        ENGINE, "    calls.wait(id, until: lastStart)\n    roster.enterRotation(index)",
+        "    if !PLANTED || roster.targets[index].breaker.state == .closed { calls.wait(id, until: lastStart) }\n"
+        "    roster.enterRotation(index)")),
     # Keys and webhooks.
     bug("a key that is not written", 200, only_unless(ENGINE, "writes.append(.key(new))")),
     bug("simultaneous submissions under one key", 200, only_unless(
-        ENGINE, "keys[submission.key.text]?.accepted = new")),
+        ENGINE, "desk.keys.accepted(new)")),
     bug("no webhook of a call that tripped", 500, (
         ENGINE, "callback.events.contains(event) else",
         "callback.events.contains(event), !(PLANTED && event == .tripped) else")),
     # Several instances.
     bug("a lost lease that goes unnoticed", 500, only_unless(
-        ENGINE, "if now >= leases.validUntil { loseLease() }")),
+        ENGINE, "if now >= desk.leases.validUntil { loseLease() }")),
     bug("a takeover that forgets the running ones", 200, (
         ENGINE, "for record in state.running {",
-        "for record in state.running where !PLANTED || leases.settings == nil {")),
+        "for record in state.running where !PLANTED || desk.leases.settings == nil {")),
     bug("a takeover that forgets open breakers", 500, (
         ENGINE, "      takeOver(grant.state)\n",
         "      var state = grant.state\n      if PLANTED { state.breakers = [] }\n      takeOver(state)\n")),
     bug("a release that keeps holding", 200, (
         ENGINE, "    forget(idle)\n", "    if !PLANTED { forget(idle) }\n")),
     bug("a shard given back with attempts under way", 200, (
-        ENGINE, "idle = leases.leaving.subtracting(busyShards())",
-        "idle = PLANTED ? leases.leaving : leases.leaving.subtracting(busyShards())")),
+        ENGINE, "idle = desk.leases.leaving.subtracting(busyShards())",
+        "idle = PLANTED ? desk.leases.leaving : desk.leases.leaving.subtracting(busyShards())")),
     bug("calls for others kept in memory", 200, only_unless(
         ENGINE, "guard owns(new.spec.target) else { return insertElsewhere(new) }")),
     bug("calls that others accepted never looked for", 500, only_unless(
-        ENGINE, "if let due = grant.state.nextDue { storeNextDue = min(storeNextDue ?? due, due) }")),
+        ENGINE, "if let due = grant.state.nextDue { desk.claims.learn(due: due) }")),
     bug("an attempt begun after its lease", 500, (
         ENGINE, "var startBefore: Timestamp? { settings == nil ?",
         "var startBefore: Timestamp? { settings == nil || PLANTED ?")),

@@ -91,6 +91,11 @@ struct ReadyQueue: Sendable {
 }
 
 extension ReadyQueue.Place {
+  /// Whether it is more urgent, or older with equal urgency.
+  func goesBefore(_ other: Self) -> Bool {
+    priority == other.priority ? isOlder(than: other) : priority > other.priority
+  }
+
   /// Whether it became ready earlier; stamps wrap around.
   func isOlder(than other: Self) -> Bool {
     Int32(bitPattern: stamp &- other.stamp) < 0

@@ -12,7 +12,7 @@ struct CallTableTests {
     let record = CallRecord(
       id: id, kind: .call, spec: spec, body: [], createdAt: .epoch,
       progress: CallProgress(state: .held, due: .epoch, roundStartedAt: .epoch))
-    return ActiveCall(record: record, target: 0, phase: .waiting, stamp: stamp)
+    return ActiveCall(record: record, target: 0, stamp: stamp)
   }
 
   @Test("they are found, changed and taken out as in a dictionary", arguments: 0..<20 as Range<UInt64>)
@@ -38,7 +38,9 @@ struct CallTableTests {
         let taken = table.removeValue(forKey: id)
         #expect(taken?.stamp == stamps.removeValue(forKey: id), "seed \(seed), step \(step)")
       default:
-        if let place = table.place(of: id) { table[at: place].stamp += 10_000 }
+        if let place = table.place(of: id) {
+          table[at: place].enter(.ready, stamp: table[at: place].stamp + 10_000)
+        }
         if let stamp = stamps[id] { stamps[id] = stamp + 10_000 }
       }
       #expect(table[id]?.stamp == stamps[id], "seed \(seed), step \(step)")

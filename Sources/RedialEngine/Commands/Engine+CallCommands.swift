@@ -5,8 +5,8 @@ internal import RedialModel
 extension Engine {
   /// Executes a command, or requests its call from the store.
   mutating func execute(_ command: CallCommand) {
-    if let trouble { return refuse(command, trouble.problem) }
-    guard leases.canWork else { return refuse(command, Self.leaseLost) }
+    if let trouble = desk.trouble { return refuse(command, trouble.problem) }
+    guard desk.leases.canWork else { return refuse(command, .leaseLost) }
     guard let call = calls[command.id], call.record.spec.namespace == command.namespace else {
       return fetch(command)
     }
@@ -20,24 +20,13 @@ extension Engine {
   private mutating func fetch(_ command: CallCommand) {
     // After all decisions about the call until now.
     flush()
-    fetches[command.id, default: Fetches()].outstanding += 1
-    effects.store.append(StoreRequest(.fetch(command), epoch: epoch))
-  }
-
-  /// A fetch has been answered, or has failed. Returns true if its answer shows the call as it was before it last
-  /// left memory.
-  mutating func endFetch(of id: CallID) -> Bool {
-    guard var fetch = fetches[id] else { return false }
-    fetch.outstanding -= 1
-    let isStale = fetch.stale > 0
-    if isStale { fetch.stale -= 1 }
-    fetches[id] = fetch.outstanding > 0 ? fetch : nil
-    return isStale
+    desk.fetches.begin(command.id)
+    request(.fetch(command))
   }
 
   /// The call that a command is about has arrived from the store.
   mutating func fetched(_ command: CallCommand, _ record: CallRecord?) {
-    let isStale = endFetch(of: command.id)
+    let isStale = desk.fetches.end(command.id)
     let isHere = calls[command.id]?.record.spec.namespace == command.namespace
     if isHere || isStale { return execute(command) }
     guard let record else {
@@ -48,15 +37,15 @@ extension Engine {
           detail: "No call has the id \(command.id); it may have been removed."))
     }
     guard owns(record.spec.target) else { return refuse(command, Self.ownedElsewhere(record.spec.target)) }
-    if let trouble {
+    if let trouble = desk.trouble {
       // The store has already marked it as held.
       if !record.progress.state.isFinal { adopt(record) }
-      if putOff(.command(command)) { return }
+      if desk.putOff(.command(command)) { return }
       return refuse(command, trouble.problem)
     }
     if !record.progress.state.isFinal {
       // It is not adopted, because that might put it back into the store, to be fetched again.
-      hold(record, phase: .waiting)
+      hold(record)
       return execute(command)
     }
     switch command.kind {
@@ -70,12 +59,11 @@ extension Engine {
   }
 
   private mutating func cancel(_ call: ActiveCall, _ command: CallCommand) {
-    guard case .running(let permit, let cancelledBy) = call.phase else {
+    guard call.isRunning, let place = calls.place(of: command.id) else {
       finish(command.id, .cancelled)
       return done(command)
     }
-    // The stamp stays: it is the same attempt.
-    calls[command.id]?.phase = .running(permit, cancelledBy: cancelledBy + [command.reply])
+    calls[at: place].cancel(for: command.reply)
     // After the attempt's start, which may still wait for its commit: an earlier abort would find nothing.
     afterCommit.append(.abort(command.id))
   }
@@ -107,7 +95,7 @@ extension Engine {
       if record.progress.attempts == record.progress.attemptsBefore {
         record.progress.roundStartedAt = min(record.progress.roundStartedAt, now)
       }
-      calls[command.id]?.record = record
+      if let place = calls.place(of: command.id) { calls[at: place].record = record }
       writes.append(.update(command.id, record.progress, nil))
       becomeReady(command.id)
       note(command, of: record)
@@ -130,12 +118,12 @@ extension Engine {
     record.progress = CallProgress(
       state: .held, due: now, attempts: ended.progress.attempts, attemptsBefore: ended.progress.attempts,
       roundStartedAt: now)
-    countUnfinished(1, at: place(of: record.spec.namespace))
+    roster.countUnfinished(1, at: roster.place(of: record.spec.namespace))
     if record.spec.orderingKey != nil {
       awaitTurn(record)
     } else {
       writes.append(.update(record.id, record.progress, nil))
-      hold(record, phase: .waiting)
+      hold(record)
       becomeReady(record.id)
     }
     note(command, of: record)
@@ -146,7 +134,9 @@ extension Engine {
   private mutating func note(_ command: CallCommand, of record: CallRecord) {
     let retry = ManualRetry(at: now, afterAttempt: record.progress.attempts, attribution: command.attribution)
     writes.append(.retried(record.id, retry))
-    if record.spec.callback != nil { calls[record.id]?.record.retries.append(retry) }
+    if record.spec.callback != nil, let place = calls.place(of: record.id) {
+      calls[at: place].record.retries.append(retry)
+    }
   }
 
   mutating func done(_ command: CallCommand) {

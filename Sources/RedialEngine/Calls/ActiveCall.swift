@@ -15,14 +15,34 @@ struct ActiveCall: Sendable {
   }
 
   var record: CallRecord
-  var target: Int
-  var phase: Phase
+  let target: Int
+  private(set) var phase: Phase
   /// The cost of the attempt in flight in its target's retry budget.
   var withdrawal: RetryBudget.Withdrawal?
   /// Changes with the phase; timers with an older stamp are void. A stamp is never used twice in the engine's life,
   /// so that a call which comes back into memory does not meet timers of its earlier stay.
-  var stamp: UInt32
+  private(set) var stamp: UInt32
 
+  init(record: consuming CallRecord, target: Int, stamp: UInt32) {
+    self.record = record
+    self.target = target
+    self.stamp = stamp
+    phase = .waiting
+  }
+
+  /// A client wants the attempt in flight cancelled. The stamp stays: it is the same attempt.
+  mutating func cancel(for reply: ReplyToken) {
+    guard case .running(let permit, let cancelledBy) = phase else { return }
+    phase = .running(permit, cancelledBy: cancelledBy + [reply])
+  }
+
+  /// Takes out the cost of the attempt in flight, which was never made.
+  mutating func takeWithdrawal() -> RetryBudget.Withdrawal? {
+    defer { withdrawal = nil }
+    return withdrawal
+  }
+
+  /// Enters the next phase.
   mutating func enter(_ next: Phase, stamp: UInt32) {
     phase = next
     self.stamp = stamp

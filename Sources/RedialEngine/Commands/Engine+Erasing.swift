@@ -8,7 +8,7 @@ extension Engine {
     let keepingLabels = !command.erasesLabels
     if !ended.spec.isErased(keepingLabels: keepingLabels) {
       writes.append(.erase(ended.id, ended.spec.erased(at: now, keepingLabels: keepingLabels)))
-      outdateFetches(of: ended.id)
+      desk.fetches.outdate(ended.id)
     }
     done(command)
   }
@@ -16,27 +16,22 @@ extension Engine {
   /// Removes an ended call, with all its data.
   mutating func purge(_ ended: CallRecord, _ command: CallCommand) {
     writes.append(.discard(ended.id))
-    outdateFetches(of: ended.id)
+    desk.fetches.outdate(ended.id)
     done(command)
   }
 
   /// The call of a command cannot be read: it can only be removed.
   mutating func fetchedDamaged(_ command: CallCommand, hasEnded: Bool, _ message: String) {
-    let isOutdated = endFetch(of: command.id)
+    let isOutdated = desk.fetches.end(command.id)
     if isOutdated || calls[command.id]?.record.spec.namespace == command.namespace { return execute(command) }
-    if let trouble { return refuse(command, trouble.problem) }
+    if let trouble = desk.trouble { return refuse(command, trouble.problem) }
     guard command.kind == .purge, hasEnded else {
       return refuse(
         command, Problem(status: 409, code: "callDamaged", title: "The call is damaged", detail: message))
     }
     writes.append(.discard(command.id))
-    outdateFetches(of: command.id)
+    desk.fetches.outdate(command.id)
     done(command)
-  }
-
-  /// Answers to open fetches show the call as it was; they are requested again.
-  private mutating func outdateFetches(of id: CallID) {
-    if let fetch = fetches[id] { fetches[id]?.stale = fetch.outstanding }
   }
 
   static func notEnded(_ id: CallID) -> Problem {

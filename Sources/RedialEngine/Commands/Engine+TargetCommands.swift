@@ -1,0 +1,80 @@
+internal import RedialCore
+internal import RedialModel
+
+/// Commands of operators about targets: on disk first, and then at once for waiting calls too.
+extension Engine {
+  /// Executes an operator's command.
+  mutating func execute(_ command: TargetCommand) {
+    if let trouble = desk.trouble { return refuse(command.reply, trouble.problem) }
+    guard desk.leases.canWork else { return refuse(command.reply, .leaseLost) }
+    guard owns(command.target) else { return refuse(command.reply, Self.ownedElsewhere(command.target)) }
+    if roster.place(of: command.target) == nil {
+      let place = roster.place(of: QualifiedKey.namespace(of: command.target))
+      if refusalOfTarget(at: place) != nil { forgetIdleTargets() }
+      if let problem = refusalOfTarget(at: place) { return refuse(command.reply, problem) }
+    }
+    let index = target(command.target)
+    var controls = roster.targets[index].controls
+    switch command.kind {
+    case .configure(let overrides): controls.overrides = overrides
+    case .pause: controls.isPaused = true
+    case .resume: controls.isPaused = false
+    case .trip: controls.isTripped = true
+    case .reset: controls.isTripped = false
+    case .release:
+      controls.isTripped = false
+      roster[index].release()
+    }
+    apply(controls, to: index)
+    switch command.kind {
+    case .trip:
+      roster[index].trip()
+      roster[index].useNewBreakerSettings()
+      tripReady(index)
+      parkReady(index)
+    case .reset, .release:
+      roster[index].reset()
+      roster[index].useNewBreakerSettings()
+      writes.append(.breaker(target: command.target, nil))
+    case .pause: parkReady(index)
+    case .configure, .resume: break
+    }
+    writes.append(.controls(target: command.target, controls))
+    effects.actions.append(.notice(.targetControlled(target: command.target, action: command.kind.name)))
+    reportStanding(index, always: true)
+    roster.enterRotation(index)
+    afterCommit.append(.reply(command.reply, .controlled(describe(index))))
+  }
+
+  /// Applies an operator's settings to a target.
+  mutating func apply(_ controls: TargetControls, to index: Int) {
+    let key = roster.targets[index].key
+    let new = controls.overrides.applied(to: settings.target(by: settings.rule(for: key)))
+    originTLS.set(controls.overrides.tls, of: key)
+    roster[index].apply(controls, new, most: settings.mostPerTarget, in: calls.table, at: now)
+  }
+
+  /// Takes over the settings that operators made before this process.
+  mutating func recover(_ controls: [(target: String, controls: TargetControls)]) {
+    for (key, controls) in controls {
+      let index = target(key)
+      apply(controls, to: index)
+      if controls.isTripped { roster[index].trip() }
+      reportStanding(index, always: true)
+    }
+  }
+}
+
+extension TargetCommand.Kind {
+  /// The word in the API.
+  var name: String {
+    switch self {
+    case .configure: "configure"
+    case .pause: "pause"
+    case .resume: "resume"
+    case .trip: "trip"
+    case .reset: "reset"
+    case .release: "release"
+    }
+  }
+}

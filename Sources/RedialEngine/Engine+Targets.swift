@@ -1,0 +1,154 @@
+internal import RedialCore
+internal import RedialModel
+
+/// Targets: how they are found and forgotten, when they are examined, and what their breakers and limits decide.
+extension Engine {
+  /// Returns the place of a target, and creates the target if it is new.
+  mutating func target(_ key: String) -> Int {
+    if let place = roster.place(of: key) { return place }
+    if roster.count >= settings.maxTargets { forgetIdleTargets() }
+    return roster.add(key)
+  }
+
+  /// Forgets targets that are idle and healthy. This examines all targets.
+  mutating func forgetIdleTargets() {
+    guard roster.beginForgetting(at: now) else { return }
+    // Closing a breaker may notify its subscribers, whose targets may be new.
+    let known = roster.places
+    for place in known where roster.isStale(place, at: now) { closeStale(place) }
+    roster.forgetIdle(among: known, at: now)
+  }
+
+  /// Closes the breaker of a target that had no call since its open time ended. The target is about to be forgotten,
+  /// here and on disk.
+  private mutating func closeStale(_ place: Int) {
+    if let change = roster[place].advance(to: now) { noteBreaker(place, change) }
+    if let change = roster[place].reset() { noteBreaker(place, change) }
+  }
+
+  /// Examines a target again at this time, or earlier.
+  mutating func lookAgain(_ place: Int, at time: Timestamp) {
+    if roster[place].needsTimer(at: time) { calls.lookAgain(place, at: time) }
+  }
+
+  // MARK: Limits
+
+  /// Whether the target's limits, without its breaker, let an attempt start now. If not, it is examined again when
+  /// they may. A target that is limited by its attempts in flight is examined when one of them ends.
+  mutating func hasLeave(_ place: Int) -> Bool {
+    switch roster[place].leave(at: now) {
+    case .granted: return true
+    case .afterAnother, .leaving: return false
+    case .afterAnotherOr(let time): lookAgain(place, at: time)
+    case .afterPause: reportStanding(place)
+    case .at(let time):
+      lookAgain(place, at: time)
+      reportStanding(place)
+    }
+    return false
+  }
+
+  /// The next call of a target to start, as far as its retry budget allows.
+  mutating func firstReady(of place: Int) -> ReadyQueue.Place? {
+    let (first, isRetryWaiting) = roster[place].firstReady(in: calls.table, at: now)
+    if isRetryWaiting, let until = roster.targets[place].limits.retriesUntil {
+      lookAgain(place, at: until)
+      reportStanding(place)
+    }
+    return first
+  }
+
+  /// Returns the cost of an attempt that was never made.
+  mutating func refund(_ place: Int) {
+    guard let withdrawal = calls[at: place].takeWithdrawal() else { return }
+    roster[calls[at: place].target].refund(withdrawal, at: now)
+  }
+
+  /// Pauses a target that asked for it with 429 or 503: no call runs until then, or until the policy of the call that
+  /// got the response would wait no longer, or until ``EngineSettings/maxTargetHold`` is over, because one response
+  /// must not stop all calls for hours. A policy that ignores `Retry-After`, for the status or at all, pauses nothing.
+  ///
+  /// Calls whose policy ignores `Retry-After` wait too: the policy is about the call's own retries, while the pause
+  /// protects an overloaded target from the first attempts of all calls. The pause is not stored: a new process finds
+  /// out with its first attempts, and each call that got the response keeps its own wait.
+  mutating func pauseTarget(_ place: Int, _ attempt: AttemptRecord, asked: Duration?, rule: RetryAfterRule) {
+    guard let status = attempt.status, status == 429 || status == 503, let asked, asked > .zero, rule.isRespected
+    else { return }
+    let until = now + min(asked, rule.maximum, settings.maxTargetHold)
+    if roster[place].pause(until: until, at: now) { reportStanding(place) }
+  }
+
+  /// Reports the reasons for which the target's calls wait, if they have changed.
+  mutating func reportStanding(_ place: Int, always: Bool = false) {
+    guard let standing = roster[place].takeStanding(at: now, always: always) else { return }
+    effects.actions.append(.notice(.targetStands(target: roster.targets[place].key, standing)))
+  }
+
+  // MARK: Breakers
+
+  /// Asks a target's breaker. If it refuses, the target is examined again later.
+  mutating func permit(_ place: Int) -> CircuitBreaker.Permit? {
+    let (admission, change) = roster[place].acquire(at: now)
+    if let change { noteBreaker(place, change) }
+    switch admission {
+    case .permitted(let permit): return permit
+    case .rejected(let until):
+      // A breaker that only an operator can close needs no timer.
+      if until < .distantFuture { lookAgain(place, at: until) }
+      return nil
+    }
+  }
+
+  /// Returns a permit to the breaker, with the result of the call.
+  mutating func recordBreaker(
+    _ place: Int, _ result: CircuitBreaker.Result, _ permit: CircuitBreaker.Permit, took: Duration = .zero
+  ) {
+    if let change = roster[place].record(result, of: permit, took: took, at: now) { noteBreaker(place, change) }
+  }
+
+  /// Writes and reports a breaker's change, and ends the calls that do not wait for an open breaker.
+  private mutating func noteBreaker(_ place: Int, _ change: TargetState.BreakerChange) {
+    let key = roster.targets[place].key
+    switch change {
+    case .opened(let until, let trips):
+      writes.append(.breaker(target: key, OpenBreaker(until: until, trips: trips)))
+      effects.actions.append(.notice(.breakerOpened(target: key, until: until, trips: trips)))
+      notifySubscribers(.opened, of: key, openUntil: until, trips: trips)
+      lookAgain(place, at: until)
+      roster[place].useNewBreakerSettings()
+      tripReady(place)
+      parkReady(place)
+    case .halfOpened:
+      effects.actions.append(.notice(.breakerHalfOpen(target: key)))
+      notifySubscribers(.halfOpened, of: key)
+    case .closed:
+      roster[place].useNewBreakerSettings()
+      roster[place].startSlowly(at: now)
+      writes.append(.breaker(target: key, nil))
+      effects.actions.append(.notice(.breakerClosed(target: key)))
+      notifySubscribers(.closed, of: key)
+      roster.enterRotation(place)
+    }
+  }
+
+  /// Ends the due calls of a target that do not wait for an open breaker.
+  mutating func tripReady(_ place: Int) {
+    for due in roster.targets[place].due.places {
+      guard let call = calls[due.id], call.stamp == due.stamp, call.record.spec.policy.onTrip == .fail else { continue }
+      finish(due.id, .failed, failure: .tripped)
+    }
+  }
+
+  /// Moves the waiting calls of a target that is down or paused from memory into its queue in the store. The oldest
+  /// stay, up to the limit, unless all targets together have too many.
+  mutating func parkReady(_ place: Int) {
+    var kept = 0
+    for due in roster.targets[place].due.places {
+      guard let call = calls[due.id], call.stamp == due.stamp else { continue }
+      kept += 1
+      let isTooMuch = kept > roster.readyBound(place, expecting: desk.claims.expected) || roster.isCrowded
+      // So close to its deadline it would be claimed again at once.
+      if isTooMuch, call.record.lastStart > now + settings.claimAhead { spill(due.id) }
+    }
+  }
+}

@@ -1,0 +1,390 @@
+internal import RedialCore
+internal import RedialModel
+
+/// The targets and namespaces that the engine knows, the order in which they are examined, and what their calls
+/// occupy.
+///
+/// A target and a namespace are known by a place, which stays the same until a target is forgotten. Counts of
+/// occupancy are kept at three levels: of the target, of its namespace, and of the whole.
+struct Roster: Sendable {
+  let shared: SharedSettings
+  /// Targets by place; some places are free.
+  private(set) var targets: [TargetState] = []
+  private var index: [String: Int] = [:]
+  private var freePlaces: [Int] = []
+  /// The earliest time to look for targets that can be forgotten.
+  private var nextForgetting = Timestamp.epoch
+  /// The namespaces, ``Namespace/default`` first; and the place of each of the others.
+  private(set) var namespaces = [NamespaceState(.default)]
+  private var namespaceIndex: [Namespace: Int] = [:]
+  /// Number of namespaces, besides the default one, with unfinished calls or an API key.
+  private(set) var sharing = 0
+  /// Unfinished calls of this engine's shards, in memory and in the store. Calls that other instances put there are
+  /// counted at the next renewal of the lease. Until then this can be too small, and even below 0.
+  private(set) var unfinished = 0
+  /// Unfinished calls of the shards of others, as of the last renewal, and those that this engine has put there
+  /// since.
+  private(set) var elsewhere = 0
+  /// What all calls occupy.
+  private(set) var occupancy = Occupancy()
+  /// The recent usual size of a body.
+  private(set) var usualBody = 0
+  private(set) var rotation = Rotation()
+
+  init(_ shared: SharedSettings) {
+    self.shared = shared
+  }
+
+  /// Forgets everything except the namespaces, and which of them have keys.
+  mutating func startOver() {
+    let known = namespaces
+    self = Roster(shared)
+    for state in known { _ = place(of: state.namespace) }
+    know(known.filter(\.hasKey).map(\.namespace))
+  }
+
+  var settings: EngineSettings {
+    _read { yield shared.settings }
+  }
+
+  /// A target, to be changed in place.
+  subscript(place: Int) -> TargetState {
+    _read { yield targets[place] }
+    _modify { yield &targets[place] }
+  }
+
+  // MARK: Targets
+
+  /// The place of a target; nil if it is not known.
+  func place(of key: String) -> Int? { index[key] }
+
+  /// How many targets are known.
+  var count: Int { index.count }
+
+  /// The places of all targets, in an order that is the same in every process.
+  var places: [Int] { targets.indices.filter { !targets[$0].isForgotten } }
+
+  /// Adds a target. Returns its place.
+  mutating func add(_ key: String) -> Int {
+    let namespace = place(of: QualifiedKey.namespace(of: key))
+    namespaces[namespace].countTargets(1)
+    let rule = settings.rule(for: key)
+    let state = TargetState(
+      key: key, namespace: namespace, settings: settings.target(by: rule), pattern: rule?.match,
+      most: settings.mostPerTarget)
+    let place: Int
+    if let free = freePlaces.popLast() {
+      targets[free] = state
+      place = free
+    } else {
+      place = targets.count
+      targets.append(state)
+    }
+    rotation.addTarget(place)
+    index[key] = place
+    return place
+  }
+
+  /// Whether targets may be looked for that can be forgotten. If few were found, not again for a second, so that not
+  /// every new target costs a look at all the others.
+  mutating func beginForgetting(at now: Timestamp) -> Bool {
+    guard now >= nextForgetting else { return false }
+    nextForgetting = now + .seconds(1)
+    return true
+  }
+
+  /// Forgets those of these targets that are idle and healthy.
+  mutating func forgetIdle(among known: [Int], at now: Timestamp) {
+    var forgotten = 0
+    for place in known {
+      guard targets[place].isForgettable(isQueued: isQueued(place), at: now) else {
+        targets[place].forgetOldResults(at: now)
+        continue
+      }
+      forget(place)
+      forgotten += 1
+    }
+    if forgotten * 4 >= known.count { nextForgetting = now }
+  }
+
+  /// Whether a target's breaker is open only because there was no call for so long.
+  func isStale(_ place: Int, at now: Timestamp) -> Bool {
+    targets[place].isStale(isQueued: isQueued(place), at: now)
+  }
+
+  /// No target is forgotten before this time. Returns the time that held until now.
+  mutating func postponeForgetting(until time: Timestamp) -> Timestamp {
+    defer { nextForgetting = time }
+    return nextForgetting
+  }
+
+  private func isQueued(_ place: Int) -> Bool { rotation.contains(place) || rotation.isNewcomer(place) }
+
+  private mutating func forget(_ place: Int) {
+    index[targets[place].key] = nil
+    targets[place].forget()
+    namespaces[targets[place].namespace].countTargets(-1)
+    freePlaces.append(place)
+  }
+
+  /// Drops the targets of shards that another instance gets. None of their calls may be in memory. Returns the keys,
+  /// and how many calls they had requested from the store.
+  mutating func drop(_ shards: ShardSet) -> (keys: [String], expected: Int) {
+    var keys: [String] = []
+    var expected = 0
+    for place in places where shards.contains(target: targets[place].key) {
+      keys.append(targets[place].key)
+      expected += targets[place].stored.expected
+      targets[place] = TargetState(
+        key: targets[place].key, namespace: targets[place].namespace, settings: settings.target, pattern: nil,
+        most: settings.mostPerTarget)
+      forget(place)
+    }
+    rotation.drop { targets[$0].isForgotten }
+    return (keys, expected)
+  }
+
+  // MARK: Namespaces
+
+  /// Whether there is more than one namespace: besides the default one, any with unfinished calls or a key.
+  var isShared: Bool { sharing > 0 }
+
+  /// The place of a namespace; nil if it is not known.
+  func knownPlace(of namespace: Namespace) -> Int? { namespace.isDefault ? 0 : namespaceIndex[namespace] }
+
+  /// Returns the place of a namespace, and creates it if it is new.
+  mutating func place(of namespace: Namespace) -> Int {
+    if let place = knownPlace(of: namespace) { return place }
+    namespaceIndex[namespace] = namespaces.count
+    namespaces.append(NamespaceState(namespace))
+    rotation.addLane()
+    return namespaces.count - 1
+  }
+
+  /// Learns which namespaces have keys.
+  mutating func know(_ keyed: [Namespace]) {
+    for place in namespaces.indices { namespaces[place].noteKey(false) }
+    for namespace in keyed { namespaces[place(of: namespace)].noteKey(true) }
+    noteSharing()
+  }
+
+  /// Updates which namespaces count among those that share the engine.
+  private mutating func noteSharing() {
+    for place in namespaces.indices { noteSharing(place) }
+  }
+
+  private mutating func noteSharing(_ place: Int) {
+    sharing += namespaces[place].noteSharing(
+      place > 0 && (namespaces[place].hasKey || namespaces[place].unfinished > 0))
+  }
+
+  /// Takes over the namespaces in the store.
+  mutating func recover(_ known: [(namespace: Namespace, unfinished: Int)], unfinished all: Int) {
+    unfinished = all
+    if known.isEmpty { namespaces[0].recover(unfinished: all) }
+    for (namespace, count) in known { namespaces[place(of: namespace)].recover(unfinished: count) }
+    noteSharing()
+  }
+
+  /// Changes the number of unfinished calls of a namespace.
+  mutating func countUnfinished(_ change: Int, at place: Int) {
+    unfinished += change
+    namespaces[place].countUnfinished(change)
+    noteSharing(place)
+  }
+
+  /// Changes the number of calls in the shards of others.
+  mutating func countElsewhere(_ change: Int, at place: Int) {
+    elsewhere += change
+    namespaces[place].countElsewhere(change)
+  }
+
+  /// The store is about to count the unfinished calls.
+  mutating func beginRecount() {
+    for place in namespaces.indices { namespaces[place].beginRecount() }
+  }
+
+  /// Replaces the numbers of unfinished calls, here and in the shards of others, by those that the store has counted.
+  mutating func recount(
+    _ own: [(namespace: Namespace, unfinished: Int)], elsewhere others: [(namespace: Namespace, unfinished: Int)]
+  ) {
+    for place in namespaces.indices { namespaces[place].recount() }
+    for (namespace, count) in own { namespaces[place(of: namespace)].addCounted(unfinished: count) }
+    for (namespace, count) in others { namespaces[place(of: namespace)].addCounted(elsewhere: count) }
+    unfinished = namespaces.reduce(0) { $0 + $1.unfinished }
+    elsewhere = namespaces.reduce(0) { $0 + $1.elsewhere }
+    noteSharing()
+  }
+
+  /// The counts of each namespace since the last request for them.
+  mutating func takeTallies() -> [(namespace: Namespace, tally: CallTally)] {
+    namespaces.indices.filter { !namespaces[$0].tally.isEmpty }
+      .map { (namespaces[$0].namespace, namespaces[$0].takeTally()) }
+  }
+
+  /// Counts the end of a client's call.
+  mutating func countEnd(_ state: StoredState, at place: Int) {
+    namespaces[place].countEnd(state)
+  }
+
+  /// Counts an attempt that the target has ended.
+  mutating func countAttempt(
+    _ duration: Duration, succeeded: Bool, ended: Bool, isClients: Bool, of place: Int, at now: Timestamp
+  ) {
+    targets[place].count(duration, succeeded: succeeded, ended: ended, at: now)
+    guard isClients else { return }
+    namespaces[targets[place].namespace].countAttempt(duration, succeeded: succeeded, ended: ended)
+  }
+
+  // MARK: Occupancy
+
+  /// A call of a target comes into memory.
+  mutating func hold(_ bytes: Int, of place: Int) {
+    usualBody += (bytes - usualBody) / 8
+    targets[place].noteBody(bytes)
+    targets[place].occupancy.hold(bytes)
+    namespaces[targets[place].namespace].occupancy.hold(bytes)
+    occupancy.hold(bytes)
+  }
+
+  /// A call of a target leaves memory.
+  mutating func release(_ bytes: Int, of place: Int) {
+    targets[place].occupancy.release(bytes)
+    namespaces[targets[place].namespace].occupancy.release(bytes)
+    occupancy.release(bytes)
+  }
+
+  /// A call of a target in memory becomes due.
+  mutating func becomeReady(_ bytes: Int, isRetry: Bool, of place: Int) {
+    let namespace = targets[place].namespace
+    targets[place].countDue(1, isRetry: isRetry)
+    let isFirst = targets[place].occupancy.becomeReady(bytes)
+    let isFirstOfNamespace = namespaces[namespace].occupancy.becomeReady(bytes)
+    _ = occupancy.becomeReady(bytes)
+    if isFirst { countBusy(1, isFirstOfNamespace ? 1 : 0, of: namespace) }
+  }
+
+  /// A due call of a target is started or leaves memory.
+  mutating func leaveReady(_ bytes: Int, isRetry: Bool, of place: Int) {
+    let namespace = targets[place].namespace
+    targets[place].countDue(-1, isRetry: isRetry)
+    let isLast = targets[place].occupancy.leaveReady(bytes)
+    let isLastOfNamespace = namespaces[namespace].occupancy.leaveReady(bytes)
+    _ = occupancy.leaveReady(bytes)
+    if isLast { countBusy(-1, isLastOfNamespace ? -1 : 0, of: namespace) }
+  }
+
+  private mutating func countBusy(_ targets: Int, _ spaces: Int, of namespace: Int) {
+    namespaces[namespace].occupancy.countBusy(targets: targets)
+    occupancy.countBusy(targets: targets, namespaces: spaces)
+  }
+
+  /// An attempt to a target starts.
+  mutating func start(_ bytes: Int, of place: Int, at now: Timestamp) {
+    targets[place].occupancy.start(bytes)
+    namespaces[targets[place].namespace].occupancy.start(bytes)
+    occupancy.start(bytes)
+    targets[place].credit.start(at: now)
+    countBorrowed(of: place)
+  }
+
+  /// An attempt to a target was undone or has ended.
+  ///
+  /// - Parameter wasMade: Whether ``learn(_:of:)`` has learned from its end.
+  mutating func stop(_ bytes: Int, of place: Int, wasMade: Bool) {
+    targets[place].occupancy.stop(bytes)
+    namespaces[targets[place].namespace].occupancy.stop(bytes)
+    occupancy.stop(bytes)
+    rotation.free()
+    if !wasMade { targets[place].credit.undo(isLast: targets[place].occupancy.inFlight == 0) }
+    countBorrowed(of: place)
+  }
+
+  /// The roster as it would be with one more free slot.
+  func withFreeSlot() -> Roster {
+    var copy = self
+    copy.occupancy.stop(0)
+    return copy
+  }
+
+  // MARK: Slots
+
+  /// Learns from the end of an attempt, which still counts as in flight.
+  mutating func learn(_ sign: TargetSign, of place: Int) {
+    targets[place].credit.learn(
+      sign, inFlight: targets[place].occupancy.inFlight, most: targets[place].limits.maxInFlight)
+    countBorrowed(of: place)
+  }
+
+  /// Takes back a target's earned slots if it has been silent or idle for long.
+  mutating func doubt(_ place: Int, at now: Timestamp) {
+    targets[place].credit.doubt(
+      inFlight: targets[place].occupancy.inFlight, lastEnd: targets[place].lastEnd,
+      leastSilence: shared.leastSilence, at: now)
+    countBorrowed(of: place)
+  }
+
+  private mutating func countBorrowed(of place: Int) {
+    let inFlight = targets[place].occupancy.inFlight
+    let change = targets[place].credit.borrowed(ofInFlight: inFlight) - targets[place].occupancy.borrowed
+    guard change != 0 else { return }
+    targets[place].occupancy.borrow(change)
+    namespaces[targets[place].namespace].occupancy.borrow(change)
+    occupancy.borrow(change)
+  }
+
+  // MARK: Rotation
+
+  /// Puts a target into the rotation, to be examined, if it has due calls.
+  mutating func enterRotation(_ place: Int) {
+    guard targets[place].hasDue else { return }
+    rotation.enter(place, of: targets[place].namespace)
+  }
+
+  /// Takes out the next target to examine. A namespace that has its share of the attempts in flight, or whose targets
+  /// all wait for the pool, keeps its place in the rotation.
+  mutating func nextInRotation() -> Int? {
+    for _ in 0..<rotation.count {
+      guard let lane = rotation.first else { return nil }
+      guard mayBegin(lane) else {
+        rotation.skip()
+        continue
+      }
+      rotation.leave()
+      admitNewcomer(of: lane)
+      if let place = rotation.takeTarget(of: lane) { return place }
+    }
+    return nil
+  }
+
+  /// Admits the next target that waits for the pool, if the pool has a slot for its namespace.
+  private mutating func admitNewcomer(of lane: Int) {
+    guard rotation.newcomers(of: lane) > 0, mayBorrow(lane) else { return }
+    while let place = rotation.takeNewcomer(of: lane) {
+      guard !rotation.contains(place), targets[place].hasDue else { continue }
+      return rotation.admit(place, of: lane)
+    }
+  }
+
+  /// Examines a target again when slots become free, if it may not start an attempt now.
+  mutating func waitForSlot(_ place: Int) {
+    rotation.wait(place, of: targets[place].namespace, hasInFlight: targets[place].occupancy.inFlight > 0)
+  }
+
+  /// Examines targets that want more slots than they have, as far as attempts have ended.
+  mutating func examineCrowded() {
+    var count = rotation.takeFreed()
+    while count > 0, let place = rotation.takeCrowded() {
+      count -= 1
+      enterRotation(place)
+    }
+  }
+
+  /// Whether a target may go before those that wait for the pool. A target that would start its only attempt on a
+  /// borrowed slot goes behind them, so that it does not take the slot of its ended attempt at once again.
+  mutating func takeAdmission(_ place: Int) -> Bool {
+    let lane = targets[place].namespace
+    return rotation.takeAdmission(place, of: lane) || targets[place].occupancy.inFlight > 0
+      || targets[place].credit.proven > 0 || rotation.hasNoNewcomers(lane)
+  }
+}

@@ -1,0 +1,154 @@
+internal import RedialCore
+internal import RedialModel
+
+/// The limits of a target besides its breaker: its concurrency, rate, retry budget, slow start and Retry-After pause,
+/// and what operators have set.
+///
+/// Without such limits an attempt costs one flag and one comparison here.
+struct TargetLimits: Sendable {
+  /// Whether an attempt may start now.
+  enum Leave: Sendable, Equatable {
+    /// It may.
+    case granted
+    /// When another attempt has ended.
+    case afterAnother
+    /// When another attempt has ended, or at this time, when a slow start allows more.
+    case afterAnotherOr(Timestamp)
+    /// At this time at the earliest.
+    case at(Timestamp)
+    /// When an operator has resumed the target.
+    case afterPause
+    /// Its next owner decides.
+    case leaving
+  }
+
+  /// The settings in effect.
+  private(set) var settings: TargetSettings
+  /// Maximum attempts in flight, by its settings and by its share of all.
+  private(set) var maxInFlight: Int
+  /// The controls that operators have set.
+  private(set) var controls = TargetControls()
+  private(set) var rate: RateLimiter?
+  private(set) var budget: RetryBudget?
+  private(set) var slowStart: SlowStart
+  /// The end of the target's Retry-After pause; nil or past if there is none.
+  private(set) var retryAfterUntil: Timestamp?
+  /// When its retry budget, which is used up, allows the next retry.
+  private(set) var retriesUntil: Timestamp?
+  /// Whether it is about to belong to another instance, so that no attempt starts any more.
+  private(set) var isLeaving = false
+  /// Whether an attempt needs more checks than the number of attempts in flight.
+  private var isLimited: Bool
+
+  init(_ settings: TargetSettings, most: Int) {
+    self.settings = settings
+    maxInFlight = min(settings.maxInFlight, most)
+    slowStart = SlowStart(duration: settings.slowStart)
+    rate = settings.rateLimiter
+    budget = settings.retryBudget
+    isLimited = rate != nil
+  }
+
+  /// Whether an attempt may start now, beside so many in flight.
+  mutating func leave(inFlight: Int, at now: Timestamp) -> Leave {
+    guard isLimited else { return inFlight < maxInFlight ? .granted : .afterAnother }
+    note(at: now)
+    if isLeaving { return .leaving }
+    if controls.isPaused { return .afterPause }
+    if let until = retryAfterUntil { return .at(until) }
+    let limit = slowStart.limit(of: maxInFlight, at: now)
+    guard inFlight < limit else {
+      return limit < maxInFlight ? .afterAnotherOr(now + slowStart.duration / Self.rampSteps) : .afterAnother
+    }
+    if case .rejected(let until)? = rate?.peek(at: now) { return .at(until) }
+    return .granted
+  }
+
+  /// How many times a target in its slow start is examined, if its attempts take long.
+  private static let rampSteps = 20
+
+  /// Updates whether an attempt needs more checks.
+  mutating func note(at now: Timestamp) {
+    if let until = retryAfterUntil, until <= now { retryAfterUntil = nil }
+    isLimited = isLeaving || controls.isPaused || retryAfterUntil != nil || rate != nil || slowStart.share(at: now) < 1
+  }
+
+  // MARK: The retry budget
+
+  /// Whether the retry budget allows a retry now. If not, ``retriesUntil`` is set.
+  mutating func allowsRetry(at now: Timestamp) -> Bool {
+    guard (budget?.balance(at: now) ?? 1) < 1 else { return true }
+    retriesUntil = nextRetry(at: now)
+    return false
+  }
+
+  /// When a budget that is used up allows the next retry, if no attempt starts before: at the first of the steps in
+  /// which it forgets.
+  private func nextRetry(at now: Timestamp) -> Timestamp {
+    let step = TargetSettings.retryWindow.wholeMicroseconds / 10
+    let current = now.microseconds / step
+    let times = (1...10).map { Timestamp(microseconds: (current + $0) * step) }
+    return times.first { (budget?.balance(at: $0) ?? 1) >= 1 } ?? now + TargetSettings.retryWindow
+  }
+
+  /// Counts an attempt that starts against the rate and the retry budget. Returns its cost in the budget.
+  mutating func charge(isRetry: Bool, at now: Timestamp) -> RetryBudget.Withdrawal? {
+    if rate != nil { _ = rate?.acquire(at: now) }
+    guard budget != nil else { return nil }
+    var withdrawal: RetryBudget.Withdrawal?
+    if isRetry {
+      withdrawal = budget?.withdraw(for: .transient, at: now)
+    } else {
+      budget?.begin(at: now)
+    }
+    retriesUntil = nil
+    return withdrawal
+  }
+
+  /// Returns the cost of an attempt that was never made.
+  mutating func refund(_ withdrawal: RetryBudget.Withdrawal, at now: Timestamp) {
+    budget?.end(.neverSent, of: withdrawal, at: now)
+  }
+
+  // MARK: Changes
+
+  /// Pauses the target because it asked for that. Returns false if it is already paused for as long.
+  mutating func pause(until: Timestamp, at now: Timestamp) -> Bool {
+    guard until > retryAfterUntil ?? now else { return false }
+    retryAfterUntil = until
+    isLimited = true
+    return true
+  }
+
+  /// Ends the Retry-After pause.
+  mutating func release() {
+    retryAfterUntil = nil
+  }
+
+  /// A target whose breaker has closed works again, but should not get its full load at once.
+  mutating func startSlowly(at now: Timestamp) {
+    slowStart.start(at: now)
+    note(at: now)
+  }
+
+  /// The target is about to belong to another instance.
+  mutating func leave(at now: Timestamp) {
+    isLeaving = true
+    note(at: now)
+  }
+
+  /// Applies what operators have set. Returns whether the retry budget is another.
+  mutating func apply(_ controls: TargetControls, _ new: TargetSettings, most: Int) -> Bool {
+    let old = settings
+    self.controls = controls
+    settings = new
+    maxInFlight = min(new.maxInFlight, most)
+    // A limit that does not change keeps its counts.
+    if new.ratePerSecond != old.ratePerSecond || new.rateBurst != old.rateBurst { rate = new.rateLimiter }
+    if new.slowStart != old.slowStart { slowStart = SlowStart(duration: new.slowStart) }
+    guard new.retryShare != old.retryShare || new.retriesPerSecond != old.retriesPerSecond else { return false }
+    budget = new.retryBudget
+    retriesUntil = nil
+    return true
+  }
+}

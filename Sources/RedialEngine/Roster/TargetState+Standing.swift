@@ -1,0 +1,102 @@
+internal import RedialCore
+internal import RedialModel
+
+/// How a target stands: what people see of it, and whether it can be forgotten.
+extension TargetState {
+  /// Whether it can be forgotten without loss: its failures are too old to matter.
+  ///
+  /// - Parameter isQueued: Whether it is in the rotation, or waits for a slot.
+  func isForgettable(isQueued: Bool, at now: Timestamp) -> Bool {
+    isIdle && !isQueued && breaker.state == .closed && (breaker.consecutiveFailures == 0 || lastEnd + memory <= now)
+      && limits.retryAfterUntil ?? now <= now && limits.slowStart.share(at: now) == 1
+      && limits.rate.map { $0.available(at: now) == $0.burst } ?? true
+  }
+
+  /// Whether its breaker is still open, or half-open, only because there was no call for so long.
+  ///
+  /// - Parameter isQueued: Whether it is in the rotation, or waits for a slot.
+  func isStale(isQueued: Bool, at now: Timestamp) -> Bool {
+    guard isIdle, !isQueued else { return false }
+    switch breaker.state {
+    case .open(let until, _): return until + memory <= now
+    case .halfOpen(let probing): return probing.inFlight == 0 && lastEnd + memory <= now
+    case .closed, .forced: return false
+    }
+  }
+
+  /// Whether it has no calls in memory or in the store, no attempts in flight, and no controls.
+  private var isIdle: Bool {
+    occupancy.held == 0 && stored.count == 0 && occupancy.inFlight == 0 && !stored.isRefilling
+      && controls == TargetControls()
+  }
+
+  /// How long the results of its attempts are relevant.
+  private var memory: Duration {
+    guard case .time(let window) = settings.breaker.window else { return Self.leastMemory }
+    return max(window, TargetSettings.retryWindow)
+  }
+
+  /// The same if the breaker's window counts calls, not time.
+  private static let leastMemory = Duration.seconds(60)
+
+  /// How long the results of its attempts are shown to people, and therefore kept.
+  static let recentMemory = Duration.seconds(16 * 60)
+
+  /// The reasons for which its calls wait.
+  func standing(at now: Timestamp) -> TargetStanding {
+    var rateUntil: Timestamp?
+    if case .rejected(let until)? = limits.rate?.peek(at: now) { rateUntil = until }
+    let state: TargetStanding.Breaker =
+      switch breaker.state {
+      case .open(let until, _): .open(until: until)
+      case .halfOpen: .halfOpen
+      case .forced(.open): .tripped
+      case .closed, .forced: .closed
+      }
+    return TargetStanding(
+      breaker: state, isPaused: controls.isPaused, heldUntil: limits.retryAfterUntil, rateUntil: rateUntil,
+      retriesUntil: limits.retriesUntil)
+  }
+
+  /// Whether there is something to see: calls wait or run, an operator controls the target, or its breaker is not
+  /// closed.
+  func isActive(at now: Timestamp) -> Bool {
+    if occupancy.inFlight > 0 || occupancy.held > 0 || stored.count > 0 { return true }
+    if controls.isPaused || controls.isTripped { return true }
+    var breaker = breaker
+    breaker.advance(to: now)
+    return breaker.state != .closed && breaker.state != .forced(.closed)
+  }
+
+  /// The target as people see it.
+  func snapshot(at now: Timestamp) -> TargetSnapshot {
+    var breaker = breaker
+    breaker.advance(to: now)
+    let state: TargetSnapshot.BreakerState
+    var openUntil: Timestamp?
+    var trips = 0
+    switch breaker.state {
+    case .closed: state = .closed
+    case .open(let until, let count):
+      state = .open
+      openUntil = until
+      trips = count
+    case .halfOpen(let probing):
+      state = .halfOpen
+      trips = probing.trips
+    case .forced(.open): state = .open
+    case .forced: state = .closed
+    }
+    var snapshot = TargetSnapshot(
+      key: key, breaker: state, openUntil: openUntil, trips: trips,
+      consecutiveFailures: breaker.consecutiveFailures, inFlight: occupancy.inFlight,
+      waiting: occupancy.ready + stored.count,
+      isPaused: controls.isPaused, isTripped: controls.isTripped,
+      heldUntil: limits.retryAfterUntil.flatMap { $0 > now ? $0 : nil }, settings: settings)
+    snapshot.overrides = controls.overrides
+    snapshot.pattern = pattern
+    snapshot.recent = recent
+    snapshot.time = now
+    return snapshot
+  }
+}

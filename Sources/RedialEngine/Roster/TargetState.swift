@@ -1,0 +1,281 @@
+internal import RedialCore
+internal import RedialModel
+
+/// A target in the engine's memory: its breaker, its limits, its due calls, and what these occupy.
+struct TargetState: Sendable {
+  let key: String
+  /// The place of its namespace.
+  let namespace: Int
+  /// The pattern of the rule that its settings come from.
+  let pattern: String?
+  private(set) var limits: TargetLimits
+  private(set) var breaker: CircuitBreaker
+  /// When its breaker was last informed of the end of an attempt.
+  private(set) var lastEnd = Timestamp.epoch
+  /// Results of its recent attempts.
+  private(set) var recent = RecentAttempts()
+  /// Its due calls in memory.
+  private(set) var due: DueCalls
+  /// Its due calls in the store.
+  private(set) var stored = StoredCalls()
+  /// What its calls occupy.
+  var occupancy = Occupancy()
+  /// The slots that it has earned.
+  var credit = SlotCredit()
+  /// The recent usual size of a body.
+  private(set) var usualBody = 0
+  /// The standing that was last reported.
+  private var reported = TargetStanding()
+  /// When a timer will examine it again.
+  private var nextLook: Timestamp?
+  /// Whether its place is free.
+  private(set) var isForgotten = false
+
+  init(key: String, namespace: Int, settings: TargetSettings, pattern: String?, most: Int) {
+    self.key = key
+    self.namespace = namespace
+    self.pattern = pattern
+    limits = TargetLimits(settings, most: most)
+    breaker = CircuitBreaker(settings: settings.breaker)
+    due = DueCalls(hasBudget: limits.budget != nil)
+  }
+
+  var settings: TargetSettings { limits.settings }
+  var controls: TargetControls { limits.controls }
+
+  /// Whether calls are due, in memory or in the store.
+  var hasDue: Bool { occupancy.ready + stored.count > 0 }
+
+  /// Whether a call could start now.
+  func canRun(at now: Timestamp) -> Bool {
+    breaker.admits(at: now) && !limits.controls.isPaused && limits.retryAfterUntil == nil
+  }
+
+  // MARK: Limits
+
+  /// Whether its limits, without its breaker, let an attempt start now.
+  mutating func leave(at now: Timestamp) -> TargetLimits.Leave {
+    limits.leave(inFlight: occupancy.inFlight, at: now)
+  }
+
+  /// Counts an attempt that starts against its limits; the call's count already includes it.
+  ///
+  /// - Returns: Its cost in the retry budget.
+  mutating func charge(_ progress: CallProgress, at now: Timestamp) -> RetryBudget.Withdrawal? {
+    limits.charge(isRetry: progress.attempts > progress.attemptsBefore + 1, at: now)
+  }
+
+  /// Returns the cost of an attempt that was never made.
+  mutating func refund(_ withdrawal: RetryBudget.Withdrawal, at now: Timestamp) {
+    limits.refund(withdrawal, at: now)
+  }
+
+  /// Pauses it because it asked for that. Returns false if it is already paused for as long.
+  mutating func pause(until: Timestamp, at now: Timestamp) -> Bool {
+    limits.pause(until: until, at: now)
+  }
+
+  /// Ends its Retry-After pause.
+  mutating func release() {
+    limits.release()
+  }
+
+  /// Its breaker has closed, but it should not get its full load at once.
+  mutating func startSlowly(at now: Timestamp) {
+    limits.startSlowly(at: now)
+  }
+
+  /// It is about to belong to another instance.
+  mutating func leaveEngine(at now: Timestamp) {
+    limits.leave(at: now)
+  }
+
+  /// Applies what operators have set.
+  mutating func apply(
+    _ controls: TargetControls, _ settings: TargetSettings, most: Int, in calls: CallTable, at now: Timestamp
+  ) {
+    let hasNewBudget = limits.apply(controls, settings, most: most)
+    useNewBreakerSettings()
+    if hasNewBudget { due.sort(hasBudget: limits.budget != nil, in: calls) }
+    limits.note(at: now)
+  }
+
+  // MARK: The breaker
+
+  /// A change of the breaker, of which others learn.
+  enum BreakerChange: Sendable {
+    case opened(until: Timestamp, trips: Int)
+    case halfOpened
+    case closed
+  }
+
+  /// Asks the breaker for a permit.
+  mutating func acquire(at now: Timestamp) -> (CircuitBreaker.Admission, BreakerChange?) {
+    let before = breaker.state
+    let admission = breaker.acquire(at: now)
+    return (admission, change(since: before))
+  }
+
+  /// Returns a permit to the breaker, with the result of the call.
+  mutating func record(
+    _ result: CircuitBreaker.Result, of permit: CircuitBreaker.Permit, took: Duration, at now: Timestamp
+  ) -> BreakerChange? {
+    let before = breaker.state
+    lastEnd = now
+    breaker.record(result, of: permit, took: took, at: now)
+    return change(since: before)
+  }
+
+  /// Lets the breaker's open time end, if it is over.
+  mutating func advance(to now: Timestamp) -> BreakerChange? {
+    let before = breaker.state
+    breaker.advance(to: now)
+    return change(since: before)
+  }
+
+  /// Closes the breaker, and forgets its history.
+  @discardableResult
+  mutating func reset() -> BreakerChange? {
+    let before = breaker.state
+    breaker.reset()
+    return change(since: before)
+  }
+
+  /// Takes over a breaker that an earlier process left open.
+  mutating func recover(_ open: OpenBreaker) {
+    breaker = CircuitBreaker(settings: settings.breaker, openUntil: open.until, trips: open.trips)
+  }
+
+  /// Holds the breaker open until it is reset.
+  mutating func trip() {
+    breaker.force(.open)
+  }
+
+  private func change(since before: CircuitBreaker.State) -> BreakerChange? {
+    switch (before, breaker.state) {
+    case (.closed, .open(let until, let trips)), (.halfOpen, .open(let until, let trips)):
+      .opened(until: until, trips: trips)
+    case (.open, .halfOpen): .halfOpened
+    case (.halfOpen, .closed): .closed
+    default: nil
+    }
+  }
+
+  /// Gives the breaker its settings. A half-open breaker gets them when it has left that state: its probes are in
+  /// flight, and with other settings it would let more through beside them.
+  mutating func useNewBreakerSettings() {
+    guard breaker.settings != settings.breaker else { return }
+    if case .halfOpen = breaker.state { return }
+    breaker.change(to: settings.breaker)
+  }
+
+  // MARK: Due calls
+
+  /// Puts a call into its queue.
+  mutating func enqueue(_ place: ReadyQueue.Place, isRetry: Bool) {
+    due.append(place, isRetry: isRetry)
+  }
+
+  /// Takes out the call that ``firstReady(in:at:)`` returned.
+  mutating func take(_ place: ReadyQueue.Place, isRetry: Bool) {
+    due.remove(place, isRetry: isRetry)
+  }
+
+  /// Counts a call that becomes due or is due no more.
+  mutating func countDue(_ change: Int, isRetry: Bool) {
+    due.count(change, isRetry: isRetry)
+  }
+
+  /// Takes out the newest of the lowest priority, if that is below this one.
+  mutating func removeLast(below priority: Int, in calls: CallTable) -> ReadyQueue.Place? {
+    due.removeLast(below: priority, in: calls)
+  }
+
+  /// The next call to start, as far as its retry budget allows.
+  ///
+  /// - Returns: Whether a retry waits for the budget, too; ``TargetLimits/retriesUntil`` is when it can go.
+  mutating func firstReady(in calls: CallTable, at now: Timestamp) -> (ReadyQueue.Place?, isRetryWaiting: Bool) {
+    let first = due.firstUsual(in: calls)
+    guard let retry = due.firstRetry(in: calls) else { return (first, false) }
+    if let first, first.goesBefore(retry) { return (first, false) }
+    return limits.allowsRetry(at: now) ? (retry, false) : (first, true)
+  }
+
+  /// Whether all due calls in memory are retries that wait for their budget.
+  mutating func hasOnlyRetries(in calls: CallTable) -> Bool {
+    limits.budget != nil && due.firstUsual(in: calls) == nil
+  }
+
+  // MARK: Calls in the store
+
+  /// Takes over the number of calls that an earlier process left in the store.
+  mutating func recover(stored count: Int) {
+    stored.recover(count)
+  }
+
+  /// A call was written into its queue in the store.
+  mutating func append(priority: Int) {
+    stored.append(priority: priority)
+  }
+
+  /// Some calls are requested from the store.
+  mutating func beginRefill(_ limit: Int) {
+    stored.beginRefill(limit)
+  }
+
+  /// The refill has failed, or nothing of it is of use.
+  mutating func endRefill() {
+    stored.endRefill()
+  }
+
+  /// So many calls have arrived from the store.
+  mutating func endRefill(arrived: Int, complete: Bool) {
+    let since = stored.endRefill()
+    stored.arrived(arrived, complete: complete, since: since)
+  }
+
+  // MARK: The rest
+
+  /// Notes the size of a body.
+  mutating func noteBody(_ size: Int) {
+    usualBody += (size - usualBody) / 8
+  }
+
+  /// Counts an attempt that the target has ended.
+  mutating func count(_ duration: Duration, succeeded: Bool, ended: Bool, at now: Timestamp) {
+    recent.count(duration, succeeded: succeeded, ended: ended, at: now)
+  }
+
+  /// Whether a timer must be set to examine it again at this time, or earlier.
+  mutating func needsTimer(at time: Timestamp) -> Bool {
+    if let look = nextLook, look <= time { return false }
+    nextLook = time
+    return true
+  }
+
+  /// A timer has fired. Returns whether it is to be examined now.
+  mutating func timerFired(at now: Timestamp) -> Bool {
+    guard let look = nextLook, look <= now else { return false }
+    nextLook = nil
+    return true
+  }
+
+  /// Returns the reasons for which its calls wait, if they are to be reported.
+  mutating func takeStanding(at now: Timestamp, always: Bool) -> TargetStanding? {
+    let standing = standing(at: now)
+    guard always || standing != reported else { return nil }
+    reported = standing
+    return standing
+  }
+
+  /// Frees its place.
+  mutating func forget() {
+    isForgotten = true
+    recent = RecentAttempts()
+  }
+
+  /// Forgets results that are too old to be shown.
+  mutating func forgetOldResults(at now: Timestamp) {
+    if lastEnd + Self.recentMemory <= now { recent = RecentAttempts() }
+  }
+}

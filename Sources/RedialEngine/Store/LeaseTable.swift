@@ -1,0 +1,159 @@
+internal import RedialCore
+internal import RedialModel
+
+/// What an engine may work on: everything, if it is alone on its store, or the shards of its lease.
+///
+/// Times are the engine's own. A lease counts from when it was requested, not from when it was granted, so only the
+/// rates of two clocks matter, not what they show (Gray and Cheriton, Leases, SOSP 1989).
+struct LeaseTable: Sendable {
+  /// The relation of an engine to its store.
+  enum Standing: Sendable {
+    /// Nobody shares the store, as long as it is open. Leads to `evicted`.
+    case alone
+    /// It has no lease, or lost it, and requests one. Leads to `member`.
+    case joining
+    /// It has a lease. Leads to `joining` when that is lost.
+    case member(LeaseSession)
+    /// It was alone on its store, and another process has taken the store: there is no way back.
+    case evicted
+  }
+
+  let settings: LeaseSettings?
+  private(set) var standing: Standing
+  /// Its shards.
+  private(set) var held: ShardSet
+  /// Shards of its lease in which it starts nothing any more, to give them back.
+  private(set) var leaving = ShardSet.none
+  /// Shards that the current request gives back.
+  private(set) var returning = ShardSet.none
+  /// After this time others may have its shards.
+  private(set) var validUntil = Timestamp.distantFuture
+  /// When to make the next request.
+  private(set) var nextAsk = Timestamp.epoch
+  private(set) var isAsking = false
+  /// Counts the lost leases: answers to requests under an earlier one are void.
+  private(set) var round: UInt64 = 0
+  /// Requests under a lost lease have an epoch below this.
+  private(set) var lostBelow: UInt64 = 0
+  /// Calls whose attempts were aborted when the lease was lost, and whose ends have not been reported yet. It joins
+  /// again only after these, so that it never overlaps with itself.
+  private(set) var aborting: Set<CallID> = []
+
+  init(_ settings: LeaseSettings?) {
+    self.settings = settings
+    standing = settings == nil ? .alone : .joining
+    held = settings == nil ? .all : .none
+  }
+
+  /// Whether it may decide anything at all.
+  var canWork: Bool {
+    switch standing {
+    case .alone, .member: true
+    case .joining, .evicted: false
+    }
+  }
+
+  /// Whether the calls of a target belong to this engine.
+  func owns(_ target: String) -> Bool { held == .all || held.contains(target: target) }
+
+  /// Whether nothing of it is left to give back before the engine stops: no shard, and no attempt that was aborted.
+  var hasNothingToGiveBack: Bool {
+    guard aborting.isEmpty else { return false }
+    return settings == nil || held.union(leaving).union(returning).isEmpty
+  }
+
+  /// No attempt may start at or after this time; nil if there is no such time.
+  var startBefore: Timestamp? { settings == nil ? nil : validUntil }
+
+  /// When the lease needs attention.
+  func wake(canAsk: Bool) -> Timestamp {
+    guard settings != nil else { return .distantFuture }
+    let ask = canAsk && !isAsking && aborting.isEmpty ? nextAsk : .distantFuture
+    if case .member = standing { return min(validUntil, ask) }
+    return ask
+  }
+
+  /// What an answer means.
+  enum Answer: Sendable {
+    /// Nothing: it is about a lease that was lost.
+    case void
+    /// The lease has ended before the answer came.
+    case tooLate
+    /// The lease holds; `isNew` if there was none.
+    case granted(isNew: Bool)
+  }
+
+  // MARK: Requests
+
+  /// Requests or renews the lease, and gives these shards back.
+  mutating func ask(_ settings: LeaseSettings, giving idle: ShardSet, takesShards: Bool, at now: Timestamp) -> LeaseAsk
+  {
+    leaving = leaving.subtracting(idle)
+    returning = idle
+    isAsking = true
+    nextAsk = now + settings.pause
+    var session: Int64?
+    if case .member(let member) = standing { session = member.id }
+    let request = LeaseRequest(duration: settings.duration, giveBack: idle, takesShards: takesShards)
+    return LeaseAsk(request: request, session: session, at: now, round: round)
+  }
+
+  /// The store has answered.
+  mutating func answered(_ grant: LeaseGrant, _ ask: LeaseAsk, at now: Timestamp) -> Answer {
+    guard ask.round == round, let settings else { return .void }
+    isAsking = false
+    returning = .none
+    validUntil = ask.at + settings.validity
+    // An answer that comes after the end of the lease is useless.
+    if now >= validUntil { return .tooLate }
+    var isNew = false
+    if case .joining = standing { isNew = true }
+    standing = .member(grant.session)
+    held = held.union(grant.gained)
+    return .granted(isNew: isNew)
+  }
+
+  /// The store could not answer.
+  mutating func notAnswered(_ ask: LeaseAsk) {
+    guard ask.round == round else { return }
+    isAsking = false
+    leaving = leaving.union(returning)
+    returning = .none
+  }
+
+  /// The next request is due at once.
+  mutating func askSoon(at now: Timestamp) {
+    nextAsk = now
+  }
+
+  // MARK: Leaving
+
+  /// Stops working on these shards.
+  mutating func leave(_ shards: ShardSet) {
+    held = held.subtracting(shards)
+    leaving = leaving.union(shards)
+  }
+
+  /// An attempt is aborted, because the lease is lost.
+  mutating func abort(_ id: CallID) {
+    aborting.insert(id)
+  }
+
+  /// An attempt has ended, or was never made.
+  mutating func attemptEnded(_ id: CallID) {
+    if !aborting.isEmpty { aborting.remove(id) }
+  }
+
+  /// The lease is gone.
+  mutating func lose(at now: Timestamp, epoch: UInt64) {
+    standing = settings == nil ? .evicted : .joining
+    held = .none
+    leaving = .none
+    returning = .none
+    validUntil = .distantFuture
+    nextAsk = now
+    isAsking = false
+    round += 1
+    lostBelow = epoch
+  }
+}

@@ -1,0 +1,111 @@
+internal import RedialCore
+internal import RedialModel
+
+/// The state while the store fails: new calls are refused, and the writes of accepted calls are kept and tried again.
+/// The trouble ends only when these are on disk.
+struct StoreTrouble: Sendable {
+  /// Writes, and the actions that follow their commit.
+  struct Backlog: Sendable {
+    fileprivate(set) var writes: [StoreWrite] = []
+    fileprivate(set) var then: [Action] = []
+
+    fileprivate mutating func append(_ actions: [Action], _ more: [StoreWrite]) {
+      writes += more
+      then += actions
+    }
+  }
+
+  /// When to try the store again.
+  private(set) var until: Timestamp
+  /// The answer to new calls meanwhile.
+  private(set) var problem: Problem
+  /// Whether all requests from before the failure have come back.
+  private(set) var isComplete = false
+  /// Whether the kept writes were requested again, with no result yet.
+  private(set) var isRetrying = false
+  /// The writes that came back, in order.
+  private(set) var stuck = Backlog()
+  /// Later decisions, which depend on them.
+  private(set) var later = Backlog()
+  /// Calls that were refused because their insert failed, and webhooks about them. Their other writes are dropped.
+  private(set) var refused: Set<CallID> = []
+  /// The places of their namespaces.
+  private var places: [CallID: Int] = [:]
+  /// Calls that cannot be accepted, because other instances were first with their keys.
+  private(set) var taken: [CallID: TakenKey] = [:]
+  /// Whether that is the only problem: the store works, the other calls are accepted, and new calls wait for the
+  /// moment that it takes to write them again.
+  private(set) var isContended = false
+  /// Events that have arrived meanwhile.
+  private(set) var deferred: [EngineEvent] = []
+
+  /// The store has failed.
+  init(_ failure: StoreFailure, retry: Duration, at now: Timestamp) {
+    // If only keys are taken, nothing has to recover: without those calls the rest can be written at once.
+    isContended = !failure.taken.isEmpty
+    until = isContended ? now : now + retry
+    problem = .of(failure)
+    note(failure.taken)
+  }
+
+  /// Whether a call was refused.
+  func hasRefused(_ id: CallID) -> Bool { refused.contains(id) }
+
+  /// The place of the namespace of a call that was refused.
+  func place(of id: CallID) -> Int? { places[id] }
+
+  /// Keeps an event until the trouble is over.
+  mutating func putOff(_ event: EngineEvent) {
+    deferred.append(event)
+  }
+
+  /// Keeps decisions that depend on what failed.
+  mutating func keepLater(_ writes: [StoreWrite], then actions: [Action]) {
+    later.append(actions, writes)
+  }
+
+  /// Keeps writes that have come back.
+  mutating func stick(_ writes: [StoreWrite], then actions: [Action]) {
+    stuck.append(actions, writes)
+  }
+
+  /// All requests from before the failure have come back.
+  mutating func complete() {
+    isComplete = true
+  }
+
+  /// Notes that a call is refused. Returns whether that is new.
+  mutating func refuse(_ id: CallID, at place: Int) -> Bool {
+    guard refused.insert(id).inserted else { return false }
+    places[id] = place
+    return true
+  }
+
+  /// A repeated write has failed again, or a lookup or claim from the step that noticed the trouble. Later writes are
+  /// still kept. The barrier that was requested after them shows when all of them have come back.
+  ///
+  /// - Returns: The deferred events if there is more trouble now than keys that other instances were first with.
+  mutating func prolong(_ failure: StoreFailure, retry: Duration, at now: Timestamp) -> [EngineEvent]? {
+    isRetrying = false
+    note(failure.taken)
+    guard failure.taken.isEmpty else { return nil }
+    until = now + retry
+    problem = .of(failure)
+    guard isContended else { return nil }
+    isContended = false
+    defer { deferred = [] }
+    return deferred
+  }
+
+  /// The kept writes are requested again. What follows is kept anew.
+  mutating func beginRetry() {
+    isComplete = false
+    isRetrying = true
+    (stuck, later) = (Backlog(), Backlog())
+    (refused, places, taken) = ([], [:], [:])
+  }
+
+  private mutating func note(_ keys: [TakenKey]) {
+    for key in keys { taken[key.submitted.call] = key }
+  }
+}
