@@ -32,8 +32,9 @@ struct DescriptorLimit {
   /// Brings settings within the limit. Lookups of names get at most an eighth of it, clients half of the rest, attempts
   /// half of what is then left, and idle connections the remainder.
   ///
-  /// - Returns: The settings that were lowered, with their new values.
-  func bound(_ settings: inout ServiceSettings) -> [(setting: StaticString, to: Int)] {
+  /// - Returns: The settings, and those that were lowered, with their new values.
+  func bounded(_ wished: ServiceSettings) -> (settings: ServiceSettings, lowered: [(setting: StaticString, to: Int)]) {
+    var settings = wished
     var lowered: [(setting: StaticString, to: Int)] = []
     func lower(_ value: inout Int, _ name: StaticString, to most: Int) {
       guard value > most else { return }
@@ -42,13 +43,13 @@ struct DescriptorLimit {
     }
     let all = max(4, count - Self.reserve)
     let wanted = settings.maxConnections + settings.engine.maxInFlight + settings.transport.maxIdleConnections
-    guard wanted + Self.lookup * settings.transport.maxLookups > all else { return [] }
+    guard wanted + Self.lookup * settings.transport.maxLookups > all else { return (settings, []) }
     lower(&settings.transport.maxLookups, "maxLookups", to: all / 8 / Self.lookup)
     let free = max(4, all - Self.lookup * settings.transport.maxLookups)
     lower(&settings.maxConnections, "maxConnections", to: max(free / 2, free - (wanted - settings.maxConnections)))
     let left = max(2, free - settings.maxConnections)
     lower(&settings.engine.maxInFlight, "maxInFlight", to: left / 2)
     lower(&settings.transport.maxIdleConnections, "maxIdleConnections", to: left - settings.engine.maxInFlight)
-    return lowered
+    return (settings, lowered)
   }
 }

@@ -103,6 +103,7 @@ struct DamagedCall: Error {
   var error: StoreError {
     StoreError(
       kind: .corrupt,
-      message: "\(id) cannot be read: \(reason). Keep a copy of the store before anything else; other calls go on.")
+      message: "\(id) cannot be read: \(reason). Keep a copy of the store before anything else; other calls go on.",
+      call: id)
   }
 }

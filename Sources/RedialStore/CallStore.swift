@@ -148,6 +148,8 @@ public struct StoreError: Error, Sendable, Hashable {
   public var kind: Kind
   /// What was attempted, on which input, what went wrong, and what to do.
   public var message: String
+  /// The call that the message is about, if it is about one.
+  public var call: CallID?
   /// The only call that cannot be read, if that is the whole problem. The rest of the store is not affected.
   public var damaged: Damage?
   /// The keys that other instances were first with, if that is the whole problem.
@@ -168,9 +170,10 @@ public struct StoreError: Error, Sendable, Hashable {
   }
 
   /// Creates an error.
-  public init(kind: Kind, message: String, damaged: Damage? = nil) {
+  public init(kind: Kind, message: String, call: CallID? = nil, damaged: Damage? = nil) {
     self.kind = kind
     self.message = message
+    self.call = call ?? damaged?.id
     self.damaged = damaged
   }
 }

@@ -44,12 +44,11 @@ final class Checkpoints {
   private var movedPages = 0
   /// Why a checkpoint failed, until one has moved the whole log and synced the file.
   private var failure: StoreError?
-  /// Called on the writer's lane when a checkpoint fails and the one before did not. Called with nil once the whole log
-  /// is moved and the file is synced: moving only a part of it, which SQLite does not sync, proves nothing.
-  var onFailure: ((StoreError?) -> Void)?
-
-  /// Called on the writer's lane when there is no space to move pages to.
-  var onFull: (() -> Void)?
+  /// Gets the first failure, and nil once the whole log is moved and the file is synced: moving only a part of it, which
+  /// SQLite does not sync, proves nothing.
+  private let notices: StoreNotices
+  /// Whether there was no space to move pages to.
+  private var foundDiskFull = false
 
   /// The phase, which both threads read.
   private final class PhaseBox: Sendable {
@@ -59,11 +58,14 @@ final class Checkpoints {
   /// Takes over the checkpoints of a writer's connection from SQLite.
   ///
   /// - Parameter reserveBytes: The size of the reserve on the disk; 0 for none.
-  init(of connection: SQLiteConnection, syncs: SyncWatch, reserveBytes: Int = 0) throws(StoreError) {
+  init(
+    of connection: SQLiteConnection, syncs: SyncWatch, notices: StoreNotices, reserveBytes: Int = 0
+  ) throws(StoreError) {
     let share = reserveBytes / Self.reserveShare / Self.pageBytes
     dueAfter = reserveBytes == 0 ? Self.dueAfter : min(Self.dueAfter, max(Self.minimumDue, share))
     self.connection = connection
     self.syncs = syncs
+    self.notices = notices
     other = try CheckpointConnection(path: connection.path)
     connection.watchLog()
   }
@@ -108,8 +110,14 @@ final class Checkpoints {
   private func note(_ failure: StoreError?) {
     let hasChanged = (failure == nil) != (self.failure == nil)
     self.failure = failure
-    if hasChanged { onFailure?(failure) }
-    if failure?.kind == .full { onFull?() }
+    if hasChanged { notices.post(.checkpoint(failure)) }
+    if failure?.kind == .full { foundDiskFull = true }
+  }
+
+  /// Whether there was no space to move pages to since this was last asked.
+  func takeDiskFull() -> Bool {
+    defer { foundDiskFull = false }
+    return foundDiskFull
   }
 
   /// Waits until the other connection has moved the requested pages.

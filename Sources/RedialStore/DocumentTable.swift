@@ -10,6 +10,9 @@ public protocol DocumentStore: AnyObject {
   func removeDocument(_ kind: DocumentKind, id: String) throws(StoreError)
 }
 
+/// The store of a service: calls, and the documents of the service itself.
+public typealias ServiceStore = CallStore & DocumentStore
+
 /// The kind of a document. The names are the store's.
 public enum DocumentKind: String, Sendable, CaseIterable {
   /// Webhook endpoints.

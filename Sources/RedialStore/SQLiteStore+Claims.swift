@@ -4,7 +4,8 @@ public import RedialModel
 extension SQLiteStore {
   /// Takes the store over from a process that is gone.
   public func recover(at now: Timestamp) throws(StoreError) -> RecoveredState {
-    try claiming { damaged throws(StoreError) in
+    // The state that it returns counts only the calls that are unfinished after it.
+    try claiming(countsDamaged: false) { damaged throws(StoreError) in
       try changes.releaseAllHeld()
       // An interrupted import has given no turns yet.
       try turns.grantFree()
@@ -93,16 +94,18 @@ extension SQLiteStore {
   }
 
   /// Runs a transaction of a claim, and reports damaged calls once it is on disk.
+  ///
+  /// - Parameter countsDamaged: Whether the engine counts the damaged calls as unfinished until now.
   private func claiming<Result>(
-    isFenced: Bool = true, _ body: (inout [DamagedCall]) throws(StoreError) -> Result
+    isFenced: Bool = true, countsDamaged: Bool = true, _ body: (inout [DamagedCall]) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     var damaged: [DamagedCall] = []
     let result = try transaction(isFenced: isFenced) { () throws(StoreError) in try body(&damaged) }
-    if let onDamage { for call in damaged { onDamage(call.id, call.error) } }
-    if !damaged.isEmpty, let onSetAside {
+    for call in damaged { notices.post(.damaged(call.id, call.error)) }
+    if countsDamaged, !damaged.isEmpty {
       var calls: [(id: CallID, namespace: Namespace)] = []
       for call in damaged { calls.append((call.id, try namespaces.namespace(of: call.id))) }
-      onSetAside(calls)
+      notices.post(.setAside(calls))
     }
     return result
   }

@@ -75,7 +75,10 @@ extension SQLiteStore {
       }
       return TidyStep(releasedPages: released, isDone: released >= free - spare)
     }
-    if step.isDone { checkpoints.moveAll() }
+    if step.isDone {
+      checkpoints.moveAll()
+      heedCheckpoints()
+    }
     return step
   }
 }

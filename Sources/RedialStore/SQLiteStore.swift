@@ -6,41 +6,12 @@ public import RedialModel
 /// The write-ahead log is synced at every commit (`synchronous = FULL`), so a change survives a crash of the machine
 /// once its method has returned. One change costs as much as hundreds: commit many at a time.
 public final class SQLiteStore: CallStore {
-  /// Called for each stored call that could not be read and was therefore set to `failed`, once that is on disk; on
-  /// the store's lane.
-  public var onDamage: ((CallID, StoreError) -> Void)?
-
-  /// Called with the same calls, all those of a claim together, with their namespaces.
-  public var onSetAside: (([(id: CallID, namespace: Namespace)]) -> Void)?
-
-  /// Called with the reason when the log could not be moved into the file for the first time; and with nil once all of
-  /// it has been moved and the file is synced. The data in the log is safe, but the log grows. Called on the store's
-  /// lane.
-  public var onCheckpointFailure: ((StoreError?) -> Void)? {
-    get { checkpoints.onFailure }
-    set { checkpoints.onFailure = newValue }
-  }
-
-  /// Called, on any thread, with the first fsync that failed. From then on the store refuses everything: the process
-  /// must end at once, by `_exit`, and be started again. See ``StoreError/Kind/syncFailed``.
-  public var onSyncFailure: (@Sendable (StoreError) -> Void)? {
-    get { syncs.onFailure }
-    set { syncs.onFailure = newValue }
-  }
-
-  /// Called with true when the disk is full and the reserve is released, or could not be taken: new calls must then
-  /// be refused, and everything else goes on. Called with false when the reserve is taken again. On the store's lane.
-  public var onShortage: ((Bool) -> Void)?
-
-  /// Called with the reason when one of the store's files is no longer in its place, and with nil when all are again.
-  /// Meanwhile every transaction fails. Called on the store's lane.
-  public var onMisplacement: ((StoreError?) -> Void)?
-
   /// Whether only the reserve is left, or less.
   public var isShortOfRoom: Bool { reserve.isMissing }
 
   let reserve: Reserve
-  let syncs = SyncWatch()
+  let notices: StoreNotices
+  let syncs: SyncWatch
   let file: StoreFile
   let connection: SQLiteConnection
   let queries: ClaimQueries
@@ -85,12 +56,17 @@ public final class SQLiteStore: CallStore {
   ///   - payloads: Which payloads are kept, and how.
   ///   - sharing: Whether this process has the store for itself.
   ///   - reserveBytes: The room to reserve on the disk, see ``isShortOfRoom``; nil to leave it unchanged.
+  ///   - notices: Gets what the store reports by itself.
+  ///   - syncFailed: Called, on any thread, with the first fsync that failed. From then on the store refuses everything:
+  ///     the process must end at once, by `_exit`, and be started again. See ``StoreError/Kind/syncFailed``.
   /// - Throws: `inUse` if another process, or this one, has it open; `corrupt` if the file is not a store, or is one
   ///   of a newer version (it is not changed then); `syncFailed` if the files cannot be made durable.
   public init(
     path: String, payloads: PayloadRule = PayloadRule(), sharing: StoreSharing = .alone,
-    reserveBytes: Int? = nil
+    reserveBytes: Int? = nil, notices: StoreNotices = StoreNotices(),
+    syncFailed: @escaping @Sendable (StoreError) -> Void = { _ in }
   ) throws(StoreError) {
+    let syncs = SyncWatch(onFailure: syncFailed)
     let file = try StoreFile(path: path, isShared: sharing == .shared)
     let reserve = try Reserve(path: file.path + "-reserve", bytes: reserveBytes)
     let connection = try reserve.lending { () throws(StoreError) in
@@ -99,6 +75,8 @@ public final class SQLiteStore: CallStore {
       try Schema.open(connection)
       return connection
     }
+    self.notices = notices
+    self.syncs = syncs
     self.reserve = reserve
     self.file = file
     self.connection = connection
@@ -125,7 +103,8 @@ public final class SQLiteStore: CallStore {
     statistics = try StatisticsTable(on: connection)
     documentTable = try DocumentTable(on: connection)
     inTransaction = try Transaction(on: connection, role: .writer)
-    checkpoints = try Checkpoints(of: connection, syncs: syncs, reserveBytes: reserve.bytes)
+    checkpoints = try Checkpoints(
+      of: connection, syncs: syncs, notices: notices, reserveBytes: reserve.bytes)
     self.sharing = sharing
     sessions = try SessionTable(on: connection)
     shardQueries = sharing == .shared ? try ShardQueries(on: connection) : nil
@@ -137,9 +116,9 @@ public final class SQLiteStore: CallStore {
     }
     // SQLite has made the log by now.
     place = StorePlace(path: file.path)
-    checkpoints.onFull = { [weak self] in self?.releaseReserve() }
     // SQLite has synced the folder for its new log, but does not report a failure of that.
     try file.syncFolder()
+    if reserve.isMissing { notices.post(.shortage(true)) }
   }
 
   /// Makes all of the changes, in order, or none of them.
@@ -287,6 +266,7 @@ public final class SQLiteStore: CallStore {
       targets.didCommit()
       namespaces.didCommit()
       checkpoints.didCommit()
+      heedCheckpoints()
       return result
     } catch {
       syncs.note(error)
@@ -304,18 +284,23 @@ public final class SQLiteStore: CallStore {
     do throws(StoreError) {
       try place.check()
     } catch {
-      if !isMisplaced { onMisplacement?(error) }
+      if !isMisplaced { notices.post(.misplaced(error)) }
       isMisplaced = true
       throw error
     }
-    if isMisplaced { onMisplacement?(nil) }
+    if isMisplaced { notices.post(.misplaced(nil)) }
     isMisplaced = false
+  }
+
+  /// Releases the reserve if a checkpoint has found no space to move pages to.
+  func heedCheckpoints() {
+    if checkpoints.takeDiskFull() { releaseReserve() }
   }
 
   /// Releases the reserve for accepted calls and retention.
   private func releaseReserve() {
     guard reserve.release() else { return }
-    onShortage?(true)
+    notices.post(.shortage(true))
     // The log can then start again at its beginning, in its existing space.
     checkpoints.moveAll()
   }
@@ -324,7 +309,8 @@ public final class SQLiteStore: CallStore {
   func takeReserve() {
     guard reserve.isMissing else { return }
     checkpoints.moveAll(cuttingLog: true)
-    if reserve.take() { onShortage?(false) }
+    heedCheckpoints()
+    if reserve.take() { notices.post(.shortage(false)) }
   }
 
   /// Removes a call with all its data, if it exists.

@@ -8,15 +8,14 @@ import Testing
 struct DescriptorLimitTests {
   @Test("settings within the limit are unchanged")
   func fits() {
-    var settings = ServiceSettings()
-    #expect(DescriptorLimit(count: 65_536).bound(&settings).isEmpty)
+    let (settings, lowered) = DescriptorLimit(count: 65_536).bounded(ServiceSettings())
+    #expect(lowered.isEmpty)
     #expect(settings.maxConnections == ServiceSettings().maxConnections)
   }
 
   @Test("settings beyond the limit are lowered and reported", arguments: [20, 65, 80, 200, 256, 1024, 4096, 10_000])
   func lowered(count: Int) {
-    var settings = ServiceSettings()
-    let lowered = DescriptorLimit(count: count).bound(&settings)
+    let (settings, lowered) = DescriptorLimit(count: count).bounded(ServiceSettings())
     #expect(lowered.contains { $0.setting.description == "maxConnections" && $0.to == settings.maxConnections })
     let sum = settings.maxConnections + settings.engine.maxInFlight + settings.transport.maxIdleConnections
     let lookups = DescriptorLimit.lookup * settings.transport.maxLookups

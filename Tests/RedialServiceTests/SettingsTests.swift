@@ -12,7 +12,7 @@ import Testing
 struct SettingsTests {
   private func load(
     flags: [String: String] = [:], environment: [String: String] = [:], file: String? = nil
-  ) throws(LoadedSettings.Fault) -> LoadedSettings {
+  ) throws(SettingsFault) -> LoadedSettings {
     try LoadedSettings.load(flags: flags, environment: environment, file: file)
   }
 
@@ -64,7 +64,7 @@ struct SettingsTests {
       ("logFormat", "xml"), ("loops", "65"),
     ])
   func invalid(key: String, value: String) throws {
-    let fault = #expect(throws: LoadedSettings.Fault.self) { try load(flags: [key: value]) }
+    let fault = #expect(throws: SettingsFault.self) { try load(flags: [key: value]) }
     let message = try #require(fault?.message)
     let setting = try #require(Setting.all.first { $0.key == key })
     #expect(message == "\(key): \"\(value)\" (flag \(setting.flag)) is not valid; expected \(setting.form)")
@@ -81,7 +81,7 @@ struct SettingsTests {
     let setting = try #require(Setting.all.first { $0.key == "minTLS" })
     #expect(setting.flag == "--min-tls" && setting.variable == "REDIAL_MIN_TLS")
     for setting in Setting.all { #expect(!setting.flag.contains(/-[a-z](-|$)/), "\(setting.flag)") }
-    let fault = #expect(throws: LoadedSettings.Fault.self) { try load(environment: ["REDIAL_MIN_T_L_S": "1.3"]) }
+    let fault = #expect(throws: SettingsFault.self) { try load(environment: ["REDIAL_MIN_T_L_S": "1.3"]) }
     #expect(fault?.message.contains("did you mean REDIAL_MIN_TLS?") == true)
   }
 
@@ -109,16 +109,16 @@ struct SettingsTests {
       ("REDIAL_PORT_99999_TCP", "tcp://10.0.0.1:99999"),
     ])
   func lookalikes(name: String, value: String) throws {
-    let fault = #expect(throws: LoadedSettings.Fault.self) { try load(environment: [name: value]) }
+    let fault = #expect(throws: SettingsFault.self) { try load(environment: [name: value]) }
     #expect(fault?.message.contains(name) == true)
   }
 
   @Test("a mistyped variable or key is an error, and not a default left in force")
   func mistyped() throws {
-    #expect(throws: LoadedSettings.Fault.self) { try load(environment: ["REDIAL_LISTN": "127.0.0.1:1"]) }
+    #expect(throws: SettingsFault.self) { try load(environment: ["REDIAL_LISTN": "127.0.0.1:1"]) }
     #expect(throws: Never.self) { try load(environment: ["REDIAL_URL": "http://x", "PATH": "/bin"]) }
     try withFile(#"{"listn": "127.0.0.1:1"}"#) { file in
-      let fault = #expect(throws: LoadedSettings.Fault.self) { try load(file: file) }
+      let fault = #expect(throws: SettingsFault.self) { try load(file: file) }
       #expect(fault?.message.contains("listn") == true)
     }
   }
@@ -131,10 +131,10 @@ struct SettingsTests {
     ])
   func brokenFile(content: String) throws {
     try withFile(content) { file in
-      let fault = #expect(throws: LoadedSettings.Fault.self) { try load(file: file) }
+      let fault = #expect(throws: SettingsFault.self) { try load(file: file) }
       #expect(fault?.message.contains(file) == true)
     }
-    let missing = #expect(throws: LoadedSettings.Fault.self) { try load(file: "/nonexistent/redial.json") }
+    let missing = #expect(throws: SettingsFault.self) { try load(file: "/nonexistent/redial.json") }
     #expect(missing?.message.contains("/nonexistent/redial.json") == true)
   }
 
@@ -144,7 +144,7 @@ struct SettingsTests {
     let loaded = try load(environment: ["REDIAL_WEBHOOK_SECRET": secret])
     #expect(loaded.settings.webhookSecret == secret)
     #expect(loaded.description.contains("webhooks.secret = (hidden)  # environment REDIAL_WEBHOOK_SECRET"))
-    let fault = #expect(throws: LoadedSettings.Fault.self) { try load(flags: ["webhookSecret": "hunter2"]) }
+    let fault = #expect(throws: SettingsFault.self) { try load(flags: ["webhookSecret": "hunter2"]) }
     #expect(fault?.message.contains("hunter2") == false)
   }
 
@@ -159,7 +159,7 @@ struct SettingsTests {
     #expect(loaded.description.contains("proxy = http://REDACTED@proxy.example:3128  # environment REDIAL_PROXY\n"))
     for setting in Setting.all where setting.key != "store" {
       for value in ["htp://ada:s3cret@h.example:x", "ada:s3cret@h.example\\", "http://ada:s3cret@h.example?s3cret"] {
-        do throws(LoadedSettings.Fault) {
+        do throws(SettingsFault) {
           let description = try load(flags: [setting.key: value]).description
           // Other texts, such as file names, are used unchanged.
           #expect(!value.contains("://") || !description.contains("s3cret"), "\(setting.key)")
@@ -189,7 +189,7 @@ struct SettingsTests {
       "socks6://p",
     ])
   func noProxies(text: String) throws {
-    let fault = #expect(throws: LoadedSettings.Fault.self) { try load(environment: ["REDIAL_PROXY": text]) }
+    let fault = #expect(throws: SettingsFault.self) { try load(environment: ["REDIAL_PROXY": text]) }
     let message = try #require(fault?.message)
     #expect(message.hasPrefix("proxy: ") && message.contains("REDIAL_PROXY") && message.contains("socks5h"))
   }
@@ -231,7 +231,7 @@ struct SettingsTests {
       (#"{"breaker": {"window": "soon"}}"#, ["breakerWindow", "soon"]),
     ] {
       try withFile(content) { file in
-        let fault = #expect(throws: LoadedSettings.Fault.self) { try load(file: file) }
+        let fault = #expect(throws: SettingsFault.self) { try load(file: file) }
         for word in words {
           #expect(fault?.message.contains(word) == true, "\(content): \(fault?.message ?? "")")
         }

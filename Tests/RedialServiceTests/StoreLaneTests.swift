@@ -10,7 +10,7 @@ import Testing
 @testable import RedialService
 
 /// A store that records its requests, and fails on demand.
-final class NotedStore: CallStore, @unchecked Sendable {
+final class NotedStore: ServiceStore, @unchecked Sendable {
   // Sound: all mutable state is behind the lock.
   private let state = Mutex((commits: [Int](), failing: false, untidy: 0))
   /// A call that cannot be read.
@@ -21,6 +21,9 @@ final class NotedStore: CallStore, @unchecked Sendable {
   init(gate: DispatchSemaphore? = nil) { self.gate = gate }
 
   var commits: [Int] { state.withLock { $0.commits } }
+  func documents(_ kind: DocumentKind) throws(StoreError) -> [(id: String, content: [UInt8])] { [] }
+  func putDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError) {}
+  func removeDocument(_ kind: DocumentKind, id: String) throws(StoreError) {}
   func setUntidy(_ steps: Int) { state.withLock { $0.untidy = steps } }
   func setFailing(_ failing: Bool) { state.withLock { $0.failing = failing } }
 

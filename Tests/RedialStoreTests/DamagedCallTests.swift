@@ -9,8 +9,10 @@ struct DamagedCallTests {
   let folder = TemporaryFolder()
 
   /// A store with five calls of which the third is damaged.
-  private func damagedStore(_ state: StoredState, sql: String) throws -> SQLiteStore {
-    let store = try SQLiteStore(path: folder.file("calls.db"))
+  private func damagedStore(
+    _ state: StoredState, sql: String, notices: StoreNotices = StoreNotices()
+  ) throws -> SQLiteStore {
+    let store = try SQLiteStore(path: folder.file("calls.db"), notices: notices)
     let callback = Callback(url: "https://me.example.com/hooks")
     for number in 1...5 {
       let call = Sample.call(number, state, due: Sample.time(number), callback: callback)
@@ -30,20 +32,17 @@ struct DamagedCallTests {
 
   @Test("stops no other due call, is reported once, and is not claimed again", arguments: damage)
   func due(sql: String) throws {
-    let store = try damagedStore(.scheduled, sql: sql)
+    let log = NoticeLog()
+    let store = try damagedStore(.scheduled, sql: sql, notices: log.notices)
     defer { store.close() }
-    var told: [StoreError] = []
-    store.onDamage = { told.append($1) }
-    var ended: [[CallID]] = []
-    store.onSetAside = { ended.append($0.map { $0.id }) }
     let claim = try store.claimDue(before: Sample.time(9), limit: 4)
     #expect(claim.calls.map { $0.id } == [1, 2, 4, 5].map { Sample.id($0) })
     #expect(claim.nextDue == nil)
-    #expect(ended == [[Sample.id(3)]])
-    #expect(told.map { $0.kind } == [.corrupt])
-    #expect(told.first?.message.contains(Sample.id(3).description) == true)
+    #expect(log.setAside == [[Sample.id(3)]])
+    #expect(log.damaged.map { $0.kind } == [.corrupt])
+    #expect(log.damaged.first?.message.contains(Sample.id(3).description) == true)
     #expect(try store.claimDue(before: Sample.time(9), limit: 4).calls.isEmpty)
-    #expect(told.count == 1)
+    #expect(log.damaged.count == 1)
 
     let state = try store.connection.value(
       "check", "SELECT state, finished_at FROM calls WHERE id = \(Sample.id(3).rawValue)"
@@ -61,25 +60,27 @@ struct DamagedCallTests {
 
   @Test("does not stop the store from being taken over")
   func running() throws {
-    let store = try damagedStore(.running, sql: Self.damage[0])
+    let log = NoticeLog()
+    let store = try damagedStore(.running, sql: Self.damage[0], notices: log.notices)
     defer { store.close() }
     let state = try store.recover(at: Sample.time(9))
     #expect(state.running.count == 4)
+    // The call is not in this number, so no notice may take it out again.
     #expect(state.unfinished == 4)
+    #expect(log.damaged.count == 1 && log.setAside.isEmpty)
   }
 
   @Test("counts as unfinished when it comes with a shard, because it is reported separately")
   func takenOver() throws {
     try damagedStore(.running, sql: Self.damage[0]).close()
-    let store = try SQLiteStore(path: folder.file("calls.db"), sharing: .shared)
+    let log = NoticeLog()
+    let store = try SQLiteStore(path: folder.file("calls.db"), sharing: .shared, notices: log.notices)
     defer { store.close() }
     try store.connection.execute(
       "end the lease of the one before", "DELETE FROM sessions; UPDATE leases SET owner = NULL")
-    var ended: [CallID] = []
-    store.onSetAside = { ended += $0.map(\.id) }
     let request = LeaseRequest(duration: .seconds(10))
     let state = try store.lease(request, renewing: nil, at: Sample.time(9)).state
-    #expect(state.running.count == 4 && ended == [Sample.id(3)])
+    #expect(state.running.count == 4 && log.setAside == [[Sample.id(3)]])
     #expect(state.unfinished == 5)
     let session = try #require(store.session)
     #expect(try store.lease(request, renewing: session.id, at: Sample.time(10)).state.unfinished == 4)
@@ -87,10 +88,9 @@ struct DamagedCallTests {
 
   @Test("has ended once a client has requested it, and can be removed", arguments: damage)
   func asked(sql: String) throws {
-    let store = try damagedStore(.scheduled, sql: sql)
+    let log = NoticeLog()
+    let store = try damagedStore(.scheduled, sql: sql, notices: log.notices)
     defer { store.close() }
-    var ended: [[CallID]] = []
-    store.onSetAside = { ended.append($0.map { $0.id }) }
     let error = #expect(throws: StoreError.self) { try store.claim(Sample.id(3)) }
     #expect(error?.damaged == StoreError.Damage(id: Sample.id(3), hasEnded: true))
     // Its end may have replaced the damaged part.
@@ -99,7 +99,7 @@ struct DamagedCallTests {
     } catch {
       #expect(error.damaged == StoreError.Damage(id: Sample.id(3), hasEnded: true))
     }
-    #expect(ended == [[Sample.id(3)]])
+    #expect(log.setAside == [[Sample.id(3)]])
     #expect(try store.claimDue(before: Sample.time(9), limit: 9).calls.count == 4)
     try store.commit([.discard(Sample.id(3))])
     #expect(try store.claim(Sample.id(3)) == nil)

@@ -60,10 +60,9 @@ struct DurableStartTests {
   @Test("after an fsync that failed a store refuses everything, says so once, and keeps its log")
   func refusesAll() throws {
     let path = folder.file("calls.db")
-    let store = try SQLiteStore(path: path)
-    try store.commit([.insert(Sample.call(1))])
     let failures = CountedFailures()
-    store.onSyncFailure = { _ in failures.add() }
+    let store = try SQLiteStore(path: path, syncFailed: { _ in failures.add() })
+    try store.commit([.insert(Sample.call(1))])
     let error = StoreError(kind: .syncFailed, message: "the disk said no")
     store.syncs.note(StoreError(kind: .unavailable, message: "something else"))
     try store.commit([.insert(Sample.call(2))])

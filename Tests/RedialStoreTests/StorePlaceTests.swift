@@ -11,10 +11,9 @@ struct StorePlaceTests {
 
   @Test("commits nothing more, and continues when they are back", arguments: ["", "-wal", "-shm"])
   func moved(suffix: String) throws {
-    let store = try SQLiteStore(path: path)
+    let heard = NoticeLog()
+    let store = try SQLiteStore(path: path, notices: heard.notices)
     defer { store.close() }
-    var heard: [Bool] = []
-    store.onMisplacement = { heard.append($0 != nil) }
     try store.commit([.insert(Sample.call(1))])
     rename(path + suffix, path + ".away")
     let error = #expect(throws: StoreError.self) { try store.commit([.insert(Sample.call(2))]) }
@@ -26,6 +25,6 @@ struct StorePlaceTests {
     #expect(replaced?.message.contains("was replaced") == true)
     rename(path + ".away", path + suffix)
     try store.commit([.insert(Sample.call(2))])
-    #expect(heard == [true, false])
+    #expect(heard.misplaced == [true, false])
   }
 }

@@ -15,7 +15,7 @@ extension Runtime {
   ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one.
   func change(
     _ responder: HTTPResponder, noting event: StaticString = "changeFailed",
-    _ body: @escaping @Sendable (any CallStore) throws -> HTTPResponse
+    _ body: @escaping @Sendable (any ServiceStore) throws -> HTTPResponse
   ) {
     storeLane?.afterwards { [self] store in
       do {
@@ -51,18 +51,11 @@ extension Runtime {
   func keep(
     _ responder: HTTPResponder, _ body: @escaping @Sendable (any DocumentStore) throws -> HTTPResponse
   ) {
-    change(responder, noting: "documentNotKept") { try body(Self.documents(of: $0)) }
+    change(responder, noting: "documentNotKept") { try body($0) }
   }
 
   /// Runs something with the store's documents on its lane.
   func onStore(_ body: @escaping @Sendable (any DocumentStore) -> Void) {
-    storeLane?.afterwards { body(Self.documents(of: $0)) }
-  }
-
-  private static func documents(of store: any CallStore) -> any DocumentStore {
-    guard let documents = store as? any DocumentStore else {
-      preconditionFailure("a store that keeps calls for a service keeps its documents, too")
-    }
-    return documents
+    storeLane?.afterwards { body($0) }
   }
 }

@@ -15,13 +15,6 @@ extension Runtime {
     if !effects.actions.isEmpty { perform(effects.actions) }
   }
 
-  /// Reports that the store has ended damaged calls by itself. That is on disk.
-  func didSetAside(_ calls: [(id: CallID, namespace: Namespace)]) {
-    metrics.countSetAside(calls.count)
-    post(calls.map { .setAside(1, in: $0.namespace) })
-    ends.ended(calls.map(\.id))
-  }
-
   /// Continues with the results of requests to the store.
   // A separate function in every build, because the profile finds the work after a commit by its name.
   @inline(never)

@@ -81,10 +81,9 @@ extension Runtime {
   /// The answer to a query that failed. The cause is in the log.
   func problem(of error: any Error) -> Problem {
     if let problem = error as? Problem { return problem }
-    let message = (error as? StoreError)?.message ?? "\(error)"
-    // The message about a call that cannot be read begins with its id.
-    let call = CallID(message.prefix { $0 != " " }).map { [("callId" as StaticString, $0.description)] } ?? []
-    log.write(.error, "queryFailed", call + [("error", message)])
+    let failure = error as? StoreError
+    let call = failure?.call.map { [("callId" as StaticString, $0.description)] } ?? []
+    log.write(.error, "queryFailed", call + [("error", failure?.message ?? "\(error)")])
     return Answer.storeUnreadable
   }
 }

@@ -165,7 +165,8 @@ extension Runtime {
       switch error {
       case .gone: throw Answer.contentErased(call.id)
       case .damaged(let clause):
-        throw StoreError(kind: .corrupt, message: "\(call.id) cannot be read, because of its body: \(clause).")
+        throw StoreError(
+          kind: .corrupt, message: "\(call.id) cannot be read, because of its body: \(clause).", call: call.id)
       case .unreadable(let failure): throw failure
       }
     }

@@ -46,7 +46,7 @@ final class Runtime: @unchecked Sendable {
   /// - Parameter bodies: Reads bodies that are not in memory; needed unless all are.
   /// - Throws: If libcurl cannot be started.
   init(
-    settings: ServiceSettings, store: any CallStore, reader: any CallReader, bodies: BodyReading = BodyReading(nil),
+    settings: ServiceSettings, store: any ServiceStore, reader: any CallReader, bodies: BodyReading = BodyReading(nil),
     secret: WebhookSecret, endpoints: WebhookEndpoints, log: Log
   ) throws(TransportStartError) {
     self.reader = reader
@@ -63,7 +63,7 @@ final class Runtime: @unchecked Sendable {
     spans = SpanExporter(
       settings: settings.spans, clock: clock, log: log, redaction: settings.engine.redaction,
       tls: settings.transport.tls, instance: CallID(rawValue: clock.now.microseconds).characters, seed: ~seed
-    ) { CallTracer.Subject(reading: $0, from: reader, sampling: sampling) }
+    ) { TracedCall(reading: $0, from: reader, sampling: sampling) }
     tracer = CallTracer(exporter: spans, sampling: sampling, log: log, reader: reader)
     headers = AttemptHeaders(secret: secret, endpoints: endpoints, sampling: tracer?.sampling ?? .none)
     retention = settings.retention

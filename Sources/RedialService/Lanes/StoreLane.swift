@@ -12,7 +12,7 @@ internal import RedialStore
 final class StoreLane: @unchecked Sendable {
   private let queue = DispatchQueue(label: "redial.store", qos: .userInitiated)
   private let mailbox = Mailbox<StoreRequest>()
-  private let store: any CallStore
+  private let store: any ServiceStore
   private let outcome: @Sendable (Outcome) -> Void
   /// Requests of this epoch or an older one depend on changes that failed.
   private var failed: (epoch: UInt64, failure: StoreFailure)?
@@ -52,7 +52,7 @@ final class StoreLane: @unchecked Sendable {
   ///   - spacing: The minimum time between the starts of two commits.
   ///   - outcome: Called on the lane.
   init(
-    store: any CallStore, spacing: Duration = StoreLane.commitSpacing, outcome: @escaping @Sendable (Outcome) -> Void
+    store: any ServiceStore, spacing: Duration = StoreLane.commitSpacing, outcome: @escaping @Sendable (Outcome) -> Void
   ) {
     self.store = store
     self.spacing = spacing
@@ -65,7 +65,7 @@ final class StoreLane: @unchecked Sendable {
   }
 
   /// Runs a closure with the store, on its lane, after all earlier requests.
-  func afterwards(_ body: @escaping @Sendable (any CallStore) -> Void) {
+  func afterwards(_ body: @escaping @Sendable (any ServiceStore) -> Void) {
     queue.async { body(self.store) }
   }
 

@@ -25,39 +25,39 @@ struct ConfigFile {
   /// Reads a file.
   ///
   /// - Throws: If it cannot be read, is not such an object, contains an unknown setting, or sets one twice.
-  init(_ path: String) throws(LoadedSettings.Fault) {
+  init(_ path: String) throws(SettingsFault) {
     self.path = path
     guard let bytes = FileContents.read(path) else {
-      throw LoadedSettings.Fault("cannot read the config file \(path): \(String(cString: strerror(errno)))")
+      throw SettingsFault("cannot read the config file \(path): \(String(cString: strerror(errno)))")
     }
     var found: [Entry] = []
     do throws(JSONError) {
       found = try bytes.withUnsafeBufferPointer { buffer throws(JSONError) in try Self.parse(buffer) }
     } catch {
-      throw LoadedSettings.Fault("\(path): at byte \(error.offset): \(error.reason)")
+      throw SettingsFault("\(path): at byte \(error.offset): \(error.reason)")
     }
     for entry in found {
       let key = try key(of: entry)
       if let other = entries.updateValue(entry, forKey: key) {
         let names =
           other.name == entry.name ? "\(entry.name) is" : "\(other.name) and \(entry.name) are the same setting,"
-        throw LoadedSettings.Fault(
+        throw SettingsFault(
           "\(path): \(names) given twice, in lines \(other.line) and \(entry.line); leave one of them out")
       }
     }
   }
 
   /// The key of the entry's setting.
-  private func key(of entry: Entry) throws(LoadedSettings.Fault) -> String {
+  private func key(of entry: Entry) throws(SettingsFault) -> String {
     if let setting = entry.group?.setting(entry.member) { return setting.key }
     let meant = Setting.all.first { $0.key == entry.member }
     if entry.group == nil {
       if let meant { return meant.key }
       let hint = SettingGroup(rawValue: entry.member) == nil ? "" : " but a group of settings, whose value is an object"
-      throw LoadedSettings.Fault("\(path): \(entry.name) is not a setting\(hint); `redial serve --help-all` lists them")
+      throw SettingsFault("\(path): \(entry.name) is not a setting\(hint); `redial serve --help-all` lists them")
     }
     let hint = meant.map { "did you mean \($0.path)?" } ?? "`redial serve --help-all` lists them"
-    throw LoadedSettings.Fault("\(path): \(entry.name) is not a setting; \(hint)")
+    throw SettingsFault("\(path): \(entry.name) is not a setting; \(hint)")
   }
 
   private static func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> [Entry] {

@@ -9,17 +9,6 @@ public struct LoadedSettings: Sendable {
   /// The source of each key that was set.
   public private(set) var origins: [String: String] = [:]
 
-  /// Why settings cannot be used.
-  public struct Fault: Error, Sendable, Hashable {
-    /// What is wrong, where, and what is expected.
-    public var message: String
-
-    /// Creates a fault.
-    public init(_ message: String) {
-      self.message = message
-    }
-  }
-
   /// Loads settings.
   ///
   /// - Parameters:
@@ -29,9 +18,9 @@ public struct LoadedSettings: Sendable {
   /// - Throws: What is wrong with the first wrong value, file or variable.
   public static func load(
     flags: [String: String], environment: [String: String], file: String?
-  ) throws(Fault) -> LoadedSettings {
+  ) throws(SettingsFault) -> LoadedSettings {
     var loaded = LoadedSettings()
-    let inFile = try file.map { path throws(Fault) in try ConfigFile(path).entries } ?? [:]
+    let inFile = try file.map { path throws(SettingsFault) in try ConfigFile(path).entries } ?? [:]
     try checkVariables(environment)
     for setting in Setting.all {
       if let value = flags[setting.key] {
@@ -64,25 +53,25 @@ public struct LoadedSettings: Sendable {
   /// - Parameter line: The line of the file in which the value begins; 1 for other sources.
   private mutating func set(
     _ setting: Setting, _ value: String, origin: String, line: Int = 1
-  ) throws(Fault) {
+  ) throws(SettingsFault) {
     guard setting.assign(&settings, value) else {
       if let fault = setting.fault(value) {
-        throw Fault("\(setting.key) (\(origin), line \(line + fault.line - 1)): \(fault.message)")
+        throw SettingsFault("\(setting.key) (\(origin), line \(line + fault.line - 1)): \(fault.message)")
       }
       let shown = setting.isSecret ? "the value" : "\"\(setting.displayed(value))\""
-      throw Fault("\(setting.key): \(shown) (\(origin)) is not valid; expected \(setting.form)")
+      throw SettingsFault("\(setting.key): \(shown) (\(origin)) is not valid; expected \(setting.form)")
     }
     origins[setting.key] = origin
   }
 
   /// A mistyped variable would silently leave a default in force.
-  private static func checkVariables(_ environment: [String: String]) throws(Fault) {
+  private static func checkVariables(_ environment: [String: String]) throws(SettingsFault) {
     let known = Set(Setting.all.map(\.variable)).union(otherVariables)
     for (name, value) in environment.sorted(by: { $0.key < $1.key })
     where name.hasPrefix("REDIAL_") && !known.contains(name) && !ServiceLink.isOne(name, value) {
       let bare = name.filter { $0 != "_" }
       let meant = known.first { $0.filter { $0 != "_" } == bare }.map { "; did you mean \($0)?" } ?? ""
-      throw Fault(
+      throw SettingsFault(
         "environment: \(name) is not a variable of Redial\(meant.isEmpty ? "; " : meant + " ")"
           + "`redial serve --help-all` lists them")
     }

@@ -10,39 +10,9 @@ internal import Synchronization
 /// What it reports is already on disk. It remembers calls while their attempts are in flight, because the store does
 /// not get the call when an attempt ends. Calls that end in another way are read from the store, on its own lane.
 final class CallTracer: Sendable {
-  /// A result of a call.
-  struct Event: Sendable {
-    var call: CallID
-    var progress: CallProgress
-    /// The attempt that has ended, without its response; nil if the call ended without one.
-    var attempt: AttemptRecord?
-    /// The call's outline; nil if it must be read from the store.
-    var subject: Subject?
-  }
-
-  /// The outline of a call.
-  struct Subject: Sendable {
-    var kind: CallKind
-    var outline: CallOutline
-    var createdAt: Timestamp
-    var context: TraceContext
-
-    init(_ call: CallRecord, sampling: TraceSampling) {
-      (kind, outline, createdAt) = (call.kind, CallOutline(call.spec), call.createdAt)
-      context = TraceContext(of: call.id, call.spec, sampling: sampling)
-    }
-
-    /// - Returns: Nil if the store does not have the call: retention may have removed it already. A store that cannot
-    ///   be read is reported by all other readers.
-    init?(reading id: CallID, from reader: any CallReader, sampling: TraceSampling) {
-      guard let call = try? reader.call(id, in: nil, allResponses: false)?.record else { return nil }
-      self.init(call, sampling: sampling)
-    }
-  }
-
   private struct InFlight {
     var attempt: Int
-    var subject: Subject
+    var subject: TracedCall
   }
 
   let sampling: TraceSampling
@@ -69,17 +39,17 @@ final class CallTracer: Sendable {
   /// Records attempts that begin.
   func starting(_ starts: [AttemptStart]) {
     let noted = starts.map { start in
-      (start.call.id, InFlight(attempt: start.number, subject: Subject(start.call, sampling: sampling)))
+      (start.call.id, InFlight(attempt: start.number, subject: TracedCall(start.call, sampling: sampling)))
     }
     inFlight.withLock { inFlight in for (id, entry) in noted { inFlight[id] = entry } }
   }
 
   /// Records the results of calls, once they are on disk.
   func committed(_ writes: [StoreWrite]) {
-    var events: [Event] = []
+    var events: [TracedEvent] = []
     inFlight.withLock { inFlight in
       for case .update(let id, let progress, let attempt) in writes where attempt != nil || progress.state.isFinal {
-        var event = Event(call: id, progress: progress, attempt: attempt)
+        var event = TracedEvent(call: id, progress: progress, attempt: attempt)
         event.attempt?.response = nil
         // The next attempt may be in flight already: it starts with the same commit.
         if let entry = inFlight[id], attempt == nil || attempt?.number == entry.attempt {
@@ -99,14 +69,14 @@ final class CallTracer: Sendable {
 
   // MARK: The log
 
-  private func write(_ events: [Event]) {
+  private func write(_ events: [TracedEvent]) {
     guard waitingLines.add(events.count, ordering: .relaxed).newValue <= Self.maxWaitingLines else {
       waitingLines.subtract(events.count, ordering: .relaxed)
       return
     }
     queue.async { [self] in
       for event in events {
-        guard let subject = event.subject ?? Subject(reading: event.call, from: reader, sampling: sampling) else {
+        guard let subject = event.subject ?? TracedCall(reading: event.call, from: reader, sampling: sampling) else {
           continue
         }
         log.write(event, of: subject)
@@ -118,7 +88,7 @@ final class CallTracer: Sendable {
 
 extension Log {
   /// Logs a result: an attempt that ended, and its call if that ended.
-  fileprivate func write(_ event: CallTracer.Event, of subject: CallTracer.Subject) {
+  fileprivate func write(_ event: TracedEvent, of subject: TracedCall) {
     let names: [(StaticString, String)] =
       [("callId", event.call.description), ("traceId", subject.context.trace.description)]
       + Self.fields(of: subject.outline.target) + [("kind", "\(subject.kind.name)")]

@@ -36,7 +36,7 @@ final class SpanExporter: @unchecked Sendable {
   }
 
   private struct Inbox: Sendable {
-    var waiting: [CallTracer.Event] = []
+    var waiting: [TracedEvent] = []
     var exported = 0
     var lost: [Loss: Int] = [:]
     var isClosed = false
@@ -59,7 +59,7 @@ final class SpanExporter: @unchecked Sendable {
   private let log: Log
   private let redaction: Redaction
   private let tls: TLSSettings
-  private let find: @Sendable (CallID) -> CallTracer.Subject?
+  private let find: @Sendable (CallID) -> TracedCall?
   private let instance: String
   private let queue = DispatchQueue(label: "redial.spans", qos: .utility)
   private let inbox = Mutex(Inbox())
@@ -76,7 +76,7 @@ final class SpanExporter: @unchecked Sendable {
   /// - Returns: Nil if no collector is set.
   init?(
     settings: SpanSettings, clock: Clock, log: Log, redaction: Redaction, tls: TLSSettings, instance: String,
-    seed: UInt64, find: @escaping @Sendable (CallID) -> CallTracer.Subject?
+    seed: UInt64, find: @escaping @Sendable (CallID) -> TracedCall?
   ) {
     guard let url = settings.url else { return nil }
     self.url = url
@@ -99,7 +99,7 @@ final class SpanExporter: @unchecked Sendable {
   deinit { timer.cancel() }
 
   /// Adds events, from any thread; it never waits.
-  func add(_ events: [CallTracer.Event]) {
+  func add(_ events: [TracedEvent]) {
     if events.isEmpty { return }
     let isFull = inbox.withLock { inbox in
       let room = inbox.isClosed ? 0 : max(0, settings.maxWaiting - inbox.waiting.count)
@@ -172,7 +172,7 @@ final class SpanExporter: @unchecked Sendable {
   }
 
   /// The spans of an event: of the attempt, and of the call if it has ended.
-  private func spans(_ event: CallTracer.Event) -> [Span] {
+  private func spans(_ event: TracedEvent) -> [Span] {
     guard let subject = event.subject ?? find(event.call), subject.kind == .call, subject.context.isSampled else {
       return []
     }

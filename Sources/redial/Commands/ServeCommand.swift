@@ -99,7 +99,7 @@ enum ServeCommand {
   static func load(_ arguments: Arguments) throws(CommandError) -> LoadedSettings {
     var flags: [String: String] = [:]
     for setting in Setting.all { flags[setting.key] = arguments.value(setting.flag) }
-    do throws(LoadedSettings.Fault) {
+    do throws(SettingsFault) {
       return try LoadedSettings.load(
         flags: flags, environment: Environment.all,
         file: arguments.value("--config") ?? Environment.value("REDIAL_CONFIG"))

@@ -14,7 +14,7 @@ enum StoreOption {
   static func settings(_ arguments: Arguments) throws(CommandError) -> ServiceSettings {
     var flags: [String: String] = [:]
     flags["store"] = arguments.value("--store")
-    do throws(LoadedSettings.Fault) {
+    do throws(SettingsFault) {
       return try LoadedSettings.load(
         flags: flags, environment: Environment.all,
         file: arguments.value("--config") ?? Environment.value("REDIAL_CONFIG")
