@@ -3,7 +3,7 @@ import Glibc
 
 extension EventLoop {
   /// Connections that are accepted in one iteration, so that existing ones do not wait long.
-  private static let acceptsATurn = 64
+  private static let acceptsPerIteration = 64
   /// How long accepting pauses when there are no file descriptors, in milliseconds. The listener stays readable, so
   /// trying again at once would spin.
   private static let acceptPause: UInt64 = 100
@@ -12,7 +12,7 @@ extension EventLoop {
   /// its request may be on its way.
   private static let silentGrace: UInt64 = 500
 
-  /// How often a drain accepts connections, ``acceptsATurn`` at a time, before it closes the listeners: enough for a
+  /// How often a drain accepts connections, ``acceptsPerIteration`` at a time, before it closes the listeners: enough for a
   /// full backlog. Clients that keep connecting cannot prevent its end.
   private static let acceptsOfDrain = 64
 
@@ -51,7 +51,7 @@ extension EventLoop {
   }
 
   private func takeConnections(from listener: Int32) -> Taking {
-    for _ in 0..<Self.acceptsATurn {
+    for _ in 0..<Self.acceptsPerIteration {
       guard hasRoom || takesSurplus || yielding() != nil || oldestSurplus() != nil else { return .rests }
       let descriptor = redial_accept_nonblocking(listener)
       if descriptor >= 0 {

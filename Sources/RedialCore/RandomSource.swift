@@ -1,8 +1,7 @@
 /// A small, fast, seedable generator: SplitMix64 (Steele, Lea, Flood, "Fast
 /// splittable pseudorandom number generators", OOPSLA 2014).
 ///
-/// Not for secrets. Every jitter that Redial draws comes from such a value, so
-/// that a seed reproduces a run.
+/// Not for secrets. Every jitter in Redial is drawn from such a value, so that a seed reproduces a run.
 public struct RandomSource: RandomNumberGenerator, Sendable, Hashable {
   private var state: UInt64
 

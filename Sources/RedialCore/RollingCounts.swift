@@ -1,12 +1,12 @@
 /// Three counts over the recent past, in ten buckets of equal length, within the value itself: nothing is allocated.
 ///
-/// Ten buckets forget in steps of a tenth of the window, as Finagle's `WindowedAdder` and Hystrix do. A clock that
-/// steps back by less than the window counts on in the newest bucket; a larger step starts the window afresh.
+/// Ten buckets forget in steps of a tenth of the window, as Finagle's `WindowedAdder` and Hystrix do. If a clock steps
+/// back by less than the window, counting continues in the newest bucket; a larger step empties the window.
 struct RollingCounts: Sendable, Hashable {
-  /// Which of the counts.
+  /// Selects a count.
   enum Lane { case first, second, third }
 
-  /// What a window holds.
+  /// The counts of a window.
   struct Sums: Sendable, Hashable {
     var first: Int64 = 0
     var second: Int64 = 0
@@ -27,7 +27,7 @@ struct RollingCounts: Sendable, Hashable {
   /// The length of the whole window, a multiple of ten microseconds.
   var lengthMicroseconds: Int64 { bucketMicroseconds * Self.bucketCount }
 
-  // Of 64 bits also where an `Int` has 32: those end after 35 minutes.
+  // 64 bits even if an `Int` has 32, which would overflow after 35 minutes.
   private let bucketMicroseconds: Int64
   private var newest: Int64
   private var buckets: InlineTen<Bucket>
@@ -40,7 +40,7 @@ struct RollingCounts: Sendable, Hashable {
     buckets = InlineTen(repeating: Bucket())
   }
 
-  /// Counts one, at this time.
+  /// Counts one at this time.
   mutating func count(_ lane: Lane, at now: Timestamp) {
     advance(to: now)
     let slot = Self.slot(of: newest)
@@ -52,7 +52,7 @@ struct RollingCounts: Sendable, Hashable {
     }
   }
 
-  /// Takes one back that was counted at `time`, if the window still holds it.
+  /// Removes one that was counted at `time`, if the window still contains it.
   mutating func takeBack(_ lane: Lane, countedAt time: Timestamp) {
     let index = index(of: time)
     guard index <= newest, index > newest - Self.bucketCount else { return }
@@ -65,7 +65,7 @@ struct RollingCounts: Sendable, Hashable {
     }
   }
 
-  /// What the window holds at this time.
+  /// The counts at this time.
   mutating func sums(at now: Timestamp) -> Sums {
     advance(to: now)
     var sums = Sums()
@@ -78,12 +78,12 @@ struct RollingCounts: Sendable, Hashable {
     return sums
   }
 
-  /// Forgets everything.
+  /// Resets the counts.
   mutating func clear() {
     buckets = InlineTen(repeating: Bucket())
   }
 
-  /// Empties the buckets whose time has come again.
+  /// Empties the buckets that are reused.
   private mutating func advance(to now: Timestamp) {
     let index = index(of: now)
     // Buckets of a millisecond or more: no difference of two indices can overflow.

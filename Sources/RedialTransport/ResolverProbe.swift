@@ -21,7 +21,7 @@ final class ResolverProbe: Sendable {
     var number = 0
   }
 
-  private enum Turn {
+  private enum Step {
     case known(Bool)
     case waits
     case asks(Int)
@@ -38,7 +38,7 @@ final class ResolverProbe: Sendable {
   /// Finds out whether names can be resolved, and calls back on any thread; at once if that is known.
   func ask(_ answer: @escaping @Sendable (_ isUp: Bool) -> Void) {
     let now = ContinuousClock.now
-    let turn = state.withLock { state -> Turn in
+    let step = state.withLock { state -> Step in
       if let last = state.last, now - last.at < Self.memory { return .known(last.isUp) }
       // A question without an answer in time may still be running: there is never another beside it.
       if let askedAt = state.askedAt, now - askedAt >= Self.patience { return .known(false) }
@@ -48,7 +48,7 @@ final class ResolverProbe: Sendable {
       state.number += 1
       return .asks(state.number)
     }
-    switch turn {
+    switch step {
     case .known(let isUp): answer(isUp)
     case .waits: break
     case .asks(let number):

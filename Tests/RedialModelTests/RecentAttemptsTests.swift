@@ -66,7 +66,7 @@ struct RecentAttemptsTests {
     recent.count(.milliseconds(5), succeeded: false, ended: false, at: start + .seconds(70))
     #expect(counts(70) == [1, 2, 2])
     #expect(recent.tally(over: .minute, at: start + .seconds(70)).failures == 1)
-    #expect(recent.span(of: .quarterHour, at: start + .seconds(70)) == .seconds(70))
+    #expect(recent.length(of: .quarterHour, at: start + .seconds(70)) == .seconds(70))
   }
 }
 

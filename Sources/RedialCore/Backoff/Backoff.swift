@@ -11,11 +11,11 @@
 public struct Backoff: BackoffStrategy, Sendable, Hashable {
   /// How the base grows.
   public var curve: BackoffCurve
-  /// The longest wait; see ``cap``.
+  /// The maximum wait; see ``cap``.
   public var maximum: Duration
-  /// How waits are spread. A curve that is random itself (decorrelated) takes none.
+  /// How waits are spread. A curve that is random itself (decorrelated) has no jitter.
   public var jitter: Jitter
-  /// Where the maximum meets the jitter.
+  /// How the maximum and the jitter are combined.
   public var cap: CapMode
 
   /// Creates a backoff of a curve.
@@ -79,8 +79,8 @@ public struct Backoff: BackoffStrategy, Sendable, Hashable {
       Duration(clampingSeconds: seconds), base: Duration(clampingSeconds: base), scale: jitter.scale(r), clamps: clamps)
   }
 
-  /// The base of retry `retry`, counted from 0, in seconds, as ``cap`` leaves it before jitter; nil when a schedule
-  /// has ended. For the two decorrelated curves, which have no base of their own, the shortest wait.
+  /// The base of retry `retry`, counted from 0, in seconds, limited as ``cap`` says but before jitter; nil when a
+  /// schedule has ended. For the two decorrelated curves, which have no base of their own, the shortest wait.
   public func baseSeconds(_ retry: Int) -> Double? {
     let retry = max(0, retry)
     return curve.seconds(beforeRetry: retry).map { cappedBase($0, retry) }
@@ -97,7 +97,7 @@ public struct Backoff: BackoffStrategy, Sendable, Hashable {
       let high = min(most, max(0, base.inSeconds) * Elementary.power(3, retry + (retry == .max ? 0 : 1)))
       return Duration(clampingSeconds: low)...Duration(clampingSeconds: max(low, high))
     case .decorrelatedSmooth(let median):
-      // From two draws that meet, to two that lie farthest apart.
+      // From two equal draws to two that are farthest apart.
       let before = BackoffCurve.smoothSum(max(0, Double(retry) - 1))
       let last = BackoffCurve.smoothSum(Double(retry) + 1)
       let unit = max(0, median.inSeconds) / BackoffCurve.smoothScale
@@ -118,7 +118,7 @@ public struct Backoff: BackoffStrategy, Sendable, Hashable {
     return switch cap {
     case .keepingSpread:
       min(seconds, max(0, most - jitter.largestAddition(retry)) / jitter.largestScale)
-    // Kept finite, so that what jitter does to it is, too.
+    // Kept finite, so that the result of the jitter is finite too.
     case .afterJitter: min(seconds, Duration.longest.inSeconds)
     case .beforeJitter: min(seconds, most)
     }
@@ -136,8 +136,8 @@ public struct Backoff: BackoffStrategy, Sendable, Hashable {
       scale: base > 0 ? seconds / base : 1, clamps: drawn > most ? .maximum : [])
   }
 
-  /// With `t = i + r` and `f(t) = 2^t·tanh(√4t)`: `(f(t) − f of the retry before)·b/1.4` (Polly's decorrelated
-  /// jitter V2). The sum of the waits so far tells the `f` of the retry before.
+  /// With `t = i + r` and `f(t) = 2^t·tanh(√4t)`: `(f(t) − f of the retry before)·b/1.4` (Polly's decorrelated jitter
+  /// V2). The sum of the waits so far gives the `f` of the retry before.
   private func smooth(_ median: Double, _ retry: Int, after history: WaitHistory, _ r: Double) -> BackoffWait {
     let most = max(0, maximum.inSeconds)
     let unit = max(0, median) / BackoffCurve.smoothScale

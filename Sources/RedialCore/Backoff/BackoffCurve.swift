@@ -10,11 +10,11 @@ public enum BackoffCurve: Sendable, Hashable {
   case polynomial(unit: Duration, exponent: Double, offset: Duration = .zero, first: Int = 1)
   /// `b·F(i + 1)`: 1, 1, 2, 3, 5 times the initial wait.
   case fibonacci(initial: Duration)
-  /// `b^(i + 1)` with `b` in seconds, as CircuitBreaker has it; it does not grow when `b` is a second or less.
+  /// `b^(i + 1)` with `b` in seconds, as in CircuitBreaker; it does not grow when `b` is a second or less.
   case power(base: Duration)
-  /// `b·2^i` for so many doublings, then another `b·2^doublings` each time (Google Cloud Tasks).
+  /// `b·2^i` for a number of doublings, then another `b·2^doublings` each time (Google Cloud Tasks).
   case doublingsThenLinear(initial: Duration, doublings: Int)
-  /// The waits of a list; what follows them is the last again, or the end.
+  /// The waits of a list; after them the last repeats, or the schedule ends.
   case schedule([Duration], then: AfterSchedule)
   /// `s ← min(cap, uniform[b, 3s])`, each wait drawn from the one before (AWS Architecture Blog, 2015).
   case decorrelated(base: Duration)
@@ -29,7 +29,7 @@ public enum BackoffCurve: Sendable, Hashable {
     case stop
   }
 
-  /// The scaling factor of the smooth curve, which makes its first wait's median the one asked for
+  /// The scaling factor of the smooth curve, which makes the median of its first wait the requested one
   /// (Polly.Contrib.WaitAndRetry: 1 / 1.4).
   static let smoothScale = 1.4
 
@@ -38,7 +38,7 @@ public enum BackoffCurve: Sendable, Hashable {
     Elementary.exp2(t) * Elementary.tanh((4 * t).squareRoot())
   }
 
-  /// The base before retry `retry` in seconds, without any cap; never negative, never NaN, perhaps infinite. Nil when a
+  /// The base before retry `retry` in seconds, without any cap; never negative, never NaN, maybe infinite. Nil when a
   /// schedule has ended.
   func seconds(beforeRetry retry: Int) -> Double? {
     let i = Double(retry)
@@ -71,7 +71,7 @@ public enum BackoffCurve: Sendable, Hashable {
 
   private static func positive(_ wait: Duration) -> Double { max(0, wait.inSeconds) }
 
-  /// A product in which nothing times infinity is nothing.
+  /// A product in which zero times infinity is zero.
   private static func times(_ a: Double, _ b: Double) -> Double { a == 0 || b == 0 ? 0 : a * b }
 
   private static func raised(_ x: Double, _ exponent: Double) -> Double {
@@ -80,7 +80,7 @@ public enum BackoffCurve: Sendable, Hashable {
     return exponent > 0 ? Elementary.power(x, exponent) : 1
   }
 
-  /// F(i + 1), infinite where a Double ends.
+  /// F(i + 1), infinite where a Double overflows.
   private static func fibonacci(_ retry: Int) -> Double {
     var (current, next) = (1.0, 1.0)
     for _ in 0..<min(retry, 1480) { (current, next) = (next, current + next) }

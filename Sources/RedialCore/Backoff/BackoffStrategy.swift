@@ -1,7 +1,7 @@
-/// What decides how long to wait before each retry.
+/// Decides how long to wait before each retry.
 ///
-/// ``Backoff`` is the strategy that Redial brings. A type of your own that
-/// conforms drives the same machinery; here one that waits for whole minutes:
+/// ``Backoff`` is Redial's own strategy. Your own type can conform and drive the same code; this one waits for whole
+/// minutes:
 ///
 /// ```swift
 /// struct OnTheMinute: BackoffStrategy {
@@ -18,15 +18,15 @@ public protocol BackoffStrategy: Sendable {
   /// The same arguments and the same state of `random` must give the same wait.
   ///
   /// - Parameters:
-  ///   - retry: Which one, counted from 0.
+  ///   - retry: The number of the retry, counted from 0.
   ///   - history: The waits that this strategy has given the same call before.
-  ///   - random: The only source of chance.
+  ///   - random: The only source of randomness.
   func wait(
     beforeRetry retry: Int, after history: WaitHistory, using random: inout some RandomNumberGenerator
   ) -> BackoffWait?
 }
 
-/// The waits that a backoff has given one call so far: what a strategy with a memory needs.
+/// The waits that a backoff has given one call so far: for strategies that depend on them.
 public struct WaitHistory: Sendable, Hashable {
   /// The latest wait; zero before the first.
   public var previous: Duration
@@ -49,18 +49,18 @@ public struct WaitHistory: Sendable, Hashable {
   }
 }
 
-/// One computed wait, and how it came about.
+/// One computed wait, and how it was computed.
 public struct BackoffWait: Sendable, Hashable {
-  /// What to wait; never negative.
+  /// The wait; never negative.
   public var duration: Duration
-  /// The base, before jitter and after the cap where that comes first.
+  /// The base, before jitter, and after the cap if that comes first.
   public var base: Duration
-  /// What jitter made of the base, as a factor; 1 without jitter.
+  /// The factor by which jitter multiplied the base; 1 without jitter.
   public var scale: Double
-  /// What held the wait within bounds.
+  /// What limited the wait.
   public var clamps: WaitClamps
 
-  /// Creates a wait; without a base, it is taken to be the base.
+  /// Creates a wait; without a base, the wait is the base.
   public init(_ duration: Duration, base: Duration? = nil, scale: Double = 1, clamps: WaitClamps = []) {
     self.duration = duration
     self.base = base ?? duration
@@ -69,7 +69,7 @@ public struct BackoffWait: Sendable, Hashable {
   }
 }
 
-/// What held a wait within bounds.
+/// What limited a wait.
 public struct WaitClamps: OptionSet, Sendable, Hashable {
   /// The bits.
   public let rawValue: UInt8
@@ -79,7 +79,7 @@ public struct WaitClamps: OptionSet, Sendable, Hashable {
 
   /// The backoff's maximum.
   public static let maximum = WaitClamps(rawValue: 1)
-  /// The deadline: the last attempt was pulled forward so that it can still finish.
+  /// The deadline: the last attempt was moved forward so that it can still finish.
   public static let deadline = WaitClamps(rawValue: 2)
   /// The shortest wait of a policy that sets no limit on attempts.
   public static let minimum = WaitClamps(rawValue: 4)

@@ -1,6 +1,5 @@
-/// The few elementary functions that formulas of the field need, without a C
-/// library, so that the module stays pure and gives the same bits everywhere.
-/// Relative error below 10^-14 on the arguments that waits are made of.
+/// The few elementary functions that the formulas need, without a C library, so that the module stays pure and gives
+/// the same bits everywhere. The relative error is below 10^-14 for arguments that occur in waits.
 package enum Elementary {
   /// A whole power, 1 or more, by repeated squaring; infinity on overflow.
   static func power(_ base: Double, _ exponent: Int) -> Double {
@@ -15,7 +14,7 @@ package enum Elementary {
     return result
   }
 
-  /// A real power of a base of 1 or more; exact where the exponent is whole.
+  /// A real power of a base of 1 or more; exact if the exponent is whole.
   static func power(_ base: Double, _ exponent: Double) -> Double {
     if exponent >= 0, exponent < 64, exponent == exponent.rounded() { return power(base, Int(exponent)) }
     guard base > 0, exponent.isFinite, base.isFinite else { return base > 1 ? .infinity : 0 }

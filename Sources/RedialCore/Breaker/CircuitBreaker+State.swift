@@ -1,45 +1,46 @@
-/// What a breaker can be doing, and what it exchanges with who asks it.
+/// The states of a breaker, and the values that it exchanges with its caller.
 extension CircuitBreaker {
-  /// What the breaker is doing.
+  /// The state of a breaker.
   public enum State: Sendable, Hashable {
-    /// Calls pass and are judged. Leads to `open`.
+    /// Calls pass and their results count. Leads to `open`.
     case closed
     /// No call passes before `until`. Leads to `halfOpen`. `trips` counts the openings since it last closed.
     case open(until: Timestamp, trips: Int)
-    /// Probes find out. Leads to `closed` when enough of them succeed; to `open` when more
-    /// fail than may, or when they are not done by `until`.
+    /// Probes test the target. Leads to `closed` when enough of them succeed; to `open` when too many fail, or when
+    /// they have not ended by `until`.
     case halfOpen(HalfOpen)
-    /// Somebody holds the breaker. Leads to `closed` by ``CircuitBreaker/reset()``, and to another of its kind.
+    /// An operator has forced the breaker. Leads to `closed` by ``CircuitBreaker/reset()``, and to another forced
+    /// state.
     case forced(Forced)
 
     /// The probing of a half-open breaker.
     public struct HalfOpen: Sendable, Hashable {
-      /// When the probes are given up.
+      /// When the breaker gives up on the probes.
       public var until: Timestamp
       /// Probes in flight.
       public var inFlight: Int
       /// Probes that have succeeded.
       public var successes: Int
-      /// Probes that have failed and were allowed to.
+      /// Probes that have failed within the allowed number.
       public var failures: Int
       /// Openings since the breaker last closed.
       public var trips: Int
     }
   }
 
-  /// What an operator can make a breaker do.
+  /// The states that an operator can force.
   public enum Forced: UInt8, Sendable, Hashable, CaseIterable {
-    /// No call passes, for as long as it takes.
+    /// No call passes until the operator changes that.
     case open
-    /// Every call passes; nothing is judged, nothing recorded.
+    /// Every call passes; nothing counts, nothing is recorded.
     case closed
     /// As if there were no breaker: every call passes, nothing is recorded.
     case disabled
-    /// Every call passes and is recorded, so that the counts can be looked at; the breaker never opens.
+    /// Every call passes and is recorded, so that the counts can be examined; the breaker never opens.
     case metricsOnly
   }
 
-  /// The right to make one call, to be returned with the call's result.
+  /// The permission for one call, to be returned with the call's result.
   public struct Permit: Sendable, Hashable {
     /// The breaker's generation when the permit was given.
     public var generation: UInt64
@@ -47,7 +48,7 @@ extension CircuitBreaker {
     public var isProbe: Bool { place != nil }
     /// After this time the permit is void.
     public var expiry: Timestamp
-    /// A probe's place among those in flight.
+    /// The probe's place among those in flight.
     var place: ProbePlaces.Holder?
   }
 
@@ -55,7 +56,7 @@ extension CircuitBreaker {
   public enum Admission: Sendable, Hashable {
     /// The call may go, with this permit.
     case permitted(Permit)
-    /// No call may go before this time; what the answer will be then is open.
+    /// No call may go before this time; the answer at that time is unknown.
     case rejected(until: Timestamp)
   }
 
@@ -63,9 +64,9 @@ extension CircuitBreaker {
   public enum Result: Sendable, Hashable {
     /// The target works.
     case success
-    /// The target does not.
+    /// The target does not work.
     case failure
-    /// It says nothing about the target: cancelled, interrupted, this side's own fault.
+    /// It says nothing about the target: cancelled, interrupted, a fault on this side.
     case ignored
   }
 }

@@ -1,10 +1,9 @@
-/// A circuit breaker: it stops calls to a target that keeps failing, and lets
-/// single probes find out when it is well again.
+/// A circuit breaker: it stops calls to a target that keeps failing, and lets single probes find out when it works
+/// again.
 ///
-/// Each call that it lets through carries a ``Permit``. The permit names the
-/// breaker's generation, which changes with every change of state, and expires,
-/// so that a result which comes in late changes nothing, and a half-open breaker
-/// whose probes never come back is never stuck.
+/// Each call that it lets through has a ``Permit``. The permit contains the breaker's generation, which changes with
+/// every change of state, and expires. So a late result changes nothing, and a half-open breaker whose probes never
+/// return is never stuck.
 ///
 /// | from | event | to |
 /// | --- | --- | --- |
@@ -26,14 +25,14 @@ public struct CircuitBreaker: Sendable, Hashable {
   private var window: SlidingWindow
   private var places: ProbePlaces
   private let seed: UInt64
-  /// When the open interval began, or when it was first looked at; nil before.
+  /// When the open interval began, or when it was first checked; nil before.
   private var openedAt: Timestamp?
 
   /// A closed breaker.
   ///
   /// - Parameters:
   ///   - settings: When it trips and how it recovers.
-  ///   - seed: Decides the jitter of the open intervals; breakers of many instances should differ in it.
+  ///   - seed: The seed for the jitter of the open intervals; breakers of several instances should have different ones.
   public init(settings: CircuitBreakerSettings = CircuitBreakerSettings(), seed: UInt64 = 0) {
     self.settings = settings
     self.seed = seed
@@ -41,19 +40,19 @@ public struct CircuitBreaker: Sendable, Hashable {
     places = ProbePlaces(settings.probesAtATime)
   }
 
-  /// A breaker that was open when its process ended, and goes on being so.
+  /// A breaker that was open when its process ended, and stays open.
   public init(settings: CircuitBreakerSettings, openUntil: Timestamp, trips: Int, seed: UInt64 = 0) {
     self.init(settings: settings, seed: seed)
     state = .open(until: openUntil, trips: trips)
     generation = 1
   }
 
-  /// The outcomes that the rates are judged by.
+  /// The outcomes from which the rates are computed.
   public func counts(at now: Timestamp) -> SlidingWindow.Counts { window.counts(at: now) }
 
   // MARK: Permits
 
-  /// Asks whether a call may go now. An open breaker whose interval is over becomes half-open.
+  /// Asks whether a call may go now. An open breaker whose interval has passed becomes half-open.
   public mutating func acquire(at now: Timestamp) -> Admission {
     advance(to: now)
     switch state {
@@ -82,13 +81,13 @@ public struct CircuitBreaker: Sendable, Hashable {
       guard now >= probing.until else {
         return hasRoom(probing) || places.hasOver(at: now)
       }
-      // Time is up: with probes in flight it opens again, without any it goes on waiting for the first.
+      // Time is up: with probes in flight it opens again, without any it continues to wait for the first.
       return probing.inFlight == 0
     }
   }
 
-  /// Takes a permit back with the result of the call. A permit of an earlier generation, or one that has expired,
-  /// changes nothing.
+  /// Returns a permit with the result of the call. A permit of an earlier generation, or one that has expired, changes
+  /// nothing.
   ///
   /// - Parameters:
   ///   - result: The result of the call.
@@ -103,22 +102,22 @@ public struct CircuitBreaker: Sendable, Hashable {
     switch state {
     case .closed:
       note(result, isSlow: isSlow, at: now)
-      // Judged after successes too: the window may only now hold its minimum.
+      // Checked after successes too: only now the window may have its minimum.
       if result != .ignored, shouldTrip(at: now) { open(after: 0, at: now) }
     case .forced(.metricsOnly): note(result, isSlow: isSlow, at: now)
     case .open, .forced: break
     case .halfOpen(var probing):
-      // What has come back in its time counts, before time itself is judged.
+      // Results in time count before the time itself is checked.
       guard let place = permit.place, places.giveBack(place) else { return advance(to: now) }
       probing.inFlight -= 1
       settle(result, isSlow: isSlow, probing, at: now)
     }
   }
 
-  /// Lets time pass: an open interval ends, leases end, and a half-open breaker gives up on probes that never came back.
+  /// Lets time pass: an open interval ends, leases end, and a half-open breaker gives up on probes that never returned.
   ///
-  /// If the clock steps back, the open interval begins anew, and so does the time for probes: nobody waits until the
-  /// clock is where it was.
+  /// If the clock steps back, the open interval begins again, and so does the time for probes: nobody waits until the
+  /// clock reaches its old time.
   public mutating func advance(to now: Timestamp) {
     if case .open(let until, let trips) = state {
       if let openedAt, now < openedAt { state = .open(until: now + (until - openedAt), trips: trips) }
@@ -133,7 +132,7 @@ public struct CircuitBreaker: Sendable, Hashable {
     guard case .halfOpen(var probing) = state else { return }
     probing.until = min(probing.until, now + settings.probeTimeout)
     if now >= probing.until {
-      // Probes that nobody asked for yet are not late: only those in flight can be.
+      // Probes that were not requested yet are not late: only those in flight can be.
       guard probing.inFlight == 0 else { return open(after: probing.trips, at: now) }
       probing.until = now + settings.probeTimeout
     } else {
@@ -144,7 +143,7 @@ public struct CircuitBreaker: Sendable, Hashable {
 
   // MARK: Operators
 
-  /// Holds the breaker in a state of the operator's choice, until ``reset()``. Results of calls in flight change
+  /// Forces the breaker into a state of the operator's choice, until ``reset()``. Results of calls in flight change
   /// nothing.
   public mutating func force(_ forced: Forced) {
     generation += 1
@@ -152,12 +151,12 @@ public struct CircuitBreaker: Sendable, Hashable {
     state = .forced(forced)
   }
 
-  /// Opens a breaker as if a threshold had been reached; one that is held stays as it is.
+  /// Opens a breaker as if a threshold had been reached; a forced one stays as it is.
   public mutating func trip(at now: Timestamp) {
     switch state {
     case .forced: break
     case .open(let until, let trips):
-      // It has been tripped already, and is never opened for a shorter time.
+      // It was opened already, and is never opened for a shorter time.
       let longer = now + settings.openInterval(afterTrips: 0, draw: 0.5)
       if longer > until {
         state = .open(until: longer, trips: trips)
@@ -168,8 +167,8 @@ public struct CircuitBreaker: Sendable, Hashable {
     }
   }
 
-  /// Goes on by other settings, in the state that it is in: an open breaker stays open for as long, a half-open one
-  /// probes anew. What it has counted is forgotten, and results of calls in flight change nothing.
+  /// Continues with other settings, in the same state: an open breaker stays open for as long, a half-open one begins
+  /// its probes again. Its counts are reset, and results of calls in flight change nothing.
   ///
   /// - Parameter settings: When it trips and how it recovers from now on.
   public mutating func change(to settings: CircuitBreakerSettings) {
@@ -185,14 +184,14 @@ public struct CircuitBreaker: Sendable, Hashable {
     state = .halfOpen(probing)
   }
 
-  /// Closes the breaker and forgets what it knew.
+  /// Closes the breaker and resets its counts.
   public mutating func reset() {
     close()
   }
 
   // MARK: Transitions
 
-  /// As many at a time as the settings say, and no more in all than it can take to decide.
+  /// As many at a time as the settings say, and no more in all than the decision can need.
   private func hasRoom(_ probing: State.HalfOpen) -> Bool {
     probing.inFlight < settings.probesAtATime
       && probing.inFlight + probing.successes + probing.failures < settings.probesToDecide
@@ -213,12 +212,12 @@ public struct CircuitBreaker: Sendable, Hashable {
       || Self.reaches(settings.slowCallRate, counts.slow, of: counts.total)
   }
 
-  /// A rate of 0 still takes one.
+  /// Even a rate of 0 needs one.
   private static func reaches(_ rate: Double, _ count: Int, of total: Int) -> Bool {
     rate <= 1 && count > 0 && Double(count) >= rate * Double(total)
   }
 
-  /// A slow probe is no success where slow calls count.
+  /// A slow probe is not a success if slow calls count.
   private mutating func settle(_ result: Result, isSlow: Bool, _ ended: State.HalfOpen, at now: Timestamp) {
     var probing = ended
     switch result {
@@ -243,7 +242,7 @@ public struct CircuitBreaker: Sendable, Hashable {
     openedAt = now
   }
 
-  /// One more, where that can be counted: with 32 bits, it may be reached.
+  /// One more, unless that overflows: with 32 bits, it may.
   private static func next(_ count: Int) -> Int { count < .max ? count + 1 : count }
 
   private mutating func close() {

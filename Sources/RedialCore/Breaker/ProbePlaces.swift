@@ -1,13 +1,14 @@
-/// The places of a half-open breaker's probes: who has each, and until when.
+/// The places of a half-open breaker's probes: the holder of each, and until when.
 struct ProbePlaces: Sendable, Hashable {
-  /// Who has a place. A place has one holder after the other, so the number of the place alone does not say who.
+  /// The holder of a place. A place has several holders over time, so the number of the place alone does not identify
+  /// one.
   struct Holder: Sendable, Hashable {
     fileprivate var index: Int
     fileprivate var serial: UInt64
   }
 
   private struct Place: Sendable, Hashable {
-    /// The holder's; 0 for none.
+    /// The holder's number; 0 for none.
     var serial: UInt64 = 0
     var expiry = Timestamp.distantFuture
 
@@ -17,12 +18,12 @@ struct ProbePlaces: Sendable, Hashable {
   private var places: [Place]
   private var serial: UInt64 = 0
 
-  /// So many places, all free.
+  /// A number of places, all free.
   init(_ count: Int) {
     places = Array(repeating: Place(), count: count)
   }
 
-  /// Takes a free place until `expiry`; nil when there is none.
+  /// Takes a free place until `expiry`; nil if there is none.
   mutating func take(until expiry: Timestamp) -> Holder? {
     guard let index = places.firstIndex(where: { $0.serial == 0 }) else { return nil }
     serial += 1
@@ -30,18 +31,18 @@ struct ProbePlaces: Sendable, Hashable {
     return Holder(index: index, serial: serial)
   }
 
-  /// Gives a place back; false when the holder has it no longer.
+  /// Gives a place back; false if the holder no longer has it.
   mutating func giveBack(_ holder: Holder) -> Bool {
     guard places[holder.index].serial == holder.serial else { return false }
     places[holder.index] = Place()
     return true
   }
 
-  /// Whether the time of a holder is over.
+  /// Whether the time of a holder has passed.
   func hasOver(at now: Timestamp) -> Bool { places.contains { $0.isOver(at: now) } }
 
-  /// Frees the places whose time is over, and lets no other end after `latest`, which is later than that only where the
-  /// clock has gone back.
+  /// Frees the places whose time has passed, and limits all others to `latest`, which matters only if the clock has
+  /// gone back.
   ///
   /// - Returns: How many it has freed.
   mutating func freeOver(at now: Timestamp, latest: Timestamp) -> Int {

@@ -1,14 +1,14 @@
-/// Recent outcomes, by which a breaker decides.
+/// Recent outcomes, from which a breaker decides.
 ///
 /// Storage is reserved once; recording and counting allocate nothing.
 public struct SlidingWindow: Sendable, Hashable {
-  /// What a window holds.
+  /// The counts of a window.
   public struct Counts: Sendable, Hashable {
-    /// Outcomes in all.
+    /// All outcomes.
     public var total = 0
-    /// Those that were failures.
+    /// Failures among them.
     public var failures = 0
-    /// Those that were slow, failures or not.
+    /// Slow ones among them, failures or not.
     public var slow = 0
 
     mutating func add(_ other: Counts, times sign: Int = 1) {
@@ -26,7 +26,7 @@ public struct SlidingWindow: Sendable, Hashable {
 
   private var storage: Storage
 
-  /// An empty window. A length of time is held within 10 ms and a day.
+  /// An empty window. A length of time is limited to 10 ms to a day.
   public init(_ window: CircuitBreakerSettings.Window) {
     switch window {
     case .time(let length): storage = .time(RollingCounts(length: length))
@@ -42,7 +42,7 @@ public struct SlidingWindow: Sendable, Hashable {
       if isSlow { counts.count(.third, at: now) }
       storage = .time(counts)
     case .calls(var window):
-      // Taken out and put back, so that the storage is not copied by being held twice.
+      // Moved out and back, so that the storage is not copied because of two references.
       storage = .calls(.none)
       window.record(Counts(total: 1, failures: isFailure ? 1 : 0, slow: isSlow ? 1 : 0))
       storage = .calls(window)
@@ -61,7 +61,7 @@ public struct SlidingWindow: Sendable, Hashable {
     }
   }
 
-  /// Forgets everything.
+  /// Resets the counts.
   public mutating func clear() {
     switch storage {
     case .time(var counts):
@@ -75,14 +75,14 @@ public struct SlidingWindow: Sendable, Hashable {
   }
 }
 
-/// The latest outcomes, whenever they were: two bits each, in a ring, with running sums.
+/// The latest outcomes, whatever their time: two bits each, in a ring, with running sums.
 private struct CallWindow: Sendable, Hashable {
   private let capacity: Int
   private var bits: [UInt64]
   private var next = 0
   private(set) var counts = SlidingWindow.Counts()
 
-  /// Holds nothing, in no memory.
+  /// Empty, without memory.
   static let none = CallWindow()
 
   private init() {

@@ -1,18 +1,18 @@
-/// One attempt's end, as far as the decision needs it.
+/// The end of one attempt, as far as the decision needs it.
 public struct AttemptEnd: Sendable, Hashable {
-  /// How far the attempt got.
+  /// The outcome of the attempt.
   public var outcome: OutcomeClass
-  /// Whether something of the request may have left before this side failed, which a ``OutcomeClass/localFault`` alone
-  /// does not say.
+  /// Whether a part of the request may have been sent before this side failed, which a ``OutcomeClass/localFault``
+  /// alone does not show.
   public var mayHaveLeft: Bool
-  /// The status, when answered.
+  /// The status, if answered.
   public var status: Int
-  /// The wait that the target asked for, already parsed; nil when it asked for none. A wait
-  /// shorter than the backoff changes nothing.
+  /// The wait that the target asked for, already parsed; nil if it asked for none. A wait shorter than the backoff
+  /// changes nothing.
   public var retryAfter: Duration?
-  /// What the target said about retries in a field of its own.
+  /// The target's directive about retries, from its own field.
   public var directive: RetryDirective?
-  /// How many attempts have been made, this one included.
+  /// How many attempts have been made, including this one.
   public var attempts: Int
   /// When the call's time began.
   public var startedAt: Timestamp
@@ -34,11 +34,11 @@ public struct AttemptEnd: Sendable, Hashable {
     self.waits = waits
   }
 
-  /// What the end says about the target's health: transport failures, timeouts among them, server errors and 429
-  /// count against it; other answers count for it; what was our own doing counts as nothing.
+  /// The end's effect on the breaker: transport failures, including timeouts, server errors and 429 are failures; other
+  /// responses are successes; faults on this side do not count.
   public var breakerResult: CircuitBreaker.Result { Self.breakerResult(of: outcome, status: status) }
 
-  /// What an outcome says about the target's health; see ``breakerResult``.
+  /// The effect of an outcome on the breaker; see ``breakerResult``.
   public static func breakerResult(of outcome: OutcomeClass, status: Int) -> CircuitBreaker.Result {
     switch outcome {
     case .answered: status >= 500 || status == 429 ? .failure : .success
@@ -48,16 +48,16 @@ public struct AttemptEnd: Sendable, Hashable {
   }
 }
 
-/// What an attempt's end means for the call.
+/// The meaning of an attempt's end for the call.
 public enum RetryClassification: UInt8, Sendable, Hashable, CaseIterable {
-  /// It did what it should.
+  /// It succeeded.
   case success
-  /// It may do better next time.
+  /// A retry may succeed.
   case transient
-  /// The target has had too much.
+  /// The target is overloaded.
   case throttling
-  /// It will not do better.
+  /// A retry cannot succeed.
   case permanent
-  /// It was cut off by this side, and says nothing.
+  /// This side interrupted it, and it says nothing.
   case ignored
 }

@@ -1,14 +1,12 @@
-/// What a target says of its quota in `RateLimit` fields.
+/// A target's quota, from its `RateLimit` fields.
 ///
-/// Read are the structured field of draft-ietf-httpapi-ratelimit-headers
-/// (`RateLimit: "default";r=0;t=30`) and its widespread forerunners
-/// (`RateLimit-Remaining` and `RateLimit-Reset`, with or without `X-`). A reset
-/// above 10^9 is taken for Unix time in seconds, as GitHub has it; below, for
-/// seconds from now.
+/// It reads the structured field of draft-ietf-httpapi-ratelimit-headers (`RateLimit: "default";r=0;t=30`) and its
+/// widespread predecessors (`RateLimit-Remaining` and `RateLimit-Reset`, with or without `X-`). A reset above 10^9 is
+/// Unix time in seconds, as at GitHub; below, it is seconds from now.
 public struct RateLimitFields: Sendable, Hashable {
-  /// Requests left in the window; nil when not said.
+  /// Requests left in the window; nil if unknown.
   public var remaining: Int?
-  /// Until the quota is there again; nil when not said.
+  /// The time until the quota is renewed; nil if unknown.
   public var reset: Duration?
 
   /// Creates a statement from its parts.
@@ -17,18 +15,18 @@ public struct RateLimitFields: Sendable, Hashable {
     self.reset = reset
   }
 
-  /// The wait that an exhausted quota asks for, to be used where `Retry-After` is missing; nil when there is quota left,
-  /// or nothing was said.
+  /// The wait that an exhausted quota requires, used if `Retry-After` is missing; nil if there is quota left, or it is
+  /// unknown.
   public var wait: Duration? {
     remaining == 0 ? reset : nil
   }
 
-  /// Takes one header line into account; lines of other names change nothing. Of several policies in a `RateLimit`
-  /// field, the most exhausted counts.
+  /// Reads one header line; lines with other names change nothing. Of several policies in a `RateLimit` field, the most
+  /// exhausted counts.
   ///
   /// - Parameters:
   ///   - name: The field's name, in lower case.
-  ///   - value: The field's value, as it came.
+  ///   - value: The field's value, as received.
   ///   - now: The time of day, for a reset that is a date.
   public mutating func note(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>, at now: Timestamp) {
     switch name.count {
@@ -62,7 +60,7 @@ public struct RateLimitFields: Sendable, Hashable {
     }
   }
 
-  /// Digits and nothing else, but for blanks around them; at most some 30,000 years of seconds.
+  /// Only digits, except for blanks around them; at most some 30,000 years of seconds.
   private static func number(_ text: ArraySlice<UInt8>) -> Int64? {
     let digits = text.withoutBlanks
     guard !digits.isEmpty else { return nil }

@@ -1,13 +1,13 @@
 /// How long a target usually takes to answer, and from when on its silence is long.
 ///
-/// An attempt that this side ends before its own timeout, since the call's deadline passed or a client cancelled it, says
-/// nothing about the target if the target had no time to answer. After a long silence it says as much as a timeout. Long
-/// is ``few`` times the usual time, and never less than a bound of the caller's.
+/// If this side ends an attempt before its own timeout, because the call's deadline passed or a client cancelled it,
+/// that says nothing about a target that had no time to answer. After a long silence it counts like a timeout. Long is
+/// ``few`` times the usual time, and never less than a limit of the caller's.
 ///
 /// The usual time is the retransmission timeout of TCP (RFC 6298, section 2): the smoothed mean of the times plus four
 /// times their smoothed deviation, so that a target whose times vary a lot is given more time.
 public struct ResponseTime: Sendable, Hashable {
-  /// How many times its usual time a target must be silent.
+  /// The number of usual times after which a silence is long.
   public static let few: Int64 = 3
 
   /// In microseconds; negative before the first answer.
@@ -22,9 +22,9 @@ public struct ResponseTime: Sendable, Hashable {
 
   /// Counts an answer.
   ///
-  /// - Parameter time: How long it took; what is negative counts as zero.
+  /// - Parameter time: How long it took; a negative time counts as zero.
   public mutating func record(_ time: Duration) {
-    // Sums of some of these stay far below 2^63.
+    // Sums of a few of these stay far below 2^63.
     let sample = min(max(0, time.wholeMicroseconds), Self.longest)
     if mean < 0 {
       mean = sample
@@ -35,9 +35,9 @@ public struct ResponseTime: Sendable, Hashable {
     }
   }
 
-  /// How long the target must be silent until it counts against it.
+  /// The length of a silence that counts against the target.
   ///
-  /// - Parameter least: The least that is long, whatever is usual.
+  /// - Parameter least: The minimum, whatever the usual time is.
   public func longSilence(atLeast least: Duration) -> Duration {
     .microseconds(longSilence(atLeastMicroseconds: least.wholeMicroseconds))
   }

@@ -1,11 +1,10 @@
 /// Reads the value of a `Retry-After` field: delay-seconds or one of the three
 /// forms of an HTTP-date (RFC 9110 §10.2.3, §5.6.7).
 public enum RetryAfter {
-  /// The wait that the value asks for, from `now`; blanks around it do not count.
+  /// The wait that the value requests, from `now`; blanks around it do not count.
   ///
-  /// A date that has passed is 0. A number too large to hold is
-  /// `Duration.longest`. Anything else (a sign, a fraction, an exponent, hex,
-  /// `inf`, nothing at all) is no value.
+  /// A date that has passed is 0. A number that is too large is `Duration.longest`. Anything else (a sign, a fraction,
+  /// an exponent, hex, `inf`, an empty text) is not a value.
   public static func parse(_ value: ArraySlice<UInt8>, at now: Timestamp) -> Duration? {
     let value = value.withoutBlanks
     guard let first = value.first else { return nil }
@@ -28,7 +27,7 @@ public enum RetryAfter {
 
 /// Reads an HTTP-date (RFC 9110 §5.6.7): IMF-fixdate, RFC 850 or asctime, all in GMT.
 public enum HTTPDate {
-  /// The instant that the text names, or nil when it is none of the three forms.
+  /// The time of the text, or nil if it is in none of the three forms.
   ///
   /// - Parameters:
   ///   - text: The date, with nothing around it.
@@ -71,7 +70,7 @@ public enum HTTPDate {
   }
 }
 
-/// A time of day, on its way to an instant.
+/// A time of day that becomes a time.
 private struct TimeOfDay {
   var hour: Int
   var minute: Int
@@ -82,7 +81,7 @@ private struct TimeOfDay {
   }
 }
 
-/// Takes an HTTP-date apart from the left.
+/// Parses an HTTP-date from the left.
 private struct DateScanner {
   var rest: ArraySlice<UInt8>
 
@@ -98,7 +97,7 @@ private struct DateScanner {
     return false
   }
 
-  /// Takes letters and answers how many there were; nil for none.
+  /// Skips letters and returns their number; nil for none.
   mutating func letters() -> Int? {
     let count = rest.prefix { ($0 | 0x20) >= 0x61 && ($0 | 0x20) <= 0x7A }.count
     rest = rest.dropFirst(count)
@@ -140,7 +139,7 @@ private struct DateScanner {
 }
 
 extension ArraySlice<UInt8> {
-  /// Without the optional white space, blanks and tabs, that may stand around a field's value (RFC 9110 §5.5, §5.6.3).
+  /// Without the optional white space, blanks and tabs, that may surround a field's value (RFC 9110 §5.5, §5.6.3).
   var withoutBlanks: Self {
     var rest = drop { $0 == 0x20 || $0 == 0x09 }
     while let last = rest.last, last == 0x20 || last == 0x09 { rest.removeLast() }

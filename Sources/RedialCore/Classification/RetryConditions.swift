@@ -1,4 +1,4 @@
-/// What is worth another attempt.
+/// Which results are retried.
 ///
 /// There are two rules, side by side:
 ///
@@ -7,17 +7,18 @@
 /// | may be repeated: ``idempotent`` | all | 408, 425, 429, 5xx but 501, 505 and 511 | 409, 413, 423 |
 /// | must not be executed twice: ``nonIdempotent`` | those where nothing was sent | 408, 425, 429 | none |
 ///
-/// Who follows which:
-/// - The service repeats every request, whatever its method, unless the call says `"idempotent": false`. Whoever submits to
-///   a retry service asks for retries, and each attempt carries the same `Idempotency-Key`.
-/// - The library sees requests that were not written for it. Where it knows the method (`URLSession`), it goes by
-///   ``suited(to:)``. Where it does not (`retry { … }`), the caller has asked for retries, as in the service.
+/// Who uses which:
+/// - The service repeats every request, whatever its method, unless the call says `"idempotent": false`. A client of a
+///   retry service wants retries, and each attempt has the same `Idempotency-Key`.
+/// - The library gets requests that were not written for it. If it knows the method (`URLSession`), it uses
+///   ``suited(to:)``. If not (`retry { … }`), the caller has asked for retries, as in the service.
 public struct RetryConditions: Sendable, Hashable {
-  /// Which transport failures are.
+  /// The transport failures that are retried.
   public var network: NetworkRetry
-  /// Which answered statuses are.
+  /// The statuses that are retried.
   public var statuses: StatusSet
-  /// Which statuses are only when the answer says when to come back: 503 for a request that may not be repeated, say.
+  /// The statuses that are retried only if the response has `Retry-After`, for example 503 for a request that must not
+  /// be repeated.
   public var statusesWithRetryAfter: StatusSet
 
   /// Creates conditions from their parts.
@@ -27,11 +28,12 @@ public struct RetryConditions: Sendable, Hashable {
     self.statusesWithRetryAfter = statusesWithRetryAfter
   }
 
-  /// For a request that may be executed more than once: by its method (RFC 9110 §9.2.2), or because somebody says so.
+  /// For a request that may be executed more than once: because of its method (RFC 9110 §9.2.2), or because the caller
+  /// says so.
   public static let idempotent = RetryConditions(
     network: .always, statuses: .transient, statusesWithRetryAfter: .temporary)
 
-  /// For a request that must not be executed twice: only what provably was not executed.
+  /// For a request that must not be executed twice: only results that prove that it was not executed.
   public static let nonIdempotent = RetryConditions(network: .whenNotSent, statuses: .notExecuted)
 
   /// The conditions for a request, from its properties.
@@ -40,11 +42,11 @@ public struct RetryConditions: Sendable, Hashable {
   }
 }
 
-/// Which transport failures are worth another attempt.
+/// Which transport failures are retried.
 public enum NetworkRetry: UInt8, Sendable, Hashable, CaseIterable {
   /// None.
   case never
-  /// Those after which the request provably never left.
+  /// Those that prove that the request was not sent.
   case whenNotSent
   /// All.
   case always
@@ -52,11 +54,11 @@ public enum NetworkRetry: UInt8, Sendable, Hashable, CaseIterable {
 
 /// Whether a request may be executed more than once.
 public enum Idempotency: UInt8, Sendable, Hashable, CaseIterable {
-  /// Its method says so (RFC 9110 §9.2.2).
+  /// Its method is idempotent (RFC 9110 §9.2.2).
   case method
-  /// It carries a key by which the target recognises a repetition, or its sender says so.
+  /// It has a key by which the target recognises a repetition, or its sender says so.
   case keyed
-  /// Nothing says so.
+  /// Unknown.
   case unsafe
 
   /// The properties of a request with that method.

@@ -1,15 +1,15 @@
-/// A field by which a target says whether a call may be tried again, whatever its status:
+/// A field in which a target says whether a call may be retried, whatever its status:
 ///
 /// ```
 /// Redial-Retry: stop
 /// ```
 ///
-/// `stop`, `no` and `false` end the call; `retry`, `yes` and `true` make any answer but a success worth another
-/// attempt. Services that have a field of their own for it (`Stripe-Should-Retry: false`) say the same words.
+/// `stop`, `no` and `false` end the call; `retry`, `yes` and `true` make any response except a success retried.
+/// Services with their own field for it (`Stripe-Should-Retry: false`) use the same words.
 public enum RetryDirective: UInt8, Sendable, Hashable, CaseIterable {
-  /// Do not try again.
+  /// Do not retry.
   case stop
-  /// Try again.
+  /// Retry.
   case retry
 
   /// The name of the field, in lower case.

@@ -1,4 +1,4 @@
-/// A set of HTTP status codes, kept as the ranges that its author named.
+/// A set of HTTP status codes, stored as the ranges of its author.
 public struct StatusSet: Sendable, Hashable {
   /// The ranges, in the order given; each within 100...599.
   public var ranges: [ClosedRange<Int>]
@@ -24,18 +24,18 @@ public struct StatusSet: Sendable, Hashable {
   /// The empty set.
   public static let none = StatusSet([])
 
-  /// Worth a retry for a request that may be repeated: timeouts, throttling, and the server's own failures, those of
-  /// proxies and of servers with codes of their own (507, 520 to 524, 529) among them. Not 501, 505 and 511: the same
-  /// request will not do better (RFC 9110 §15.6.2, §15.6.6; RFC 6585 §6).
+  /// Retried for a request that may be repeated: timeouts, throttling, and the server's own failures, including those
+  /// of proxies and of servers with their own codes (507, 520 to 524, 529). Not 501, 505 and 511: the same request
+  /// cannot succeed later (RFC 9110 §15.6.2, §15.6.6; RFC 6585 §6).
   public static let transient = StatusSet([
     408...408, 425...425, 429...429, 500...500, 502...504, 506...510, 512...599,
   ])
 
-  /// Worth a retry when the answer says when to come back: 409 Conflict and 423 Locked, which pass, and 413 Content Too
-  /// Large, which is temporary if it carries `Retry-After` (RFC 9110 §15.5.14).
+  /// Retried if the response has `Retry-After`: 409 Conflict and 423 Locked, which pass, and 413 Content Too Large,
+  /// which is temporary if it has `Retry-After` (RFC 9110 §15.5.14).
   public static let temporary = StatusSet(statuses: [409, 413, 423])
 
-  /// Worth a retry for any request, since each of these says that it was not executed.
+  /// Retried for any request, because each of these says that it was not executed.
   public static let notExecuted = StatusSet(statuses: [408, 425, 429])
 
   /// Those whose definition gives `Retry-After` a meaning: 413 (RFC 9110 §15.5.14), 429 (RFC 6585 §4) and 503

@@ -4,12 +4,12 @@
 /// Netflix concurrency-limits, `AIMDLimit`; Chiu and Jain, "Analysis of the Increase and Decrease Algorithms for
 /// Congestion Avoidance in Computer Networks", 1989.
 public struct AIMDLimit: Sendable, Hashable {
-  /// What a drop leaves of the limit, 0.5...0.999.
+  /// The factor of the limit after a drop, 0.5...0.999.
   public let backoffRatio: Double
   /// A success that took longer counts as a drop.
   public let timeout: Duration
 
-  /// Netflix refuses what is outside of [0.5, 1): 1 would never decrease.
+  /// Netflix refuses values outside [0.5, 1): 1 would never decrease.
   private static let ratios = 0.5...0.999
 
   /// Creates a rule with Netflix's defaults; a ratio out of range is clamped, one that is not a number is 0.9.

@@ -1,7 +1,7 @@
-/// Limits how many requests to a target are in flight at once, and finds out by itself how many are right.
+/// Limits how many requests to a target are in flight at once, and finds the right number by itself.
 ///
-/// A target that slows down is given fewer, one that answers as fast as ever is given more. The algorithms are those
-/// of Netflix's concurrency-limits. Nothing is allocated.
+/// A target that slows down gets fewer, one that answers as fast as before gets more. The algorithms are those of
+/// Netflix's concurrency-limits. Nothing is allocated.
 ///
 /// ```swift
 /// var limiter = ConcurrencyLimiter(.vegas())
@@ -12,11 +12,11 @@
 public struct ConcurrencyLimiter: Sendable, Hashable {
   /// How the limit is found.
   public enum Algorithm: Sendable, Hashable {
-    /// The limit stays what it was at first.
+    /// The limit does not change.
     case fixed
     /// One more for a success, a tenth less for a drop.
     case aimd(AIMDLimit = AIMDLimit())
-    /// By the queue that the shortest time seen gives away.
+    /// By the length of the queue, estimated from the shortest time.
     case vegas(VegasLimit = VegasLimit())
     /// By the trend of the times.
     case gradient2(Gradient2Limit = Gradient2Limit())
@@ -32,23 +32,23 @@ public struct ConcurrencyLimiter: Sendable, Hashable {
     case ignored
   }
 
-  /// The most that any limit can be.
+  /// The maximum of any limit.
   public static let most = 1_000_000_000
 
   /// How many may be in flight now, ``minimum``...``maximum``.
   public var limit: Int { Int(estimate) }
   /// How many are in flight. More than ``limit`` only after the limit fell below them.
   public private(set) var inFlight = 0
-  /// The lowest that the limit can fall, 1...``most``.
+  /// The minimum of the limit, 1...``most``.
   public let minimum: Int
-  /// The highest that the limit can rise, ``minimum``...``most``.
+  /// The maximum of the limit, ``minimum``...``most``.
   public let maximum: Int
 
   private var algorithm: Algorithm
   /// The limit before it is cut to a whole number; within the bounds.
   private var estimate: Double
 
-  /// A limiter with nothing in flight. Bounds and initial limit are clamped to what makes sense.
+  /// A limiter with nothing in flight. Limits and the initial limit are clamped to a sensible range.
   public init(_ algorithm: Algorithm, initial: Int = 20, minimum: Int = 1, maximum: Int = 1000) {
     self.minimum = min(max(1, minimum), Self.most)
     self.maximum = min(max(self.minimum, maximum), Self.most)
@@ -56,7 +56,7 @@ public struct ConcurrencyLimiter: Sendable, Hashable {
     estimate = Double(min(max(self.minimum, initial), self.maximum))
   }
 
-  /// Takes a place for one request, if there is one; to be followed by ``release(_:)``.
+  /// Takes a place for one request, if there is one; must be followed by ``release(_:)``.
   ///
   /// `bound` is a lower limit for now, such as ``SlowStart/limit(of:at:)``.
   public mutating func acquire(within bound: Int = .max) -> Bool {
@@ -65,7 +65,7 @@ public struct ConcurrencyLimiter: Sendable, Hashable {
     return true
   }
 
-  /// Gives a place back, with the result of its request. Without a place taken it changes nothing.
+  /// Gives a place back, with the result of its request. Without a taken place it changes nothing.
   public mutating func release(_ outcome: Outcome) {
     guard inFlight > 0 else { return }
     let next = judged(outcome)
@@ -96,14 +96,14 @@ public struct ConcurrencyLimiter: Sendable, Hashable {
   }
 }
 
-/// One request's end, as far as the search for a limit needs it.
+/// The end of one request, as far as the search for a limit needs it.
 struct LimitSample {
   /// How many were in flight, including this one.
   var inFlight: Int
-  /// How long it took, 1 µs or more; nil when it was dropped.
+  /// How long it took, 1 µs or more; nil if it was dropped.
   var microseconds: Double?
 
-  /// Whether at least half of a limit was in use: only then does a success say that more would be well too.
+  /// Whether at least half of the limit was in use: only then does a success show that more would work too.
   func uses(halfOf limit: Double) -> Bool {
     Double(inFlight) * 2 >= limit
   }

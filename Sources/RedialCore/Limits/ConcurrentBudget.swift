@@ -2,7 +2,7 @@
 struct ConcurrentBudget: Sendable, Hashable {
   private let share: Share
   private let minimum: Int
-  /// First tries and retries that have begun and not ended.
+  /// First attempts and retries that have begun and not ended.
   private(set) var active = 0
   /// The retries among them, from their withdrawal on.
   private(set) var retries = 0
@@ -13,7 +13,7 @@ struct ConcurrentBudget: Sendable, Hashable {
   }
 
   mutating func begin() {
-    // Somebody begins and never ends: where an `Int` has 32 bits, it could come to this.
+    // A caller that begins and never ends could overflow a 32-bit `Int`.
     if active < .max { active += 1 }
   }
 
@@ -32,7 +32,7 @@ struct ConcurrentBudget: Sendable, Hashable {
     active = max(retries, active - 1)
   }
 
-  /// How many retries the budget would lend now.
+  /// How many retries the budget allows now.
   var available: Int {
     max(0, max(minimum, Int(clamping: share.millionths(of: Int64(active)) / 1_000_000)) - retries)
   }

@@ -1,22 +1,22 @@
-/// The limit follows the trend of the times: it shrinks while requests take longer than they did in the long run.
+/// The limit follows the trend of the times: it shrinks while requests take longer than their long-run average.
 ///
 /// gradient = clamp(tolerance · long / took, 0.5, 1); L ← 0.8 L + 0.2 · (gradient · L + 4), where `long` is an
 /// average over some 600 requests (Netflix concurrency-limits, `Gradient2Limit`). It moves only while at least half
 /// of it is in use.
 ///
-/// Netflix's ignores drops, so a target that sheds its load quickly looks well to it. Here a drop is the steepest
-/// gradient with no allowance for a queue: L ← 0.8 L + 0.2 · 0.5 L = 0.9 L.
+/// Netflix's ignores drops, so a target that quickly refuses its load looks healthy to it. Here a drop is the steepest
+/// gradient without an allowance for a queue: L ← 0.8 L + 0.2 · 0.5 L = 0.9 L.
 public struct Gradient2Limit: Sendable, Hashable {
-  /// How many times longer than in the long run a request may take before the limit shrinks, 1...10.
+  /// How many times the long-run average a request may take before the limit shrinks, 1...10.
   public let tolerance: Double
 
-  /// What the limit may grow by before smoothing: the queue that is tolerated at the target.
+  /// The growth of the limit before smoothing: the queue that is tolerated at the target.
   private static let queueSize = 4.0
-  /// The weight of what is new.
+  /// The weight of a new value.
   private static let smoothing = 0.2
-  /// The steepest gradient, so that one outlier does not empty the line.
+  /// The steepest gradient, so that one outlier does not reduce the limit to nothing.
   private static let steepest = 0.5
-  /// The average is a plain one over so many answers, and then moves by 2 / (window + 1).
+  /// The average is a plain one over this many answers, and then moves by 2 / (window + 1).
   private static let warmUp = 10
   private static let window = 600.0
 

@@ -1,29 +1,29 @@
-/// Spaces requests at a steady rate, with bursts up to a bound: the generic cell rate algorithm, in its form of
-/// virtual scheduling (ITU-T Recommendation I.371, annex A).
+/// Spaces requests at a steady rate, with limited bursts: the generic cell rate algorithm, in its form of virtual
+/// scheduling (ITU-T Recommendation I.371, annex A).
 ///
 /// Over any span of time t it permits at most `burst` + rate · t, with t good to the microsecond that the clock
 /// resolves. Its state is the theoretical arrival time of the next request. That is kept in fractions of a microsecond,
 /// one over the number of permits, and a request that comes within a microsecond after it counts as punctual, so that
 /// three per second are three per second forever. Nothing is allocated.
 ///
-/// If the clock steps back, nobody waits longer than an emptied burst takes to fill, or than the longest reservation that
-/// was outstanding.
+/// If the clock steps back, nobody waits longer than an empty burst takes to fill, or than the longest open
+/// reservation.
 public struct RateLimiter: Sendable, Hashable {
   /// The answer to a request for permission.
   public enum Admission: Sendable, Hashable {
     /// It may go.
     case permitted
-    /// It may go at this time at the earliest, if nothing else goes first; ``Timestamp/distantFuture`` when it never
-    /// may, being larger than the burst.
+    /// It may go at this time at the earliest, if nothing else goes first; ``Timestamp/distantFuture`` if it never may,
+    /// because it is larger than the burst.
     case rejected(until: Timestamp)
   }
 
-  /// The most that ``permits`` and ``burst`` can be.
+  /// The maximum of ``permits`` and ``burst``.
   public static let most = 1_000_000_000
 
   /// How many requests are permitted per ``period``, 1...``most``.
   public let permits: Int
-  /// The span that ``permits`` are spread over, 1 µs or more.
+  /// The period over which ``permits`` are spread, 1 µs or more.
   public let period: Duration
   /// How many requests may come at once after a pause, 1...``most``.
   public let burst: Int
@@ -33,27 +33,27 @@ public struct RateLimiter: Sendable, Hashable {
   /// How far ahead of now the arrival can lie: by a whole burst, or by the reserved time.
   private var lead: FineTime
   /// How long a whole burst takes to fill.
-  private let burstSpan: FineTime
+  private let burstDuration: FineTime
 
-  /// A limiter whose burst is unused. What is out of range is clamped.
+  /// A limiter with its full burst. Values out of range are clamped.
   public init(permits: Int, per period: Duration = .seconds(1), burst: Int = 1) {
     let microseconds = max(1, period.wholeMicroseconds)
     self.permits = min(max(1, permits), Self.most)
     self.period = .microseconds(microseconds)
     self.burst = min(max(1, burst), Self.most)
-    burstSpan = Self.span(of: self.burst, permits: self.permits, periodMicroseconds: microseconds)
-    lead = burstSpan
+    burstDuration = Self.duration(of: self.burst, permits: self.permits, periodMicroseconds: microseconds)
+    lead = burstDuration
   }
 
   /// Asks whether `cost` requests may go now, together, and counts them if they may. A cost below 1 is free.
   public mutating func acquire(_ cost: Int = 1, at now: Timestamp) -> Admission {
     guard cost > 0 else { return .permitted }
     let admission = peek(cost, at: now)
-    // Kept after a refusal too, so that time passes for a clock that stepped back.
+    // Also kept after a refusal, so that time passes for a clock that stepped back.
     arrival = scheduled(at: now)
     if admission == .permitted {
-      arrival = adding(arrival, span(of: cost))
-      lead = burstSpan
+      arrival = adding(arrival, duration(of: cost))
+      lead = burstDuration
     }
     return admission
   }
@@ -71,8 +71,8 @@ public struct RateLimiter: Sendable, Hashable {
   /// - Parameters:
   ///   - cost: How many requests go together; below 1 it is free.
   ///   - now: The time.
-  ///   - longest: The longest wait that the caller accepts.
-  /// - Returns: The wait, rounded up to a microsecond; nil when it would be longer than `longest`, or when the cost is
+  ///   - longest: The maximum wait that the caller accepts.
+  /// - Returns: The wait, rounded up to a microsecond; nil if it would be longer than `longest`, or if the cost is
   ///   larger than the burst. Then nothing has been counted.
   public mutating func reserve(
     _ cost: Int = 1, at now: Timestamp, within longest: Duration = .longest
@@ -80,20 +80,20 @@ public struct RateLimiter: Sendable, Hashable {
     guard cost > 0 else { return .zero }
     guard cost <= burst else { return nil }
     let first = scheduled(at: now)
-    let earliest = Timestamp(microseconds: subtracting(first, span(of: burst - cost)).roundedUp)
+    let earliest = Timestamp(microseconds: subtracting(first, duration(of: burst - cost)).roundedUp)
     let wait = max(.zero, earliest - now)
-    let next = adding(first, span(of: cost))
+    let next = adding(first, duration(of: cost))
     guard wait <= longest, next < .latest else { return nil }
     arrival = next
-    lead = max(burstSpan, subtracting(arrival, FineTime(microseconds: now.microseconds)))
+    lead = max(burstDuration, subtracting(arrival, FineTime(microseconds: now.microseconds)))
     return wait
   }
 
-  /// What ``acquire(_:at:)`` would say, without counting anything.
+  /// The result that ``acquire(_:at:)`` would have, without counting anything.
   public func peek(_ cost: Int = 1, at now: Timestamp) -> Admission {
     guard cost > 0 else { return .permitted }
     guard cost <= burst else { return .rejected(until: .distantFuture) }
-    let earliest = subtracting(scheduled(at: now), span(of: burst - cost))
+    let earliest = subtracting(scheduled(at: now), duration(of: burst - cost))
     return earliest <= FineTime(microseconds: now.microseconds)
       ? .permitted : .rejected(until: Timestamp(microseconds: earliest.roundedUp))
   }
@@ -105,40 +105,40 @@ public struct RateLimiter: Sendable, Hashable {
     let present = FineTime(microseconds: now.microseconds)
     let scheduled = scheduled(at: now)
     guard scheduled > present else { return burst }
-    // The most that go at once, by halving: none always do, and the whole burst does not.
+    // The maximum that can go at once, by bisection: zero always can, and the whole burst cannot.
     var (some, tooMany) = (0, burst)
     while tooMany - some > 1 {
       let middle = (some + tooMany) / 2
-      if subtracting(scheduled, span(of: burst - middle)) <= present { some = middle } else { tooMany = middle }
+      if subtracting(scheduled, duration(of: burst - middle)) <= present { some = middle } else { tooMany = middle }
     }
     return some
   }
 
-  /// The theoretical arrival time of a request that comes now: not before now, save what the clock does not resolve,
-  /// and no later than a whole burst and what is reserved can have pushed it, unless the clock stepped back.
+  /// The theoretical arrival time of a request that arrives now: not before now, except for what the clock does not
+  /// resolve, and no later than a whole burst and the reservations can have moved it, unless the clock stepped back.
   private func scheduled(at now: Timestamp) -> FineTime {
     let present = FineTime(microseconds: now.microseconds)
     let isRecent = arrival > subtracting(present, FineTime(microseconds: 1))
     return min(isRecent ? arrival : present, adding(present, lead))
   }
 
-  private func adding(_ time: FineTime, _ span: FineTime) -> FineTime {
-    time.adding(span, partsPerMicrosecond: Int64(permits))
+  private func adding(_ time: FineTime, _ duration: FineTime) -> FineTime {
+    time.adding(duration, partsPerMicrosecond: Int64(permits))
   }
 
-  private func subtracting(_ time: FineTime, _ span: FineTime) -> FineTime {
-    time.subtracting(span, partsPerMicrosecond: Int64(permits))
+  private func subtracting(_ time: FineTime, _ duration: FineTime) -> FineTime {
+    time.subtracting(duration, partsPerMicrosecond: Int64(permits))
   }
 
-  /// How long so many requests take at the full rate; 0 or more, and no more than the burst.
-  private func span(of count: Int) -> FineTime {
+  /// How long that many requests take at the full rate; 0 or more, and no more than the burst.
+  private func duration(of count: Int) -> FineTime {
     if count == 0 { return FineTime(microseconds: 0) }
     return count == burst
-      ? burstSpan : Self.span(of: count, permits: permits, periodMicroseconds: period.wholeMicroseconds)
+      ? burstDuration : Self.duration(of: count, permits: permits, periodMicroseconds: period.wholeMicroseconds)
   }
 
   /// `count · period / permits`, with 30 bits for the count and the permits: no product of two remainders overflows.
-  private static func span(of count: Int, permits: Int, periodMicroseconds period: Int64) -> FineTime {
+  private static func duration(of count: Int, permits: Int, periodMicroseconds period: Int64) -> FineTime {
     let (count, permits) = (Int64(count), Int64(permits))
     let (each, rest) = period.quotientAndRemainder(dividingBy: permits)
     let (more, parts) = (count * rest).quotientAndRemainder(dividingBy: permits)

@@ -1,16 +1,16 @@
-/// Retries as a share of the requests of the recent past, and some per second however few those are.
+/// Retries as a share of the recent requests, plus some per second even if those are few.
 ///
 /// Finagle's `RetryBudget`, with one difference: there a deposit that expires can leave a debt, here the balance
 /// ends at zero.
 struct RatioBudget: Sendable, Hashable {
-  /// More than a million retries per second are as good as no minimum at all.
+  /// More than a million retries per second are practically unlimited.
   private static let mostPerSecond: Int64 = 1_000_000
-  /// Finagle allows up to 1000 retries a request; a hundred are no limit either.
+  /// Finagle allows up to 1000 retries per request; a hundred are no limit either.
   private static let mostShare = 100.0
 
   private let share: Share
   private let minimumPerSecond: Int64
-  /// First tries are the first count, retries the second.
+  /// The first count is first attempts, the second retries.
   private var window: RollingCounts
 
   init(share: Double, minimumPerSecond: Int, window: Duration) {
@@ -33,10 +33,10 @@ struct RatioBudget: Sendable, Hashable {
     window.takeBack(.second, countedAt: time)
   }
 
-  /// How many retries the budget would lend now.
+  /// How many retries the budget allows now.
   mutating func available(at now: Timestamp) -> Int64 {
     let sums = window.sums(at: now)
-    // A retry per second over a window of microseconds is in millionths, as the share is.
+    // Retries per second over a window of microseconds are in millionths, like the share.
     let allowed = (share.millionths(of: sums.first) + minimumPerSecond * window.lengthMicroseconds) / 1_000_000
     return max(0, allowed - sums.second)
   }

@@ -1,8 +1,8 @@
-/// Bounds what retries add to the load of a target, over all the calls to it.
+/// Limits how much load retries add to a target, over all calls to it.
 ///
 /// Limits per call cannot do that: n attempts over L layers of callers multiply the load by up to n^L, and keep a
-/// target down long after what brought it down has passed (Bronson et al., "Metastable Failures in Distributed
-/// Systems", HotOS 2021; Huang et al., "Metastable Failures in the Wild", OSDI 2022).
+/// target down long after the original cause has passed (Bronson et al., "Metastable Failures in Distributed Systems",
+/// HotOS 2021; Huang et al., "Metastable Failures in the Wild", OSDI 2022).
 ///
 /// ```swift
 /// var budget = RetryBudget(.aws)
@@ -14,10 +14,10 @@
 /// budget.end(.success, of: withdrawal, at: now)
 /// ```
 ///
-/// A retry is paid for before its wait: those who wait have been counted, so they cannot all come back at once.
-/// The balance is never negative and never above what the rule allows. Nothing is allocated.
+/// A retry is paid for before its wait: waiting retries have been counted, so they cannot all return at once. The
+/// balance is never negative and never above the rule's limit. Nothing is allocated.
 public struct RetryBudget: Sendable, Hashable {
-  /// Why a retry is wanted.
+  /// The reason for a retry.
   public enum Cause: UInt8, Sendable, Hashable, CaseIterable {
     /// The attempt failed in a way that may pass.
     case transient = 0
@@ -27,19 +27,19 @@ public struct RetryBudget: Sendable, Hashable {
 
   /// The result of an attempt.
   public enum Outcome: UInt8, Sendable, Hashable, CaseIterable {
-    /// The target did what it was asked.
+    /// The target did what was requested.
     case success = 0
-    /// The target failed, in a way that is worth a retry.
+    /// The target failed in a way that is retried.
     case failure = 1
-    /// The attempt was made and says nothing about the target. What it cost stays spent.
+    /// The attempt was made and says nothing about the target. Its cost stays spent.
     case ignored = 2
-    /// The attempt was cancelled before it was made. What it cost is given back.
+    /// The attempt was cancelled before it was made. Its cost is given back.
     case neverSent = 3
   }
 
-  /// The right to one retry, to be returned once, with the retry's result.
+  /// The permission for one retry, to be returned once, with the retry's result.
   public struct Withdrawal: Sendable, Hashable {
-    /// What the retry has cost; 0 unless the rule counts tokens.
+    /// The cost of the retry; 0 unless the rule counts tokens.
     public let cost: Tokens
     /// When it was withdrawn.
     public let withdrawnAt: Timestamp
@@ -54,7 +54,7 @@ public struct RetryBudget: Sendable, Hashable {
 
   private var state: State
 
-  /// A budget that nothing has been taken from.
+  /// A full budget.
   public init(_ rule: Rule) {
     state =
       switch rule {
@@ -66,7 +66,7 @@ public struct RetryBudget: Sendable, Hashable {
       }
   }
 
-  /// Counts a first try, which no budget refuses.
+  /// Counts a first attempt, which no budget refuses.
   public mutating func begin(at now: Timestamp) {
     switch state {
     case .ratio(var budget):
@@ -81,7 +81,7 @@ public struct RetryBudget: Sendable, Hashable {
 
   /// Pays for one retry; nil when the budget does not allow it, and then nothing has changed.
   ///
-  /// To be asked after ``end(_:of:at:)`` of the attempt before, and before the wait.
+  /// Call it after ``end(_:of:at:)`` of the attempt before, and before the wait.
   public mutating func withdraw(for cause: Cause, at now: Timestamp) -> Withdrawal? {
     var cost: Tokens = 0
     let isLent: Bool

@@ -1,4 +1,4 @@
-/// A part of something counted, in whole millionths, so that 57 % of 100 is 57 and not 56.
+/// A share of a count, in whole millionths, so that 57 % of 100 is 57 and not 56.
 struct Share: Sendable, Hashable {
   let millionths: Int64
 

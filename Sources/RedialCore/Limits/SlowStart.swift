@@ -3,16 +3,17 @@
 /// share = max(initialShare, (elapsed / duration)^(1 / aggression)), from the recovery on, until it is 1 (Envoy,
 /// "Slow start mode", whose shortest elapsed second is left out). Nothing is allocated.
 public struct SlowStart: Sendable, Hashable {
-  /// How long the ramp is; none when it is zero or less.
+  /// The length of the ramp; none if it is zero or less.
   public let duration: Duration
-  /// The least share of the load, 0...1.
+  /// The minimum share of the load, 0...1.
   public let initialShare: Double
   /// The shape of the ramp, 0.1...10: 1 is a straight line, more is quick at first, less is slow at first.
   public let aggression: Double
-  /// When the ramp began; nil when there was nothing to recover from.
+  /// When the ramp began; nil if there was no recovery.
   public private(set) var startedAt: Timestamp?
 
-  /// A ramp that has not begun: the share is 1. What is out of range is clamped; what is not a number has the default.
+  /// A ramp that has not begun: the share is 1. Values out of range are clamped; one that is not a number is replaced
+  /// by the default.
   public init(duration: Duration = .seconds(30), initialShare: Double = 0.1, aggression: Double = 1) {
     self.duration = duration
     self.initialShare = initialShare.isNaN ? 0.1 : min(max(0, initialShare), 1)
@@ -28,7 +29,8 @@ public struct SlowStart: Sendable, Hashable {
   public func share(at now: Timestamp) -> Double {
     guard let startedAt, duration > .zero else { return 1 }
     let elapsed = now - startedAt
-    // A clock that has stepped back far says nothing of the recovery, and would keep the share low until it is there again.
+    // A clock that has stepped back far says nothing about the recovery, and would keep the share low until it reaches
+    // its old time.
     guard elapsed < duration, startedAt - now < duration else { return 1 }
     guard elapsed > .zero else { return initialShare }
     let passed = elapsed.inSeconds / duration.inSeconds

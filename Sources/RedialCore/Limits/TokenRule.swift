@@ -1,26 +1,26 @@
-/// A bucket of tokens that failures or retries draw from and successes refill. It starts full.
+/// A bucket of tokens: failures or retries withdraw, successes deposit. It starts full.
 public struct TokenRule: Sendable, Hashable {
-  /// What the success of a retry brings back.
+  /// The tokens that the success of a retry gives back.
   public enum Repayment: Sendable, Hashable {
-    /// What that retry had cost.
+    /// The cost of that retry.
     case refund
-    /// This much, whatever the retry had cost.
+    /// This amount, whatever the cost of the retry.
     case deposit(Tokens)
   }
 
-  /// What the bucket holds at most, and at first.
+  /// The maximum and the initial amount of the bucket.
   public var capacity: Tokens
-  /// Retries are lent only while the balance is above this.
+  /// Retries are allowed only while the balance is above this.
   public var threshold: Tokens
-  /// What an attempt that failed costs, a first try or a retry.
+  /// The cost of a failed attempt, a first attempt or a retry.
   public var failureCost: Tokens
-  /// What a retry after a transient failure costs, paid before its wait.
+  /// The cost of a retry after a transient failure, paid before its wait.
   public var transientCost: Tokens
-  /// What a retry after a throttling answer costs, paid before its wait.
+  /// The cost of a retry after a throttling response, paid before its wait.
   public var throttlingCost: Tokens
-  /// What the success of a first try brings in.
+  /// The deposit for the success of a first attempt.
   public var firstSuccess: Tokens
-  /// What the success of a retry brings back.
+  /// The deposit for the success of a retry.
   public var retrySuccess: Repayment
 
   /// Creates a rule; every amount is within 0...1000.
@@ -45,9 +45,9 @@ public struct TokenRule: Sendable, Hashable {
       firstSuccess: tokenRatio, retrySuccess: .deposit(tokenRatio))
   }
 
-  /// The retry quota of the AWS SDKs' standard mode, as of 2026 (AWS SDKs and Tools Reference Guide, "Retry
-  /// behavior"): a retry costs 14, after throttling 5; a first try that succeeds brings 1, a retry that succeeds
-  /// brings back what it had cost.
+  /// The retry quota of the AWS SDKs' standard mode, as of 2026 (AWS SDKs and Tools Reference Guide, "Retry behavior"):
+  /// a retry costs 14, after throttling 5; a successful first attempt deposits 1, a successful retry gives its cost
+  /// back.
   public static let aws = TokenRule(
     capacity: 500, transientCost: 14, throttlingCost: 5, firstSuccess: 1, retrySuccess: .refund)
 }
@@ -69,7 +69,7 @@ struct TokenBudget: Sendable, Hashable {
     }
   }
 
-  /// Takes the cost of a retry, or nothing if the bucket does not lend.
+  /// Takes the cost of a retry, or nothing if the bucket does not allow it.
   mutating func withdraw(_ cost: Tokens) -> Bool {
     guard balance > rule.threshold, balance >= cost else { return false }
     balance = balance - cost

@@ -6,13 +6,13 @@ public struct Tokens: Sendable, Hashable, Comparable, ExpressibleByIntegerLitera
   /// The amount in thousandths of a token, 0...1 000 000.
   public let thousandths: Int
 
-  /// The most that a bucket can hold.
+  /// The maximum amount of a bucket.
   public static let most = Tokens(thousandths: 1_000_000)
 
   /// That many tokens, clamped to 0...1000 and cut to three decimal places; 0 if it is not a number.
   public init(_ tokens: Double) {
     let clamped = tokens > 0 ? min(tokens, 1000) : 0
-    // A hair is added before the cut: in binary, 1.001 is 1000.999… thousandths.
+    // A tiny amount is added before the cut: in binary, 1.001 is 1000.999… thousandths.
     self.init(thousandths: Int((clamped * 1000 + 1e-6).rounded(.down)))
   }
 

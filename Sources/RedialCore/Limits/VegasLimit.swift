@@ -1,5 +1,5 @@
-/// The limit follows the queue that forms at the target, guessed from how much longer a request takes than the
-/// quickest did: queue = ⌈L · (1 − quickest / took)⌉.
+/// The limit follows the queue at the target, estimated from how much longer a request takes than the fastest one:
+/// queue = ⌈L · (1 − quickest / took)⌉.
 ///
 /// | queue | limit |
 /// | --- | --- |
@@ -12,8 +12,8 @@
 /// decimal logarithm, and 1 at least (Netflix concurrency-limits, `VegasLimit`; there it is a square root above a
 /// thousand, which a comment calls an optimisation, and here it is not). Brakmo and Peterson, "TCP Vegas", 1995.
 public struct VegasLimit: Sendable, Hashable {
-  /// The quickest time is measured anew after this many times the limit's number of requests, 1...1 000 000, so that
-  /// a target that has become slower for good is not taken for one that queues.
+  /// The shortest time is measured again after this many times the limit's number of requests, 1...1 000 000, so that a
+  /// target that has become permanently slower does not count as one with a queue.
   public let probeMultiplier: Int
 
   /// In microseconds; nil before the first answer.

@@ -1,4 +1,4 @@
-/// When the attempts of a policy come, as far as that is known beforehand.
+/// The times of a policy's attempts, as far as they are known in advance.
 ///
 /// ```swift
 /// let plan = RetryPolicy.svix.plan()
@@ -6,14 +6,14 @@
 /// plan.warnings  // → []; nothing that a reader of the policy should think about
 /// ```
 public struct RetryPlan: Sendable, Hashable {
-  /// How many runs of a policy are sampled where its waits have no closed form.
+  /// How many runs of a policy are sampled if its waits have no closed form.
   public static let sampledRuns = 4096
 
-  /// One attempt, given that all before it failed and that the target asked for no waits of its own.
+  /// One attempt, assuming that all earlier ones failed and that the target requested no waits.
   public struct Attempt: Sendable, Hashable {
     /// Its number, from 1.
     public var number: Int
-    /// The shortest and the longest wait before it; nil when only samples are known.
+    /// The shortest and the longest wait before it; nil if only samples are known.
     public var wait: ClosedRange<Duration>?
     /// When it starts, counted from the start of the call.
     public var start: Quantiles
@@ -21,7 +21,7 @@ public struct RetryPlan: Sendable, Hashable {
     public var chance: Double
   }
 
-  /// How a time is distributed.
+  /// The distribution of a time.
   public struct Quantiles: Sendable, Hashable {
     /// No earlier than this.
     public var earliest: Duration
@@ -35,19 +35,19 @@ public struct RetryPlan: Sendable, Hashable {
     public var p99: Duration
     /// No later than this.
     public var latest: Duration
-    /// Whether these follow from a closed form; otherwise from samples of the very code that draws the waits.
+    /// Whether these come from a closed form; otherwise from samples of the code that draws the waits.
     public var isExact: Bool
   }
 
-  /// The attempts, up to the first that the deadline leaves no time for.
+  /// The attempts, up to the first for which the deadline leaves no time.
   public var attempts: [Attempt]
-  /// Whether there are no attempts after those listed.
+  /// Whether there are no attempts after the listed ones.
   public var isComplete: Bool
   /// The latest time, counted from the start of the call, at which it can still be in flight.
   public var latestEnd: Duration
   /// The probability, 0...1, that the last attempt of the policy still comes before the deadline.
   public var chanceOfAllAttempts: Double
-  /// What a reader of the policy should think about.
+  /// Warnings for the author of the policy.
   public var warnings: [PolicyWarning]
 }
 
@@ -56,8 +56,8 @@ extension RetryPolicy {
   ///
   /// - Parameters:
   ///   - attemptDuration: How long each attempt takes until it has failed.
-  ///   - limit: The most attempts to list, 1...1000.
-  ///   - seed: Decides the samples, where samples are needed.
+  ///   - limit: The maximum number of listed attempts, 1...1000.
+  ///   - seed: The seed of the samples, if samples are needed.
   /// - Complexity: Up to ten waits are summed in closed form; beyond, 4,096 runs are sampled.
   public func plan(attemptDuration: Duration = .zero, limit: Int = 100, seed: UInt64 = 0) -> RetryPlan {
     let step = max(.zero, min(attemptDuration, attemptTimeout))
@@ -82,7 +82,7 @@ extension RetryPolicy {
 
   private func chance(of start: Timeline.Start, after last: Timeline.Start) -> Double {
     guard deadlineRule.measure == .elapsed else {
-      // What counts is the sum of the waits before this one, which is the start of the attempt before.
+      // Only the sum of the waits before this one counts, which is the start of the attempt before.
       return last.probability(before: deadline.inSeconds)
     }
     let limit = deadline.inSeconds - max(0, deadlineRule.minimumAttemptTime.inSeconds)

@@ -24,7 +24,7 @@ extension RetryPolicy {
     return found
   }
 
-  /// The longest that all waits together can take, where that is less than a tenth of the deadline.
+  /// The maximum of all waits together, if that is less than a tenth of the deadline.
   private var waitsThatEndEarly: Duration? {
     guard deadlineRule.measure == .elapsed, deadline < .longest else { return nil }
     let enough = deadline / 10
@@ -35,8 +35,8 @@ extension RetryPolicy {
       if total >= enough { return nil }
     }
     guard maxRetries > Self.retriesLookedAt else { return total < enough ? total : nil }
-    // The waits of so many more are not added one by one: they would be as many as a caller likes. They grow evenly at
-    // least, so that the mean of the first and the last is not too little.
+    // The waits beyond this number are not added one by one, because a caller chooses their number. They grow at least
+    // evenly, so that the mean of the first and the last is not too small.
     guard let first = waitRange(beforeRetry: Self.retriesLookedAt), let last = waitRange(beforeRetry: maxRetries - 1)
     else { return nil }
     let mean = (first.upperBound.inSeconds + last.upperBound.inSeconds) / 2
@@ -44,7 +44,7 @@ extension RetryPolicy {
     return total < enough ? total : nil
   }
 
-  /// The waits of so many retries are added up one by one.
+  /// The waits of this many retries are added one by one.
   private static let retriesLookedAt = 1000
 
   private var statusWarnings: [PolicyWarning] {
@@ -93,7 +93,8 @@ extension Backoff {
 }
 
 extension StatusSet {
-  /// What says that the request itself is at fault (RFC 9110 §15.5, §15.6), so that the same request will not do better.
+  /// The statuses that say that the request itself is wrong (RFC 9110 §15.5, §15.6), so that the same request cannot
+  /// succeed later.
   public static let permanent = StatusSet([
     200...399, 400...401, 403...407, 410...422, 426...426, 428...428, 431...431, 451...451, 501...501, 505...505,
     511...511,

@@ -5,14 +5,14 @@
 /// (Bradley and Gupta, "On the distribution of the sum of n non-identically
 /// distributed uniform random variables", 2002; Irwin–Hall for equal widths).
 struct SumOfUniforms {
-  /// Beyond so many variables the alternating sum of 2^m terms loses its digits.
+  /// Beyond this many variables the alternating sum of 2^m terms loses its precision.
   static let most = 10
 
   private(set) var least = 0.0
   private(set) var widths: [Double] = []
 
   /// Whether the closed form can be computed: there are not too many terms, and the largest, in the middle of the
-  /// distribution, does not swallow the digits of a probability.
+  /// distribution, does not absorb the digits of a probability.
   var isTractable: Bool {
     guard widths.count <= Self.most else { return false }
     let middle = width / 2
@@ -27,7 +27,7 @@ struct SumOfUniforms {
   /// Adds a variable that is uniform between two bounds.
   mutating func add(_ low: Double, _ high: Double) {
     least += low
-    // Waits are rounded to microseconds; what is narrower is a constant.
+    // Waits are rounded to microseconds; a narrower variable is a constant.
     if high - low > 0.000_001 { widths.append(high - low) }
   }
 
@@ -43,7 +43,7 @@ struct SumOfUniforms {
     return y <= width / 2 ? tail(y) : 1 - tail(width - y)
   }
 
-  /// The time that the sum stays below with probability `p`, by bisection to a tenth of a microsecond.
+  /// The time below which the sum stays with probability `p`, by bisection to a tenth of a microsecond.
   func quantile(_ p: Double) -> Double {
     guard p > 0 else { return least }
     guard p < 1 else { return least + width }

@@ -2,14 +2,14 @@
 struct Timeline {
   /// When one attempt starts.
   enum Start {
-    /// A time that is certain, and a sum of independent uniform waits, none of them of width zero.
+    /// A certain time, and a sum of independent uniform waits, each with a width above zero.
     case sum(SumOfUniforms)
     /// Ordered samples, in seconds.
     case samples([Double])
 
     static let atOnce = Start.sum(SumOfUniforms())
 
-    /// The probability that it lies before a time, in seconds.
+    /// The probability that it is before a time, in seconds.
     func probability(before limit: Double) -> Double {
       switch self {
       case .sum(let sum): sum.probability(before: limit)
@@ -39,7 +39,7 @@ struct Timeline {
   private let sums: [SumOfUniforms]
   /// Starts by attempt, for those whose sum has no closed form here.
   private let samples: [[Double]]
-  /// How many attempts there are, up to the number asked for.
+  /// The number of attempts, up to the requested number.
   let count: Int
   /// Whether the backoff ends them.
   let isEnded: Bool
@@ -73,7 +73,7 @@ struct Timeline {
 
   func wait(_ index: Int) -> ClosedRange<Duration>? { Self.wait(before: index, of: policy) }
 
-  /// The bounds of the wait before the attempt of that index; nil when the backoff has none.
+  /// The range of the wait before the attempt with that index; nil if the backoff has none.
   private static func wait(before index: Int, of policy: RetryPolicy) -> ClosedRange<Duration>? {
     if index == 0 {
       switch policy.initialDelay {
@@ -85,11 +85,11 @@ struct Timeline {
     return policy.waitRange(beforeRetry: index - 1)
   }
 
-  /// Whether the wait is uniform between its bounds and independent of those before.
+  /// Whether the wait is uniform in its range and independent of the earlier ones.
   private static func isUniform(before index: Int, of policy: RetryPolicy) -> Bool {
     let backoff = policy.backoff
     if index > 0, let range = backoff.range(beforeRetry: index - 1 + (policy.initialDelay == .backoff ? 1 : 0)) {
-      // Where the shortest wait cuts into the range, probability piles up there.
+      // If the shortest wait cuts into the range, many waits are exactly the shortest.
       let least = policy.shortestWait(beforeRetry: index - 1)
       if range.lowerBound < least, range.upperBound > least { return false }
     }
@@ -102,7 +102,7 @@ struct Timeline {
     default: break
     }
     guard index > 0 || policy.initialDelay == .backoff, backoff.cap != .beforeJitter else { return true }
-    // Where the jittered wait is capped, probability piles up at the maximum.
+    // If the jittered wait is capped, many waits are exactly the maximum.
     let retry = index - (policy.initialDelay == .backoff ? 0 : 1)
     guard let base = backoff.baseSeconds(retry) else { return true }
     let range = backoff.jitter.range(of: base, retry: retry)
@@ -110,7 +110,7 @@ struct Timeline {
     return !isCapped || range.lowerBound >= backoff.maximum.inSeconds
   }
 
-  /// Draws whole runs; the starts of each attempt in order, from one index to before another.
+  /// Draws whole runs; the starts of each attempt in order, for a range of indices.
   private static func sample(
     _ policy: RetryPolicy, _ step: Double, from first: Int, to end: Int, _ seed: UInt64
   ) -> [[Double]] {

@@ -1,11 +1,11 @@
-/// The wait that a target has asked for, and by how much it was lengthened.
+/// The wait that a target has requested, and how much it was lengthened.
 struct AskedWait {
   var wait: Duration
   /// The requested wait, and the factor, if a number was drawn.
   var computed: Duration?
   var jitter: Double?
 
-  /// Draws from `random` only where there is something to spread.
+  /// Draws from `random` only if there is something to spread.
   init(_ asked: Duration, spread: Double, using random: inout some RandomNumberGenerator) {
     wait = asked
     guard spread > 0, asked > .zero else { return }

@@ -1,13 +1,13 @@
-/// What follows from an attempt, with the reasons.
+/// The decision after an attempt, with its reasons.
 public struct RetryDecision: Sendable, Hashable {
   /// What to do now.
   public enum Action: Sendable, Hashable {
     /// The call has succeeded.
     case succeed
-    /// Try again, no earlier than after this wait.
+    /// Retry, no earlier than after this wait.
     case retry(after: Duration)
-    /// Try again, no earlier than at this time: the target has asked for a long wait, so that nothing but the call
-    /// itself should be kept for it.
+    /// Retry, no earlier than at this time: the target has requested a long wait, during which only the call itself
+    /// should be kept.
     case park(until: Timestamp)
     /// Give up.
     case stop(StopReason)
@@ -17,31 +17,31 @@ public struct RetryDecision: Sendable, Hashable {
   public enum Rule: UInt8, Sendable, Hashable, CaseIterable {
     /// A 2xx status.
     case success = 0
-    /// The status is among those worth a retry.
+    /// The status is one of those that are retried.
     case retryableStatus = 1
-    /// A transport failure worth a retry.
+    /// A transport failure that is retried.
     case retryableFailure = 2
-    /// The target said when to come back, which is no earlier than the backoff would.
+    /// The target requested a wait that is not shorter than the backoff.
     case retryAfter = 3
-    /// The attempt was cut off by this side, or failed on it; that is not held against the target.
+    /// This side interrupted the attempt, or failed; that does not count against the target.
     case interrupted = 4
-    /// The status is not among those worth a retry.
+    /// The status is not one of those that are retried.
     case statusNotRetryable = 5
-    /// The status is among those that stop the call.
+    /// The status is one of those that stop the call.
     case statusStops = 6
-    /// The failure is not among those worth a retry: the request may have been executed.
+    /// The failure is not retried: the request may have been executed.
     case failureNotRetryable = 7
-    /// The request can never succeed as it stands.
+    /// The request can never succeed.
     case unusableRequest = 8
-    /// The target asked for a longer wait than the policy allows.
+    /// The target requested a longer wait than the policy allows.
     case retryAfterTooLong = 9
-    /// All attempts are spent.
+    /// All attempts are used up.
     case attemptsSpent = 10
     /// The next attempt would start past the deadline, or could not finish before it.
     case deadlineNear = 11
-    /// The target said, in a field for it, not to try again.
+    /// The target said in its field not to retry.
     case targetStops = 12
-    /// The target said, in a field for it, to try again.
+    /// The target said in its field to retry.
     case targetRetries = 13
     /// The schedule of the backoff has no further wait.
     case scheduleEnded = 14
@@ -53,13 +53,13 @@ public struct RetryDecision: Sendable, Hashable {
   public var action: Action
   /// Why.
   public var rule: Rule
-  /// The base that the backoff gave, when one was computed.
+  /// The base of the backoff, if one was computed.
   public var computed: Duration?
-  /// What the base was multiplied by, when jitter was drawn.
+  /// The factor of the base, if jitter was drawn.
   public var jitter: Double?
-  /// What held the wait within bounds.
+  /// What limited the wait.
   public var clamps: WaitClamps
-  /// The waits that the backoff has given, this one included: what the next decision takes as ``AttemptEnd/waits``.
+  /// The waits that the backoff has given, including this one: the next decision takes them as ``AttemptEnd/waits``.
   public var waits: WaitHistory
 
   /// Creates a decision from its parts.
@@ -82,7 +82,7 @@ public enum StopReason: UInt8, Sendable, Hashable, CaseIterable {
   case attemptsExhausted = 1
   /// The deadline passed, or the next attempt would have started after it.
   case deadlineExceeded = 2
-  /// The outcome is not worth another attempt.
+  /// The outcome is not retried.
   case notRetryable = 3
   /// The target's breaker was open and the policy says not to wait.
   case tripped = 4

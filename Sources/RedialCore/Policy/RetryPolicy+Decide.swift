@@ -1,6 +1,6 @@
 extension RetryPolicy {
-  /// The wait before the first attempt, and what it leaves for the retries to know; nil when the deadline leaves no time
-  /// for an attempt after it: also without a wait, where the deadline is zero or negative, or no longer than
+  /// The wait before the first attempt, and the history for the retries; nil if the deadline leaves no time for an
+  /// attempt after it, also without a wait: if the deadline is zero or negative, or no longer than
   /// ``DeadlineRule/minimumAttemptTime``. ``InitialDelay/none`` draws nothing.
   public func initialWait(using random: inout some RandomNumberGenerator) -> (wait: Duration, waits: WaitHistory)? {
     let room = deadlineRule.measure == .elapsed ? timeForAttempts : .longest
@@ -18,7 +18,7 @@ extension RetryPolicy {
     return (wait, initialDelay == .backoff ? WaitHistory.none.adding(wait) : .none)
   }
 
-  /// What an attempt's end means, and by which rule.
+  /// The meaning of an attempt's end, and the rule for it.
   public func classify(_ end: AttemptEnd) -> (classification: RetryClassification, rule: RetryDecision.Rule) {
     switch end.outcome {
     case .answered where (200...299).contains(end.status): return (.success, .success)
@@ -36,17 +36,17 @@ extension RetryPolicy {
     case .notSent, .maybeSent: return (.permanent, .failureNotRetryable)
     case .unusable: return (.permanent, .unusableRequest)
     case .blocked: return (.permanent, .egressRefused)
-    // The fault is on this side, and yet the target may have acted on what it has of the request.
+    // The fault is on this side, but the target may have acted on the part of the request that it received.
     case .localFault where end.mayHaveLeft && retryOn.network != .always: return (.permanent, .failureNotRetryable)
     case .localFault, .interrupted, .cancelled: return (.ignored, .interrupted)
     }
   }
 
-  /// The wait that the target asked for, where this policy goes by it.
+  /// The wait that the target requested, if this policy follows it.
   ///
-  /// - Returns: Nil where the target asked for none, where ``RetryAfterRule/isRespected`` is false, and where it does not
-  ///   count for the status. It counts for ``RetryAfterRule/statuses``, for
-  ///   ``RetryConditions/statusesWithRetryAfter``, and where the target says to retry (``RetryDirective/retry``).
+  /// - Returns: Nil if the target requested none, if ``RetryAfterRule/isRespected`` is false, and if it does not count
+  ///   for the status. It counts for ``RetryAfterRule/statuses``, for ``RetryConditions/statusesWithRetryAfter``, and
+  ///   if the target says to retry (``RetryDirective/retry``).
   public func askedWait(of end: AttemptEnd) -> Duration? {
     guard retryAfter.isRespected, end.outcome == .answered, let asked = end.retryAfter else { return nil }
     let counts =
@@ -55,12 +55,11 @@ extension RetryPolicy {
     return counts ? asked : nil
   }
 
-  /// Decides what follows from an attempt, with the policy's own backoff.
+  /// Decides what to do after an attempt, with the policy's own backoff.
   ///
-  /// A retry is never placed past the deadline, and never earlier than the
-  /// target asked for, nor earlier than the backoff gives: the longer of the
-  /// two waits counts. The same arguments and the same state of `random` give
-  /// the same decision; nothing is allocated.
+  /// A retry is never placed after the deadline, and never earlier than the target requested, nor earlier than the
+  /// backoff: the longer of the two waits counts. The same arguments and the same state of `random` give the same
+  /// decision; nothing is allocated.
   public func decide(
     _ end: AttemptEnd, at now: Timestamp, using random: inout some RandomNumberGenerator
   ) -> RetryDecision {
@@ -71,7 +70,7 @@ extension RetryPolicy {
     return decide(end, classification, rule, at: now, backoff: backoff, using: &random)
   }
 
-  /// Decides what follows from an attempt, with a strategy of the caller's in the place of ``backoff``.
+  /// Decides what to do after an attempt, with a strategy of the caller in place of ``backoff``.
   public func decide(
     _ end: AttemptEnd, at now: Timestamp, backoff: some BackoffStrategy, using random: inout some RandomNumberGenerator
   ) -> RetryDecision {
@@ -93,18 +92,18 @@ extension RetryPolicy {
     guard end.attempts < maxAttempts else {
       return RetryDecision(.stop(.attemptsExhausted), rule: .attemptsSpent, waits: end.waits)
     }
-    // An attempt that was cut off before any was charged is made again as if it were the first retry.
+    // An attempt that was interrupted before any was counted is repeated as if it were the first retry.
     let retry = max(1, end.attempts) - 1 + (initialDelay == .backoff ? 1 : 0)
     guard let drawn = backoff.wait(beforeRetry: retry, after: end.waits, using: &random) else {
       return RetryDecision(.stop(.attemptsExhausted), rule: .scheduleEnded, waits: end.waits)
     }
-    // What the target asks for changes the wait, not the number of retries that the schedule has.
+    // The target's request changes the wait, not the number of retries in the schedule.
     let shortest = shortestWait(beforeRetry: max(1, end.attempts) - 1)
     guard let told = askedWait(of: end) else {
       return placed(drawn, end, rule, atLeast: shortest, at: now)
     }
-    // The longer of the two waits. A target that asks for less than the backoff, such as one whose clock is slow and
-    // whose date has therefore passed, would be asked again and again without a pause.
+    // The longer of the two waits. Otherwise a target that requests less than the backoff, such as one with a slow
+    // clock and so a past date, would get retries without a pause.
     let isLong = told > retryAfter.maximum
     if isLong, retryAfter.beyond == .stop {
       return RetryDecision(.stop(.notRetryable), rule: .retryAfterTooLong, waits: end.waits)
@@ -122,7 +121,7 @@ extension RetryPolicy {
     return decision
   }
 
-  /// The target has said when to come back, which is no earlier than the backoff would: then, or never.
+  /// The target's time is not earlier than the backoff's: then, or never.
   private func placedByTarget(
     _ wait: Duration, isParked: Bool, _ end: AttemptEnd, at now: Timestamp
   ) -> RetryDecision {
@@ -131,14 +130,14 @@ extension RetryPolicy {
     }
     return RetryDecision(
       isParked ? .park(until: now + wait) : .retry(after: wait), rule: .retryAfter,
-      // A deadline that counts the waits counts these, too, or a target could put the end off forever.
+      // A deadline that counts the waits counts these too, or a target could put the end off forever.
       waits: deadlineRule.measure == .sumOfWaits
         ? WaitHistory(previous: end.waits.previous, total: end.waits.adding(wait).total) : end.waits)
   }
 
   /// The backoff has drawn a wait: that one, a shorter one before the deadline, or none.
   ///
-  /// - Parameter least: No wait is shorter, also one that is cut to end before the deadline.
+  /// - Parameter least: The minimum of any wait, even one that is shortened to end before the deadline.
   private func placed(
     _ drawn: BackoffWait, _ end: AttemptEnd, _ rule: RetryDecision.Rule, atLeast least: Duration, at now: Timestamp
   ) -> RetryDecision {
@@ -165,8 +164,8 @@ extension RetryPolicy {
     return decision
   }
 
-  /// What a wait must stay below, so that an attempt after it can finish before the deadline; zero when there is no
-  /// time left, and without end when the deadline counts waits alone and has not been reached.
+  /// The limit for a wait, so that an attempt after it can finish before the deadline; zero if no time is left, and
+  /// unlimited if the deadline counts only waits and has not been reached.
   private func room(for end: AttemptEnd, at now: Timestamp) -> Duration {
     switch deadlineRule.measure {
     case .elapsed: timeForAttempts.subtracting(elapsed(end, at: now))
@@ -174,13 +173,13 @@ extension RetryPolicy {
     }
   }
 
-  /// Before so much of the call's time has passed, an attempt can begin.
+  /// An attempt can begin before this much of the call's time has passed.
   private var timeForAttempts: Duration {
     deadline.subtracting(max(.zero, deadlineRule.minimumAttemptTime))
   }
 
-  /// The time that the call has had. If the clock has gone back to before the start, that is not known; the waits have
-  /// passed at least, and they add up to the deadline at last.
+  /// The time since the call's start. If the clock has gone back to before the start, it is unknown; at least the waits
+  /// have passed, and they add up to the deadline in the end.
   private func elapsed(_ end: AttemptEnd, at now: Timestamp) -> Duration {
     now >= end.startedAt ? now - end.startedAt : max(.zero, end.waits.total)
   }

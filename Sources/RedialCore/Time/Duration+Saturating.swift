@@ -1,13 +1,12 @@
-/// `Duration` traps when it is built from a number that it cannot hold
-/// (`.seconds(1e30)`, `.seconds(.infinity)`), so every computed wait passes
-/// through here and is clamped before a `Duration` exists.
+/// `Duration` traps if it is created from a number that it cannot hold (`.seconds(1e30)`, `.seconds(.infinity)`), so
+/// every computed wait passes through here and is clamped before a `Duration` exists.
 extension Duration {
-  /// The longest span that Redial computes with: some 292 thousand years, the range of ``Timestamp``.
+  /// The longest duration in Redial: some 292 thousand years, the range of ``Timestamp``.
   public static let longest = Duration.microseconds(Int64.max)
 
   private static let shortest = Duration.microseconds(Int64.min)
 
-  /// Whole microseconds, rounded toward zero and clamped to what 64 bits hold.
+  /// Whole microseconds, rounded toward zero and clamped to 64 bits.
   public var wholeMicroseconds: Int64 {
     // `components` traps beyond 2^63 seconds, and `attoseconds` needs macOS 15.
     guard self < .longest else { return .max }
@@ -16,7 +15,7 @@ extension Duration {
     return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
   }
 
-  /// The difference in whole microseconds, clamped to what 64 bits hold. The operator traps beyond 2^127 attoseconds.
+  /// The difference in whole microseconds, clamped to 64 bits. The operator traps beyond 2^127 attoseconds.
   func subtracting(_ other: Duration) -> Duration {
     Timestamp(microseconds: wholeMicroseconds) - Timestamp(microseconds: other.wholeMicroseconds)
   }
@@ -26,8 +25,8 @@ extension Duration {
     Double(wholeMicroseconds) / 1_000_000
   }
 
-  /// A span of that many seconds, to the microsecond: 0 if it is negative or
-  /// not a number, ``longest`` if it is too long.
+  /// A duration of that many seconds, to the microsecond: 0 if it is negative or not a number, ``longest`` if it is too
+  /// long.
   public init(clampingSeconds seconds: Double) {
     guard seconds > 0 else {
       self = .zero

@@ -61,28 +61,28 @@ struct BackoffDraft {
     case .factor: factor = try reader.number(at, in: 0...1)
     case .first: first = try reader.integer(at, in: 0...1000)
     case .doublings: doublings = try reader.integer(at, in: 0...100)
-    case .schedule: schedule = try Self.spans(at, &reader)
+    case .schedule: schedule = try Self.waits(at, &reader)
     }
     return isGiven(member)
   }
 
-  private static func spans(_ pointer: String, _ reader: inout DescriptorReader) throws(JSONError) -> [Duration]? {
+  private static func waits(_ pointer: String, _ reader: inout DescriptorReader) throws(JSONError) -> [Duration]? {
     guard try reader.expect(.array, pointer, "must be an array such as [\"5s\", \"5m\"]") else { return nil }
-    var spans: [Duration] = []
+    var waits: [Duration] = []
     var isSound = true
     try reader.json.beginArray()
     while try reader.json.nextElement() {
-      if let span = try reader.duration("\(pointer)/\(spans.count)", in: .zero...PolicyDraft.longest) {
-        spans.append(span)
+      if let wait = try reader.duration("\(pointer)/\(waits.count)", in: .zero...PolicyDraft.longest) {
+        waits.append(wait)
       } else {
         isSound = false
       }
     }
-    guard (1...100).contains(spans.count) || !isSound else {
+    guard (1...100).contains(waits.count) || !isSound else {
       reader.fault(pointer, "must have 1 to 100 elements")
       return nil
     }
-    return isSound ? spans : nil
+    return isSound ? waits : nil
   }
 
   /// Whether a member is allowed for a strategy.

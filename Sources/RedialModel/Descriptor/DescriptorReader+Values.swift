@@ -129,15 +129,15 @@ extension DescriptorReader {
 
   mutating func duration(_ pointer: String, in range: ClosedRange<Duration>) throws(JSONError) -> Duration? {
     guard let text = try string(pointer) else { return nil }
-    guard let span = DurationText.parse(text) else {
+    guard let duration = DurationText.parse(text) else {
       fault(pointer, "must be a duration with a unit, such as \"500ms\", \"1.5s\", \"15m\", \"24h\" or \"PT5M\"")
       return nil
     }
-    guard range.contains(span) else {
+    guard range.contains(duration) else {
       let (low, high) = (DurationText.format(range.lowerBound), DurationText.format(range.upperBound))
       fault(pointer, "must be from \(low) to \(high)")
       return nil
     }
-    return span
+    return duration
   }
 }

@@ -59,11 +59,11 @@ extension RetryPolicy {
   private static let mostCounted = 100_000
 
   /// How many attempts that fail at once fit into a time, with waits of their mean length.
-  fileprivate func attemptsWithin(_ span: Duration) -> Int {
+  fileprivate func attemptsWithin(_ duration: Duration) -> Int {
     var (count, time) = (1, 0.0)
     while count < min(maxAttempts, Self.mostCounted), let wait = backoff.range(beforeRetry: count - 1) {
       time += (wait.lowerBound.inSeconds + wait.upperBound.inSeconds) / 2
-      if time > span.inSeconds { break }
+      if time > duration.inSeconds { break }
       count += 1
     }
     return count

@@ -91,7 +91,7 @@ public struct RecentAttempts: Sendable, Hashable {
   }
 
   /// How long a tally has been counting: for a new target, less than its window.
-  public func span(of window: Window, at now: Timestamp) -> Duration {
+  public func length(of window: Window, at now: Timestamp) -> Duration {
     let length = window == .minute ? fine.length : coarse.length
     let start = Timestamp(microseconds: (now.microseconds / length) * length - window.minutes * 60 * Self.second)
     return now - max(start, min(first ?? now, now))

@@ -8,8 +8,8 @@ public enum DurationText {
   private static let microsecondsPerSecond: Int64 = 1_000_000
 
   /// The canonical text of a duration; a negative one is written as zero.
-  public static func format(_ span: Duration) -> String {
-    let total = max(0, span.wholeMicroseconds)
+  public static func format(_ duration: Duration) -> String {
+    let total = max(0, duration.wholeMicroseconds)
     if total == 0 { return "0s" }
     if total < microsecondsPerSecond { return decimal(total, per: 1000, digits: 3) + "ms" }
     let units: [(Int64, String)] = [(86_400, "d"), (3600, "h"), (60, "m")]
@@ -25,7 +25,7 @@ public enum DurationText {
   /// Nil for anything else: no sign, no bare number, no months or years, whose length varies, and nothing over 100,000
   /// days.
   public static func parse(_ text: String) -> Duration? {
-    if let span = quickly(text) { return span }
+    if let duration = quickly(text) { return duration }
     let bytes = Array(text.utf8)
     guard bytes.count <= 64, let first = bytes.first else { return nil }
     let seconds = first == UInt8(ascii: "P") ? isoSeconds(bytes.dropFirst()) : unitSeconds(bytes[...])

@@ -104,7 +104,7 @@ final class CallStatistics: Sendable {
 
   /// The windows of a namespace, including counts that are not written yet. Blocks while the store is read.
   func windows(of namespace: Namespace, at now: Timestamp, from reader: any CallReader) throws -> [StatisticsWindow] {
-    var windows = StatisticsWindow.Span.allCases.map { StatisticsWindow($0, at: now) }
+    var windows = StatisticsWindow.Length.allCases.map { StatisticsWindow($0, at: now) }
     // Counts that are being written may or may not be in the store yet: then it is read again.
     for attempt in 0..<Self.mostReadings {
       let before = state.withLock { ($0.commits, $0.writing.isEmpty, $0.gathered) }

@@ -5,7 +5,7 @@ internal import RedialStore
 /// The results of calls and attempts in the last quarter of an hour, day or week, in steps of equal length.
 struct StatisticsWindow: Sendable {
   /// The length of the window.
-  enum Span: String, Sendable, CaseIterable {
+  enum Length: String, Sendable, CaseIterable {
     case quarterHour = "15m"
     case day = "24h"
     case week = "7d"
@@ -32,28 +32,28 @@ struct StatisticsWindow: Sendable {
     var kept: StatisticsStep { self == .quarterHour ? .minute : .hour }
   }
 
-  let span: Span
+  let length: Length
   /// When the first step begins; the last one has not ended yet.
   let from: Timestamp
   private var steps: [CallTally]
 
   /// An empty window whose last step contains a time.
-  init(_ span: Span, at now: Timestamp) {
-    self.span = span
-    let length = span.step.wholeMicroseconds
-    from = Timestamp(microseconds: (now.microseconds / length - Int64(span.steps) + 1) * length)
-    steps = Array(repeating: CallTally(), count: span.steps)
+  init(_ length: Length, at now: Timestamp) {
+    self.length = length
+    let stepLength = length.step.wholeMicroseconds
+    from = Timestamp(microseconds: (now.microseconds / stepLength - Int64(length.steps) + 1) * stepLength)
+    steps = Array(repeating: CallTally(), count: length.steps)
   }
 
   /// Replaces its content with the counts of the store.
   mutating func read(of namespace: Namespace, from reader: any CallReader) throws(StoreError) {
-    steps = Array(repeating: CallTally(), count: span.steps)
-    for (start, tally) in try reader.statistics(of: namespace, by: span.kept, from: from) { add(tally, at: start) }
+    steps = Array(repeating: CallTally(), count: length.steps)
+    for (start, tally) in try reader.statistics(of: namespace, by: length.kept, from: from) { add(tally, at: start) }
   }
 
   /// Adds counts at a time, if it is within the window.
   mutating func add(_ tally: CallTally, at time: Timestamp) {
-    let place = (time.microseconds - from.microseconds) / span.step.wholeMicroseconds
+    let place = (time.microseconds - from.microseconds) / length.step.wholeMicroseconds
     guard time >= from, place < steps.count else { return }
     steps[Int(place)].add(tally)
   }
@@ -63,16 +63,16 @@ struct StatisticsWindow: Sendable {
     var all = CallTally()
     for step in steps { all.add(step) }
     writer.beginObject()
-    writer.field("window", span.rawValue)
+    writer.field("window", length.rawValue)
     writer.field("from", from)
-    writer.field("step", span.step)
+    writer.field("step", length.step)
     Self.write(all, to: &writer)
     writer.key("steps")
     writer.beginArray()
     for (place, step) in steps.enumerated() {
       writer.beginObject()
       writer.field(
-        "from", Timestamp(microseconds: from.microseconds + Int64(place) * span.step.wholeMicroseconds))
+        "from", Timestamp(microseconds: from.microseconds + Int64(place) * length.step.wholeMicroseconds))
       Self.write(step, to: &writer)
       writer.endObject()
     }

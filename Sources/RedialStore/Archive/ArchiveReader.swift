@@ -44,8 +44,8 @@ struct ArchiveReader {
       case "roundStartedAt": roundStartedAt = try time()
       case "finishedAt": finishedAt = try isNull() ? nil : try time()
       case "failure": progress.failure = try isNull() ? nil : try word(name, ArchiveWords.failures)
-      case "previousWait": progress.waits.previous = try span()
-      case "totalWait": progress.waits.total = try span()
+      case "previousWait": progress.waits.previous = try duration()
+      case "totalWait": progress.waits.total = try duration()
       case "spec": spec = try CallSpec.read(canonicalJSON: reader.raw(try reader.skipValue()))
       case "body": body = try base64(name)
       case "attempts": attempts = try allAttempts()
@@ -95,7 +95,7 @@ struct ArchiveReader {
       switch name {
       case "number": number = try count(name)
       case "startedAt": startedAt = try time()
-      case "duration": record.duration = try span()
+      case "duration": record.duration = try duration()
       case "outcome": outcome = try word(name, ArchiveWords.outcomes)
       case "status": record.status = try count(name)
       case "failureCode": code = try reader.string()
@@ -177,7 +177,7 @@ struct ArchiveReader {
   }
 
   private mutating func time() throws(JSONError) -> Timestamp { Timestamp(microseconds: try reader.integer()) }
-  private mutating func span() throws(JSONError) -> Duration { .microseconds(try reader.integer()) }
+  private mutating func duration() throws(JSONError) -> Duration { .microseconds(try reader.integer()) }
 
   private mutating func count(_ name: String) throws(JSONError) -> Int {
     let value = try reader.integer()

@@ -112,8 +112,8 @@ extension JSONWriter {
     if let time { integer(time.microseconds) } else { null() }
   }
 
-  fileprivate mutating func field(_ name: StaticString, _ span: Duration) {
+  fileprivate mutating func field(_ name: StaticString, _ duration: Duration) {
     key(name)
-    integer(span.wholeMicroseconds)
+    integer(duration.wholeMicroseconds)
   }
 }

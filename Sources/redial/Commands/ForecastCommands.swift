@@ -118,10 +118,10 @@ extension Command {
   private static func outageJSON(_ arguments: Arguments) throws(CommandError) -> [UInt8]? {
     var writer = JSONWriter()
     writer.beginObject()
-    if let span = arguments.value("--outage") {
-      let ends = span.split(separator: "-", omittingEmptySubsequences: false)
+    if let times = arguments.value("--outage") {
+      let ends = times.split(separator: "-", omittingEmptySubsequences: false)
       guard ends.count == 2 else {
-        throw CommandError(code: .usage, message: "--outage: \"\(span)\" is not FROM-TO, such as 1m-3m")
+        throw CommandError(code: .usage, message: "--outage: \"\(times)\" is not FROM-TO, such as 1m-3m")
       }
       writer.field("from", String(ends[0]))
       writer.field("to", String(ends[1]))

@@ -8,11 +8,11 @@ extension RetryPolicy {
     maxAttempts: 10, deadline: .seconds(120),
     backoff: Backoff(initial: .milliseconds(500), multiplier: 2, maximum: .seconds(30), jitter: .full))
 
-  /// The service's default: a call outlasts a bad day. Exponential 500 ms × 2 up to 10 minutes, ±50 %, for 24 hours,
-  /// without a bound on attempts (about 225 where the target is down all day).
+  /// The service's default: a call survives a bad day. Exponential 500 ms × 2 up to 10 minutes, ±50 %, for 24 hours,
+  /// without a limit on attempts (about 225 if the target is down all day).
   ///
-  /// The library's default is `RetryPolicy()`: the parameters of ExponentialBackOff, for 15 minutes. Whoever waits in a
-  /// process of their own gives up earlier than a service that keeps the call on disk.
+  /// The library's default is `RetryPolicy()`: the parameters of ExponentialBackOff, for 15 minutes. A caller that
+  /// waits in its own process gives up earlier than a service that keeps the call on disk.
   public static let service = RetryPolicy(
     maxAttempts: unlimited, deadline: .seconds(24 * 3600),
     backoff: Backoff(initial: .milliseconds(500), multiplier: 2, maximum: .seconds(600)))

@@ -1,5 +1,5 @@
-/// The documented defaults of services and job systems. Where those count retries, an attempt more is made; where they
-/// bound neither time nor attempts, neither is bounded here.
+/// The documented defaults of services and job systems. If those count retries, there is one more attempt here; if they
+/// limit neither time nor attempts, neither is limited here.
 extension RetryPolicy {
   /// Svix: 8 attempts at fixed times, ±20 %.
   public static let svix = RetryPolicy(

@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPServer
 
 @Suite("The iterations of an event loop")
-struct TurnTests {
+struct IterationTests {
   /// Answers at the end of the iteration in which a request arrived, and only then.
   private final class Gathering: HTTPHandler {
     private let waiting = Mutex<[HTTPResponder]>([])
