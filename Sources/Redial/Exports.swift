@@ -1,2 +1,2 @@
-/// Policies, decisions, breakers and budgets are those of RedialCore: who imports Redial has them.
+/// Policies, decisions, breakers and budgets are RedialCore's: importing Redial imports them.
 @_exported public import RedialCore

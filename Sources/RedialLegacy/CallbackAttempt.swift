@@ -1,8 +1,8 @@
 internal import Redial
 
-/// One attempt in the hands of code that reports by a callback.
+/// One attempt by code that reports with a callback.
 ///
-/// Exactly the first report counts; one that comes after the attempt has timed out or was cancelled changes nothing.
+/// Only the first report counts; one after the attempt's timeout or cancellation changes nothing.
 public final class CallbackAttempt: Sendable {
   private let continuation: Guarded<CheckedContinuation<Void, any Error>?>
 
@@ -10,7 +10,7 @@ public final class CallbackAttempt: Sendable {
     self.continuation = Guarded(continuation)
   }
 
-  /// The attempt has done what it should.
+  /// The attempt has succeeded.
   public func success() { finish(.success(())) }
 
   /// The attempt has failed.
@@ -31,7 +31,7 @@ public final class CallbackAttempt: Sendable {
       try await withCheckedThrowingContinuation { continuation in
         let attempt = CallbackAttempt(continuation)
         made.withLock { $0 = attempt }
-        // Either this or the handler finds the task cancelled, or both; the first to report counts.
+        // Either this or the handler finds the task cancelled, or both; the first report counts.
         if Task.isCancelled { attempt.finish(.failure(CancellationError())) } else { begin(attempt) }
       }
     } onCancel: {

@@ -1,7 +1,7 @@
 public import Redial
 
 extension SharedCircuitBreaker {
-  /// Makes a call that reports by itself, again and again by the policy, under this breaker.
+  /// Makes a call that reports by itself, and retries it by the policy, under this breaker.
   ///
   /// ```swift
   /// breaker.execute(.fe9lix) { call in
@@ -13,7 +13,7 @@ extension SharedCircuitBreaker {
   ///
   /// A call that reports nothing within the policy's `attemptTimeout` counts as failed. While the breaker is open the
   /// call is not made, and `didTrip` is called with the last error: this call's own; or that of the latest call that
-  /// failed under the breaker; or, where none did since the breaker last closed, `CircuitOpen`.
+  /// failed under the breaker; or, if none did since the breaker last closed, `CircuitOpen`.
   ///
   /// - Returns: The task that runs it; cancelling it ends the retries.
   @discardableResult

@@ -1,7 +1,7 @@
-/// How the service retries a call: what is named here, and the service's default for everything else.
+/// How the service retries a call: the named parts, and the service's default for all others.
 ///
-/// It means what the same words mean in the JSON of a descriptor. A part that is left out keeps the service's default, whatever
-/// else is named:
+/// It means the same as the same words in the JSON of a descriptor. An omitted part keeps the service's default,
+/// whatever the others are:
 ///
 /// ```swift
 /// func patiently(_ call: OutgoingCall) -> [OutgoingCall] {
@@ -13,25 +13,25 @@
 /// }
 /// ```
 public struct CallPolicy: Sendable, Hashable {
-  /// The most attempts, the first included, 1...1000; nil for no limit except the deadline.
+  /// The maximum number of attempts, including the first, 1...1000; nil for no limit except the deadline.
   public var maxAttempts: Int?
-  /// The most time from the call's start to its end, up to 366 days; default 24 hours.
+  /// The maximum time from the call's start to its end, up to 366 days; default 24 hours.
   public var deadline: Duration?
-  /// The most time that one attempt may take, up to an hour; default 30 seconds.
+  /// The maximum time of one attempt, up to an hour; default 30 seconds.
   public var attemptTimeout: Duration?
   /// What happens to a last attempt that could not finish before the deadline; default ``DeadlineRule/LastAttempt/endEarly``.
   public var lastAttempt: DeadlineRule.LastAttempt?
-  /// The time that an attempt must have left before the deadline, up to an hour; default none.
+  /// The minimum time before the deadline for an attempt, up to an hour; default none.
   public var minimumAttemptTime: Duration?
   /// How long to wait between attempts, as a whole; default 500 ms × 2 up to 10 minutes, ±50 %.
   public var backoff: Backoff?
-  /// Which failures of the network are worth another attempt; default all, or with
-  /// ``OutgoingCall/isIdempotent`` false those after which the request provably never left.
+  /// Which network failures are retried; default all, or with ``OutgoingCall/isIdempotent`` false those that prove that
+  /// the request was not sent.
   public var network: NetworkRetry?
-  /// Which statuses are; default ``RetryConditions/idempotent``, or ``RetryConditions/nonIdempotent`` with
+  /// Which statuses are retried; default ``RetryConditions/idempotent``, or ``RetryConditions/nonIdempotent`` with
   /// ``OutgoingCall/isIdempotent`` false.
   public var statuses: StatusSet?
-  /// Which statuses are when the answer says when to come back.
+  /// Which statuses are retried only if the response has `Retry-After`.
   public var statusesWithRetryAfter: StatusSet?
   /// Which statuses end the call at once; default 410.
   public var stopOn: StatusSet?
@@ -40,12 +40,12 @@ public struct CallPolicy: Sendable, Hashable {
   /// What happens to the call while its target's breaker is open; by default it waits.
   public var onTrip: TripBehavior?
 
-  /// The name of a stored policy; nothing else is said then.
+  /// The name of a stored policy; all other parts are nil then.
   private(set) var storedName: String?
-  /// The policy that all parts were taken from, with what the service has no words for.
+  /// The policy from which all parts were taken, including parts that the service does not support.
   private(set) var whole: RetryPolicy?
 
-  /// Creates a policy from the parts that are named.
+  /// Creates a policy from the named parts.
   public init(
     maxAttempts: Int? = nil, deadline: Duration? = nil, attemptTimeout: Duration? = nil,
     lastAttempt: DeadlineRule.LastAttempt? = nil, minimumAttemptTime: Duration? = nil, backoff: Backoff? = nil,
@@ -66,10 +66,11 @@ public struct CallPolicy: Sendable, Hashable {
     self.onTrip = onTrip
   }
 
-  /// Creates a policy that names every part of another, so that no default of the service comes into it.
+  /// Creates a policy that names every part of another, so that no default of the service is used.
   ///
-  /// What it says to retry on is followed, also where ``OutgoingCall/isIdempotent`` is false. What the service has no words
-  /// for is refused by ``RedialClient/submit(_:idempotencyKey:)`` with ``UnsupportedByService``.
+  /// Its retry conditions are followed even if ``OutgoingCall/isIdempotent`` is false.
+  /// ``RedialClient/submit(_:idempotencyKey:)`` refuses parts that the service does not support with
+  /// ``UnsupportedByService``.
   public init(_ policy: RetryPolicy) {
     self.init(
       maxAttempts: policy.maxAttempts == RetryPolicy.unlimited ? nil : policy.maxAttempts, deadline: policy.deadline,
@@ -81,7 +82,7 @@ public struct CallPolicy: Sendable, Hashable {
     whole = policy
   }
 
-  /// A policy that the service keeps under a name: `patient`, or `patient@3` for one of its versions.
+  /// A policy that is stored in the service under a name: `patient`, or `patient@3` for one of its versions.
   public static func stored(_ name: String) -> CallPolicy {
     var policy = CallPolicy()
     policy.storedName = name

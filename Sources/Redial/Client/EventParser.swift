@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// Takes server-sent events out of the bytes of a stream (WHATWG HTML, "Server-sent events").
+/// Parses server-sent events from the bytes of a stream (WHATWG HTML, "Server-sent events").
 struct EventParser {
-  /// One event, as it came.
+  /// One event.
   struct Message: Equatable {
     var id: String
     var type: String
     var data: String
   }
 
-  /// More of a line or an event than this is not kept.
+  /// The maximum size of a line or an event.
   static let longest = 16 << 20
 
   private var line: [UInt8] = []
@@ -17,10 +17,10 @@ struct EventParser {
   private var type = ""
   private var data = ""
   private var hasData = false
-  /// The id of the latest event, also of one without data.
+  /// The id of the latest event, even if it had no data.
   private(set) var lastID = ""
 
-  /// Takes further bytes, and returns the events that end in them; nil when one is too long.
+  /// Parses further bytes, and returns the events that end in them; nil if one is too long.
   mutating func feed(_ bytes: Data) -> [Message]? {
     var messages: [Message] = []
     for byte in bytes {

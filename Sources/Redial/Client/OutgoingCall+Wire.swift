@@ -12,7 +12,7 @@ extension OutgoingCall {
   }
 }
 
-/// A call in the words of the wire.
+/// A call in the words of the API.
 private struct WireCall: Encodable {
   let call: OutgoingCall
 

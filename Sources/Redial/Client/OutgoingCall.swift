@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A call to submit: what is to be requested, and how to retry it.
+/// A call to submit: the request, and how to retry it.
 ///
 /// ```swift
 /// var call = OutgoingCall(chargesURL, method: "POST", body: .json(["amount": 100]))
@@ -12,30 +12,30 @@ public struct OutgoingCall: Sendable {
   public var url: URL
   /// The method, any but `CONNECT`; nil for `GET`, or `POST` with a body.
   public var method: String?
-  /// Header fields. Those that belong to the connection or the framing, such as `Connection`, are refused.
+  /// Header fields. Those of the connection or the framing, such as `Connection`, are refused.
   public var headers: [String: String]
   /// The request body; nil for none.
   public var body: Body?
   /// How to retry; nil for the service's default.
   ///
-  /// Spans are sent to the microsecond, and a deadline, or a maximum of the backoff or for `Retry-After`, beyond 366 days
-  /// as 366 days.
+  /// Durations are sent to the microsecond. A deadline, or a maximum of the backoff or for `Retry-After`, beyond 366
+  /// days is sent as 366 days.
   public var policy: CallPolicy?
   /// When it starts.
   public var start: Start
-  /// What the call shares a circuit breaker and bounds with, 1 to 255 bytes; nil for the URL's origin.
+  /// The target, with which the call shares a circuit breaker and limits, 1 to 255 bytes; nil for the URL's origin.
   public var target: String?
-  /// Whether the request may be repeated once it may have been executed. Default true, whatever the method: each attempt
-  /// carries the same `Idempotency-Key`.
+  /// Whether the request may be repeated once it may have been executed. Default true, whatever the method: each
+  /// attempt has the same `Idempotency-Key`.
   public var isIdempotent: Bool
-  /// The caller's own names for the call, up to 32, each up to 255 bytes.
+  /// Labels of the caller's own, up to 32, each up to 255 bytes.
   public var labels: [String: String]
   /// Where to send a webhook about the end.
   public var callback: Callback?
-  /// How much of each response's body is kept, in bytes, 0...1048576; nil for 65536.
+  /// How much of each response's body is captured, in bytes, 0...1048576; nil for 65536.
   public var captureBytes: Int?
 
-  /// Creates a call; every argument left out has the service's default.
+  /// Creates a call; omitted arguments have the service's defaults.
   public init(
     _ url: URL, method: String? = nil, headers: [String: String] = [:], body: Body? = nil, policy: CallPolicy? = nil,
     start: Start = .now, target: String? = nil, isIdempotent: Bool = true, labels: [String: String] = [:],
@@ -56,12 +56,12 @@ public struct OutgoingCall: Sendable {
 
   /// A request body.
   public enum Body: Sendable {
-    /// Text, sent in UTF-8. The content type is the caller's to give.
+    /// Text, sent in UTF-8. The caller sets the content type.
     case text(String)
-    /// A value as `JSONEncoder` has it by default, its keys sorted; sent as `application/json` unless the headers say
-    /// otherwise. For another encoding encode it and give ``data(_:)``.
+    /// A value encoded by `JSONEncoder` with its defaults and sorted keys; sent as `application/json` unless the
+    /// headers say otherwise. For another encoding encode it and use ``data(_:)``.
     case json(any Encodable & Sendable)
-    /// Bytes. The content type is the caller's to give.
+    /// Bytes. The caller sets the content type.
     case data(Data)
   }
 
@@ -69,7 +69,7 @@ public struct OutgoingCall: Sendable {
   public enum Start: Sendable, Hashable {
     /// At once.
     case now
-    /// That long after it is accepted, up to 366 days.
+    /// A duration after its acceptance, up to 366 days.
     case after(Duration)
     /// At that time, or at once if it has passed.
     case at(Date)
@@ -81,13 +81,13 @@ public struct OutgoingCall: Sendable {
     public enum Event: String, Sendable, Hashable, CaseIterable {
       /// It succeeded.
       case succeeded = "call.succeeded"
-      /// It failed, for any reason but an open breaker.
+      /// It failed, for any reason except an open breaker.
       case failed = "call.failed"
       /// It failed because its target's breaker was open and its policy says not to wait.
       case tripped = "call.tripped"
     }
 
-    /// Where the webhook goes.
+    /// The URL of the webhook.
     public var url: URL
     /// The events that cause a webhook, at least one; all by default.
     public var events: Set<Event>

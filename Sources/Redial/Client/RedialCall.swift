@@ -2,11 +2,11 @@ public import Foundation
 
 /// A call as the service shows it.
 ///
-/// Codable in the service's own JSON, so that it reads a webhook's `data`, too.
+/// Codable in the service's own JSON, so that it also reads a webhook's `data`.
 public struct RedialCall: Sendable, Hashable, Identifiable {
   /// Its id; ids sort by the time of acceptance.
   public var id: String
-  /// Where it is in its life.
+  /// Its state.
   public var state: State
   /// Why it failed; nil unless it did.
   public var failureReason: FailureReason?
@@ -18,9 +18,9 @@ public struct RedialCall: Sendable, Hashable, Identifiable {
   public var url: String
   /// The method.
   public var method: String
-  /// What it shares a circuit breaker and bounds with.
+  /// The target, with which it shares a circuit breaker and limits.
   public var target: String
-  /// The names that its client gave it.
+  /// The labels that its client gave it.
   public var labels: [String: String]
   /// When it was accepted.
   public var createdAt: Date
@@ -30,7 +30,7 @@ public struct RedialCall: Sendable, Hashable, Identifiable {
   public var deadlineAt: Date?
   /// How many attempts have begun.
   public var attemptCount: Int
-  /// How many there may be; nil where only the deadline bounds them.
+  /// The maximum number of attempts; nil if only the deadline limits them.
   public var maxAttempts: Int?
   /// The attempts that have ended, the oldest first, without their responses. Lists leave them out.
   public var attempts: [RedialCallAttempt]
@@ -44,7 +44,7 @@ extension RedialCall: Codable {
     case deadlineAt, attemptCount, maxAttempts, attempts, response
   }
 
-  /// Reads a call from the service's JSON; members that are not known here are passed over.
+  /// Reads a call from the service's JSON; unknown members are ignored.
   public init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: Key.self)
     id = try members.decode(String.self, forKey: .id)

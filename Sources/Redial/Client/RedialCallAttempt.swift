@@ -6,15 +6,15 @@ public struct RedialCallAttempt: Sendable, Hashable {
   public var number: Int
   /// When it began.
   public var startedAt: Date
-  /// How far it got.
+  /// Its outcome.
   public var outcome: Outcome
   /// The status; nil unless it was answered.
   public var status: Int?
-  /// How long it took; zero when nobody knows.
+  /// How long it took; zero if unknown.
   public var duration: Duration
   /// What went wrong; nil when it was answered.
   public var failure: Failure?
-  /// What followed from it; nil when nothing was decided.
+  /// The decision about the call; nil if there was none.
   public var decision: Decision?
   /// The captured part of its response. Only ``RedialClient/attempts(of:)`` has it.
   public var response: RedialCallResponse?
@@ -27,23 +27,23 @@ public struct RedialCallAttempt: Sendable, Hashable {
     public var message: String
   }
 
-  /// What followed from an attempt, and why.
+  /// The decision after an attempt, and its reason.
   public struct Decision: Sendable, Hashable {
-    /// What followed.
+    /// The decision.
     public var action: Action
-    /// Why the call failed with it, when it stopped.
+    /// Why the call failed with it, if it stopped.
     public var reason: RedialCall.FailureReason?
     /// The wait before the next attempt.
     public var after: Duration?
-    /// When a parked call is tried again.
+    /// When a parked call is retried.
     public var until: Date?
     /// The rule, in words for people.
     public var because: String?
     /// The backoff before jitter.
     public var computed: Duration?
-    /// What jitter multiplied it by.
+    /// The factor of the jitter.
     public var jitter: Double?
-    /// What held the wait within bounds: `max`, `deadline`, `min`.
+    /// What limited the wait: `max`, `deadline`, `min`.
     public var clampedBy: [String]
   }
 }

@@ -12,7 +12,7 @@ public struct RedialCallList: AsyncSequence, Sendable {
     AsyncIterator(list: self)
   }
 
-  /// Goes through the calls, and fetches the next page when one is used up.
+  /// Iterates over the calls, and fetches the next page when one is used up.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private enum Stage {
       case before(cursor: String?)
@@ -27,7 +27,7 @@ public struct RedialCallList: AsyncSequence, Sendable {
 
     /// The next call; nil after the last.
     ///
-    /// - Throws: What every operation of ``RedialClient`` throws. The same call is next when it is asked again.
+    /// - Throws: The errors of every operation of ``RedialClient``. After an error the same call is next.
     public mutating func next() async throws -> RedialCall? {
       while true {
         switch stage {
@@ -40,7 +40,7 @@ public struct RedialCallList: AsyncSequence, Sendable {
           stage = next.map { .before(cursor: $0) } ?? .ended
         case .before(let cursor):
           let page = try await list.page(cursor)
-          // A page that leads nowhere new is the last, whatever it says.
+          // A page that leads to no new one is the last, whatever it says.
           stage = .within(page.data[...], next: page.nextCursor == cursor ? nil : page.nextCursor)
         }
       }

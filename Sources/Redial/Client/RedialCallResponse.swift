@@ -2,11 +2,11 @@ public import Foundation
 
 /// The captured part of a target's response.
 public struct RedialCallResponse: Sendable, Hashable {
-  /// The status; nil when nobody knows.
+  /// The status; nil if unknown.
   public var status: Int?
   /// The header fields, their names in lower case.
   public var headers: [String: [String]]
-  /// The first bytes of the body, as many as the call's capture allows.
+  /// The first bytes of the body, up to the call's capture limit.
   public var body: Data
   /// Whether the body was longer.
   public var isTruncated: Bool

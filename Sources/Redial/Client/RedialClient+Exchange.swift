@@ -8,9 +8,9 @@ extension RedialClient {
   /// Statuses that say that nothing was accepted (see the service's contract), so that any read may be repeated.
   private static let refusals = [429, 503, 507]
 
-  /// Asks the service, again and again as far as that is safe, until it answers with success.
+  /// Sends a request to the service, and retries it as far as that is safe, until it succeeds.
   ///
-  /// - Throws: The error of the last attempt, as it was; `CancellationError`.
+  /// - Throws: The error of the last attempt, unchanged; `CancellationError`.
   func exchange(_ request: ServiceRequest) async throws -> ServiceAnswer {
     if sendsKeyInTheClear { log?("\(request.name): the API key goes unencrypted to \(baseURL.host ?? "")") }
     var policy = policy
@@ -19,7 +19,7 @@ extension RedialClient {
       ? RetryConditions(
         network: .always, statuses: StatusSet(StatusSet.transient.ranges + Self.refusals.map { $0...$0 }))
       : RetryConditions(network: .whenNotSent, statuses: StatusSet(statuses: Self.refusals))
-    // The service says with each of them when to come back.
+    // The service sends `Retry-After` with each of them.
     policy.retryAfter.statuses = StatusSet(policy.retryAfter.statuses.ranges + Self.refusals.map { $0...$0 })
     var retrier = Retrier(policy, name: request.name)
     retrier.clock = clock

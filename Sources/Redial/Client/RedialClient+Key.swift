@@ -4,7 +4,7 @@ extension RedialClient {
   /// Whether ``apiKey`` is sent unencrypted over a network: by `http` to another machine.
   ///
   /// It is still sent, because the service itself speaks plain HTTP, and its operator decides about TLS (a proxy, a
-  /// private network, a tunnel). Each such request leaves a line in ``log``.
+  /// private network, a tunnel). Each such request writes a line to ``log``.
   public var sendsKeyInTheClear: Bool {
     guard let apiKey, !apiKey.isEmpty, baseURL.scheme?.lowercased() == "http" else { return false }
     let host = (baseURL.host ?? "").lowercased()

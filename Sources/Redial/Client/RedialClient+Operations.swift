@@ -3,22 +3,22 @@ internal import Foundation
 extension RedialClient {
   // MARK: Calls
 
-  /// Submits a call. When this returns, the call is on the service's disk, and will end in exactly one outcome.
+  /// Submits a call. On return, the call is on the service's disk, and will end in exactly one outcome.
   ///
-  /// When the task is cancelled meanwhile, the call may have been accepted or not.
+  /// If the task is cancelled meanwhile, the call may or may not have been accepted.
   ///
   /// - Parameters:
   ///   - call: The call.
-  ///   - idempotencyKey: Identifies this submission, 1 to 255 printable ASCII characters: a repetition is answered with
-  ///     the call that was accepted first. Nil for a new one each time, or none without ``idempotentSubmit``.
+  ///   - idempotencyKey: Identifies this submission, 1 to 255 printable ASCII characters: a repetition returns the call
+  ///     that was accepted first. Nil for a new one each time, or none without ``idempotentSubmit``.
   /// - Throws: Before anything is sent: ``UnsupportedByService`` for a policy that the service does not support, and
-  ///   `EncodingError` for a JSON body that cannot be encoded. Else what every operation throws.
+  ///   `EncodingError` for a JSON body that cannot be encoded. Otherwise the errors of every operation.
   ///   ``RedialTransportError/mayHaveBeenAccepted`` says whether the call may exist.
   public func submit(_ call: OutgoingCall, idempotencyKey: String? = nil) async throws -> SubmittedCall {
     try await submit(call, idempotencyKey, waiting: .zero)
   }
 
-  /// Submits a call, and has the service hold its answer back for a while, until the call has ended.
+  /// Submits a call, and lets the service hold its answer back for a while, until the call has ended.
   func submit(_ call: OutgoingCall, _ key: String?, waiting: Duration) async throws -> SubmittedCall {
     var request = submission(of: try call.descriptor(), to: ["v1", "calls"], key)
     let seconds = Int(min(waiting, longestHold).inSeconds)
@@ -30,15 +30,14 @@ extension RedialClient {
     return SubmittedCall(call: accepted, idempotencyKey: request.idempotencyKey)
   }
 
-  /// Submits many calls. Each is accepted or refused by itself; what is accepted is on the service's disk when this
-  /// returns.
+  /// Submits many calls. Each is accepted or refused by itself; accepted calls are on the service's disk on return.
   ///
-  /// They go in requests of up to ``batchSize``, one after the other. When one of these fails, those before it were
-  /// accepted: submit all again with the same key, and they are recognised.
+  /// They are sent in requests of up to ``batchSize``, one after the other. If one of these fails, the earlier ones
+  /// were accepted: submit all again with the same key, and they are recognised.
   ///
   /// - Parameters:
   ///   - calls: The calls.
-  ///   - idempotencyKey: As for ``submit(_:idempotencyKey:)``, for the whole; at most 240 characters.
+  ///   - idempotencyKey: As for ``submit(_:idempotencyKey:)``, for all of them; at most 240 characters.
   /// - Returns: The result of each, in their order.
   public func submit(
     batch calls: [OutgoingCall], idempotencyKey: String? = nil
@@ -64,7 +63,7 @@ extension RedialClient {
     return results
   }
 
-  /// How many calls a request of ``submit(batch:idempotencyKey:)`` has at most.
+  /// The maximum number of calls in a request of ``submit(batch:idempotencyKey:)``.
   public static let batchSize = 500
 
   private func submission(of body: Data, to path: [String], _ key: String?) -> ServiceRequest {
@@ -74,7 +73,7 @@ extension RedialClient {
     return request
   }
 
-  /// A call as it stands, with its attempts and the captured part of the last response.
+  /// A call in its current state, with its attempts and the captured part of the last response.
   public func call(_ id: String) async throws -> RedialCall {
     try await look(at: id).call
   }
@@ -86,25 +85,25 @@ extension RedialClient {
     return try await exchange(request).decoded(Listed<RedialCallAttempt>.self).data
   }
 
-  /// Ends a call. An attempt in flight is aborted; a call that was cancelled before stays so.
+  /// Cancels a call. An attempt in flight is aborted; a call that was cancelled before stays so.
   ///
   /// - Returns: The call, cancelled.
-  /// - Throws: ``RedialProblem`` with the code `callEnded` when it has succeeded or failed.
+  /// - Throws: ``RedialProblem`` with the code `callEnded` if it has succeeded or failed.
   @discardableResult
   public func cancel(_ id: String) async throws -> RedialCall {
     try await operate("cancel", on: id)
   }
 
-  /// Runs a call at once if it waits, and anew, with all its attempts, if it has ended.
+  /// Runs a call at once if it waits, and again, with all its attempts, if it has ended.
   ///
-  /// - Returns: The call, on its way.
-  /// - Throws: ``RedialProblem`` with the code `callRunning` when an attempt is in flight.
+  /// - Returns: The call, which will run.
+  /// - Throws: ``RedialProblem`` with the code `callRunning` if an attempt is in flight.
   @discardableResult
   public func retry(_ id: String) async throws -> RedialCall {
     try await operate("retry", on: id)
   }
 
-  /// The calls of the service, the newest first, fetched page by page as they are asked for.
+  /// The calls of the service, the newest first, fetched page by page on demand.
   ///
   /// ```swift
   /// let client = RedialClient(serviceURL)
@@ -116,7 +115,7 @@ extension RedialClient {
   /// - Parameters:
   ///   - state: Only calls in this state.
   ///   - target: Only calls of this target.
-  ///   - pageSize: How many a request fetches, 1...250; what lies outside counts as the nearer end.
+  ///   - pageSize: How many a request fetches, 1...250; for a number outside, the nearest one in that range is used.
   public func calls(
     state: RedialCall.State? = nil, target: String? = nil, pageSize: Int = 50
   ) -> RedialCallList {
@@ -125,22 +124,22 @@ extension RedialClient {
 
   // MARK: Targets
 
-  /// The targets that the service remembers, by key, with their breakers.
+  /// The targets in the service's memory, by key, with their breakers.
   public func targets() async throws -> [RedialTarget] {
     try await exchange(ServiceRequest("GET", ["v1", "targets"])).decoded(Listed<RedialTarget>.self).data
   }
 
   /// One target with its breaker.
   ///
-  /// - Throws: ``RedialProblem`` with the code `targetNotFound` when no call to it has been seen since the service's
-  ///   start.
+  /// - Throws: ``RedialProblem`` with the code `targetNotFound` if there was no call to it since the service's start.
   public func target(_ key: String) async throws -> RedialTarget {
     try await exchange(ServiceRequest("GET", ["v1", "targets", key])).decoded(RedialTarget.self)
   }
 
   // MARK: Inside
 
-  /// A call as it stands, or as it has ended within a time; and the time after which the service wants to be asked again.
+  /// A call in its current state, or once it has ended within a time; and the time after which the service wants the
+  /// next request.
   func look(at id: String, waiting: Duration = .zero) async throws -> (call: RedialCall, retryAfter: Duration?) {
     var request = ServiceRequest("GET", ["v1", "calls", id])
     if waiting > .zero {
@@ -151,18 +150,18 @@ extension RedialClient {
     return (try answer.decoded(RedialCall.self), answer.retryAfter)
   }
 
-  /// The maximum time for which the service holds an answer back, so that an attempt does not run out of time over it.
+  /// The maximum time for which the service holds an answer back, so that an attempt does not time out because of it.
   var longestHold: Duration { max(.zero, min(longestWait, policy.attemptTimeout * 2 / 3)) }
 
-  /// The service reads no body here. One is still sent, because a body that was never begun proves that the
-  /// request never left.
+  /// The service reads no body here. One is sent all the same, because a body that was never begun proves that the
+  /// request was not sent.
   private func operate(_ operation: String, on id: String) async throws -> RedialCall {
     try await exchange(ServiceRequest("POST", ["v1", "calls", id, operation], body: Data("{}".utf8)))
       .decoded(RedialCall.self)
   }
 }
 
-/// A list that comes whole.
+/// A list in a single answer.
 private struct Listed<Element: Decodable & Sendable>: Decodable, Sendable {
   var data: [Element]
 }
@@ -179,7 +178,7 @@ private struct BatchItem: Decodable, Sendable {
 }
 
 extension ServiceRequest {
-  /// The key by which the service knows a call of a batch.
+  /// The service's key for a call of a batch.
   fileprivate func itemKey(_ index: Int) -> String? { idempotencyKey.map { "\($0)/\(index)" } }
 }
 
@@ -187,8 +186,8 @@ extension ServiceRequest {
 public struct SubmittedCall: Sendable, Hashable, Identifiable {
   /// The call as it was when it was accepted.
   public var call: RedialCall
-  /// The `Idempotency-Key` that it was submitted with; nil without ``RedialClient/idempotentSubmit``.
+  /// The `Idempotency-Key` of its submission; nil without ``RedialClient/idempotentSubmit``.
   public var idempotencyKey: String?
-  /// The call's id, by which it can be asked for.
+  /// The call's id, for later requests.
   public var id: String { call.id }
 }

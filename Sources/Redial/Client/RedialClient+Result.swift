@@ -1,18 +1,18 @@
 extension RedialClient {
-  /// Waits for a call's end. The service holds each answer back until the call has ended, for ``longestWait`` at most, and
-  /// is asked again then.
+  /// Waits for a call's end. The service holds each answer back until the call has ended, for at most ``longestWait``;
+  /// then the request is repeated.
   ///
-  /// Where it does not hold its answers back, the call is looked at again and again, at the pace of ``polling``, and later
-  /// where the service answers with `Retry-After`. The wait between two looks passes on ``clock``.
+  /// If it does not hold its answers back, the client polls at the pace of ``polling``, or later if an answer has
+  /// `Retry-After`. The waits between polls use ``clock``.
   ///
-  /// A call that fails is a result, too, and not an error. Cancelling the task ends the wait at once and leaves the call
-  /// alone.
+  /// A failed call is also a result, not an error. Cancelling the task ends the wait at once and does not affect the
+  /// call.
   ///
   /// - Parameters:
   ///   - id: The call.
-  ///   - limit: How long to wait; nil for as long as it takes. The last look may take longer.
+  ///   - limit: How long to wait; nil for no limit. The last poll may take longer.
   /// - Returns: The call, succeeded, failed or cancelled.
-  /// - Throws: ``CallUnfinished`` when the limit passes first; else what every operation throws.
+  /// - Throws: ``CallUnfinished`` if the limit passes first; otherwise the errors of every operation.
   public func result(of id: String, within limit: Duration? = nil) async throws -> RedialCall {
     // A clock that goes back does not put the limit off.
     var reading = CourseClock(clock.now)
@@ -36,25 +36,25 @@ extension RedialClient {
       if seen.call.state.isFinal { return seen.call }
       let elapsed = reading.elapsed(at: clock.now)
       if let limit, elapsed >= limit { throw CallUnfinished(call: seen.call, limit: limit) }
-      // It was held back; to wait on top of that would only be late.
+      // It was held back; another wait would only delay the result.
       if hold > .zero, (elapsed - asked) * 2 >= min(hold, left) { continue }
-      // A schedule that has ended goes on with its last wait.
+      // A schedule that has ended repeats its last wait.
       if let drawn = polling.wait(beforeRetry: looks, after: history, using: &random) {
         wait = max(Self.shortestPoll, drawn.duration)
         history = history.adding(wait)
       }
       looks += 1
-      // A wait beyond the policy's maximum would be a stop elsewhere; here it is only a slow pace.
+      // Elsewhere a wait beyond the policy's maximum would be the end; here it only slows the polling.
       let asks = policy.retryAfter.isRespected ? min(seen.retryAfter ?? .zero, policy.retryAfter.maximum) : .zero
       let next = max(wait, asks)
       try await clock.sleep(for: limit.map { min(next, max(.zero, $0 - elapsed)) } ?? next)
     }
   }
 
-  /// Submits a call and waits for its end: ``submit(_:idempotencyKey:)`` and ``result(of:within:)``, in
-  /// one request when the call is quick.
+  /// Submits a call and waits for its end: ``submit(_:idempotencyKey:)`` and ``result(of:within:)``, in one request if
+  /// the call is fast.
   ///
-  /// When this throws, the call may go on at the service; ``CallUnfinished`` says which it is.
+  /// After an error, the call may continue at the service; ``CallUnfinished`` has its id.
   public func submitAndWait(
     _ call: OutgoingCall, idempotencyKey: String? = nil, within limit: Duration? = nil
   ) async throws -> RedialCall {
@@ -66,17 +66,17 @@ extension RedialClient {
 }
 
 extension RedialProblem {
-  /// Whether the service refuses what a parameter says.
+  /// Whether the service refuses the value of a parameter.
   fileprivate func refuses(_ parameter: String) -> Bool {
     status == 400 && errors.contains { $0.pointer == parameter }
   }
 }
 
-/// A call has not ended within the time that its waiter had. It goes on.
+/// A call has not ended within the limit of the wait. It continues.
 public struct CallUnfinished: Error, Hashable, CustomStringConvertible {
-  /// The call as it was last seen.
+  /// The last known state of the call.
   public var call: RedialCall
-  /// How long was waited.
+  /// The length of the wait.
   public var limit: Duration
   /// For people.
   public var description: String {

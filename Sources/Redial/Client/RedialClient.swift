@@ -4,7 +4,7 @@ public import Foundation
   public import FoundationNetworking
 #endif
 
-/// Talks to a running Redial service: submits calls, and waits for their results.
+/// A client of a running Redial service: submits calls, and waits for their results.
 ///
 /// ```swift
 /// let client = RedialClient(serviceURL)                      // such as http://127.0.0.1:8080
@@ -24,49 +24,48 @@ public import Foundation
 /// Every operation throws ``RedialProblem`` if the service refuses, ``RedialTransportError`` if no answer came,
 /// ``UnexpectedAnswer`` if the answer is not from a Redial service, and `CancellationError` if its task is cancelled.
 public struct RedialClient: Sendable {
-  /// Where the service is, perhaps with a path before its own paths.
+  /// The service's URL, which may have a path before the service's own paths.
   public var baseURL: URL
-  /// Sent as `Authorization: Bearer …`, without the white space around it; nil for a service without keys.
+  /// Sent as `Authorization: Bearer …`, without surrounding white space; nil for a service without keys.
   public var apiKey: String?
-  /// What questions are asked on. What changes something is sent on a new session of the same configuration each time,
-  /// so that no connection that was used before can make two requests of one. No redirect is followed, so that the key
-  /// goes nowhere else.
+  /// The session for reads. Each change is sent on a new session with the same configuration, so that no reused
+  /// connection can make two requests of one. No redirect is followed, so that the key is sent nowhere else.
   public var session: URLSession
-  /// How often, how long and at what pace the client's own requests are retried. Its ``RetryPolicy/retryOn`` counts for
-  /// nothing: what is safe depends on the request.
+  /// How often, how long and at what pace the client's own requests are retried. Its ``RetryPolicy/retryOn`` is not
+  /// used: the request decides what is safe.
   public var policy: RetryPolicy
-  /// How long ``result(of:within:)`` waits between two looks at a call that the service did not hold back, and
-  /// ``events(_:)`` before it connects again; never less than ``shortestPoll``.
+  /// How long ``result(of:within:)`` waits between two polls of a call that the service did not hold back, and
+  /// ``events(_:)`` before it reconnects; never less than ``shortestPoll``.
   public var polling: Backoff
-  /// The time.
+  /// The clock.
   public var clock: any RetryClock = SystemRetryClock()
-  /// Where the seeds of jitter come from; a constant makes runs repeatable.
+  /// The source of jitter seeds; a constant makes runs repeatable.
   public var seed: @Sendable () -> UInt64 = Retrier().seed
-  /// Where log lines go; nowhere by default. They hold paths and errors, and neither keys nor bodies.
+  /// Receives log lines; nil for none. They contain paths and errors, but neither keys nor bodies.
   public var log: (@Sendable (String) -> Void)?
-  /// Whether a submit carries an `Idempotency-Key`, the same for all its retries, by which the service tells a
-  /// repetition from another call; it is then retried whatever failed.
+  /// Whether a submission has an `Idempotency-Key`, the same for all its retries, by which the service recognises a
+  /// repetition; it is then retried after any failure.
   ///
-  /// The service remembers keys for a day, unless it was set otherwise. With false, a submit whose answer was lost is not
-  /// repeated, since it would become two calls, and ends in a ``RedialTransportError`` with
+  /// The service remembers keys for a day by default. With false, a submission whose answer was lost is not repeated,
+  /// because it could become two calls, and ends with a ``RedialTransportError`` with
   /// ``RedialTransportError/mayHaveBeenAccepted``.
   public var idempotentSubmit = true
 
-  /// How long the service is asked to hold an answer back until a call has ended; zero to ask again and again instead.
-  /// Never longer than two thirds of what an attempt of ``policy`` may take.
+  /// How long the service holds an answer back until a call has ended; zero to poll instead. Never longer than two
+  /// thirds of an attempt's timeout in ``policy``.
   public var longestWait = Duration.seconds(20)
 
-  /// The shortest time between two looks at a call.
+  /// The minimum time between two polls.
   public static let shortestPoll = Duration.milliseconds(50)
 
   /// The pace of the client's own requests: up to 10 attempts within a minute, 30 s each.
   public static let defaultPolicy = RetryPolicy(maxAttempts: 10, deadline: .seconds(60))
 
-  /// The pace of looking at a call: after 100 ms at first, every 10 s in the end.
+  /// The pace of polling: after 100 ms at first, every 10 s in the end.
   public static let defaultPolling = Backoff(
     initial: .milliseconds(100), multiplier: 1.5, maximum: .seconds(10), jitter: .proportional(factor: 0.2))
 
-  /// Creates a client; every argument left out has its default, and no request is made.
+  /// Creates a client; omitted arguments have their defaults, and no request is sent.
   public init(
     _ baseURL: URL, apiKey: String? = nil, session: URLSession = URLSession(configuration: .ephemeral),
     policy: RetryPolicy = defaultPolicy, polling: Backoff = defaultPolling
@@ -80,7 +79,7 @@ public struct RedialClient: Sendable {
 }
 
 extension RedialClient: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// Where the service is; nothing secret.
+  /// The service's URL, without secrets.
   public var description: String { "RedialClient(\(baseURL.absoluteString))" }
   /// The same.
   public var debugDescription: String { description }

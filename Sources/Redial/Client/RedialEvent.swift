@@ -1,23 +1,23 @@
 public import Foundation
 
-/// Something that has happened at the service, as in the event stream and in webhooks.
+/// An event of the service, as in the event stream and in webhooks.
 public struct RedialEvent: Sendable, Hashable {
-  /// Its id: that of the event in the stream, or that of the webhook. A webhook that comes twice has one id.
+  /// Its id: that of the event in the stream, or that of the webhook. A webhook that arrives twice has one id.
   public var id: String
-  /// What has happened.
+  /// The kind of event.
   public var type: Kind
-  /// When; for a ``Kind/reset`` when it was said.
+  /// Its time; for a ``Kind/reset`` when that was sent.
   public var timestamp: Date
-  /// To what.
+  /// Its subject.
   public var subject: Subject
-  /// The attempt that has ended; only of ``Kind/callAttempted``.
+  /// The attempt that has ended; only for ``Kind/callAttempted``.
   public var attempt: RedialCallAttempt?
 
-  /// What has happened.
+  /// The kind of an event.
   public struct Kind: RedialWord {
     /// The word.
     public let rawValue: String
-    /// A kind of that word.
+    /// A kind with that word.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A call was accepted.
@@ -30,36 +30,36 @@ public struct RedialEvent: Sendable, Hashable {
     public static let callFailed = Kind(rawValue: "call.failed")
     /// A call has failed because its target's breaker was open.
     public static let callTripped = Kind(rawValue: "call.tripped")
-    /// Somebody has cancelled a call.
+    /// A client has cancelled a call.
     public static let callCancelled = Kind(rawValue: "call.cancelled")
     /// A target's breaker has opened.
     public static let targetOpened = Kind(rawValue: "target.opened")
-    /// A target's breaker lets probes through.
+    /// A target's breaker has become half-open.
     public static let targetHalfOpened = Kind(rawValue: "target.halfOpened")
     /// A target's breaker has closed.
     public static let targetClosed = Kind(rawValue: "target.closed")
-    /// Events were missed: read anew what you keep.
+    /// Events were missed: read your data again.
     public static let reset = Kind(rawValue: "reset")
   }
 
-  /// What an event is about.
+  /// The subject of an event.
   public enum Subject: Sendable, Hashable {
-    /// A call, as lists show it; a webhook has its attempts, too.
+    /// A call, as lists show it; a webhook also has its attempts.
     case call(RedialCall)
-    /// A target by its key, with the state of its breaker and when that lets probes through.
+    /// A target by its key, with the state of its breaker and when that becomes half-open.
     case target(key: String, state: RedialTarget.Breaker.State, openUntil: Date?)
     /// Why events were missed: `restarted`, `tooOld`, `tooSlow` or `overflow`.
     case reset(reason: String)
-    /// Something that this version does not know.
+    /// A subject that this version does not know.
     case other
   }
 
-  /// The call that it is about; nil when it is about something else.
+  /// The call of the event; nil if it has another subject.
   public var call: RedialCall? { if case .call(let call) = subject { call } else { nil } }
 }
 
 extension RedialEvent {
-  /// Reads an event of the service's JSON.
+  /// Reads an event from the service's JSON.
   init(id: String, json: Data) throws {
     let document = try JSONDecoder().decode(Document.self, from: json)
     self.init(

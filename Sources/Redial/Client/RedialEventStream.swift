@@ -5,7 +5,7 @@ internal import Foundation
 #endif
 
 extension RedialClient {
-  /// What happens at the service from now on.
+  /// The events of the service from now on.
   ///
   /// ```swift
   /// func watch(_ client: RedialClient) async throws {
@@ -15,11 +15,11 @@ extension RedialClient {
   /// }
   /// ```
   ///
-  /// A stream that breaks off is begun again where it ended, at the pace of ``polling``. Where that is not possible the
-  /// next event is a ``RedialEvent/Kind/reset``: read anew what you keep. Ends only when its task is cancelled, or with
-  /// an error. What must not be missed is for webhooks.
+  /// A stream that breaks off is continued where it ended, at the pace of ``polling``. If that is impossible the next
+  /// event is a ``RedialEvent/Kind/reset``: read your data again. It ends only if its task is cancelled, or with an
+  /// error. For events that must not be missed use webhooks.
   ///
-  /// - Parameter filter: Which events.
+  /// - Parameter filter: Selects events.
   public func events(_ filter: EventFilter = EventFilter()) -> RedialEventStream {
     RedialEventStream(client: self, filter: filter)
   }
@@ -78,10 +78,10 @@ public struct RedialEventStream: AsyncSequence, Sendable {
   let client: RedialClient
   let filter: EventFilter
 
-  /// Begins to listen when the first event is asked for.
+  /// Begins to listen when the first event is requested.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(client: client, filter: filter) }
 
-  /// Listens, and connects again when the stream breaks off.
+  /// Listens, and reconnects when the stream breaks off.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private let client: RedialClient
     private let filter: EventFilter
@@ -91,7 +91,7 @@ public struct RedialEventStream: AsyncSequence, Sendable {
     private var parser = EventParser()
     private var random: RandomSource
     private var history = WaitHistory.none
-    /// Streams in a row that have brought nothing.
+    /// Consecutive streams without an event.
     private var failures = 0
 
     fileprivate init(client: RedialClient, filter: EventFilter) {
@@ -134,7 +134,7 @@ public struct RedialEventStream: AsyncSequence, Sendable {
         throw UnexpectedAnswer(
           request: "GET /v1/events", status: 200, underlying: StreamOverflow(limit: EventParser.longest))
       }
-      // An id without data moves the place to begin again at, too.
+      // An id without data also moves the position from which to continue.
       if !parser.lastID.isEmpty { lastID = parser.lastID }
       do {
         pending = try messages.map { try RedialEvent(id: $0.id, json: Data($0.data.utf8)) }[...]
@@ -144,7 +144,7 @@ public struct RedialEventStream: AsyncSequence, Sendable {
       if !pending.isEmpty { (failures, history) = (0, .none) }
     }
 
-    /// Waits before the next stream, longer each time that one brings nothing.
+    /// Waits before the next stream, longer each time that one has no event.
     private mutating func pause() async throws {
       chunks = nil
       let drawn = client.polling.wait(beforeRetry: failures, after: history, using: &random)?.duration
@@ -165,7 +165,7 @@ extension RedialClient {
     var urlRequest = try request.urlRequest(to: self)
     urlRequest.setValue("text/event-stream, application/problem+json", forHTTPHeaderField: "Accept")
     if let id { urlRequest.setValue(id, forHTTPHeaderField: "Last-Event-ID") }
-    // Foundation on Linux ends a stream then, however lively it is; it is begun again where it was.
+    // Foundation on Linux ends a stream then, even an active one; it is continued where it was.
     urlRequest.timeoutInterval = 600
     var retrier = Retrier(policy, name: request.name)
     retrier.clock = clock
@@ -175,7 +175,7 @@ extension RedialClient {
     options.policy.retryOn = .idempotent
     options.successStatuses = StatusSet([200...200])
     options.delegate = NoRedirects()
-    // A connection of its own, since it holds it for as long as it listens.
+    // Its own connection, because it keeps it while it listens.
     let own = URLSession(configuration: session.configuration)
     defer { own.finishTasksAndInvalidate() }
     do throws(HTTPCallError) {
@@ -202,7 +202,7 @@ extension RedialClient {
   }
 }
 
-/// Has no redirect followed, so that the key goes nowhere else.
+/// Follows no redirect, so that the key is sent nowhere else.
 private final class NoRedirects: NSObject, URLSessionTaskDelegate {
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// What the service answers when it refuses something: RFC 9457 `application/problem+json`.
+/// The service's answer if it refuses a request: RFC 9457 `application/problem+json`.
 ///
-/// Where something between client and service answers in its place, ``code`` is ``unknownCode`` and the status says all
-/// that is known.
+/// If something between client and service answers in its place, ``code`` is ``unknownCode`` and only the status is
+/// known.
 public struct RedialProblem: Error, Sendable, Hashable {
   /// The HTTP status.
   public var status: Int
@@ -13,12 +13,12 @@ public struct RedialProblem: Error, Sendable, Hashable {
   public var title: String
   /// What happened this time, and what to do.
   public var detail: String
-  /// The places in the input that are at fault.
+  /// The wrong places in the input.
   public var errors: [Fault]
-  /// The time after which to try again, as the answer's `Retry-After` has it.
+  /// The time after which to try again, from the answer's `Retry-After`.
   public var retryAfter: Duration?
 
-  /// One place in the input that is at fault.
+  /// One wrong place in the input.
   public struct Fault: Sendable, Hashable, Codable {
     /// A JSON Pointer (RFC 6901) into the call, or the name of a query parameter.
     public var pointer: String
@@ -26,7 +26,7 @@ public struct RedialProblem: Error, Sendable, Hashable {
     public var detail: String
   }
 
-  /// The code of an answer that is no problem of the service's.
+  /// The code of an answer that is not the service's own.
   public static let unknownCode = "unknown"
 
   /// The problem in an answer with an error status.
@@ -54,7 +54,7 @@ public struct RedialProblem: Error, Sendable, Hashable {
 }
 
 extension RedialProblem: CustomStringConvertible, LocalizedError, RetryOutcomeProviding {
-  /// For people: status, code, what happened, and each place at fault.
+  /// For people: status, code, what happened, and each wrong place.
   public var description: String {
     let places = errors.map { "\($0.pointer.isEmpty ? "the whole" : $0.pointer) \($0.detail)" }
     let list = places.count > 1 ? " (\(places.joined(separator: "; ")))" : ""
@@ -62,6 +62,6 @@ extension RedialProblem: CustomStringConvertible, LocalizedError, RetryOutcomePr
   }
   /// The same.
   public var errorDescription: String? { description }
-  /// What it means for a retry: an answer.
+  /// Its meaning for a retry: an answer.
   public var retryOutcome: AttemptOutcome { .answered(status: status, retryAfter: retryAfter) }
 }

@@ -2,13 +2,13 @@ public import Foundation
 
 /// A target as the service sees it at one moment.
 public struct RedialTarget: Sendable, Hashable, Identifiable, Decodable {
-  /// Its key: a URL's origin, or the name that calls give.
+  /// Its key: a URL's origin, or the name that calls use.
   public var key: String
   /// Its circuit breaker.
   public var breaker: Breaker
   /// Attempts in flight.
   public var inFlight: Int
-  /// Calls that are due and wait for it.
+  /// Due calls that wait for it.
   public var waiting: Int
   /// The same as ``key``.
   public var id: String { key }
@@ -17,18 +17,18 @@ public struct RedialTarget: Sendable, Hashable, Identifiable, Decodable {
   public struct Breaker: Sendable, Hashable {
     /// Its state.
     public var state: State
-    /// When it lets probes through; nil unless it is open.
+    /// When it becomes half-open; nil unless it is open.
     public var openUntil: Date?
     /// Openings since it last closed.
     public var trips: Int
     /// Failures in a row.
     public var consecutiveFailures: Int
 
-    /// Whether a breaker lets calls through.
+    /// The state of a breaker.
     public struct State: RedialWord {
       /// The word.
       public let rawValue: String
-      /// A state of that word.
+      /// A state with that word.
       public init(rawValue: String) { self.rawValue = rawValue }
 
       /// Calls pass.

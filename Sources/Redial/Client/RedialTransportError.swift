@@ -6,21 +6,21 @@ public import Foundation
 
 /// A request to the service got no answer.
 public struct RedialTransportError: Error, Sendable {
-  /// What was asked, such as `POST /v1/calls`.
+  /// The request, such as `POST /v1/calls`.
   public var request: String
-  /// Where the service was expected.
+  /// The service's URL.
   public var baseURL: URL
-  /// What it means for a retry: how far the request got.
+  /// Its meaning for a retry: how far the request got.
   public var retryOutcome: AttemptOutcome
   /// What went wrong: a `URLError`, or an ``AttemptTimeout``.
   public var underlying: any Error
 
-  /// Whether the service may have done what was asked. False is certain; true is a possibility.
+  /// Whether the service may have executed the request. False is certain; true is a possibility.
   public var mayHaveBeenAccepted: Bool { retryOutcome == .maybeSent }
 }
 
 extension RedialTransportError: CustomStringConvertible, LocalizedError, RetryOutcomeProviding {
-  /// For people: the request and its server, what went wrong, and whether it may have been done.
+  /// For people: the request and its server, what went wrong, and whether it may have been executed.
   public var description: String {
     let isQuestion = request.hasPrefix("GET ")
     let doubt = isQuestion ? "" : mayHaveBeenAccepted ? "; it may have been done all the same" : "; it was not done"
@@ -41,9 +41,9 @@ extension RedialTransportError: CustomStringConvertible, LocalizedError, RetryOu
   }
 }
 
-/// An answer of success that is none of a Redial service, or of a version that this library does not know.
+/// A successful answer that is not from a Redial service, or from a version that this library does not know.
 public struct UnexpectedAnswer: Error, Sendable, CustomStringConvertible {
-  /// What was asked, such as `POST /v1/calls`.
+  /// The request, such as `POST /v1/calls`.
   public var request: String
   /// The HTTP status.
   public var status: Int

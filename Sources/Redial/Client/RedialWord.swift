@@ -1,4 +1,4 @@
-/// One of a set of words that later versions of the service may add to. A word that is not known here is kept as it is.
+/// One of a set of words that later versions of the service may extend. An unknown word is kept.
 public protocol RedialWord: RawRepresentable, Sendable, Hashable, Codable, CustomStringConvertible
 where RawValue == String {
   /// The word itself.
@@ -11,11 +11,11 @@ extension RedialWord {
 }
 
 extension RedialCall {
-  /// Where a call is in its life.
+  /// The state of a call.
   public struct State: RedialWord {
     /// The word.
     public let rawValue: String
-    /// A state of that word.
+    /// A state with that word.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// It waits: for its start, a backoff, a breaker, its turn.
@@ -26,7 +26,7 @@ extension RedialCall {
     public static let succeeded = State(rawValue: "succeeded")
     /// It ended without success.
     public static let failed = State(rawValue: "failed")
-    /// Somebody cancelled it.
+    /// A client cancelled it.
     public static let cancelled = State(rawValue: "cancelled")
 
     /// Whether the call has ended.
@@ -37,14 +37,14 @@ extension RedialCall {
   public struct FailureReason: RedialWord {
     /// The word.
     public let rawValue: String
-    /// A reason of that word.
+    /// A reason with that word.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// All attempts of the policy are spent.
+    /// All attempts of the policy are used up.
     public static let attemptsExhausted = FailureReason(rawValue: "attemptsExhausted")
     /// The next attempt would begin after the deadline.
     public static let deadlineExceeded = FailureReason(rawValue: "deadlineExceeded")
-    /// The last outcome is not worth, or not safe for, another attempt.
+    /// The last outcome is not retried, or not safe to retry.
     public static let notRetryable = FailureReason(rawValue: "notRetryable")
     /// The target's breaker opened, and the policy says not to wait.
     public static let tripped = FailureReason(rawValue: "tripped")
@@ -56,16 +56,16 @@ extension RedialCall {
   public struct WaitReason: RedialWord {
     /// The word.
     public let rawValue: String
-    /// A reason of that word.
+    /// A reason with that word.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Its start has not come.
     public static let startTime = WaitReason(rawValue: "startTime")
     /// It waits between attempts.
     public static let backoff = WaitReason(rawValue: "backoff")
-    /// The target said when to come back.
+    /// The target requested a wait.
     public static let retryAfter = WaitReason(rawValue: "retryAfter")
-    /// The target's breaker lets nothing through.
+    /// The target's breaker is open.
     public static let breaker = WaitReason(rawValue: "breaker")
     /// The maximum number of attempts is in flight.
     public static let concurrency = WaitReason(rawValue: "concurrency")
@@ -73,20 +73,20 @@ extension RedialCall {
 }
 
 extension RedialCallAttempt {
-  /// How far an attempt got.
+  /// The outcome of an attempt.
   public struct Outcome: RedialWord {
     /// The word.
     public let rawValue: String
-    /// An outcome of that word.
+    /// An outcome with that word.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// A response came.
+    /// A response arrived.
     public static let answered = Outcome(rawValue: "answered")
-    /// The request provably never left.
+    /// The request was certainly not sent.
     public static let notSent = Outcome(rawValue: "notSent")
-    /// It left, at least in part, and no usable response came.
+    /// It was sent, at least partly, and no usable response arrived.
     public static let maybeSent = Outcome(rawValue: "maybeSent")
-    /// It cannot succeed as it stands.
+    /// It can never succeed.
     public static let unusable = Outcome(rawValue: "unusable")
     /// The service's side failed.
     public static let localFault = Outcome(rawValue: "localFault")
@@ -96,18 +96,18 @@ extension RedialCallAttempt {
     public static let cancelled = Outcome(rawValue: "cancelled")
   }
 
-  /// What followed from an attempt.
+  /// The decision after an attempt.
   public struct Action: RedialWord {
     /// The word.
     public let rawValue: String
-    /// An action of that word.
+    /// An action with that word.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The call has succeeded.
     public static let succeed = Action(rawValue: "succeed")
     /// Another attempt, after a wait.
     public static let retry = Action(rawValue: "retry")
-    /// Another attempt, at a time far ahead that the target asked for.
+    /// Another attempt, at a distant time that the target requested.
     public static let park = Action(rawValue: "park")
     /// No further attempt.
     public static let stop = Action(rawValue: "stop")

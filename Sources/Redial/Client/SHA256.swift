@@ -1,6 +1,6 @@
-/// SHA-256 and the authentication code that is made of it (FIPS 180-4; RFC 2104).
+/// SHA-256 and the message authentication code based on it (FIPS 180-4; RFC 2104).
 ///
-/// Written here so that the library needs no other: there is one on every platform, and not the same.
+/// Implemented here so that the library needs no other: each platform has one, but not the same.
 struct SHA256 {
   private var state: [UInt32] = [
     0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
@@ -21,7 +21,7 @@ struct SHA256 {
     }
   }
 
-  /// HMAC-SHA256: the 32 bytes that prove that a message comes from who has the key.
+  /// HMAC-SHA256: the 32 bytes that prove that the owner of the key sent a message.
   static func authenticationCode(of message: [UInt8], key: [UInt8]) -> [UInt8] {
     var block = key.count > 64 ? digest(key) : key
     block += [UInt8](repeating: 0, count: 64 - block.count)

@@ -4,20 +4,20 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// One question to the service, or one thing that it is asked to do.
+/// One request to the service.
 struct ServiceRequest: Sendable {
   var method: String
-  /// The parts of the path, as they are before percent-encoding.
+  /// The parts of the path, before percent-encoding.
   var path: [String]
   var query: [(name: String, value: String)] = []
   var body: Data?
   var idempotencyKey: String?
-  /// What the client would like besides, as `Prefer` says it (RFC 7240).
+  /// The client's preferences, as in `Prefer` (RFC 7240).
   var preference: String?
-  /// Whether it holds a connection for as long as the service waits. It has one of its own then: a session opens few to
-  /// one host, and other requests would queue behind.
+  /// Whether it keeps a connection while the service waits. It has its own connection then: a session opens few to one
+  /// host, and other requests would queue behind it.
   var isHeld = false
-  /// Whether it may be made again though the service may have done it.
+  /// Whether it may be repeated even if the service may have executed it.
   var isRepeatable: Bool
 
   init(_ method: String, _ path: [String], body: Data? = nil) {
@@ -27,10 +27,10 @@ struct ServiceRequest: Sendable {
     isRepeatable = method == "GET"
   }
 
-  /// What it is, for people and logs.
+  /// A description for people and logs.
   var name: String { "\(method) /\(path.joined(separator: "/"))" }
 
-  /// The request as Foundation takes it.
+  /// The request in Foundation's form.
   func urlRequest(to client: RedialClient) throws -> URLRequest {
     var text = client.baseURL.absoluteString
     while text.hasSuffix("/") { text.removeLast() }
@@ -42,7 +42,7 @@ struct ServiceRequest: Sendable {
     var request = URLRequest(url: url)
     request.httpMethod = method
     request.cachePolicy = .reloadIgnoringLocalCacheData
-    // A backstop for the attempt's own timeout, which Foundation keeps in whole seconds.
+    // A second limit besides the attempt's own timeout, which Foundation keeps in whole seconds.
     request.timeoutInterval = min(86_400, max(1, client.policy.attemptTimeout.inSeconds.rounded(.up) + 1))
     request.setValue("application/json, application/problem+json", forHTTPHeaderField: "Accept")
     if let body {
@@ -57,7 +57,7 @@ struct ServiceRequest: Sendable {
     return request
   }
 
-  /// A text with everything percent-encoded but what is unreserved (RFC 3986 §2.3).
+  /// A text in which everything except unreserved characters is percent-encoded (RFC 3986 §2.3).
   private static func encoded(_ text: String) -> String {
     var encoded: [UInt8] = []
     let digits = Array("0123456789ABCDEF".utf8)
@@ -71,14 +71,14 @@ struct ServiceRequest: Sendable {
   }
 }
 
-/// What the service answered.
+/// The service's answer.
 struct ServiceAnswer: Sendable {
   var request: String
   var status: Int
   var body: Data
   var retryAfter: Duration?
 
-  /// What the body says.
+  /// The content of the body.
   ///
   /// - Throws: ``UnexpectedAnswer``.
   func decoded<Value: Decodable>(_ type: Value.Type) throws -> Value {

@@ -6,7 +6,7 @@ internal import Foundation
 
 /// One request on a `URLSession`, and how far it got.
 final class Transmission: NSObject, URLSessionDataDelegate {
-  /// No answer came.
+  /// No answer arrived.
   struct Failure: Error {
     var outcome: AttemptOutcome
     var error: any Error
@@ -22,7 +22,7 @@ final class Transmission: NSObject, URLSessionDataDelegate {
 
   private let state = Guarded(State())
 
-  /// Makes a request that has no body and may be repeated, on any connection of the session.
+  /// Sends a request that has no body and may be repeated, on any connection of the session.
   ///
   /// - Throws: ``Failure``.
   static func perform(_ request: URLRequest, on session: URLSession) async throws -> Answer {
@@ -36,11 +36,11 @@ final class Transmission: NSObject, URLSessionDataDelegate {
     }
   }
 
-  /// Makes a request with a body once and no more, on a connection of its own.
+  /// Sends a request with a body exactly once, on its own connection.
   ///
-  /// When a connection dies that was used before, Foundation's HTTP (libcurl) sends the request again without a word,
-  /// whatever its method. A new session has no such connection; and for a session with a delegate Foundation counts the
-  /// bytes of the body that it has sent.
+  /// If a reused connection fails, Foundation's HTTP (libcurl) silently sends the request again, whatever its method. A
+  /// new session has no such connection; and for a session with a delegate Foundation counts the sent bytes of the
+  /// body.
   ///
   /// - Throws: ``Failure``.
   static func performOnce(_ request: URLRequest, like session: URLSession) async throws -> Answer {
@@ -64,8 +64,8 @@ final class Transmission: NSObject, URLSessionDataDelegate {
     }
   }
 
-  /// Waits for the answer no longer. The task is left to end by itself, by its own timeout at the latest: to cancel one
-  /// that ends at that moment crashes the process in Foundation on Linux.
+  /// Stops waiting for the answer. The task ends by itself, at the latest by its own timeout: cancelling one that ends
+  /// at that moment crashes the process in Foundation on Linux.
   private func abandon() {
     let continuation = state.withLock { state in
       state.isAbandoned = true
@@ -90,7 +90,7 @@ final class Transmission: NSObject, URLSessionDataDelegate {
     state.withLock { $0.body.append(data) }
   }
 
-  /// Lets no redirect be followed: the service sends none, and a submit that follows one would become a question.
+  /// Follows no redirect: the service sends none, and a submission that follows one would become a read.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -102,8 +102,8 @@ final class Transmission: NSObject, URLSessionDataDelegate {
     finish(state.withLock { $0.body }, task.response, error, bytesSent: task.countOfBytesSent)
   }
 
-  /// What an error says of the request. A refused connection alone proves little: of a host with several addresses one
-  /// may refuse and the next take the request. A body of which nothing was sent proves the rest.
+  /// What an error shows about the request. A refused connection alone proves little: of a host with several addresses
+  /// one may refuse and the next accept the request. If no byte of the body was sent, that proves the rest.
   private static func outcome(_ error: any Error, bytesSent: Int64?) -> AttemptOutcome {
     switch (error as? URLError)?.code {
     case .badURL, .unsupportedURL, .serverCertificateUntrusted, .serverCertificateHasBadDate,

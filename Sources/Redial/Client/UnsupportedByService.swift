@@ -1,6 +1,6 @@
-/// A policy or a call says something that the service has no words for. Nothing was sent.
+/// A part of a policy or a call that the service does not support. Nothing was sent.
 public struct UnsupportedByService: Error, Hashable, CustomStringConvertible {
-  /// What says it, such as `policy.throttlingBackoff`.
+  /// The part, such as `policy.throttlingBackoff`.
   public var part: String
   /// Why it cannot be sent.
   public var reason: String
@@ -13,7 +13,7 @@ public struct UnsupportedByService: Error, Hashable, CustomStringConvertible {
   /// For people.
   public var description: String { "the service does not support \(part): \(reason)" }
 
-  /// Passes on a number that lies in the range that the service takes.
+  /// Returns a number that is in the service's range.
   static func check<Value: Comparable>(_ value: Value, in range: ClosedRange<Value>, part: String) throws -> Value {
     guard range.contains(value) else {
       throw UnsupportedByService(part, "\(value) is not from \(range.lowerBound) to \(range.upperBound)")

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Tells a webhook of the service from one of anybody else (Standard Webhooks, symmetric signatures).
+/// Checks that a webhook comes from the service (Standard Webhooks, symmetric signatures).
 ///
 /// ```swift
 /// func receive(_ body: Data, _ headers: [String: String], secret: String) throws -> RedialEvent {
@@ -8,14 +8,14 @@ public import Foundation
 /// }
 /// ```
 ///
-/// `redial webhook-secret` and the creation of an endpoint show the secret. A webhook may come more than once, always
+/// `redial webhook-secret` and the creation of an endpoint show the secret. A webhook may arrive more than once, always
 /// with the same ``RedialEvent/id``.
 public struct WebhookVerifier: Sendable {
   private let key: [UInt8]
-  /// How far the webhook's time may be from now, to either side; a recorded webhook is refused after that. Default five
-  /// minutes.
+  /// How far the webhook's time may be from now, in both directions; a recorded webhook is refused after that. Default
+  /// five minutes.
   public var tolerance = Duration.seconds(300)
-  /// The time.
+  /// The clock.
   public var clock: any RetryClock = SystemRetryClock()
 
   /// Creates a verifier.
@@ -28,10 +28,10 @@ public struct WebhookVerifier: Sendable {
     self.key = Array(key)
   }
 
-  /// Returns what a webhook tells, if it is the service's and is fresh.
+  /// Returns the event of a webhook, if it is authentic and fresh.
   ///
   /// - Parameters:
-  ///   - body: The request's body, byte for byte as it came.
+  ///   - body: The request's body, byte for byte as received.
   ///   - headers: The request's header fields; the case of their names does not matter.
   public func verify(_ body: Data, headers: [String: String]) throws(WebhookRejected) -> RedialEvent {
     var fields: [String: String] = [:]
@@ -41,7 +41,7 @@ public struct WebhookVerifier: Sendable {
     else { throw .missingHeader }
     guard let seconds = Int64(time), seconds >= 0, seconds < 1 << 40 else { throw .missingHeader }
     let code = SHA256.authenticationCode(of: Array("\(id).\(time).".utf8) + Array(body), key: key)
-    // Several when the secret was changed a short while ago.
+    // Several if the secret was changed recently.
     let isGenuine = signatures.split(separator: " ").contains { signature in
       guard signature.hasPrefix("v1,"), let given = Data(base64Encoded: String(signature.dropFirst(3))) else {
         return false
@@ -59,14 +59,14 @@ public struct WebhookVerifier: Sendable {
     }
   }
 
-  /// Whether two codes are the same, in a time that does not tell where they differ.
+  /// Whether two codes are equal, in a time that does not show where they differ.
   private static func isSame(_ a: [UInt8], _ b: [UInt8]) -> Bool {
     guard a.count == b.count else { return false }
     return zip(a, b).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
   }
 }
 
-/// Why a webhook is not believed.
+/// Why a webhook is refused.
 public enum WebhookRejected: Error, Sendable, CustomStringConvertible {
   /// The secret is not `whsec_` and base64.
   case unusableSecret

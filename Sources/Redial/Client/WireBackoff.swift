@@ -1,4 +1,4 @@
-/// A backoff in the words of the wire.
+/// A backoff in the words of the API.
 struct WireBackoff: Encodable {
   private let backoff: Backoff
 
@@ -88,7 +88,7 @@ struct WireBackoff: Encodable {
 
   private func encodeJitter(to members: inout Members) throws {
     switch backoff.curve {
-    // Random themselves, they take no jitter, here as there.
+    // Random themselves, they have no jitter, as in the service.
     case .decorrelated, .decorrelatedSmooth: return
     default: break
     }

@@ -1,4 +1,4 @@
-/// A policy in the words of the wire: what is named, and nothing else.
+/// A policy in the words of the API: only the named parts.
 struct WirePolicy: Encodable {
   private let policy: CallPolicy
 
@@ -113,7 +113,7 @@ struct WirePolicy: Encodable {
       max: try WireSpan.text(
         min(rule.maximum, WireSpan.longest), in: .zero...WireSpan.longest, part: "policy.retryAfter.maximum"),
       beyond: word(for: rule.beyond),
-      // What is not said is 0.
+      // An omitted value is 0.
       spread: rule.spread == 0
         ? nil : try UnsupportedByService.check(rule.spread, in: 0...1, part: "policy.retryAfter.spread"),
       // Nor the statuses for which it counts by default.

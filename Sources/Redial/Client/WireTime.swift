@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// Instants as the service writes and reads them: RFC 3339 in UTC, to the microsecond.
+/// Times in the service's form: RFC 3339 in UTC, to the microsecond.
 enum WireTime {
   /// `2026-12-01T09:00:00.000Z`, with three digits of fraction or six; nil outside the years 0 to 9999.
   static func text(_ date: Date) -> String? {
     let microseconds = (date.timeIntervalSince1970 * 1_000_000).rounded()
-    // Some ten thousand years on either side of the epoch; what is not a number is outside, too.
+    // Some ten thousand years on either side of the epoch; a value that is not a number is outside, too.
     guard abs(microseconds) < 3.2e17 else { return nil }
     let time = Timestamp(microseconds: Int64(microseconds))
     let civil = CivilTime(time)
@@ -16,7 +16,7 @@ enum WireTime {
       + ":\(padded(civil.minute, 2)):\(padded(civil.second, 2)).\(fraction)Z"
   }
 
-  /// Reads what ends in `Z`, with any number of fraction digits; nil for anything else.
+  /// Reads a text that ends in `Z`, with any number of fraction digits; nil for anything else.
   static func date(_ text: String) -> Date? {
     let bytes = Array(text.utf8)
     guard bytes.count >= 20, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] == 0x54, bytes[13] == 0x3A,

@@ -1,4 +1,4 @@
-/// Bounds how much work is in flight at once, for all that share it, from any thread.
+/// Limits how much work is in flight at once, for all that share it, from any thread.
 ///
 /// ```swift
 /// let limit = ConcurrencyLimit(10, maxWaiting: 100)
@@ -10,14 +10,14 @@ public final class ConcurrencyLimit: PipelinePart {
     var queue = WaitQueue<Waiter>()
   }
 
-  /// What it is called in errors.
+  /// Its name in errors.
   public let name: String
   /// How many may wait for a place.
   public let maxWaiting: Int
   private let clock: any RetryClock
   private let state: Guarded<State>
 
-  /// A limit that stays as it is: at most so many in flight, 1 or more.
+  /// A constant limit: at most this many in flight, 1 or more.
   public convenience init(
     _ most: Int, maxWaiting: Int = 0, name: String = "concurrency limit", clock: any RetryClock = SystemRetryClock()
   ) {
@@ -26,7 +26,7 @@ public final class ConcurrencyLimit: PipelinePart {
     self.init(limiter, maxWaiting: maxWaiting, name: name, clock: clock)
   }
 
-  /// A limit that may find out by itself how much is right.
+  /// A limit that may find the right number by itself.
   public init(
     _ limiter: ConcurrencyLimiter, maxWaiting: Int = 0, name: String = "concurrency limit",
     clock: any RetryClock = SystemRetryClock()
@@ -43,10 +43,10 @@ public final class ConcurrencyLimit: PipelinePart {
   /// How many wait for a place.
   public var waiting: Int { state.withLock { $0.queue.count } }
 
-  /// Runs work when there is a place for it; the first that waits is the first to go.
+  /// Runs work when there is a place for it; the one that has waited longest is first.
   ///
-  /// - Throws: ``LimitReached`` when there is neither a place nor room to wait; `CancellationError` when the task is
-  ///   cancelled while it waits; else what the work throws.
+  /// - Throws: ``LimitReached`` if there is neither a place nor room to wait; `CancellationError` if the task is
+  ///   cancelled while it waits; otherwise the error of the work.
   public func perform<Value: Sendable>(
     _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -89,7 +89,7 @@ public final class ConcurrencyLimit: PipelinePart {
     for waiter in woken { waiter.finish() }
   }
 
-  /// What an error says about the target's capacity.
+  /// What an error shows about the target's capacity.
   private static func meaning(of error: any Error) -> ConcurrencyLimiter.Outcome {
     if error is AttemptTimeout { return .dropped }
     guard case .answered(let status, _, _) = Retrier.outcome(of: error) else { return .ignored }
@@ -97,13 +97,13 @@ public final class ConcurrencyLimit: PipelinePart {
   }
 }
 
-/// A limit on this side does not let the work go now.
+/// A limit on this side does not allow the work now.
 public struct LimitReached: RetryOutcomeProviding, Hashable, CustomStringConvertible {
   /// The limit's name.
   public var name: String
-  /// The time until it may let work go; nil when that is not known.
+  /// The time until it may allow work; nil if unknown.
   public var retryAfter: Duration?
-  /// Nothing was sent, and the target is not to blame: it may be tried again.
+  /// Nothing was sent, and the target is not at fault: it may be retried.
   public var retryOutcome: AttemptOutcome { .localFault }
   /// For people.
   public var description: String {
@@ -118,6 +118,6 @@ public struct LimitReached: RetryOutcomeProviding, Hashable, CustomStringConvert
 }
 
 extension CircuitOpen: RetryOutcomeProviding {
-  /// Nothing was sent, and it says nothing new about the target: it may be tried again.
+  /// Nothing was sent, and it says nothing new about the target: it may be retried.
   public var retryOutcome: AttemptOutcome { .localFault }
 }

@@ -1,23 +1,23 @@
-/// Runs work a second time beside the first when that is slow, and takes the answer that comes first (Dean and Barroso,
-/// "The Tail at Scale", 2013).
+/// Runs work a second time in parallel if the first run is slow, and takes the first answer (Dean and Barroso, "The
+/// Tail at Scale", 2013).
 ///
 /// ```swift
 /// let hedge = Hedge(after: .milliseconds(300), isIdempotent: true, budget: SharedRetryBudget(.finagle))
 /// let user = try await hedge.perform { try await fetchUser() }
 /// ```
 ///
-/// Each further run is paid for from a budget, so that a target that is slow for everybody is not asked twice as much.
-/// Only work that may be executed twice may be hedged.
+/// Each further run is paid for from a budget, so that a target that is slow for everybody does not get twice as many
+/// requests. Only work that may be executed twice may be hedged.
 public struct Hedge: PipelinePart {
   /// How long each run may take before another begins.
   public var delay: Duration
-  /// The most runs beside the first, 0 or more.
+  /// The maximum number of runs besides the first, 0 or more.
   public var additional: Int
-  /// Whether the work may be executed more than once. If not, it is run once.
+  /// Whether the work may be executed more than once. If not, it runs once.
   public var isIdempotent: Bool
-  /// What pays for the further runs.
+  /// The budget for the further runs.
   public var budget: SharedRetryBudget
-  /// The time.
+  /// The clock.
   public var clock: any RetryClock
 
   /// Creates a hedge.
@@ -37,9 +37,9 @@ public struct Hedge: PipelinePart {
     case slow
   }
 
-  /// Runs work. When one run has succeeded the others are cancelled, and waited for.
+  /// Runs work. When one run has succeeded the others are cancelled, and awaited.
   ///
-  /// - Throws: The error of the last run that ended, when none has succeeded and none is in flight.
+  /// - Throws: The error of the last run that ended, if none has succeeded and none is in flight.
   public func perform<Value: Sendable>(
     _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {

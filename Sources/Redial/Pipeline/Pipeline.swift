@@ -1,4 +1,4 @@
-/// Parts around work, composed by their order: the first is the outermost.
+/// Parts around work, composed in order: the first is the outermost.
 ///
 /// ```swift
 /// let limit = ConcurrencyLimit(20, maxWaiting: 100)
@@ -12,26 +12,26 @@
 /// let user = try await pipeline.run { try await fetchUser() }
 /// ```
 ///
-/// A breaker outside of the retrier would count whole calls, and a timeout inside bounds one attempt. Keep breakers,
-/// limits and budgets for as long as the program runs: they are shared by all that refer to them. A pipeline is a value,
-/// made once or for each call.
+/// A breaker outside of the retrier would count whole calls, and a timeout inside limits one attempt. Keep breakers,
+/// limits and budgets as long as the program runs: all that refer to them share them. A pipeline is a value, created
+/// once or for each call.
 public struct Pipeline<Value: Sendable>: Sendable {
   /// Work that a pipeline runs.
   public typealias Work = @Sendable () async throws -> Value
 
   private let wrapped: @Sendable (@escaping Work) -> Work
 
-  /// A pipeline that adds nothing.
+  /// An empty pipeline.
   public init() { wrapped = { $0 } }
 
   private init(wrapped: @escaping @Sendable (@escaping Work) -> Work) { self.wrapped = wrapped }
 
-  /// The pipeline with a part inside of those that it has.
+  /// The pipeline with another part, inside the existing ones.
   public func with(_ part: some PipelinePart) -> Pipeline {
     Pipeline { [wrapped] work in wrapped { try await part.perform(work) } }
   }
 
-  /// The pipeline with a value in the place of an error of the parts that follow and of the work.
+  /// The pipeline with a value that replaces an error of the later parts and of the work.
   ///
   /// - Parameters:
   ///   - condition: For which errors. A cancellation is never replaced.
@@ -53,18 +53,18 @@ public struct Pipeline<Value: Sendable>: Sendable {
 
   /// Runs work inside of all parts.
   ///
-  /// - Throws: What the outermost part makes of it.
+  /// - Throws: The error of the outermost part.
   public func run(_ work: @escaping Work) async throws -> Value { try await wrapped(work)() }
 }
 
-/// A part of a ``Pipeline``. Each is of use alone, too.
+/// A part of a ``Pipeline``. Each can also be used alone.
 public protocol PipelinePart: Sendable {
   /// Runs work once, more than once or not at all.
   func perform<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value
 }
 
 extension Retrier: PipelinePart {
-  /// Runs work until it succeeds; as ``run(isolation:_:)``.
+  /// Runs work until it succeeds; like ``run(isolation:_:)``.
   public func perform<Value: Sendable>(
     _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -73,7 +73,7 @@ extension Retrier: PipelinePart {
 }
 
 extension SharedCircuitBreaker: PipelinePart {
-  /// Runs work once; as ``run(outcome:_:)``.
+  /// Runs work once; like ``run(outcome:_:)``.
   public func perform<Value: Sendable>(
     _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {

@@ -1,18 +1,18 @@
-/// Bounds how often work begins, for all that share it, from any thread.
+/// Limits how often work begins, for all that share it, from any thread.
 ///
 /// ```swift
 /// let limit = RateLimit(RateLimiter(permits: 100, per: .seconds(1), burst: 10), longestWait: .seconds(2))
 /// let user = try await limit.perform { try await fetchUser() }
 /// ```
 public final class RateLimit: PipelinePart {
-  /// What it is called in errors.
+  /// Its name in errors.
   public let name: String
-  /// How long work waits for its turn.
+  /// The maximum time that work waits.
   public let longestWait: Duration
   private let clock: any RetryClock
   private let limiter: Guarded<RateLimiter>
 
-  /// Creates the limit; without a longest wait, what comes too early is refused.
+  /// Creates the limit; without a longest wait, work that comes too early is refused.
   public init(
     _ limiter: RateLimiter, longestWait: Duration = .zero, name: String = "rate limit",
     clock: any RetryClock = SystemRetryClock()

@@ -1,23 +1,23 @@
-/// Bounds the time of work.
+/// Limits the time of work.
 ///
 /// ```swift
 /// let user = try await Timeout(.seconds(2)).perform { try await fetchUser() }
 /// ```
 public struct Timeout: PipelinePart {
-  /// The most time.
+  /// The maximum time.
   public var limit: Duration
-  /// The time.
+  /// The clock.
   public var clock: any RetryClock
 
-  /// Creates the bound.
+  /// Creates the limit.
   public init(_ limit: Duration, clock: any RetryClock = SystemRetryClock()) {
     self.limit = limit
     self.clock = clock
   }
 
-  /// Runs work, and cancels it when its time is up. Work that ignores cancellation is waited for.
+  /// Runs work, and cancels it when its time is up. Work that ignores cancellation is awaited.
   ///
-  /// - Throws: ``AttemptTimeout`` when the time was up first; else what the work throws.
+  /// - Throws: ``AttemptTimeout`` if the time was up first; otherwise the error of the work.
   public func perform<Value: Sendable>(
     _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {

@@ -1,17 +1,17 @@
-/// What an attempt's error says, in the words that policies decide by.
+/// The meaning of an attempt's error, in the words of policies.
 public enum AttemptOutcome: Sendable, Hashable {
-  /// A response came, with this status; perhaps it says when to come back, or whether to.
+  /// A response arrived, with this status, and maybe with a Retry-After or a directive about retries.
   case answered(status: Int, retryAfter: Duration? = nil, directive: RetryDirective? = nil)
-  /// The work was provably not begun: it may be repeated in any case.
+  /// The work was certainly not begun: it may always be repeated.
   case notSent
-  /// The work may have been done, in part or whole: it may be repeated if it is idempotent.
+  /// The work may have been done, partly or whole: it may be repeated if it is idempotent.
   case maybeSent
-  /// It can never succeed as it stands.
+  /// It can never succeed.
   case unusable
-  /// This side failed; the target is not to blame.
+  /// This side failed; the target is not at fault.
   case localFault
 
-  /// The class and the status that the core decides by.
+  /// The class and the status for the core's decision.
   var end: (outcome: OutcomeClass, status: Int) {
     switch self {
     case .answered(let status, _, _): (.answered, status)
@@ -23,17 +23,17 @@ public enum AttemptOutcome: Sendable, Hashable {
   }
 }
 
-/// An error that knows what it means for a retry.
+/// An error with its own meaning for a retry.
 ///
 /// Errors that do not conform count as ``AttemptOutcome/maybeSent``, unless ``Retrier/outcome`` says otherwise.
 public protocol RetryOutcomeProviding: Error {
-  /// What it means.
+  /// Its meaning.
   var retryOutcome: AttemptOutcome { get }
 }
 
 /// An attempt took longer than its policy allows; its work was cancelled.
 public struct AttemptTimeout: RetryOutcomeProviding, Hashable, CustomStringConvertible {
-  /// The time that it had.
+  /// Its timeout.
   public var limit: Duration
   /// It may have done its work.
   public var retryOutcome: AttemptOutcome { .maybeSent }

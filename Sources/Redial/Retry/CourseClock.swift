@@ -1,7 +1,7 @@
 /// The time since a run began, on a clock that may be set back.
 ///
-/// What a clock that goes back shows is not time that was not spent: it adds nothing, and time counts on from there. So a
-/// deadline is reached, also where the clock of a ``Retrier`` is one of the time of day.
+/// If a clock goes back, that adds nothing, and time counts on from there. So a deadline is always reached, even if the
+/// clock of a ``Retrier`` is one of the time of day.
 struct CourseClock {
   private var last: Timestamp
   private var elapsed = Duration.zero

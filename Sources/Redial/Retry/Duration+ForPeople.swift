@@ -1,5 +1,5 @@
 extension Duration {
-  /// The span to three digits, in the unit that suits it: `812 µs`, `12.4 ms`, `1.5 s`, `7.25 min`, `30 h`.
+  /// The duration to three digits, in a suitable unit: `812 µs`, `12.4 ms`, `1.5 s`, `7.25 min`, `30 h`.
   var forPeople: String {
     let seconds = inSeconds
     let (value, unit): (Double, String) =

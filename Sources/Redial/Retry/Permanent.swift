@@ -9,13 +9,13 @@
 /// }
 /// ```
 ///
-/// Who catches gets the error inside, not this one. It is not held against a breaker, nor does it cost a budget.
+/// The caller catches the error inside, not this one. It does not count against a breaker, and costs a budget nothing.
 public struct Permanent: RetryOutcomeProviding, CustomStringConvertible {
   /// The error that the caller gets.
   public var underlying: any Error
-  /// It can never succeed as it stands.
+  /// It can never succeed.
   public var retryOutcome: AttemptOutcome { .unusable }
-  /// The error inside, in its own words.
+  /// The text of the error inside.
   public var description: String { "permanent: \(underlying)" }
 
   /// Creates the error.

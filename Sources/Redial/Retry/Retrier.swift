@@ -8,38 +8,39 @@
 ///
 /// A value: copies share the breaker, the budget and the events that they refer to, and nothing else.
 public struct Retrier: Sendable {
-  /// What to retry, how often, how long and at what pace.
+  /// What to retry, how often, for how long and at what pace.
   public var policy: RetryPolicy
-  /// A backoff of your own in the place of the policy's.
+  /// Your own backoff in place of the policy's.
   public var strategy: (any BackoffStrategy)?
   /// A breaker that this work shares with other work on the same target.
   public var breaker: SharedCircuitBreaker?
   /// A budget of retries that this work shares with other work.
   public var budget: SharedRetryBudget?
-  /// Shares successes on the same target: one cuts a backoff wait short, but never a wait that the target has asked for.
+  /// Shares successes on the same target: one ends a backoff wait early, but never a wait that the target has
+  /// requested.
   public var successes: SuccessSignals.Target?
-  /// What an error means. The default asks the error (``RetryOutcomeProviding``), and takes any other for
+  /// The meaning of an error. The default asks the error (``RetryOutcomeProviding``), and treats any other as
   /// ``AttemptOutcome/maybeSent``.
   public var outcome: @Sendable (any Error) -> AttemptOutcome = Retrier.outcome
   /// What is thrown when the policy says to stop.
   public var throwing = RetryThrowing.history
-  /// What it is called in events and log lines.
+  /// Its name in events and log lines.
   public var name: String
   /// Receives the events.
   public var events: (any RetryObserver)?
-  /// Takes the attempts of each run, so that they can be read whatever is thrown, and after a success.
+  /// Receives the attempts of each run, which can be read after any error, and after a success.
   public var history: RetryHistory?
-  /// Where log lines go; nowhere by default. They hold no secrets of requests: errors are described by their own words.
+  /// Receives log lines; nil for none. They contain no secrets of requests: errors are described by their own text.
   public var log: (@Sendable (String) -> Void)?
-  /// The time. A breaker and a budget have clocks of their own: in a test, give all of them the same.
+  /// The clock. A breaker and a budget have their own clocks: in a test, give all of them the same.
   public var clock: any RetryClock
-  /// Where the seed of each run's jitter comes from; a constant makes runs repeatable.
+  /// The source of each run's jitter seed; a constant makes runs repeatable.
   public var seed: @Sendable () -> UInt64 = {
     var system = SystemRandomNumberGenerator()
     return system.next()
   }
 
-  /// Creates a retrier of parts; each that is left out can be set later.
+  /// Creates a retrier from parts; omitted ones can be set later.
   public init(
     _ policy: RetryPolicy = RetryPolicy(), name: String = "retry", strategy: (any BackoffStrategy)? = nil,
     breaker: SharedCircuitBreaker? = nil, budget: SharedRetryBudget? = nil, successes: SuccessSignals.Target? = nil,
@@ -57,26 +58,26 @@ public struct Retrier: Sendable {
     self.log = log
   }
 
-  /// What an error means by itself.
+  /// The meaning of an error by itself.
   @Sendable
   public static func outcome(of error: any Error) -> AttemptOutcome {
     if let error = error as? any RetryOutcomeProviding { return error.retryOutcome }
-    // Something that the work waited for was cancelled, on this side.
+    // Something on this side, for which the work waited, was cancelled.
     return error is CancellationError ? .localFault : .maybeSent
   }
 
   /// Runs work until it succeeds.
   ///
-  /// The work runs on the actor of the caller, whose state it may use, and does not outlive this call. What it returns
-  /// need not be `Sendable`.
+  /// The work runs on the actor of the caller, whose state it may use, and does not outlive this call. Its result need
+  /// not be `Sendable`.
   ///
   /// - Parameters:
   ///   - isolation: The actor of the caller.
-  ///   - work: One attempt. It is cancelled when its time is up, and the run goes on when it has ended: work that ignores
-  ///     cancellation holds the run up.
-  /// - Returns: What the first successful attempt returned.
-  /// - Throws: When the policy says to stop, what ``throwing`` says: ``RetryError``, or the error of the last attempt.
-  ///   `CancellationError` when the task is cancelled, also during a wait.
+  ///   - work: One attempt. It is cancelled when its time is up, and the run continues when it has ended: work that
+  ///     ignores cancellation delays the run.
+  /// - Returns: The result of the first successful attempt.
+  /// - Throws: When the policy says to stop, according to ``throwing``: ``RetryError``, or the error of the last
+  ///   attempt. `CancellationError` if the task is cancelled, also during a wait.
   public func run<Value>(
     isolation: isolated (any Actor)? = #isolation,
     _ work: nonisolated(nonsending) (RetryAttempt) async throws -> Value
@@ -84,7 +85,7 @@ public struct Retrier: Sendable {
     try await carried(isolation: isolation) { Ferry(try await work($0)) }.value
   }
 
-  /// Runs work whose result can be sent, as that of ``Ferry`` can.
+  /// Runs work whose result can be sent, like that of ``Ferry``.
   func carried<Value: Sendable>(
     isolation: isolated (any Actor)?, _ work: nonisolated(nonsending) (RetryAttempt) async throws -> Value
   ) async throws -> Value {
@@ -97,7 +98,7 @@ public struct Retrier: Sendable {
     }
   }
 
-  /// Runs work until it succeeds, and returns how that ended: for code in which one type of error leaves.
+  /// Runs work until it succeeds, and returns how that ended: for code that needs a single type of error.
   ///
   /// ```swift
   /// func user(_ retrier: Retrier) async throws(RetryError) -> User {
@@ -129,7 +130,7 @@ public struct Retrier: Sendable {
       tell(.gaveUp(name: name, error))
       throw error
     } catch {
-      // Nothing else ends a course.
+      // A course ends in no other way.
       let error = course.error(.cancelled)
       course.end(error)
       tell(.cancelled(name: name, attempts: course.attempts))
@@ -151,10 +152,10 @@ public struct RetryAttempt: Sendable, Hashable {
   public var wait: Duration
   /// The time since the run began.
   public var elapsed: Duration
-  /// The time that the attempt has.
+  /// The timeout of the attempt.
   public var timeout: Duration
 
-  /// An attempt as a test of the work would have it.
+  /// An attempt for a test of the work.
   public init(
     number: Int = 1, wait: Duration = .zero, elapsed: Duration = .zero, timeout: Duration = .seconds(30)
   ) {

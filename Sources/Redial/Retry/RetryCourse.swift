@@ -57,7 +57,7 @@ struct RetryCourse {
   }
 
   private mutating func initialWait() async throws -> Duration {
-    // The sum of no waits is within any deadline but one that has passed before it began.
+    // Zero waits are within any deadline except one that passed before the start.
     guard policy.deadline > .zero else { throw error(.deadlineExceeded) }
     guard let (wait, waits) = policy.initialWait(using: &random) else { throw error(.deadlineExceeded) }
     self.waits = waits
@@ -67,7 +67,7 @@ struct RetryCourse {
     return wait
   }
 
-  /// A deadline that counts the waits alone bounds no attempt.
+  /// A deadline that counts only the waits limits no attempt.
   private func timeout(after elapsed: Duration) -> Duration {
     guard policy.deadlineRule.measure == .elapsed else { return policy.attemptTimeout }
     return min(policy.attemptTimeout, max(.zero, policy.deadline - elapsed))
@@ -75,7 +75,7 @@ struct RetryCourse {
 
   // MARK: The breaker
 
-  /// Waits until the breaker lets an attempt through, as long as the deadline lets that be of use.
+  /// Waits until the breaker lets an attempt through, as long as the deadline still allows an attempt.
   ///
   /// - Returns: The breaker's permit; nil without a breaker.
   private mutating func permission() async throws -> CircuitBreaker.Permit? {
@@ -99,7 +99,7 @@ struct RetryCourse {
       case .full(let step, let ticket?):
         retrier.tell(.waiting(name: retrier.name, reason: .breaker, duration: min(step, left)))
         let (clock, waiter) = (retrier.clock, ticket.waiter)
-        // As a timeout, not a wait: it ends when others have made room, and time alone does not bring it nearer.
+        // As a timeout, not a wait: it ends when others have left, and not merely because time passes.
         try? await Self.first({ try await clock.timeout(after: left) }, { await waiter.wait() })
         hasPlace = breaker.redeem(ticket)
       case .rejected(let until):
@@ -109,17 +109,17 @@ struct RetryCourse {
           throw error(.deadlineExceeded, retryAfter: wait)
         }
         retrier.tell(.waiting(name: retrier.name, reason: .breaker, duration: wait))
-        // Until its time has come, or another call has moved it.
+        // Until its time, or until another call has moved it.
         try await sleep(for: min(wait, left)) { await breaker.change(after: seen) }
       }
     }
   }
 
-  /// The time that is left for a wait before the next attempt; without end where the deadline does not count such waits.
+  /// The time that is left for a wait before the next attempt; unlimited if the deadline does not count such waits.
   ///
-  /// - Throws: ``RetryError`` when not even an attempt at once is of use.
+  /// - Throws: ``RetryError`` if not even an immediate attempt is possible.
   private mutating func timeLeft() throws -> Duration {
-    // A deadline that counts the waits between attempts does not count this one, and lets the last wait overshoot.
+    // A deadline that counts the waits between attempts does not count this one, and allows the last wait to exceed it.
     guard policy.deadlineRule.measure == .elapsed else { return .seconds(Int64.max) }
     let left = policy.deadline - elapsed()
     let least = max(.zero, policy.deadlineRule.minimumAttemptTime)
@@ -127,7 +127,7 @@ struct RetryCourse {
     return left - least
   }
 
-  /// Waits for so long, or until something else has come.
+  /// Waits for a duration, or until something else has happened.
   private func sleep(for wait: Duration, orUntil other: @escaping @Sendable () async -> Void) async throws {
     let clock = retrier.clock
     try await Self.first({ try await clock.sleep(for: wait) }, other)
@@ -148,7 +148,7 @@ struct RetryCourse {
 
   // MARK: Attempts
 
-  /// Decides on a failed attempt, and waits for the next.
+  /// Decides after a failed attempt, and waits for the next.
   private mutating func failed(
     _ thrown: any Error, _ permit: CircuitBreaker.Permit?, _ began: Duration, _ took: Duration
   ) async throws -> Duration {
@@ -160,13 +160,13 @@ struct RetryCourse {
       end.retryAfter = retryAfter
       end.directive = directive
     }
-    // An attempt that the deadline has cut shorter than its own time says nothing about the target.
+    // A timeout that the deadline has shortened says nothing about the target.
     let wasCutShort = (error as? AttemptTimeout).map { $0.limit < policy.attemptTimeout } ?? false
     if let permit {
       retrier.breaker?.finish(wasCutShort ? .ignored : end.breakerResult, of: permit, took: took, error)
     }
     let meaning = policy.classify(end).classification
-    // What is not worth a retry costs the budget nothing: the target has done its work.
+    // A failure that is not retried costs the budget nothing: the target has done its work.
     settleBudget(meaning == .transient || meaning == .throttling ? .failure : .ignored)
     // On the time of this run, which does not go back.
     let now = startedAt + elapsed()
@@ -182,11 +182,11 @@ struct RetryCourse {
     case .retry(let after): wait = after
     case .park(let until): wait = until - now
     }
-    // Nothing is waited for in vain: this very failure may have opened the breaker.
+    // No useless wait: this failure may itself have opened the breaker.
     if policy.onTrip == .fail, let breaker = retrier.breaker, let reopens = breaker.rejection {
       throw self.error(.tripped, retryAfter: max(.zero, reopens - breaker.now))
     }
-    // Debited before the wait: a budget that is charged afterwards lets a crowd through that has decided already.
+    // Paid before the wait: a budget that is charged afterwards lets many through that have decided already.
     let cause: RetryBudget.Cause = meaning == .throttling ? .throttling : .transient
     if let budget = retrier.budget {
       withdrawal = budget.withdraw(for: cause)
@@ -194,7 +194,7 @@ struct RetryCourse {
     }
     let reason: RetryEvent.WaitReason = decision.rule == .retryAfter ? .retryAfter : .backoff
     retrier.tell(.waiting(name: retrier.name, reason: reason, duration: wait))
-    // Another's success ends no wait that the target asked for, also where the backoff is longer.
+    // Another call's success ends no wait that the target requested, even if the backoff is longer.
     let isAsked = (policy.askedWait(of: end) ?? .zero) > .zero
     let since = elapsed()
     if let successes = retrier.successes, !isAsked {
@@ -210,7 +210,7 @@ struct RetryCourse {
     withdrawal = nil
   }
 
-  /// Gives back what was paid for a retry that was never made.
+  /// Gives back the payment for a retry that was never made.
   mutating func abandon() {
     if let withdrawal { retrier.budget?.end(.neverSent, of: withdrawal) }
     withdrawal = nil

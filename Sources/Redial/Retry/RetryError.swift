@@ -6,13 +6,13 @@ public struct RetryError: Error, Sendable, CustomStringConvertible {
     case attemptsExhausted
     /// The deadline passed, or the next attempt would have come too late for it.
     case deadlineExceeded
-    /// The error is not worth another attempt.
+    /// The error is not retried.
     case notRetryable
-    /// The breaker was open, or lets calls back in bit by bit, and the policy says not to wait.
+    /// The breaker was open, or lets calls back in gradually, and the policy says not to wait.
     case tripped
-    /// The retry budget that calls share was spent.
+    /// The shared retry budget was used up.
     case budgetExhausted
-    /// The task was cancelled. Only ``Retrier/result(isolation:_:)`` says so; elsewhere it is a `CancellationError`.
+    /// The task was cancelled. Only ``Retrier/result(isolation:_:)`` uses it; elsewhere it is a `CancellationError`.
     case cancelled
   }
 
@@ -20,30 +20,30 @@ public struct RetryError: Error, Sendable, CustomStringConvertible {
   public struct Attempt: Sendable {
     /// Its number, from 1.
     public var number: Int
-    /// When it started, counted from the start of the whole.
+    /// When it started, counted from the start of the run.
     public var startedAfter: Duration
     /// How long it took.
     public var duration: Duration
-    /// What it threw.
+    /// Its error.
     public var error: any Error
-    /// What was decided on it.
+    /// The decision about it.
     public var decision: RetryDecision
   }
 
   /// Why.
   public var reason: Reason
-  /// How many attempts were made.
+  /// The number of attempts.
   public var attempts: Int
-  /// What the last attempt threw; nil when the breaker was open before the first.
+  /// The error of the last attempt; nil if the breaker was open before the first.
   public var lastError: (any Error)?
   /// The latest failed attempts, oldest first; at most ``historyLimit``.
   public var history: [Attempt]
-  /// The time that it all took.
+  /// The time of the whole run.
   public var elapsed: Duration
-  /// When a breaker that was open lets a call through again, as time from now.
+  /// When an open breaker lets a call through again, as time from now.
   public var retryAfter: Duration?
 
-  /// How many attempts the history keeps.
+  /// The maximum number of attempts in the history.
   public static let historyLimit = 100
 
   /// For people.

@@ -1,10 +1,10 @@
-/// What happens while something is retried.
+/// An event during retries.
 public enum RetryEvent: Sendable {
   /// An attempt begins.
   case attemptStarted(name: String, number: Int)
   /// An attempt has succeeded.
   case succeeded(name: String, attempts: Int, elapsed: Duration)
-  /// An attempt has failed; the decision says what follows.
+  /// An attempt has failed; the decision says what is done next.
   case attemptFailed(name: String, number: Int, error: any Error, decision: RetryDecision)
   /// The next attempt waits.
   case waiting(name: String, reason: WaitReason, duration: Duration)
@@ -21,14 +21,14 @@ public enum RetryEvent: Sendable {
     case initialDelay
     /// The backoff.
     case backoff
-    /// The target has said when to come back.
+    /// The target has requested a wait.
     case retryAfter
     /// The breaker is open.
     case breaker
   }
 }
 
-/// Sees what happens: a log, metrics, or ``RetryEvents``, from which any number of listeners hear it.
+/// Receives events: a log, metrics, or ``RetryEvents``, from which any number of listeners receive them.
 ///
 /// ```swift
 /// struct Printer: RetryObserver {
@@ -36,7 +36,7 @@ public enum RetryEvent: Sendable {
 /// }
 /// ```
 public protocol RetryObserver: Sendable {
-  /// Takes an event. It is called where the event happens, on any thread, and should return soon.
+  /// Receives an event. It is called where the event happens, on any thread, and should return soon.
   func tell(_ event: RetryEvent)
 }
 
@@ -44,10 +44,10 @@ public protocol RetryObserver: Sendable {
 public struct RetryObservers: RetryObserver {
   private let all: [any RetryObserver]
 
-  /// Tells each of these, in this order.
+  /// Passes each event to each of these, in this order.
   public init(_ all: any RetryObserver...) { self.all = all }
 
-  /// Tells each of them.
+  /// Passes each event to each of them.
   public func tell(_ event: RetryEvent) {
     for observer in all { observer.tell(event) }
   }
@@ -69,12 +69,12 @@ public final class RetryEvents: RetryObserver {
 
   private let state = Guarded(State())
 
-  /// Creates a place for events.
+  /// Creates a source of events.
   public init() {}
 
   deinit { finish() }
 
-  /// The events from now on. A listener that is slow loses the oldest beyond the limit, and nobody waits for it.
+  /// The events from now on. A slow listener loses the oldest beyond the limit, and delays nobody.
   public func stream(limit: Int = 1000) -> AsyncStream<RetryEvent> {
     AsyncStream(bufferingPolicy: .bufferingNewest(max(1, limit))) { continuation in
       let id = state.withLock { state in
@@ -98,7 +98,7 @@ public final class RetryEvents: RetryObserver {
     for listener in listeners { listener.finish() }
   }
 
-  /// Tells an event.
+  /// Passes an event on.
   public func tell(_ event: RetryEvent) {
     for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(event) }
   }

@@ -5,21 +5,21 @@
 /// let again = try await retry(attempts: 3, if: { $0 is URLError }) { try await fetchUser() }
 /// ```
 ///
-/// The work runs on the actor of the caller, whose state it may use, and does not outlive this call. What it returns need
-/// not be `Sendable`. When the task is cancelled, a wait ends at once, and an attempt as soon as its work heeds it.
+/// The work runs on the actor of the caller, whose state it may use, and does not outlive this call. Its result need
+/// not be `Sendable`. If the task is cancelled, a wait ends at once, and an attempt as soon as its work reacts.
 ///
 /// - Parameters:
-///   - policy: How often, how long and at what pace.
-///   - attempts: The most attempts, the first included, in the place of the policy's.
-///   - condition: Whether an error is worth another attempt. One for which this is false ends the retries; one for which
-///     it is true is still subject to the policy.
-///   - clock: What the waits pass on.
-///   - throwing: What is thrown when the retries have ended. By default it is the error of the last attempt, as the work
-///     has thrown it, so that `catch let error as MyError` matches.
-///   - history: Takes the attempts, so that they can be read beside the error of the last one, and after a success.
+///   - policy: How often, for how long and at what pace.
+///   - attempts: The maximum number of attempts, including the first, in place of the policy's.
+///   - condition: Whether an error may be retried. One for which this is false ends the retries; for others the policy
+///     still decides.
+///   - clock: The clock of the waits.
+///   - throwing: What is thrown when the retries have ended. By default the error of the last attempt, unchanged, so
+///     that `catch let error as MyError` matches.
+///   - history: Receives the attempts, which can be read besides the error of the last one, and after a success.
 ///   - isolation: The actor of the caller.
 ///   - work: One attempt. ``Permanent`` ends the retries.
-/// - Throws: What `throwing` says; ``RetryError`` where no attempt was made; `CancellationError` when the task is
+/// - Throws: According to `throwing`; ``RetryError`` if no attempt was made; `CancellationError` if the task is
 ///   cancelled.
 public func retry<Value>(
   _ policy: RetryPolicy = RetryPolicy(), attempts: Int? = nil, if condition: (@Sendable (any Error) -> Bool)? = nil,
@@ -40,8 +40,8 @@ public func retry<Value>(
 
 /// What is thrown when retries have ended without success.
 public enum RetryThrowing: Sendable, Hashable, CaseIterable {
-  /// ``RetryError``: why they have ended, and how each attempt did.
+  /// ``RetryError``: why they have ended, and each attempt's result.
   case history
-  /// The error of the last attempt, as it was thrown.
+  /// The error of the last attempt, unchanged.
   case original
 }

@@ -1,5 +1,4 @@
-/// How the attempts of a run went, for code that gets a value, or the error of the work itself, and wants to know what came
-/// before.
+/// The attempts of a run, for code that gets a value, or the work's own error, and also needs the earlier attempts.
 ///
 /// ```swift
 /// let history = RetryHistory()
@@ -11,8 +10,8 @@
 /// }
 /// ```
 ///
-/// It knows the run that began last: what an earlier one does then changes nothing. So give each of several runs at a time
-/// its own. It may be read from any thread, also while the run goes on.
+/// It contains the run that began last: earlier ones then change nothing. So give each of several parallel runs its
+/// own. It may be read from any thread, also during the run.
 public final class RetryHistory: Sendable {
   private struct State {
     /// Counts the runs.
@@ -31,14 +30,14 @@ public final class RetryHistory: Sendable {
   /// How many attempts have begun.
   public var attempts: Int { state.withLock { $0.attempts } }
 
-  /// The attempts that have failed, oldest first, each with its error and with what was decided and why; the latest
+  /// The failed attempts, oldest first, each with its error and with the decision and its reason; the latest
   /// ``RetryError/historyLimit`` of them.
   public var failures: [RetryError.Attempt] { state.withLock { $0.failures } }
 
-  /// Whether the run has ended; true as well where none has begun.
+  /// Whether the run has ended; also true if none has begun.
   public var isOver: Bool { state.withLock { $0.isOver || $0.run == 0 } }
 
-  /// Why the run has ended without success; nil when it has succeeded, or goes on.
+  /// Why the run has ended without success; nil if it has succeeded, or continues.
   public var error: RetryError? { state.withLock { $0.error } }
 
   /// Begins a run, and forgets the one before.
@@ -50,7 +49,7 @@ public final class RetryHistory: Sendable {
     return Run(history: self, number: number)
   }
 
-  /// One run, as it writes its history.
+  /// One run, while it writes its history.
   struct Run: Sendable {
     fileprivate let history: RetryHistory
     fileprivate let number: UInt64

@@ -1,8 +1,8 @@
-/// One attempt beside its timeout.
+/// One attempt with its timeout.
 enum TimedWork {
   /// Makes an attempt, cancels it when its time is up, and returns when it has ended.
   ///
-  /// The work does not escape: it runs in a child task, on the actor of the caller, who waits for it.
+  /// The work does not escape: it runs in a child task, on the actor of the caller, which waits for it.
   static func perform<Value: Sendable>(
     _ attempt: RetryAttempt, _ clock: any RetryClock, isolation: isolated (any Actor)?,
     _ work: nonisolated(nonsending) (RetryAttempt) async throws -> Value
@@ -38,11 +38,11 @@ enum TimedWork {
   }
 }
 
-/// Carries something between a task and the child that it waits for.
+/// Passes a value between a task and the child for which it waits.
 ///
-/// Sound to send: parent and child run on the same actor, or on none, and the parent waits until the child has ended. So
-/// what is carried is never used by both at once, nor by anybody beside them: it is the work, which the parent was lent,
-/// or what the work has returned, which the child does not keep.
+/// Sound to send: parent and child run on the same actor, or on none, and the parent waits until the child has ended.
+/// So both never use the value at once, nor does anything else: it is the work, which was lent to the parent, or the
+/// result of the work, which the child does not keep.
 struct Ferry<Value>: @unchecked Sendable {
   nonisolated(unsafe) let value: Value
 

@@ -1,14 +1,14 @@
-/// Lets calls back in bit by bit after a breaker has closed: a value, without threads or a clock.
+/// Lets calls back in gradually after a breaker has closed: a value, without threads or a clock.
 ///
-/// While it recovers, no more calls are in flight than a share of the full load that grows with time
-/// (``RedialCore/SlowStart``); the others queue, the first first. After the ramp the limit goes on growing at the same
-/// rate, until the queue is empty; a limit that were lifted at once would let all of the queue go at once.
+/// During recovery, no more calls are in flight than a share of the full load that grows with time
+/// (``RedialCore/SlowStart``); the others queue in order. After the ramp the limit continues to grow at the same rate,
+/// until the queue is empty; without that, all of the queue would go at once.
 struct RecoveryGate {
   private let recovery: BreakerRecovery
   private var slowStart: SlowStart
   private var isRecovering = false
   private var queue = WaitQueue<Waiter>()
-  /// The most that were in flight while nothing limited them.
+  /// The maximum in flight while nothing limited them.
   private var peak = 0
   private(set) var inFlight = 0
 
@@ -24,7 +24,7 @@ struct RecoveryGate {
     isRecovering = true
   }
 
-  /// Ends the ramp: the breaker itself holds calls back from now on. Each of those that are returned has a place.
+  /// Ends the ramp: the breaker itself holds calls back from now on. Each of the returned calls has a place.
   mutating func end() -> [Waiter] {
     isRecovering = false
     var freed: [Waiter] = []
@@ -41,10 +41,10 @@ struct RecoveryGate {
     return queue.isEmpty ? .max : Int(min(1e9, Double(full) * (elapsed.inSeconds / slowStart.duration.inSeconds)))
   }
 
-  /// About how long it takes until one more may be in flight.
+  /// About how long until one more may be in flight.
   var step: Duration { slowStart.duration / max(1, full) }
 
-  /// Takes a place for a call that comes anew; false when it has to queue.
+  /// Takes a place for a new call; false if it must queue.
   mutating func take(at now: Timestamp) -> Bool {
     let limit = limit(at: now)
     if limit == .max { isRecovering = false }
@@ -54,16 +54,16 @@ struct RecoveryGate {
     return true
   }
 
-  /// Has a call wait for a place, and returns its id in the queue.
+  /// Adds a call to the queue, and returns its id there.
   mutating func wait(_ waiter: Waiter) -> UInt64 { queue.append(waiter) }
 
-  /// Takes a call out of the queue; false when it has a place already.
+  /// Removes a call from the queue; false if it has a place already.
   mutating func leaveQueue(_ id: UInt64) -> Bool { queue.remove(id) != nil }
 
   /// Gives a place back.
   mutating func leave() { inFlight -= 1 }
 
-  /// The calls that have a place now, and are to be woken.
+  /// The calls that now have a place, to be woken.
   mutating func admitted(at now: Timestamp) -> [Waiter] {
     var admitted: [Waiter] = []
     while inFlight < limit(at: now), let waiter = queue.takeFirst() {
@@ -76,25 +76,25 @@ struct RecoveryGate {
   private var full: Int { recovery.fullLoad.map { max(1, $0) } ?? max(BreakerRecovery.leastFullLoad, peak) }
 }
 
-/// How the calls come back when a shared breaker has closed.
+/// How the calls return when a shared breaker has closed.
 ///
-/// Without it everybody who waits for a target meets it at once, when it has only just recovered.
+/// Without it all waiting calls reach the target at once, when it has only just recovered.
 public struct BreakerRecovery: Sendable, Hashable {
-  /// The ramp. A duration of zero lets everybody go at once.
+  /// The ramp. A duration of zero lets all go at once.
   public var slowStart: SlowStart
-  /// How many calls in flight are the full load, 1 or more; nil for the most that were in flight before the breaker
-  /// opened, and ``leastFullLoad`` at least.
+  /// How many calls in flight are the full load, 1 or more; nil for the maximum that was in flight before the breaker
+  /// opened, and at least ``leastFullLoad``.
   public var fullLoad: Int?
 
-  /// The least that counts as the full load where it is measured.
+  /// The minimum of the full load if it is measured.
   public static let leastFullLoad = 10
 
-  /// From a tenth of the load to all of it in 30 seconds, unless told otherwise.
+  /// From a tenth of the load to all of it in 30 seconds by default.
   public init(_ slowStart: SlowStart = SlowStart(), fullLoad: Int? = nil) {
     self.slowStart = slowStart
     self.fullLoad = fullLoad
   }
 
-  /// Everybody goes at once.
+  /// All go at once.
   public static let none = BreakerRecovery(SlowStart(duration: .zero))
 }

@@ -6,7 +6,7 @@
 /// let invoice = try await breaker.run { try await fetchInvoice() }
 /// ```
 ///
-/// When it closes, those who wait come back bit by bit: ``BreakerRecovery``.
+/// When it closes, waiting calls return gradually: ``BreakerRecovery``.
 public final class SharedCircuitBreaker: Sendable {
   /// A change: the state before and after.
   public typealias ChangeHandler = @Sendable (CircuitBreaker.State, CircuitBreaker.State) -> Void
@@ -15,13 +15,13 @@ public final class SharedCircuitBreaker: Sendable {
     var breaker: CircuitBreaker
     var gate: RecoveryGate
     var handler: ChangeHandler?
-    /// Counts what may let a call through that was rejected before.
+    /// Counts changes that may let a rejected call through.
     var changes: UInt64 = 0
     var waiting: [ObjectIdentifier: Waiter] = [:]
     var lastError: (any Error)?
   }
 
-  /// What it is called in events.
+  /// Its name in events.
   public let name: String
   private let clock: any RetryClock
   private let events: (any RetryObserver)?
@@ -31,9 +31,9 @@ public final class SharedCircuitBreaker: Sendable {
   ///
   /// - Parameters:
   ///   - settings: When it trips and how it recovers.
-  ///   - name: What it is called in events.
-  ///   - recovery: How the calls come back when it has closed.
-  ///   - clock: The time.
+  ///   - name: Its name in events.
+  ///   - recovery: How the calls return when it has closed.
+  ///   - clock: The clock.
   ///   - events: Receives the changes.
   public init(
     _ settings: CircuitBreakerSettings = CircuitBreakerSettings(), name: String = "breaker",
@@ -48,8 +48,8 @@ public final class SharedCircuitBreaker: Sendable {
     state = Guarded(State(breaker: breaker, gate: RecoveryGate(recovery)))
   }
 
-  /// Has changes of state told; a handler takes the place of the one before. It is called on the thread that made the
-  /// change, without a lock, so it may use the breaker.
+  /// Sets a handler for changes of state, in place of the one before. It is called on the thread that made the change,
+  /// without a lock, so it may use the breaker.
   public func onChange(_ handler: ChangeHandler?) {
     state.withLock { $0.handler = handler }
   }
@@ -64,14 +64,14 @@ public final class SharedCircuitBreaker: Sendable {
   /// Failures in a row.
   public var failureCount: Int { state.withLock { $0.breaker.consecutiveFailures } }
 
-  /// The breaker as a value, for a look at it.
+  /// The breaker as a value.
   public var snapshot: CircuitBreaker { state.withLock { $0.breaker } }
 
   /// How many calls of ``run(outcome:_:)`` and of retriers are in flight under the breaker.
   public var inFlight: Int { state.withLock { $0.gate.inFlight } }
 
-  /// What the latest call that failed has thrown; nil after a success. That an attempt ran out of time counts only when
-  /// no other error is known.
+  /// The error of the latest failed call; nil after a success. An attempt's timeout counts only if no other error is
+  /// known.
   public var lastError: (any Error)? { state.withLock { $0.lastError } }
 
   // MARK: Calls
@@ -79,10 +79,10 @@ public final class SharedCircuitBreaker: Sendable {
   /// Runs work under the breaker, once.
   ///
   /// - Parameters:
-  ///   - outcome: What an error says about the target.
+  ///   - outcome: What an error shows about the target.
   ///   - work: The call.
-  /// - Throws: ``CircuitOpen`` when the breaker lets nothing through, or no more for now after it has closed; else what
-  ///   the work throws.
+  /// - Throws: ``CircuitOpen`` if the breaker lets nothing through, or no more for now after it has closed; otherwise
+  ///   the error of the work.
   public func run<Value: Sendable>(
     outcome: (any Error) -> AttemptOutcome = Retrier.outcome,
     _ work: @Sendable () async throws -> Value
@@ -107,13 +107,13 @@ public final class SharedCircuitBreaker: Sendable {
     }
   }
 
-  /// Asks for the right to make a call. It has to be given back by ``record(_:of:took:)``. Such a call does not count
-  /// among those whose number is limited after the breaker has closed.
+  /// Asks for the permission for a call. Return it with ``record(_:of:took:)``. Such a call does not count among those
+  /// that are limited after the breaker has closed.
   public func acquire() -> CircuitBreaker.Admission {
     change { state, now in state.breaker.acquire(at: now) }
   }
 
-  /// Returns a permit with the result of the call; nil, and one that is out of date, change nothing.
+  /// Returns a permit with the result of the call; nil, and an expired one, change nothing.
   public func record(_ result: CircuitBreaker.Result, of permit: CircuitBreaker.Permit?, took: Duration = .zero) {
     guard let permit else { return }
     change { state, now in state.breaker.record(result, of: permit, took: took, at: now) }
@@ -121,29 +121,29 @@ public final class SharedCircuitBreaker: Sendable {
 
   // MARK: Operators
 
-  /// Closes the breaker and forgets what it knew.
+  /// Closes the breaker and resets its counts.
   public func reset() { change { state, _ in state.breaker.reset() } }
 
   /// Opens the breaker as if a threshold had been reached.
   public func trip() { change { state, now in state.breaker.trip(at: now) } }
 
-  /// Holds the breaker in a state, until ``reset()``.
+  /// Forces the breaker into a state, until ``reset()``.
   public func force(_ forced: CircuitBreaker.Forced) { change { state, _ in state.breaker.force(forced) } }
 
   // MARK: Calls that are counted
 
-  /// The answer to a call that asks to be let in.
+  /// The answer to a call that asks for permission.
   enum Entry {
-    /// It has a permit and a place; both go back by ``finish(_:of:took:_:)``.
+    /// It has a permit and a place; return both with ``finish(_:of:took:_:)``.
     case permitted(CircuitBreaker.Permit)
     /// The breaker lets nothing through.
     case rejected(until: Timestamp)
-    /// The breaker has closed a while ago, and as many calls are in flight as may be for now. One more may be after
-    /// about this step. The ticket is that of a place in the queue, if one was asked for.
+    /// The breaker closed recently, and the maximum number of calls is in flight for now. One more may go after about
+    /// this step. The ticket is a place in the queue, if one was requested.
     case full(step: Duration, Ticket?)
   }
 
-  /// A place in the queue of those who wait to be let in.
+  /// A place in the queue of waiting calls.
   struct Ticket: Sendable {
     fileprivate let id: UInt64
     let waiter: Waiter
@@ -153,7 +153,7 @@ public final class SharedCircuitBreaker: Sendable {
   ///
   /// - Parameters:
   ///   - hasPlace: Whether the call has a place, from the queue.
-  ///   - mayWait: Whether to queue when there is none.
+  ///   - mayWait: Whether to queue if there is none.
   func admit(hasPlace: Bool = false, mayWait: Bool) -> Entry {
     change { state, now in
       guard hasPlace || state.gate.take(at: now) else {
@@ -170,7 +170,7 @@ public final class SharedCircuitBreaker: Sendable {
     }
   }
 
-  /// Ends a wait in the queue; true when the call has a place.
+  /// Ends a wait in the queue; true if the call has a place.
   func redeem(_ ticket: Ticket) -> Bool { state.withLock { !$0.gate.leaveQueue(ticket.id) } }
 
   /// Gives a place back that was not used.
@@ -190,7 +190,7 @@ public final class SharedCircuitBreaker: Sendable {
 
   // MARK: Changes
 
-  /// The clock that the breaker was made with.
+  /// The breaker's clock.
   package var retryClock: any RetryClock { clock }
 
   var now: Timestamp { clock.now }
@@ -209,12 +209,12 @@ public final class SharedCircuitBreaker: Sendable {
     }
   }
 
-  /// Whether something but time may let a call through: the end of a probe.
+  /// Whether something other than time may let a call through: the end of a probe.
   var mayChangeEarly: Bool {
     state.withLock { if case .halfOpen = $0.breaker.state { true } else { false } }
   }
 
-  /// Returns when there was a change after so many, or when the task is cancelled.
+  /// Returns when there was a change after that number, or if the task is cancelled.
   func change(after seen: UInt64) async {
     let waiter = Waiter()
     let isOver = state.withLock { state in
@@ -257,7 +257,7 @@ public final class SharedCircuitBreaker: Sendable {
 }
 
 extension CircuitBreaker.State {
-  /// Whether calls pass without number.
+  /// Whether calls pass without a limit.
   fileprivate var isClosed: Bool {
     switch self {
     case .closed, .forced(.closed), .forced(.disabled), .forced(.metricsOnly): true

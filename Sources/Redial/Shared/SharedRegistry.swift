@@ -1,4 +1,4 @@
-/// Things that are shared by key, made when first asked for: breakers by host, say.
+/// Objects that are shared by key and created on first use, such as breakers by host.
 ///
 /// ```swift
 /// let breakers = SharedRegistry { host in SharedCircuitBreaker(name: host) }
@@ -6,9 +6,9 @@
 /// retrier.breaker = breakers["api.example.com"]
 /// ```
 ///
-/// The number of keys is bounded. Beyond it, the value that was not asked for the longest is forgotten, and made anew when
-/// it is asked for again. A breaker that lets nothing through is forgotten only when all others are as bad, and one that
-/// an operator has forced never is: when every key is taken by such breakers, a further key's value is not kept.
+/// The number of keys is limited. Beyond it, the value that was not used for the longest time is removed, and created
+/// again on its next use. A breaker that is not closed is removed only if all others are open too, and one that an
+/// operator has forced never is: if every key has such a breaker, a further key's value is not kept.
 public final class SharedRegistry<Key: Hashable & Sendable, Value: AnyObject & Sendable>: Sendable {
   private struct Entry {
     var value: Value
@@ -18,7 +18,7 @@ public final class SharedRegistry<Key: Hashable & Sendable, Value: AnyObject & S
 
   private struct State {
     var entries: [Key: Entry] = [:]
-    /// The keys, those that were asked for the longest ago first.
+    /// The keys, the least recently used first.
     var order = WaitQueue<Key>()
 
     mutating func use(_ key: Key, _ value: Value) {
@@ -30,10 +30,10 @@ public final class SharedRegistry<Key: Hashable & Sendable, Value: AnyObject & S
       if let entry = entries.removeValue(forKey: key) { order.remove(entry.place) }
     }
 
-    /// Forgets the value that is missed the least; false when each must be kept.
+    /// Removes the least valuable entry; false if each must be kept.
     mutating func makeRoom() -> Bool {
       var leastMissed: (key: Key, worth: RegistryWorth)?
-      // What must stay moves to the back of the queue, so that it is not looked at again each time.
+      // A value that must stay moves to the back of the queue, so that it is not checked again each time.
       for _ in 0..<entries.count {
         guard let key = order.takeFirst(), let value = entries[key]?.value else { break }
         let worth = (value as? any RegistryMember)?.worth ?? .replaceable
@@ -54,14 +54,14 @@ public final class SharedRegistry<Key: Hashable & Sendable, Value: AnyObject & S
   /// An empty registry.
   ///
   /// - Parameters:
-  ///   - limit: The most keys; 1 or more.
-  ///   - make: Makes the value of a key. It is called once a key, under a lock: it must not ask the registry.
+  ///   - limit: The maximum number of keys; 1 or more.
+  ///   - make: Creates the value of a key. It is called once per key, under a lock: it must not use the registry.
   public init(limit: Int = 10_000, make: @escaping @Sendable (Key) -> Value) {
     self.limit = max(1, limit)
     self.make = make
   }
 
-  /// The value of a key, made if there is none.
+  /// The value of a key, created if there is none.
   public subscript(key: Key) -> Value {
     state.withLock { state in
       if let entry = state.entries[key] {
@@ -74,26 +74,26 @@ public final class SharedRegistry<Key: Hashable & Sendable, Value: AnyObject & S
     }
   }
 
-  /// Everything there is, in no order.
+  /// All values, in no order.
   public var all: [Key: Value] { state.withLock { $0.entries.mapValues(\.value) } }
 
-  /// Forgets a key; who has its value keeps it.
+  /// Removes a key; other owners of its value keep it.
   public func remove(_ key: Key) { state.withLock { $0.forget(key) } }
 }
 
-/// How much a value would be missed if it were made anew.
+/// How valuable a value is compared with a new one.
 enum RegistryWorth: Int, Comparable {
   /// Not at all, or no more than any other.
   case replaceable
-  /// It knows something that a new one would have to learn: that a target is down.
+  /// It has information that a new one would have to learn: that a target is down.
   case informed
-  /// It holds an order, which a new one would not follow.
+  /// It has an operator's order, which a new one would not follow.
   case kept
 
   static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A value that knows how much a registry would miss it.
+/// A value that knows its worth for a registry.
 protocol RegistryMember {
   var worth: RegistryWorth { get }
 }

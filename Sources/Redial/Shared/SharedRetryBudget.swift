@@ -9,15 +9,15 @@ public final class SharedRetryBudget: Sendable {
     budget = Guarded(RetryBudget(rule))
   }
 
-  /// What could still be withdrawn: tokens where the rule counts them, else retries.
+  /// What could still be withdrawn: tokens if the rule counts them, otherwise retries.
   public var balance: Double { budget.withLock { $0.balance(at: clock.now) } }
 
-  /// Counts a first try.
+  /// Counts a first attempt.
   public func begin() {
     budget.withLock { $0.begin(at: clock.now) }
   }
 
-  /// Pays for one retry; nil when the budget does not allow it. To be asked before the wait.
+  /// Pays for one retry; nil if the budget does not allow it. Call it before the wait.
   public func withdraw(for cause: RetryBudget.Cause = .transient) -> RetryBudget.Withdrawal? {
     budget.withLock { $0.withdraw(for: cause, at: clock.now) }
   }

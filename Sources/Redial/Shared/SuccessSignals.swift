@@ -1,7 +1,7 @@
-/// Tells work that waits for a target that other work on it has just succeeded.
+/// Informs work that waits for a target that other work on it has just succeeded.
 ///
-/// One success wakes one waiter, the longest waiting; if that succeeds in turn, it wakes the next. So a target that is
-/// well again is not met by everybody at once, and one that is not stops the chain.
+/// One success wakes one waiter, the longest waiting; if that succeeds in turn, it wakes the next. So a recovered
+/// target does not get all waiting work at once, and one that has not recovered stops the chain.
 ///
 /// ```swift
 /// let signals = SuccessSignals()
@@ -11,7 +11,8 @@
 public final class SuccessSignals: Sendable {
   private struct State {
     var waiting: [String: WaitQueue<@Sendable () -> Bool>] = [:]
-    /// Where the ids of a new queue begin. A queue goes when it is empty, and one that left it may still name its id.
+    /// The first id of a new queue. A queue is removed when it is empty, and a waiter that left it may still use its
+    /// id.
     var firstID: UInt64 = 0
 
     mutating func drop(_ queue: WaitQueue<@Sendable () -> Bool>, of key: String) {
@@ -22,7 +23,7 @@ public final class SuccessSignals: Sendable {
 
   private let state = Guarded(State())
 
-  /// Creates signals that nobody waits for.
+  /// Creates signals without waiters.
   public init() {}
 
   /// The signals of one target.
@@ -36,23 +37,23 @@ public final class SuccessSignals: Sendable {
     let signals: SuccessSignals
     let key: String
 
-    /// Says that something on the target has succeeded; wakes who has waited the longest, if anybody.
+    /// Reports a success on the target; wakes the waiter that has waited longest, if there is one.
     public func succeeded() {
-      // One that has been woken by something else in the meantime passes it on.
+      // A waiter that was woken by something else in the meantime passes it on.
       while let wake = signals.takeFirst(key) {
         if wake() { return }
       }
     }
 
-    /// Calls `wake` at one of the next successes, at most once. It answers whether it was still waiting.
+    /// Calls `wake` at one of the next successes, at most once. It returns whether it was still waiting.
     ///
-    /// - Returns: The id by which ``remove(_:)`` takes it out.
+    /// - Returns: The id for ``remove(_:)``.
     package func add(_ wake: @escaping @Sendable () -> Bool) -> UInt64 { signals.add(key, wake) }
 
-    /// Takes a handler out; nothing happens when it was called before.
+    /// Removes a handler; nothing happens if it was called before.
     package func remove(_ id: UInt64) { signals.remove(key, id) }
 
-    /// Returns at one of the next successes, or when the task is cancelled.
+    /// Returns at one of the next successes, or if the task is cancelled.
     func next() async {
       let waiter = Waiter()
       let id = add { waiter.finish() }

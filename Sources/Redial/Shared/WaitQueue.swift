@@ -1,7 +1,7 @@
-/// A queue of waiters that any of them can leave before its turn.
+/// A queue of waiters that any of them can leave early.
 ///
-/// Ids grow, so a dictionary and the oldest id that may be in it are enough. To add and to remove take constant time, and
-/// so does ``takeFirst()`` on average: it passes each id once.
+/// Ids grow, so a dictionary and a lower limit for the ids in it are enough. Adding and removing take constant time,
+/// and so does ``takeFirst()`` on average: it passes each id once.
 struct WaitQueue<Element> {
   private var entries: [UInt64: Element] = [:]
   /// No entry has a lower id.
@@ -18,14 +18,14 @@ struct WaitQueue<Element> {
   var count: Int { entries.count }
   var isEmpty: Bool { entries.isEmpty }
 
-  /// Adds an element behind all others, and returns its id.
+  /// Adds an element at the end, and returns its id.
   mutating func append(_ element: Element) -> UInt64 {
     defer { next += 1 }
     entries[next] = element
     return next
   }
 
-  /// Removes the element that has waited the longest; nil when there is none.
+  /// Removes the element that has waited longest; nil if there is none.
   mutating func takeFirst() -> Element? {
     while oldest < next {
       defer { oldest += 1 }
@@ -34,7 +34,7 @@ struct WaitQueue<Element> {
     return nil
   }
 
-  /// Removes an element wherever it is; nil when it has left before.
+  /// Removes any element; nil if it has left before.
   @discardableResult
   mutating func remove(_ id: UInt64) -> Element? { entries.removeValue(forKey: id) }
 }

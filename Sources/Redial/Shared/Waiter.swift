@@ -8,7 +8,7 @@ final class Waiter: Sendable {
 
   private let phase = Guarded(Phase.new)
 
-  /// Returns when ``finish()`` is called, or was, or when the task is cancelled. For one task.
+  /// Returns when ``finish()`` is called, or was, or if the task is cancelled. For one task.
   func wait() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -24,7 +24,7 @@ final class Waiter: Sendable {
     }
   }
 
-  /// Ends the wait, and answers whether it had not ended before.
+  /// Ends the wait, and returns whether it had not ended before.
   @discardableResult
   func finish() -> Bool {
     let before = phase.withLock { phase in

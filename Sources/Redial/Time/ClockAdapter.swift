@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// Makes a ``RetryClock`` of any clock of Swift's that measures in `Duration`.
+/// Makes a ``RetryClock`` from any Swift clock that measures in `Duration`.
 ///
 /// ```swift
 /// var retrier = Retrier(.aws)
 /// retrier.clock = ClockAdapter(SuspendingClock())  // time in which the machine sleeps does not count
 /// ```
 ///
-/// Waits between attempts and the time that an attempt has both pass on the clock. So a clock for tests whose sleeps end
-/// at once ends each attempt at once, too; ``TestClock`` tells the two apart.
+/// Both waits between attempts and timeouts of attempts use the clock. So a test clock whose sleeps end at once also
+/// ends each attempt at once; ``TestClock`` distinguishes the two.
 public struct ClockAdapter<Base: Clock<Duration>>: RetryClock {
   private let base: Base
   private let origin: Base.Instant
@@ -35,7 +35,7 @@ public struct ClockAdapter<Base: Clock<Duration>>: RetryClock {
 }
 
 extension SystemRetryClock {
-  /// A clock of Swift's as a retry clock; what is one already stays what it is.
+  /// A Swift clock as a retry clock; a retry clock stays what it is.
   static func on(_ clock: some Clock<Duration>) -> any RetryClock {
     switch clock {
     case let clock as any RetryClock: clock

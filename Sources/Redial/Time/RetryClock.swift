@@ -1,18 +1,18 @@
 internal import Foundation
 
-/// What time it is, and how to wait: the only sources of time that the library has.
+/// The current time, and how to wait: the library's only sources of time.
 public protocol RetryClock: Sendable {
-  /// The time on a clock that never jumps; only differences mean anything.
+  /// The time on a clock that never jumps; only differences have a meaning.
   var now: Timestamp { get }
   /// The time of day, for dates that a target sends.
   var wallTime: Timestamp { get }
   /// Waits between attempts.
   ///
-  /// - Throws: `CancellationError` when the task is cancelled, at once.
+  /// - Throws: `CancellationError` if the task is cancelled, at once.
   func sleep(for wait: Duration) async throws
   /// Waits beside an attempt, to end it when its time is up.
   ///
-  /// - Throws: `CancellationError` when the task is cancelled, at once.
+  /// - Throws: `CancellationError` if the task is cancelled, at once.
   func timeout(after limit: Duration) async throws
 }
 
@@ -23,7 +23,7 @@ public struct SystemRetryClock: RetryClock {
   /// Creates the clock.
   public init() {}
 
-  /// The time since the process first asked, on `ContinuousClock`.
+  /// The time since the first call in the process, on `ContinuousClock`.
   public var now: Timestamp { .epoch + (ContinuousClock.now - Self.origin) }
 
   /// The time of day.
@@ -37,7 +37,7 @@ public struct SystemRetryClock: RetryClock {
   /// Waits on `ContinuousClock`.
   public func timeout(after limit: Duration) async throws { try await sleep(for: limit) }
 
-  /// A century: what sleeps longer, sleeps that long.
+  /// A century: longer sleeps are shortened to that.
   static let longest = Duration.seconds(100 * 365 * 86_400)
 }
 

@@ -1,7 +1,7 @@
-/// A clock for tests, on which no time passes but what the test lets pass.
+/// A clock for tests, on which time passes only as the test decides.
 ///
-/// By default waits between attempts pass at once and are recorded, so that a
-/// test of a policy with hours between its attempts takes no time:
+/// By default waits between attempts pass at once and are recorded, so that a test of a policy with hours between its
+/// attempts takes no time:
 ///
 /// ```swift
 /// let clock = TestClock()
@@ -15,17 +15,17 @@
 public final class TestClock: RetryClock {
   /// How waits pass.
   public enum Mode: Sendable {
-    /// A wait moves the clock to its end, and is over.
+    /// A wait moves the clock to its end, and has ended.
     case automatic
     /// A wait lasts until the test moves the clock past its end.
     case manual
   }
 
-  /// What somebody waits for.
+  /// The reason for a wait.
   public enum Kind: Sendable {
     /// The next attempt.
     case wait
-    /// The end of the time that an attempt has.
+    /// The timeout of an attempt.
     case timeout
   }
 
@@ -45,7 +45,7 @@ public final class TestClock: RetryClock {
     var now: Timestamp
     var waits: [Duration] = []
     var sleepers: [UInt64: Sleeper] = [:]
-    /// How many sleepers of each kind there are; counted one by one, ten thousand sleepers would take seconds.
+    /// The number of sleepers of each kind; counting them one by one would take seconds for ten thousand sleepers.
     var counts: [Kind: Int] = [:]
     var cancelled: Set<UInt64> = []
     var next: UInt64 = 0
@@ -55,20 +55,20 @@ public final class TestClock: RetryClock {
   private let mode: Mode
   private let state: Guarded<State>
 
-  /// A clock that stands still at a time, some day of 2026 unless told otherwise.
+  /// A clock that stands still, by default on a day of 2026.
   public init(_ mode: Mode = .automatic, now: Timestamp = Timestamp(microseconds: 1_790_000_000_000_000)) {
     self.mode = mode
     state = Guarded(State(now: now))
   }
 
-  /// The time that the test has come to.
+  /// The current time of the test.
   public var now: Timestamp { state.withLock { $0.now } }
   /// The same.
   public var wallTime: Timestamp { now }
   /// The waits between attempts so far, in their order.
   public var waits: [Duration] { state.withLock { $0.waits } }
 
-  /// Moves the clock, and ends the waits that are over.
+  /// Moves the clock, and ends the waits that have passed.
   public func advance(by span: Duration) {
     let due = state.withLock { state in
       state.now = state.now + span
@@ -77,7 +77,7 @@ public final class TestClock: RetryClock {
     for continuation in due { continuation.resume() }
   }
 
-  /// Returns when at least so many of a kind are waited for.
+  /// Returns when there are at least that many waits of a kind.
   public func waitForSleepers(_ count: Int = 1, _ kind: Kind = .wait) async {
     await withCheckedContinuation { continuation in
       let isThere = state.withLock { state in
@@ -127,7 +127,7 @@ public final class TestClock: RetryClock {
     } onCancel: {
       let sleeper = state.withLock { state in
         let sleeper = state.sleepers.removeValue(forKey: id)
-        // Cancelled before it was there: it will find out when it comes.
+        // Cancelled before it began: it will notice that when it begins.
         if let sleeper { state.counts[sleeper.kind, default: 0] -= 1 } else { state.cancelled.insert(id) }
         return sleeper
       }

@@ -4,10 +4,10 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// A session with the configuration of another, whose delegate hands each task's events to the task's exchange.
+/// A session with the configuration of another, whose delegate passes each task's events to the task's exchange.
 ///
-/// Foundation on Linux asks only a session's delegate about redirections and challenges, not a task's, and keeps what a
-/// task with a completion handler loads in memory: so every exchange is a task of such a session.
+/// Foundation on Linux asks only a session's delegate about redirections and challenges, not a task's, and keeps the
+/// content of a task with a completion handler in memory: so every exchange is a task of such a session.
 struct CompanionSession: Sendable {
   let session: URLSession
   let router: ExchangeRouter
@@ -17,7 +17,7 @@ struct CompanionSession: Sendable {
     session = URLSession(configuration: original.configuration, delegate: router, delegateQueue: nil)
   }
 
-  /// The companion of a session, made when first asked for, and let go of some time after the session is.
+  /// The companion of a session, created on first use, and released some time after the session.
   static func shared(with original: URLSession) -> CompanionSession {
     let (companion, abandoned) = all.withLock { all in
       let abandoned = all.filter { $0.value.original == nil }
@@ -39,11 +39,11 @@ struct CompanionSession: Sendable {
   private static let all = Guarded<[ObjectIdentifier: Entry]>([:])
 }
 
-/// Hands the events of a session's tasks to their exchanges.
+/// Passes the events of a session's tasks to their exchanges.
 final class ExchangeRouter: NSObject, URLSessionDataDelegate {
   private let exchanges = Guarded<[Int: Exchange]>([:])
 
-  /// To be called before the task is resumed.
+  /// Call it before the task is resumed.
   func add(_ exchange: Exchange, for task: URLSessionTask) {
     exchanges.withLock { $0[task.taskIdentifier] = exchange }
   }
@@ -76,9 +76,8 @@ final class ExchangeRouter: NSObject, URLSessionDataDelegate {
 #if canImport(FoundationNetworking)
   /// The decisions and events of the caller's delegate. On other platforms a task has its own delegate for them.
   extension ExchangeRouter {
-    /// An answer of 401 that asks for a password (`WWW-Authenticate: Basic`) is a challenge here, and one that takes the
-    /// default way without a credential is never heard of again. It is declined: the answer is what the exchange has
-    /// brought.
+    /// A 401 that asks for a password (`WWW-Authenticate: Basic`) is a challenge here, and if it is handled by default
+    /// without a credential, no further event arrives. It is declined: the exchange's result is the answer.
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
       completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void

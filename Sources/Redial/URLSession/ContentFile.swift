@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A file of its own for the content of an answer. Used by one thread at a time.
+/// A file for the content of an answer. Used by one thread at a time.
 final class ContentFile: Sendable {
   private struct State {
     var handle: FileHandle?
@@ -52,7 +52,7 @@ final class ContentFile: Sendable {
     return .file(url, count: count)
   }
 
-  /// Removes the file. One that cannot be removed is left to whoever cleans the temporary directory.
+  /// Removes the file. If that fails, the cleanup of the temporary directory removes it.
   func discard() {
     try? FileManager.default.removeItem(at: url)
   }

@@ -4,21 +4,21 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// One request and what comes back.
+/// One request and its answer.
 final class Exchange: Sendable {
-  /// Where the content of a success goes. That of an error goes to memory.
+  /// Where the content of a success is stored. That of an error goes to memory.
   enum Sink: Sendable {
     case data
     case file
     case stream
   }
 
-  /// Which connection carries it.
+  /// Which connection is used.
   enum Connection: Sendable {
-    /// One that is open already, if there is any. Should that turn out to be dead, Foundation on Linux sends the request
-    /// again by itself, on another.
+    /// An open one, if there is any. If it turns out to be closed, Foundation on Linux sends the request again by
+    /// itself, on another.
     case pooled
-    /// One of its own, on which the request is sent once.
+    /// Its own connection, on which the request is sent once.
     case own
   }
 
@@ -27,15 +27,15 @@ final class Exchange: Sendable {
   private enum Stage {
     /// Leads to `waiting`, or to `ended` when it is cancelled at once.
     case idle
-    /// No head has come. Leads to `collecting`, `writing`, `streaming` or `ended`.
+    /// No head has arrived. Leads to `collecting`, `writing`, `streaming` or `ended`.
     case waiting(Waiter)
-    /// The content is kept, up to a bound. Leads to `ended`.
+    /// The content is kept, up to a limit. Leads to `ended`.
     case collecting(Waiter, URLResponse, Data, limit: Int)
     /// The content goes to a file. Leads to `ended`.
     case writing(Waiter, URLResponse, ContentFile)
     /// The head was delivered, and the content follows it. Leads to `ended`.
     case streaming(AsyncThrowingStream<Data, any Error>.Continuation)
-    /// Nothing that comes later changes anything. The error is for who has not begun to wait.
+    /// Later events change nothing. The error is for a caller that has not begun to wait.
     case ended((any Error)?)
   }
 
@@ -69,7 +69,7 @@ final class Exchange: Sendable {
       task.delegate = delegate
     #endif
     companion.router.add(self, for: task)
-    // It ends when its only task has: until then it holds its delegate.
+    // It ends when its only task has: until then it retains its delegate.
     if connection == .own { companion.session.finishTasksAndInvalidate() }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { waiter in
@@ -94,7 +94,8 @@ final class Exchange: Sendable {
 
   // MARK: The task's events, one after the other on the companion's queue
 
-  /// Takes the head of an answer. The last counts: one whose challenge is met with credentials is followed by another.
+  /// Receives the head of an answer. The last counts: one whose challenge is met with credentials is followed by
+  /// another.
   func receive(_ response: URLResponse, of task: URLSessionTask) {
     let isSuccess = isSuccess(response)
     let (chunks, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
@@ -126,7 +127,7 @@ final class Exchange: Sendable {
     waiter.resume(returning: HTTPAnswer(response: response, content: .stream(HTTPByteStream(chunks, unread))))
   }
 
-  /// Takes a piece of the content.
+  /// Receives a piece of the content.
   func receive(_ data: Data, of task: URLSessionTask) {
     let overflowing = stage.withLock { stage -> AsyncThrowingStream<Data, any Error>.Continuation? in
       switch stage {
@@ -138,7 +139,7 @@ final class Exchange: Sendable {
         stage = .ended(nil)
         return chunks
       case .collecting(let waiter, let response, var content, let limit):
-        // Held in one place only while it grows, or every piece would copy what there is.
+        // Only one reference while it grows, or every piece would copy the content.
         stage = .idle
         content += data.prefix(limit - content.count)
         stage = .collecting(waiter, response, content, limit: limit)
@@ -152,10 +153,10 @@ final class Exchange: Sendable {
     task.cancel()
   }
 
-  /// Takes the end.
+  /// Receives the end.
   func end(_ task: URLSessionTask, _ error: (any Error)?) {
     let error = error.map { Self.sayingWhatItWas($0, of: task) }
-    // A delegate does not always see a redirect that is not followed before the task's end.
+    // Before the task's end a delegate does not always see a redirect that is not followed.
     if error == nil, !hasHead, let response = task.response { receive(response, of: task) }
     let last = stage.withLock { stage in
       let last = stage
@@ -169,8 +170,8 @@ final class Exchange: Sendable {
     case .writing(let waiter, let response, let file):
       waiter.resume(with: Result { try file.finish(error) }.map { HTTPAnswer(response: response, content: $0) })
     case .collecting(let waiter, let response, let content, _):
-      // Of an answer that is an error, the status says enough, should its content be cut short; and a 401 whose
-      // challenge was declined ends as if it were.
+      // If an error answer's content is cut short, its status says enough; and a 401 whose challenge was declined ends
+      // as if it were.
       if let error, isSuccess(response), (response as? HTTPURLResponse)?.statusCode != 401 {
         waiter.resume(throwing: error)
       } else {
@@ -179,7 +180,7 @@ final class Exchange: Sendable {
     }
   }
 
-  /// Foundation on Linux reports an answer that is not HTTP as it does a URL that nothing can load.
+  /// Foundation on Linux reports an answer that is not HTTP like a URL that cannot be loaded.
   private static func sayingWhatItWas(_ error: any Error, of task: URLSessionTask) -> any Error {
     guard let urlError = error as? URLError, urlError.code == .unsupportedURL,
       let scheme = task.currentRequest?.url?.scheme?.lowercased(), scheme == "http" || scheme == "https"

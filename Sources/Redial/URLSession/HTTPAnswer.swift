@@ -4,21 +4,21 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// What one exchange has brought.
+/// The result of one exchange.
 struct HTTPAnswer: Sendable {
   /// Where content is.
   enum Content: Sendable {
-    /// In memory: also what an error answer to a download or a stream has, up to a bound.
+    /// In memory: also for an error answer to a download or a stream, up to a limit.
     case data(Data)
     case file(URL, count: Int)
-    /// Still on its way.
+    /// Still arriving.
     case stream(HTTPByteStream)
   }
 
   var response: URLResponse
   var content: Content
 
-  /// Whether it is known that there is no content.
+  /// Whether there is certainly no content.
   var isEmpty: Bool {
     switch content {
     case .data(let data): data.isEmpty
@@ -27,7 +27,7 @@ struct HTTPAnswer: Sendable {
     }
   }
 
-  /// Removes what nobody will take.
+  /// Removes the parts that are not used.
   func discard() {
     if case .file(let file, _) = content { try? FileManager.default.removeItem(at: file) }
   }

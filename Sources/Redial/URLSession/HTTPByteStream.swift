@@ -1,12 +1,12 @@
 public import Foundation
 
-/// The content of an answer, chunk by chunk as it comes. For one reader.
+/// The content of an answer, chunk by chunk as it arrives. For one reader.
 ///
-/// Who stops reading, or lets go of it, ends the exchange.
+/// A reader that stops reading, or releases it, ends the exchange.
 public struct HTTPByteStream: AsyncSequence, Sendable {
-  /// A piece of the content, as large as it came.
+  /// A piece of the content, as it arrived.
   public typealias Element = Data
-  /// Why it broke off.
+  /// Why it was interrupted.
   public typealias Failure = HTTPCallError
 
   private let chunks: AsyncThrowingStream<Data, any Error>
@@ -17,7 +17,7 @@ public struct HTTPByteStream: AsyncSequence, Sendable {
     self.unread = unread
   }
 
-  /// The way to read it.
+  /// The iterator.
   public func makeAsyncIterator() -> Iterator { Iterator(base: chunks.makeAsyncIterator(), unread: unread) }
 
   /// Reads a stream.
@@ -27,7 +27,7 @@ public struct HTTPByteStream: AsyncSequence, Sendable {
 
     /// The next chunk; nil at the end of the content.
     ///
-    /// - Throws: Why it broke off: ``HTTPCallError/cancelled`` when the task is cancelled.
+    /// - Throws: Why it was interrupted: ``HTTPCallError/cancelled`` if the task is cancelled.
     public mutating func next() async throws(HTTPCallError) -> Data? {
       let chunk: Data?
       do {
@@ -41,9 +41,9 @@ public struct HTTPByteStream: AsyncSequence, Sendable {
   }
 }
 
-/// More of a stream lay unread than ``URLRetryOptions/maxUnreadBytes`` allows.
+/// More bytes of a stream were unread than ``URLRetryOptions/maxUnreadBytes`` allows.
 public struct StreamOverflow: Error, Hashable, CustomStringConvertible {
-  /// The bound.
+  /// The limit.
   public var limit: Int
   /// For people.
   public var description: String {
@@ -54,14 +54,14 @@ public struct StreamOverflow: Error, Hashable, CustomStringConvertible {
   public init(limit: Int) { self.limit = limit }
 }
 
-/// Counts what lies between the network and the reader.
+/// Counts the bytes between the network and the reader.
 final class UnreadBytes: Sendable {
   let limit: Int
   private let count = Guarded(0)
 
   init(limit: Int) { self.limit = limit }
 
-  /// Adds what came; false when that is too much.
+  /// Adds arrived bytes; false if there are too many.
   func add(_ more: Int) -> Bool {
     count.withLock { count in
       count += more

@@ -5,13 +5,13 @@ public import Foundation
   public import FoundationNetworking
 #endif
 
-/// A call that was begun with a completion handler. Who lets go of it does not end it.
+/// A call that was begun with a completion handler. Releasing it does not end the call.
 public final class HTTPCall: Sendable {
   private let task: Task<Void, Never>
 
   fileprivate init(_ task: Task<Void, Never>) { self.task = task }
 
-  /// Ends the call, also during a wait: its handler gets ``HTTPCallError/cancelled``, unless it got an end before.
+  /// Ends the call, also during a wait: its handler gets ``HTTPCallError/cancelled``, unless the call had ended before.
   public func cancel() { task.cancel() }
 }
 
@@ -30,9 +30,9 @@ extension URLSession {
   /// - Parameters:
   ///   - request: The request.
   ///   - options: How to retry it.
-  ///   - completionQueue: Where the handler is called; without one, on whatever thread the call ends.
+  ///   - completionQueue: Where the handler is called; nil for the thread on which the call ends.
   ///   - completion: Called with the end.
-  /// - Returns: The way to cancel it.
+  /// - Returns: An object that can cancel the call.
   @discardableResult
   public func perform(
     _ request: URLRequest, retrying options: URLRetryOptions = .alley, completionQueue: DispatchQueue? = nil,

@@ -5,10 +5,10 @@ public import Foundation
 #endif
 
 extension HTTPCallError: RetryOutcomeProviding {
-  /// What the error means for a retry, dates in it compared with the system's clock.
+  /// The error's meaning for a retry; dates in it are compared with the system's clock.
   public var retryOutcome: AttemptOutcome { Self.outcome(of: self, at: SystemRetryClock().wallTime) }
 
-  /// What an error means for a retry.
+  /// The meaning of an error for a retry.
   ///
   /// - Parameter wallTime: The time of day, with which a date in `Retry-After` is compared.
   @Sendable
@@ -16,10 +16,10 @@ extension HTTPCallError: RetryOutcomeProviding {
     switch error {
     case .endpoint(let response, _): return response.retryOutcome(at: wallTime)
     case .urlError(let error): return error.retryOutcome
-    // It has answered, and well: the target's breaker may know.
+    // It has answered successfully: the target's breaker may count it.
     case .noData: return .answered(status: 200)
     case .notHTTP, .cancelled: return .unusable
-    // Nothing was sent, and the target is not to blame; whether another attempt is of use is the error's to say.
+    // Nothing was sent, and the target is not at fault; the error decides whether it is retried.
     case .other(let error): return (error as? any RetryOutcomeProviding)?.retryOutcome ?? .unusable
     case .inaccessible(let last, let retries):
       if case .endpoint = last, let last { return outcome(of: last, at: wallTime) }
@@ -30,10 +30,10 @@ extension HTTPCallError: RetryOutcomeProviding {
 }
 
 extension URLError: RetryOutcomeProviding {
-  /// What the error means for a retry.
+  /// The meaning of the error for a retry.
   ///
-  /// What is not known to be either counts as perhaps sent: Foundation on Linux reports a good part of what libcurl
-  /// tells apart as `URLError.Code.unknown`.
+  /// Unknown errors count as possibly sent: Foundation on Linux reports many errors that libcurl distinguishes as
+  /// `URLError.Code.unknown`.
   public var retryOutcome: AttemptOutcome {
     switch code {
     case .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .notConnectedToInternet, .internationalRoamingOff,

@@ -5,7 +5,7 @@ public import Foundation
 #endif
 
 extension HTTPCallError: CustomStringConvertible {
-  /// The same as ``logDescription``, so that printing an error tells no secrets.
+  /// The same as ``logDescription``, so that printing an error reveals no secrets.
   public var description: String { logDescription }
 
   /// The error for a log: what has failed, where and how often, without the query, the user information or the fragment
@@ -20,7 +20,7 @@ extension HTTPCallError: CustomStringConvertible {
     case .urlError(let error):
       let place = error.failingURL.map { ", \($0.logText)" } ?? ""
       return "URL error \(error.code.rawValue) (\(error.code.word))\(place)"
-    // Its own words may quote anything, the request among it.
+    // Its own text may quote anything, including the request.
     case .other(let error):
       return "error \(String(reflecting: type(of: error))) (\((error as NSError).domain) \((error as NSError).code))"
     case .notHTTP(let response): return "the answer is not HTTP, \(response.url?.logText ?? "no URL")"
@@ -61,8 +61,8 @@ extension HTTPCallError: LocalizedError {
 }
 
 extension URL {
-  /// The URL without what may be secret: user information, query, fragment, and all but the scheme of a URL that is not
-  /// of a web service.
+  /// The URL without parts that may be secret: user information, query, fragment, and everything except the scheme of a
+  /// URL that is not of a web service.
   var logText: String {
     guard let parts = URLComponents(url: self, resolvingAgainstBaseURL: true), let scheme = parts.scheme,
       scheme == "http" || scheme == "https"

@@ -4,7 +4,7 @@ public import Foundation
   public import FoundationNetworking
 #endif
 
-/// How a call by a session has ended without success.
+/// How a session's call has ended without success.
 ///
 /// ```swift
 /// do {
@@ -19,29 +19,29 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Three texts go with it: ``description`` and ``logDescription`` hold no secrets of the request and are for programs'
+/// It has three texts: ``description`` and ``logDescription`` contain no secrets of the request and are for programs'
 /// logs, ``errorDescription`` is for people.
 public indirect enum HTTPCallError: Error, Sendable {
-  /// Retrying has ended without success: attempts, time or budget are spent, or a breaker is open. `last` is how the last
-  /// attempt ended, nil when there was none; `retries` has the reason and the history of attempts.
+  /// Retrying has ended without success: attempts, time or budget are used up, or a breaker is open. `last` is the end
+  /// of the last attempt, nil if there was none; `retries` has the reason and the history of attempts.
   case inaccessible(last: HTTPCallError?, retries: RetryError)
   /// The task, or its request, was cancelled.
   case cancelled
-  /// The request could not be made, or broke off, in a way that is not worth another attempt.
+  /// The request could not be made, or was interrupted, in a way that is not retried.
   case urlError(URLError)
-  /// Something else has failed: a hook, say.
+  /// Something else has failed, for example a hook.
   case other(any Error)
-  /// What answered does not speak HTTP.
+  /// The server does not speak HTTP.
   case notHTTP(URLResponse)
-  /// A success without content, where ``URLRetryOptions/allowNoData`` is false.
+  /// A success without content, if ``URLRetryOptions/allowNoData`` is false.
   case noData
-  /// The endpoint has answered with a status that is no success and not worth another attempt. The attempts before it are
-  /// in ``URLRetryOptions/history``.
+  /// The endpoint has answered with a status that is neither a success nor retried. The attempts before it are in
+  /// ``URLRetryOptions/history``.
   case endpoint(HTTPURLResponse, Data)
 }
 
 extension HTTPCallError {
-  /// What a session, a hook or a retrier has thrown, in these words.
+  /// The error of a session, a hook or a retrier, in these words.
   init(_ error: any Error) {
     switch error {
     case let error as HTTPCallError: self = error
@@ -53,7 +53,7 @@ extension HTTPCallError {
         self = .inaccessible(last: last, retries: error)
       }
     case is CancellationError: self = .cancelled
-    // To the caller it is all one which clock has ended the attempt; the history tells them apart.
+    // For the caller it does not matter which clock has ended the attempt; the history distinguishes them.
     case is AttemptTimeout: self = .urlError(URLError(.timedOut))
     case let error as URLError: self = error.code == .cancelled ? .cancelled : .urlError(error)
     default: self = .other(error)

@@ -4,11 +4,11 @@ internal import Foundation
   internal import FoundationNetworking
 #endif
 
-/// A call by a session: its attempts, with the hooks around each.
+/// A session's call: its attempts, with the hooks around each.
 struct HTTPCallRun: Sendable {
-  /// What a task is made of besides its request.
+  /// The parts of a task besides its request.
   enum Body: Sendable {
-    /// What the request has itself.
+    /// The request's own body.
     case own
     case data(Data)
     case file(URL)
@@ -66,7 +66,7 @@ struct HTTPCallRun: Sendable {
     } catch {
       throw HTTPCallError(hook: error)
     }
-    // Foundation on Linux ends the process over a request without a URL.
+    // Foundation on Linux ends the process if a request has no URL.
     guard prepared.url != nil else { throw .urlError(URLError(.badURL)) }
     return prepared
   }
@@ -75,7 +75,7 @@ struct HTTPCallRun: Sendable {
     do {
       let exchange = Exchange(options, session, sink)
       let answer = try await exchange.run(request, body, connection: options.connection(for: request, attempt))
-      // Nobody waits for the file of an attempt whose time is up.
+      // Nobody uses the file of an attempt whose time is up.
       if Task.isCancelled {
         answer.discard()
         throw CancellationError()
@@ -110,7 +110,7 @@ private final class Refreshed: Sendable {
 }
 
 extension HTTPCallError {
-  /// What a hook has thrown. It is never taken for an error of the request.
+  /// The error of a hook. It never counts as an error of the request.
   fileprivate init(hook error: any Error) {
     self = error is CancellationError ? .cancelled : .other(error)
   }

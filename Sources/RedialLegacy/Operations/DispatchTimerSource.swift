@@ -9,9 +9,9 @@ public struct DispatchTimerSource: RetryTimerSource {
     self.queue = queue
   }
 
-  /// Calls `fire` once on the queue after that delay. Delays beyond 292 years are cut to that.
+  /// Calls `fire` once on the queue after that delay. Delays beyond 292 years are shortened to that.
   public func schedule(after delay: Duration, _ fire: @escaping @Sendable () -> Void) -> ScheduledTimer {
-    // Any thread may cancel a dispatch source; its type just does not say so.
+    // Any thread may cancel a dispatch source, but its type does not declare it.
     nonisolated(unsafe) let timer = DispatchSource.makeTimerSource(queue: queue)
     let (seconds, nanoseconds) = delay.clamped
     timer.schedule(deadline: .now() + .seconds(seconds) + .nanoseconds(nanoseconds))
@@ -22,7 +22,7 @@ public struct DispatchTimerSource: RetryTimerSource {
 }
 
 extension Duration {
-  /// From 0 to what 64 bits hold of nanoseconds; in two parts, since an `Int` of 32 bits holds two seconds of them.
+  /// From 0 to the nanoseconds that fit 64 bits; in two parts, because a 32-bit `Int` holds only two seconds of them.
   fileprivate var clamped: (seconds: Int, nanoseconds: Int) {
     guard self > .zero else { return (0, 0) }
     // `components` traps beyond 2^63 seconds.

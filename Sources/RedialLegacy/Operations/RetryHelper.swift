@@ -1,11 +1,11 @@
-/// Something that knows when a waiting ``RetryingOperation`` should try again: a timer, a change of the network, a word
-/// from somewhere else.
+/// Something that knows when a waiting ``RetryingOperation`` should retry: a timer, a change of the network, an
+/// external event.
 ///
 /// An operation waits with any number of helpers, and the first to fire wins. Once the set-up of a wait has begun, each
-/// of its helpers is set up once and, when the wait is over, torn down once, whoever ended it. The two calls never
-/// overlap, and a helper is torn down before the next run begins, so that one object may serve wait after wait.
+/// of its helpers is set up once and, when the wait has ended, torn down once, whatever ended it. The two calls never
+/// overlap, and a helper is torn down before the next run begins, so that one object may serve several waits.
 ///
-/// Both calls come on the thread that ended the run or the wait, and should return soon.
+/// Both calls are made on the thread that ended the run or the wait, and should return soon.
 ///
 /// ```swift
 /// import Synchronization
@@ -19,14 +19,14 @@
 /// }
 /// ```
 public protocol RetryHelper: AnyObject, Sendable {
-  /// A wait begins. Keep the signal, and fire it when it is time; firing it from within this call is allowed.
+  /// A wait begins. Keep the signal, and fire it at the right time; firing it within this call is allowed.
   func setUp(_ signal: RetrySignal)
 
-  /// The wait is over. Let go of the signal, which keeps the operation alive and no longer does anything.
+  /// The wait has ended. Release the signal, which keeps the operation alive and no longer does anything.
   func tearDown()
 }
 
-/// The right to end one particular wait of an operation.
+/// Can end one particular wait of an operation.
 ///
 /// A signal that is fired twice, late, or after another helper has won changes nothing, not even a later wait.
 public struct RetrySignal: Sendable {

@@ -1,32 +1,32 @@
-/// What a retrying operation is doing, and what is to be done about it: a value, without threads, clock or foreign code.
+/// The state of a retrying operation, and the next actions: a value, without threads, clock or foreign code.
 ///
-/// Events change ``phase``, each in one step, so that of two events that race one comes first and the other finds that
-/// its moment has passed. ``next(onStarter:)`` then names, one at a time, the actions that bring the world in line with
-/// the phase. Only the thread that has the turn performs them: foreign code that it calls may cause further events from
-/// any thread, and those neither nest nor run beside it.
+/// Events change ``phase``, each in one step, so that of two events that race one is first and the other comes too
+/// late. ``next(onStarter:)`` then returns, one at a time, the actions that the phase requires. Only the thread that
+/// has the turn performs them: foreign code that it calls may cause further events from any thread, and those neither
+/// nest nor run in parallel.
 struct RetryMachine {
   enum Phase {
-    /// Leads to `due`; to `finishing` when cancelled before its start.
+    /// Leads to `due`; to `finishing` if cancelled before its start.
     case notStarted
-    /// A run is to begin. Leads to `running`; to `finishing` when cancelled.
+    /// A run is about to begin. Leads to `running`; to `finishing` if cancelled.
     case due
     /// The base operation runs. Leads to `waiting` and `finishing`.
     case running
-    /// Leads to `due` by a retry, to `waiting` with other helpers, to `finishing` when cancelled.
+    /// Leads to `due` by a retry, to `waiting` with other helpers, to `finishing` if cancelled.
     case waiting(Wait)
-    /// All is done but to say so. Leads to `finished`.
+    /// Everything is done except reporting it. Leads to `finished`.
     case finishing
     /// The end.
     case finished
   }
 
-  /// One wait. The generation tells it from every other wait of the operation.
+  /// One wait. The generation distinguishes it from every other wait of the operation.
   struct Wait {
     var generation: UInt64
     var helpers: [any RetryHelper]
   }
 
-  /// The call that tells the base operation of the cancellation. `calling` keeps the operation from finishing.
+  /// The call that informs the base operation of the cancellation. `calling` prevents the operation from finishing.
   enum CancelHook {
     case unused, owed, calling, called
   }
@@ -48,7 +48,7 @@ struct RetryMachine {
   private var hasTurn = false
   private var cancelHook = CancelHook.unused
   private var generation: UInt64 = 0
-  /// The wait whose helpers are set up, or being so.
+  /// The wait whose helpers are set up, or about to be.
   private var armed: Wait?
 
   // MARK: Events
@@ -71,22 +71,22 @@ struct RetryMachine {
     return .begun
   }
 
-  /// The base operation has ended; nil helpers ask for no retry. False when none was running.
+  /// The base operation has ended; nil helpers ask for no retry. False if none was running.
   mutating func baseEnded(retryWith helpers: [any RetryHelper]?) -> Bool {
     guard case .running = phase else { return false }
     if let helpers, !isCancelled { wait(with: helpers) } else { phase = .finishing }
     return true
   }
 
-  /// The call that started the base operation is back. False when it should have ended it and has not.
+  /// The call that started the base operation has returned. False if it should have ended it and has not.
   mutating func startReturned() -> Bool {
     guard case .running = phase, !isAsynchronous else { return true }
     phase = .finishing
-    // Whoever answers a cancellation may be about to say that the base operation has ended.
+    // The cancel hook may be about to report that the base operation has ended.
     return isCancelled
   }
 
-  /// Ends the wait of that generation, or any wait, with a retry. False when the operation is not in it.
+  /// Ends the wait with that generation, or any wait, with a retry. False if the operation is not in it.
   mutating func retry(_ generation: UInt64? = nil) -> Bool {
     guard case .waiting(let wait) = phase, generation ?? wait.generation == wait.generation else { return false }
     phase = .due
@@ -94,14 +94,14 @@ struct RetryMachine {
     return true
   }
 
-  /// Goes on waiting, with other helpers. False when the operation is not waiting.
+  /// Continues to wait, with other helpers. False if the operation is not waiting.
   mutating func replaceHelpers(with helpers: [any RetryHelper]) -> Bool {
     guard case .waiting = phase else { return false }
     wait(with: helpers)
     return true
   }
 
-  /// Cancels. True when the caller is to call the cancel hook, and then ``cancelHookReturned()``.
+  /// Cancels. True if the caller must call the cancel hook, and then ``cancelHookReturned()``.
   mutating func cancel() -> Bool {
     guard !isCancelled else { return false }
     isCancelled = true
@@ -112,7 +112,7 @@ struct RetryMachine {
       phase = .finishing
       return false
     case .running where isAsynchronous:
-      // Left to the thread that has the turn, which may still be inside of the start.
+      // Left to the thread that has the turn, which may still be inside the start.
       cancelHook = .owed
       return false
     case .running:
@@ -133,7 +133,7 @@ struct RetryMachine {
 
   // MARK: Actions
 
-  /// Takes the turn, if it is free. Before the start it is not: whoever starts the operation gets it.
+  /// Takes the turn, if it is free. Before the start it is not: the starter of the operation gets it.
   mutating func takeTurn() -> Bool {
     if case .notStarted = phase { return false }
     defer { hasTurn = true }
@@ -146,7 +146,7 @@ struct RetryMachine {
     return takeTurn()
   }
 
-  /// What the holder of the turn is to do now; nil gives the turn back.
+  /// The next action of the holder of the turn; nil gives the turn back.
   ///
   /// A synchronous operation's runs begin on the thread that started it (`onStarter`) and on no other.
   ///

@@ -26,7 +26,7 @@ public final class RetryOnElement: RetryHelper {
     task.withLock { $0 = new }
   }
 
-  /// Listens no more.
+  /// Ends the listening.
   public func tearDown() {
     let old = task.withLock { task in
       defer { task = nil }

@@ -14,7 +14,7 @@ public final class RetryOnSuccess: RetryHelper {
     id.withLock { $0 = new }
   }
 
-  /// Listens no more.
+  /// Ends the listening.
   public func tearDown() {
     let old = id.withLock { id in
       defer { id = nil }

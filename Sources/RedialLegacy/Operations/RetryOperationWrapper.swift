@@ -1,9 +1,9 @@
 public import Foundation
 
-/// Retries an operation that one does not own.
+/// Retries an operation of other code.
 ///
-/// An `Operation` runs once; so the wrapper runs the one that it is given, and for every retry a fresh one that it asks
-/// for. It keeps no thread while an operation runs or it waits.
+/// An `Operation` runs once; so the wrapper runs the given one, and for every retry a new one that it requests. It uses
+/// no thread while an operation runs or it waits.
 ///
 /// ```swift
 /// let wrapper = RetryOperationWrapper(
@@ -16,30 +16,30 @@ public import Foundation
 /// Cancelling the wrapper cancels the operation that it runs, and no other follows. The wrapper finishes when that one
 /// has.
 public final class RetryOperationWrapper<Base: Operation>: RetryingOperation, @unchecked Sendable {
-  // Sound to send: `current` is touched under `lock` only; all else is constant, and closures are sendable.
+  // Sound to send: `current` is used only under `lock`; all else is constant, and closures are sendable.
   private let lock = NSLock()
   private var current: Base
   private let queue: OperationQueue
   private let needsRetry: @Sendable (Base) -> RetryWait?
   private let fresh: @Sendable (Base) throws -> Base
 
-  /// The operation that the wrapper was given.
+  /// The original operation.
   public let originalOperation: Base
-  /// The most retries after the first run; any number of them when it is negative.
+  /// The maximum number of retries after the first run; no limit if it is negative.
   public let maximumNumberOfRetries: Int
 
   /// A wrapper of `operation`, which must be neither started nor in a queue.
   ///
   /// - Parameters:
   ///   - operation: The first to run.
-  ///   - maximumNumberOfRetries: The most retries after the first run; negative for no limit.
-  ///   - queue: Where the operations run; nil for a queue of the library's own, without a bound. Not the queue that the
-  ///     wrapper is in, if that has a bound: wrappers could fill it, and wait in vain for what they wrap.
-  ///   - timers: Where the waits for a delay get their timers.
-  ///   - logger: Gets the wrapper's log lines; nil for none.
-  ///   - needsRetry: Whether the operation, which has finished, needs to run again, and when; nil for no.
-  ///   - operationForRetrying: Makes a fresh operation, not started, out of the one that ran last. When it throws there
-  ///     is no retry.
+  ///   - maximumNumberOfRetries: The maximum number of retries after the first run; negative for no limit.
+  ///   - queue: Where the operations run; nil for a queue of the library's own, without a limit. Not the wrapper's own
+  ///     queue, if that has a limit: wrappers could fill it, and their operations would never run.
+  ///   - timers: The source of timers for delays.
+  ///   - logger: Receives the wrapper's log lines; nil for none.
+  ///   - needsRetry: Whether the finished operation needs to run again, and when; nil for no.
+  ///   - operationForRetrying: Creates a new operation, not started, from the one that ran last. If it throws there is
+  ///     no retry.
   public init(
     _ operation: Base, maximumNumberOfRetries: Int = -1, queue: OperationQueue? = nil,
     timers: any RetryTimerSource = DispatchTimerSource(), logger: Logger? = nil,
@@ -58,10 +58,10 @@ public final class RetryOperationWrapper<Base: Operation>: RetryingOperation, @u
   /// The operation that runs now, or ran last.
   public var currentOperation: Base { lock.withLock { current } }
 
-  /// The wrapper does not wait on a thread for what it wraps.
+  /// The wrapper does not wait on a thread for the wrapped operation.
   public override var isAsynchronous: Bool { true }
 
-  /// Runs the original operation, or a fresh one.
+  /// Runs the original operation, or a new one.
   public override func startBaseOperation(isRetry: Bool) {
     let operation: Base
     do {
@@ -71,7 +71,7 @@ public final class RetryOperationWrapper<Base: Operation>: RetryingOperation, @u
       return baseOperationEnded()
     }
     lock.withLock { current = operation }
-    // An operation that depends on it, rather than its completion block, which is its owner's to set at any time.
+    // An operation that depends on it, rather than its completion block, which its owner may set at any time.
     let observer = BlockOperation { self.operationEnded(operation) }
     observer.addDependency(operation)
     Queues.unbounded.addOperation(observer)
@@ -90,7 +90,7 @@ public final class RetryOperationWrapper<Base: Operation>: RetryingOperation, @u
 }
 
 extension RetryOperationWrapper where Base: RetryableOperation {
-  /// A wrapper of an operation that says itself whether and how to retry it; see the other initializer.
+  /// A wrapper for an operation that itself decides whether and how to retry; see the other initializer.
   public convenience init(
     _ operation: Base, maximumNumberOfRetries: Int = -1, queue: OperationQueue? = nil,
     timers: any RetryTimerSource = DispatchTimerSource(), logger: Logger? = nil
@@ -102,6 +102,6 @@ extension RetryOperationWrapper where Base: RetryableOperation {
 }
 
 private enum Queues {
-  /// Holds no setting that could change what a wrapper does; its threads are those of Dispatch.
+  /// Has no setting that could change a wrapper's behaviour; its threads are Dispatch's.
   static let unbounded = OperationQueue()
 }

@@ -2,10 +2,10 @@ import Foundation
 
 /// The helper that fires after a delay.
 ///
-/// ``RetryingOperation/baseOperationEnded(needsRetryIn:)`` makes one by itself; make your own to have a delay beside
-/// other helpers.
+/// ``RetryingOperation/baseOperationEnded(needsRetryIn:)`` creates one by itself; create your own to combine a delay
+/// with other helpers.
 public final class RetryTimer: RetryHelper, @unchecked Sendable {
-  // Sound to send: `timer` is touched under `lock` only, all else is constant.
+  // Sound to send: `timer` is used only under `lock`, all else is constant.
   private let lock = NSLock()
   private var timer: ScheduledTimer?
   private let source: any RetryTimerSource
@@ -24,7 +24,7 @@ public final class RetryTimer: RetryHelper, @unchecked Sendable {
     lock.withLock { timer = started }
   }
 
-  /// Calls the timer off.
+  /// Cancels the timer.
   public func tearDown() {
     let ended = lock.withLock {
       defer { timer = nil }

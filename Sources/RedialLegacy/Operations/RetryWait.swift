@@ -1,7 +1,7 @@
-/// What an operation waits for before its next run.
+/// The reason why an operation waits for its next run.
 public enum RetryWait: Sendable {
   /// A delay; 0 or less retries at once.
   case delay(Duration)
-  /// The first of these to fire. None at all means to wait until told, by ``RetryingOperation/retryNow()`` or its like.
+  /// The first of these to fire. An empty list waits for a call of ``RetryingOperation/retryNow()`` or a similar one.
   case helpers([any RetryHelper])
 }

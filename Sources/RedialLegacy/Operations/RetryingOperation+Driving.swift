@@ -1,8 +1,8 @@
 import Foundation
 
-/// How what the machine asks for gets done.
+/// How the machine's actions are performed.
 extension RetryingOperation {
-  /// Lets an event happen, and does what follows from it, unless another thread is about that already.
+  /// Applies an event, and performs the resulting actions, unless another thread already does.
   @discardableResult
   func change<Result>(_ event: (inout RetryMachine) -> Result) -> Result {
     let (result, hasTurn) = machine.withLock { (event(&$0), $0.takeTurn()) }
@@ -10,7 +10,7 @@ extension RetryingOperation {
     return result
   }
 
-  /// Performs one action after the other, with the turn held, until there is none.
+  /// Performs one action after the other, with the turn held, until none is left.
   func drive(onStarter: Bool) {
     while let action = machine.next(onStarter: onStarter) {
       switch action {

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// An operation that can run again until it is content.
+/// An operation that can run again until it has succeeded.
 ///
-/// A subclass writes what a run does, and whether a run goes on after the call that starts it has returned. Everything
-/// else is kept for it: executing and finished, waits, retries, cancellation.
+/// A subclass implements a run, and whether a run continues after the call that starts it has returned. Everything else
+/// is done for it: executing and finished, waits, retries, cancellation.
 ///
 /// ```swift
 /// final class Fetch: RetryingOperation, @unchecked Sendable {
@@ -17,24 +17,24 @@ public import Foundation
 /// ```
 ///
 /// A synchronous subclass (the default) runs on the thread that calls ``start()``, which stays there, asleep while the
-/// operation waits, until it is finished. An asynchronous one keeps no thread while it waits; a retry begins on the
+/// operation waits, until it is finished. An asynchronous one uses no thread while it waits; a retry begins on the
 /// thread that ended the wait. A run never begins before the call that started the previous one has returned.
 ///
-/// It may be used from any thread. A subclass that adds variables guards them itself.
+/// It may be used from any thread. A subclass that adds variables must guard them itself.
 open class RetryingOperation: Operation, @unchecked Sendable {
-  // Sound to send: whatever is stored here is constant and sendable itself.
+  // Sound to send: everything stored here is constant and sendable itself.
   let machine = SharedRetryMachine()
   private let timers: any RetryTimerSource
   private let logger: Logger?
 
-  /// Takes a line of the operation's log, on any thread.
+  /// Receives a line of the operation's log, on any thread.
   public typealias Logger = @Sendable (String) -> Void
 
   /// An operation that has not started.
   ///
   /// - Parameters:
-  ///   - timers: Where the waits for a delay get their timers.
-  ///   - logger: Takes what the operation has to tell, such as a retry asked for at the wrong moment; nil for silence.
+  ///   - timers: The source of timers for delays.
+  ///   - logger: Receives the operation's log lines, such as a retry requested at the wrong moment; nil for none.
   public init(timers: any RetryTimerSource = DispatchTimerSource(), logger: Logger? = nil) {
     self.timers = timers
     self.logger = logger
@@ -43,57 +43,56 @@ open class RetryingOperation: Operation, @unchecked Sendable {
 
   // MARK: For subclasses to write
 
-  /// Starts one run, whose end must be reported by one call of ``baseOperationEnded()`` or its like: from anywhere and
-  /// at any time in an asynchronous subclass, before this call returns in a synchronous one. To forget that is a
-  /// programming error that stops the program, for the operation could neither finish nor go on; unless it has been
-  /// cancelled, when it just finishes.
+  /// Starts one run, whose end must be reported by one call of ``baseOperationEnded()`` or a similar one: from anywhere
+  /// and at any time in an asynchronous subclass, before this call returns in a synchronous one. A missing report is a
+  /// programming error that stops the program, because the operation could neither finish nor continue; unless it has
+  /// been cancelled, when it just finishes.
   ///
   /// - Parameter isRetry: Whether a run came before this one.
   open func startBaseOperation(isRetry: Bool) {
     preconditionFailure("\(type(of: self)) must override startBaseOperation(isRetry:)")
   }
 
-  /// Informs the current run that the operation has been cancelled; called once at most, and never after the operation
-  /// has finished. The run still has to end. The default does nothing: the run then goes on to its own end.
+  /// Informs the current run that the operation has been cancelled; called at most once, and never after the operation
+  /// has finished. The run still has to end. The default does nothing: the run then continues to its own end.
   ///
   /// In an asynchronous subclass it is never called before ``startBaseOperation(isRetry:)`` has returned. In a
-  /// synchronous one it comes on the thread that cancels, however far that call has got.
+  /// synchronous one it is called on the thread that cancels, however far that call has got.
   open func cancelBaseOperation() {}
 
   // MARK: For subclasses to call
 
-  /// Says that the run has ended for good: the operation finishes.
+  /// Reports that the run has ended for good: the operation finishes.
   public final func baseOperationEnded() {
     end(nil)
   }
 
-  /// Says that the run has ended and that another is needed after a delay. A cancelled operation finishes instead.
+  /// Reports that the run has ended and that another is needed after a delay. A cancelled operation finishes instead.
   public final func baseOperationEnded(needsRetryIn delay: Duration) {
     end(.delay(delay))
   }
 
-  /// Says that the run has ended and that another is needed when the first of these helpers fires; an empty list waits
-  /// until told. A cancelled operation finishes instead.
+  /// Reports that the run has ended and that another is needed when the first of these helpers fires; an empty list
+  /// waits for a retry by hand. A cancelled operation finishes instead.
   public final func baseOperationEnded(retryHelpers: [any RetryHelper]) {
     end(.helpers(retryHelpers))
   }
 
   // MARK: While it waits
 
-  /// Ends the current wait with a retry. At any other moment nothing happens, now or later, but a line in the log.
+  /// Ends the current wait with a retry. At any other moment it only writes a log line.
   ///
   /// - Returns: Whether this call is the one that ended the wait.
   @discardableResult
   public final func retryNow() -> Bool {
-    // Asked before the lock is taken: a subclass may have its own idea of it.
+    // Called before the lock is taken: a subclass may override it.
     let isCancelled = isCancelled
     let tookEffect = change { !isCancelled && $0.retry() }
     if !tookEffect { log("should retry now, but is not waiting") }
     return tookEffect
   }
 
-  /// Waits that long from now, instead of for what it is waiting for. At any other moment nothing happens but a line in
-  /// the log.
+  /// Waits that long from now, instead of the current wait. At any other moment it only writes a log line.
   ///
   /// - Returns: Whether the operation was waiting.
   @discardableResult
@@ -101,8 +100,8 @@ open class RetryingOperation: Operation, @unchecked Sendable {
     retry(withHelpers: helpers(for: .delay(delay)))
   }
 
-  /// Waits for the first of these helpers, instead of for what it is waiting for; an empty list waits until told. At any
-  /// other moment nothing happens but a line in the log.
+  /// Waits for the first of these helpers, instead of the current wait; an empty list waits for a retry by hand. At any
+  /// other moment it only writes a log line.
   ///
   /// - Returns: Whether the operation was waiting.
   @discardableResult
@@ -121,13 +120,13 @@ open class RetryingOperation: Operation, @unchecked Sendable {
   /// Whether the operation has started and not finished; waits count.
   public final override var isExecuting: Bool { machine.withLock { $0.retries != nil } }
 
-  /// Whether the operation is done, with no run and no wait to come.
+  /// Whether the operation is done, without a further run or wait.
   public final override var isFinished: Bool { machine.withLock { $0.isFinished } }
 
-  /// Starts the operation, as its queue does. One that has been cancelled finishes without a run.
+  /// Starts the operation, as its queue does. A cancelled one finishes without a run.
   ///
-  /// Returns at once when the operation is asynchronous, and otherwise when it is finished. Like that of `Operation`,
-  /// it may be called once, and only when the operation is ready; on a finished operation it does nothing.
+  /// Returns at once if the operation is asynchronous, and otherwise when it is finished. Like that of `Operation`, it
+  /// may be called once, and only when the operation is ready; on a finished operation it does nothing.
   public final override func start() {
     let (isAsynchronous, isCancelled) = (isAsynchronous, isCancelled)
     precondition(isReady || isFinished, "\(self) was started before the operations that it depends on have finished")
@@ -154,7 +153,7 @@ open class RetryingOperation: Operation, @unchecked Sendable {
 
   // MARK: For this library's own subclasses
 
-  /// A line for the log, made only if someone reads it.
+  /// A line for the log, created only if someone reads it.
   final func log(_ message: @autoclosure () -> String) {
     if let logger { logger("\(type(of: self)) \(message())") }
   }

@@ -2,7 +2,7 @@ import Foundation
 
 /// A ``RetryMachine`` that threads share.
 ///
-/// Sound to send: `machine` is touched under the lock of `condition` only. What runs under it is the machine's own code,
+/// Sound to send: `machine` is used only under the lock of `condition`. Only the machine's own code runs under it,
 /// never a subclass, helper, logger or observer.
 final class SharedRetryMachine: @unchecked Sendable {
   private let condition = NSCondition()
@@ -13,7 +13,7 @@ final class SharedRetryMachine: @unchecked Sendable {
     condition.withLock { body(&machine) }
   }
 
-  /// The next action for the holder of the turn; nil gives the turn back, and wakes the starter to look.
+  /// The next action for the holder of the turn; nil gives the turn back, and wakes the starter.
   func next(onStarter: Bool) -> RetryMachine.Action? {
     condition.withLock {
       let action = machine.next(onStarter: onStarter)
@@ -22,7 +22,7 @@ final class SharedRetryMachine: @unchecked Sendable {
     }
   }
 
-  /// Sleeps until a run is due, and takes the turn for it. False when none will ever be.
+  /// Sleeps until a run is due, and takes the turn for it. False if none will ever be.
   func waitForRun() -> Bool {
     condition.withLock {
       while !machine.isFinished {

@@ -1,7 +1,7 @@
 public import Dispatch
 public import Redial
 
-/// A run of retries that can be looked at, stopped and started again.
+/// A run of retries that can be examined, stopped and started again.
 ///
 /// ```swift
 /// let run = RetryRun(Retrier()) { attempt, report in
@@ -11,17 +11,17 @@ public import Redial
 /// run.start()
 /// ```
 public final class RetryRun: Sendable {
-  /// What a run is doing.
+  /// The state of a run.
   public enum State: String, Sendable, Hashable, CaseIterable {
     /// Not started. Leads to `running`.
     case idle
-    /// Attempts are made, or waited for. Leads to the three ends.
+    /// Attempts are made, or awaited. Leads to the three ends.
     case running
     /// An attempt has succeeded. ``RetryRun/reset()`` leads to `idle`.
     case succeeded
     /// The policy has said to stop. ``RetryRun/reset()`` leads to `idle`.
     case failed
-    /// Somebody has stopped it. ``RetryRun/reset()`` leads to `idle`.
+    /// It was stopped. ``RetryRun/reset()`` leads to `idle`.
     case stopped
   }
 
@@ -34,7 +34,7 @@ public final class RetryRun: Sendable {
     var state = State.idle
     var attempts = 0
     var lastError: RetryError?
-    /// Counts starts; what an earlier one does later changes nothing.
+    /// Counts starts; later reports of an earlier start change nothing.
     var generation: UInt64 = 0
     var task: Task<Void, Never>?
     var ending: Ending?
@@ -58,7 +58,7 @@ public final class RetryRun: Sendable {
     self.work = work
   }
 
-  /// A run of work that reports by a callback, once an attempt.
+  /// A run of work that reports by a callback, once per attempt.
   public convenience init(
     _ retrier: Retrier = Retrier(), registry: RetryRunRegistry = .shared,
     reporting work: @escaping @Sendable (RetryAttempt, @escaping @Sendable (Bool) -> Void) -> Void
@@ -79,15 +79,15 @@ public final class RetryRun: Sendable {
 
   // MARK: Looking at it
 
-  /// What it is doing.
+  /// Its state.
   public var state: State { inner.withLock { $0.state } }
   /// Attempts begun since it was started.
   public var attempts: Int { inner.withLock { $0.attempts } }
   /// Why it has failed.
   public var lastError: RetryError? { inner.withLock { $0.lastError } }
 
-  /// Has the end of each run told, exactly once a run, on a queue of the caller's choice; without one, on whatever thread
-  /// it ends. A handler takes the place of the one before.
+  /// Sets a handler for the end of each run, which is called exactly once per run, on a queue of the caller's choice,
+  /// or by default on the thread on which it ends. It replaces the handler before.
   public func onEnd(queue: DispatchQueue? = nil, _ handler: @escaping @Sendable (State) -> Void) {
     inner.withLock { $0.ending = Ending(queue: queue, handler: handler) }
   }
@@ -132,17 +132,17 @@ public final class RetryRun: Sendable {
     return true
   }
 
-  /// Stops it, at once: a wait ends, an attempt in flight is cancelled, and whatever it reports later changes nothing.
+  /// Stops it at once: a wait ends, an attempt in flight is cancelled, and its later reports change nothing.
   ///
   /// - Returns: Whether it was running; otherwise nothing happens.
   @discardableResult
   public func stop() -> Bool {
     guard let generation = inner.withLock({ $0.state == .running ? $0.generation : nil }) else { return false }
-    // If another start has come in between, it is not the one to be stopped.
+    // If there was another start in between, that one must not be stopped.
     return end(generation, .stopped)
   }
 
-  /// Makes a run that has ended, or was never started, ready to be started again with the same work and handler.
+  /// Prepares a run that has ended, or was never started, for another start with the same work and handler.
   ///
   /// - Returns: Whether it was not running; otherwise nothing happens.
   @discardableResult

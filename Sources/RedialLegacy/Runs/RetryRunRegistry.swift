@@ -1,6 +1,6 @@
 internal import Redial
 
-/// The current runs. It holds them while they run, and not a moment longer.
+/// The current runs. It retains them while they run, and no longer.
 public final class RetryRunRegistry: Sendable {
   /// Lists runs by default.
   public static let shared = RetryRunRegistry()

@@ -1,17 +1,17 @@
 public import Redial
 
-/// Work that can be retried, as an object in the place of a closure.
+/// Work that can be retried, as an object in place of a closure.
 public protocol RetryableTask: Sendable {
-  /// Makes one attempt and reports, once, whether it has succeeded. Reports after the first, and reports of an attempt
-  /// that has timed out or was stopped, change nothing.
+  /// Makes one attempt and reports, once, whether it has succeeded. Later reports, and reports of an attempt that has
+  /// timed out or was stopped, change nothing.
   ///
   /// - Parameters:
-  ///   - attempt: Which attempt it is, with the wait before it and the time that has passed.
-  ///   - report: Takes true for success. It may be called on any thread, now or later.
+  ///   - attempt: The attempt, with the wait before it and the time that has passed.
+  ///   - report: Pass true for success. It may be called on any thread, now or later.
   func attempt(_ attempt: RetryAttempt, report: @escaping @Sendable (Bool) -> Void)
 }
 
-/// The attempt has reported that it failed, without an error of its own.
+/// The attempt has reported a failure, without an error of its own.
 public struct AttemptReportedFailure: Error, Hashable, CustomStringConvertible {
   /// For people.
   public var description: String { "the attempt reported failure" }
