@@ -37,13 +37,13 @@ unit:
 embedded-check:
 	Scripts/portable
 
-# The libraries use nothing that the oldest Apple platforms of Package.swift do not have, as far as Linux can tell.
+# Checks, as far as possible on Linux, that the libraries compile for the oldest Apple platforms of Package.swift.
 platforms:
 	@Scripts/packages build
 	swift build --target RedialLegacy
 	Scripts/platforms
 
-# The library in release, as its users build it, in a package of its own; and what that package's programs answer.
+# Builds the library in release, as its users do, in a package of its own, and checks the output of that package's programs.
 embedding: $(VENV)/done
 	@Scripts/packages build
 	$(VENV)/bin/python -m pytest -q -p no:cacheprovider Tests/Acceptance/test_embedding.py

@@ -1,8 +1,8 @@
 // The floor: what the bare parts of the service cost together on this machine, for comparison in the same run.
 //
-// It does for each POST what cannot be left out: reads the request, stores one row in a group commit that is synced,
+// For each POST it does only the necessary work: reads the request, stores one row in a group commit that is synced,
 // answers, sends the body to the target with libcurl, and updates the row. It parses no JSON, has no retries, no
-// breakers, no limits and no error handling worth the name: it is a measure and not a service.
+// breakers, no limits and almost no error handling: it is a measure and not a service.
 //
 //   floor PORT TARGET_URL DATABASE      prints "accepted finished" on SIGUSR1, ends on SIGTERM
 #include <curl/curl.h>
@@ -87,7 +87,7 @@ struct connection {
   char bytes[REQUEST_MAX];
 };
 
-// The first complete request's body; its end, or 0 when more has to come.
+// The first complete request's body; its end, or 0 if more bytes are needed.
 static size_t request(struct connection *c, size_t *body, size_t *size) {
   char *end = memmem(c->bytes, c->size, "\r\n\r\n", 4);
   if (!end) return 0;
@@ -161,7 +161,7 @@ static void *serve(void *argument) {
   return 0;
 }
 
-// ---- The writer: one transaction for everything that came in while the last was synced.
+// ---- The writer: one transaction for everything that arrived while the last was synced.
 
 static void run(sqlite3 *db, sqlite3_stmt *statement) {
   if (sqlite3_step(statement) != SQLITE_DONE) {

@@ -19,7 +19,7 @@ import types
 
 import service
 
-# What a lane does is below this function, and not below one that comes before it in the list.
+# A lane's work is below this function, and not below an earlier one in the list.
 LANES = [
     ("transport", "TransferLoop.run()"),
     ("store: the transaction", "protocol witness for CallStore.commit(_:) in conformance SQLiteStore"),
@@ -75,7 +75,7 @@ def demangled(names):
 
 
 def drained(port):
-    """The metrics, once every call has ended. They are seldom asked for, since that is counted, too."""
+    """The metrics, once every call has ended. They are requested rarely, because that is counted too."""
     for _ in range(240):
         time.sleep(0.5)
         values = service.metrics(port)
@@ -88,7 +88,7 @@ def run(options, target, folder):
     port = service.free_port()
     data = service.OUT / "data"
     shutil.rmtree(data, ignore_errors=True)
-    # Valgrind does not read all of what compilers say for debuggers; the names of functions are enough.
+    # Valgrind does not read all debug information; the names of functions are enough.
     binary = folder / "redial"
     subprocess.run(["objcopy", "--strip-debug", options.binary, binary], check=True)
     with open(folder / "log", "w") as log:

@@ -42,7 +42,7 @@ def lines(count, first, now):
 
 
 def asked(service, path):
-    """Microseconds that an answer takes, at the median."""
+    """The median time of an answer, in microseconds."""
     connection = http.client.HTTPConnection("127.0.0.1", service.port)
     times = []
     for _ in range(ASKED):
@@ -97,7 +97,7 @@ def main():
             service.start()
             running.append(service.process)
         for path in ("/v1/calls", "/v1/calls?state=succeeded&limit=50", "/v1/calls?state=failed", "/metrics"):
-            # Once without a look at the clock, as a query is prepared when it is first asked for.
+            # Once without measuring, because a query is prepared when it is first used.
             asked(full, path), asked(few, path)
             print(f"  GET {path:36} {asked(full, path):6.0f} µs, {asked(few, path):.0f} µs")
         stop(running.pop())

@@ -44,7 +44,7 @@ def goal(holds, text):
 
 
 class Server:
-    """A process that is measured."""
+    """A measured process."""
 
     def __init__(self, name, arguments, port=None):
         self.name = name
@@ -149,7 +149,7 @@ def beside_slow(options, measured, slowed):
     # In a process of their own, so that Python's lock is not what is measured.
     pid = os.fork()
     if pid == 0:
-        # The end of the pipe that says when to stop is the parent's alone.
+        # Only the parent has the end of the pipe that signals the stop.
         os.close(parent_out)
         os.close(parent_in)
         try:
@@ -202,7 +202,7 @@ def trickle(port, count, stop, ready):
     sent = 0
     while True:
         began = time.monotonic()
-        # A hundredth of them each hundredth of a second: clients that know nothing of each other come evenly.
+        # A hundredth of them each hundredth of a second: independent clients arrive evenly.
         for part in range(100):
             for s in sockets[part::100]:
                 try:

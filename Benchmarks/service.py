@@ -55,7 +55,7 @@ wrk.body = [[{body}]]
 """
 
 
-# Each connection waits between its requests, so that all of them together come to the rate, at random times.
+# Each connection waits between its requests, so that all of them together have the rate, at random times.
 WRK_PACED = """
 function delay() return math.random(0, {longest}) end
 """

@@ -92,7 +92,7 @@ static inline curl_off_t redial_curl_get_offset(CURL *_Nonnull h, CURLINFO i) {
   return curl_easy_getinfo(h, i, &v) == CURLE_OK ? v : 0;
 }
 
-// Of the handle; it may change with the handle's next use. NULL for none.
+// Owned by the handle; valid until the handle's next use. NULL for none.
 static inline const char *_Nullable redial_curl_get_text(CURL *_Nonnull h, CURLINFO i) {
   char *v = NULL;
   return curl_easy_getinfo(h, i, &v) == CURLE_OK ? v : NULL;

@@ -1,7 +1,7 @@
 #ifndef REDIAL_CZLIB_SHIM_H
 #define REDIAL_CZLIB_SHIM_H
 
-// Input is not written to: with this, zlib's types say so.
+// Makes zlib's types declare that input is not written to.
 #define ZLIB_CONST
 #include <zlib.h>
 

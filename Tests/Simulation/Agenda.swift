@@ -59,7 +59,7 @@ extension RandomSource {
   mutating func pick<Element>(_ elements: [Element]) -> Element { elements[pick(0...(elements.count - 1))] }
 
   /// A duration between two, in milliseconds; short ones are likelier.
-  mutating func span(_ milliseconds: ClosedRange<Double>) -> Duration {
+  mutating func duration(_ milliseconds: ClosedRange<Double>) -> Duration {
     let draw = unitInterval()
     let width = milliseconds.upperBound - milliseconds.lowerBound
     return .microseconds(Int64(1000 * (milliseconds.lowerBound + width * draw * draw)))

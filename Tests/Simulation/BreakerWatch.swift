@@ -166,7 +166,7 @@ struct BreakerWatch {
 
   /// The effects of a step. A step may let calls through before it opens a breaker and after it closes one, so it is
   /// compared with the most open of its states.
-  mutating func turn(_ effects: Effects, at now: Timestamp) -> String? {
+  mutating func step(_ effects: Effects, at now: Timestamp) -> String? {
     follow(effects, gains: true)
     defer { follow(effects, gains: false) }
     // The engine no longer receives the results of its attempts.

@@ -52,11 +52,11 @@ struct Crowd {
       let wave = time(random.unitInterval() * 0.7)
       for index in hanging.indices {
         for _ in 0..<random.pick(0...4) {
-          submissions.append(Submission(at: wave + random.span(0...500), hanging: index))
+          submissions.append(Submission(at: wave + random.duration(0...500), hanging: index))
         }
       }
       for _ in 0..<random.pick(10...40) {
-        submissions.append(Submission(at: wave + random.span(0...15_000), hanging: nil))
+        submissions.append(Submission(at: wave + random.duration(0...15_000), hanging: nil))
       }
     }
     for _ in 0..<random.pick(10...40) { submissions.append(Submission(at: time(random.unitInterval()), hanging: nil)) }
@@ -67,9 +67,9 @@ struct Crowd {
     let target = submission.hanging.map { hanging[$0] } ?? well
     var policy = RetryPolicy()
     policy.maxAttempts = random.pick(1...4)
-    policy.deadline = random.chance(0.5) ? random.span(300...5000) : .seconds(86_400)
-    policy.attemptTimeout = random.span(3000...10_000)
-    policy.backoff = Backoff(initial: random.span(10...2000), multiplier: 2, maximum: .seconds(15))
+    policy.deadline = random.chance(0.5) ? random.duration(300...5000) : .seconds(86_400)
+    policy.attemptTimeout = random.duration(3000...10_000)
+    policy.backoff = Backoff(initial: random.duration(10...2000), multiplier: 2, maximum: .seconds(15))
     policy.retryOn.network = .always
     let receiver = random.pick(hanging)
     let spec = CallSpec(

@@ -13,9 +13,9 @@ final class Instance {
   var isUp = false
   var isDraining = false
   var inbox: [EngineEvent] = []
-  var turnIsPlanned = false
+  var stepIsPlanned = false
   var wakePlanned: Timestamp?
-  var turnsAtOnce = 0
+  var stepsAtOnce = 0
   var lane = SimulatedStoreLane()
   var network = SimulatedNetwork()
   var breakers: BreakerWatch
@@ -71,7 +71,7 @@ final class Instance {
     network.drop()
     inbox = []
     waiting = [:]
-    turnIsPlanned = false
+    stepIsPlanned = false
     wakePlanned = nil
     stalledUntil = nil
     unheard = nil

@@ -48,7 +48,7 @@ extension Invariants {
 
   /// Memory is limited: calls held beyond the limit are in flight, or were claimed for a client.
   func checkMemory(_ held: Int, inFlight: Int, clients: Int) {
-    require(inFlight <= settings.maxInFlight, "\(inFlight) attempts are under way")
+    require(inFlight <= settings.maxInFlight, "\(inFlight) attempts are in flight")
     require(
       held <= settings.maxHeld + settings.maxInFlight + clients,
       "the engine holds \(held) calls, \(settings.maxHeld) allowed")
@@ -86,12 +86,12 @@ extension Invariants {
 
   private func checkReport(_ report: EngineReport?) {
     guard let report else { return require(false, "the engine did not report") }
-    require(report.inFlight == 0, "the engine believes that \(report.inFlight) attempts are under way")
+    require(report.inFlight == 0, "the engine believes that \(report.inFlight) attempts are in flight")
     require(report.held == 0, "the engine holds \(report.held) calls after all have ended")
     require(report.unfinished == 0, "the engine believes that \(report.unfinished) calls have not ended")
     require(!report.storeFailing, "the engine believes that the store fails")
     for target in report.targets {
-      require(target.inFlight == 0, "\(target.key) has \(target.inFlight) attempts under way")
+      require(target.inFlight == 0, "\(target.key) has \(target.inFlight) attempts in flight")
     }
   }
 }

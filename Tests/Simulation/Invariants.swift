@@ -165,7 +165,7 @@ struct Invariants {
     stories[id] = story
     checkOrder(start.call, store: store, network: network)
     let inFlight = network.exchanges.values.filter { $0.start.call.id != id }
-    require(inFlight.count < settings.maxInFlight, "more than \(settings.maxInFlight) attempts are under way")
+    require(inFlight.count < settings.maxInFlight, "more than \(settings.maxInFlight) attempts are in flight")
   }
 
   /// Calls of one target with one ordering key run one at a time; those without a manual retry, in order.
@@ -176,7 +176,7 @@ struct Invariants {
     }
     let twin = network.exchanges.values.first { isKin($0.start.call) }
     require(
-      twin == nil, "\(call.id) was started while \(twin?.start.call.id.description ?? "") of its key is under way")
+      twin == nil, "\(call.id) was started while \(twin?.start.call.id.description ?? "") of its key is in flight")
     if isShared {
       // Instances whose clocks differ do not number calls in the order of their commits.
       return require(store.turns[call.id]?.hasTurn == true, "\(call.id) was started and it is not its turn")

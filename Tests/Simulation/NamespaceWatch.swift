@@ -23,7 +23,7 @@ struct NamespaceWatch {
   /// Checks a step.
   ///
   /// - Returns: A violation.
-  mutating func turn(_ starts: [AttemptStart], _ engine: Engine) -> String? {
+  mutating func step(_ starts: [AttemptStart], _ engine: Engine) -> String? {
     if let fault = Self.count(engine) { return fault }
     defer { wasShared = engine.roster.isShared }
     guard engine.roster.isShared else {
@@ -84,7 +84,7 @@ struct NamespaceWatch {
       space.occupancy.inFlight >= engine.settings.maxInFlight
         && starts.contains { $0.call.spec.namespace == space.namespace }
     }
-    return greedy.map { "\($0.namespace) has all \($0.occupancy.inFlight) attempts that may be under way" }
+    return greedy.map { "\($0.namespace) has all \($0.occupancy.inFlight) attempts that may be in flight" }
   }
 
   /// While a namespace waits only for its place in the rotation, each other one begins at most one attempt for each
@@ -103,7 +103,7 @@ struct NamespaceWatch {
       waiting[place] = now
       if let ahead = now.others.sorted(by: { $0.key < $1.key }).first(where: { $0.value > now.ahead + 1 }) {
         return "\(engine.roster.namespaces[ahead.key].namespace) began \(ahead.value) attempts while "
-          + "\(engine.roster.namespaces[place].namespace) waited for its turn"
+          + "\(engine.roster.namespaces[place].namespace) waited for its place in the rotation"
       }
     }
     return nil

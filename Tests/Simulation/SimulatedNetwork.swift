@@ -37,7 +37,7 @@ struct SimulatedNetwork {
     let target = targets[start.call.spec.url]
     let isDown = target?.outages.contains { $0.contains(now) } ?? false
     let fails = !isHealed && (isDown ? random.chance(0.95) : random.chance(target?.failureRate ?? 0))
-    result.duration = random.span(target?.latency ?? 1...50)
+    result.duration = random.duration(target?.latency ?? 1...50)
     if fails { Self.fail(&result, &random) } else { result.status = random.pick([200, 201, 204]) }
     if target?.hangs == true, !isHealed { result.duration = .longest }
     if result.duration >= start.timeout {

@@ -33,7 +33,7 @@ struct SlotWatch {
   /// Checks a step.
   ///
   /// - Returns: A violation.
-  mutating func turn(_ effects: Effects, _ engine: Engine, at now: Timestamp) -> String? {
+  mutating func step(_ effects: Effects, _ engine: Engine, at now: Timestamp) -> String? {
     for action in effects.actions {
       switch action {
       // A new owner of a target knows nothing about it.
@@ -72,7 +72,7 @@ struct SlotWatch {
     let proven = target?.credit.proven ?? 0
     return
       "\(well ?? "") has waited for a slot for \(now - since), with \(engine.roster.occupancy.borrowed) of \(engine.roster.occupancy.inFlight) "
-      + "attempts under way borrowed, and has proven \(proven)"
+      + "attempts in flight borrowed, and has proven \(proven)"
   }
 
   private func isWaiting(_ engine: Engine, at now: Timestamp) -> Bool {

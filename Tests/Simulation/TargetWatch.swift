@@ -165,7 +165,7 @@ struct TargetWatch {
   // MARK: After a turn
 
   /// The result of a step; returns a violation.
-  mutating func turn(_ effects: Effects, _ engine: Engine, at now: Timestamp) -> String? {
+  mutating func step(_ effects: Effects, _ engine: Engine, at now: Timestamp) -> String? {
     takeOver(effects)
     defer { letGo(effects) }
     obey(effects)
@@ -245,7 +245,7 @@ struct TargetWatch {
     }
     let limit = max(old.limit(at: now), target.limit(at: now))
     if target.inFlight.count >= limit {
-      return "\(target.inFlight.count + 1) attempts are under way to \(key), not \(limit)"
+      return "\(target.inFlight.count + 1) attempts are in flight to \(key), not \(limit)"
     }
     if start.timeout > max(old.settings.attemptTimeout, target.settings.attemptTimeout) {
       return "an attempt of \(start.call.id) may take longer than \(key) allows"

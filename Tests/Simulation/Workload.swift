@@ -61,11 +61,11 @@ enum Workload {
     }
     if random.chance(0.3) { overrides.maxInFlight = random.pick(1...8) }
     if random.chance(0.3) { overrides.slowStart = random.pick([.zero, .seconds(5), .seconds(30)]) }
-    if random.chance(0.3) { overrides.attemptTimeout = random.span(50...5000) }
+    if random.chance(0.3) { overrides.attemptTimeout = random.duration(50...5000) }
     if random.chance(0.4) {
       overrides.consecutiveFailures = random.pick(1...6)
       overrides.probes = random.pick(1...3)
-      overrides.openInterval = random.span(100...5000)
+      overrides.openInterval = random.duration(100...5000)
     }
     return overrides
   }
@@ -76,8 +76,8 @@ enum Workload {
     let spaces = random.pick(1...NamespaceWatch.names.count)
     return (0..<random.pick(1...4)).map { number in
       let outages = (0..<random.pick(0...2)).map { _ in
-        let from = start + random.span(0...length.inSeconds * 1000)
-        return from..<(from + random.span(500...60_000))
+        let from = start + random.duration(0...length.inSeconds * 1000)
+        return from..<(from + random.duration(500...60_000))
       }
       let slowest = random.chance(0.3) ? 8000.0 : 300
       return SimulatedNetwork.Target(
@@ -94,9 +94,9 @@ enum Workload {
     var policy = RetryPolicy()
     policy.maxAttempts = random.pick(1...6)
     // Either soon over, or so late that a call which waits for its deadline is noticed.
-    policy.deadline = random.chance(0.4) ? random.span(200...20_000) : .seconds(86_400)
-    policy.attemptTimeout = random.span(100...10_000)
-    let initial = random.span(10...5000)
+    policy.deadline = random.chance(0.4) ? random.duration(200...20_000) : .seconds(86_400)
+    policy.attemptTimeout = random.duration(100...10_000)
+    let initial = random.duration(10...5000)
     let curve: BackoffCurve = random.pick([
       .exponential(initial: initial, multiplier: 2), .exponential(initial: initial, multiplier: 2),
       .decorrelated(base: initial), .fibonacci(initial: initial), .schedule([initial, .seconds(6)], then: .stop),
@@ -116,8 +116,8 @@ enum Workload {
     let start: CallDescriptor.Start
     switch random.pick(0...9) {
     case 0...5: start = .after(.zero)
-    case 6, 7: start = .after(random.span(1...8000))
-    case 8: start = .after(random.span(1...120_000))
+    case 6, 7: start = .after(random.duration(1...8000))
+    case 8: start = .after(random.duration(1...120_000))
     default: start = .at(Timestamp(microseconds: now.microseconds + Int64(random.pick(-5_000_000...60_000_000))))
     }
     return CallDescriptor(

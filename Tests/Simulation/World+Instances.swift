@@ -14,18 +14,18 @@ extension World {
       let number = instance.number
       if number > 0 {
         agenda.add(
-          .restart(number), at: sharedRandom.chance(0.5) ? World.start + sharedRandom.span(0...500) : anyTime())
+          .restart(number), at: sharedRandom.chance(0.5) ? World.start + sharedRandom.duration(0...500) : anyTime())
         for _ in 0..<sharedRandom.pick(0...2) {
           agenda.add(sharedRandom.chance(0.4) ? .drain(number) : .crash(number), at: anyTime())
         }
       }
       // Some are so short that nobody notices, some last for several leases.
       for _ in 0..<(sharedRandom.chance(0.5) ? sharedRandom.pick(1...3) : 0) {
-        agenda.add(.stall(number, sharedRandom.span(100...40_000)), at: anyTime())
+        agenda.add(.stall(number, sharedRandom.duration(100...40_000)), at: anyTime())
       }
       for _ in 0..<(sharedRandom.chance(0.3) ? sharedRandom.pick(1...2) : 0) {
         let from = anyTime()
-        instance.cuts.append(from..<min(end, from + sharedRandom.span(100...40_000)))
+        instance.cuts.append(from..<min(end, from + sharedRandom.duration(100...40_000)))
       }
       instance.cutsHang = sharedRandom.chance(0.5)
     }
@@ -74,7 +74,7 @@ extension World {
     for other in instances where other !== instance && other.isUp && !other.isExcused(at: now) {
       let twin = other.network.exchanges.values.contains { $0.start.call.spec.target == target }
       invariants.require(
-        !twin, "\(id) was started by instance \(instance.number) while \(other.number) has \(target) under way")
+        !twin, "\(id) was started by instance \(instance.number) while \(other.number) has \(target) in flight")
     }
   }
 

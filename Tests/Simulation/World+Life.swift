@@ -6,7 +6,7 @@ internal import RedialModel
 extension World {
   /// Draws the happenings.
   func plan() {
-    let length = random.span(20_000...300_000)
+    let length = random.duration(20_000...300_000)
     let end = World.start + length
     func anyTime() -> Timestamp { World.start + .microseconds(Int64(random.unitInterval() * length.inSeconds * 1e6)) }
     targets = Workload.targets(from: World.start, for: length, &random)
@@ -17,7 +17,7 @@ extension World {
     if random.chance(0.5) {
       badWeather = (0..<random.pick(1...3)).map { _ in
         let from = anyTime()
-        return from..<(from + random.span(10...20_000))
+        return from..<(from + random.duration(10...20_000))
       }
     }
     let crashes = random.chance(0.3) ? 0 : random.pick(1...6)
@@ -26,7 +26,7 @@ extension World {
     for _ in 0..<random.pick(5...60) { agenda.add(.submit, at: anyTime()) }
     for _ in 0..<random.pick(0...3) {
       let burst = anyTime()
-      for _ in 0..<random.pick(5...40) { agenda.add(.submit, at: burst + random.span(0...20)) }
+      for _ in 0..<random.pick(5...40) { agenda.add(.submit, at: burst + random.duration(0...20)) }
     }
     planControls(for: length)
     for _ in 0..<20 { agenda.add(.look, at: anyTime()) }
@@ -145,7 +145,7 @@ extension World {
   /// Some clients send commands all the time, some even for ended calls.
   private func meddle(with id: CallID) {
     while random.chance(0.3), !isHealed {
-      let time = now + random.span(0...(random.chance(0.5) ? 2000 : 60_000))
+      let time = now + random.duration(0...(random.chance(0.5) ? 2000 : 60_000))
       let victim = random.chance(0.8) ? id : random.pick(known)
       for _ in 0..<(random.chance(0.3) ? 2 : 1) {
         agenda.add(.command(random.chance(0.5) ? .cancel : .retry, victim), at: time)
@@ -179,7 +179,7 @@ extension World {
     }
     instance.lastSession = instance.lane.session
     instance.stop()
-    agenda.add(.restart(instance.number), at: now + random.span(1...(random.chance(0.2) ? 30_000 : 1000)))
+    agenda.add(.restart(instance.number), at: now + random.duration(1...(random.chance(0.2) ? 30_000 : 1000)))
   }
 
   func restart(_ instance: Instance) {

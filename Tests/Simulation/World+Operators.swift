@@ -12,7 +12,7 @@ extension World {
       if random.chance(0.2) {
         key = QualifiedKey.make("webhook:" + QualifiedKey.bare(key), in: QualifiedKey.namespace(of: key))
       }
-      let later = time + random.span(0...40_000)
+      let later = time + random.duration(0...40_000)
       switch random.pick(0...9) {
       case 0...4: agenda.add(.control(.configure(Workload.overrides(&random)), key), at: time)
       case 5, 6:

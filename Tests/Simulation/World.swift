@@ -11,7 +11,7 @@ final class World {
   static let longestWait = Duration.seconds(61)
 
   enum Happening {
-    case turn(Int, life: Int)
+    case step(Int, life: Int)
     case wake(Int, life: Int)
     case storeEnds(Int, life: Int)
     case attemptEnds(Int, life: Int, CallID, number: Int)
@@ -95,13 +95,13 @@ final class World {
   func run() -> String? {
     while !isOver, invariants.violation == nil, let (time, happening) = agenda.next() {
       if time - World.start > .seconds(1200) { break }
-      if time > now { for instance in instances { instance.turnsAtOnce = 0 } }
+      if time > now { for instance in instances { instance.stepsAtOnce = 0 } }
       now = time
       happen(happening)
     }
     if invariants.violation == nil {
       askForReport()
-      for instance in instances where instance.isUp { turn(instance) }
+      for instance in instances where instance.isUp { step(instance) }
     }
     invariants.checkRun(store, instances.filter(\.isUp).map(\.report))
     for instance in instances where instance.isUp {
@@ -131,14 +131,14 @@ final class World {
 
   private func happen(_ happening: Happening) {
     switch happening {
-    case .turn(let number, let life):
+    case .step(let number, let life):
       guard let instance = awake(number, life, happening) else { return }
-      instance.turnIsPlanned = false
-      turn(instance)
+      instance.stepIsPlanned = false
+      step(instance)
     case .wake(let number, let life):
       guard let instance = awake(number, life, happening), instance.wakePlanned ?? .distantFuture <= now else { return }
       instance.wakePlanned = nil
-      turn(instance)
+      step(instance)
     case .storeEnds(let number, let life):
       // The store works on while its instances stand still.
       if instances[number].life == life { storeEnds(instances[number]) }
@@ -180,16 +180,16 @@ final class World {
   }
 
   func planTurn(of instance: Instance) {
-    guard !instance.turnIsPlanned else { return }
-    instance.turnIsPlanned = true
-    agenda.add(.turn(instance.number, life: instance.life), at: now + random.span(0...2))
+    guard !instance.stepIsPlanned else { return }
+    instance.stepIsPlanned = true
+    agenda.add(.step(instance.number, life: instance.life), at: now + random.duration(0...2))
   }
 
-  func turn(_ instance: Instance) {
+  func step(_ instance: Instance) {
     let events = instance.inbox
     instance.inbox = []
-    instance.turnsAtOnce += 1
-    invariants.require(instance.turnsAtOnce < 500, "the engine asks for turn after turn at one instant")
+    instance.stepsAtOnce += 1
+    invariants.require(instance.stepsAtOnce < 500, "the engine asks for step after step at one instant")
     let now = instance.clock.reading(at: now)
     instance.breakers.willHear(events)
     instance.slots.willHear(events, instance.engine)
@@ -206,9 +206,9 @@ final class World {
       invariants.require(start.call.progress.due == now, "attempt \(start.number) of \(id) was decided on earlier")
     }
     let fault =
-      instance.breakers.turn(effects, at: now) ?? instance.watch.turn(effects, instance.engine, at: now)
-      ?? instance.namespaces.turn(BreakerWatch.starts(effects.store), instance.engine)
-      ?? instance.slots.turn(effects, instance.engine, at: now)
+      instance.breakers.step(effects, at: now) ?? instance.watch.step(effects, instance.engine, at: now)
+      ?? instance.namespaces.step(BreakerWatch.starts(effects.store), instance.engine)
+      ?? instance.slots.step(effects, instance.engine, at: now)
     invariants.require(fault == nil, fault ?? "")
     instance.breakers.remember { instance.engine.roster.place(of: $0) != nil }
     for request in effects.store { note(instance, "  asks for \(request.summary)") }
@@ -231,7 +231,7 @@ final class World {
       case .abort(let id):
         if let number = instance.network.abort(id, at: instance.clock.reading(at: now)) {
           agenda.add(
-            .attemptEnds(instance.number, life: instance.life, id, number: number), at: now + random.span(0...3))
+            .attemptEnds(instance.number, life: instance.life, id, number: number), at: now + random.duration(0...3))
         } else {
           invariants.abortedInVain(id, decidedOn: instance.engine.calls[id]?.record.progress.attempts ?? 0)
         }
@@ -239,7 +239,7 @@ final class World {
       case .notice, .tookOver: break
       case .drained:
         invariants.require(
-          instance.network.exchanges.isEmpty, "the engine says that it has drained, with attempts under way")
+          instance.network.exchanges.isEmpty, "the engine says that it has drained, with attempts in flight")
         note(instance, "drained")
         if let session = instance.lane.session { store.leave(session) }
         crash(instance)
@@ -280,7 +280,7 @@ final class World {
   func serveStore(_ instance: Instance) {
     guard instance.isUp, instance.stalledUntil == nil, let job = instance.lane.begin() else { return }
     var latency =
-      instance.lane.isVoid(job) ? Duration.zero : random.span(0.1...(random.chance(0.02) ? 400 : 20))
+      instance.lane.isVoid(job) ? Duration.zero : random.duration(0.1...(random.chance(0.02) ? 400 : 20))
     if instance.cutsHang, let cut = instance.cut(at: now) { latency = max(latency, cut.upperBound - now) }
     agenda.add(.storeEnds(instance.number, life: instance.life), at: now + latency)
   }

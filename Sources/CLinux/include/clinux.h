@@ -7,11 +7,11 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
-// accept4(2) with SOCK_NONBLOCK and SOCK_CLOEXEC; the peer's address is not asked for.
-// Answers the descriptor, or -1 with errno set.
+// accept4(2) with SOCK_NONBLOCK and SOCK_CLOEXEC; the peer's address is not requested.
+// Returns the descriptor, or -1 with errno set.
 int redial_accept_nonblocking(int listener);
 
-// How many bytes of the heap are free, in all arenas of the allocator; 0 where that is not known.
+// How many bytes of the heap are free, in all arenas of the allocator; 0 if unknown.
 size_t redial_free_heap_bytes(void);
 
 // Gives free pages of the heap, also those between used ones, back to the system (malloc_trim(3)).

@@ -36,7 +36,7 @@ private struct WireCall: Encodable {
     switch call.start {
     case .now: break
     case .after(let delay):
-      try members.encode(WireSpan.text(delay, in: .zero...WireSpan.longest, part: "start"), forKey: .delay)
+      try members.encode(WireDuration.text(delay, in: .zero...WireDuration.longest, part: "start"), forKey: .delay)
     case .at(let date):
       guard let text = WireTime.text(date) else {
         // Not as a date: Foundation's description of some of these traps.

@@ -60,7 +60,7 @@ extension RedialCallAttempt: Codable {
     startedAt = try members.time(forKey: .startedAt)
     outcome = try members.decode(Outcome.self, forKey: .outcome)
     status = try members.decodeIfPresent(Int.self, forKey: .status)
-    duration = try members.span(forKey: .duration)
+    duration = try members.duration(forKey: .duration)
     failure = try members.decodeIfPresent(Failure.self, forKey: .error)
     decision = try members.decodeIfPresent(Decision.self, forKey: .decision)
     response = try members.decodeIfPresent(RedialCallResponse.self, forKey: .response)
@@ -73,7 +73,7 @@ extension RedialCallAttempt: Codable {
     try members.encode(WireTime.text(startedAt), forKey: .startedAt)
     try members.encode(outcome, forKey: .outcome)
     try members.encode(status, forKey: .status)
-    try members.encode(WireSpan.text(duration), forKey: .duration)
+    try members.encode(WireDuration.text(duration), forKey: .duration)
     try members.encodeIfPresent(failure, forKey: .error)
     try members.encode(decision, forKey: .decision)
     try members.encodeIfPresent(response, forKey: .response)
@@ -90,10 +90,10 @@ extension RedialCallAttempt.Decision: Codable {
     let members = try decoder.container(keyedBy: Key.self)
     action = try members.decode(RedialCallAttempt.Action.self, forKey: .action)
     reason = try members.decodeIfPresent(RedialCall.FailureReason.self, forKey: .reason)
-    after = try members.spanIfPresent(forKey: .after)
+    after = try members.durationIfPresent(forKey: .after)
     until = try members.timeIfPresent(forKey: .until)
     because = try members.decodeIfPresent(String.self, forKey: .because)
-    computed = try members.spanIfPresent(forKey: .computed)
+    computed = try members.durationIfPresent(forKey: .computed)
     jitter = try members.decodeIfPresent(Double.self, forKey: .jitter)
     clampedBy = try members.decodeIfPresent([String].self, forKey: .clampedBy) ?? []
   }
@@ -103,10 +103,10 @@ extension RedialCallAttempt.Decision: Codable {
     var members = encoder.container(keyedBy: Key.self)
     try members.encode(action, forKey: .action)
     try members.encodeIfPresent(reason, forKey: .reason)
-    try members.encodeIfPresent(after.map { WireSpan.text($0) }, forKey: .after)
+    try members.encodeIfPresent(after.map { WireDuration.text($0) }, forKey: .after)
     try members.encodeIfPresent(until.flatMap(WireTime.text), forKey: .until)
     try members.encodeIfPresent(because, forKey: .because)
-    try members.encodeIfPresent(computed.map { WireSpan.text($0) }, forKey: .computed)
+    try members.encodeIfPresent(computed.map { WireDuration.text($0) }, forKey: .computed)
     try members.encodeIfPresent(jitter, forKey: .jitter)
     if !clampedBy.isEmpty { try members.encode(clampedBy, forKey: .clampedBy) }
   }

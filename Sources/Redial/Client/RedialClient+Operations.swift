@@ -143,7 +143,7 @@ extension RedialClient {
   func look(at id: String, waiting: Duration = .zero) async throws -> (call: RedialCall, retryAfter: Duration?) {
     var request = ServiceRequest("GET", ["v1", "calls", id])
     if waiting > .zero {
-      request.query = [("wait", WireSpan.text(waiting))]
+      request.query = [("wait", WireDuration.text(waiting))]
       request.isHeld = true
     }
     let answer = try await exchange(request)

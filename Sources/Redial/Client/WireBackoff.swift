@@ -2,8 +2,8 @@
 struct WireBackoff: Encodable {
   private let backoff: Backoff
 
-  private static let spans = Duration.zero...WireSpan.longest
-  private static let maxima = Duration.milliseconds(1)...WireSpan.longest
+  private static let durations = Duration.zero...WireDuration.longest
+  private static let maxima = Duration.milliseconds(1)...WireDuration.longest
   private static let scheduleLengths = 1...100
   private static let part = "policy.backoff"
 
@@ -21,8 +21,8 @@ struct WireBackoff: Encodable {
   func encode(to encoder: any Encoder) throws {
     var members = encoder.container(keyedBy: Key.self)
     try encodeCurve(to: &members)
-    let maximum = min(backoff.maximum, WireSpan.longest)
-    try members.encode(WireSpan.text(maximum, in: Self.maxima, part: "\(Self.part).maximum"), forKey: .max)
+    let maximum = min(backoff.maximum, WireDuration.longest)
+    try members.encode(WireDuration.text(maximum, in: Self.maxima, part: "\(Self.part).maximum"), forKey: .max)
     try encodeJitter(to: &members)
     let cap =
       switch backoff.cap {
@@ -61,7 +61,8 @@ struct WireBackoff: Encodable {
       }
       try members.encode("schedule", forKey: .strategy)
       try members.encode(
-        waits.map { try WireSpan.text($0, in: Self.spans, part: "\(Self.part).curve.schedule") }, forKey: .schedule)
+        waits.map { try WireDuration.text($0, in: Self.durations, part: "\(Self.part).curve.schedule") },
+        forKey: .schedule)
       try members.encode(then == .repeatLast ? "repeatLast" : "stop", forKey: .then)
     case .decorrelated(let base): try begin("decorrelated", base, &members)
     case .decorrelatedSmooth(let median): try begin("decorrelatedSmooth", median, &members)
@@ -77,8 +78,9 @@ struct WireBackoff: Encodable {
     try encode(initial, .initial, &members)
   }
 
-  private func encode(_ span: Duration, _ key: Key, _ members: inout Members) throws {
-    try members.encode(WireSpan.text(span, in: Self.spans, part: "\(Self.part).curve.\(key.rawValue)"), forKey: key)
+  private func encode(_ duration: Duration, _ key: Key, _ members: inout Members) throws {
+    try members.encode(
+      WireDuration.text(duration, in: Self.durations, part: "\(Self.part).curve.\(key.rawValue)"), forKey: key)
   }
 
   private func encode(_ number: Double, in range: ClosedRange<Double>, _ key: Key, _ members: inout Members) throws {
@@ -107,6 +109,7 @@ struct WireBackoff: Encodable {
 
   private func encode(additive word: String, _ spread: Duration, _ members: inout Members) throws {
     try members.encode(word, forKey: .jitter)
-    try members.encode(WireSpan.text(spread, in: Self.spans, part: "\(Self.part).jitter.spread"), forKey: .spread)
+    try members.encode(
+      WireDuration.text(spread, in: Self.durations, part: "\(Self.part).jitter.spread"), forKey: .spread)
   }
 }

@@ -4,7 +4,7 @@ struct WirePolicy: Encodable {
 
   private static let attempts = 1...1000
   private static let hour = Duration.milliseconds(1)...Duration.seconds(3600)
-  private static let deadlines = Duration.milliseconds(1)...WireSpan.longest
+  private static let deadlines = Duration.milliseconds(1)...WireDuration.longest
   private static let maximumRanges = 100
   private static let statuses = 100...599
 
@@ -25,19 +25,20 @@ struct WirePolicy: Encodable {
     var members = encoder.container(keyedBy: Key.self)
     try members.encodeIfPresent(policy.maxAttempts, forKey: .maxAttempts)
     if let deadline = policy.deadline {
-      let text = try WireSpan.text(min(deadline, WireSpan.longest), in: Self.deadlines, part: "policy.deadline")
+      let text = try WireDuration.text(min(deadline, WireDuration.longest), in: Self.deadlines, part: "policy.deadline")
       try members.encode(text, forKey: .deadline)
     }
     if let last = policy.lastAttempt {
       try members.encode(last == .endEarly ? "endEarly" : "pullForward", forKey: .lastAttempt)
     }
     if let time = policy.minimumAttemptTime {
-      let text = try WireSpan.text(
+      let text = try WireDuration.text(
         time, in: .zero...Self.hour.upperBound, part: "policy.deadlineRule.minimumAttemptTime")
       try members.encode(text, forKey: .minimumAttemptTime)
     }
     if let timeout = policy.attemptTimeout {
-      try members.encode(WireSpan.text(timeout, in: Self.hour, part: "policy.attemptTimeout"), forKey: .attemptTimeout)
+      try members.encode(
+        WireDuration.text(timeout, in: Self.hour, part: "policy.attemptTimeout"), forKey: .attemptTimeout)
     }
     try members.encodeIfPresent(policy.backoff.map(WireBackoff.init), forKey: .backoff)
     if policy.network != nil || policy.statuses != nil || policy.statusesWithRetryAfter != nil {
@@ -110,8 +111,8 @@ struct WirePolicy: Encodable {
   private static func retryAfter(_ rule: RetryAfterRule) throws -> RetryAfter {
     RetryAfter(
       mode: rule.isRespected ? "respect" : "ignore",
-      max: try WireSpan.text(
-        min(rule.maximum, WireSpan.longest), in: .zero...WireSpan.longest, part: "policy.retryAfter.maximum"),
+      max: try WireDuration.text(
+        min(rule.maximum, WireDuration.longest), in: .zero...WireDuration.longest, part: "policy.retryAfter.maximum"),
       beyond: word(for: rule.beyond),
       // An omitted value is 0.
       spread: rule.spread == 0

@@ -64,15 +64,15 @@ extension KeyedDecodingContainer {
     try decodeIfPresent(String.self, forKey: key) == nil ? nil : time(forKey: key)
   }
 
-  func span(forKey key: Key) throws -> Duration {
+  func duration(forKey key: Key) throws -> Duration {
     let text = try decode(String.self, forKey: key)
-    guard let span = WireSpan.span(text) else {
+    guard let duration = WireDuration.duration(text) else {
       throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "\(text) is no duration")
     }
-    return span
+    return duration
   }
 
-  func spanIfPresent(forKey key: Key) throws -> Duration? {
-    try decodeIfPresent(String.self, forKey: key) == nil ? nil : span(forKey: key)
+  func durationIfPresent(forKey key: Key) throws -> Duration? {
+    try decodeIfPresent(String.self, forKey: key) == nil ? nil : duration(forKey: key)
   }
 }

@@ -1,20 +1,20 @@
 // Faults for a process under test, by LD_PRELOAD: writes and syncs that fail, a disk that forgets what was not synced, and
-// clocks that jump. What is to happen is said by files in the folder that FAULTS_FOLDER names:
+// clocks that jump. Files in the folder FAULTS_FOLDER select the faults:
 //
-//   fail-sync      fsync and fdatasync fail with EIO, and what they were to sync is dropped: it stays readable until the machine
-//                  dies, and no later fsync brings it to the disk (so Linux does it; the lesson of PostgreSQL's "fsyncgate")
-//   fail-file-sync the same for the store's file alone, which a checkpoint syncs, and not for its log
-//   fail-log-sync  the same for the log alone, which each commit syncs
-//   lying-sync     syncs say that they are done, and nothing is durable
+//   fail-sync      fsync and fdatasync fail with EIO, and their data is dropped: it stays readable until the machine
+//                  dies, and no later fsync brings it to the disk (like Linux; the lesson of PostgreSQL's "fsyncgate")
+//   fail-file-sync the same only for the store's file, which a checkpoint syncs, and not for its log
+//   fail-log-sync  the same only for the log, which each commit syncs
+//   lying-sync     syncs report success, but nothing is durable
 //   fail-write     writes fail with EIO        full-disk      writes fail with ENOSPC
-//   fail-file-write  writes to the store's file alone fail with EIO, not those to its log
+//   fail-file-write  only writes to the store's file fail with EIO, not those to its log
 //   record         if it is there when the process starts: each write, cut, sync and removal is appended to it, by all processes,
 //                  in the order in which they happened (see Recording in recording.py)
 //   clock          eight bytes: nanoseconds by which CLOCK_REALTIME is ahead
 //   suspended      eight bytes: nanoseconds by which CLOCK_BOOTTIME, and CLOCK_REALTIME, are ahead of CLOCK_MONOTONIC
 //   durable/       for each file of the store, an image of what a disk would have after a power cut now: what was synced
 //
-// Only files whose path begins with FAULTS_STORE are touched, and of those not the shared memory, the lock and the reserve.
+// Only files whose path begins with FAULTS_STORE are affected, except the shared memory, the lock and the reserve.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -95,7 +95,7 @@ __attribute__((constructor)) static void begin(void) {
   record_file = real_open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 }
 
-// One operation in the record, in front of the bytes that were written. The kind is w (write), t (cut), s (sync), f (a sync that
+// One operation in the record, before the written bytes. The kind is w (write), t (cut), s (sync), f (a sync that
 // failed) or u (removal); the file is m (the store's file), w (its log) or j (its journal).
 struct entry {
   int64_t time;  // by CLOCK_MONOTONIC, in nanoseconds
@@ -162,7 +162,7 @@ static struct tracked *tracked_by(int descriptor) {
   return &files[file_of[descriptor] - 1];
 }
 
-// Notes a change that was just made; under the lock.
+// Records a change that was just made; under the lock.
 static void note(struct tracked *file, const void *bytes, size_t length, off_t offset) {
   struct change *change = malloc(sizeof *change + length);
   *change = (struct change){.offset = offset, .length = length};
@@ -172,7 +172,7 @@ static void note(struct tracked *file, const void *bytes, size_t length, off_t o
   record(length ? 'w' : 't', file->name, bytes, length, offset);
 }
 
-// Everything that was written becomes durable, or is dropped.
+// All written bytes become durable, or are dropped.
 static void settle(struct tracked *file, int is_durable) {
   pthread_mutex_lock(&lock);
   record(is_durable ? 's' : 'f', file->name, NULL, 0, 0);
@@ -269,7 +269,7 @@ static int sync_with(int (*real)(int), int descriptor) {
     return -1;
   }
   if (!is_on("lying-sync")) settle(file, 1);
-  // The image is what counts; the disk of the test need not be kept waiting.
+  // Only the image counts; the test need not wait for its disk.
   return 0;
 }
 
@@ -282,7 +282,7 @@ int unlink(const char *name) {
     pthread_mutex_lock(&lock);
     record('u', name, NULL, 0, 0);
     for (int place = 0; place < file_count; place++) {
-      // One that is made anew under this name is another file.
+      // A file that is created again under this name is another file.
       if (strcmp(files[place].name, name) == 0) files[place].name[0] = 0;
     }
     pthread_mutex_unlock(&lock);
@@ -307,7 +307,7 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
   return result;
 }
 
-// The kernel's clock does not jump: a deadline by the one that does is moved back.
+// The kernel's clock does not jump: a deadline on the jumping clock is moved back.
 int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict deadline) {
   static int (*real)(sem_t *, const struct timespec *);
   if (!real) real = dlsym(RTLD_NEXT, "sem_timedwait");

@@ -289,12 +289,12 @@ struct WireTests {
   func texts() {
     for microseconds: Int64 in [0, 1, 12_400, 999_999, 1_000_000, 1_500_000, 61_000_001, 31_622_400_000_001] {
       let span = Duration.microseconds(microseconds)
-      #expect(WireSpan.span(DurationText.format(span)) == span)
-      #expect(WireSpan.span(WireSpan.text(span)) == span)
-      #expect(DurationText.parse(WireSpan.text(span)) == span)
+      #expect(WireDuration.duration(DurationText.format(span)) == span)
+      #expect(WireDuration.duration(WireDuration.text(span)) == span)
+      #expect(DurationText.parse(WireDuration.text(span)) == span)
     }
-    #expect(WireSpan.span("1h30m") == .seconds(5400))
-    for text in ["", "5", "s", "1x", "-1s", "1s2", "1..5s", "PT5M"] { #expect(WireSpan.span(text) == nil) }
+    #expect(WireDuration.duration("1h30m") == .seconds(5400))
+    for text in ["", "5", "s", "1x", "-1s", "1s2", "1..5s", "PT5M"] { #expect(WireDuration.duration(text) == nil) }
     for microseconds: Int64 in [0, 1_790_000_000_123_000, 1_790_000_000_999_999, -1, 951_782_400_000_000] {
       let date = Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
       let text = WireTime.text(date) ?? ""

@@ -1,22 +1,22 @@
 /// Durations in the service's form: a number and a unit.
-enum WireSpan {
+enum WireDuration {
   /// The longest that the service accepts.
   static let longest = Duration.seconds(366 * 86_400)
 
   /// The text of a duration, to the microsecond.
-  static func text(_ span: Duration) -> String {
-    let total = span.wholeMicroseconds
+  static func text(_ duration: Duration) -> String {
+    let total = duration.wholeMicroseconds
     if total % 1_000_000 == 0 { return "\(total / 1_000_000)s" }
     return total % 1000 == 0 ? "\(total / 1000)ms" : "\(total)us"
   }
 
   /// The text of a duration within the service's range.
-  static func text(_ span: Duration, in range: ClosedRange<Duration>, part: String) throws -> String {
-    text(try UnsupportedByService.check(span, in: range, part: part))
+  static func text(_ duration: Duration, in range: ClosedRange<Duration>, part: String) throws -> String {
+    text(try UnsupportedByService.check(duration, in: range, part: part))
   }
 
   /// Reads `12.4ms`, or several from large to small (`1h30m`); nil for anything else.
-  static func span(_ text: String) -> Duration? {
+  static func duration(_ text: String) -> Duration? {
     var rest = Substring(text)
     var seconds = 0.0
     guard !rest.isEmpty else { return nil }
