@@ -62,7 +62,7 @@ struct BreakerRowTests {
     #expect(breaker.consecutiveFailures == 2)
   }
 
-  @Test("a probe whose lease is over gives its place back, and its result changes nothing")
+  @Test("a probe whose lease has ended gives its place back, and its result changes nothing")
   func leases() throws {
     var settings = CircuitBreakerSettings.fe9lix
     settings.permitLease = .seconds(3)
@@ -96,7 +96,7 @@ struct BreakerRowTests {
     #expect(breaker.state == .closed)
   }
 
-  @Test("half-open may take several successes, and bear some failures")
+  @Test("half-open may need several successes, and allow some failures")
   func severalProbes() throws {
     var settings = CircuitBreakerSettings.fe9lix
     settings.halfOpenProbes = 4
@@ -114,7 +114,7 @@ struct BreakerRowTests {
     #expect(isOpen(breaker))
   }
 
-  @Test("a share of slow calls opens it, though every call succeeds; a slow probe does not close it")
+  @Test("a share of slow calls opens it, although every call succeeds; a slow probe does not close it")
   func slow() throws {
     let settings = CircuitBreakerSettings(
       consecutiveFailures: 0, failureRate: 2, slowCallRate: 0.5, slowCallDuration: .seconds(1), window: .calls(4),
@@ -131,7 +131,7 @@ struct BreakerRowTests {
     #expect(isOpen(breaker))
   }
 
-  @Test("a window of calls forgets the oldest, whenever it was")
+  @Test("a window of calls forgets the oldest, whatever its time")
   func calls() throws {
     let settings = CircuitBreakerSettings(
       consecutiveFailures: 0, failureRate: 0.5, window: .calls(4), minimumCalls: 4)
@@ -166,7 +166,7 @@ struct BreakerRowTests {
     #expect(firsts.count > 45)
   }
 
-  @Test("a probe that is taken late in half-open has its own time, and its success counts")
+  @Test("a probe that begins late in half-open has its full time, and its success counts")
   func lateProbe() throws {
     var settings = CircuitBreakerSettings.fe9lix
     settings.successesToClose = 2
@@ -197,7 +197,7 @@ struct BreakerRowTests {
     #expect(breaker == before)
   }
 
-  @Test("probes are as many as there may be, whatever is asked for")
+  @Test("the number of probes is limited, whatever the settings")
   func probeBound() throws {
     var settings = CircuitBreakerSettings.fe9lix
     settings.halfOpenProbes = .max
@@ -208,7 +208,7 @@ struct BreakerRowTests {
     #expect(!breaker.admits(at: later))
   }
 
-  @Test("an operator holds it open, closed, disabled or watching, until it is reset")
+  @Test("an operator can force it open, closed, disabled or watching, until it is reset")
   func forced() throws {
     for forced in CircuitBreaker.Forced.allCases {
       var breaker = Breaker(settings: .fe9lix)
@@ -239,7 +239,7 @@ struct BreakerRowTests {
     ("CircuitBreaker: 3 in a row", .fe9lix, 3, 0),
   ]
 
-  @Test("a preset opens when its documentation says", arguments: openings)
+  @Test("a preset opens as its documentation says", arguments: openings)
   func presets(name: String, settings: CircuitBreakerSettings, failures: Int, successes: Int) throws {
     var breaker = Breaker(settings: settings)
     for _ in 0..<successes { breaker.record(.success, of: try permit(&breaker, at: Self.start), at: Self.start) }

@@ -48,7 +48,7 @@ struct CircuitBreakerTests {
     #expect(story.isRefused)
   }
 
-  @Test("an ignored result moves nothing")
+  @Test("an ignored result changes nothing")
   func ignored() throws {
     var story = Story(Self.quick)
     try story.call(.failure)
@@ -60,7 +60,7 @@ struct CircuitBreakerTests {
     #expect(story.isOpen)
   }
 
-  @Test("a failure rate opens it once the window holds its minimum, judged after successes too")
+  @Test("a failure rate opens it once the window has its minimum, checked after successes too")
   func rate() throws {
     let settings = CircuitBreakerSettings(
       consecutiveFailures: 0, failureRate: 0.5, window: .time(.seconds(10)), minimumCalls: 4)
@@ -79,7 +79,7 @@ struct CircuitBreakerTests {
     #expect(slow.isClosed, "only three outcomes are ever within the window")
   }
 
-  @Test("while open nothing passes, and a rejection says until when")
+  @Test("while open nothing passes, and a rejection has the time")
   func open() throws {
     var story = Story(Self.quick)
     for _ in 0..<3 { try story.call(.failure) }
@@ -131,7 +131,7 @@ struct CircuitBreakerTests {
     #expect(story.isClosed)
   }
 
-  @Test("probes that never come back count as failed: half-open always ends")
+  @Test("probes that never return count as failed: half-open always ends")
   func lostProbes() throws {
     var story = Story(Self.quick)
     for _ in 0..<3 { try story.call(.failure) }
@@ -149,7 +149,7 @@ struct CircuitBreakerTests {
     #expect(story.isClosed)
   }
 
-  @Test("a half-open breaker that nobody calls waits, however long")
+  @Test("a half-open breaker without calls waits, however long")
   func idleHalfOpen() throws {
     var story = Story(Self.quick)
     for _ in 0..<3 { try story.call(.failure) }
@@ -160,7 +160,7 @@ struct CircuitBreakerTests {
     #expect(story.isClosed)
   }
 
-  @Test("results that come in late change nothing, in any state")
+  @Test("late results change nothing, in any state")
   func late() throws {
     var story = Story(Self.quick)
     let early = try (0..<10).map { _ in try story.permit() }
@@ -176,7 +176,7 @@ struct CircuitBreakerTests {
     #expect(story.breaker == probing)
   }
 
-  @Test("a breaker that was open when its process ended goes on being so")
+  @Test("a breaker that was open when its process ended stays open")
   func restored() throws {
     var story = Story(Self.quick)
     story.breaker = CircuitBreaker(settings: Self.quick, openUntil: story.now + .seconds(3), trips: 4)
@@ -186,14 +186,14 @@ struct CircuitBreakerTests {
     #expect(story.breaker.state == .open(until: story.now + .seconds(30), trips: 5))
   }
 
-  @Test("a first interval beyond the maximum is taken at its word")
+  @Test("a first interval beyond the maximum is used unchanged")
   func longFirst() throws {
     var story = Story(CircuitBreakerSettings(consecutiveFailures: 1, openInterval: .seconds(300)))
     try story.call(.failure)
     #expect(story.breaker.state == .open(until: story.now + .seconds(300), trips: 1))
   }
 
-  @Test("whatever happens, probes stay within their number and no breaker is stuck")
+  @Test("probes stay within their number and no breaker is stuck, over random events")
   func anything() throws {
     for seed in UInt64(0)..<300 {
       var random = RandomSource(seed: seed)

@@ -61,7 +61,7 @@ struct ProbeTests {
     }
   }
 
-  @Test("numbers that nobody means do not trap")
+  @Test("absurd numbers do not trap")
   func hostile() {
     let numbers = [Int.min, -1, 0, 1, Int.max]
     for probes in numbers {
@@ -81,7 +81,7 @@ struct ProbeTests {
     }
   }
 
-  @Test("a clock that steps back does not keep an open breaker open until it is there again")
+  @Test("a clock that steps back does not keep a breaker open until its old time")
   func openAndBack() {
     var breaker = CircuitBreaker(settings: CircuitBreakerSettings(openInterval: .seconds(5)))
     breaker.trip(at: Self.start)
@@ -99,7 +99,7 @@ struct ProbeTests {
     #expect(restored.acquire(at: earlier) == .rejected(until: earlier + .seconds(60)))
   }
 
-  @Test("times that are out of order by little change little")
+  @Test("times that are slightly out of order change little")
   func outOfOrder() {
     var breaker = CircuitBreaker(settings: CircuitBreakerSettings(openInterval: .seconds(5)))
     breaker.trip(at: Self.start)
@@ -107,7 +107,7 @@ struct ProbeTests {
     #expect(breaker.acquire(at: Self.start) == .rejected(until: Self.start + .microseconds(4_999_950)))
   }
 
-  @Test("a clock that steps back does not keep probes that never come back in their places")
+  @Test("a clock that steps back does not keep the places of probes that never return")
   func halfOpenAndBack() {
     var (breaker, permits, _) = halfOpen(CircuitBreakerSettings(probeTimeout: .seconds(120)))
     #expect(permits.count == 1)

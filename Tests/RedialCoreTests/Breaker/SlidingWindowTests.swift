@@ -19,7 +19,7 @@ struct SlidingWindowTests {
     #expect(window.counts(at: start + .seconds(99)).total == 0)
   }
 
-  @Test("a clock that goes back a little loses nothing; one that goes back far starts afresh")
+  @Test("a clock that goes back a little loses nothing; one that goes back far empties the window")
   func clockBack() {
     var window = SlidingWindow(.time(.seconds(10)))
     for second in [105, 104, 106, 103] { window.record(isFailure: true, at: start + .seconds(second)) }

@@ -19,7 +19,7 @@ struct RateLimitFieldsTests {
     #expect(read([("ratelimit", #""a";r=1;t=30"#)]).wait == nil)
   }
 
-  @Test("its forerunners, with seconds or a date")
+  @Test("its predecessors, with seconds or a date")
   func forerunners() {
     #expect(read([("ratelimit-remaining", "0"), ("ratelimit-reset", "17")]).wait == .seconds(17))
     #expect(read([("X-RateLimit-Remaining", " 0 "), ("x-ratelimit-reset", "1790000060")]).wait == .seconds(60))
@@ -27,7 +27,7 @@ struct RateLimitFieldsTests {
     #expect(read([("x-ratelimit-remaining", "0")]).wait == nil)
   }
 
-  @Test("junk says nothing", arguments: ["", "-1", "1e3", "0x0", "r=", ";;;r=,=", "\"a\";r=x;t=1", "٣"])
+  @Test("invalid fields say nothing", arguments: ["", "-1", "1e3", "0x0", "r=", ";;;r=,=", "\"a\";r=x;t=1", "٣"])
   func junk(value: String) {
     for name in ["ratelimit", "ratelimit-remaining", "x-ratelimit-reset", "ratelimit-policy", "date"] {
       #expect(read([(name, value)]).wait == nil)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Response times")
 struct ResponseTimeTests {
-  @Test("a target that has not answered has no usual time, and the least silence is long for it")
+  @Test("a target that has not answered has no usual time, and the minimum silence counts as long")
   func unknown() {
     let times = ResponseTime()
     #expect(times.usual == nil)
@@ -19,7 +19,7 @@ struct ResponseTimeTests {
     #expect(times.longSilence(atLeast: .seconds(1)) == .seconds(1))
   }
 
-  @Test("equal answers bring the usual time to what they take, and it follows a change")
+  @Test("equal answers bring the usual time to their own, and it follows a change")
   func follows() throws {
     var times = ResponseTime()
     for _ in 0..<100 { times.record(.seconds(2)) }
@@ -36,7 +36,7 @@ struct ResponseTimeTests {
     #expect(try #require(times.usual) > .milliseconds(400))
   }
 
-  @Test("times out of all proportion do not trap")
+  @Test("extreme times do not trap")
   func extremes() {
     var times = ResponseTime()
     for time in [Duration.seconds(-5), .longest, .zero, .longest] { times.record(time) }

@@ -71,7 +71,7 @@ struct AdaptiveThrottleTests {
     #expect(throttle.rejectionProbability(at: start + .seconds(132)) == 0)
   }
 
-  @Test("a target that takes a tenth is sent about twice that, and all soon after it is well")
+  @Test("a target that accepts a tenth gets about twice that, and everything soon after its recovery")
   func closedLoop() {
     for seed in UInt64(0)..<20 {
       var random = RandomSource(seed: seed)

@@ -1,7 +1,7 @@
 import RedialCore
 import Testing
 
-@Suite("Concurrency limits, whatever happens")
+@Suite("Concurrency limits over random events")
 struct ConcurrencyLimiterPropertyTests {
   private static func algorithm(_ seed: UInt64) -> ConcurrencyLimiter.Algorithm {
     switch seed % 4 {
@@ -50,7 +50,7 @@ struct ConcurrencyLimiterPropertyTests {
     }
   }
 
-  @Test("against a target of fixed capacity each algorithm comes to use it without drowning it")
+  @Test("each algorithm learns to use a target of fixed capacity without overloading it")
   func convergence() {
     // A target with room for 40 answers in 10 ms; what is above that waits its turn, and above 120 is dropped.
     for algorithm in [ConcurrencyLimiter.Algorithm.aimd(), .vegas(), .gradient2()] {

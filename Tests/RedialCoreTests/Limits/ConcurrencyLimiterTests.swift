@@ -24,7 +24,7 @@ struct ConcurrencyLimiterTests {
 
   private func took(_ milliseconds: Int) -> ConcurrencyLimiter.Outcome { .success(took: .milliseconds(milliseconds)) }
 
-  @Test("so many go as the limit says, one more for each that ends, and whatever its end")
+  @Test("as many go as the limit says, and one more for each that ends, whatever its end")
   func places() {
     var limiter = ConcurrencyLimiter(.fixed, initial: 3)
     for outcome in [took(1), .dropped, .ignored] {
@@ -36,7 +36,7 @@ struct ConcurrencyLimiterTests {
     }
   }
 
-  @Test("a lower bound for now holds, a higher one does not")
+  @Test("a lower temporary limit applies, a higher one does not")
   func within() {
     var limiter = ConcurrencyLimiter(.fixed, initial: 3)
     let first = limiter.acquire(within: 1)
@@ -46,7 +46,7 @@ struct ConcurrencyLimiterTests {
     #expect(limiter.inFlight == 3)
   }
 
-  @Test("giving back what was never taken changes nothing")
+  @Test("giving back an untaken place changes nothing")
   func unbalanced() {
     for algorithm in [ConcurrencyLimiter.Algorithm.fixed, .aimd(), .vegas(), .gradient2()] {
       var limiter = ConcurrencyLimiter(algorithm)
@@ -56,7 +56,7 @@ struct ConcurrencyLimiterTests {
     }
   }
 
-  @Test("what is ignored moves no limit")
+  @Test("an ignored result changes no limit")
   func ignored() {
     for algorithm in [ConcurrencyLimiter.Algorithm.fixed, .aimd(), .vegas(), .gradient2()] {
       var limiter = limiter(algorithm, initial: 20, inFlight: 20)
@@ -92,7 +92,7 @@ struct ConcurrencyLimiterTests {
     #expect(limits(limiter(.aimd(halving), initial: 10, inFlight: 10), [took(11)]) == [5])
   }
 
-  @Test("Vegas: the limit after a first answer of 10 ms and a second of so many")
+  @Test("Vegas: the limit after a first answer of 10 ms and a second of a given time")
   func vegas() {
     // Queue 0, 1 (≤ log), 2 (< α), 3 to 6 (between), 7 and more (> β), for L = 10.
     let table = [(10, 16), (11, 16), (12, 11), (14, 10), (25, 10), (26, 9), (50, 9)]
@@ -112,14 +112,15 @@ struct ConcurrencyLimiterTests {
     }
   }
 
-  @Test("Vegas: the quickest answer is the measure, and with little in use nothing grows")
+  @Test("Vegas: the fastest answer is the reference, and with little in use nothing grows")
   func vegasMeasure() {
     let full = limiter(.vegas(), initial: 10, inFlight: 10)
     #expect(limits(full, [took(50), took(10), took(50)]) == [10, 10, 9])
     #expect(limits(limiter(.vegas(), initial: 10, inFlight: 4), [took(10), took(10)]) == [10, 10])
   }
 
-  @Test("Vegas: the measure is taken anew at thirty times the limit, so a target that is slower for good is accepted")
+  @Test(
+    "Vegas: the reference is measured again after thirty times the limit, so a permanently slower target is accepted")
   func vegasProbe() {
     // At 14 ms against 10 the limit of 10 stays; the 300th answer makes 14 ms the measure, and it grows again.
     let answers = [took(10)] + [ConcurrencyLimiter.Outcome](repeating: took(14), count: 300)
@@ -137,7 +138,7 @@ struct ConcurrencyLimiterTests {
     #expect(limits(limiter(.gradient2(), initial: 100, inFlight: 1), [.dropped]) == [90])
   }
 
-  @Test("Gradient2: half as slow again is tolerated, more is not, and one outlier costs a tenth at most")
+  @Test("Gradient2: 50 % slower is tolerated, more is not, and one outlier costs at most a tenth")
   func gradient2Slope() {
     // The average over 9 answers of 10 ms and this one, times 1.5, over this one.
     let table = [(10, 100), (15, 100), (20, 97), (30, 92), (1000, 90)]

@@ -18,7 +18,7 @@ struct ConcurrentBudgetTests {
     }
   }
 
-  @Test("a retry holds its place from its withdrawal to its end, whatever that is")
+  @Test("a retry keeps its place from its withdrawal to its end, whatever that is")
   func places() throws {
     for outcome in RetryBudget.Outcome.allCases {
       var budget = RetryBudget(.envoy)
@@ -32,7 +32,7 @@ struct ConcurrentBudgetTests {
     }
   }
 
-  @Test("first tries that end take their share with them")
+  @Test("first attempts that end remove their share")
   func shrinking() {
     var budget = RetryBudget(.concurrent(share: 0.5, minimum: 0))
     #expect(budget.withdraw(for: .transient, at: now) == nil)

@@ -2,7 +2,7 @@ import RedialCore
 import Testing
 
 /// Settings and times that nobody means, of which none may trap or lead out of bounds.
-@Suite("Limits, whatever they are given")
+@Suite("Limits with hostile arguments")
 struct LimitsHostileInputTests {
   private static let numbers: [Double] = [
     .nan, .signalingNaN, .infinity, -.infinity, -1, -0.0, 0, .leastNonzeroMagnitude, 0.5, 1, 1e30,

@@ -46,7 +46,7 @@ struct RateLimiterTests {
     #expect((2497...2497 + burst).contains(admitted))
   }
 
-  @Test("a request of several waits until there is room for all, and one larger than the burst never goes")
+  @Test("several requests at once wait until all may go, and more than the burst never go")
   func costs() {
     var limiter = RateLimiter(permits: 10, burst: 5)
     #expect(limiter.acquire(4, at: start) == .permitted)
@@ -59,7 +59,7 @@ struct RateLimiterTests {
     #expect(limiter == before)
   }
 
-  @Test("a peek says what asking would and changes nothing")
+  @Test("a peek returns the same answer and changes nothing")
   func peek() {
     var limiter = RateLimiter(permits: 1, burst: 2)
     for second in [0, 0, 0, 1, 1, 5, 5, 5] {
@@ -71,7 +71,7 @@ struct RateLimiterTests {
     }
   }
 
-  @Test("a clock that steps back a year does not stop the line for one")
+  @Test("a clock that steps back a year does not stop requests for a year")
   func clock() {
     var limiter = RateLimiter(permits: 1, burst: 10)
     for _ in 0..<10 { #expect(limiter.acquire(at: start) == .permitted) }
@@ -94,7 +94,7 @@ struct RateLimiterTests {
     #expect(limiter.available(at: start + .seconds(10)) == 2)
   }
 
-  @Test("a reservation beyond the caller's patience, or larger than the burst, counts nothing")
+  @Test("a reservation beyond the longest wait, or larger than the burst, counts nothing")
   func patience() {
     var limiter = RateLimiter(permits: 10, burst: 5)
     #expect(limiter.reserve(5, at: start) == .zero)
@@ -106,7 +106,7 @@ struct RateLimiterTests {
     #expect(limiter.reserve(2, at: start, within: .milliseconds(200)) == .milliseconds(200))
   }
 
-  @Test("a clock that steps back makes nobody wait longer than what had been reserved")
+  @Test("a clock that steps back makes nobody wait longer than the reservations")
   func reserveAndBack() {
     var limiter = RateLimiter(permits: 1, burst: 2)
     for second in [0, 0, 1, 2, 3] { #expect(limiter.reserve(at: start) == .seconds(second)) }
@@ -143,7 +143,7 @@ struct RateLimiterTests {
     }
   }
 
-  @Test("less than a microsecond too late is punctual, more moves what comes after")
+  @Test("a delay below a microsecond is punctual, a longer one moves later requests")
   func punctuality() {
     for (late, next) in [(333_334, 666_667), (333_335, 666_669), (333_400, 666_734)] {
       var limiter = RateLimiter(permits: 3)
@@ -155,7 +155,7 @@ struct RateLimiterTests {
     }
   }
 
-  @Test("over no span does it permit more than the burst and the rate, and it permits at the time that it names")
+  @Test("it never permits more than the burst and the rate, and it permits at the time that it returned")
   func conformance() throws {
     for seed in UInt64(0)..<600 {
       var random = RandomSource(seed: seed)

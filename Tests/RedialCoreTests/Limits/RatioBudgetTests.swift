@@ -33,7 +33,7 @@ struct RatioBudgetTests {
     }
   }
 
-  @Test("requests count for a window and no longer")
+  @Test("requests count for one window")
   func expiry() {
     var budget = RetryBudget(.ratio(share: 0.5, minimumPerSecond: 0, window: .seconds(10)))
     for _ in 0..<10 { budget.begin(at: now) }
@@ -41,7 +41,7 @@ struct RatioBudgetTests {
     #expect(budget.balance(at: now + .seconds(10)) == 0)
   }
 
-  @Test("a budget that is spent fills up as the retries leave the window, and owes nothing then")
+  @Test("an empty budget fills up as the retries leave the window, without a debt")
   func recovery() {
     var budget = RetryBudget(.finagle)
     #expect(drained(&budget, at: now) == 100)
@@ -67,7 +67,7 @@ struct RatioBudgetTests {
     }
   }
 
-  @Test("a retry given back after its place was forgotten frees none of those since")
+  @Test("a retry given back after its place was forgotten frees no later one")
   func lateGiveBack() throws {
     var budget = RetryBudget(.finagle)
     let withdrawal = try budget.lend(for: .transient, at: now)

@@ -2,7 +2,7 @@ import RedialCore
 import Testing
 
 /// Random histories of a budget, checked against a plain account of what happened.
-@Suite("Retry budgets, whatever happens")
+@Suite("Retry budgets over random events")
 struct RetryBudgetPropertyTests {
   private struct History {
     var random: RandomSource
@@ -50,7 +50,7 @@ struct RetryBudgetPropertyTests {
     }
   }
 
-  @Test("a bucket is never below zero, never above its capacity, and lends exactly while it says it has enough")
+  @Test("a bucket is never below zero or above its capacity, and allows retries exactly while its balance is enough")
   func tokens() throws {
     for seed in UInt64(0)..<600 {
       var random = RandomSource(seed: ~seed)

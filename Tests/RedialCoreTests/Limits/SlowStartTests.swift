@@ -52,7 +52,7 @@ struct SlowStartTests {
     #expect(ramp.limit(of: .max, at: start + .microseconds(29_999_999)) < .max)
   }
 
-  @Test("a second recovery begins anew")
+  @Test("a second recovery begins again")
   func anew() {
     var ramp = ramp()
     ramp.start(at: start + .seconds(20))

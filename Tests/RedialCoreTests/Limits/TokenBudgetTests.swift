@@ -60,7 +60,7 @@ struct TokenBudgetTests {
     #expect(budget.balance(at: now) == rest)
   }
 
-  @Test("AWS: what is left may be too little for one cause and enough for the other")
+  @Test("AWS: the balance may be too small for one cause and enough for the other")
   func awsMixed() {
     var budget = RetryBudget(.aws)
     for _ in 0..<35 { _ = budget.withdraw(for: .transient, at: now) }
@@ -88,7 +88,7 @@ struct TokenBudgetTests {
     #expect(budget.balance(at: now) == 487, "a first try that succeeds brings one")
   }
 
-  @Test("what was never sent is given back, what was ignored stays spent, and neither moves anything else")
+  @Test("an unsent retry is given back, an ignored one stays spent, and neither changes anything else")
   func withoutVerdict() throws {
     var budget = RetryBudget(.aws)
     budget.end(.ignored, at: now)
@@ -112,7 +112,7 @@ struct TokenBudgetTests {
     #expect(empty.balance(at: now) == 0)
   }
 
-  @Test("an unlimited budget always lends, for nothing")
+  @Test("an unlimited budget always allows retries, without cost")
   func unlimited() {
     var budget = RetryBudget(.unlimited)
     for _ in 0..<1000 { #expect(budget.withdraw(for: .transient, at: now)?.cost == 0) }

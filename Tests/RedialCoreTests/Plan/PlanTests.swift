@@ -29,7 +29,7 @@ struct PlanTests {
     #expect(abs(two.p90.inSeconds - 15.527_864) < 1e-5 && two.latest == .seconds(20))
   }
 
-  @Test("the closed form agrees with the very waits that are drawn, for widths as different as they come")
+  @Test("the closed form agrees with drawn waits, for very different widths")
   func agreement() throws {
     let policy = RetryPolicy(maxAttempts: 11, deadline: .longest)
     let plan = policy.plan()
@@ -53,7 +53,7 @@ struct PlanTests {
     }
   }
 
-  @Test("beyond the closed form the waits are sampled, and join on without a step")
+  @Test("beyond the closed form the waits are sampled, without a step between")
   func sampled() {
     let plan = RetryPolicy(maxAttempts: 20, deadline: .longest).plan(seed: 4)
     #expect(plan.attempts[10].start.isExact && !plan.attempts[12].start.isExact)
@@ -69,7 +69,7 @@ struct PlanTests {
     #expect(capped.attempts[2].start.latest <= .seconds(120))
   }
 
-  @Test("where the closed form would lose its digits, the waits are sampled")
+  @Test("if the closed form would lose precision, the waits are sampled")
   func digits() {
     for policy in [
       RetryPolicy.happn,
@@ -93,7 +93,7 @@ struct PlanTests {
     #expect(!capped.attempts[1].start.isExact && capped.attempts[1].start.median == .seconds(12))
   }
 
-  @Test("the deadline's chance is that of the draws, and what it leaves no time for is not listed")
+  @Test("the deadline's probability is that of the draws, and attempts after it are not listed")
   func chance() {
     let policy = RetryPolicy(
       maxAttempts: 3, deadline: .seconds(10),
@@ -123,13 +123,13 @@ struct PlanTests {
     #expect(abs(plan.attempts[3].start.median.inSeconds - 2105) < 0.001 && plan.attempts.count == 8)
   }
 
-  @Test("endless policies are listed as far as asked for")
+  @Test("endless policies are listed up to the requested number")
   func endless() {
     let plan = RetryPolicy.temporal.plan(limit: 12)
     #expect(plan.attempts.count == 12 && !plan.isComplete && plan.latestEnd >= .longest)
   }
 
-  @Test("the linter's warnings, each by a policy that earns it")
+  @Test("each warning of the linter, with a policy that causes it")
   func lint() {
     func warnings(_ change: (inout RetryPolicy) -> Void) -> [PolicyWarning] {
       var policy = RetryPolicy()

@@ -13,7 +13,7 @@ struct AskedWaitTests {
     return policy.decide(end, at: .epoch, using: &random)
   }
 
-  @Test("one beyond the maximum can be cut to it; the decision says so")
+  @Test("a wait beyond the maximum can be shortened to it; the decision says so")
   func clamp() {
     let rule = RetryAfterRule(maximum: .seconds(30), beyond: .clamp)
     for asked in [Duration.seconds(31), .seconds(86_400), .longest] {

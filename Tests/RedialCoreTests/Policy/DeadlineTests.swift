@@ -1,7 +1,7 @@
 import RedialCore
 import Testing
 
-@Suite("Deadlines, parking and the target's word")
+@Suite("Deadlines, parking and the target's directives")
 struct DeadlineTests {
   private func decide(
     _ policy: RetryPolicy, status: Int = 503, retryAfter: Duration? = nil, directive: RetryDirective? = nil,
@@ -30,7 +30,7 @@ struct DeadlineTests {
     #expect(late.action == .stop(.deadlineExceeded) && late.rule == .deadlineNear && late.computed == .seconds(4))
   }
 
-  @Test("or it is pulled forward so that it can, and the decision says so")
+  @Test("or it is moved forward so that it can finish, and the decision says so")
   func pulledForward() {
     var policy = tenSeconds
     policy.deadlineRule = DeadlineRule(lastAttempt: .pullForward, minimumAttemptTime: .seconds(2))
@@ -43,7 +43,7 @@ struct DeadlineTests {
     #expect(decide(policy, after: .seconds(1)).clamps == [])
   }
 
-  @Test("over seeds: whatever the rule, no attempt starts later than can finish")
+  @Test("over seeds: with any rule, no attempt starts too late to finish")
   func property() {
     for seed in UInt64(0)..<2000 {
       var random = RandomSource(seed: seed)
@@ -129,7 +129,7 @@ struct DeadlineTests {
     }
   }
 
-  @Test("an initial delay that leaves no time is none, or pulled forward")
+  @Test("an initial delay that leaves no time ends the call, or is moved forward")
   func initialDelay() {
     var random = RandomSource(seed: 1)
     var policy = RetryPolicy(deadline: .seconds(1), initialDelay: .fixed(.seconds(10)))
@@ -181,7 +181,7 @@ struct DeadlineTests {
     for word in ["", "sto", "stopp", "1", "ja"] { #expect(RetryDirective.parse(ArraySlice(word.utf8)) == nil) }
   }
 
-  @Test("a status may be worth a retry only with a Retry-After")
+  @Test("a status may be retried only with a Retry-After")
   func withRetryAfter() {
     var policy = tenSeconds
     policy.retryOn.statusesWithRetryAfter = StatusSet(statuses: [413])
@@ -189,7 +189,7 @@ struct DeadlineTests {
     #expect(decide(policy, status: 413, retryAfter: .seconds(6)).action == .retry(after: .seconds(6)))
   }
 
-  @Test("an initial or maximum wait of 0 does not spin where nothing bounds the attempts")
+  @Test("an initial or maximum wait of 0 does not spin if nothing limits the attempts")
   func noSpin() {
     for backoff in [Backoff(initial: .zero), Backoff(maximum: .zero), .constant(.zero)] {
       let unbounded = decide(RetryPolicy(maxAttempts: RetryPolicy.unlimited, backoff: backoff))
@@ -224,7 +224,7 @@ struct DeadlineTests {
     #expect(rule(.notSent) == .retryableFailure && rule(.maybeSent) == .failureNotRetryable)
   }
 
-  @Test("a fault of this side is tried again, but not what may have left of a request that may not be repeated")
+  @Test("a fault on this side is retried, unless a request that must not be repeated may have been sent")
   func localFaults() {
     func meaning(_ network: NetworkRetry, left: Bool) -> RetryDecision.Rule {
       let policy = RetryPolicy(retryOn: RetryConditions(network: network, statuses: .transient))

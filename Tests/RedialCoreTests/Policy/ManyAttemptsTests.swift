@@ -50,7 +50,7 @@ struct ManyAttemptsTests {
     #expect(decision.action == .retry(after: .milliseconds(10)) && decision.clamps.contains(.minimum))
   }
 
-  @Test("the plan knows of the shortest wait")
+  @Test("the plan contains the shortest wait")
   func plan() {
     let plan = RetryPolicy(maxAttempts: 1000, backoff: .constant(.zero)).plan(limit: 200)
     #expect(plan.attempts[100].start.latest == .zero)

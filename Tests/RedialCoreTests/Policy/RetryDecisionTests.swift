@@ -1,7 +1,7 @@
 import RedialCore
 import Testing
 
-@Suite("What follows from an attempt")
+@Suite("Decisions after an attempt")
 struct RetryDecisionTests {
   static let start = Timestamp(microseconds: 1_790_000_000_000_000)
 
@@ -24,7 +24,7 @@ struct RetryDecisionTests {
     #expect(decide(status: status) == RetryDecision(.succeed, rule: .success))
   }
 
-  @Test("of the statuses, just those of POLICY are retried")
+  @Test("exactly the documented statuses are retried")
   func statuses() {
     let transient = Set([408, 425, 429] + (500...599)).subtracting([501, 505, 511])
     let careful: Set = [408, 425, 429]
@@ -41,7 +41,7 @@ struct RetryDecisionTests {
     }
   }
 
-  @Test("stopOn is stronger than retryOn")
+  @Test("stopOn has precedence over retryOn")
   func stopOn() {
     let policy = RetryPolicy(
       retryOn: RetryConditions(network: .always, statuses: StatusSet([400...599])), stopOn: StatusSet(statuses: [503]))
@@ -49,7 +49,7 @@ struct RetryDecisionTests {
     #expect(isRetry(decide(policy, status: 502)))
   }
 
-  @Test("what was never sent may be repeated by anyone, what may have been sent only by the idempotent")
+  @Test("an unsent request may always be repeated, one that may have been sent only if it is idempotent")
   func network() {
     let cases: [(RetryConditions, OutcomeClass, Bool)] = [
       (.idempotent, .notSent, true), (.idempotent, .maybeSent, true), (.nonIdempotent, .notSent, true),
@@ -107,7 +107,7 @@ struct RetryDecisionTests {
     #expect(decide(status: 404, retryAfter: .seconds(1)).action == .stop(.notRetryable))
   }
 
-  @Test("a Retry-After that is shorter than the backoff, or has passed, leaves the backoff as it is")
+  @Test("a Retry-After that is shorter than the backoff, or has passed, does not change the backoff")
   func shortRetryAfter() {
     for status in [429, 503] {
       let alone = decide(status: status)

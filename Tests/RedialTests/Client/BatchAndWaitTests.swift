@@ -76,7 +76,7 @@ struct BatchAndWaitTests {
     }
   }
 
-  @Test("a limit ends the wait in time, and thirty that wait hold up no other request")
+  @Test("a limit ends the wait in time, and thirty waits delay no other request")
   func limit() async throws {
     try await withService { client in
       let id = try await client.submit(OutgoingCall(loopback(1), start: .after(.seconds(3600)))).id
@@ -119,7 +119,7 @@ struct BatchAndWaitTests {
     }
   }
 
-  @Test("a webhook of the service is believed, and one with another secret is not")
+  @Test("a webhook of the service is accepted, and one with another secret is refused")
   func webhook() async throws {
     let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
     try await withService(webhookSecret: secret) { client in

@@ -36,7 +36,7 @@ struct EventStreamTests {
     #expect(parser.feed(Data(repeating: 0x78, count: EventParser.longest + 1)) == nil)
   }
 
-  @Test("a stream that ends is begun again after the latest event, and what was refused at first is asked again")
+  @Test("a stream that ends continues after the latest event, and a first refusal is retried")
   func again() async throws {
     try await ScriptedService.run { _, number in
       switch number {
@@ -81,7 +81,7 @@ struct EventStreamTests {
     }
   }
 
-  @Test("a call's story is heard from a real service, and a cancelled listener stops")
+  @Test("a real service sends a call's events, and a cancelled listener stops")
   func story() async throws {
     try await withService { client in
       try await ScriptedService.run { _, number in

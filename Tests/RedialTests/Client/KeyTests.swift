@@ -8,7 +8,7 @@ import Testing
 struct KeyTests {
   private static let key = "0123456789abcdefghijkl"
 
-  @Test("a service with keys serves who shows one, and tells who shows none, or another, what is missing")
+  @Test("a service with keys serves a client with a key, and tells others what is missing")
   func service() async throws {
     try await withService(adminKey: Self.key) { client in
       let call = OutgoingCall(try #require(URL(string: "http://127.0.0.1:9/")))

@@ -23,7 +23,7 @@ struct PollingTests {
     { _, number in number > looks ? .call(end) : .call(number == 1 ? .scheduled : .running) }
   }
 
-  @Test("the waits between looks are those of the polling backoff", arguments: [RedialCall.State.succeeded, .failed])
+  @Test("the waits between polls are those of the polling backoff", arguments: [RedialCall.State.succeeded, .failed])
   func pace(end: RedialCall.State) async throws {
     let clock = TestClock()
     let polling = Backoff(initial: .milliseconds(100), multiplier: 2, maximum: .seconds(1), jitter: .none)
@@ -65,7 +65,7 @@ struct PollingTests {
     }
   }
 
-  @Test("a look is as late as the service asks for, up to the policy's maximum")
+  @Test("a poll is as late as the service requests, up to the policy's maximum")
   func retryAfter() async throws {
     let clock = TestClock()
     try await ScriptedService.run { _, number in
@@ -82,7 +82,7 @@ struct PollingTests {
     }
   }
 
-  @Test("a wait with a limit ends with a last look at the limit, and says how far the call is")
+  @Test("a wait with a limit ends with a last poll at the limit, and has the call's state")
   func limit() async throws {
     let clock = TestClock()
     try await ScriptedService.run(Self.ending(after: .max)) { url, _ in
@@ -111,7 +111,7 @@ struct PollingTests {
     }
   }
 
-  @Test("a cancelled wait ends at once and asks nothing more")
+  @Test("a cancelled wait ends at once and sends nothing more")
   func cancellation() async throws {
     try await ScriptedService.run(Self.ending(after: .max)) { url, service in
       let (waits, told) = AsyncStream.makeStream(of: Duration.self)
@@ -130,7 +130,7 @@ struct PollingTests {
     }
   }
 
-  @Test("a list ends when a page leads nowhere new, and an error can be tried again")
+  @Test("a list ends when a page leads to no new one, and an error can be retried")
   func endlessList() async throws {
     try await ScriptedService.run { request, number in
       number == 2

@@ -18,7 +18,7 @@ struct RedialCallTests {
      "later":{"added":1}}
     """
 
-  @Test("words and members that are not known here are kept, or passed over")
+  @Test("unknown words are kept, and unknown members ignored")
   func reading() throws {
     let call = try JSONDecoder().decode(RedialCall.self, from: Data(Self.text.utf8))
     #expect(call.state == RedialCall.State(rawValue: "paused"))
@@ -45,7 +45,7 @@ struct RedialCallTests {
   }
 
   @Test(
-    "a text that is no time or no duration is an error that says so",
+    "a text that is not a time or a duration is an error that says so",
     arguments: ["12.4ms", "2026-12-01T09:00:00.200Z"])
   func malformed(part: String) {
     let text = Self.text.replacingOccurrences(of: part, with: "soon")

@@ -31,7 +31,7 @@ struct SafetyTests {
   }
 
   @Test(
-    "a submit is not repeated after an answer that leaves it open what was done", arguments: [408, 500, 502, 504])
+    "a submission is not repeated after an answer that leaves the result open", arguments: [408, 500, 502, 504])
   func failedSubmit(status: Int) async throws {
     try await ScriptedService.run { _, _ in
       .problem(status)
@@ -47,7 +47,7 @@ struct SafetyTests {
     }
   }
 
-  @Test("what is answered in the service's place is a problem without a code of its own")
+  @Test("an answer from something in the service's place is a problem without a code")
   func foreignAnswer() async throws {
     try await ScriptedService.run { _, _ in
       .answer(HTTPResponse(status: 404, text: "<html>"))
@@ -67,7 +67,7 @@ struct SafetyTests {
   }
 
   @Test(
-    "what changes something is not repeated when its connection dies after it was read, even after other requests",
+    "a change is not repeated if its connection fails after it was read, even after other requests",
     arguments: [false, true])
   func deadConnection(afterOthers: Bool) async throws {
     let clock = TestClock()
@@ -91,7 +91,7 @@ struct SafetyTests {
     }
   }
 
-  @Test("a host of which one address refuses and another takes the request has taken it")
+  @Test("if one address of a host refuses and another accepts the request, it was accepted")
   func severalAddresses() async throws {
     let clock = TestClock()
     try await ScriptedService.run { _, _ in
@@ -129,7 +129,7 @@ struct SafetyTests {
     }
   }
 
-  @Test("a question is repeated whatever failed")
+  @Test("a read is repeated whatever failed")
   func question() async throws {
     let clock = TestClock()
     try await ScriptedService.run { _, number in
@@ -142,7 +142,7 @@ struct SafetyTests {
     }
   }
 
-  @Test("what was refused a connection is repeated until the service is there, or the attempts are spent")
+  @Test("a refused connection is retried until the service is there, or the attempts are used up")
   func refusedConnection() async throws {
     let port = try unusedPort()
     let clock = TestClock()
@@ -177,7 +177,7 @@ struct SafetyTests {
     }
   }
 
-  @Test("a submit that is not answered in its time is given up and not repeated")
+  @Test("a submission that is not answered in time ends and is not repeated")
   func timeout() async throws {
     try await ScriptedService.run { _, _ in
       .silence

@@ -22,7 +22,7 @@ struct ServiceTests {
     }
   }
 
-  @Test("a call that fails twice and then succeeds is submitted, awaited and read, with the very policy that was sent")
+  @Test("a call that fails twice and then succeeds is submitted, awaited and read, with the policy that was sent")
   func submitAndWait() async throws {
     try await withService { client in
       try await ScriptedService.run(Self.failing(2)) { url, target in
@@ -56,7 +56,7 @@ struct ServiceTests {
     }
   }
 
-  @Test("bodies that are no text, and failures, come back as they are")
+  @Test("bodies that are not text, and failures, are read back unchanged")
   func bytesAndFailure() async throws {
     try await withService { client in
       try await ScriptedService.run(Self.failing(.max, status: 404)) { url, _ in
@@ -77,7 +77,7 @@ struct ServiceTests {
     }
   }
 
-  @Test("what the service refuses is a typed problem that names each place at fault")
+  @Test("a refusal by the service is a typed problem that names each wrong place")
   func problems() async throws {
     try await withService { client in
       var call = OutgoingCall(loopback(1), method: "CONNECT", labels: ["": "x"])
@@ -151,7 +151,7 @@ struct ServiceTests {
     }
   }
 
-  @Test("lists come page by page, newest first, by state and by target, whatever the target's name")
+  @Test("lists are read page by page, newest first, by state and by target, whatever the target's name")
   func listing() async throws {
     try await withService { client in
       let name = "a&b=c/d% ü+"

@@ -3,7 +3,7 @@ import Foundation
 import RedialModel
 import Testing
 
-@Suite("The client's words, as the service reads them")
+@Suite("The client's JSON, as the service reads it")
 struct WireTests {
   private static let base = OutgoingCall(loopback(1, "/a/b?c=d"))
 
@@ -43,7 +43,7 @@ struct WireTests {
   }
 
   @Test(
-    "a curve that is random itself is read with its cap, and without a jitter, which it has no use for",
+    "a curve that is random itself is read with its cap, and without a jitter",
     arguments: [BackoffCurve.decorrelated(base: .milliseconds(50)), .decorrelatedSmooth(median: .seconds(2))])
   func randomCurves(curve: BackoffCurve) throws {
     for cap in CapMode.allCases {
@@ -132,7 +132,7 @@ struct WireTests {
     #expect(text.contains(#""policy":"patient@3""#))
   }
 
-  @Test("a maximum without end is read as the longest that the service takes")
+  @Test("an endless maximum is read as the longest that the service accepts")
   func longest() throws {
     var policy = RetryPolicy(backoff: .constant(.seconds(2)), retryAfter: RetryAfterRule(maximum: .longest))
     let sent = policy
@@ -148,7 +148,7 @@ struct WireTests {
   ]
 
   @Test(
-    "a preset that the service has words for is read as it was sent, an endless deadline as a year", arguments: sayable)
+    "a preset that the service supports is read as it was sent, an endless deadline as a year", arguments: sayable)
   func presets(preset: RetryPolicy) throws {
     var expected = preset
     expected.deadline = min(preset.deadline, .seconds(366 * 86_400))
@@ -199,7 +199,7 @@ struct WireTests {
     backoff(.polynomial(unit: .seconds(1), exponent: 4, first: first))
   }
 
-  @Test("what the service has no words for is named, and nothing is sent", arguments: unsayable)
+  @Test("an unsupported part is named, and nothing is sent", arguments: unsayable)
   func unsupported(part: String, policy: RetryPolicy) async throws {
     try await ScriptedService.run { _, _ in
       .call(.running, status: 202)
@@ -212,7 +212,7 @@ struct WireTests {
     }
   }
 
-  @Test("a call says its URL and nothing else, unless there is more to say")
+  @Test("a call contains only its URL by default")
   func least() throws {
     let text = String(decoding: try Self.base.descriptor(), as: UTF8.self)
     #expect(text == #"{"url":"http://127.0.0.1:1/a/b?c=d"}"#)
@@ -285,7 +285,7 @@ struct WireTests {
     }
   }
 
-  @Test("spans and times that the service writes are read back to the microsecond, and others are not")
+  @Test("durations and times of the service are read back to the microsecond, and others are not")
   func texts() {
     for microseconds: Int64 in [0, 1, 12_400, 999_999, 1_000_000, 1_500_000, 61_000_001, 31_622_400_000_001] {
       let span = Duration.microseconds(microseconds)

@@ -44,7 +44,7 @@ struct PipelineTests {
     #expect(attempts.count == 2)
   }
 
-  @Test("a fallback takes the place of errors of what it is around, of no others, and of no cancellation")
+  @Test("a fallback replaces errors of the parts inside it, no others, and no cancellation")
   func fallback() async throws {
     let inner = Pipeline<String>().fallback(if: { $0 is Broken }) { _ in "stale" }
     #expect(try await inner.run { throw Broken() } == "stale")
@@ -58,7 +58,7 @@ struct PipelineTests {
     #expect(try await whole.run { throw Broken() } == "2")
   }
 
-  @Test("a concurrency limit keeps to its number, lets those that wait go in their order, and refuses the rest")
+  @Test("a concurrency limit keeps its number, serves waiting work in order, and refuses the rest")
   func concurrency() async throws {
     let limit = ConcurrencyLimit(2, maxWaiting: 2)
     let (entered, gate) = (Notes<Int>(), Gate())
@@ -85,7 +85,7 @@ struct PipelineTests {
     #expect(limit.inFlight == 0 && limit.waiting == 0 && Set(entered.all) == [1, 2, 4])
   }
 
-  @Test("of 1,000 at once, a concurrency limit lets 7 be in flight, and loses no place to those that are cancelled")
+  @Test("of 1,000 at once, a concurrency limit lets 7 be in flight, and cancelled ones lose no place")
   func concurrencyHolds() async throws {
     let limit = ConcurrencyLimit(7, maxWaiting: 1000)
     let counts = Notes<Int>()
@@ -102,7 +102,7 @@ struct PipelineTests {
     #expect(limit.inFlight == 0 && counts.all.max().map { $0 <= 7 } == true)
   }
 
-  @Test("a limit that adapts gets smaller when the target says that it has too much")
+  @Test("an adaptive limit shrinks when the target is overloaded")
   func adaptive() async throws {
     let limit = ConcurrencyLimit(ConcurrencyLimiter(.aimd(), initial: 2, minimum: 1, maximum: 10))
     for _ in 0..<20 {
@@ -116,7 +116,7 @@ struct PipelineTests {
     try await one.value
   }
 
-  @Test("a rate limit spaces what begins, and refuses what would wait for too long")
+  @Test("a rate limit spaces work, and refuses work that would wait for too long")
   func rate() async throws {
     let clock = TestClock()
     let limiter = RateLimiter(permits: 10, per: .seconds(1), burst: 2)
@@ -149,7 +149,7 @@ struct PipelineTests {
     #expect(done.all == [0, 1, 2])
   }
 
-  @Test("a limit that is reached is tried again by a retrier around it, and is not held against a breaker")
+  @Test("a retrier around a limit retries when it is reached, and a breaker does not count that")
   func limitInRetrier() async throws {
     let clock = TestClock()
     let limit = RateLimit(RateLimiter(permits: 1, per: .seconds(1)), clock: clock)
@@ -179,7 +179,7 @@ struct PipelineTests {
     #expect(try await task.value == 2)
   }
 
-  @Test("work that may not be executed twice is not hedged, nor any while the budget is spent")
+  @Test("work that may not be executed twice is not hedged, nor any while the budget is empty")
   func noHedge() async throws {
     let clock = TestClock(.manual)
     let empty = SharedRetryBudget(.ratio(share: 0, minimumPerSecond: 0, window: .seconds(10)), clock: clock)
@@ -258,7 +258,7 @@ struct PipelineTests {
     #expect(budget.balance == full)
   }
 
-  @Test("observers of one's own see each event, several of them in their order")
+  @Test("custom observers receive each event, several of them in order")
   func observers() async throws {
     struct Lines: RetryObserver {
       let name: String

@@ -15,7 +15,7 @@ struct RetrierDeadlineTests {
     }
   }
 
-  @Test("an attempt has the least time that the policy asks for, the first and one after a breaker's wait, too")
+  @Test("an attempt has the policy's minimum time, also the first and one after a breaker's wait")
   func leastTime() async {
     let clock = TestClock()
     let breaker = SharedCircuitBreaker(.fe9lix, clock: clock)
@@ -36,7 +36,7 @@ struct RetrierDeadlineTests {
     #expect(await retrier.failure { attempts.add($0.timeout) } == nil && attempts.all == [.seconds(6)])
   }
 
-  @Test("a wait for somebody else's probe leaves the least time as well")
+  @Test("a wait for another's probe also leaves the minimum time")
   func leastTimeAfterProbe() async {
     let clock = TestClock(.manual)
     let breaker = SharedCircuitBreaker(.fe9lix, clock: clock)

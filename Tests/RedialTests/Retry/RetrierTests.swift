@@ -80,7 +80,7 @@ struct RetrierTests {
     #expect(error?.reason == .attemptsExhausted && clock.waits == [.seconds(3), .seconds(2), .seconds(1)])
   }
 
-  @Test("the error at the end has the reason, the last error and the history with its decisions")
+  @Test("the final error has the reason, the last error and the history with its decisions")
   func exhausted() async throws {
     let error = await #expect(throws: RetryError.self) {
       try await Retrier.test(RetryPolicy(maxAttempts: 3)).run { attempt in
@@ -95,7 +95,7 @@ struct RetrierTests {
     #expect("\(end)".contains("3 attempts") && "\(end)".contains("Flop"))
   }
 
-  @Test("N attempts are exactly N, and N retries one more", arguments: 1...6)
+  @Test("N attempts are exactly N, and N retries are N + 1 attempts", arguments: 1...6)
   func exact(attempts: Int) async throws {
     let calls = Notes<RetryAttempt>()
     await #expect(throws: RetryError.self) {
@@ -109,7 +109,7 @@ struct RetrierTests {
     #expect(again.count == attempts + 1)
   }
 
-  @Test("an error that is not worth it ends at once; what the error says is what counts")
+  @Test("an error that is not retried ends at once; the error's own outcome counts")
   func outcomes() async throws {
     func run(_ policy: RetryPolicy, _ outcome: AttemptOutcome) async -> (RetryError?, [Duration]) {
       let clock = TestClock()
@@ -131,7 +131,7 @@ struct RetrierTests {
     #expect(judged?.attempts == 1)
   }
 
-  @Test("a long Retry-After parks the work until then, where the policy says so")
+  @Test("a long Retry-After parks the work until then, if the policy says so")
   func parked() async throws {
     let clock = TestClock()
     var policy = RetryPolicy(deadline: .seconds(86_400))
@@ -256,7 +256,7 @@ struct RetrierTests {
     #expect(lines.count == words.count && lines.all.last?.hasPrefix("test: succeeded at attempt 3") == true)
   }
 
-  @Test("a listener that is slow loses the oldest events, and holds nobody up")
+  @Test("a slow listener loses the oldest events, and delays nobody")
   func slowListener() async throws {
     let events = RetryEvents()
     let stream = events.stream(limit: 5)

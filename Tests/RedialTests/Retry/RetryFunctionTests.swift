@@ -124,7 +124,7 @@ struct RetryFunctionTests {
     #expect(breaker.current == .closed && breaker.failureCount == 0)
   }
 
-  @Test("where nothing was tried, there is no original error: a RetryError says why")
+  @Test("without an attempt there is no original error: a RetryError says why")
   func nothingTried() async throws {
     let error = await #expect(throws: RetryError.self) { try await retry(RetryPolicy(deadline: .zero)) { 1 } }
     #expect(error?.reason == .deadlineExceeded)
