@@ -41,7 +41,7 @@ struct ObservabilityTests {
       counts.attempts[Int(OutcomeClass.maybeSent.rawValue)] = 2
     }
     let now = Timestamp(microseconds: 0)
-    metrics.countCommit([
+    metrics.committed([
       .update(
         CallID(rawValue: 1),
         CallProgress(state: .failed, due: now, roundStartedAt: now, failure: .attemptsExhausted), nil),

@@ -184,7 +184,7 @@ extension Runtime {
     case .metrics, .submit, .submitAndWait, .batch, .operation, .control, .targets, .target:
       return Answer.metrics(
         metrics.exposition(report, version: redialVersion, clockOffset: clock.offset, waits: ends.waiting)
-          + watch.exposition() + (spans?.exposition() ?? ""))
+          + housekeeping.watch.exposition() + (spans?.exposition() ?? ""))
     }
   }
 }

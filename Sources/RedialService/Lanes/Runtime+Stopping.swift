@@ -16,13 +16,13 @@ extension Runtime {
     let microseconds = Int(bound.wholeMicroseconds)
     var isOver = true
     if drained.wait(timeout: .now() + .microseconds(microseconds)) == .timedOut {
-      let left = inFlight.withLock { $0.count }
+      let left = attemptLane?.inFlight ?? 0
       log.write(.warning, "drainTimedOut", [("interrupted", "\(left)")])
-      transport?.shutdown()
+      attemptLane?.shutdown()
       // Aborted attempts are recorded as interrupted. A store that does not answer does not keep the process alive.
       isOver = drained.wait(timeout: .now() + .seconds(2)) == .success
     } else {
-      transport?.shutdown()
+      attemptLane?.shutdown()
     }
     endStatistics()
     // A lane that did not end in time still uses this object when it does, perhaps just before the process exits.
@@ -33,15 +33,13 @@ extension Runtime {
   /// Ends a runtime that has not begun.
   func abandon() {
     statistics.stop()
-    transport?.shutdown()
+    attemptLane?.shutdown()
     _ = closeStore(isDrained: false)
   }
 
   /// Closes the store after all earlier requests; false if it does not get there in time.
   private func closeStore(isDrained: Bool) -> Bool {
-    watch.stop()
-    heap.stop()
-    storeLane?.stopTidying()
+    housekeeping.stop(on: storeLane)
     let closed = DispatchSemaphore(value: 0)
     storeLane?.afterwards { [log] store in
       if isDrained {

@@ -11,7 +11,7 @@ internal import Synchronization
 /// Connects the lanes: it performs the engine's effects on the store, the transport and the waiting clients, and
 /// reports the results to the engine.
 ///
-/// `@unchecked Sendable`: `init` sets the two lanes and the transport once, before anything else can see the object;
+/// `@unchecked Sendable`: `init` sets the three lanes once, before anything else can see the object;
 /// everything else in it is constant or locked.
 final class Runtime: @unchecked Sendable {
   let clock = Clock()
@@ -21,6 +21,8 @@ final class Runtime: @unchecked Sendable {
   let ends: EndTable
   let events: EventFeed
   let endpoints: WebhookEndpoints
+  /// Signs the callbacks of calls.
+  let secret: WebhookSecret
   let queries: QueryLanes
   let forecasts: ForecastLane
   let forecastLimits: ForecastLimits
@@ -28,19 +30,15 @@ final class Runtime: @unchecked Sendable {
   let bodies: BodyReading
   let log: Log
   let redaction: Redaction
-  let watch: StoreWatch
+  let housekeeping: Housekeeping
   let statistics = CallStatistics()
   let spans: SpanExporter?
-  let tracer: CallTracer?
-  let watchInterval: Duration
-  let heap: HeapTrimming
-  let headers: AttemptHeaders
-  private let retention: Retention
+  /// Who follows commits: clients ask for the metrics after their answer, which must then count their call; and a client
+  /// that waits for the end of the call that it has just submitted is in the table after its reply.
+  let observers: (beforeReplies: [any CommitObserver], afterReplies: [any CommitObserver])
   private(set) var engineLane: EngineLane?
   private(set) var storeLane: StoreLane?
-  private(set) var transport: Transport?
-  /// The number of the attempt in flight, by call.
-  let inFlight = Mutex<[UInt64: Int]>([:])
+  private(set) var attemptLane: AttemptLane?
   let drained = DispatchSemaphore(value: 0)
 
   /// - Parameter bodies: Reads bodies that are not in memory; needed unless all are.
@@ -58,37 +56,39 @@ final class Runtime: @unchecked Sendable {
       settings: settings.events, reader: reader, standings: standings, clock: clock,
       redaction: settings.engine.redaction)
     self.endpoints = endpoints
+    self.secret = secret
     let sampling = TraceSampling(share: settings.spans.share)
     let seed = UInt64(bitPattern: clock.now.microseconds) ^ UInt64(getpid()) << 48
     spans = SpanExporter(
       settings: settings.spans, clock: clock, log: log, redaction: settings.engine.redaction,
       tls: settings.transport.tls, instance: CallID(rawValue: clock.now.microseconds).characters, seed: ~seed
     ) { TracedCall(reading: $0, from: reader, sampling: sampling) }
-    tracer = CallTracer(exporter: spans, sampling: sampling, log: log, reader: reader)
-    headers = AttemptHeaders(secret: secret, endpoints: endpoints, sampling: tracer?.sampling ?? .none)
-    retention = settings.retention
+    let tracer = CallTracer(exporter: spans, sampling: sampling, log: log, reader: reader)
+    observers = ([metrics], [ends, events] + (tracer.map { [$0] } ?? []))
     redaction = settings.engine.redaction
-    watch = StoreWatch(reader: reader)
-    watchInterval = settings.storeWatchInterval
-    heap = HeapTrimming(keptBytes: settings.keptFreeBytes)
+    housekeeping = Housekeeping(settings, reader: reader, clock: clock, log: log, metrics: metrics)
     queries = QueryLanes(count: SQLiteReader.defaultConnections)
     forecastLimits = settings.forecasts
     forecasts = ForecastLane(
       maxPerKey: settings.forecasts.maxForecastsPerKey, maxWaiting: settings.forecasts.maxForecasts)
-    // Weak: each lane's queue, and the transport's thread, may still run when this object is freed. Their results are
-    // then lost; the store has them, or the next start finds an interrupted attempt.
+    // Weak: each lane may still run when this object is freed. Its results are then lost; the store has them, or the next
+    // start finds an interrupted attempt.
     engineLane = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock) { [weak self] in
       self?.perform($0)
     }
     storeLane = StoreLane(store: store) { [weak self] in self?.storeDid($0) }
     var configuration = settings.transport
     configuration.egress = settings.egress
-    transport = try Transport(configuration: configuration) { [weak self] in self?.attemptsEnded($0) }
+    attemptLane = try AttemptLane(
+      configuration,
+      headers: AttemptHeaders(secret: secret, endpoints: endpoints, sampling: tracer?.sampling ?? .none),
+      endpoints: endpoints, bodies: bodies, redaction: redaction, clock: clock, tracer: tracer
+    ) { [weak self] in self?.attemptsEnded($0) }
   }
 
   /// Sets the egress policy, before the first attempt.
   func restrict(to policy: EgressPolicy) {
-    transport?.restrict(to: policy)
+    attemptLane?.restrict(to: policy)
   }
 
   /// Takes the state from the store, and starts to work.
@@ -97,17 +97,7 @@ final class Runtime: @unchecked Sendable {
     engineLane?.begin(with: state)
     if !endpoints.subscriptions.isEmpty { post(CollectionOfOne(.subscriptions(endpoints.subscriptions))) }
     startStatistics()
-    storeLane?.tidy(retention, now: { [clock] in clock.now }) { [weak self] in self?.didTidy($0) }
-    heap.start()
-    watch.start(every: watchInterval, now: { [clock] in clock.now }) { [log] result in
-      switch result {
-      case .success(let finding):
-        log.write(
-          .error, "storeFinding",
-          [("check", finding.check.rawValue), ("count", "\(finding.count)"), ("meaning", finding.check.meaning)])
-      case .failure(let error): log.write(.error, "storeWatchFailed", [("error", error.message)])
-      }
-    }
+    if let storeLane { housekeeping.start(on: storeLane) }
   }
 
   /// Sends events to the engine.

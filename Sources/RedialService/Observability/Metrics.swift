@@ -42,7 +42,7 @@ final class Metrics: Sendable {
   }
 
   /// Counts a transaction, and the calls that ended in it.
-  func countCommit(_ writes: [StoreWrite]) {
+  func committed(_ writes: [StoreWrite]) {
     counts.withLock { counts in
       counts.commits += 1
       counts.writes += writes.count

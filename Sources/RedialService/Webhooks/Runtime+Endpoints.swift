@@ -93,7 +93,7 @@ extension Runtime {
 
   /// Answers with the secret that signs the callbacks of a namespace's calls.
   func showWebhookSecret(of namespace: Namespace, _ responder: HTTPResponder) {
-    let secret = headers.secret.derived(for: namespace)
+    let secret = secret.derived(for: namespace)
     var response = Answer.json(capacity: 128) { writer in
       writer.beginObject()
       writer.field("namespace", namespace.name)

@@ -1,0 +1,155 @@
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+internal import RedialTransport
+internal import Synchronization
+
+/// Makes the attempts that the engine starts: it gives each its header fields and its body, and the transport executes
+/// it.
+///
+/// `@unchecked Sendable`: `init` sets the transport once, before anything else can see the object; everything else in it
+/// is constant or locked.
+final class AttemptLane: @unchecked Sendable {
+  private let headers: AttemptHeaders
+  private let endpoints: WebhookEndpoints
+  private let bodies: BodyReading
+  private let redaction: Redaction
+  private let clock: Clock
+  private let tracer: CallTracer?
+  /// The number of the attempt in flight, by call.
+  private let numbers = Mutex<[UInt64: Int]>([:])
+  private var transport: Transport?
+
+  /// Attempts that ended together.
+  struct Ended: Sendable {
+    /// The results, in the transport's words.
+    let results: [TransportResult]
+    /// The same for the engine, without attempts that it does not wait for.
+    let events: [EngineEvent]
+  }
+
+  /// - Parameters:
+  ///   - bodies: Reads bodies that are not in memory.
+  ///   - ended: Called with attempts that have ended, on the transport's thread.
+  /// - Throws: If libcurl cannot be started.
+  init(
+    _ configuration: TransportConfiguration, headers: AttemptHeaders, endpoints: WebhookEndpoints, bodies: BodyReading,
+    redaction: Redaction, clock: Clock, tracer: CallTracer?, ended: @escaping @Sendable (Ended) -> Void
+  ) throws(TransportStartError) {
+    (self.headers, self.endpoints, self.bodies) = (headers, endpoints, bodies)
+    (self.redaction, self.clock, self.tracer) = (redaction, clock, tracer)
+    // Weak: the transport's thread may still run when this object is freed. Its results are then lost; the next start
+    // finds interrupted attempts.
+    transport = try Transport(configuration: configuration) { [weak self] results in
+      if let self { ended(take(results)) }
+    }
+  }
+
+  /// Sets the egress policy, before the first attempt.
+  func restrict(to policy: EgressPolicy) {
+    transport?.restrict(to: policy)
+  }
+
+  /// Attempts to start together.
+  struct Batch {
+    /// The wall clock time, because receivers of webhooks compare it with their own.
+    private let time: Timestamp
+    /// The maximum number of attempts.
+    private let most: Int
+    fileprivate var requests: [TransportRequest] = []
+    /// The attempt number of each request.
+    fileprivate var numbers: [Int] = []
+    /// The attempts, for tracing; empty if nothing is traced.
+    fileprivate var traced: [AttemptStart] = []
+    /// The results of attempts that must not be made.
+    fileprivate var refused: [EngineEvent] = []
+
+    init(at time: Timestamp, most: Int) {
+      self.time = time
+      self.most = most
+    }
+
+    /// Adds an attempt, unless it must not be made: this process may have been suspended while another instance took over
+    /// the call, or the secret that would sign it is gone.
+    mutating func add(_ start: AttemptStart, of lane: AttemptLane) {
+      if let bound = start.startBefore, bound <= lane.clock.now {
+        return refused.append(.attemptEnded(AttemptResult(tooLate: start)))
+      }
+      guard let fields = lane.headers.fields(of: start, at: time) else {
+        return refused.append(.attemptEnded(AttemptResult(endpointGone: start)))
+      }
+      if requests.isEmpty {
+        requests.reserveCapacity(most)
+        numbers.reserveCapacity(most)
+      }
+      requests.append(lane.request(of: start, fields))
+      numbers.append(start.number)
+      if lane.tracer != nil { traced.append(start) }
+    }
+
+    /// Empties the batch after its attempts have started.
+    fileprivate mutating func removeAll() {
+      self = Batch(at: time, most: most)
+    }
+  }
+
+  private func request(of start: AttemptStart, _ fields: [HeaderField]) -> TransportRequest {
+    let (call, spec) = (start.call, start.call.spec)
+    var request = TransportRequest(
+      id: UInt64(call.id.rawValue), url: spec.url, method: spec.method, headers: fields, body: call.body,
+      source: bodies.source(of: call), timeout: start.timeout, captureLimit: spec.captureLimit,
+      maxRedirects: spec.maxRedirects, tls: start.tls)
+    if spec.maxRedirects > 0 { request.secretHeaders = redaction.headers + spec.redactedHeaders }
+    if call.kind == .webhook { endpoints.began(request.id, to: spec.target) }
+    return request
+  }
+
+  /// Starts the attempts of a batch, and empties it.
+  ///
+  /// - Returns: The results of attempts that must not be made, for the engine.
+  func start(_ batch: inout Batch) -> [EngineEvent] {
+    defer { batch.removeAll() }
+    if batch.requests.isEmpty { return batch.refused }
+    numbers.withLock { numbers in
+      for (request, number) in zip(batch.requests, batch.numbers) { numbers[request.id] = number }
+    }
+    tracer?.starting(batch.traced)
+    transport?.start(batch.requests)
+    return batch.refused
+  }
+
+  /// Aborts a call's attempt.
+  func abort(_ call: CallID) {
+    transport?.cancel([UInt64(call.rawValue)])
+  }
+
+  /// How many attempts are in flight.
+  var inFlight: Int { numbers.withLock { $0.count } }
+
+  /// Aborts all attempts, and starts no more.
+  func shutdown() {
+    transport?.shutdown()
+  }
+
+  private func take(_ results: [TransportResult]) -> Ended {
+    let numbers = numbers.withLock { numbers in results.map { numbers.removeValue(forKey: $0.id) } }
+    var events: [EngineEvent] = []
+    events.reserveCapacity(results.count)
+    for (result, number) in zip(results, numbers) {
+      if let number { events.append(.attemptEnded(AttemptResult(result, number: number))) }
+    }
+    return Ended(results: results, events: events)
+  }
+}
+
+extension AttemptResult {
+  /// Translates the transport's result for the engine.
+  fileprivate init(_ result: TransportResult, number: Int) {
+    let answered = result.outcome == .answered
+    self.init(
+      id: CallID(rawValue: Int64(result.id)), number: number, outcome: result.outcome, status: result.status,
+      failure: result.error.map { AttemptFailure(code: $0.code, message: $0.message) },
+      response: answered ? CapturedResponse(head: result.head, body: result.body, truncated: result.truncated) : nil,
+      duration: result.duration, figures: result.figures)
+  }
+}
