@@ -10,10 +10,6 @@ extension Engine {
       calls[at: place].record.progress.attempts == result.number
     else { return }
     let index = calls[at: place].target
-    if result.isTooLate {
-      takeBack(result.id)
-      return roster.enterRotation(index)
-    }
     let startedAt = calls[at: place].record.progress.due
     let wasCut = wasCutByDeadline(place, result)
     let sign = TargetSign(
@@ -31,6 +27,17 @@ extension Engine {
       number: result.number, startedAt: startedAt, duration: result.duration, outcome: outcome, status: result.status,
       failure: result.failure, response: result.response, figures: result.figures)
     settle(result.id, attempt, cancelledBy: cancelledBy)
+  }
+
+  /// An attempt was not started, because it was too late.
+  mutating func attemptTooLate(_ id: CallID, number: Int) {
+    desk.leases.attemptEnded(id)
+    guard let place = calls.place(of: id), calls[at: place].isRunning,
+      calls[at: place].record.progress.attempts == number
+    else { return }
+    let index = calls[at: place].target
+    takeBack(id)
+    roster.enterRotation(index)
   }
 
   /// What an attempt's end means for the target's breaker. If this side ended the attempt early, it counts as a

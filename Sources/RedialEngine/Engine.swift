@@ -105,6 +105,7 @@ public struct Engine: Sendable {
     case .tally(let reply): effects.actions.append(.reply(reply, .tallied(roster.takeTallies())))
     case .report(let reply): effects.actions.append(.reply(reply, .report(report())))
     case .attemptEnded(let result): attemptEnded(result)
+    case .attemptTooLate(let id, let number): attemptTooLate(id, number: number)
     case .claimedDue(let claim): claimedDue(claim)
     case .claimedQueued(let target, let calls, let complete): claimedQueued(target, calls, complete: complete)
     case .fetched(let command, let record): fetched(command, record)

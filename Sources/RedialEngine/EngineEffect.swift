@@ -109,7 +109,7 @@ public struct AttemptStart: Sendable {
   public var tls: CallTLS?
   /// The attempt must not start at or after this time, by the engine's clock, because another instance may have the
   /// call then, or its deadline has passed; nil if nobody shares the store. Report an attempt that is too late as
-  /// ``AttemptResult/init(tooLate:)``.
+  /// ``EngineEvent/attemptTooLate(_:number:)``.
   public var startBefore: Timestamp?
 }
 

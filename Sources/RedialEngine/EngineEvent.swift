@@ -32,6 +32,9 @@ public enum EngineEvent: Sendable {
   indirect case describePage(TargetQuery, ReplyToken)
   /// An attempt has ended.
   case attemptEnded(AttemptResult)
+  /// An attempt was not started, because its ``AttemptStart/startBefore`` had passed. It is undone and does not count as
+  /// an attempt of the call.
+  case attemptTooLate(CallID, number: Int)
   /// Due calls, loaded from the store.
   case claimedDue(Claim)
   /// Calls of a target's queue, loaded from the store; `complete` if there are no more.
@@ -183,23 +186,6 @@ public struct AttemptResult: Sendable {
     self.duration = duration
     self.figures = figures
   }
-}
-
-extension AttemptResult {
-  /// The end of an attempt that was not started, because its ``AttemptStart/startBefore`` had passed. It is undone
-  /// and does not count as an attempt of the call.
-  public init(tooLate start: AttemptStart) {
-    self.init(
-      id: start.call.id, number: start.number, outcome: .localFault,
-      failure: AttemptFailure(
-        code: Self.tooLate, message: "The attempt was not started: another instance may have the call."),
-      duration: .zero)
-  }
-
-  /// Whether the attempt was not started, because it was too late.
-  var isTooLate: Bool { outcome == .localFault && failure?.code == Self.tooLate }
-
-  private static let tooLate = "leaseOver"
 }
 
 /// Why the store could not execute a request.

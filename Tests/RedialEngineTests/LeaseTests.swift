@@ -146,7 +146,10 @@ struct LeaseTests {
     var once = RetryPolicy.test
     once.maxAttempts = 1
     let id = probe.submit(once)
-    probe.hear(.attemptEnded(AttemptResult(tooLate: try #require(probe.starts.last))))
+    let start = try #require(probe.starts.last)
+    probe.hear(.attemptTooLate(id, number: start.number + 1))
+    #expect(probe.engine.roster.occupancy.inFlight == 1, "another attempt of the call is not meant")
+    probe.hear(.attemptTooLate(id, number: start.number))
     probe.commit()
     #expect(probe.starts.map(\.number) == [1, 1])
     #expect(probe.attempts(of: id).isEmpty)

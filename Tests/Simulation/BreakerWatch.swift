@@ -103,6 +103,11 @@ struct BreakerWatch {
       switch event {
       case .targetCommand(let control):
         if case .configure(let overrides) = control.kind { configured[control.reply] = (control.target, overrides) }
+      case .attemptTooLate(let id, let number):
+        let attempt = Attempt(id: id, number: number)
+        targets[attempt] = nil
+        hurried.remove(attempt)
+        giveBack(attempt)
       case .attemptEnded(let result):
         let attempt = Attempt(id: result.id, number: result.number)
         let target = targets.removeValue(forKey: attempt)

@@ -21,6 +21,7 @@ struct SlotWatch {
 
   /// The events before a step.
   mutating func willHear(_ events: [EngineEvent], _ engine: Engine) {
+    for case .attemptTooLate(let id, _) in events where engine.calls[id]?.record.spec.target == well { isWell = false }
     for case .attemptEnded(let result) in events {
       guard let call = engine.calls[result.id], call.isRunning else { continue }
       let key = call.record.spec.target

@@ -18,6 +18,7 @@ extension EngineEvent {
     case .describe(let target, _): "describe \(target ?? "all targets")"
     case .attemptEnded(let result):
       "end of \(result.id) #\(result.number): \(result.outcome) \(result.status.map { "\($0)" } ?? "")"
+    case .attemptTooLate(let id, let number): "end of \(id) #\(number): localFault "
     case .claimedDue(let claim):
       "due \(claim.calls.map(\.id)), next \(claim.nextDue?.text ?? "never")"
     case .claimedQueued(let target, let calls, let complete): "queued at \(target) \(calls.map(\.id)), \(complete)"

@@ -132,6 +132,7 @@ struct TargetWatch {
       case .targetCommand(let control): heard.append(control)
       case .command(let operation), .fetched(let operation, _): operated.insert(operation.id)
       case .attemptEnded(let result): ended(result, at: now)
+      case .attemptTooLate(let id, let number): ended(Attempt(id: id, number: number))
       case .storeFailed(let request, _):
         storeFailed = true
         for start in BreakerWatch.starts([request]) { tookBack(start) }
@@ -141,17 +142,22 @@ struct TargetWatch {
   }
 
   private mutating func ended(_ result: AttemptResult, at now: Timestamp) {
-    let attempt = Attempt(id: result.id, number: result.number)
-    guard let start = starts.removeValue(forKey: attempt) else { return }
+    guard let start = ended(Attempt(id: result.id, number: result.number)) else { return }
     let key = start.call.spec.target
-    self[key].inFlight.remove(attempt)
-    stirred.insert(key)
     let rule = start.call.spec.policy.retryAfter
     guard result.status == 429 || result.status == 503, rule.isRespected,
       let asked = result.response?.head.first("retry-after").flatMap({ RetryAfter.parse($0, at: now) }), asked > .zero
     else { return }
     let until = now + min(asked, rule.maximum, settings.maxTargetHold)
     self[key].heldUntil = max(until, self[key].heldUntil ?? until)
+  }
+
+  @discardableResult
+  private mutating func ended(_ attempt: Attempt) -> AttemptStart? {
+    guard let start = starts.removeValue(forKey: attempt) else { return nil }
+    self[start.call.spec.target].inFlight.remove(attempt)
+    stirred.insert(start.call.spec.target)
+    return start
   }
 
   private mutating func tookBack(_ start: AttemptStart) {

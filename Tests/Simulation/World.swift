@@ -251,7 +251,7 @@ final class World {
     let time = instance.clock.reading(at: now)
     if let bound = start.startBefore, time >= bound {
       note(instance, "  is too late to start \(start.call.id)")
-      return post(.attemptEnded(AttemptResult(tooLate: start)), to: instance)
+      return post(.attemptTooLate(start.call.id, number: start.number), to: instance)
     }
     checkShares(start, instance)
     if isShared {

@@ -73,7 +73,7 @@ final class AttemptLane: @unchecked Sendable {
     /// the call, or the secret that would sign it is gone.
     mutating func add(_ start: AttemptStart, of lane: AttemptLane) {
       if let bound = start.startBefore, bound <= lane.clock.now {
-        return refused.append(.attemptEnded(AttemptResult(tooLate: start)))
+        return refused.append(.attemptTooLate(start.call.id, number: start.number))
       }
       guard let fields = lane.headers.fields(of: start, at: time) else {
         return refused.append(.attemptEnded(AttemptResult(endpointGone: start)))
