@@ -41,12 +41,12 @@ public struct EngineSettings: Sendable, Hashable {
   public var breaker: CircuitBreakerSettings
   /// The share of `maxInFlight` that one target may have, of its own attempts and the free slots together, 0...1,
   /// whatever its settings are. The rest is for the others, because slots of a slow target cannot be taken back. See
-  /// Engine+Slots.
+  /// Roster+Slots.
   public var targetShare = 0.75
   /// The share of `maxInFlight` for all targets together that have not proven to answer, 0...1; 1 for no limit.
   public var unprovenShare = 0.5
   /// The share of shared resources that one namespace may have, 0...1, if there is more than one; see
-  /// Engine+Namespaces.
+  /// Roster+Namespaces.
   public var namespaceShare = 0.5
   /// A target that has not answered for this long, and for longer than a few times its usual response time, is silent:
   /// an attempt that ends then counts as a failure, even if the call's deadline or a client ended it.

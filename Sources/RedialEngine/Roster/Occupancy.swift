@@ -9,7 +9,7 @@ struct Occupancy: Sendable, Equatable {
   /// Attempts in flight, and the bytes of their bodies.
   private(set) var inFlight = 0
   private(set) var runningBytes = 0
-  /// Attempts in flight on slots that are borrowed from the pool; see Slots.
+  /// Attempts in flight on slots that are borrowed from the pool; see Roster+Slots.
   private(set) var borrowed = 0
   /// How many of its targets, and of its namespaces, have a due call in memory.
   private(set) var busyTargets = 0
