@@ -24,8 +24,8 @@ extension Engine {
   }
 
   /// All targets, or one.
-  func describe(_ key: String?) -> EngineReport {
-    describe(key.map { roster.place(of: $0).map { [$0] } ?? [] } ?? roster.places)
+  func describe(_ key: TargetKey?) -> EngineReport {
+    describe(key.map { roster.place(of: $0.text).map { [$0] } ?? [] } ?? roster.places)
   }
 
   /// A page of the targets of a namespace, by key.

@@ -27,7 +27,7 @@ public enum EngineEvent: Sendable {
   /// The service asks for the counts since the last request for them.
   case tally(ReplyToken)
   /// A client asks for a target, or for all of them.
-  case describe(String?, ReplyToken)
+  case describe(TargetKey?, ReplyToken)
   /// A client asks for a page of the targets of a namespace.
   indirect case describePage(TargetQuery, ReplyToken)
   /// An attempt has ended.
@@ -130,13 +130,13 @@ public struct TargetCommand: Sendable, Hashable {
 
   /// The action.
   public var kind: Kind
-  /// The qualified key of the target.
-  public var target: String
+  /// The target.
+  public var target: TargetKey
   /// The client that waits for the answer.
   public var reply: ReplyToken
 
   /// Creates a command.
-  public init(_ kind: Kind, _ target: String, reply: ReplyToken) {
+  public init(_ kind: Kind, _ target: TargetKey, reply: ReplyToken) {
     self.kind = kind
     self.target = target
     self.reply = reply

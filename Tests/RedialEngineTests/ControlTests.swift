@@ -32,7 +32,7 @@ struct ControlTests {
   func durableFirst() {
     var probe = EngineProbe()
     let reply = probe.token()
-    probe.hear(.targetCommand(TargetCommand(.pause, EngineProbe.target, reply: reply)))
+    probe.hear(.targetCommand(TargetCommand(.pause, TargetKey(qualified: EngineProbe.target), reply: reply)))
     #expect(probe.reply(to: reply) == nil)
     probe.commit()
     guard case .controlled(let target) = probe.reply(to: reply) else {

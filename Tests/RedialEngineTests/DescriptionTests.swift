@@ -9,7 +9,7 @@ struct DescriptionTests {
 
   private func describe(_ probe: inout EngineProbe, _ key: String? = EngineProbe.target) -> [TargetSnapshot] {
     let token = probe.token()
-    probe.hear(.describe(key, token))
+    probe.hear(.describe(key.map(TargetKey.init(qualified:)), token))
     guard case .report(let report) = probe.reply(to: token) else { return [] }
     return report.targets
   }
@@ -29,7 +29,7 @@ struct DescriptionTests {
     probe.end(probe.starts[0].call.id, status: 503)
     found = try #require(describe(&probe).first)
     #expect(found.backlog.counts == [.concurrency: 4, .startTime: 1, .backoff: 1])
-    probe.hear(.targetCommand(TargetCommand(.pause, target, reply: probe.token())))
+    probe.hear(.targetCommand(TargetCommand(.pause, TargetKey(qualified: target), reply: probe.token())))
     probe.commit()
     found = try #require(describe(&probe).first)
     #expect(found.backlog.counts == [.paused: 6])
@@ -125,11 +125,11 @@ struct DescriptionTests {
     var found = try #require(describe(&probe).first)
     #expect(found.settings.maxInFlight == 3 && found.pattern == "*.example" && found.overrides == TargetOverrides())
     #expect(describe(&probe, "elsewhere").first?.settings.maxInFlight == 9)
-    probe.hear(.targetCommand(TargetCommand(.configure(own), target, reply: probe.token())))
+    probe.hear(.targetCommand(TargetCommand(.configure(own), TargetKey(qualified: target), reply: probe.token())))
     probe.commit()
     found = try #require(describe(&probe).first)
     #expect(found.settings.maxInFlight == 1 && found.settings.attemptTimeout == .seconds(7) && found.overrides == own)
-    probe.hear(.targetCommand(TargetCommand(.configure(TargetOverrides()), target, reply: probe.token())))
+    probe.hear(.targetCommand(TargetCommand(.configure(TargetOverrides()), TargetKey(qualified: target), reply: probe.token())))
     probe.commit()
     #expect(describe(&probe).first?.settings.maxInFlight == 3)
   }

@@ -147,7 +147,7 @@ struct EngineProbe {
   @discardableResult
   mutating func control(_ kind: TargetCommand.Kind, _ target: String = Self.target) -> ReplyToken {
     let reply = token()
-    hear(.targetCommand(TargetCommand(kind, target, reply: reply)))
+    hear(.targetCommand(TargetCommand(kind, TargetKey(qualified: target), reply: reply)))
     commit()
     return reply
   }

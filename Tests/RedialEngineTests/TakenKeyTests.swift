@@ -120,7 +120,7 @@ struct TakenKeyTests {
     let cancel = probe.token()
     probe.hear(.command(CallCommand(.cancel, id, reply: cancel)))
     let pause = probe.token()
-    probe.hear(.targetCommand(TargetCommand(.pause, "http://other.example", reply: pause)))
+    probe.hear(.targetCommand(TargetCommand(.pause, TargetKey(qualified: "http://other.example"), reply: pause)))
     for reply in [lookup, submission, cancel, pause] { #expect(probe.reply(to: reply) == nil) }
     probe.hear()
     probe.commit()

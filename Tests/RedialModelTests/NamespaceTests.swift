@@ -91,4 +91,16 @@ struct NamespaceTests {
     #expect(!all.wants("target.opened", target: "billing") && !one.wants("target.opened", target: "billing"))
     #expect(!one.wants("target.opened", target: QualifiedKey.make("other", in: acme)))
   }
+
+  @Test("a target's key has its namespace with it, in whichever form it comes")
+  func targetKey() throws {
+    let acme = try #require(Namespace("acme"))
+    let key = TargetKey("billing", in: acme)
+    #expect(key.bare == "billing" && key.namespace == acme)
+    #expect(TargetKey(qualified: key.text) == key)
+    #expect(key != TargetKey("billing", in: .default))
+    // What a client of the default namespace writes cannot lead into another.
+    let forged = TargetKey(key.text, in: .default)
+    #expect(forged != key && forged.namespace == .default && forged.bare == key.text)
+  }
 }

@@ -10,12 +10,12 @@ extension EngineEvent {
     case .submit(let descriptor, let reply):
       "submit \(reply.rawValue) to \(descriptor.spec.target), start \(descriptor.start), "
         + "attempts \(descriptor.spec.policy.maxAttempts), deadline \(descriptor.spec.policy.deadline)"
-    case .targetCommand(let control): "\(control.kind) \(control.target)"
+    case .targetCommand(let control): "\(control.kind) \(control.target.text)"
     case .command(let operation): "\(operation.kind) \(operation.id)"
     case .report: "report"
     case .describePage(let query, _): "describe targets of \(query.namespace)"
     case .tally: "tally"
-    case .describe(let target, _): "describe \(target ?? "all targets")"
+    case .describe(let target, _): "describe \(target?.text ?? "all targets")"
     case .attemptEnded(let result):
       "end of \(result.id) #\(result.number): \(result.outcome) \(result.status.map { "\($0)" } ?? "")"
     case .attemptTooLate(let id, let number): "end of \(id) #\(number): localFault "

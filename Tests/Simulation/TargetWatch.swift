@@ -198,7 +198,7 @@ struct TargetWatch {
     var refused: Set<ReplyToken> = []
     for case .reply(let token, .refused) in effects.actions { refused.insert(token) }
     for control in heard where !refused.contains(control.reply) {
-      let key = control.target
+      let key = control.target.text
       stirred.insert(key)
       self[key].lastWord = control.reply
       switch control.kind {
@@ -355,8 +355,8 @@ struct TargetWatch {
   /// An operator got the answer that it is so.
   func controlled(_ control: TargetCommand, in store: SimulatedStore) -> String? {
     // Another operator may have changed it since.
-    guard self[control.target].lastWord == control.reply else { return nil }
-    return store.controls[control.target] == self[control.target].controls
-      ? nil : "\(control.kind.name) of \(control.target) was told before it was on disk"
+    guard self[control.target.text].lastWord == control.reply else { return nil }
+    return store.controls[control.target.text] == self[control.target.text].controls
+      ? nil : "\(control.kind.name) of \(control.target.text) was told before it was on disk"
   }
 }

@@ -124,7 +124,7 @@ extension World {
     case (.operation(let operation), .refused(let problem)): invariants.refused(operation, problem, in: store)
     case (.control(let control), .controlled):
       // An instance that stood still may then receive changes of others.
-      guard store.owns(control.target, instance.lane.session) else { return }
+      guard store.owns(control.target.text, instance.lane.session) else { return }
       let fault = instance.watch.controlled(control, in: store)
       invariants.require(fault == nil, fault ?? "")
     case (.control, .refused(let problem)):

@@ -29,7 +29,7 @@ extension World {
 
   func control(_ kind: TargetCommand.Kind, _ target: String) {
     guard let instance = isHealed ? owner(of: target) : anyInstance() else { return }
-    var control = TargetCommand(kind, target, reply: ReplyToken(rawValue: 0))
+    var control = TargetCommand(kind, TargetKey(qualified: target), reply: ReplyToken(rawValue: 0))
     control.reply = token(.control(control), of: instance)
     instance.waiting[control.reply] = .control(control)
     note(instance, "operator \(control.reply.rawValue) wants \(kind) of \(target)")

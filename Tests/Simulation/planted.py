@@ -172,7 +172,7 @@ BUGS = [
         ENGINE, "afterCommit.append(.reply(command.reply, .controlled(describe(index))))",
         "effects.actions.append(.reply(command.reply, .controlled(describe(index))))")),
     bug("a control that is not written", 200, only_unless(
-        ENGINE, "writes.append(.controls(target: command.target, controls))")),
+        ENGINE, "writes.append(.controls(target: key, controls))")),
     bug("a breaker held open that lets calls through", 200, (
         ENGINE, "roster[index].trip()\n      roster[index].useNew",
         "if !PLANTED { roster[index].trip() }\n      roster[index].useNew")),

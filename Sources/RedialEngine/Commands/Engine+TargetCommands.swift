@@ -7,13 +7,14 @@ extension Engine {
   mutating func execute(_ command: TargetCommand) {
     if let trouble = desk.trouble { return refuse(command.reply, trouble.problem) }
     guard desk.leases.canWork else { return refuse(command.reply, .leaseLost) }
-    guard owns(command.target) else { return refuse(command.reply, Self.ownedElsewhere(command.target)) }
-    if roster.place(of: command.target) == nil {
-      let place = roster.place(of: QualifiedKey.namespace(of: command.target))
+    let key = command.target.text
+    guard owns(key) else { return refuse(command.reply, Self.ownedElsewhere(key)) }
+    if roster.place(of: key) == nil {
+      let place = roster.place(of: command.target.namespace)
       if refusalOfTarget(at: place) != nil { forgetIdleTargets() }
       if let problem = refusalOfTarget(at: place) { return refuse(command.reply, problem) }
     }
-    let index = target(command.target)
+    let index = target(key)
     var controls = roster.targets[index].controls
     switch command.kind {
     case .configure(let overrides): controls.overrides = overrides
@@ -35,12 +36,12 @@ extension Engine {
     case .reset, .release:
       roster[index].reset()
       roster[index].useNewBreakerSettings()
-      writes.append(.breaker(target: command.target, nil))
+      writes.append(.breaker(target: key, nil))
     case .pause: parkReady(index)
     case .configure, .resume: break
     }
-    writes.append(.controls(target: command.target, controls))
-    effects.actions.append(.notice(.targetControlled(target: command.target, action: command.kind.name)))
+    writes.append(.controls(target: key, controls))
+    effects.actions.append(.notice(.targetControlled(target: key, action: command.kind.name)))
     reportStanding(index, always: true)
     roster.enterRotation(index)
     afterCommit.append(.reply(command.reply, .controlled(describe(index))))

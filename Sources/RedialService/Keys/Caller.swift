@@ -28,7 +28,10 @@ struct Caller: Sendable {
   /// The header field with which a caller that may act in any namespace selects one.
   static let namespaceField: StaticString = "redial-namespace"
 
-  /// The qualified key of a target with that name.
+  /// The key of a target with that name.
+  func target(_ name: String) -> TargetKey { TargetKey(name, in: namespace) }
+
+  /// A key of another kind, qualified with the caller's namespace.
   func qualified(_ key: String) -> String { QualifiedKey.make(key, in: namespace) }
 
   /// Applies the namespace that a caller has selected.

@@ -27,8 +27,8 @@ final class ReplyTable: Sendable {
     case control
     /// A page of a namespace's targets.
     case targets(Namespace)
-    /// One target, by its qualified key.
-    case target(String)
+    /// One target.
+    case target(TargetKey)
     /// The metrics.
     case metrics
     /// Whether the service is ready; bare means that the answer has no body.

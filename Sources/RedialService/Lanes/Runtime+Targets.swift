@@ -13,7 +13,7 @@ extension Runtime {
   func answerWithTargets(_ report: EngineReport, _ waiting: ReplyTable.Waiting) {
     if case .target(let key) = waiting.purpose {
       guard let target = report.targets.first else {
-        return respond(waiting.responder, Answer.problem(Answer.noSuchTarget(QualifiedKey.bare(key))))
+        return respond(waiting.responder, Answer.problem(Answer.noSuchTarget(key.bare)))
       }
       return answer(waiting.responder, with: target)
     }

@@ -31,7 +31,7 @@ struct ServiceRoutes: RouteGroup {
     // Only clients with a key may see the reason.
     let isBare = keys.isRequired && exchange.caller.admission == .nobody
     // It concerns no target: anybody may ask often, so the engine should not go through all of them.
-    runtime.ask(exchange.responder, for: .readiness(isBare: isBare)) { .describe("", $0) }
+    runtime.ask(exchange.responder, for: .readiness(isBare: isBare)) { .describe(TargetKey("", in: .default), $0) }
   }
 
   private func metrics(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {

@@ -31,7 +31,7 @@ struct TargetRoutes: RouteGroup {
   }
 
   private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
-    let target = exchange.caller.qualified(try exchange.targetKey())
+    let target = exchange.caller.target(try exchange.targetKey())
     try request.checkNoParameters()
     runtime.ask(exchange.responder, for: .target(target)) { .describe(target, $0) }
   }
@@ -44,7 +44,7 @@ struct TargetRoutes: RouteGroup {
     let overrides = try TargetOverrides.read(request.content)
     try overrides.checkOrigins(of: key)
     try overrides.checkFiles(in: caller.namespace.tlsDirectory(in: tlsDirectory))
-    let target = caller.qualified(key)
+    let target = caller.target(key)
     runtime.ask(exchange.responder, for: .control) {
       .targetCommand(TargetCommand(.configure(overrides), target, reply: $0))
     }
@@ -56,7 +56,7 @@ struct TargetRoutes: RouteGroup {
       let key = try exchange.targetKey()
       try request.checkNoParameters()
       try Self.check(key)
-      let target = exchange.caller.qualified(key)
+      let target = exchange.caller.target(key)
       runtime.ask(exchange.responder, for: .control) { .targetCommand(TargetCommand(kind, target, reply: $0)) }
     }
   }
