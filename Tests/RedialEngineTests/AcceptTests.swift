@@ -62,7 +62,7 @@ struct AcceptTests {
     #expect(probe.starts[0].timeout == .seconds(4))
   }
 
-  @Test("no more attempts are under way to a target than it may have, and other targets are not held up by it")
+  @Test("no more attempts are in flight to a target than it may have, and other targets are not held up by it")
   func limitPerTarget() {
     var settings = EngineSettings(maxInFlight: 4, maxInFlightPerTarget: 2)
     // None of them has answered yet.

@@ -28,7 +28,7 @@ struct ControlTests {
         breakers: breakers.map { ($0.key, $0.value) }, controls: controls.map { ($0.key, $0.value) }))
   }
 
-  @Test("a control is on disk before its operator is told, and the answer says how the target stands")
+  @Test("a control is on disk before its operator gets the answer, and the answer says how the target stands")
   func durableFirst() {
     var probe = EngineProbe()
     let reply = probe.token()
@@ -203,7 +203,7 @@ struct ControlTests {
     return probe
   }
 
-  @Test("new settings of a breaker let no more probes through while those that it had are under way")
+  @Test("new settings of a breaker let no more probes through while those that it had are in flight")
   func probesUnderWay() {
     var probe = halfOpen()
     #expect(probe.starts.count == 3)

@@ -129,7 +129,8 @@ struct DescriptionTests {
     probe.commit()
     found = try #require(describe(&probe).first)
     #expect(found.settings.maxInFlight == 1 && found.settings.attemptTimeout == .seconds(7) && found.overrides == own)
-    probe.hear(.targetCommand(TargetCommand(.configure(TargetOverrides()), TargetKey(qualified: target), reply: probe.token())))
+    probe.hear(
+      .targetCommand(TargetCommand(.configure(TargetOverrides()), TargetKey(qualified: target), reply: probe.token())))
     probe.commit()
     #expect(describe(&probe).first?.settings.maxInFlight == 3)
   }

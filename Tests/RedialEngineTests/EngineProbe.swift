@@ -172,7 +172,7 @@ struct EngineProbe {
     if commits { commit() }
   }
 
-  // MARK: What came of it
+  // MARK: Results
 
   var starts: [AttemptStart] { actions.compactMap { if case .start(let start) = $0 { start } else { nil } } }
 
@@ -193,7 +193,7 @@ struct EngineProbe {
     if case .refused(let problem) = reply(to: token) { problem } else { nil }
   }
 
-  /// What a call is shown to wait for: as it is on disk, by what the engine has told of its target.
+  /// What a call is shown to wait for: as it is on disk, by the engine's last notice about its target.
   func wait(of id: CallID) -> CallView.Wait? {
     guard let record = record(id) else { return nil }
     var standing = TargetStanding()

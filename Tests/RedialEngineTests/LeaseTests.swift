@@ -86,7 +86,9 @@ struct LeaseTests {
     #expect(probe.leaseAsks.count == 1)
   }
 
-  @Test("with the shards come the calls of a dead owner: what was under way there is interrupted, and tried again")
+  @Test(
+    "with the shards come the calls of a dead owner: attempts that were in flight there are interrupted, and tried again"
+  )
   func takesOver() {
     var probe = asking()
     var record = EngineProbe.record(id: CallID(rawValue: 1 << 40), at: probe.now)
@@ -159,7 +161,7 @@ struct LeaseTests {
 
   // MARK: Loss
 
-  @Test("who loses its lease aborts what is under way, refuses who waits, and writes nothing more of it")
+  @Test("who loses its lease aborts attempts in flight, refuses who waits, and writes nothing more of it")
   func loses() {
     var probe = member()
     let running = probe.submit()
@@ -215,7 +217,7 @@ struct LeaseTests {
     #expect(probe.leaseAsks.map(\.session) == [nil])
   }
 
-  @Test("an answer to what was asked for under a lease that was lost changes nothing")
+  @Test("an answer to a request under a lost lease changes nothing")
   func oldAnswers() throws {
     var probe = member()
     probe.advance(.seconds(1))
@@ -228,7 +230,7 @@ struct LeaseTests {
 
   // MARK: Surplus
 
-  @Test("what is beyond the share is given back at once where nothing is under way")
+  @Test("what is beyond the share is given back at once where no attempt is in flight")
   func givesBack() throws {
     var probe = member()
     probe.advance(.seconds(1))
@@ -238,7 +240,7 @@ struct LeaseTests {
     #expect(probe.notices.contains(.shardsReleased(ask.request.giveBack)))
   }
 
-  @Test("a shard with an attempt under way is given back when that has ended, and starts nothing until then")
+  @Test("a shard with an attempt in flight is given back when that has ended, and starts nothing until then")
   func givesBackWhenIdle() throws {
     var probe = member(shard())
     let running = probe.submit()
@@ -279,7 +281,7 @@ struct LeaseTests {
     probe.submit(to: lasting, after: .seconds(3))
     #expect(probe.report()?.held == 7)
     probe.advance(.seconds(1))
-    // They go back in two steps: those that nothing is under way of first.
+    // They go back in two steps: those without an attempt in flight first.
     probe.grant(share: 0)
     probe.grant(share: 0)
     probe.end(running, status: 200)
@@ -333,7 +335,7 @@ struct LeaseTests {
     #expect(probe.refusalOfSubmission() == nil)
   }
 
-  @Test("what a namespace may have of that is what it has in all shards")
+  @Test("a namespace's share of the backlog counts its calls in all shards")
   func boundsNamespacesElsewhere() throws {
     var settings = Self.settings
     settings.maxUnfinished = 8
@@ -463,7 +465,7 @@ extension EngineProbe {
     hear(failed.map { .storeFailed($0, failure) })
   }
 
-  /// A call as the store hands it over.
+  /// A call as the store returns it.
   fileprivate static func record(id: CallID, at now: Timestamp) -> CallRecord {
     CallRecord(
       id: id, kind: .call, spec: .test(), body: [], createdAt: now,

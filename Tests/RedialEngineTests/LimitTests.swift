@@ -3,7 +3,7 @@
 @testable import RedialModel
 import Testing
 
-@Suite("What a target may be asked")
+@Suite("Limits of a target")
 struct LimitTests {
   private let target = EngineProbe.target
 
@@ -52,7 +52,7 @@ struct LimitTests {
     #expect(probe.starts.count == 2)
   }
 
-  @Test("a changed bound on attempts under way holds at once, for the calls that wait, too")
+  @Test("a changed limit on attempts in flight holds at once, for the calls that wait, too")
   func concurrency() {
     var probe = EngineProbe(EngineSettings(maxInFlightPerTarget: 1))
     for _ in 0..<5 { probe.submit(patient()) }
@@ -190,7 +190,9 @@ struct LimitTests {
 
   // MARK: Retry-After
 
-  @Test("what one call is told by 429 or 503 holds the target's other calls as long", arguments: [429, 503, 502])
+  @Test(
+    "a Retry-After that one call gets with 429 or 503 pauses the target's other calls as long",
+    arguments: [429, 503, 502])
   func retryAfter(status: Int) {
     var probe = EngineProbe()
     let told = probe.submit(patient())
@@ -225,7 +227,7 @@ struct LimitTests {
     #expect(probe.starts(of: free) == 1)
   }
 
-  @Test("an exhausted quota that the RateLimit fields of a 429 tell of holds the target, too")
+  @Test("an exhausted quota that the RateLimit fields of a 429 show pauses the target, too")
   func rateLimitFields() {
     var probe = EngineProbe()
     probe.end(probe.submit(patient()), status: 429, head: "RateLimit: \"default\";r=0;t=4\r\n")

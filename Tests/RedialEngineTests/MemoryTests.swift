@@ -65,7 +65,7 @@ struct MemoryTests {
     #expect(isBehind)
   }
 
-  @Test("what a queue hands over is run in its order")
+  @Test("calls of a queue in the store run in their order")
   func refills() {
     var settings = EngineSettings()
     settings.maxInFlightPerTarget = 1
@@ -85,8 +85,7 @@ struct MemoryTests {
     }
   }
 
-  // Found by the simulation: with the queue in the store and no room for it, the engine asked for its next turn at
-  // once, for ever.
+  // Found by the simulation: with the queue in the store and no room for it, the engine asked for its next turn at once, forever.
   @Test("a target that may be tried again while memory is full does not keep the engine busy")
   func fullMemory() {
     var probe = tripped(.tripsAfterTwo(maxHeld: 3))
@@ -123,7 +122,7 @@ struct MemoryTests {
   }
 
   // Found by the simulation: each target was given all of the room, since none of the answers had come.
-  @Test("what is asked for on behalf of many targets at once fits into memory")
+  @Test("calls that are requested for many targets at once fit together")
   func claimsShareRoom() {
     let probe = EngineProbe(
       EngineSettings(maxHeld: 10, claimBatch: 4),
@@ -296,7 +295,7 @@ struct MemoryTests {
     #expect(ids.dropFirst().map { probe.state($0) } == [.held, .held, .queued, .queued, .queued])
   }
 
-  @Test("attempts under way take no room from what waits")
+  @Test("attempts in flight take no room from waiting calls")
   func runningTakesNoRoom() {
     var probe = EngineProbe(EngineSettings(maxHeld: 2))
     for _ in 0..<10 { probe.submit() }

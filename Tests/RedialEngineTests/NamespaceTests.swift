@@ -16,7 +16,7 @@ struct NamespaceTests {
     starts.map { $0.call.spec.namespace.name }
   }
 
-  /// The attempt that has been under way for longest ends well.
+  /// The attempt that has been in flight for longest ends well.
   private func endOldest(_ probe: inout EngineProbe, _ ended: inout Int) {
     probe.end(probe.starts[ended].call.id, status: 200)
     ended += 1
@@ -93,7 +93,7 @@ struct NamespaceTests {
     #expect(probe.starts(of: third) == 1)
   }
 
-  @Test("what a namespace at its share waits with begins when an attempt of it ends, with nobody's word besides")
+  @Test("what a namespace at its share waits with begins when an attempt of it ends, without any other event")
   func goesOn() {
     var probe = EngineProbe(Self.settings(maxInFlight: 4))
     probe.hear(.namespaces([Self.acme]))
@@ -104,7 +104,7 @@ struct NamespaceTests {
     #expect(probe.starts.count == 10)
   }
 
-  @Test("a target never has all attempts under way, whatever is set for it")
+  @Test("a target never has all attempts in flight, whatever is set for it")
   func targetShare() {
     var probe = EngineProbe(Self.settings(maxInFlight: 8, perTarget: 100))
     var overrides = TargetOverrides()
@@ -116,7 +116,7 @@ struct NamespaceTests {
     #expect(probe.starts(of: second) == 1)
   }
 
-  @Test("a namespace fills its share of the backlog, is told which bound it met, and others go on being accepted")
+  @Test("a namespace fills its share of the backlog, learns which limit it met, and others go on being accepted")
   func backlog() throws {
     let settings = EngineSettings(maxUnfinished: 10)
     var probe = EngineProbe(settings)
@@ -203,7 +203,7 @@ struct NamespaceTests {
     #expect(probe.refusal(of: own) == nil && probe.requests.isEmpty)
   }
 
-  @Test("an endpoint is told of its namespace's calls only, and its webhooks are of that namespace")
+  @Test("an endpoint receives events of its namespace's calls only, and its webhooks are of that namespace")
   func webhooks() {
     var probe = EngineProbe()
     let all = [Namespace.default, Self.acme].map {

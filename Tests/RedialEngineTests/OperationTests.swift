@@ -22,7 +22,7 @@ struct OperationTests {
     return record
   }
 
-  @Test("a waiting call is cancelled on disk before its client is told")
+  @Test("a waiting call is cancelled on disk before its client gets the answer")
   func cancelWaiting() {
     var probe = EngineProbe()
     let id = probe.submit(after: .seconds(3))
@@ -49,7 +49,7 @@ struct OperationTests {
     #expect(probe.starts(of: id) == 0)
   }
 
-  @Test("a running call is aborted, and its clients are told when its attempt is over and on disk")
+  @Test("a running call is aborted, and its clients get the answer when its attempt is over and on disk")
   func cancelRunning() {
     var probe = EngineProbe()
     let id = probe.submit()
@@ -79,7 +79,7 @@ struct OperationTests {
     #expect((begun ?? .max) < (aborted ?? .min))
   }
 
-  @Test("a running call that succeeds before its abort has succeeded, and its client is told so")
+  @Test("a running call that succeeds before its abort has succeeded, and its client gets that answer")
   func cancelTooLate() {
     var probe = EngineProbe()
     let id = probe.submit()
@@ -115,7 +115,7 @@ struct OperationTests {
     #expect(probe.refusal(of: none)?.code == "callNotFound")
   }
 
-  // Found by the simulation: the second answer tells of the call as it was before the first cancelled it.
+  // Found by the simulation: the second answer shows the call as it was before the first cancelled it.
   @Test("a call in the store that two clients cancel at once ends once")
   func cancelTwiceAtOnce() {
     var probe = EngineProbe()

@@ -155,7 +155,7 @@ struct OrderingTests {
     }
   }
 
-  @Test("a call that is told to go now still awaits its turn, and its start no more")
+  @Test("a call that a client retries now still awaits its turn, and its start no more")
   func retryNow() throws {
     var probe = EngineProbe()
     let id = probe.submit(after: .seconds(30), orderingKey: "a")
@@ -169,7 +169,7 @@ struct OrderingTests {
     #expect(probe.progress(id)?.roundStartedAt == probe.now)
   }
 
-  // Found by the simulation: the second answer tells of the call as it was before the first retry.
+  // Found by the simulation: the second answer shows the call as it was before the first retry.
   @Test("an ended call that two clients run again at once awaits one turn")
   func runAgain() throws {
     var probe = EngineProbe()

@@ -33,7 +33,7 @@ struct RetryTests {
     #expect(probe.progress(id)?.failure == .attemptsExhausted)
   }
 
-  @Test("a call that is told when to come back does not come back before")
+  @Test("a call that gets a Retry-After does not come back before")
   func retryAfter() {
     var probe = EngineProbe()
     let id = probe.submit()
@@ -80,7 +80,7 @@ struct RetryTests {
     }
   }
 
-  @Test("an exhausted quota that the target tells of is waited for, where it says that it has had too much")
+  @Test("an exhausted quota that the target reports is waited for, where it says that it has had too much")
   func rateLimit() {
     var probe = EngineProbe()
     let id = probe.submit()
@@ -173,7 +173,7 @@ struct RetryTests {
     #expect(probe.written.count == writes)
   }
 
-  @Test("a call's end and the webhook that tells of it are one transaction")
+  @Test("a call's end and the webhook about it are one transaction")
   func webhook() {
     var probe = EngineProbe()
     let id = probe.submit(callback: true)

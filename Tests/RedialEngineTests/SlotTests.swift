@@ -61,7 +61,7 @@ struct SlotTests {
     #expect(most == 64)
   }
 
-  @Test("one new target alone may have as many under way as ever")
+  @Test("one new target alone may have as many in flight as ever")
   func alone() {
     var probe = EngineProbe()
     for _ in 0..<100 { probe.submit(Self.patient) }

@@ -25,7 +25,7 @@ struct SubscriptionTests {
     probe.webhooks.compactMap { $0.spec.labels.first?.value }
   }
 
-  @Test("each subscriber is told of an end in the transaction that has it")
+  @Test("each subscriber gets the webhook of an end in the transaction that has it")
   func ends() throws {
     var probe = Self.subscribed(count: 2)
     let id = probe.submit(callback: true)
@@ -46,7 +46,7 @@ struct SubscriptionTests {
     #expect(progress.state == .succeeded)
   }
 
-  @Test("a subscriber is told only of the events and targets that it asked for")
+  @Test("a subscriber receives only the events and targets that it asked for")
   func filters() {
     var probe = Self.subscribed(to: ["call.succeeded"], targets: ["elsewhere"])
     probe.end(probe.submit(), status: 200)
@@ -58,7 +58,7 @@ struct SubscriptionTests {
     #expect(Self.told(probe) == ["call.failed"])
   }
 
-  @Test("a breaker that opens is told, but not that of a subscriber's own lane")
+  @Test("a breaker that opens is reported, but not that of a subscriber's own lane")
   func breakers() {
     var probe = Self.subscribed(.tripsAfterTwo(), to: ["target.opened"])
     for _ in 0..<2 { probe.end(probe.submit(), status: 500) }
@@ -75,7 +75,7 @@ struct SubscriptionTests {
     #expect(Self.told(probe) == ["target.opened"])
   }
 
-  @Test("a call whose insert failed takes the webhooks with it that tell of its end, and no other")
+  @Test("a call whose insert failed takes the webhooks about its end with it, and no other")
   func dropped() {
     var probe = Self.subscribed(count: 3)
     let ended = probe.submit()
@@ -93,7 +93,7 @@ struct SubscriptionTests {
     #expect(probe.report()?.unfinished == 3)
   }
 
-  @Test("an announcement goes to one, or to those who asked for it, and one who waits is told of the webhook")
+  @Test("an announcement goes to one, or to those who asked for it, and one who waits gets the webhook's id")
   func announcements() {
     var probe = Self.subscribed(to: ["endpoint.disabled"], count: 2)
     probe.hear(.announce(Announcement("endpoint.disabled", data: Array("{}".utf8))))

@@ -23,7 +23,7 @@ struct TakenKeyTests {
     return StoreFailure(isFull: false, taken: taken, message: "somebody was first")
   }
 
-  /// An engine that has accepted a call under the key, and whose store has not been told yet.
+  /// An engine that has accepted a call under the key, and whose store does not know it yet.
   private func contending(_ probe: inout EngineProbe, key: IdempotencyKey = Self.key) -> ReplyToken {
     var descriptor = EngineProbe.descriptor()
     descriptor.key = key
@@ -45,7 +45,7 @@ struct TakenKeyTests {
     let failure = failure(of: failed, fingerprint: fingerprint)
     probe.requests = []
     probe.hear(failed.map { .storeFailed($0, failure) })
-    // What was asked for before the engine knew comes back behind it.
+    // Requests from before the engine knew come back behind it.
     let more = probe.requests
     probe.requests = []
     probe.hear(more.map { .storeFailed($0, failure) })
@@ -56,7 +56,7 @@ struct TakenKeyTests {
     return record.id
   }
 
-  @Test("only its submission is not accepted, and is told of the other's call; all others are, at once and once")
+  @Test("only its submission is not accepted, and gets the other's call; all others are, at once and once")
   func others() {
     var probe = EngineProbe()
     let before = probe.submitOnly(after: .seconds(60))
@@ -88,7 +88,7 @@ struct TakenKeyTests {
     #expect(probe.refusal(of: keyed)?.code == "idempotencyKeyReused")
   }
 
-  @Test("its repetitions here are told of the other's call, too")
+  @Test("its repetitions here get the other's call, too")
   func repetitions() {
     var probe = EngineProbe()
     var descriptor = EngineProbe.descriptor()
@@ -134,7 +134,7 @@ struct TakenKeyTests {
     }
   }
 
-  @Test("whoever was told at the same time that something is too late is told just that")
+  @Test("whoever was refused at the same time for another reason keeps that answer")
   func tooLate() {
     var probe = EngineProbe()
     let id = probe.submit()

@@ -5,7 +5,7 @@ public struct LeaseSettings: Sendable, Hashable {
   /// By how much earlier than the store an instance takes its lease for over. It covers the difference in rate of its
   /// clock and the store's over one duration, and the time that aborting its attempts takes.
   public var margin: Duration
-  /// How often a lease is renewed, at most a third of what is left of it by then; with that the instance learns of calls
+  /// How often a lease is renewed, at most a third of its remaining time. With that the instance learns of calls
   /// that others have accepted for its shards, so that these are at most that late.
   public var interval: Duration
 

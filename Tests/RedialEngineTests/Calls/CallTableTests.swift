@@ -52,7 +52,7 @@ struct CallTableTests {
     #expect(table.isEmpty && table.values.isEmpty)
   }
 
-  @Test("identities that share all the bits which an index of that size looks at are told apart")
+  @Test("identities that share all the bits which an index of that size looks at are kept apart")
   func colliding() {
     // The hash is a product modulo 2^64 of which the upper half is looked at: of multiples of 2^58 only few bits are left.
     var table = CallTable()
