@@ -32,8 +32,8 @@ public enum EngineEvent: Sendable {
   indirect case describePage(TargetQuery, ReplyToken)
   /// An attempt has ended.
   case attemptEnded(AttemptResult)
-  /// An attempt was not started, because its ``AttemptStart/startBefore`` had passed. It is undone and does not count as
-  /// an attempt of the call.
+  /// An attempt was not started, because its ``AttemptStart/startBefore`` had passed. It is undone and does not count
+  /// as an attempt of the call.
   case attemptTooLate(CallID, number: Int)
   /// Due calls, loaded from the store.
   case claimedDue(Claim)

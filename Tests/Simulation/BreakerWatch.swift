@@ -102,7 +102,9 @@ struct BreakerWatch {
     for event in events {
       switch event {
       case .targetCommand(let control):
-        if case .configure(let overrides) = control.kind { configured[control.reply] = (control.target.text, overrides) }
+        if case .configure(let overrides) = control.kind {
+          configured[control.reply] = (control.target.text, overrides)
+        }
       case .attemptTooLate(let id, let number):
         let attempt = Attempt(id: id, number: number)
         targets[attempt] = nil
