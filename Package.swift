@@ -45,17 +45,20 @@ let package = Package(
     // Pure: values and time in, decisions out.
     // Rounding and square roots become calls of libm, which a program that imports no C library would not be linked to.
     .target(name: "RedialCore", swiftSettings: strict, linkerSettings: [.linkedLibrary("m")]),
-    module("RedialModel", ["RedialCore"]),
-    module("RedialEngine", ["RedialModel", "RedialCore"]),
-    module("RedialForecast", ["RedialModel", "RedialCore"]),
+    // Durations, times, parts of URLs and the words of policies as text; and JSON.
+    module("RedialText", ["RedialCore"]),
+    module("RedialJSON"),
+    module("RedialModel", ["RedialText", "RedialJSON", "RedialCore"]),
+    module("RedialEngine", ["RedialModel", "RedialText", "RedialJSON", "RedialCore"]),
+    module("RedialForecast", ["RedialModel", "RedialText", "RedialJSON", "RedialCore"]),
 
     // The library that applications embed.
-    module("Redial", ["RedialCore"]),
+    module("Redial", ["RedialText", "RedialCore"]),
     // What it takes over from older libraries: operations, callbacks, runs that can be started again.
     module("RedialLegacy", ["Redial", "RedialCore"]),
 
     // The shells around them.
-    module("RedialStore", ["RedialModel", "RedialCore", "CDocuments", "CSQLite", "CZlib"]),
+    module("RedialStore", ["RedialModel", "RedialText", "RedialJSON", "RedialCore", "CDocuments", "CSQLite", "CZlib"]),
     module("RedialTransport", ["RedialModel", "RedialCore", "CCurl", "CLinux"]),
     module("HTTPServer", ["CLinux", "CZlib"]),
 
@@ -63,15 +66,16 @@ let package = Package(
     .target(
       name: "RedialService",
       dependencies: [
-        "HTTPServer", "RedialEngine", "RedialForecast", "RedialStore", "RedialTransport", "RedialModel", "RedialCore",
-        "CCrypto", "CDocuments", "CLinux",
+        "HTTPServer", "RedialEngine", "RedialForecast", "RedialStore", "RedialTransport", "RedialModel", "RedialText",
+        "RedialJSON", "RedialCore", "CCrypto", "CDocuments", "CLinux",
       ],
       exclude: ["Dashboard/dashboard.html"],
       swiftSettings: strict),
     .executableTarget(
       name: "redial",
       dependencies: [
-        "RedialService", "RedialForecast", "HTTPServer", "RedialStore", "RedialTransport", "RedialModel", "RedialCore",
+        "RedialService", "RedialForecast", "HTTPServer", "RedialStore", "RedialTransport", "RedialModel", "RedialText",
+        "RedialJSON", "RedialCore",
       ],
       swiftSettings: strict),
 
@@ -83,7 +87,8 @@ let package = Package(
       name: "policy-benchmark", dependencies: ["RedialCore", "Measurement"], path: "Benchmarks/Policy",
       swiftSettings: strict),
     .executableTarget(
-      name: "codec-benchmark", dependencies: ["RedialModel", "RedialCore", "Measurement"], path: "Benchmarks/Codec",
+      name: "codec-benchmark", dependencies: ["RedialModel", "RedialJSON", "RedialCore", "Measurement"],
+      path: "Benchmarks/Codec",
       swiftSettings: strict),
     .executableTarget(
       name: "server-benchmark", dependencies: ["HTTPServer"], path: "Benchmarks/Server", swiftSettings: strict),
@@ -98,17 +103,24 @@ let package = Package(
       swiftSettings: strict),
     tests(
       "RedialTests",
-      ["Redial", "RedialTestSupport", "RedialCore", "RedialEngine", "RedialModel", "RedialService", "HTTPServer"]),
+      [
+        "Redial", "RedialTestSupport", "RedialText", "RedialCore", "RedialEngine", "RedialModel", "RedialService",
+        "HTTPServer",
+      ]),
     tests("RedialLegacyTests", ["RedialLegacy", "Redial", "RedialTestSupport", "RedialCore"]),
-    tests("RedialModelTests", ["RedialModel", "RedialCore"]),
-    tests("RedialForecastTests", ["RedialForecast", "RedialModel", "RedialCore"]),
+    tests("RedialTextTests", ["RedialText", "RedialCore"]),
+    tests("RedialModelTests", ["RedialModel", "RedialText", "RedialJSON", "RedialCore"]),
+    tests("RedialForecastTests", ["RedialForecast", "RedialModel", "RedialJSON", "RedialCore"]),
     tests("RedialEngineTests", ["RedialEngine", "RedialModel", "RedialCore"]),
-    tests("RedialStoreTests", ["RedialStore", "RedialModel", "RedialCore"]),
+    tests("RedialStoreTests", ["RedialStore", "RedialModel", "RedialJSON", "RedialCore"]),
     tests("RedialTransportTests", ["RedialTransport", "RedialModel", "RedialCore", "CCurl", "CZlib"]),
     tests("HTTPServerTests", ["HTTPServer"]),
     tests(
       "RedialServiceTests",
-      ["RedialService", "RedialStore", "RedialEngine", "RedialTransport", "RedialModel", "RedialCore", "HTTPServer"]),
+      [
+        "RedialService", "RedialStore", "RedialEngine", "RedialTransport", "RedialModel", "RedialText", "RedialCore",
+        "HTTPServer",
+      ]),
     .testTarget(
       name: "Simulation", dependencies: ["RedialEngine", "RedialModel", "RedialCore"],
       exclude: ["README.md", "Runner", "planted.py"], swiftSettings: strict),

@@ -7,6 +7,7 @@ import Glibc
 import Measurement
 import RedialCore
 import RedialModel
+import RedialJSON
 
 let descriptor = """
   {"url": "http://127.0.0.1:8080/hook/orders", "method": "POST", \

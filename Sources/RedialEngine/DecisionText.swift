@@ -1,5 +1,7 @@
 internal import RedialCore
 internal import RedialModel
+internal import RedialJSON
+internal import RedialText
 
 /// A decision as people see it.
 enum DecisionText {

@@ -1,5 +1,6 @@
 internal import RedialCore
 public import RedialModel
+internal import RedialJSON
 
 /// An event for subscribers that is neither an end of a call nor a change of a breaker.
 public struct Announcement: Sendable {

@@ -1,5 +1,7 @@
 internal import RedialCore
-public import RedialModel
+internal import RedialModel
+public import RedialJSON
+internal import RedialText
 
 extension OutageForecast {
   /// Writes the forecast as one object: the sums, and the load over time as arrays of one number per step.

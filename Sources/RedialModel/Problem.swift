@@ -1,3 +1,5 @@
+internal import RedialJSON
+
 /// An error for a client: RFC 9457 `application/problem+json`.
 public struct Problem: Error, Sendable, Hashable {
   /// The HTTP status.

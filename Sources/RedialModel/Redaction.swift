@@ -1,3 +1,5 @@
+internal import RedialText
+
 /// Hides secrets from people, in the API, in webhooks and in the log: the values of some header fields, and of URL
 /// parameters whose names look like secrets.
 ///
@@ -115,10 +117,10 @@ public struct Redaction: Sendable, Hashable {
     var bytes: [UInt8] = []
     var position = name.startIndex
     while position < name.endIndex {
-      if name[position] == UInt8(ascii: "%"), position + 2 < name.endIndex, let high = digit(name[position + 1]),
-        let low = digit(name[position + 2])
+      if name[position] == UInt8(ascii: "%"), position + 2 < name.endIndex,
+        let byte = PercentCoding.byte(name[position + 1], name[position + 2])
       {
-        bytes.append(high << 4 | low)
+        bytes.append(byte)
         position += 3
       } else {
         bytes.append(name[position])
@@ -127,14 +129,6 @@ public struct Redaction: Sendable, Hashable {
     }
     while let last = bytes.last, last == UInt8(ascii: "]") || last == UInt8(ascii: "[") { bytes.removeLast() }
     return bytes
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case 0x30...0x39: byte - 0x30
-    case 0x41...0x46, 0x61...0x66: (byte | 0x20) - 0x61 + 10
-    default: nil
-    }
   }
 
   fileprivate static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }

@@ -1,4 +1,6 @@
 public import RedialCore
+public import RedialJSON
+internal import RedialText
 
 /// The state of a target at one moment.
 public struct TargetSnapshot: Sendable, Hashable {

@@ -6,6 +6,7 @@ internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 internal import RedialTransport
+internal import RedialText
 
 /// The whole service: it connects a store, an engine, a transport and an HTTP server.
 public final class Service: Sendable {

@@ -1,5 +1,6 @@
 internal import RedialCore
 internal import RedialModel
+internal import RedialJSON
 
 /// Reads calls from `calls` and `requests`.
 struct CallRows {

@@ -1,4 +1,5 @@
 internal import RedialModel
+internal import RedialJSON
 
 /// The labels of calls, so that a list by label costs only as much as its result.
 ///

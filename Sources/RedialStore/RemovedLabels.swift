@@ -1,5 +1,6 @@
 internal import Glibc
 internal import RedialModel
+internal import RedialJSON
 
 /// The labels of a removed call that are still stored, according to its spec.
 enum RemovedLabels {

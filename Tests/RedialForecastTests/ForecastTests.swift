@@ -4,6 +4,7 @@ import RedialModel
 import Testing
 
 @testable import RedialForecast
+import RedialJSON
 
 @Suite("Simulated outages")
 struct ForecastTests {

@@ -2,6 +2,7 @@ import RedialCore
 import Testing
 
 @testable import RedialModel
+import RedialJSON
 
 @Suite("Call descriptors")
 struct DescriptorTests {

@@ -1,5 +1,6 @@
 import RedialModel
 import Testing
+import RedialJSON
 
 @Suite("The stored figures of an exchange")
 struct ExchangeFiguresTests {

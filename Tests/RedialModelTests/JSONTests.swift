@@ -3,6 +3,7 @@ import RedialCore
 import Testing
 
 @testable import RedialModel
+import RedialJSON
 
 /// A JSON value from our reader and from Foundation's, to compare the two.
 enum Value: Equatable {

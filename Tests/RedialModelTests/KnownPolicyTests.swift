@@ -2,6 +2,7 @@ import RedialCore
 import Testing
 
 @testable import RedialModel
+import RedialJSON
 
 @Suite("The cache of policies")
 struct KnownPolicyTests {

@@ -1,6 +1,7 @@
 import Testing
 
 @testable import RedialModel
+import RedialJSON
 
 @Suite("Text of other authors")
 struct PlainTextTests {

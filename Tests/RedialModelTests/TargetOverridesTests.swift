@@ -1,6 +1,7 @@
 import RedialCore
 import RedialModel
 import Testing
+import RedialJSON
 
 @Suite("A target's settings")
 struct TargetOverridesTests {

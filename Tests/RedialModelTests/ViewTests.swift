@@ -3,6 +3,7 @@ import RedialCore
 import Testing
 
 @testable import RedialModel
+import RedialJSON
 
 @Suite("Calls and problems as people see them")
 struct ViewTests {

@@ -3,6 +3,7 @@ import RedialCore
 import RedialEngine
 import RedialModel
 import RedialStore
+import RedialText
 import Testing
 
 @testable import RedialService
@@ -92,16 +93,6 @@ struct RouteTests {
     for text in ["", "a%40b", "%"] { #expect(throws: Problem.self) { try Exchange.policy(in: text[...]) } }
     let problem = #expect(throws: Problem.self) { try Exchange.call(in: "call_1") }
     #expect(problem?.status == 404 && problem?.detail.contains("call_01ARZ3NDEKTSV") == true)
-  }
-
-  @Test(
-    "percent-encoding is undone, and what is none is refused",
-    arguments: [
-      ("plain", "plain"), ("a%20b", "a b"), ("%e2%82%AC", "€"), ("+", "+"), ("%", nil), ("%2", nil), ("%zz", nil),
-      ("%ff", nil), ("%00", "\0"), ("", ""),
-    ])
-  func percent(text: String, expected: String?) {
-    #expect(PercentEncoding.decode(text[...]) == expected)
   }
 
   @Test("a list takes state, target, kind, limit and cursor")

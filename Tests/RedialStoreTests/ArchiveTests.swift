@@ -4,6 +4,7 @@ import RedialModel
 import Testing
 
 @testable import RedialStore
+import RedialJSON
 
 @Suite("Copies of a store")
 struct ArchiveTests {

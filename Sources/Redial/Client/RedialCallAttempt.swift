@@ -1,4 +1,5 @@
 public import Foundation
+internal import RedialText
 
 /// One attempt of a call that has ended.
 public struct RedialCallAttempt: Sendable, Hashable {
@@ -73,7 +74,7 @@ extension RedialCallAttempt: Codable {
     try members.encode(WireTime.text(startedAt), forKey: .startedAt)
     try members.encode(outcome, forKey: .outcome)
     try members.encode(status, forKey: .status)
-    try members.encode(WireDuration.text(duration), forKey: .duration)
+    try members.encode(DurationText.format(duration), forKey: .duration)
     try members.encodeIfPresent(failure, forKey: .error)
     try members.encode(decision, forKey: .decision)
     try members.encodeIfPresent(response, forKey: .response)
@@ -103,10 +104,10 @@ extension RedialCallAttempt.Decision: Codable {
     var members = encoder.container(keyedBy: Key.self)
     try members.encode(action, forKey: .action)
     try members.encodeIfPresent(reason, forKey: .reason)
-    try members.encodeIfPresent(after.map { WireDuration.text($0) }, forKey: .after)
+    try members.encodeIfPresent(after.map { DurationText.format($0) }, forKey: .after)
     try members.encodeIfPresent(until.flatMap(WireTime.text), forKey: .until)
     try members.encodeIfPresent(because, forKey: .because)
-    try members.encodeIfPresent(computed.map { WireDuration.text($0) }, forKey: .computed)
+    try members.encodeIfPresent(computed.map { DurationText.format($0) }, forKey: .computed)
     try members.encodeIfPresent(jitter, forKey: .jitter)
     if !clampedBy.isEmpty { try members.encode(clampedBy, forKey: .clampedBy) }
   }

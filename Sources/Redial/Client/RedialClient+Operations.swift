@@ -1,4 +1,5 @@
 internal import Foundation
+internal import RedialText
 
 extension RedialClient {
   // MARK: Calls
@@ -143,7 +144,7 @@ extension RedialClient {
   func look(at id: String, waiting: Duration = .zero) async throws -> (call: RedialCall, retryAfter: Duration?) {
     var request = ServiceRequest("GET", ["v1", "calls", id])
     if waiting > .zero {
-      request.query = [("wait", WireDuration.text(waiting))]
+      request.query = [("wait", DurationText.format(waiting))]
       request.isHeld = true
     }
     let answer = try await exchange(request)

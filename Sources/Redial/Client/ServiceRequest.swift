@@ -1,4 +1,5 @@
 internal import Foundation
+internal import RedialText
 
 #if canImport(FoundationNetworking)
   internal import FoundationNetworking
@@ -34,9 +35,9 @@ struct ServiceRequest: Sendable {
   func urlRequest(to client: RedialClient) throws -> URLRequest {
     var text = client.baseURL.absoluteString
     while text.hasSuffix("/") { text.removeLast() }
-    for part in path { text += "/" + Self.encoded(part) }
+    for part in path { text += "/" + PercentCoding.encode(part) }
     for (index, pair) in query.enumerated() {
-      text += (index == 0 ? "?" : "&") + pair.name + "=" + Self.encoded(pair.value)
+      text += (index == 0 ? "?" : "&") + pair.name + "=" + PercentCoding.encode(pair.value)
     }
     guard let url = URL(string: text) else { throw URLError(.badURL) }
     var request = URLRequest(url: url)
@@ -55,19 +56,6 @@ struct ServiceRequest: Sendable {
     if let preference { request.setValue(preference, forHTTPHeaderField: "Prefer") }
     if let idempotencyKey { request.setValue(idempotencyKey, forHTTPHeaderField: "Idempotency-Key") }
     return request
-  }
-
-  /// A text in which everything except unreserved characters is percent-encoded (RFC 3986 §2.3).
-  private static func encoded(_ text: String) -> String {
-    var encoded: [UInt8] = []
-    let digits = Array("0123456789ABCDEF".utf8)
-    for byte in text.utf8 {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: encoded.append(byte)
-      default: encoded += [0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-    }
-    return String(decoding: encoded, as: UTF8.self)
   }
 }
 

@@ -1,3 +1,5 @@
+internal import RedialText
+
 /// A backoff in the words of the API.
 struct WireBackoff: Encodable {
   private let backoff: Backoff
@@ -24,34 +26,29 @@ struct WireBackoff: Encodable {
     let maximum = min(backoff.maximum, WireDuration.longest)
     try members.encode(WireDuration.text(maximum, in: Self.maxima, part: "\(Self.part).maximum"), forKey: .max)
     try encodeJitter(to: &members)
-    let cap =
-      switch backoff.cap {
-      case .keepingSpread: "keepingSpread"
-      case .afterJitter: "afterJitter"
-      case .beforeJitter: "beforeJitter"
-      }
-    try members.encode(cap, forKey: .cap)
+    try members.encode(PolicyVocabulary.word(of: backoff.cap), forKey: .cap)
   }
 
   private func encodeCurve(to members: inout Members) throws {
+    try members.encode(PolicyVocabulary.strategy(of: backoff.curve), forKey: .strategy)
     switch backoff.curve {
-    case .constant(let wait): try begin("constant", wait, &members)
+    case .constant(let wait): try begin(wait, &members)
     case .linear(let initial, let increment):
-      try begin("linear", initial, &members)
+      try begin(initial, &members)
       try encode(increment, .increment, &members)
     case .exponential(let initial, let multiplier):
-      try begin("exponential", initial, &members)
+      try begin(initial, &members)
       try encode(multiplier, in: 1...100, .multiplier, &members)
     case .polynomial(let unit, let exponent, let offset, let first):
-      try begin("polynomial", unit, &members)
+      try begin(unit, &members)
       try encode(exponent, in: 0...10, .exponent, &members)
       try encode(offset, .offset, &members)
       try members.encode(
         UnsupportedByService.check(first, in: 0...1000, part: "\(Self.part).curve.first"), forKey: .first)
-    case .fibonacci(let initial): try begin("fibonacci", initial, &members)
-    case .power(let base): try begin("power", base, &members)
+    case .fibonacci(let initial): try begin(initial, &members)
+    case .power(let base): try begin(base, &members)
     case .doublingsThenLinear(let initial, let doublings):
-      try begin("doublingsThenLinear", initial, &members)
+      try begin(initial, &members)
       try members.encode(
         UnsupportedByService.check(doublings, in: 0...100, part: "\(Self.part).curve.doublings"), forKey: .doublings)
     case .schedule(let waits, let then):
@@ -59,22 +56,20 @@ struct WireBackoff: Encodable {
         throw UnsupportedByService(
           "\(Self.part).curve.schedule", "a schedule of \(waits.count) waits; it has 1 to 100 of them")
       }
-      try members.encode("schedule", forKey: .strategy)
       try members.encode(
         waits.map { try WireDuration.text($0, in: Self.durations, part: "\(Self.part).curve.schedule") },
         forKey: .schedule)
-      try members.encode(then == .repeatLast ? "repeatLast" : "stop", forKey: .then)
-    case .decorrelated(let base): try begin("decorrelated", base, &members)
-    case .decorrelatedSmooth(let median): try begin("decorrelatedSmooth", median, &members)
+      try members.encode(PolicyVocabulary.word(of: then), forKey: .then)
+    case .decorrelated(let base): try begin(base, &members)
+    case .decorrelatedSmooth(let median): try begin(median, &members)
     }
   }
 
-  private func begin(_ strategy: String, _ initial: Duration, _ members: inout Members) throws {
+  private func begin(_ initial: Duration, _ members: inout Members) throws {
     guard initial <= backoff.maximum else {
       throw UnsupportedByService(
         "\(Self.part).curve.initial", "\(initial) is longer than the longest wait, \(backoff.maximum)")
     }
-    try members.encode(strategy, forKey: .strategy)
     try encode(initial, .initial, &members)
   }
 
@@ -89,27 +84,17 @@ struct WireBackoff: Encodable {
   }
 
   private func encodeJitter(to members: inout Members) throws {
-    switch backoff.curve {
-    // Random themselves, they have no jitter, as in the service.
-    case .decorrelated, .decorrelatedSmooth: return
-    default: break
-    }
+    // Random curves have no jitter, as in the service.
+    if PolicyVocabulary.isRandom(backoff.curve) { return }
+    try members.encode(PolicyVocabulary.name(of: backoff.jitter), forKey: .jitter)
     switch backoff.jitter {
-    case .none: try members.encode("none", forKey: .jitter)
-    case .full: try members.encode("full", forKey: .jitter)
-    case .equal: try members.encode("equal", forKey: .jitter)
+    case .none, .full, .equal: break
     case .proportional(let factor):
-      try members.encode("proportional", forKey: .jitter)
       try members.encode(
         UnsupportedByService.check(factor, in: 0...1, part: "\(Self.part).jitter.factor"), forKey: .factor)
-    case .additive(let spread): try encode(additive: "additive", spread, &members)
-    case .additivePerRetry(let spread): try encode(additive: "additivePerRetry", spread, &members)
+    case .additive(let spread), .additivePerRetry(let spread):
+      try members.encode(
+        WireDuration.text(spread, in: Self.durations, part: "\(Self.part).jitter.spread"), forKey: .spread)
     }
-  }
-
-  private func encode(additive word: String, _ spread: Duration, _ members: inout Members) throws {
-    try members.encode(word, forKey: .jitter)
-    try members.encode(
-      WireDuration.text(spread, in: Self.durations, part: "\(Self.part).jitter.spread"), forKey: .spread)
   }
 }

@@ -1,3 +1,5 @@
+internal import RedialText
+
 /// A policy in the words of the API: only the named parts.
 struct WirePolicy: Encodable {
   private let policy: CallPolicy
@@ -29,7 +31,7 @@ struct WirePolicy: Encodable {
       try members.encode(text, forKey: .deadline)
     }
     if let last = policy.lastAttempt {
-      try members.encode(last == .endEarly ? "endEarly" : "pullForward", forKey: .lastAttempt)
+      try members.encode(PolicyVocabulary.word(of: last), forKey: .lastAttempt)
     }
     if let time = policy.minimumAttemptTime {
       let text = try WireDuration.text(
@@ -48,7 +50,7 @@ struct WirePolicy: Encodable {
       try members.encode(["statuses": Self.text(statuses, part: "policy.stopOn")], forKey: .stopOn)
     }
     try members.encodeIfPresent(policy.retryAfter.map(Self.retryAfter), forKey: .retryAfter)
-    try members.encodeIfPresent(policy.onTrip.map { $0 == .wait ? "wait" : "fail" }, forKey: .onTrip)
+    try members.encodeIfPresent(policy.onTrip.map { PolicyVocabulary.word(of: $0) }, forKey: .onTrip)
   }
 
   private func refuse() throws {
@@ -75,15 +77,9 @@ struct WirePolicy: Encodable {
   }
 
   private func retryOn() throws -> RetryOn {
-    let network = policy.network.map { network in
-      switch network {
-      case .never: "never"
-      case .whenNotSent: "notSent"
-      case .always: "always"
-      }
-    }
     return RetryOn(
-      network: network, statuses: try policy.statuses.map { try Self.text($0, part: "policy.retryOn.statuses") },
+      network: policy.network.map { PolicyVocabulary.word(of: $0) },
+      statuses: try policy.statuses.map { try Self.text($0, part: "policy.retryOn.statuses") },
       statusesWithRetryAfter: try policy.statusesWithRetryAfter.map {
         try Self.text($0, part: "policy.retryOn.statusesWithRetryAfter")
       })
@@ -96,7 +92,7 @@ struct WirePolicy: Encodable {
     return try set.ranges.map { range in
       let first = try UnsupportedByService.check(range.lowerBound, in: statuses, part: part)
       let last = try UnsupportedByService.check(range.upperBound, in: statuses, part: part)
-      return first == last ? "\(first)" : "\(first)-\(last)"
+      return PolicyVocabulary.text(first...last)
     }
   }
 
@@ -110,22 +106,14 @@ struct WirePolicy: Encodable {
 
   private static func retryAfter(_ rule: RetryAfterRule) throws -> RetryAfter {
     RetryAfter(
-      mode: rule.isRespected ? "respect" : "ignore",
+      mode: PolicyVocabulary.word(isRespected: rule.isRespected),
       max: try WireDuration.text(
         min(rule.maximum, WireDuration.longest), in: .zero...WireDuration.longest, part: "policy.retryAfter.maximum"),
-      beyond: word(for: rule.beyond),
+      beyond: PolicyVocabulary.word(of: rule.beyond),
       // An omitted value is 0.
       spread: rule.spread == 0
         ? nil : try UnsupportedByService.check(rule.spread, in: 0...1, part: "policy.retryAfter.spread"),
       // Nor the statuses for which it counts by default.
       statuses: rule.statuses == .retryAfter ? nil : try text(rule.statuses, part: "policy.retryAfter.statuses"))
-  }
-
-  private static func word(for beyond: RetryAfterRule.Beyond) -> String {
-    switch beyond {
-    case .stop: "stop"
-    case .park: "park"
-    case .clamp: "clamp"
-    }
   }
 }

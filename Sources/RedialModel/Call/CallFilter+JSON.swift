@@ -1,4 +1,6 @@
 internal import RedialCore
+public import RedialJSON
+internal import RedialText
 
 extension CallFilter {
   /// Reads an object of conditions, each named as in a query, with `labels` as an object.
@@ -52,7 +54,7 @@ extension CallFilter {
     if !labels.isEmpty { labels.write(to: &writer) }
     if let createdAfter { writer.field("createdAfter", createdAfter) }
     if let createdBefore { writer.field("createdBefore", createdBefore) }
-    if let statuses { writer.field("status", Vocabulary.text(statuses)) }
+    if let statuses { writer.field("status", PolicyVocabulary.text(statuses)) }
     if let outcome {
       writer.key("outcome")
       writer.string(outcome.name)

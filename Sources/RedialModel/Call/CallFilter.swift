@@ -1,4 +1,5 @@
 public import RedialCore
+internal import RedialText
 
 /// Selects calls: those for which all given conditions hold.
 public struct CallFilter: Sendable, Hashable {
@@ -92,7 +93,7 @@ public struct CallFilter: Sendable, Hashable {
       guard let time = TimestampText.parse(text) else { return "must be an RFC 3339 time such as 2026-12-01T09:00:00Z" }
       if name == "createdAfter" { createdAfter = time } else { createdBefore = time }
     case "status":
-      guard let range = Vocabulary.statusRange(text) else {
+      guard let range = PolicyVocabulary.statusRange(text) else {
         return "must be a status from 100 to 599 or a range such as 500-599"
       }
       statuses = range

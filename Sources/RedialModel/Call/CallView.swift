@@ -1,4 +1,5 @@
 public import RedialCore
+public import RedialJSON
 
 /// A call as clients see it: one form for submit, get, list, events and webhooks.
 public struct CallView {

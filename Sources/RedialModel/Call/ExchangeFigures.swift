@@ -1,3 +1,5 @@
+public import RedialJSON
+
 /// The times of an exchange from its start, its bytes, and its connection.
 public struct ExchangeFigures: Sendable, Hashable {
   /// How far an exchange came.

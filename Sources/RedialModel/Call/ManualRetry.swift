@@ -1,4 +1,5 @@
 public import RedialCore
+public import RedialJSON
 
 /// Who requested an action on a call, and why, in their own words.
 public struct Attribution: Sendable, Hashable {

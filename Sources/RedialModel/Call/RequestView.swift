@@ -1,3 +1,5 @@
+internal import RedialJSON
+
 /// The request of a call as people see it: the client's request, redacted.
 public struct RequestView: Sendable {
   /// The call.

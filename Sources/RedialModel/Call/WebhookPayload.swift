@@ -1,4 +1,5 @@
 public import RedialCore
+public import RedialJSON
 
 /// The content of a webhook: `{type, timestamp, data}`, as in Standard Webhooks.
 public enum WebhookPayload {

@@ -1,3 +1,5 @@
+internal import RedialJSON
+
 /// A client's description of an API key.
 public struct APIKeyDraft: Sendable, Hashable {
   /// A name for people.

@@ -1,4 +1,6 @@
 internal import RedialCore
+internal import RedialJSON
+internal import RedialText
 
 /// A backoff while it is being read. The strategy, which may come last, decides which members are allowed.
 struct BackoffDraft {
@@ -47,10 +49,10 @@ struct BackoffDraft {
   private mutating func read(_ member: Member, _ reader: inout DescriptorReader) throws(JSONError) -> Bool {
     let at = Self.pointers[member.rawValue]
     switch member {
-    case .strategy: strategy = try PolicyDraft.word(of: BackoffVocabulary.strategies, at, &reader)
-    case .jitter: jitter = try PolicyDraft.word(of: BackoffVocabulary.jitters, at, &reader)
-    case .cap: cap = try PolicyDraft.word(of: BackoffVocabulary.caps.map(\.word), at, &reader)
-    case .then: then = try PolicyDraft.word(of: BackoffVocabulary.ends.map(\.word), at, &reader)
+    case .strategy: strategy = try PolicyDraft.word(of: PolicyVocabulary.strategies, at, &reader)
+    case .jitter: jitter = try PolicyDraft.word(of: PolicyVocabulary.jitters, at, &reader)
+    case .cap: cap = try PolicyDraft.word(of: PolicyVocabulary.caps.map(\.word), at, &reader)
+    case .then: then = try PolicyDraft.word(of: PolicyVocabulary.ends.map(\.word), at, &reader)
     case .initial: initial = try reader.duration(at, in: .zero...PolicyDraft.longest)
     case .increment: increment = try reader.duration(at, in: .zero...PolicyDraft.longest)
     case .offset: offset = try reader.duration(at, in: .zero...PolicyDraft.longest)
@@ -129,7 +131,7 @@ struct BackoffDraft {
     guard isSound else { return nil }
     return Backoff(
       curve(strategy), maximum: maximum, jitter: strategy.hasPrefix("decorrelated") ? .none : spreading,
-      cap: cap.map { Vocabulary.value(of: $0, in: BackoffVocabulary.caps) } ?? .keepingSpread)
+      cap: cap.map { PolicyVocabulary.value(of: $0, in: PolicyVocabulary.caps) } ?? .keepingSpread)
   }
 
   private func isGiven(_ member: Member) -> Bool {
@@ -163,7 +165,8 @@ struct BackoffDraft {
     case "power": .power(base: initial)
     case "doublingsThenLinear": .doublingsThenLinear(initial: initial, doublings: doublings ?? 16)
     case "schedule":
-      .schedule(schedule ?? [], then: then.map { Vocabulary.value(of: $0, in: BackoffVocabulary.ends) } ?? .repeatLast)
+      .schedule(
+        schedule ?? [], then: then.map { PolicyVocabulary.value(of: $0, in: PolicyVocabulary.ends) } ?? .repeatLast)
     case "decorrelated": .decorrelated(base: initial)
     case "decorrelatedSmooth": .decorrelatedSmooth(median: initial)
     default: .exponential(initial: initial, multiplier: multiplier ?? 2)

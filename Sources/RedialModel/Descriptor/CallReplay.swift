@@ -1,4 +1,5 @@
 internal import RedialCore
+internal import RedialJSON
 
 /// The changes for a replay: members of a descriptor, each of which replaces the original's. `null` removes the
 /// original's, so that the default applies.

@@ -1,4 +1,6 @@
 internal import RedialCore
+public import RedialJSON
+internal import RedialText
 
 /// A spec as JSON: the same words as its descriptor, with every default, so that a later change of a default does not
 /// change an accepted call.
@@ -137,7 +139,7 @@ extension RetryPolicy {
     writer.field("maxAttempts", attempts: maxAttempts)
     writer.field("deadline", deadline)
     if deadlineRule.lastAttempt != .endEarly {
-      writer.field("lastAttempt", Vocabulary.word(of: deadlineRule.lastAttempt, in: Vocabulary.lastAttempts))
+      writer.field("lastAttempt", PolicyVocabulary.word(of: deadlineRule.lastAttempt))
     }
     if deadlineRule.minimumAttemptTime != .zero { writer.field("minimumAttemptTime", deadlineRule.minimumAttemptTime) }
     writer.field("attemptTimeout", attemptTimeout)
@@ -145,7 +147,7 @@ extension RetryPolicy {
     backoff.write(to: &writer)
     writer.key("retryOn")
     writer.beginObject()
-    writer.field("network", Vocabulary.name(retryOn.network))
+    writer.field("network", PolicyVocabulary.word(of: retryOn.network))
     writer.key("statuses")
     retryOn.statuses.write(to: &writer)
     writer.key("statusesWithRetryAfter")
@@ -158,10 +160,10 @@ extension RetryPolicy {
     writer.endObject()
     writer.key("retryAfter")
     writer.beginObject()
-    writer.field("mode", retryAfter.isRespected ? "respect" : "ignore")
+    writer.field("mode", PolicyVocabulary.word(isRespected: retryAfter.isRespected))
     writer.field("max", retryAfter.maximum)
     if retryAfter.beyond != .stop {
-      writer.field("beyond", Vocabulary.word(of: retryAfter.beyond, in: Vocabulary.beyond))
+      writer.field("beyond", PolicyVocabulary.word(of: retryAfter.beyond))
     }
     if retryAfter.spread != 0 { writer.field("spread", retryAfter.spread) }
     if retryAfter.statuses != .retryAfter {
@@ -170,7 +172,7 @@ extension RetryPolicy {
     }
     writer.endObject()
     writer.field("onExhausted", "fail")
-    writer.field("onTrip", onTrip == .wait ? "wait" : "fail")
+    writer.field("onTrip", PolicyVocabulary.word(of: onTrip))
     writer.endObject()
   }
 }
@@ -178,7 +180,7 @@ extension RetryPolicy {
 extension StatusSet {
   func write(to writer: inout JSONWriter) {
     writer.beginArray()
-    for range in ranges { writer.string(Vocabulary.text(range)) }
+    for range in ranges { writer.string(PolicyVocabulary.text(range)) }
     writer.endArray()
   }
 }

@@ -1,4 +1,6 @@
 public import RedialCore
+public import RedialJSON
+internal import RedialText
 
 /// A part of a call that is allowed but is rarely intended.
 public enum CallWarning: Sendable, Hashable {

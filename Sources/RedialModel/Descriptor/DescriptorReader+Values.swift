@@ -1,4 +1,6 @@
 internal import RedialCore
+internal import RedialJSON
+internal import RedialText
 
 /// Reads values of a known kind and range, and records a fault for each wrong one.
 extension DescriptorReader {

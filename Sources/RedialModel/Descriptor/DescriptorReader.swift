@@ -1,4 +1,6 @@
 internal import RedialCore
+internal import RedialJSON
+internal import RedialText
 
 /// Reads a call descriptor in one pass and collects all faults.
 ///

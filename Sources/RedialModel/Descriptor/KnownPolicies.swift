@@ -1,6 +1,7 @@
 internal import Glibc
 internal import RedialCore
 internal import Synchronization
+internal import RedialJSON
 
 /// A cache of policies by the bytes from which they were read.
 ///

@@ -1,3 +1,5 @@
+internal import RedialJSON
+
 /// The members that an object may have, and which of them have occurred.
 struct Members {
   /// A name, and a value that distinguishes it from most others.

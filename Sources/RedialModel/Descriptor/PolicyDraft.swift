@@ -1,4 +1,6 @@
 internal import RedialCore
+internal import RedialJSON
+internal import RedialText
 
 /// A policy while it is being read: only the client's values.
 ///
@@ -51,8 +53,8 @@ struct PolicyDraft {
         policy.attemptTimeout = value
       }
     case "lastAttempt":
-      if let word = try Self.word(of: Vocabulary.lastAttempts.map(\.word), "/policy/lastAttempt", &reader) {
-        policy.deadlineRule.lastAttempt = Vocabulary.value(of: word, in: Vocabulary.lastAttempts)
+      if let value = try Self.value(in: PolicyVocabulary.lastAttempts, "/policy/lastAttempt", &reader) {
+        policy.deadlineRule.lastAttempt = value
       }
     case "minimumAttemptTime":
       if let value = try reader.duration("/policy/minimumAttemptTime", in: .zero...Duration.seconds(3600)) {
@@ -65,9 +67,7 @@ struct PolicyDraft {
     case "stopOn": try readStopOn(&reader)
     case "retryAfter": try readRetryAfter(&reader)
     case "onTrip":
-      if let word = try Self.word(of: ["wait", "fail"], "/policy/onTrip", &reader) {
-        policy.onTrip = word == "wait" ? .wait : .fail
-      }
+      if let value = try Self.value(in: PolicyVocabulary.trips, "/policy/onTrip", &reader) { policy.onTrip = value }
     case "onExhausted":
       _ = try Self.word(of: ["fail"], "/policy/onExhausted", &reader)
     default: break
@@ -103,16 +103,16 @@ struct PolicyDraft {
     while let key = try reader.nextMember(&members, of: "policy/retryAfter", at: "/policy/retryAfter") {
       switch key {
       case "mode":
-        if let word = try Self.word(of: ["respect", "ignore"], "/policy/retryAfter/mode", &reader) {
-          policy.retryAfter.isRespected = word == "respect"
+        if let value = try Self.value(in: PolicyVocabulary.respects, "/policy/retryAfter/mode", &reader) {
+          policy.retryAfter.isRespected = value
         }
       case "max":
         if let value = try reader.duration("/policy/retryAfter/max", in: .zero...Self.longest) {
           policy.retryAfter.maximum = value
         }
       case "beyond":
-        if let word = try Self.word(of: Vocabulary.beyond.map(\.word), "/policy/retryAfter/beyond", &reader) {
-          policy.retryAfter.beyond = Vocabulary.value(of: word, in: Vocabulary.beyond)
+        if let value = try Self.value(in: PolicyVocabulary.beyond, "/policy/retryAfter/beyond", &reader) {
+          policy.retryAfter.beyond = value
         }
       case "statuses":
         if let value = try Self.statuses("/policy/retryAfter/statuses", &reader) { policy.retryAfter.statuses = value }
@@ -126,12 +126,7 @@ struct PolicyDraft {
   private static func network(_ reader: inout DescriptorReader) throws(JSONError) -> NetworkRetry? {
     let pointer = "/policy/retryOn/network"
     if try reader.json.peek() == .bool { return try reader.json.bool() ? .always : .never }
-    switch try word(of: ["always", "notSent", "never"], pointer, &reader) {
-    case "always": return .always
-    case "notSent": return .whenNotSent
-    case "never": return .never
-    default: return nil
-    }
+    return try value(in: PolicyVocabulary.networks, pointer, &reader)
   }
 
   private static func statuses(_ pointer: String, _ reader: inout DescriptorReader) throws(JSONError) -> StatusSet? {
@@ -141,7 +136,7 @@ struct PolicyDraft {
     while try reader.json.nextElement() {
       func element() -> String { "\(pointer)/\(ranges.count)" }
       let text = try reader.json.peek() == .number ? "\(try reader.json.integer())" : try reader.string(element())
-      let range = text.flatMap(Vocabulary.statusRange)
+      let range = text.flatMap(PolicyVocabulary.statusRange)
       if range == nil {
         reader.fault(element(), "must be a status from 100 to 599 or a range such as \"500-599\"")
       }
@@ -149,6 +144,13 @@ struct PolicyDraft {
     }
     if ranges.count > 100 { reader.fault(pointer, "has more than 100 elements") }
     return StatusSet(ranges)
+  }
+
+  /// The value of a word that is one of these; nil, and a fault noted, for another.
+  private static func value<Value>(
+    in words: [(word: String, value: Value)], _ pointer: String, _ reader: inout DescriptorReader
+  ) throws(JSONError) -> Value? {
+    try word(of: words.map(\.word), pointer, &reader).map { PolicyVocabulary.value(of: $0, in: words) }
   }
 
   static func word(

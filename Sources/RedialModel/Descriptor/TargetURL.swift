@@ -1,3 +1,5 @@
+internal import RedialText
+
 /// The parts of an absolute http or https URL that Redial needs.
 public struct TargetURL: Sendable, Hashable {
   /// The maximum length of a URL, in bytes.

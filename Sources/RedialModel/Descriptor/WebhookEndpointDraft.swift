@@ -1,4 +1,5 @@
 internal import RedialCore
+internal import RedialJSON
 
 /// A client's description of a webhook endpoint.
 public struct WebhookEndpointDraft: Sendable, Hashable {

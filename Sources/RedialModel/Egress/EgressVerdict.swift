@@ -1,3 +1,5 @@
+public import RedialJSON
+
 /// What an egress policy decides about a URL before anything is resolved or dialled.
 public enum EgressVerdict: Sendable, Hashable {
   /// It may be called: it has an address.

@@ -1,4 +1,5 @@
 public import RedialCore
+public import RedialJSON
 
 /// A policy whose schedule is requested.
 public struct PlanRequest: Sendable, Hashable {

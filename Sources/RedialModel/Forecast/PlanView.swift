@@ -1,4 +1,6 @@
 public import RedialCore
+public import RedialJSON
+internal import RedialText
 
 /// A policy's schedule as people see it.
 public enum PlanView {

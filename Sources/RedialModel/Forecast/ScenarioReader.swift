@@ -1,4 +1,5 @@
 internal import RedialCore
+internal import RedialJSON
 
 extension OutageScenario {
   /// Reads a scenario from JSON.

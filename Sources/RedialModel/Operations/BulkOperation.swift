@@ -1,4 +1,5 @@
 public import RedialCore
+public import RedialJSON
 
 /// One action on all calls that match a filter, a few at a time.
 public struct BulkOperation: Sendable, Hashable {

@@ -1,3 +1,5 @@
+internal import RedialJSON
+
 /// A client's request for a bulk operation.
 public struct BulkRequest: Sendable, Hashable {
   /// The action.

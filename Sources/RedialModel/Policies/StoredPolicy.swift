@@ -1,4 +1,5 @@
 public import RedialCore
+public import RedialJSON
 
 /// One version of a policy that is stored under a name. A version never changes.
 public struct StoredPolicy: Sendable, Hashable {

@@ -1,4 +1,6 @@
 public import RedialCore
+internal import RedialJSON
+internal import RedialText
 
 /// Results of a target's attempts in the last minutes: tallies of ten seconds for the last minute, and of a minute
 /// for the last quarter of an hour. Old tallies are overwritten.

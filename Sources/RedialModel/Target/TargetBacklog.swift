@@ -1,3 +1,5 @@
+internal import RedialJSON
+
 /// The calls to a target that have not run yet, by their wait reason.
 public struct TargetBacklog: Sendable, Hashable {
   /// The number of calls by reason.

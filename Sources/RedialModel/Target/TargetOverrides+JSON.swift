@@ -1,4 +1,5 @@
 internal import RedialCore
+public import RedialJSON
 
 extension TargetOverrides {
   /// Reads the overrides for a target: one object whose members are all optional.

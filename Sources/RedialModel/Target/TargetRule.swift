@@ -1,3 +1,5 @@
+internal import RedialJSON
+
 /// Settings for targets whose keys match a pattern, unless a target has its own.
 public struct TargetRule: Sendable, Hashable {
   /// A pattern in which `*` stands for any characters, including none.

@@ -1,4 +1,5 @@
 public import RedialCore
+public import RedialJSON
 
 /// The limits and the breaker of a target.
 public struct TargetSettings: Sendable, Hashable {

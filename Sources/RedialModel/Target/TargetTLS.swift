@@ -1,3 +1,5 @@
+internal import RedialJSON
+
 /// A version of TLS.
 public enum TLSVersion: String, Sendable, Hashable, CaseIterable {
   /// TLS 1.2 (RFC 5246).

@@ -2,6 +2,7 @@ internal import HTTPServer
 internal import RedialCore
 internal import RedialModel
 internal import RedialStore
+internal import RedialJSON
 
 /// The bulk operations as resources of the API.
 struct BulkOperations: Sendable {

@@ -5,6 +5,7 @@ internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 internal import Synchronization
+internal import RedialJSON
 
 /// Sends committed changes, and changes of breakers, to listeners as server-sent events.
 ///

@@ -1,6 +1,7 @@
 internal import HTTPServer
 internal import RedialCore
 internal import RedialModel
+internal import RedialJSON
 
 /// One listening client: its position in the log, and the events that it still needs.
 struct EventListener {

@@ -1,6 +1,7 @@
 internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
+internal import RedialJSON
 
 /// One event as listeners see it.
 struct StreamedEvent: Sendable {

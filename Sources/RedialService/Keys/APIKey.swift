@@ -1,6 +1,7 @@
 internal import CCrypto
 internal import RedialCore
 internal import RedialModel
+internal import RedialJSON
 
 /// An API key. Only its owner knows the text; the store keeps its SHA-256, which is useless to anybody who cannot guess
 /// 256 random bits.

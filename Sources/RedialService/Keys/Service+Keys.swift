@@ -2,6 +2,7 @@ internal import HTTPServer
 internal import RedialCore
 public import RedialModel
 internal import RedialStore
+internal import RedialJSON
 
 /// API keys in the store of a service that is not running, for the first key before it listens for other machines.
 extension Service {

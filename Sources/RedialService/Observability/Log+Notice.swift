@@ -1,6 +1,7 @@
 internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
+internal import RedialText
 
 extension Log {
   /// Logs the notices of the engine.

@@ -1,6 +1,8 @@
 internal import Glibc
 internal import RedialCore
 internal import RedialModel
+internal import RedialJSON
+internal import RedialText
 
 /// The format of log lines.
 public enum LogFormat: String, Sendable, CaseIterable {

@@ -2,6 +2,7 @@ internal import HTTPServer
 internal import RedialCore
 internal import RedialModel
 internal import RedialStore
+internal import RedialJSON
 
 /// The named policies as resources of the API.
 struct StoredPolicies: Sendable {

@@ -4,6 +4,7 @@ internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
+internal import RedialJSON
 
 /// The service's answers, as HTTP responses.
 enum Answer {

@@ -1,6 +1,7 @@
 internal import HTTPServer
 internal import RedialModel
 internal import Synchronization
+internal import RedialJSON
 
 /// Collects the answers to the items of a batch, and sends them in order once all are there.
 final class BatchAnswer: BatchAnswering {

@@ -1,4 +1,5 @@
 internal import RedialModel
+internal import RedialJSON
 
 /// Collects the results of calls that were submitted together. Any thread may report a result.
 protocol BatchAnswering: Sendable {

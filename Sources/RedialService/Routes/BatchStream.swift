@@ -2,6 +2,7 @@ internal import HTTPServer
 internal import RedialEngine
 internal import RedialModel
 internal import Synchronization
+internal import RedialJSON
 
 /// Calls that are submitted one per line, in any number, and answered one per line, in order, as they become durable.
 ///

@@ -3,6 +3,7 @@ internal import HTTPServer
 internal import RedialModel
 internal import RedialStore
 internal import Synchronization
+internal import RedialJSON
 
 /// All calls that match a filter, one per line, the newest first: page by page, each read after the client has taken
 /// the one before.

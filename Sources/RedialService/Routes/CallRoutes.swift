@@ -3,6 +3,7 @@ internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
+internal import RedialText
 
 /// The calls: lists, one call, its attempts, and commands.
 struct CallRoutes: RouteGroup {

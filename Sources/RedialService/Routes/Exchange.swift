@@ -1,5 +1,6 @@
 internal import HTTPServer
 internal import RedialModel
+internal import RedialText
 
 /// A request that was admitted: its client, the open parts of its path, and the way to answer it.
 struct Exchange: Sendable {
@@ -38,7 +39,7 @@ struct Exchange: Sendable {
 
   /// - Throws: A problem of status 404 if the part is empty or not percent-encoded.
   static func target(in part: Substring) throws(Problem) -> String {
-    guard let key = PercentEncoding.decode(part), !key.isEmpty else {
+    guard let key = PercentCoding.decode(part), !key.isEmpty else {
       throw notFound("A target's key is percent-encoded, such as /v1/targets/https%3A%2F%2Fexample.com.")
     }
     return key
@@ -46,7 +47,7 @@ struct Exchange: Sendable {
 
   /// - Throws: A problem of status 404 if the part cannot be the name of a policy.
   static func policy(in part: Substring) throws(Problem) -> String {
-    guard let name = PercentEncoding.decode(part), StoredPolicy.isName(name) else {
+    guard let name = PercentCoding.decode(part), StoredPolicy.isName(name) else {
       throw notFound(
         "A policy's name has 1 to \(StoredPolicy.longestName) letters, digits, dots, underscores and hyphens.")
     }

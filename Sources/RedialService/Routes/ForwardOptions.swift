@@ -1,4 +1,5 @@
 internal import RedialModel
+internal import RedialJSON
 
 /// The `Redial-*` fields of a forwarded request.
 struct ForwardOptions {

@@ -1,5 +1,7 @@
 internal import HTTPServer
 internal import RedialModel
+internal import RedialJSON
+internal import RedialText
 
 /// Submits a request as it is: `ANY /v1/forward/https://api.example.com/charges?x=1`.
 ///
@@ -37,7 +39,7 @@ struct ForwardRoutes: RouteGroup {
   /// The URL after the prefix. Clients generated from the contract encode it completely, as a parameter of a path.
   private static func decoded(_ text: Substring) -> String {
     let start = text.prefix(11).lowercased()
-    guard start.hasPrefix("http%3a%2f%") || start.hasPrefix("https%3a%2f"), let decoded = PercentEncoding.decode(text)
+    guard start.hasPrefix("http%3a%2f%") || start.hasPrefix("https%3a%2f"), let decoded = PercentCoding.decode(text)
     else { return String(text) }
     return decoded
   }

@@ -1,5 +1,6 @@
 internal import RedialModel
 internal import RedialStore
+internal import RedialText
 
 /// A request's parsed query. The code that knows a parameter removes it.
 struct QueryParameters {
@@ -13,8 +14,8 @@ struct QueryParameters {
     for pair in (query ?? "").split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       // A plus sign is a space in a form, but itself in a URL; clients differ, and here it means itself.
-      guard let name = PercentEncoding.decode(parts[0]),
-        let value = parts.count > 1 ? PercentEncoding.decode(parts[1]) : ""
+      guard let name = PercentCoding.decode(parts[0]),
+        let value = parts.count > 1 ? PercentCoding.decode(parts[1]) : ""
       else { throw Self.problem(String(pair), "is not percent-encoded UTF-8") }
       if Self.lists.contains(name), let earlier = values[name] {
         values[name] = "\(earlier),\(value)"

@@ -3,6 +3,7 @@ internal import RedialCore
 internal import RedialEngine
 internal import RedialForecast
 internal import RedialModel
+internal import RedialJSON
 
 /// Submits calls to the engine, however they were described.
 struct Submission: Sendable {

@@ -1,6 +1,7 @@
 internal import HTTPServer
 internal import RedialEngine
 internal import RedialModel
+internal import RedialJSON
 
 /// The ways to submit calls that describe each call in JSON: one, or many at once.
 struct SubmissionRoutes: RouteGroup {

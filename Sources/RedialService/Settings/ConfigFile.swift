@@ -1,5 +1,6 @@
 internal import Glibc
 internal import RedialModel
+internal import RedialJSON
 
 /// The values of a config file: one JSON object of groups, of settings by their keys, or of both.
 struct ConfigFile {

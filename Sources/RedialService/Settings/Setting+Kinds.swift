@@ -4,6 +4,7 @@ internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 internal import RedialTransport
+internal import RedialText
 
 /// The kinds of settings' values: how each is read and shown.
 extension Setting {

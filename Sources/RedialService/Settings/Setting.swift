@@ -4,6 +4,7 @@ internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 internal import RedialTransport
+internal import RedialText
 
 /// One setting, which can be set by a flag, an environment variable or the config file.
 public struct Setting: Sendable {

@@ -2,6 +2,7 @@ internal import Dispatch
 internal import HTTPServer
 internal import RedialEngine
 internal import RedialModel
+internal import RedialJSON
 
 /// How the engine's counts reach the store and clients.
 extension Runtime {

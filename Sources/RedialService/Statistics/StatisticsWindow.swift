@@ -1,6 +1,8 @@
 internal import RedialCore
 internal import RedialModel
 internal import RedialStore
+internal import RedialJSON
+internal import RedialText
 
 /// The results of calls and attempts in the last quarter of an hour, day or week, in steps of equal length.
 struct StatisticsWindow: Sendable {

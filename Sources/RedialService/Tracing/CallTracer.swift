@@ -4,6 +4,7 @@ internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 internal import Synchronization
+internal import RedialText
 
 /// Follows single calls for a span exporter, and for a log at the level debug.
 ///

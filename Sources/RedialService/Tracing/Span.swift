@@ -1,5 +1,6 @@
 internal import RedialCore
 internal import RedialModel
+internal import RedialJSON
 
 /// A span of OpenTelemetry: a piece of work with a start and an end, within a trace.
 struct Span: Sendable {

@@ -1,5 +1,6 @@
 internal import RedialCore
 internal import RedialModel
+internal import RedialJSON
 
 /// Spans as one request of OTLP/HTTP in JSON (OpenTelemetry Protocol 1.x): ids in hexadecimal, integers and times as
 /// strings.

@@ -3,6 +3,7 @@ internal import RedialCore
 internal import RedialModel
 internal import RedialTransport
 internal import Synchronization
+internal import RedialJSON
 
 /// Sends spans to a collector by OTLP/HTTP in JSON: many per request, on a thread of its own, with Redial's own retry
 /// policy.

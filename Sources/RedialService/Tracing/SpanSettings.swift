@@ -1,5 +1,6 @@
 internal import RedialCore
 public import RedialModel
+internal import RedialText
 
 /// Where spans are sent, and the limits for sending.
 public struct SpanSettings: Sendable {
@@ -37,27 +38,10 @@ public struct SpanSettings: Sendable {
       let parts = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let name = parts[0].filter { $0 != " " }
       guard parts.count == 2, !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != 0x3A }),
-        let value = decoded(parts[1]), value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+        let value = PercentCoding.decode(parts[1]), value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
       else { return nil }
       headers.append(HeaderField(name, value))
     }
     return headers
-  }
-
-  private static func decoded(_ text: Substring) -> String? {
-    var bytes: [UInt8] = []
-    var rest = text.utf8[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
-        return nil
-      }
-      bytes.append(value)
-      rest = rest.dropFirst(2)
-    }
-    return String(validating: bytes, as: UTF8.self)
   }
 }

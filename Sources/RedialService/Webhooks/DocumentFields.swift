@@ -1,5 +1,7 @@
 internal import RedialCore
 internal import RedialModel
+internal import RedialJSON
+internal import RedialText
 
 /// The members of an object that the store keeps for the service.
 struct DocumentFields {

@@ -3,6 +3,7 @@ internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
+internal import RedialJSON
 
 /// Webhook endpoints: stored, known to the engine, and disabled if their deliveries fail for too long.
 extension Runtime {

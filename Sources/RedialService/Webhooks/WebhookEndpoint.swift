@@ -1,5 +1,6 @@
 internal import RedialCore
 internal import RedialModel
+internal import RedialJSON
 
 /// An endpoint for webhooks: its URL, its events, and the secrets that sign them.
 struct WebhookEndpoint: Sendable {

@@ -1,5 +1,7 @@
 internal import RedialCore
 internal import RedialModel
+internal import RedialJSON
+internal import RedialText
 
 /// Reads an archived call. An unknown member is an error, and so is a missing one: neither a newer archive nor a
 /// damaged one is misread.

@@ -1,5 +1,6 @@
 public import RedialCore
-public import RedialModel
+internal import RedialModel
+public import RedialJSON
 
 /// Times are microseconds since 1970, and durations are microseconds, so that a copy is exact.
 extension ArchivedCall {

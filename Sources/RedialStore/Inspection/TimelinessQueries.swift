@@ -1,5 +1,6 @@
 internal import RedialCore
 internal import RedialModel
+internal import RedialText
 
 /// Finds overdue work. It reads only late calls, and calls in a service's memory.
 struct TimelinessQueries {

@@ -1,5 +1,6 @@
 internal import RedialCore
 internal import RedialModel
+internal import RedialJSON
 
 /// The call that a webhook reports.
 enum WebhookSubject {

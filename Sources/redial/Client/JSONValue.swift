@@ -1,4 +1,5 @@
 import RedialModel
+import RedialJSON
 
 /// Any JSON value, for reading the service's answers.
 indirect enum JSONValue: Sendable {

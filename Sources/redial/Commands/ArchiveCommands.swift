@@ -2,6 +2,7 @@ import Glibc
 import RedialModel
 import RedialService
 import RedialStore
+import RedialJSON
 
 extension Command {
   /// `redial export`

@@ -1,5 +1,7 @@
 import Glibc
 import RedialModel
+import RedialJSON
+import RedialText
 
 extension Command {
   /// `redial call`

@@ -1,4 +1,5 @@
 import RedialModel
+import RedialJSON
 
 extension Command {
   /// `redial get`

@@ -2,6 +2,7 @@ import Glibc
 import RedialCore
 import RedialModel
 import RedialStore
+import RedialJSON
 
 extension Command {
   /// `redial doctor`

@@ -1,5 +1,6 @@
 import Glibc
 import RedialModel
+import RedialText
 
 extension Command {
   /// `redial events`
@@ -30,7 +31,7 @@ extension Command {
     }
     var query: [String] = []
     for name in ["type", "target", "call", "label", "kind"] {
-      if let value = arguments.value("--\(name)") { query.append("\(name)=\(URLText.encoded(value))") }
+      if let value = arguments.value("--\(name)") { query.append("\(name)=\(PercentCoding.encode(value))") }
     }
     let path = "/v1/events" + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
     return try EventsCommand.follow(

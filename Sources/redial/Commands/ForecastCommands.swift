@@ -1,6 +1,7 @@
 import Glibc
 import RedialForecast
 import RedialModel
+import RedialJSON
 
 extension Command {
   private static let json = Option(name: "--json", summary: "Show the answer as JSON.")

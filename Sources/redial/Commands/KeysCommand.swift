@@ -1,5 +1,6 @@
 import RedialModel
 import RedialService
+import RedialJSON
 
 extension Command {
   /// `redial keys`

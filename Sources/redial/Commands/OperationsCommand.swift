@@ -1,5 +1,6 @@
 import Glibc
 import RedialModel
+import RedialJSON
 
 extension Command {
   private static let actions = ["create", "list", "show", "watch", "cancel"]

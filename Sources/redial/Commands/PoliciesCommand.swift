@@ -1,4 +1,5 @@
 import RedialModel
+import RedialText
 
 extension Command {
   private static let actions = ["list", "show", "put", "versions", "delete"]
@@ -62,7 +63,7 @@ struct PoliciesCommand {
     return .success
   }
 
-  private static func path(_ name: String) -> String { "/v1/policies/\(URLText.encoded(name))" }
+  private static func path(_ name: String) -> String { "/v1/policies/\(PercentCoding.encode(name))" }
 
   private func conditions() throws(CommandError) -> [HeaderField] {
     guard let version = try arguments.number("--if-version", in: 0...Int(Int32.max)) else { return [] }

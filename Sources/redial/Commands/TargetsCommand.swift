@@ -1,4 +1,5 @@
 import RedialModel
+import RedialText
 
 extension Command {
   private static let controls = ["pause", "resume", "trip", "reset", "release"]
@@ -41,7 +42,7 @@ extension Command {
       let active = arguments.has("--active") ? (query.isEmpty ? "?" : "&") + "active=true" : ""
       return try client.request("GET", "/v1/targets" + query + active)
     }
-    let path = "/v1/targets/\(URLText.encoded(key))"
+    let path = "/v1/targets/\(PercentCoding.encode(key))"
     if arguments.operands.count > 1 {
       let control = arguments.operands[1]
       guard controls.contains(control), !arguments.has("--set") else {

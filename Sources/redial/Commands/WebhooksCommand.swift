@@ -1,4 +1,6 @@
 import RedialModel
+import RedialJSON
+import RedialText
 
 extension Command {
   private static let actions = [
@@ -83,7 +85,7 @@ struct WebhooksCommand {
     return .success
   }
 
-  private static func path(_ id: String) -> String { "\(path)/\(URLText.encoded(id))" }
+  private static func path(_ id: String) -> String { "\(path)/\(PercentCoding.encode(id))" }
 
   private func draft(_ url: String) -> [UInt8] {
     let events = arguments.all("--event").flatMap { $0.split(separator: ",").map(String.init) }

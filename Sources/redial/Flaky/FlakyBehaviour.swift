@@ -1,5 +1,6 @@
 import RedialCore
 import RedialModel
+import RedialText
 
 /// The behaviour of the misbehaving server. Options set it for all requests, a request's query for that request.
 struct FlakyBehaviour: Sendable {

@@ -3,6 +3,7 @@ import HTTPServer
 import RedialCore
 import RedialModel
 import Synchronization
+import RedialJSON
 
 /// A server that misbehaves on purpose, for tests of clients and policies.
 ///

@@ -1,4 +1,6 @@
 import RedialModel
+import RedialJSON
+import RedialText
 
 extension Command {
   /// Options of commands that show an answer of the service.
@@ -14,7 +16,7 @@ extension Arguments {
   /// A query from the given options, each with its name in the API.
   func query(_ names: KeyValuePairs<String, String>) -> String {
     let given = names.compactMap { option, name in
-      value(option).map { "\(name)=\(URLText.encoded($0))" }
+      value(option).map { "\(name)=\(PercentCoding.encode($0))" }
     }
     return given.isEmpty ? "" : "?" + given.joined(separator: "&")
   }

@@ -1,5 +1,3 @@
-public import RedialCore
-
 /// Writes JSON straight into a byte array.
 ///
 /// It writes the commas; the caller must alternate names and values inside objects. ``field(_:_:)-(_,String)`` and its
@@ -51,6 +49,16 @@ public struct JSONWriter: ~Copyable {
   public mutating func string(_ value: StaticString) {
     separate()
     text.append(value, between: UInt8(ascii: "\""), and: UInt8(ascii: "\""))
+  }
+
+  /// Writes a string of so many bytes, none of which needs an escape. `body` writes them in place.
+  package mutating func plainString(_ length: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Void) {
+    separate()
+    text.append(length + 2) { place in
+      place[0] = UInt8(ascii: "\"")
+      body(place + 1)
+      place[length + 1] = UInt8(ascii: "\"")
+    }
   }
 
   /// Writes a whole number.
@@ -109,33 +117,6 @@ public struct JSONWriter: ~Copyable {
     double(value)
   }
 
-  /// Writes a member with a duration in its canonical form.
-  public mutating func field(_ name: StaticString, _ value: Duration) {
-    key(name)
-    string(DurationText.format(value))
-  }
-
-  /// Writes a member with an instant as RFC 3339 text, or null.
-  public mutating func field(_ name: StaticString, _ value: Timestamp?) {
-    key(name)
-    guard let value else { return null() }
-    separate()
-    text.append(UInt8(ascii: "\""))
-    TimestampText.append(value, to: &text)
-    text.append(UInt8(ascii: "\""))
-  }
-
-  /// Writes a member with a call's id.
-  package mutating func field(_ name: StaticString, _ value: CallID) {
-    key(name)
-    separate()
-    text.append(CallID.textLength + 2) { place in
-      place[0] = UInt8(ascii: "\"")
-      value.write(to: place + 1)
-      place[CallID.textLength + 1] = UInt8(ascii: "\"")
-    }
-  }
-
   // MARK: Bytes
 
   private mutating func open(_ bracket: UInt8) {
@@ -160,10 +141,17 @@ public struct JSONWriter: ~Copyable {
   }
 
   private mutating func quoted(_ value: String, isName: Bool) {
-    ASCIIText.withBytes(of: value) { bytes in
-      let at = text.append(quoted: bytes, afterComma: needsComma, isName: isName)
-      if at < bytes.count { quote(bytes, from: at, isName: isName) }
-    }
+    // The bytes of nearly every string lie there to be looked at.
+    let isWritten: Void? = value.utf8.withContiguousStorageIfAvailable { quoted($0, isName: isName) }
+    guard isWritten == nil else { return }
+    var copy = value
+    copy.withUTF8 { quoted($0, isName: isName) }
+  }
+
+  @inline(__always)
+  private mutating func quoted(_ bytes: UnsafeBufferPointer<UInt8>, isName: Bool) {
+    let at = text.append(quoted: bytes, afterComma: needsComma, isName: isName)
+    if at < bytes.count { quote(bytes, from: at, isName: isName) }
   }
 
   /// The rest of a string whose next byte needs an escape, and its end.

@@ -39,12 +39,12 @@ public struct JSONReader {
   }
 
   /// The bytes that were not read yet.
-  var rest: UnsafeBufferPointer<UInt8> {
+  package var rest: UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(rebasing: bytes[index...])
   }
 
   /// Skips one value whose text is known to be next and was read before without a fault.
-  mutating func passKnownValue(of count: Int) {
+  package mutating func passKnownValue(of count: Int) {
     index += count
   }
 
@@ -78,15 +78,15 @@ public struct JSONReader {
   }
 
   /// A string of the text that has been checked.
-  struct Found {
+  package struct Found {
     /// The position of its content in the text.
-    var range: Range<Int>
+    package var range: Range<Int>
     /// Whether its bytes are its text: ASCII without an escape.
-    var isPlain: Bool
+    package var isPlain: Bool
   }
 
   /// Like ``nextKey()``, without creating a text that may not be needed.
-  mutating func nextName() throws(JSONError) -> Found? {
+  package mutating func nextName() throws(JSONError) -> Found? {
     guard try advance(closing: UInt8(ascii: "}")) else { return nil }
     guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { throw error("a member name was expected") }
     let name = try foundString()
@@ -95,7 +95,7 @@ public struct JSONReader {
   }
 
   /// The text of a string that was found.
-  func text(of found: Found) throws(JSONError) -> String {
+  package func text(of found: Found) throws(JSONError) -> String {
     // The common case, without the general check: `decoding` has a fast path for ASCII.
     if found.isPlain { return String(decoding: raw(found.range), as: UTF8.self) }
     return try decoded(found.range)
@@ -136,7 +136,7 @@ public struct JSONReader {
   }
 
   /// Reads a string, without creating a text yet.
-  mutating func nextString() throws(JSONError) -> Found {
+  package mutating func nextString() throws(JSONError) -> Found {
     try expectString()
     return try foundString()
   }

@@ -2,54 +2,84 @@ public import RedialCore
 
 /// Times as text: RFC 3339, written in UTC with milliseconds.
 public enum TimestampText {
-  /// `2026-12-01T09:00:00.000Z`
+  /// `2026-12-01T09:00:00.000Z`. A year that four digits cannot say, which no clock will show, has more.
   public static func format(_ time: Timestamp) -> String {
-    var text = TextBuffer(capacity: 32)
-    append(time, to: &text)
-    return String(decoding: text.bytes, as: UTF8.self)
+    let parts = Parts(time)
+    guard parts.hasUsualYear else { return "\(parts.civil.year)" + text(20, parts.writeRest) }
+    return text(Parts.usualLength, parts.write)
   }
 
-  /// Appends the text of a time. A year beyond four digits, which no clock will show, has more.
-  static func append(_ time: Timestamp, to text: inout TextBuffer) {
-    let civil = CivilTime(time)
-    if (0...9999).contains(civil.year) {
-      text.append(4) { place in
-        put(civil.year / 100, place)
-        put(civil.year % 100, place + 2)
-      }
-    } else {
-      text.append(decimal: Int64(civil.year))
+  /// As ``format(_:)``, with six digits of fraction where three do not say all: `2026-12-01T09:00:00.000250Z`.
+  public static func exact(_ time: Timestamp) -> String {
+    let text = format(time)
+    let rest = ((time.microseconds % 1000) + 1000) % 1000
+    guard rest > 0 else { return text }
+    var digits: [UInt8] = []
+    digits.appendDecimal(Int(rest), width: 3)
+    return text.dropLast() + String(decoding: digits, as: UTF8.self) + "Z"
+  }
+
+  private static func text(_ length: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Void) -> String {
+    String(unsafeUninitializedCapacity: length) { buffer in
+      guard let place = buffer.baseAddress else { return 0 }
+      write(place)
+      return length
     }
-    let remainder = time.microseconds % 1_000_000
-    let milliseconds = Int((remainder < 0 ? remainder + 1_000_000 : remainder) / 1000)
-    text.append(20) { place in
+  }
+
+  /// A time in its parts, to be written in place.
+  package struct Parts {
+    /// How many bytes the text of a time has whose year has four digits.
+    package static var usualLength: Int { 24 }
+
+    let civil: CivilTime
+    private let milliseconds: Int
+
+    /// The parts of a time.
+    package init(_ time: Timestamp) {
+      civil = CivilTime(time)
+      let remainder = time.microseconds % 1_000_000
+      milliseconds = Int((remainder < 0 ? remainder + 1_000_000 : remainder) / 1000)
+    }
+
+    /// Whether four digits say the year.
+    package var hasUsualYear: Bool { (0...9999).contains(civil.year) }
+
+    /// Writes ``usualLength`` bytes, if four digits say the year.
+    package func write(to place: UnsafeMutablePointer<UInt8>) {
+      Self.put(civil.year / 100, place)
+      Self.put(civil.year % 100, place + 2)
+      writeRest(to: place + 4)
+    }
+
+    /// Writes the 20 bytes after the year.
+    func writeRest(to place: UnsafeMutablePointer<UInt8>) {
       place[0] = UInt8(ascii: "-")
-      put(civil.month, place + 1)
+      Self.put(civil.month, place + 1)
       place[3] = UInt8(ascii: "-")
-      put(civil.day, place + 4)
+      Self.put(civil.day, place + 4)
       place[6] = UInt8(ascii: "T")
-      put(civil.hour, place + 7)
+      Self.put(civil.hour, place + 7)
       place[9] = UInt8(ascii: ":")
-      put(civil.minute, place + 10)
+      Self.put(civil.minute, place + 10)
       place[12] = UInt8(ascii: ":")
-      put(civil.second, place + 13)
+      Self.put(civil.second, place + 13)
       place[15] = UInt8(ascii: ".")
       place[16] = UInt8(truncatingIfNeeded: 0x30 + milliseconds / 100)
-      put(milliseconds % 100, place + 17)
+      Self.put(milliseconds % 100, place + 17)
       place[19] = UInt8(ascii: "Z")
     }
-  }
 
-  /// Writes a number from 0 to 99 as two digits.
-  @inline(__always)
-  private static func put(_ number: Int, _ place: UnsafeMutablePointer<UInt8>) {
-    place[0] = UInt8(truncatingIfNeeded: 0x30 + number / 10)
-    place[1] = UInt8(truncatingIfNeeded: 0x30 + number % 10)
+    /// Writes a number from 0 to 99 as two digits.
+    @inline(__always)
+    private static func put(_ number: Int, _ place: UnsafeMutablePointer<UInt8>) {
+      place[0] = UInt8(truncatingIfNeeded: 0x30 + number / 10)
+      place[1] = UInt8(truncatingIfNeeded: 0x30 + number % 10)
+    }
   }
 
   /// Reads an RFC 3339 date-time with `Z` or a numeric offset, and any number of fraction digits, of which six count;
-  /// nil if the text
-  /// is not one, or the time is not in the years 0 to 9999 in UTC.
+  /// nil if the text is not one, or the time is not in the years 0 to 9999 in UTC.
   public static func parse(_ text: String) -> Timestamp? {
     let bytes = Array(text.utf8)
     guard bytes.count >= 20, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] | 0x20 == 0x74, bytes[13] == 0x3A,
