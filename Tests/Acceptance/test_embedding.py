@@ -6,6 +6,11 @@ import functools
 import http.server
 import re
 import threading
+import time
+
+import pytest
+import tenacity
+import tenacity_uses
 
 import samples
 from processes import ROOT
@@ -94,3 +99,48 @@ def test_the_page_shows_the_five_uses():
     assert len(rows) == 5
     for use, code in rows:
         assert " ".join(code.split()) in uses, (use, code)
+
+
+class Failing:
+    """Fails so many times with an error, then answers with the number of the attempt."""
+
+    def __init__(self, times, error, seconds=0):
+        self.times, self.error, self.seconds, self.attempts = times, error, seconds, 0
+
+    def __call__(self):
+        self.attempts += 1
+        if self.attempts <= self.times:
+            time.sleep(self.seconds)
+            raise self.error
+        return f"attempt {self.attempts}"
+
+
+def test_tenacity_does_what_the_page_says():
+    assert tenacity_uses.try_again(Failing(2, IOError())) == "attempt 3"
+    refused = Failing(9, ValueError())
+    with pytest.raises(ValueError):
+        tenacity_uses.try_again(refused)
+    assert refused.attempts == 1
+    assert tenacity_uses.bounded(Failing(2, IOError())) == "attempt 3"
+    # The bound of 1 s is looked at only after an attempt.
+    slow = Failing(9, IOError(), seconds=1.1)
+    with pytest.raises(tenacity.RetryError):
+        tenacity_uses.bounded(slow)
+    assert slow.attempts == 1
+    waits = []
+    tenacity_uses.load.retry.sleep = waits.append
+    assert tenacity_uses.load(Failing(1, tenacity_uses.Busy(7))) == "attempt 2"
+    assert waits == [7]
+    failing = Failing(9, IOError())
+    assert (tenacity_uses.with_fallback(failing), failing.attempts) == ("stale", 3)
+
+
+def test_the_page_shows_tenacity_as_it_was_run():
+    source = " ".join((ROOT / "Tests/Acceptance/tenacity_uses.py").read_text().split())
+    cells = [line.rsplit("|", 2)[1] for line in (ROOT / "docs/library.md").read_text().splitlines() if line.startswith("| **")]
+    shown = [code for cell in cells for code in re.findall("`(.*?)`", cell)]
+    assert (len(cells), len(shown)) == (5, 4)
+    for code in shown:
+        assert " ".join(code.split()) in source, code
+    version = re.search(r"tenacity ([0-9.]+[0-9])", (ROOT / "docs/library.md").read_text())[1]
+    assert f"tenacity=={version}\n" in (ROOT / "Tests/Acceptance/requirements.txt").read_text()
