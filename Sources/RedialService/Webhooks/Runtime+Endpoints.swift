@@ -153,7 +153,10 @@ extension Runtime {
     endpoints.set(endpoint)
     notifyEngine(pausing: endpoint.disabled != nil && !wasDisabled ? endpoint : nil)
     if endpoint.disabled == nil, wasDisabled {
-      post(CollectionOfOne(.targetCommand(TargetCommand(.resume, TargetKey(qualified: endpoint.asSubscription.target), reply: Self.nobody))))
+      post(
+        CollectionOfOne(
+          .targetCommand(
+            TargetCommand(.resume, TargetKey(qualified: endpoint.asSubscription.target), reply: Self.nobody))))
     }
   }
 
@@ -161,7 +164,10 @@ extension Runtime {
   private func notifyEngine(pausing endpoint: WebhookEndpoint?) {
     post(CollectionOfOne(.subscriptions(endpoints.subscriptions)))
     if let endpoint {
-      post(CollectionOfOne(.targetCommand(TargetCommand(.pause, TargetKey(qualified: endpoint.asSubscription.target), reply: Self.nobody))))
+      post(
+        CollectionOfOne(
+          .targetCommand(
+            TargetCommand(.pause, TargetKey(qualified: endpoint.asSubscription.target), reply: Self.nobody))))
     }
   }
 
