@@ -256,14 +256,18 @@ struct TargetWatch {
     if start.timeout > max(old.settings.attemptTimeout, target.settings.attemptTimeout) {
       return "an attempt of \(start.call.id) may take longer than \(key) allows"
     }
-    return checkRate(target, key, at: now) ?? checkBudget(&target, key, start, at: now)
+    return checkRate(old, target, key, at: now) ?? checkBudget(&target, key, start, at: now)
   }
 
-  private func checkRate(_ target: Target, _ key: String, at now: Timestamp) -> String? {
-    guard target.settings.ratePerSecond > 0 else { return nil }
+  /// - Parameter old: The target before this step. An attempt may have started before a command changed the rate in the
+  ///   same step (found at seed 12614).
+  private func checkRate(_ old: Target, _ target: Target, _ key: String, at now: Timestamp) -> String? {
+    guard old.settings.ratePerSecond > 0, target.settings.ratePerSecond > 0 else { return nil }
+    let rate = max(old.settings.ratePerSecond, target.settings.ratePerSecond)
+    let burst = Double(max(old.settings.rateBurst, target.settings.rateBurst))
     for (index, first) in target.begun.enumerated() {
       let count = target.begun.count - index + 1
-      let allowed = Double(target.settings.rateBurst) + (now - first).inSeconds * target.settings.ratePerSecond
+      let allowed = burst + (now - first).inSeconds * rate
       if Double(count) > allowed + 0.01 {
         return "\(count) attempts to \(key) within \(now - first), \(allowed) allowed"
       }
