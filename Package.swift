@@ -57,17 +57,18 @@ let package = Package(
     // What it takes over from older libraries: operations, callbacks, runs that can be started again.
     module("RedialLegacy", ["Redial", "RedialCore"]),
 
-    // The shells around them.
+    // The shells around them, and the mailboxes between their threads.
+    module("RedialLanes", ["CLinux"]),
     module("RedialStore", ["RedialModel", "RedialText", "RedialJSON", "RedialCore", "CDocuments", "CSQLite", "CZlib"]),
-    module("RedialTransport", ["RedialModel", "RedialCore", "CCurl", "CLinux"]),
-    module("HTTPServer", ["CLinux", "CZlib"]),
+    module("RedialTransport", ["RedialLanes", "RedialModel", "RedialCore", "CCurl", "CLinux"]),
+    module("HTTPServer", ["RedialLanes", "CLinux", "CZlib"]),
 
     // The service and its command.
     .target(
       name: "RedialService",
       dependencies: [
-        "HTTPServer", "RedialEngine", "RedialForecast", "RedialStore", "RedialTransport", "RedialModel", "RedialText",
-        "RedialJSON", "RedialCore", "CCrypto", "CDocuments", "CLinux",
+        "HTTPServer", "RedialEngine", "RedialForecast", "RedialStore", "RedialTransport", "RedialLanes", "RedialModel",
+        "RedialText", "RedialJSON", "RedialCore", "CCrypto", "CDocuments", "CLinux",
       ],
       exclude: ["Dashboard/dashboard.html"],
       swiftSettings: strict),
@@ -113,6 +114,7 @@ let package = Package(
     tests("RedialForecastTests", ["RedialForecast", "RedialModel", "RedialJSON", "RedialCore"]),
     tests("RedialEngineTests", ["RedialEngine", "RedialModel", "RedialCore"]),
     tests("RedialStoreTests", ["RedialStore", "RedialModel", "RedialJSON", "RedialCore"]),
+    tests("RedialLanesTests", ["RedialLanes", "CLinux"]),
     tests("RedialTransportTests", ["RedialTransport", "RedialModel", "RedialCore", "CCurl", "CZlib"]),
     tests("HTTPServerTests", ["HTTPServer"]),
     tests(

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import RedialLanes
 import Synchronization
 
 /// One epoll loop with its listeners and its connections.
@@ -17,7 +18,7 @@ final class EventLoop: @unchecked Sendable {
   static let readBytes = 4096
   private static let eventCount = 256
 
-  let mailbox: Mailbox
+  let mailbox: LoopMailbox
   /// The thread that runs the loop; 0 before.
   private let owner = Atomic<UInt>(0)
 
@@ -42,7 +43,7 @@ final class EventLoop: @unchecked Sendable {
   /// Connections in the backlog when a drain begins are left there.
   let leavesBacklog: Bool
   /// The loops that accept from the same sockets. Set before the loop runs.
-  var sharers: [Mailbox] = []
+  var sharers: [LoopMailbox] = []
   private let events: UnsafeMutablePointer<epoll_event>
   /// Receives all bytes; only unused ones move to a connection's own buffer.
   let scratch: UnsafeMutablePointer<UInt8>
@@ -83,8 +84,8 @@ final class EventLoop: @unchecked Sendable {
   /// How long a drain waits for the first request of connections that have sent none.
   var awaitsFirstUntil: UInt64?
   var isStopping = false
-  private var messages: [Mailbox.Message] = []
-  private var ownMessages: [Mailbox.Message] = []
+  private var messages: [LoopMailbox.Message] = []
+  private var ownMessages: [LoopMailbox.Message] = []
 
   /// Creates a loop for listening sockets, which `run` closes at its end. If the loop cannot be created, the caller
   /// closes them.
@@ -92,7 +93,7 @@ final class EventLoop: @unchecked Sendable {
     listeners: [Int32], leavesBacklog: Bool, configuration: HTTPServerConfiguration, handler: any HTTPHandler,
     errorResponse: @escaping @Sendable (Int, String) -> HTTPResponse, onFinish: @escaping @Sendable () -> Void
   ) throws(HTTPServerError) {
-    mailbox = try Mailbox()
+    mailbox = try LoopMailbox()
     self.listeners = listeners
     self.leavesBacklog = leavesBacklog
     self.handler = handler
@@ -122,8 +123,7 @@ final class EventLoop: @unchecked Sendable {
     scratch = .allocate(capacity: Self.scratchBytes)
     epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
     guard epoll >= 0, watchListeners(),
-      // Edge-triggered, so that it need not be read.
-      watch(mailbox.descriptor, EPOLLIN.rawValue | EPOLLET.rawValue, Self.mailboxTag)
+      watch(mailbox.descriptor, Bell.interest, Self.mailboxTag)
     else { throw .system(call: "epoll", address: "the event loop", errno: errno) }
   }
 
@@ -160,7 +160,7 @@ final class EventLoop: @unchecked Sendable {
 
   /// Delivers a responder's message to the loop: at once if it answers the request that is being handled, at the end of
   /// the iteration if called on the loop's thread, and through the mailbox from any other thread.
-  func deliver(_ message: Mailbox.Message) {
+  func deliver(_ message: LoopMailbox.Message) {
     guard owner.load(ordering: .relaxed) == UInt(pthread_self()) else { return mailbox.post(message) }
     guard let current else { return ownMessages.append(message) }
     switch message {
@@ -178,7 +178,7 @@ final class EventLoop: @unchecked Sendable {
   }
 
   /// Like `deliver`, for many.
-  func deliver(contentsOf messages: [Mailbox.Message]) {
+  func deliver(contentsOf messages: [LoopMailbox.Message]) {
     if owner.load(ordering: .relaxed) == UInt(pthread_self()) {
       for message in messages { deliver(message) }
     } else {
@@ -218,7 +218,7 @@ final class EventLoop: @unchecked Sendable {
     for message in batch { perform(message) }
   }
 
-  private func perform(_ message: Mailbox.Message) {
+  private func perform(_ message: LoopMailbox.Message) {
     switch message {
     case .answer(let token, let response):
       guard let connection = connection(of: token) else { return }
@@ -263,7 +263,7 @@ final class EventLoop: @unchecked Sendable {
     mailbox.shut()
     // The thread continues with other work: the mailbox drops its later answers, like those of other threads.
     owner.store(0, ordering: .relaxed)
-    for message in ownMessages { Mailbox.refuse(message) }
+    for message in ownMessages { LoopMailbox.refuse(message) }
     ownMessages = []
     onFinish()
   }

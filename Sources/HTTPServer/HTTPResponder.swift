@@ -93,7 +93,7 @@ public struct HTTPResponder: Sendable {
       loops.append(responder.loop)
     }
     for loop in loops {
-      var messages: [Mailbox.Message] = []
+      var messages: [LoopMailbox.Message] = []
       messages.reserveCapacity(batch.count)
       for (responder, response) in batch where responder.loop === loop {
         messages.append(.answer(responder.token, responder.completed(response)))

@@ -114,7 +114,7 @@ public final class HTTPServer: Sendable {
   /// Ends at once: closes all connections, answered or not, and removes the file of a Unix domain socket.
   public func stop() { post(.stop) }
 
-  private func post(_ message: Mailbox.Message) {
+  private func post(_ message: LoopMailbox.Message) {
     stage.withLock { stage in
       switch stage {
       case .running(let loops, let sockets):

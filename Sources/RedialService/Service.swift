@@ -118,7 +118,7 @@ public final class Service: Sendable {
       // Before the store's lane works, so that notices stay in their order.
       runtime.receive(notices, reserveBytes: settings.reserveBytes)
       runtime.begin(with: state)
-      runtime.post(CollectionOfOne(.namespaces(keys.namespaces)))
+      runtime.post(.namespaces(keys.namespaces))
     } catch {
       server.stop()
       runtime.abandon()

@@ -2,14 +2,16 @@ internal import CCurl
 internal import CLinux
 internal import Glibc
 internal import RedialCore
+internal import RedialLanes
 
 /// Waits with epoll for the sockets of libcurl's transfers. The cost of one round depends on the number of events,
 /// not on the number of waiting transfers.
 ///
-/// Not `Sendable`: it belongs to the thread that drives the transfers, except for ``wake()``.
+/// Not `Sendable`: it belongs to the thread that drives the transfers, except for its ``bell``.
 final class SocketEvents {
   private let poll: Int32
-  private let bell: Int32
+  /// Ends a wait, from any thread.
+  let bell: Bell
   private var events = [epoll_event](repeating: epoll_event(), count: 256)
   private var multi: UnsafeMutableRawPointer?
   /// When libcurl's timer is due, in nanoseconds of the monotonic clock; `.max` for never.
@@ -27,18 +29,18 @@ final class SocketEvents {
 
   /// - Returns: Nil if the system provides no descriptors for it.
   init?() {
+    guard let bell = Bell() else { return nil }
+    self.bell = bell
     poll = epoll_create1(Int32(EPOLL_CLOEXEC))
-    bell = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
-    guard poll >= 0, bell >= 0 else { return nil }
+    guard poll >= 0 else { return nil }
     var event = epoll_event()
-    event.events = EPOLLIN.rawValue
-    event.data.fd = bell
-    guard epoll_ctl(poll, EPOLL_CTL_ADD, bell, &event) == 0 else { return nil }
+    event.events = Bell.interest
+    event.data.fd = bell.descriptor
+    guard epoll_ctl(poll, EPOLL_CTL_ADD, bell.descriptor, &event) == 0 else { return nil }
   }
 
   deinit {
     if poll >= 0 { close(poll) }
-    if bell >= 0 { close(bell) }
   }
 
   /// Makes a multi handle report the events for which it waits; `self` must outlive it.
@@ -124,12 +126,6 @@ final class SocketEvents {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  /// Ends a wait, from any thread.
-  func wake() {
-    var one: UInt64 = 1
-    _ = write(bell, &one, 8)
-  }
-
   /// Makes libcurl do the work of its timer, such as starting a new transfer.
   func beginDue() {
     guard let multi, deadline != .max, deadline <= Self.now else { return }
@@ -150,11 +146,7 @@ final class SocketEvents {
     var running: Int32 = 0
     for index in 0..<max(0, Int(count)) {
       let (descriptor, found) = (events[index].data.fd, events[index].events)
-      if descriptor == bell {
-        var rung: UInt64 = 0
-        _ = read(bell, &rung, 8)
-        continue
-      }
+      if descriptor == bell.descriptor { continue }
       guard descriptor < sockets.count, sockets[Int(descriptor)].wanted != 0 else {
         // An event of an idle connection, such as its end; libcurl examines it when it uses the connection again.
         _ = epoll_ctl(poll, EPOLL_CTL_DEL, descriptor, nil)

@@ -1,11 +1,11 @@
 internal import CCurl
+internal import RedialLanes
 internal import RedialModel
-internal import Synchronization
 
 /// The thread of a transport: libcurl's multi interface, which receives messages from a mailbox.
 ///
 /// `@unchecked Sendable`: `run` executes once, on one thread, and only that thread uses the mutable state except the
-/// mailbox; `SocketEvents.wake` may be called from any thread.
+/// mailbox; the bell of its events may be rung from any thread.
 final class TransferLoop: @unchecked Sendable {
   enum Message: Sendable {
     case start(TransportRequest)
@@ -20,18 +20,13 @@ final class TransferLoop: @unchecked Sendable {
     case stop
   }
 
-  private struct Mail {
-    var messages: [Message] = []
-    var hasEnded = false
-    /// Whether the thread sleeps, or is about to, and must be woken.
-    var isAsleep = false
-  }
-
   let multi: UnsafeMutableRawPointer
   private let events: SocketEvents
   private(set) var configuration: TransportConfiguration
   private let completions: @Sendable ([TransportResult]) -> Void
-  private let mail = Mutex(Mail())
+  private let mailbox = Mailbox<Message>()
+  /// The messages that are being handled. Their memory is used again.
+  private var batch: [Message] = []
 
   /// The transfers in flight, by the requests' ids.
   var transfers: [UInt64: Transfer] = [:]
@@ -92,26 +87,27 @@ final class TransferLoop: @unchecked Sendable {
 
   /// Sends messages, from any thread.
   func post(_ messages: [Message]) {
-    let refused = mail.withLock { mail -> [Message] in
-      guard !mail.hasEnded else { return messages }
-      mail.messages += messages
-      if mail.isAsleep, !messages.isEmpty {
-        mail.isAsleep = false
-        events.wake()
-      }
-      return []
+    switch mailbox.post(contentsOf: messages) {
+    case .mustWake: events.bell.ring()
+    case .queued: break
+    case .closed:
+      let ended = Self.cancelled(messages)
+      if !ended.isEmpty { completions(ended) }
     }
-    let ended = refused.compactMap { message -> TransportResult? in
+  }
+
+  /// The results of requests that are not started any more.
+  private static func cancelled(_ messages: [Message]) -> [TransportResult] {
+    messages.compactMap { message in
       guard case .start(let request) = message else { return nil }
       return .cancelled(request.id)
     }
-    if !ended.isEmpty { completions(ended) }
   }
 
   /// Runs until the transport is shut down.
   func run() {
     while !isStopping {
-      for message in takeMail() { perform(message) }
+      takeMail()
       if isStopping { break }
       keepIdle()
       events.beginDue()
@@ -119,7 +115,7 @@ final class TransferLoop: @unchecked Sendable {
       startLookups()
       tell()
       let sleep = lookupSleep(atMost: uploads.sleep(atMost: firstBytes.sleep(atMost: longestSleep)))
-      events.turn(atMost: maySleep() ? sleep : 0)
+      events.turn(atMost: mailbox.maySleep() ? sleep : 0)
       takeEnded()
       abortSilent()
       endUploads()
@@ -129,15 +125,7 @@ final class TransferLoop: @unchecked Sendable {
     }
     for (transfer, code) in unresolved { results.append(transfer.result(code)) }
     unresolved = []
-    for message in mail.withLock({ mail in
-      mail.hasEnded = true
-      defer { mail.messages = [] }
-      return mail.messages
-    }) {
-      if case .start(let request) = message {
-        results.append(.cancelled(request.id))
-      }
-    }
+    results += Self.cancelled(mailbox.close())
     tell()
   }
 
@@ -150,21 +138,10 @@ final class TransferLoop: @unchecked Sendable {
     _ = redial_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maxIdleConnections) + counted)
   }
 
-  private func takeMail() -> [Message] {
-    mail.withLock { mail in
-      mail.isAsleep = false
-      var taken: [Message] = []
-      swap(&taken, &mail.messages)
-      return taken
-    }
-  }
-
-  /// Whether nothing has arrived meanwhile. From now on, a new message wakes the thread.
-  private func maySleep() -> Bool {
-    mail.withLock { mail in
-      mail.isAsleep = mail.messages.isEmpty
-      return mail.isAsleep
-    }
+  private func takeMail() {
+    mailbox.take(&batch, staysAwake: true)
+    for message in batch { perform(message) }
+    batch.removeAll(keepingCapacity: true)
   }
 
   private func perform(_ message: Message) {

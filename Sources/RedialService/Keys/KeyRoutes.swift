@@ -56,7 +56,7 @@ struct KeyRoutes: RouteGroup {
       let isFirst = !keys.isRequired
       keys.set(key)
       if isFirst { runtime.events.dismissTheRefused() }
-      runtime.post(CollectionOfOne(.namespaces(keys.namespaces)))
+      runtime.post(.namespaces(keys.namespaces))
       runtime.log.write(
         .info, "apiKeyCreated", [("id", key.id), ("name", key.name), ("namespace", key.namespace.name)])
       // After the new one is made, so that there is always a key: a store without keys would admit everybody.
@@ -84,7 +84,7 @@ struct KeyRoutes: RouteGroup {
       key.revokedAt = key.revokedAt ?? runtime.clock.now
       try store.putDocument(.apiKey, id: id, key.document)
       keys.set(key)
-      runtime.post(CollectionOfOne(.namespaces(keys.namespaces)))
+      runtime.post(.namespaces(keys.namespaces))
       runtime.events.dismissTheRefused()
       runtime.log.write(.info, "apiKeyRevoked", [("id", id), ("name", key.name)])
       return Answer.json(capacity: 256) { key.write(to: &$0) }

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import RedialCore
 internal import RedialEngine
+internal import RedialLanes
 internal import RedialModel
 internal import Synchronization
 
@@ -12,6 +13,8 @@ final class EngineLane: @unchecked Sendable {
   private let queue = DispatchQueue(label: "redial.engine", qos: .userInitiated, attributes: .initiallyInactive)
   private var hasBegun = false
   private let mailbox = Mailbox<EngineEvent>()
+  /// The events of the current step. Their memory is used again.
+  private var batch: [EngineEvent] = []
   /// Whether an event was left in the empty mailbox, and the lane was not woken yet.
   private let isToBeWoken = Atomic(false)
   private let clock: Clock
@@ -44,13 +47,13 @@ final class EngineLane: @unchecked Sendable {
   }
 
   /// Sends events to the engine, from any thread.
-  func post(_ events: some Sequence<EngineEvent>) {
-    if mailbox.post(events) { queue.async { self.step() } }
+  func post(_ events: [EngineEvent]) {
+    if mailbox.post(contentsOf: events) == .mustWake { queue.async { self.step() } }
   }
 
-  /// Sends events to the engine, from any thread.
-  func post(_ events: [EngineEvent]) {
-    if mailbox.post(events) { queue.async { self.step() } }
+  /// Sends an event to the engine, from any thread.
+  func post(_ event: EngineEvent) {
+    if mailbox.post(event) == .mustWake { queue.async { self.step() } }
   }
 
   /// Leaves an event until somebody calls ``wake()``, which must be soon: events that others post meanwhile wait with
@@ -59,7 +62,7 @@ final class EngineLane: @unchecked Sendable {
   /// An event loop so submits all calls of one iteration as one batch, with one wake-up. Otherwise the first would
   /// start the engine, and then the store, with a batch of one.
   func leave(_ event: EngineEvent) {
-    if mailbox.post(CollectionOfOne(event)) { isToBeWoken.store(true, ordering: .releasing) }
+    if mailbox.post(event) == .mustWake { isToBeWoken.store(true, ordering: .releasing) }
   }
 
   /// Wakes the lane if an event was left for it.
@@ -71,7 +74,9 @@ final class EngineLane: @unchecked Sendable {
   }
 
   private func step() {
-    let effects = engine.handle(mailbox.takeAll(), at: clock.now)
+    mailbox.take(&batch)
+    let effects = engine.handle(batch, at: clock.now)
+    batch.removeAll(keepingCapacity: true)
     perform(effects)
     arm(for: effects.wakeAt)
   }

@@ -23,7 +23,7 @@ extension Runtime {
           log.write(.info, "checkpointSucceeded")
         }
       case .shortage(let isShort):
-        self?.post(CollectionOfOne(.room(isShort: isShort)))
+        self?.post(.room(isShort: isShort))
         if isShort {
           log.write(
             .error, "reserveReleased",
@@ -35,7 +35,7 @@ extension Runtime {
           log.write(.info, "reserveTaken", [("bytes", "\(reserveBytes)")])
         }
       case .misplaced(let failure):
-        self?.post(CollectionOfOne(.storeMisplaced(failure != nil)))
+        self?.post(.storeMisplaced(failure != nil))
         if let failure {
           log.write(.error, "storeMisplaced", [("error", failure.message)])
         } else {

@@ -12,7 +12,7 @@ extension Runtime {
   func drain(within bound: Duration) {
     ends.close()
     events.close()
-    post(CollectionOfOne(.drain))
+    post(.drain)
     let microseconds = Int(bound.wholeMicroseconds)
     var isOver = true
     if drained.wait(timeout: .now() + .microseconds(microseconds)) == .timedOut {

@@ -95,14 +95,14 @@ final class Runtime: @unchecked Sendable {
   func begin(with state: RecoveredState) {
     standings.note(state)
     engineLane?.begin(with: state)
-    if !endpoints.subscriptions.isEmpty { post(CollectionOfOne(.subscriptions(endpoints.subscriptions))) }
+    if !endpoints.subscriptions.isEmpty { post(.subscriptions(endpoints.subscriptions)) }
     startStatistics()
     if let storeLane { housekeeping.start(on: storeLane) }
   }
 
-  /// Sends events to the engine.
-  func post(_ events: some Sequence<EngineEvent>) {
-    engineLane?.post(events)
+  /// Sends an event to the engine.
+  func post(_ event: EngineEvent) {
+    engineLane?.post(event)
   }
 
   /// Sends events to the engine.
@@ -122,7 +122,7 @@ final class Runtime: @unchecked Sendable {
 
   /// Sends a request of a client to the engine.
   func ask(_ responder: HTTPResponder, for purpose: ReplyTable.Purpose, _ event: (ReplyToken) -> EngineEvent) {
-    post(CollectionOfOne(event(expect(responder, for: purpose))))
+    post(event(expect(responder, for: purpose)))
   }
 
   /// Registers a client that will wait for a reply of the engine; the token is for an event that is posted later.

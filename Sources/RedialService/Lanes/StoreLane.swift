@@ -2,6 +2,7 @@ internal import Dispatch
 internal import Glibc
 internal import RedialCore
 internal import RedialEngine
+internal import RedialLanes
 internal import RedialModel
 internal import RedialStore
 
@@ -12,6 +13,8 @@ internal import RedialStore
 final class StoreLane: @unchecked Sendable {
   private let queue = DispatchQueue(label: "redial.store", qos: .userInitiated)
   private let mailbox = Mailbox<StoreRequest>()
+  /// The requests that are being served. Their memory is used again.
+  private var batch: [StoreRequest] = []
   private let store: any ServiceStore
   private let outcome: @Sendable (Outcome) -> Void
   /// Requests of this epoch or an older one depend on changes that failed.
@@ -61,7 +64,7 @@ final class StoreLane: @unchecked Sendable {
 
   /// Sends requests to the store, from any thread.
   func post(_ requests: [StoreRequest]) {
-    if mailbox.post(requests) { queue.async { self.serve() } }
+    if mailbox.post(contentsOf: requests) == .mustWake { queue.async { self.serve() } }
   }
 
   /// Runs a closure with the store, on its lane, after all earlier requests.
@@ -115,7 +118,9 @@ final class StoreLane: @unchecked Sendable {
     awaitOthers()
     var group: [StoreRequest] = []
     var size = 0
-    for request in mailbox.takeAll() {
+    mailbox.take(&batch)
+    defer { batch.removeAll(keepingCapacity: true) }
+    for request in batch {
       if case .commit(let writes, _) = request.body, !isVoid(request) {
         if size + writes.count > Self.maximumWrites { commit(&group, &size) }
         group.append(request)

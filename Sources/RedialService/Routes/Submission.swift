@@ -60,7 +60,7 @@ struct Submission: Sendable {
   ) {
     let purpose = wait.map { ReplyTable.Purpose.submitAndWait($0) } ?? .submit
     let event = EngineEvent.submit(descriptor, runtime.expect(responder, for: purpose))
-    if atEndOfIteration { runtime.leave(event) } else { runtime.post(CollectionOfOne(event)) }
+    if atEndOfIteration { runtime.leave(event) } else { runtime.post(event) }
   }
 
   /// How long the client of a submission waits for the result, if at all. A preference is limited, not refused.

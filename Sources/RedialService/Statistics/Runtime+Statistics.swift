@@ -44,7 +44,7 @@ extension Runtime {
       if let self, case .tallied(let tallies) = reply { statistics.add(tallies, at: clock.now) }
       then()
     }
-    post(CollectionOfOne(.tally(token)))
+    post(.tally(token))
   }
 
   private func writeStatistics() {

@@ -124,7 +124,7 @@ extension Runtime {
           endpoint.write(to: &writer, now: now)
           let data = writer.bytes
           let announcement = Announcement(WebhookEndpointDraft.endpointDisabled, data: data, in: endpoint.namespace)
-          post(CollectionOfOne(.announce(announcement)))
+          post(.announce(announcement))
           events.noteDisabled(endpoint, data: data, at: now)
         }
       }
@@ -154,20 +154,20 @@ extension Runtime {
     notifyEngine(pausing: endpoint.disabled != nil && !wasDisabled ? endpoint : nil)
     if endpoint.disabled == nil, wasDisabled {
       post(
-        CollectionOfOne(
-          .targetCommand(
-            TargetCommand(.resume, TargetKey(qualified: endpoint.asSubscription.target), reply: Self.nobody))))
+
+        .targetCommand(
+          TargetCommand(.resume, TargetKey(qualified: endpoint.asSubscription.target), reply: Self.nobody)))
     }
   }
 
   /// - Parameter pausing: An endpoint whose deliveries are paused from now on.
   private func notifyEngine(pausing endpoint: WebhookEndpoint?) {
-    post(CollectionOfOne(.subscriptions(endpoints.subscriptions)))
+    post(.subscriptions(endpoints.subscriptions))
     if let endpoint {
       post(
-        CollectionOfOne(
-          .targetCommand(
-            TargetCommand(.pause, TargetKey(qualified: endpoint.asSubscription.target), reply: Self.nobody))))
+
+        .targetCommand(
+          TargetCommand(.pause, TargetKey(qualified: endpoint.asSubscription.target), reply: Self.nobody)))
     }
   }
 

@@ -1,0 +1,28 @@
+internal import CLinux
+internal import Glibc
+
+/// Wakes a thread that sleeps in epoll: an eventfd (eventfd(2)) that the thread watches.
+///
+/// It is closed when nobody refers to it, so that a late sender never writes to a descriptor of somebody else.
+package final class Bell: Sendable {
+  /// To be watched with ``interest``.
+  package let descriptor: Int32
+
+  /// The epoll events to watch for. Edge-triggered: each ring is one event, and nobody needs to read the descriptor.
+  package static var interest: UInt32 { EPOLLIN.rawValue | EPOLLET.rawValue }
+
+  /// - Returns: Nil if the kernel provides no eventfd; `errno` has the reason.
+  package init?() {
+    descriptor = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
+    guard descriptor >= 0 else { return nil }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// Wakes the thread, from any thread.
+  package func ring() {
+    var one: UInt64 = 1
+    // It fails only if the counter overflows, after more rings than there will ever be.
+    _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
+  }
+}
