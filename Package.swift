@@ -116,7 +116,7 @@ let package = Package(
     tests("RedialStoreTests", ["RedialStore", "RedialModel", "RedialJSON", "RedialCore"]),
     tests("RedialLanesTests", ["RedialLanes", "CLinux"]),
     tests("RedialTransportTests", ["RedialTransport", "RedialModel", "RedialCore", "CCurl", "CZlib"]),
-    tests("HTTPServerTests", ["HTTPServer"]),
+    tests("HTTPServerTests", ["HTTPServer", "CLinux"]),
     tests(
       "RedialServiceTests",
       [

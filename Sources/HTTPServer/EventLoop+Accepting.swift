@@ -4,10 +4,6 @@ import Glibc
 extension EventLoop {
   /// Connections that are accepted in one iteration, so that existing ones do not wait long.
   private static let acceptsPerIteration = 64
-  /// How long accepting pauses when there are no file descriptors, in milliseconds. The listener stays readable, so
-  /// trying again at once would spin.
-  private static let acceptPause: UInt64 = 100
-
   /// How long a new connection that sends nothing is kept while another could be closed in its place, in milliseconds:
   /// its request may be on its way.
   private static let silentGrace: UInt64 = 500
@@ -16,18 +12,16 @@ extension EventLoop {
   /// full backlog. Clients that keep connecting cannot prevent its end.
   private static let acceptsOfDrain = 64
 
-  /// How long a drain waits for the first request of a connection, in milliseconds: the client was accepted, and its
-  /// request may be on its way.
-  private static let firstRequestGrace: UInt64 = 500
-
   /// The result of accepting connections from a listener.
   private enum Taking {
     /// No connection is left.
     case all
     /// There may be more connections.
     case some
-    /// No connection can be accepted now.
-    case rests
+    /// The limit is reached.
+    case full
+    /// There are no file descriptors.
+    case starved
   }
 
   /// Accepts new connections. At the limit, a connection that is idle or has sent nothing yet is closed for each.
@@ -38,12 +32,15 @@ extension EventLoop {
   @discardableResult
   func acceptConnections() -> Bool {
     var isMore = false
-    for listener in listeners {
+    for listener in acceptor.listeners {
       switch takeConnections(from: listener) {
       case .all: continue
       case .some: isMore = true
-      case .rests:
-        setAccepting(false)
+      case .full:
+        acceptor.pauseWhileFull(poller)
+        return false
+      case .starved:
+        acceptor.pauseWhileStarved(poller, now: now)
         return false
       }
     }
@@ -52,36 +49,27 @@ extension EventLoop {
 
   private func takeConnections(from listener: Int32) -> Taking {
     for _ in 0..<Self.acceptsPerIteration {
-      guard hasRoom || takesSurplus || yielding() != nil || oldestSurplus() != nil else { return .rests }
-      let descriptor = redial_accept_nonblocking(listener)
-      if descriptor >= 0 {
+      guard connections.hasRoom || takesSurplus || yielding() != nil || oldestSurplus() != nil else { return .full }
+      switch Acceptor.accept(listener) {
+      case .connection(let descriptor):
         makeRoom()
-        if !hasRoom, !takesSurplus { refuseOldestSurplus() }
+        if !connections.hasRoom, !takesSurplus { refuseOldestSurplus() }
         open(descriptor)
-        continue
-      }
-      switch errno {
-      case EAGAIN: return .all
-      case EMFILE, ENFILE, ENOBUFS, ENOMEM:
-        acceptsAgainAt = now + Self.acceptPause
-        return .rests
-      // The connection has failed before it was accepted (accept(2), "Error handling"); the next one may work.
-      default: continue
+      case .none: return .all
+      case .starved: return .starved
+      case .failed: continue
       }
     }
     return .some
   }
 
-  /// Whether another connection is within the limit.
-  private var hasRoom: Bool { connectionCount - surplusCount < maxConnections }
-
   /// Whether a connection beyond the limit is accepted to be refused. If loops share the socket, another loop may have
   /// a free slot.
-  private var takesSurplus: Bool { surplusCount < maxSurplus && sharers.isEmpty }
+  private var takesSurplus: Bool { connections.hasSurplusRoom && !acceptor.isShared }
 
   /// Closes another connection, if possible, so that the new one, which is certain to exist, is within the limit.
   private func makeRoom() {
-    guard !hasRoom, let connection = yielding() else { return }
+    guard !connections.hasRoom, let connection = yielding() else { return }
     close(connection)
   }
 
@@ -127,90 +115,33 @@ extension EventLoop {
   func admit(_ connection: Connection) throws(ProtocolError) {
     guard connection.isSurplus else { return }
     makeRoom()
-    guard hasRoom else { throw .tooManyConnections }
-    connection.isSurplus = false
-    surplusCount -= 1
+    guard connections.hasRoom else { throw .tooManyConnections }
+    connections.admit(connection)
   }
 
   private func open(_ descriptor: Int32) {
-    let slot: Int
-    if let free = freeSlots.popLast() {
-      slot = free
-    } else {
-      slot = connections.count
-      connections.append(nil)
-    }
-    generation = (generation &+ 1) & 0x7fff_ffff
-    let connection = Connection(descriptor: descriptor, slot: slot, generation: generation)
+    let connection = connections.add(descriptor)
     connection.interest = EPOLLIN.rawValue
-    guard watch(descriptor, connection.interest, connection.tag) else {
+    guard poller.watch(descriptor, for: connection.interest, tag: connection.tag) else {
       Glibc.close(descriptor)
-      freeSlots.append(slot)
-      return
+      return connections.remove(connection)
     }
-    connection.isSurplus = !hasRoom
-    connections[slot] = connection
-    connectionCount += 1
-    if connection.isSurplus { surplusCount += 1 }
-    deadlines.set(slot, connection.isSurplus ? .surplus : .first, now: now)
-  }
-
-  /// Accepts again after the limit of connections was reached. After descriptors ran out, a timer decides instead.
-  func resumeAccepting() {
-    if !isAccepting, acceptsAgainAt == nil { setAccepting(true) }
-  }
-
-  /// Starts or stops accepting; meanwhile new connections wait in the kernel.
-  func setAccepting(_ accepts: Bool) {
-    guard accepts != isAccepting, !listeners.isEmpty else { return }
-    isAccepting = accepts
-    guard accepts else {
-      unwatchListeners()
-      // If loops share a socket, one of them is woken for a connection. This loop was, and leaves it to the others.
-      for sharer in sharers { sharer.post(.accept) }
-      return
-    }
-    if !watchListeners() {
-      unwatchListeners()
-      isAccepting = false
-      acceptsAgainAt = now + Self.acceptPause
-    }
-  }
-
-  /// Exclusively: a connection to a shared socket wakes one loop and not all (epoll_ctl(2), EPOLLEXCLUSIVE, which
-  /// allows no later change except removal).
-  func watchListeners() -> Bool {
-    listeners.allSatisfy { watch($0, EPOLLIN.rawValue | EPOLLEXCLUSIVE.rawValue, Self.listenerTag) }
-  }
-
-  private func unwatchListeners() {
-    for listener in listeners { _ = control(EPOLL_CTL_DEL, listener, 0, Self.listenerTag) }
-  }
-
-  func closeListeners() {
-    // A socket that other processes have open stays watched when only our descriptor of it is closed (epoll(7),
-    // question 6).
-    unwatchListeners()
-    for listener in listeners { Glibc.close(listener) }
-    listeners = []
-    acceptsAgainAt = nil
+    deadlines.set(connection.slot, connection.isSurplus ? .surplus : .first, now: now)
   }
 
   /// Stops accepting, lets current requests end and closes idle connections.
   func drain(_ milliseconds: UInt64) {
-    guard drainsUntil == nil else { return }
+    guard !ending.hasBegun else { return }
     // Connections that the kernel has accepted would be reset with the listener.
-    if !leavesBacklog {
+    if !acceptor.leavesBacklog {
       for _ in 0..<Self.acceptsOfDrain {
         guard acceptConnections() else { break }
       }
     }
-    closeListeners()
-    drainsUntil = now + milliseconds
-    awaitsFirstUntil = now + Self.firstRequestGrace
+    acceptor.close(poller)
+    ending.drain(milliseconds, now: now)
     notifyStreams(.draining(within: .milliseconds(milliseconds)))
-    for connection in connections {
-      guard let connection, connection.isIdle else { continue }
+    for connection in connections.all where connection.isIdle {
       // A request may have arrived since the last check.
       readable(connection)
       if connection.isIdle, connection.answeredCount > 0 { close(connection) }

@@ -2,14 +2,10 @@ import CLinux
 import Glibc
 
 extension EventLoop {
-  static let continueLine: StaticString = "HTTP/1.1 100 Continue\r\n\r\n"
-
   /// Handles an event of a connection.
-  func handle(_ events: UInt32, tag: UInt64) {
-    let slot = Int(tag & 0xffff_ffff)
-    guard slot < connections.count, let connection = connections[slot],
-      connection.generation == UInt32(tag >> 32)
-    else { return }
+  func handle(_ event: Poller.Event) {
+    guard let connection = connections.connection(tag: event.tag) else { return }
+    let events = event.flags
     if events & EPOLLOUT.rawValue != 0, !connection.output.isEmpty {
       writable(connection)
       if connection.phase == .closed { return }
@@ -29,10 +25,11 @@ extension EventLoop {
   func readable(_ connection: Connection) {
     if connection.phase == .lingering { return discard(connection) }
     if connection.input.isEmpty, connection.canUseInput {
-      let count = recv(connection.descriptor, scratch, Self.scratchBytes, 0)
+      let count = input.receive(from: connection.descriptor)
       guard count > 0 else { return endOrFailure(connection, count) }
-      let rest = advance(connection, scratch, count)
-      if !rest.isEmpty { connection.input.append(scratch + rest.lowerBound, rest.count) }
+      let bytes = input.scratch
+      let rest = advance(connection, bytes, count)
+      if !rest.isEmpty { connection.input.append(bytes + rest.lowerBound, rest.count) }
       settle(connection)
     } else {
       let held = connection.input.count
@@ -46,8 +43,10 @@ extension EventLoop {
         count = recv(connection.descriptor, target, connection.canUseInput ? connection.input.spareCapacity : wanted, 0)
         if count > 0 { connection.input.commit(count) }
       } else {
-        count = recv(connection.descriptor, scratch, connection.canUseInput ? Self.scratchBytes : readAheadBytes, 0)
-        if count > 0 { connection.input.append(scratch, count) }
+        count = input.receive(
+          from: connection.descriptor,
+          atMost: connection.canUseInput ? RequestInput.scratchBytes : settings.readAheadBytes)
+        if count > 0 { connection.input.append(input.scratch, count) }
       }
       guard count > 0 else { return endOrFailure(connection, count) }
       proceed(connection)
@@ -86,8 +85,8 @@ extension EventLoop {
     var isTableFresh = false
     while lower < upper, connection.canUseInput {
       do throws(ProtocolError) {
-        let progress = try connection.parser.advance(
-          bytes + lower, upper - lower, limits, &table, isTableFresh: isTableFresh)
+        let progress = try input.parse(
+          bytes + lower, upper - lower, with: &connection.parser, isTableFresh: isTableFresh)
         isTableFresh = false
         switch progress {
         case .incomplete(let kept):
@@ -95,8 +94,8 @@ extension EventLoop {
           if connection.parser.awaitsContinue {
             connection.parser.awaitsContinue = false
             // Refused before the client sends the body in vain (RFC 9110 section 10.1.1).
-            if decodesContent, connection.parser.head.contentCoding == .unsupported { throw .unsupportedCoding }
-            out.append(Self.continueLine.utf8Start, Self.continueLine.utf8CodeUnitCount)
+            if input.refuses(connection.parser.head.contentCoding) { throw .unsupportedCoding }
+            output.writeContinue()
           }
           return lower..<upper
         case .complete(let body, let consumed):
@@ -117,7 +116,7 @@ extension EventLoop {
         fail(connection, error)
         return 0..<0
       }
-      if out.count >= maxOutputBacklogBytes { flush(connection) }
+      if output.count >= settings.maxOutputBacklogBytes { flush(connection) }
     }
     return lower..<upper
   }
@@ -126,11 +125,11 @@ extension EventLoop {
   private func hand(_ connection: Connection, _ bytes: UnsafePointer<UInt8>, _ body: Range<Int>) {
     let coding = connection.parser.head.contentCoding
     begin(connection)
-    defer { inflated.removeAll(keepingAtMost: Self.keptOutputBytes) }
+    defer { input.endRequest() }
     let content: UnsafeRawBufferPointer
     connection.phase = .handling
     do throws(ProtocolError) {
-      content = try self.content(bytes, body, coding)
+      content = try input.content(bytes, body, coding)
     } catch {
       return answer(connection, refusal(error))
     }
@@ -146,8 +145,7 @@ extension EventLoop {
   /// Gives the current request its serial, and keeps the parts of its head that the answer needs.
   func begin(_ connection: Connection) {
     let head = connection.parser.head
-    serial &+= 1
-    connection.serial = serial
+    connections.numberRequest(of: connection)
     connection.isHead = head.isHead
     connection.keepsAlive = head.keepsAlive
     connection.minorVersion = head.minorVersion
@@ -161,9 +159,7 @@ extension EventLoop {
   func request(
     _ connection: Connection, _ bytes: UnsafePointer<UInt8>, body: UnsafeRawBufferPointer
   ) -> HTTPRequest {
-    HTTPRequest(
-      bytes: bytes, head: connection.parser.head, slots: table.slots, slotCount: table.count, body: body,
-      descriptor: connection.descriptor)
+    input.request(bytes, connection.parser.head, body: body, descriptor: connection.descriptor)
   }
 
   /// Writes an answer to the output; the caller flushes.
@@ -171,14 +167,14 @@ extension EventLoop {
     // A request that is answered in pieces is not answered again.
     guard connection.phase == .handling else { return }
     let persists = persists(connection, after: response) && !connection.isBodyDue
-    write(response, for: connection, persists ? (connection.minorVersion == 0 ? .keepAlive : .implied) : .close)
+    output.write(response, for: connection, persists ? (connection.minorVersion == 0 ? .keepAlive : .implied) : .close)
     finish(connection, persists: persists)
   }
 
   /// Whether another request may follow the current one, if its body has ended by then.
   func persists(_ connection: Connection, after response: HTTPResponse) -> Bool {
-    connection.keepsAlive && !response.closesConnection && drainsUntil == nil
-      && connection.answeredCount < maxRequestsPerConnection - 1
+    connection.keepsAlive && !response.closesConnection && !ending.hasBegun
+      && connection.answeredCount < settings.maxRequestsPerConnection - 1
   }
 
   /// The current request has its answer.
@@ -207,10 +203,21 @@ extension EventLoop {
     }
     let exchange = connection.exchange
     finish(connection, persists: false)
-    dateText.refresh()
-    ResponseWriter.append(
-      refusal(error), to: &out, dateLine: dateText.line,
-      isHead: connection.parser.head.isHead, persistence: .close)
+    output.writePlain(refusal(error), isHead: connection.parser.head.isHead, .close)
     exchange?.close()
+  }
+
+  /// The answer to a request that cannot be served.
+  func refusal(_ error: ProtocolError) -> HTTPResponse {
+    var response = errorResponse(error.status, error.reason)
+    if error == .unsupportedCoding {
+      // RFC 9110 section 12.5.3: in an answer the field lists the codings that a request may have.
+      response.headers.append(HTTPHeader("Accept-Encoding", ContentCoding.understood))
+    }
+    // A request that is refused because of the limit may succeed later.
+    if error.status == 503, !response.headers.contains(where: { $0.isNamed("retry-after") }) {
+      response.headers.append(HTTPHeader("Retry-After", "1"))
+    }
+    return response
   }
 }

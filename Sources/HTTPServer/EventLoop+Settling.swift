@@ -4,7 +4,7 @@ import Glibc
 /// The steps after each iteration of a connection: output, deadlines, epoll interest, the end.
 extension EventLoop {
   /// Memory of each common buffer that is kept after a large answer or body.
-  static let keptOutputBytes = 256 * 1024
+  static let keptBytes = 256 * 1024
 
   /// Sends the answer, and prepares for the connection's next wait.
   func settle(_ connection: Connection) {
@@ -17,7 +17,7 @@ extension EventLoop {
     settleStream(connection)
     if connection.output.isEmpty {
       if connection.phase == .closing { return linger(connection) }
-      if connection.phase == .reading, connection.hasEnded || (drainsUntil != nil && connection.isIdle) {
+      if connection.phase == .reading, connection.hasEnded || (ending.hasBegun && connection.isIdle) {
         return close(connection)
       }
     }
@@ -28,21 +28,21 @@ extension EventLoop {
 
   /// Sends the common output, and keeps for the connection the bytes that the socket does not accept.
   func flush(_ connection: Connection) {
-    guard !out.isEmpty, let bytes = out.bytes else { return }
+    guard !output.isEmpty, let bytes = output.start else { return }
     var sent = 0
     if connection.output.isEmpty {
-      let result = send(connection.descriptor, bytes, out.count, Int32(MSG_NOSIGNAL))
+      let result = send(connection.descriptor, bytes, output.count, Int32(MSG_NOSIGNAL))
       if result < 0, errno != EAGAIN, errno != EINTR {
-        out.removeAll(keepingAtMost: Self.keptOutputBytes)
+        output.removeAll()
         return close(connection)
       }
       sent = max(0, result)
     }
-    if sent < out.count {
+    if sent < output.count {
       if connection.output.isEmpty { setWriteDeadline(connection) }
-      connection.output.append(bytes + sent, out.count - sent)
+      connection.output.append(bytes + sent, output.count - sent)
     }
-    out.removeAll(keepingAtMost: Self.keptOutputBytes)
+    output.removeAll()
   }
 
   /// Sends more of an answer that the socket did not accept at once.
@@ -102,7 +102,7 @@ extension EventLoop {
       guard connection.answeredCount > 0 else { return }
       deadlines.set(slot, .idle, now: now)
       // It can be closed for a connection that waits in the backlog.
-      resumeAccepting()
+      acceptor.resumeIfFull(poller, now: now)
     case .reading:
       let kind: DeadlineKind = connection.parser.isInBody ? .body : connection.isSurplus ? .surplus : .header
       if deadlines.kind(slot) == kind, connection.timedRequest == connection.answeredCount { return }
@@ -120,7 +120,7 @@ extension EventLoop {
       interest |= EPOLLIN.rawValue
     } else if connection.output.isEmpty, !connection.isBodyDue {
       let isAnswering = connection.phase == .handling || connection.phase == .streaming
-      if !isAnswering || connection.input.count < readAheadBytes { interest = EPOLLIN.rawValue }
+      if !isAnswering || connection.input.count < settings.readAheadBytes { interest = EPOLLIN.rawValue }
     }
     // Nothing is read now, so the peer's end would not be noticed.
     if interest & EPOLLIN.rawValue == 0, !connection.isEndReported, connection.exchange != nil {
@@ -128,20 +128,14 @@ extension EventLoop {
     }
     guard interest != connection.interest else { return }
     connection.interest = interest
-    if !control(EPOLL_CTL_MOD, connection.descriptor, interest, connection.tag) { close(connection) }
+    if !poller.change(connection.descriptor, to: interest, tag: connection.tag) { close(connection) }
   }
 
   /// Ends connections that have waited too long.
   func expireDeadlines() {
-    if let again = acceptsAgainAt, again <= now {
-      acceptsAgainAt = nil
-      setAccepting(true)
-    }
-    if let until = awaitsFirstUntil, until <= now {
-      awaitsFirstUntil = nil
-      for connection in connections {
-        if let connection, connection.isIdle { close(connection) }
-      }
+    acceptor.resumeIfDue(poller, now: now)
+    if ending.endsFirstRequests(now: now) {
+      for connection in connections.all where connection.isIdle { close(connection) }
     }
     while let (slot, kind) = deadlines.expired(now: now) {
       guard let connection = connections[slot] else {
@@ -178,7 +172,7 @@ extension EventLoop {
 
   /// Drops the bytes that a lingering connection receives.
   func discard(_ connection: Connection) {
-    let count = recv(connection.descriptor, scratch, Self.scratchBytes, 0)
+    let count = input.receive(from: connection.descriptor)
     if count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR) { close(connection) }
   }
 
@@ -202,14 +196,11 @@ extension EventLoop {
     if connection.phase == .streaming, connection.exchange?.isChunked == false { resetOnClose(connection) }
     connection.phase = .closed
     connection.serial = 0
-    out.removeAll(keepingAtMost: Self.keptOutputBytes)
+    output.removeAll()
     deadlines.clear(connection.slot)
     Glibc.close(connection.descriptor)
-    connections[connection.slot] = nil
-    freeSlots.append(connection.slot)
-    connectionCount -= 1
-    if connection.isSurplus { surplusCount -= 1 }
-    resumeAccepting()
+    connections.remove(connection)
+    acceptor.resumeIfFull(poller, now: now)
     if let exchange = connection.exchange {
       connection.exchange = nil
       exchange.close()

@@ -24,16 +24,14 @@ extension EventLoop {
       connection.exchange = nil
       connection.isBodyDue = false
       connection.phase = .reading
-      try connection.parser.collectBody(limits)
+      try connection.parser.collectBody(settings.parserLimits)
       return false
     }
     connection.requireExchange().receiver = receiver
     let awaitsContinue = connection.parser.awaitsContinue
     connection.parser.awaitsContinue = false
-    try connection.parser.streamBody(limits)
-    if awaitsContinue, !isStreaming {
-      out.append(Self.continueLine.utf8Start, Self.continueLine.utf8CodeUnitCount)
-    }
+    try connection.parser.streamBody(settings.parserLimits)
+    if awaitsContinue, !isStreaming { output.writeContinue() }
     return true
   }
 
@@ -77,10 +75,9 @@ extension EventLoop {
     exchange.persists =
       persists(connection, after: response) && (hasContent ? connection.minorVersion > 0 : !connection.isBodyDue)
     exchange.isChunked = connection.minorVersion > 0 && ResponseWriter.hasContent(response.status)
-    dateText.refresh()
-    ResponseWriter.appendHead(
-      response, to: &out, dateLine: dateText.line, isChunked: exchange.isChunked,
-      persistence: exchange.persists ? (connection.minorVersion == 0 ? .keepAlive : .implied) : .close)
+    output.writeHead(
+      response, isChunked: exchange.isChunked,
+      exchange.persists ? (connection.minorVersion == 0 ? .keepAlive : .implied) : .close)
     guard hasContent else {
       finish(connection, persists: exchange.persists)
       return backlog.close()
@@ -88,7 +85,7 @@ extension EventLoop {
     exchange.stream = backlog
     connection.phase = .streaming
     takeStream(connection)
-    if let drainsUntil { backlog.notify(.draining(within: .milliseconds(drainsUntil > now ? drainsUntil - now : 0))) }
+    if let left = ending.remaining(now: now) { backlog.notify(.draining(within: .milliseconds(left))) }
     if connection.isEndReported { backlog.notify(.clientEnded) }
   }
 
@@ -97,13 +94,10 @@ extension EventLoop {
     guard connection.phase == .streaming, let exchange = connection.exchange, let stream = exchange.stream
     else { return }
     let batch = stream.take()
-    ResponseWriter.appendPiece(batch.bytes, to: &out, isChunked: exchange.isChunked)
+    output.writePiece(batch.bytes, isChunked: exchange.isChunked, isLast: batch.isEnded)
     exchange.inFlight += batch.bytes.count
     guard batch.isEnded else { return }
-    if exchange.isChunked {
-      out.append(ResponseWriter.lastChunk.utf8Start, ResponseWriter.lastChunk.utf8CodeUnitCount)
-    }
-    finish(connection, persists: exchange.persists && drainsUntil == nil && !connection.isBodyDue)
+    finish(connection, persists: exchange.persists && !ending.hasBegun && !connection.isBodyDue)
   }
 
   /// Reports to the stream how much of it the kernel has accepted.
@@ -133,6 +127,6 @@ extension EventLoop {
 
   /// Notifies all streams that the server ends.
   func notifyStreams(_ event: HTTPStreamEvent) {
-    for connection in connections { connection?.exchange?.stream?.notify(event) }
+    for connection in connections.all { connection.exchange?.stream?.notify(event) }
   }
 }

@@ -1,152 +1,84 @@
-import CLinux
 import Glibc
 import RedialLanes
-import Synchronization
 
-/// One epoll loop with its listeners and its connections.
+/// One epoll loop with its listeners and its connections. It decides between its parts, each of which changes only its
+/// own state.
 ///
 /// Sound as `@unchecked Sendable`: `run` executes once, on one thread, and only that thread uses the mutable properties
-/// (the initialiser ends before `run` is queued, which orders the two). Other threads reach the loop through `deliver`
-/// and `post`, which read only the constant `mailbox` and the atomic `owner`.
+/// (the initialiser ends before `run` is queued, which orders the two). Other threads reach the loop through `deliver`,
+/// which reads only the constant `mailbox`; and a stream reads the constant `settings`.
 final class EventLoop: @unchecked Sendable {
-  /// The tags of events that belong to no connection; no slot has such a large number.
-  static let listenerTag = UInt64.max
-  static let mailboxTag = UInt64.max - 1
-  /// How much is read at a time, and how many bytes of answers are collected before they are sent.
-  static let scratchBytes = 64 * 1024
+  /// The tag of the mailbox's events; no slot has such a large number.
+  private static let mailboxTag = UInt64.max - 1
   /// The minimum step by which the buffer of a collected body grows.
   static let readBytes = 4096
-  private static let eventCount = 256
 
   let mailbox: LoopMailbox
-  /// The thread that runs the loop; 0 before.
-  private let owner = Atomic<UInt>(0)
-
-  let limits: ParserLimits
+  let settings: LoopSettings
   let handler: any HTTPHandler
   let errorResponse: @Sendable (Int, String) -> HTTPResponse
-  let maxConnections: Int
-  /// Connections beyond the limit, which will be refused.
-  let maxSurplus: Int
-  let maxRequestsPerConnection: Int
-  let maxOutputBacklogBytes: Int
-  /// How many bytes of further requests are read while one is answered; beyond this the peer has to wait.
-  let readAheadBytes: Int
-  let decodesContent: Bool
-  let gzipLevel: Int
-  let gzipMinBytes: Int
-  let gzipMaxBytes: Int
-  private let onFinish: @Sendable () -> Void
-
-  let epoll: Int32
-  var listeners: [Int32]
-  /// Connections in the backlog when a drain begins are left there.
-  let leavesBacklog: Bool
-  /// The loops that accept from the same sockets. Set before the loop runs.
-  var sharers: [LoopMailbox] = []
-  private let events: UnsafeMutablePointer<epoll_event>
-  /// Receives all bytes; only unused ones move to a connection's own buffer.
-  let scratch: UnsafeMutablePointer<UInt8>
+  let poller: Poller
 
   // No two accesses to these can overlap; checking that at run time would cost some eighty instructions per access.
-  // Only the loop's thread accesses them, and each access lasts as long as one method of the buffer, the table or the
-  // lists, or one call of the parser or the writer that fills them. These are plain code on bytes, which calls neither
-  // the handler nor anything else that could return to the loop.
+  // Only the loop's thread accesses them, and each access lasts as long as one method of the part. These are plain code
+  // on bytes, tables and descriptors, which calls neither the handler nor anything else that could return to the loop.
+  // Nor do they release anything of the handler's: who removes a connection from the table still has it, and a message
+  // to another loop carries nothing.
 
-  /// Answers of the current connection that are not yet sent. Empty between connections.
-  @exclusivity(unchecked) var out = ByteBuffer()
-  @exclusivity(unchecked) var table: FieldTable
-  /// The decompressed current body. Empty unless the handler is reading it.
-  @exclusivity(unchecked) var inflated = ByteBuffer()
-  var decoder: ContentDecoder
-  /// The compressed current answer. Empty unless it is being written.
-  @exclusivity(unchecked) var gzipped = ByteBuffer()
-  var encoder: GzipEncoder
-  @exclusivity(unchecked) var dateText: DateText
+  @exclusivity(unchecked) var acceptor: Acceptor
+  @exclusivity(unchecked) var connections: ConnectionTable
+  @exclusivity(unchecked) var deadlines: DeadlineLists
+  @exclusivity(unchecked) var input: RequestInput
+  /// The answers of the current connection. Empty between connections.
+  @exclusivity(unchecked) var output: AnswerOutput
 
-  var connections: [Connection?] = []
-  var freeSlots: [Int] = []
-  var connectionCount = 0
-  /// The connections that are beyond the limit.
-  var surplusCount = 0
-  var generation: UInt32 = 0
-  var serial: UInt64 = 0
   /// The connection whose request the handler is processing.
   var current: Connection?
-
   /// Milliseconds of the monotonic clock when the loop last woke.
   var now: UInt64 = 0
-  @exclusivity(unchecked) var deadlines: DeadlineLists
-  var isAccepting = true
-  /// When accepting is tried again after descriptors ran out.
-  var acceptsAgainAt: UInt64?
-  var drainsUntil: UInt64?
-  /// How long a drain waits for the first request of connections that have sent none.
-  var awaitsFirstUntil: UInt64?
-  var isStopping = false
+  var ending = Ending()
+  /// The messages of other threads that are being performed. Their memory is used again.
   private var messages: [LoopMailbox.Message] = []
+  /// The messages of this thread, until the end of the iteration.
   private var ownMessages: [LoopMailbox.Message] = []
 
-  /// Creates a loop for listening sockets, which `run` closes at its end. If the loop cannot be created, the caller
-  /// closes them.
+  /// Creates a loop.
+  ///
+  /// - Parameter acceptor: Has the listening sockets, which `run` closes at its end. If the loop cannot be created, the
+  ///   caller closes them.
   init(
-    listeners: [Int32], leavesBacklog: Bool, configuration: HTTPServerConfiguration, handler: any HTTPHandler,
-    errorResponse: @escaping @Sendable (Int, String) -> HTTPResponse, onFinish: @escaping @Sendable () -> Void
+    mailbox: LoopMailbox, acceptor: consuming Acceptor, settings: LoopSettings, handler: any HTTPHandler,
+    errorResponse: @escaping @Sendable (Int, String) -> HTTPResponse
   ) throws(HTTPServerError) {
-    mailbox = try LoopMailbox()
-    self.listeners = listeners
-    self.leavesBacklog = leavesBacklog
+    self.mailbox = mailbox
+    self.settings = settings
     self.handler = handler
     self.errorResponse = errorResponse
-    self.onFinish = onFinish
-    limits = configuration.parserLimits
-    maxConnections = configuration.maxConnectionsPerLoop
-    maxSurplus = configuration.maxSurplusConnectionsPerLoop
-    maxRequestsPerConnection = max(1, configuration.maxRequestsPerConnection)
-    maxOutputBacklogBytes = min(max(1, configuration.maxOutputBacklogBytes), 1 << 48)
-    readAheadBytes = min(max(1, configuration.maxPipelinedBytes), Self.scratchBytes)
-    decodesContent = configuration.decodesContent
-    gzipLevel = min(max(0, configuration.gzipLevel), 9)
-    gzipMinBytes = configuration.gzipMinBytes
-    gzipMaxBytes = configuration.gzipMaxBytes
-    dateText = DateText(commonHeaders: configuration.commonHeaders)
-    table = FieldTable(limits: limits)
-    decoder = ContentDecoder(limits: configuration.contentLimits)
-    encoder = GzipEncoder(level: gzipLevel)
-    deadlines = DeadlineLists(
-      milliseconds: [
-        configuration.idleTimeout, configuration.headerTimeout, configuration.bodyTimeout,
-        configuration.bodyPieceTimeout, configuration.writeTimeout, configuration.lingerTimeout,
-        configuration.headerTimeout, configuration.headerTimeout, configuration.lingerTimeout,
-      ].map(Self.milliseconds))
-    events = .allocate(capacity: Self.eventCount)
-    scratch = .allocate(capacity: Self.scratchBytes)
-    epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
-    guard epoll >= 0, watchListeners(),
-      watch(mailbox.descriptor, Bell.interest, Self.mailboxTag)
-    else { throw .system(call: "epoll", address: "the event loop", errno: errno) }
-  }
-
-  deinit {
-    if epoll >= 0 { Glibc.close(epoll) }
-    events.deallocate()
-    scratch.deallocate()
+    self.acceptor = acceptor
+    connections = ConnectionTable(limit: settings.maxConnections, surplusLimit: settings.maxSurplus)
+    deadlines = DeadlineLists(milliseconds: settings.waits)
+    input = RequestInput(settings)
+    output = AnswerOutput(settings)
+    poller = try Poller()
+    guard self.acceptor.watch(poller), poller.watch(mailbox.descriptor, for: Bell.interest, tag: Self.mailboxTag) else {
+      throw .system(call: "epoll_ctl", address: "the event loop", errno: errno)
+    }
   }
 
   /// Runs until the server stops or has drained.
   func run() {
-    owner.store(UInt(pthread_self()), ordering: .relaxed)
+    mailbox.begin()
     now = Self.clock()
-    while !isFinished {
-      let count = epoll_wait(epoll, events, Int32(Self.eventCount), timeout)
+    while !ending.isOver(connections: connections.count, now: now) {
+      let count = poller.wait(atMost: timeout)
       now = Self.clock()
       var hasMail = false
-      for index in 0..<max(0, Int(count)) {
-        let event = events[index]
-        switch event.data.u64 {
-        case Self.listenerTag: acceptConnections()
+      for index in 0..<count {
+        let event = poller[index]
+        switch event.tag {
+        case Acceptor.tag: acceptConnections()
         case Self.mailboxTag: hasMail = true
-        default: handle(event.events, tag: event.data.u64)
+        default: handle(event)
         }
       }
       if hasMail { takeMail() }
@@ -161,7 +93,7 @@ final class EventLoop: @unchecked Sendable {
   /// Delivers a responder's message to the loop: at once if it answers the request that is being handled, at the end of
   /// the iteration if called on the loop's thread, and through the mailbox from any other thread.
   func deliver(_ message: LoopMailbox.Message) {
-    guard owner.load(ordering: .relaxed) == UInt(pthread_self()) else { return mailbox.post(message) }
+    guard mailbox.isOwn else { return mailbox.post(message) }
     guard let current else { return ownMessages.append(message) }
     switch message {
     case .answer(let token, let response) where token.serial == current.serial:
@@ -179,26 +111,19 @@ final class EventLoop: @unchecked Sendable {
 
   /// Like `deliver`, for many.
   func deliver(contentsOf messages: [LoopMailbox.Message]) {
-    if owner.load(ordering: .relaxed) == UInt(pthread_self()) {
+    if mailbox.isOwn {
       for message in messages { deliver(message) }
     } else {
       mailbox.post(contentsOf: messages)
     }
   }
 
-  private var isFinished: Bool {
-    if isStopping { return true }
-    guard let drainsUntil else { return false }
-    return connectionCount == 0 || now >= drainsUntil
-  }
-
   /// The timeout for `epoll_wait`: until the next deadline, or forever.
   private var timeout: Int32 {
     if !ownMessages.isEmpty { return 0 }
     var next = deadlines.next
-    for other in [acceptsAgainAt, drainsUntil, awaitsFirstUntil] {
-      if let other { next = min(next ?? .max, other) }
-    }
+    if let retry = acceptor.retriesAt { next = min(next ?? .max, retry) }
+    if let end = ending.next { next = min(next ?? .max, end) }
     guard let next else { return -1 }
     return next <= now ? 0 : Int32(clamping: next - now)
   }
@@ -221,78 +146,43 @@ final class EventLoop: @unchecked Sendable {
   private func perform(_ message: LoopMailbox.Message) {
     switch message {
     case .answer(let token, let response):
-      guard let connection = connection(of: token) else { return }
+      guard let connection = connections.connection(of: token) else { return }
       answer(connection, response)
       proceed(connection)
     case .abort(let token):
-      guard let connection = connection(of: token) else { return }
+      guard let connection = connections.connection(of: token) else { return }
       reset(connection)
     case .begin(let token, let response, let backlog):
-      guard let connection = connection(of: token) else { return backlog.close() }
+      guard let connection = connections.connection(of: token) else { return backlog.close() }
       begin(connection, response, backlog)
       proceed(connection)
     case .flush(let token):
-      guard let connection = connection(of: token) else { return }
+      guard let connection = connections.connection(of: token) else { return }
       takeStream(connection)
       proceed(connection)
     case .observe(let token, let body):
-      guard let connection = connection(of: token) else { return body() }
+      guard let connection = connections.connection(of: token) else { return body() }
       observe(connection, body)
     case .resume(let token):
-      guard let connection = connection(of: token) else { return }
+      guard let connection = connections.connection(of: token) else { return }
       resume(connection)
     case .drain(let milliseconds): drain(milliseconds)
-    case .accept: if isAccepting { acceptConnections() }
-    case .stop: isStopping = true
+    case .accept: if acceptor.isAccepting { acceptConnections() }
+    case .stop: ending.stop()
     }
-  }
-
-  /// The connection that waits for the answer to that request.
-  private func connection(of token: RequestToken) -> Connection? {
-    guard Int(token.slot) < connections.count, let connection = connections[Int(token.slot)],
-      connection.serial == token.serial
-    else { return nil }
-    return connection
   }
 
   private func tearDown() {
-    for connection in connections {
-      if let connection { close(connection) }
-    }
-    closeListeners()
+    for connection in connections.all { close(connection) }
+    acceptor.close(poller)
     mailbox.shut()
-    // The thread continues with other work: the mailbox drops its later answers, like those of other threads.
-    owner.store(0, ordering: .relaxed)
     for message in ownMessages { LoopMailbox.refuse(message) }
     ownMessages = []
-    onFinish()
   }
 
   static func clock() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
-  }
-
-  /// At least 1 ms, rounded up.
-  static func milliseconds(_ duration: Duration) -> UInt64 {
-    let (seconds, attoseconds) = duration.components
-    guard seconds >= 0, attoseconds >= 0 else { return 1 }
-    let whole = UInt64(clamping: min(seconds, 1 << 40)) * 1000
-    return max(1, whole + UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
-  }
-}
-
-extension EventLoop {
-  /// Starts to watch a descriptor.
-  func watch(_ descriptor: Int32, _ interest: UInt32, _ tag: UInt64) -> Bool {
-    control(EPOLL_CTL_ADD, descriptor, interest, tag)
-  }
-
-  func control(_ operation: Int32, _ descriptor: Int32, _ interest: UInt32, _ tag: UInt64) -> Bool {
-    var event = epoll_event()
-    event.events = interest
-    event.data.u64 = tag
-    return epoll_ctl(epoll, operation, descriptor, &event) == 0
   }
 }

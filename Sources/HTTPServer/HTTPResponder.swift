@@ -71,7 +71,7 @@ public struct HTTPResponder: Sendable {
   public func stream(
     _ response: HTTPResponse, onEvent: @escaping @Sendable (HTTPStreamEvent) -> Void
   ) -> HTTPResponseStream {
-    let backlog = StreamBacklog(first: response.body, limit: loop.maxOutputBacklogBytes, onEvent: onEvent)
+    let backlog = StreamBacklog(first: response.body, limit: loop.settings.maxOutputBacklogBytes, onEvent: onEvent)
     loop.deliver(.begin(token, completed(response), backlog))
     return HTTPResponseStream(loop: loop, token: token, backlog: backlog)
   }

@@ -58,26 +58,31 @@ public final class HTTPServer: Sendable {
       let sockets = try Listener.open(configuration)
       // Sockets of other processes outlive this one, and their backlog is for the next process.
       let inherited = configuration.address.inheritedSockets
+      let settings = LoopSettings(configuration)
       var loops: [EventLoop] = []
       do throws(HTTPServerError) {
-        for listeners in sockets.descriptors {
+        var mailboxes: [LoopMailbox] = []
+        for _ in sockets.descriptors { mailboxes.append(try LoopMailbox()) }
+        for (listeners, mailbox) in zip(sockets.descriptors, mailboxes) {
+          let acceptor = Acceptor(
+            listeners: listeners, leavesBacklog: !inherited.isEmpty,
+            sharers: configuration.address.isShared ? mailboxes.filter { $0 !== mailbox } : [])
           loops.append(
             try EventLoop(
-              listeners: listeners, leavesBacklog: !inherited.isEmpty, configuration: configuration, handler: handler,
-              errorResponse: errorResponse, onFinish: { [completion] in completion.loopFinished() }))
+              mailbox: mailbox, acceptor: acceptor, settings: settings, handler: handler, errorResponse: errorResponse))
         }
       } catch {
         sockets.close()
         throw error
       }
-      if configuration.address.isShared {
-        for loop in loops { loop.sharers = loops.map(\.mailbox).filter { $0 !== loop.mailbox } }
-      }
       for socket in inherited { close(socket.descriptor) }
       completion.begin(loops: loops.count)
       for (index, loop) in loops.enumerated() {
         // A queue of its own is a thread of its own while the loop runs.
-        DispatchQueue(label: "HTTPServer.loop.\(index)").async { loop.run() }
+        DispatchQueue(label: "HTTPServer.loop.\(index)").async { [completion] in
+          loop.run()
+          completion.loopFinished()
+        }
       }
       stage = .running(loops, sockets)
     }
@@ -108,7 +113,7 @@ public final class HTTPServer: Sendable {
   ///   - then: Called once, when everything is closed: on a loop's thread, or at once if the server does not run.
   public func drain(within bound: Duration, then: @escaping @Sendable () -> Void) {
     completion.whenFinished(then)
-    post(.drain(milliseconds: EventLoop.milliseconds(bound)))
+    post(.drain(milliseconds: LoopSettings.milliseconds(bound)))
   }
 
   /// Ends at once: closes all connections, answered or not, and removes the file of a Unix domain socket.

@@ -1,5 +1,6 @@
 import Glibc
 import RedialLanes
+import Synchronization
 
 /// How the rest of the program reaches a loop.
 final class LoopMailbox: Sendable {
@@ -22,6 +23,8 @@ final class LoopMailbox: Sendable {
 
   private let mailbox = Mailbox<Message>()
   private let bell: Bell
+  /// The thread that runs the loop; 0 before and after.
+  private let owner = Atomic<UInt>(0)
   /// For the loop to watch, with ``Bell/interest``. Closed with the mailbox, not with the loop: a responder may still
   /// write it.
   var descriptor: Int32 { bell.descriptor }
@@ -31,6 +34,12 @@ final class LoopMailbox: Sendable {
     guard let bell = Bell() else { throw .system(call: "eventfd", address: "the event loop", errno: errno) }
     self.bell = bell
   }
+
+  /// Makes the current thread the loop's.
+  func begin() { owner.store(UInt(pthread_self()), ordering: .relaxed) }
+
+  /// Whether the current thread is the loop's.
+  var isOwn: Bool { owner.load(ordering: .relaxed) == UInt(pthread_self()) }
 
   /// Adds a message; after the loop's end it is refused.
   func post(_ message: Message) {
@@ -53,8 +62,10 @@ final class LoopMailbox: Sendable {
   /// Takes all messages, for the loop.
   func take(_ batch: inout [Message]) { mailbox.take(&batch) }
 
-  /// Refuses all present and later messages.
+  /// Refuses all present and later messages. The loop's thread continues with other work, so its later messages are
+  /// refused like those of other threads.
   func shut() {
+    owner.store(0, ordering: .relaxed)
     for message in mailbox.close() { Self.refuse(message) }
   }
 

@@ -120,12 +120,12 @@ struct StreamedBodyTests {
     try client.send(Self.head(size))
     #expect(try client.stalls(sending: String(repeating: "x", count: 65_536), before: size))
     let recorder = try handler.recorders.take()
-    #expect(recorder.count <= EventLoop.scratchBytes)
+    #expect(recorder.count <= RequestInput.scratchBytes)
     let before = recorder.count
     recorder.responder.resumeReceiving()
     _ = try recorder.pieces.take()
     _ = try recorder.pieces.take()
-    #expect(recorder.count > before && recorder.count <= before + 2 * EventLoop.scratchBytes)
+    #expect(recorder.count > before && recorder.count <= before + 2 * RequestInput.scratchBytes)
     client.reset()
     #expect(try recorder.ends.take() == .gone)
   }
