@@ -18,19 +18,19 @@ struct OpenedStore {
 
   /// Opens the store.
   ///
-  /// - Parameter notices: Gets what the store reports by itself.
-  init(_ settings: ServiceSettings, _ notices: StoreNotices, _ log: Log) throws(Service.StartError) {
-    let path = try Service.storePath(settings)
+  /// - Parameters:
+  ///   - notices: Gets what the store reports by itself.
+  ///   - syncFailed: Called after a failed fsync. It must end the process.
+  init(
+    _ settings: ServiceSettings, _ notices: StoreNotices, syncFailed: @escaping @Sendable (StoreError) -> Void
+  ) throws(ServiceStartError) {
+    let path = try settings.storePath()
     keys = KeyRing(adminKey: settings.adminKey)
     endpoints = WebhookEndpoints(limit: settings.maxWebhookEndpoints, disableAfter: settings.webhookDisableAfter)
     do throws(StoreError) {
       store = try SQLiteStore(
-        path: path, payloads: settings.storedPayloads, reserveBytes: settings.reserveBytes, notices: notices
-      ) { error in
-        log.write(.error, "syncFailed", [("error", error.message), ("exitCode", "\(Service.syncFailedExitCode)")])
-        // Not `exit`: its handlers would write.
-        _exit(Service.syncFailedExitCode)
-      }
+        path: path, payloads: settings.storedPayloads, reserveBytes: settings.reserveBytes, notices: notices,
+        syncFailed: syncFailed)
       reader = try SQLiteReader(path: path, redaction: settings.engine.redaction)
       bodies = BodyReading(try StoredBodies(path: path))
       policies = try reader.policies()
@@ -38,12 +38,10 @@ struct OpenedStore {
       try keys.load(from: store)
       try endpoints.load(from: store)
     } catch {
-      throw Service.StartError(message: error.message)
+      throw ServiceStartError(message: error.message)
     }
     self.path = Self.absolute(path)
-    secret = try Service.webhookSecret(settings, store)
-    // Inherited sockets are checked later.
-    try Service.refuseOpenDoors(settings, keys, isLocal: settings.egress.knowing(settings.listen).reachesLoopback)
+    secret = try WebhookSecret.kept(in: store, settings)
   }
 
   /// The absolute path of an existing file.

@@ -24,10 +24,7 @@ public final class Service: Sendable {
   public static let syncFailedExitCode: Int32 = 6
 
   /// Why the service cannot start.
-  public struct StartError: Error, Sendable {
-    /// What failed, on which input, and what to do.
-    public var message: String
-  }
+  public typealias StartError = ServiceStartError
 
   /// Opens the store, takes over the state of an earlier process, and starts to listen.
   ///
@@ -43,7 +40,13 @@ public final class Service: Sendable {
         [("descriptors", "\(descriptors.count)")] + lowered.map { ($0.setting, "\($0.to)") })
     }
     let notices = StoreNotices()
-    let opened = try OpenedStore(settings, notices, log)
+    let opened = try OpenedStore(settings, notices) { [log] error in
+      log.write(.error, "syncFailed", [("error", error.message), ("exitCode", "\(Self.syncFailedExitCode)")])
+      // Not `exit`: its handlers would write.
+      _exit(Self.syncFailedExitCode)
+    }
+    // Inherited sockets are checked later.
+    try Self.refuseOpenDoors(settings, opened.keys, isLocal: settings.egress.knowing(settings.listen).reachesLoopback)
     dataPath = opened.path
     let (store, keys) = (opened.store, opened.keys)
     do throws(TransportStartError) {

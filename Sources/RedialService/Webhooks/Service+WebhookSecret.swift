@@ -23,41 +23,17 @@ extension Service {
   /// - Throws: If there is no store, it cannot be read, or no service has made a secret in it yet.
   public static func webhookSecret(_ settings: ServiceSettings) throws(StartError) -> String {
     if let text = settings.webhookSecret { return text }
-    let path = try storePath(settings)
+    let path = try settings.storePath()
     guard access(path, F_OK) == 0 else {
       throw StartError(message: "There is no store at \(path); name it with --store, or ask a service with --server.")
     }
-    let kept = try startError { () throws(StoreError) in
-      try SQLiteReader(path: path, connections: 1).setting(secretName)
+    let kept = try ServiceStartError.of { () throws(StoreError) in
+      try SQLiteReader(path: path, connections: 1).setting(WebhookSecret.settingName)
     }
     guard let kept else {
       throw StartError(
         message: "The store at \(path) has no webhook secret yet: the service makes it when it first starts there.")
     }
     return kept
-  }
-
-  private static let secretName = "webhookSecret"
-
-  static func webhookSecret(
-    _ settings: ServiceSettings, _ store: SQLiteStore
-  ) throws(StartError) -> WebhookSecret {
-    if let text = settings.webhookSecret {
-      guard let secret = WebhookSecret(text) else {
-        throw StartError(message: "The webhook secret must be whsec_ and the base 64 of 24 to 64 bytes.")
-      }
-      return secret
-    }
-    if let kept = try startError({ () throws(StoreError) in try store.setting(secretName) }) {
-      guard let secret = WebhookSecret(kept) else {
-        throw StartError(message: "The webhook secret in the store is damaged; set REDIAL_WEBHOOK_SECRET.")
-      }
-      return secret
-    }
-    guard let secret = WebhookSecret.random() else {
-      throw StartError(message: "The system gave no random bytes for a webhook secret; set REDIAL_WEBHOOK_SECRET.")
-    }
-    try startError { () throws(StoreError) in try store.setSetting(secretName, to: secret.text) }
-    return secret
   }
 }

@@ -1,0 +1,16 @@
+internal import RedialStore
+
+/// Why the service cannot start.
+public struct ServiceStartError: Error, Sendable {
+  /// What failed, on which input, and what to do.
+  public var message: String
+
+  /// Runs something with a store, whose failures become errors of this type.
+  static func of<Value>(_ body: () throws(StoreError) -> Value) throws(ServiceStartError) -> Value {
+    do throws(StoreError) {
+      return try body()
+    } catch {
+      throw ServiceStartError(message: error.message)
+    }
+  }
+}
