@@ -16,7 +16,7 @@ extension Engine {
       result, wasCut: wasCut, isCancelled: !cancelledBy.isEmpty,
       long: roster.targets[index].credit.responseTime.longSilence(atLeast: settings.longSilence))
     // The duration of a refused connection says nothing about response times.
-    if result.outcome == .answered { roster[index].credit.record(result.duration) }
+    if result.outcome == .answered { roster.noteResponse(took: result.duration, of: index) }
     roster.learn(sign, of: index)
     leaveRunning(result.id, wasMade: true)
     recordBreaker(index, Self.verdict(on: result, sign, wasCut: wasCut), permit, took: result.duration)

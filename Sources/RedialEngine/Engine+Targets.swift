@@ -65,7 +65,7 @@ extension Engine {
   }
 
   /// Pauses a target that asked for it with 429 or 503: no call runs until then, or until the policy of the call that
-  /// got the response would wait no longer, or until ``EngineSettings/maxTargetHold`` is over, because one response
+  /// got the response would wait no longer, or until ``EngineSettings/maxRetryAfterPause`` is over, because one response
   /// must not stop all calls for hours. A policy that ignores `Retry-After`, for the status or at all, pauses nothing.
   ///
   /// Calls whose policy ignores `Retry-After` wait too: the policy is about the call's own retries, while the pause
@@ -74,7 +74,7 @@ extension Engine {
   mutating func pauseTarget(_ place: Int, _ attempt: AttemptRecord, asked: Duration?, rule: RetryAfterRule) {
     guard let status = attempt.status, status == 429 || status == 503, let asked, asked > .zero, rule.isRespected
     else { return }
-    let until = now + min(asked, rule.maximum, settings.maxTargetHold)
+    let until = now + min(asked, rule.maximum, settings.maxRetryAfterPause)
     if roster[place].pause(until: until, at: now) { reportStanding(place) }
   }
 

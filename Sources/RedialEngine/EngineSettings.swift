@@ -62,7 +62,7 @@ public struct EngineSettings: Sendable, Hashable {
   /// After a breaker closes, the attempts in flight may grow to the maximum over this time.
   public var slowStart = Duration.seconds(10)
   /// Maximum time that one `Retry-After` pauses all calls to its target.
-  public var maxTargetHold = Duration.seconds(60)
+  public var maxRetryAfterPause = Duration.seconds(60)
   /// Settings for targets whose keys match a pattern; the first match applies.
   public var targetRules: [TargetRule] = []
   /// Maximum duration of an attempt, whatever the policy says.

@@ -33,7 +33,7 @@ public struct TargetSnapshot: Sendable, Hashable {
   /// Whether an operator holds its breaker open.
   public var isTripped: Bool
   /// The end of its Retry-After pause.
-  public var heldUntil: Timestamp?
+  public var retryAfterUntil: Timestamp?
   /// Its settings.
   public var settings: TargetSettings
   /// Its own overrides among them.
@@ -50,7 +50,7 @@ public struct TargetSnapshot: Sendable, Hashable {
   /// Creates a snapshot.
   public init(
     key: String, breaker: BreakerState, openUntil: Timestamp?, trips: Int, consecutiveFailures: Int, inFlight: Int,
-    waiting: Int, isPaused: Bool = false, isTripped: Bool = false, heldUntil: Timestamp? = nil,
+    waiting: Int, isPaused: Bool = false, isTripped: Bool = false, retryAfterUntil: Timestamp? = nil,
     settings: TargetSettings = TargetSettings()
   ) {
     self.key = key
@@ -62,7 +62,7 @@ public struct TargetSnapshot: Sendable, Hashable {
     self.waiting = waiting
     self.isPaused = isPaused
     self.isTripped = isTripped
-    self.heldUntil = heldUntil
+    self.retryAfterUntil = retryAfterUntil
     self.settings = settings
   }
 
@@ -81,7 +81,7 @@ public struct TargetSnapshot: Sendable, Hashable {
     writer.field("waiting", waiting)
     writer.field("paused", isPaused)
     writer.field("tripped", isTripped)
-    writer.field("heldUntil", heldUntil)
+    writer.field("heldUntil", retryAfterUntil)
     writer.key("settings")
     settings.write(to: &writer)
     writer.key("overrides")

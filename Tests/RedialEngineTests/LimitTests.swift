@@ -299,7 +299,7 @@ struct LimitTests {
   @Test("one Retry-After keeps everybody from its target no longer than the service allows")
   func longestHold() {
     var settings = EngineSettings()
-    settings.maxTargetHold = .seconds(10)
+    settings.maxRetryAfterPause = .seconds(10)
     var probe = EngineProbe(settings)
     var policy = patient()
     policy.retryAfter.maximum = .seconds(1800)

@@ -110,7 +110,7 @@ struct TargetDrainTests {
     #expect(snapshot(waiting: 1, ends: 0).drainEstimate == nil)
     for change in [
       { $0.breaker = .open }, { $0.breaker = .halfOpen }, { $0.isPaused = true }, { $0.isTripped = true },
-      { $0.heldUntil = $0.time + .seconds(1) },
+      { $0.retryAfterUntil = $0.time + .seconds(1) },
     ] as [(inout TargetSnapshot) -> Void] {
       var snapshot = snapshot(waiting: 1)
       change(&snapshot)
@@ -134,7 +134,7 @@ struct TargetDrainTests {
       for held in times {
         for rate in times {
           for isPaused in [false, true] {
-            let standing = TargetStanding(breaker: breaker, isPaused: isPaused, heldUntil: held, rateUntil: rate)
+            let standing = TargetStanding(breaker: breaker, isPaused: isPaused, retryAfterUntil: held, rateUntil: rate)
             #expect(standing.waitReason(at: now) == CallView.Wait(of: call, for: standing, at: now)?.reason)
           }
         }

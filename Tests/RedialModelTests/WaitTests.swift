@@ -46,13 +46,13 @@ struct WaitTests {
     #expect(wait(call(), .init(breaker: .open(until: Self.at(-3)))) == expected(.breaker, 0))
     #expect(wait(call(), .init(breaker: .halfOpen)) == expected(.breaker, nil))
     #expect(wait(call(), .init(breaker: .tripped)) == expected(.breaker, nil))
-    #expect(wait(call(), .init(heldUntil: Self.at(4))) == expected(.retryAfter, 4))
+    #expect(wait(call(), .init(retryAfterUntil: Self.at(4))) == expected(.retryAfter, 4))
     #expect(wait(call(), .init(rateUntil: Self.at(1))) == expected(.rateLimit, 1))
     #expect(wait(call(attempts: 1), .init(retriesUntil: Self.at(2))) == expected(.retryBudget, 2))
     #expect(wait(call(), .init(retriesUntil: Self.at(2))) == expected(.concurrency, nil))
     #expect(wait(call(), .init(isPaused: true)) == expected(.paused, nil))
     #expect(wait(call()) == expected(.concurrency, nil))
-    let past = TargetStanding(heldUntil: Self.at(-1), rateUntil: Self.at(0), retriesUntil: Self.at(-5))
+    let past = TargetStanding(retryAfterUntil: Self.at(-1), rateUntil: Self.at(0), retriesUntil: Self.at(-5))
     #expect(wait(call(attempts: 1), past) == expected(.concurrency, nil))
   }
 
@@ -64,20 +64,20 @@ struct WaitTests {
 
   @Test("its turn among the calls of its ordering key, before all other reasons")
   func ordering() {
-    let everything = TargetStanding(breaker: .open(until: Self.at(3)), isPaused: true, heldUntil: Self.at(9))
+    let everything = TargetStanding(breaker: .open(until: Self.at(3)), isPaused: true, retryAfterUntil: Self.at(9))
     #expect(wait(call(.ordering, due: 900, state: .queued), everything) == expected(.ordering, nil))
   }
 
   @Test("of several reasons the one that lasts longest, and those without an end first")
   func overlapping() {
     var target = TargetStanding(
-      breaker: .open(until: Self.at(30)), heldUntil: Self.at(40), rateUntil: Self.at(1), retriesUntil: Self.at(7))
+      breaker: .open(until: Self.at(30)), retryAfterUntil: Self.at(40), rateUntil: Self.at(1), retriesUntil: Self.at(7))
     #expect(wait(call(.backoff, due: 5, attempts: 1), target) == expected(.retryAfter, 40))
-    target.heldUntil = Self.at(20)
+    target.retryAfterUntil = Self.at(20)
     #expect(wait(call(.backoff, due: 5, attempts: 1), target) == expected(.breaker, 30))
     #expect(wait(call(.startTime, due: 60), target) == expected(.startTime, 60))
     target.breaker = .halfOpen
-    target.heldUntil = nil
+    target.retryAfterUntil = nil
     #expect(wait(call(.backoff, due: 5, attempts: 1), target) == expected(.retryBudget, 7))
     #expect(wait(call(.backoff, due: 8, attempts: 1), target) == expected(.backoff, 8))
     target.retriesUntil = nil
@@ -89,8 +89,8 @@ struct WaitTests {
 
   @Test("no shown time is after the deadline")
   func deadline() {
-    #expect(wait(call(deadline: 10), .init(heldUntil: Self.at(10))) == expected(.retryAfter, nil))
-    #expect(wait(call(deadline: 10), .init(heldUntil: Self.at(9))) == expected(.retryAfter, 9))
+    #expect(wait(call(deadline: 10), .init(retryAfterUntil: Self.at(10))) == expected(.retryAfter, nil))
+    #expect(wait(call(deadline: 10), .init(retryAfterUntil: Self.at(9))) == expected(.retryAfter, 9))
   }
 
   @Test(

@@ -26,7 +26,7 @@ struct TargetWatch {
     var retries: [(attempt: Attempt, at: Timestamp)] = []
     /// When its breaker closed.
     var recoveredAt: Timestamp?
-    var heldUntil: Timestamp?
+    var retryAfterUntil: Timestamp?
     /// Calls that left its queue since one left it by age and not by priority.
     var departures = 0
     /// The wait that its calls show, and since when.
@@ -44,7 +44,7 @@ struct TargetWatch {
       return max(1, Int(Double(settings.maxInFlight) * share + 1e-9))
     }
 
-    func isHeld(at now: Timestamp) -> Bool { heldUntil ?? now > now }
+    func isHeld(at now: Timestamp) -> Bool { retryAfterUntil ?? now > now }
 
     mutating func configure(_ overrides: TargetOverrides, _ defaults: TargetSettings) {
       let new = overrides.applied(to: defaults)
@@ -148,8 +148,8 @@ struct TargetWatch {
     guard result.status == 429 || result.status == 503, rule.isRespected,
       let asked = result.response?.head.first("retry-after").flatMap({ RetryAfter.parse($0, at: now) }), asked > .zero
     else { return }
-    let until = now + min(asked, rule.maximum, settings.maxTargetHold)
-    self[key].heldUntil = max(until, self[key].heldUntil ?? until)
+    let until = now + min(asked, rule.maximum, settings.maxRetryAfterPause)
+    self[key].retryAfterUntil = max(until, self[key].retryAfterUntil ?? until)
   }
 
   @discardableResult
@@ -209,7 +209,7 @@ struct TargetWatch {
       case .reset: self[key].controls.isTripped = false
       case .release:
         self[key].controls.isTripped = false
-        self[key].heldUntil = nil
+        self[key].retryAfterUntil = nil
         released.insert(key)
       }
     }
@@ -247,7 +247,8 @@ struct TargetWatch {
       return "\(start.call.id) was started at \(key), which is paused"
     }
     if old.isHeld(at: now), target.isHeld(at: now) {
-      return "\(start.call.id) was started at \(key), which is to be left alone until \(target.heldUntil?.text ?? "")"
+      let until = target.retryAfterUntil?.text ?? ""
+      return "\(start.call.id) was started at \(key), which is to be left alone until \(until)"
     }
     let limit = max(old.limit(at: now), target.limit(at: now))
     if target.inFlight.count >= limit {
@@ -339,12 +340,12 @@ struct TargetWatch {
       if (told.breaker == .tripped) != controls.isTripped {
         return "\(actual.key) is held open: \(controls.isTripped), and told otherwise"
       }
-      if let until = actual.limits.retryAfterUntil, until > self[actual.key].heldUntil ?? now,
+      if let until = actual.limits.retryAfterUntil, until > self[actual.key].retryAfterUntil ?? now,
         !released.contains(actual.key)
       {
         return "\(actual.key) is left alone until \(until.text), longer than it asked for or than it may be"
       }
-      if let until = actual.limits.retryAfterUntil, until > now, told.heldUntil != until {
+      if let until = actual.limits.retryAfterUntil, until > now, told.retryAfterUntil != until {
         return "\(actual.key) is held until \(until.text), and told otherwise"
       }
       if case .open(let until, _) = actual.breaker.state, told.breaker != .open(until: until) {

@@ -28,7 +28,7 @@ enum Workload {
     // With a share of 1, only the rotation decides.
     settings.namespaceShare = random.pick([0.5, 1])
     settings.slowStart = random.pick([.zero, .seconds(2), .seconds(10)])
-    settings.maxTargetHold = random.pick([.milliseconds(500), .seconds(5), .seconds(60)])
+    settings.maxRetryAfterPause = random.pick([.milliseconds(500), .seconds(5), .seconds(60)])
     return settings
   }
 

@@ -41,7 +41,7 @@ BUGS = [
         "let accepted = insert(record)\n"
         "if PLANTED { effects.actions.append(.reply(reply, .accepted(accepted))) }\n"
         "else { afterCommit.append(.reply(reply, .accepted(accepted))) }")),
-    bug("a cancellation told before the commit", 200, swap(
+    bug("a cancellation reported before the commit", 200, swap(
         ENGINE, "afterCommit.append(.reply(command.reply, .done(command.id)))",
         "effects.actions.append(.reply(command.reply, .done(command.id)))")),
     bug("an attempt made before it is counted", 20, (
@@ -53,7 +53,7 @@ BUGS = [
         ENGINE, "    writes.append(.update(id, record.progress, attempt))\n    let namespace",
         "    if !PLANTED || now.microseconds % 8 != 0 { writes.append(.update(id, record.progress, attempt)) }\n"
         "    let namespace")),
-    bug("what was decided in a store failure lost", 200, (
+    bug("decisions during a store failure lost", 200, (
         ENGINE, "dropRefused(over.stuck.writes + over.later.writes)",
         "dropRefused(over.stuck.writes + (PLANTED ? [] : over.later.writes))")),
     bug("a second store failure forgets the first", 200, (
@@ -66,7 +66,7 @@ BUGS = [
     bug("one attempt more than the policy has", 20, (
         CORE, "guard end.attempts < maxAttempts else",
         "guard end.attempts < maxAttempts &+ (PLANTED ? 1 : 0) else")),
-    bug("a start that was taken back is charged", 200, (
+    bug("a start that was undone is charged", 200, (
         ENGINE, "calls[at: place].record.progress.attempts -= 1",
         "calls[at: place].record.progress.attempts -= PLANTED ? 0 : 1")),
     bug("an attempt cut off by a crash is not counted", 200, (
@@ -94,7 +94,7 @@ BUGS = [
     bug("the time to try the store again forgotten", 500, (
         ENGINE, "if let trouble = desk.trouble, trouble.isComplete {",
         "if let trouble = desk.trouble, trouble.isComplete, !PLANTED {")),
-    bug("Retry-After not heeded", 50, (
+    bug("Retry-After ignored", 50, (
         CORE, "guard retryAfter.isRespected, end.outcome == .answered,",
         "guard retryAfter.isRespected, !PLANTED, end.outcome == .answered,")),
     # Breakers and limits.
@@ -121,7 +121,7 @@ BUGS = [
     bug("a namespace that may have everything", 100, (
         ENGINE, "guard isShared, settings.namespaceShare < 1 else { return true } let free",
         "guard isShared, !PLANTED else { return true }\nlet free")),
-    bug("an operation on another namespace's call", 50, (
+    bug("a command for another namespace's call", 50, (
         ENGINE, "call.record.spec.namespace == command.namespace else {",
         "call.record.spec.namespace == command.namespace || PLANTED else {")),
     bug("one attempt at a time too many to a target", 50, (
@@ -152,7 +152,7 @@ BUGS = [
     bug("a fast path that skips the pool", 200, (
         ENGINE, "hasLeave(index), roster.hasSlot(index, at: now)",
         "hasLeave(index), PLANTED || roster.hasSlot(index, at: now)")),
-    bug("a target that is never proven", 200, (
+    bug("a target that never earns slots", 200, (
         ENGINE, "inFlight >= proven, proven < most {",
         "inFlight >= proven, proven < most, !PLANTED {")),
     bug("a silence that a deadline ends ignored", 200, (
@@ -161,19 +161,19 @@ BUGS = [
     bug("a target that waits for the pool forgotten", 200, (
         ENGINE, "lanes[lane].newcomers.append(target)",
         "if !PLANTED { lanes[lane].newcomers.append(target) }")),
-    bug("an attempt that was never made taken for silence", 500, (
+    bug("an attempt that was never made counts as silence", 500, (
         ENGINE, "if isLast { silentSince", "if isLast, !PLANTED { silentSince")),
     # Operators.
-    bug("a paused target that is asked", 200, (
+    bug("a paused target that gets attempts", 200, (
         ENGINE, "if controls.isPaused { return .afterPause }",
         "if controls.isPaused, !PLANTED { return .afterPause }")),
     bug("a pause forgotten by a restart", 500, only_unless(ENGINE, "recover(state.controls)")),
-    bug("a control told before the commit", 200, swap(
+    bug("a target command reported before the commit", 200, swap(
         ENGINE, "afterCommit.append(.reply(command.reply, .controlled(describe(index))))",
         "effects.actions.append(.reply(command.reply, .controlled(describe(index))))")),
-    bug("a control that is not written", 200, only_unless(
+    bug("a target command that is not written", 200, only_unless(
         ENGINE, "writes.append(.controls(target: key, controls))")),
-    bug("a breaker held open that lets calls through", 200, (
+    bug("a tripped breaker that lets calls through", 200, (
         ENGINE, "roster[index].trip()\n      roster[index].useNew",
         "if !PLANTED { roster[index].trip() }\n      roster[index].useNew")),
     bug("new settings of a breaker that forget its probes", 1000, (
@@ -184,18 +184,18 @@ BUGS = [
         ENGINE, "if rate != nil { _", "if rate != nil, !PLANTED { _")),
     bug("a retry that its budget does not pay for", 8000, (
         ENGINE, "if isRetry { withdrawal =", "if isRetry, PLANTED {\n    } else if isRetry {\n      withdrawal =")),
-    bug("a hold that Retry-After asked for forgotten", 200, only_unless(
+    bug("a Retry-After pause forgotten", 200, only_unless(
         ENGINE, "retryAfterUntil = until\n")),
-    bug("a hold for as long as the target likes", 500, (
-        ENGINE, "min(asked, rule.maximum, settings.maxTargetHold)",
-        "min(asked, rule.maximum, PLANTED ? .seconds(600) : settings.maxTargetHold)")),
+    bug("a Retry-After pause without a maximum", 500, (
+        ENGINE, "min(asked, rule.maximum, settings.maxRetryAfterPause)",
+        "min(asked, rule.maximum, PLANTED ? .seconds(600) : settings.maxRetryAfterPause)")),
     bug("a slow start skipped", 500, only_unless(
         ENGINE, "slowStart.start(at: now)")),
-    bug("what calls wait for not told", 200, (
+    bug("reasons for waiting not reported", 200, (
         ENGINE, "guard always || standing != reported else { return nil }",
         "guard !PLANTED, always || standing != reported else { return nil }")),
     # Order.
-    bug("priorities the wrong way round", 200, (
+    bug("priorities in reverse order", 200, (
         ENGINE, "struct ReadyQueue: Sendable {", "internal import RedialCore\nstruct ReadyQueue: Sendable {"), (
         ENGINE, "Self.first(&levels[level], calls)",
         "Self.first(&levels[PLANTED ? levels.count - 1 - level : level], calls)")),
@@ -221,20 +221,20 @@ BUGS = [
     # Several instances.
     bug("a lost lease that goes unnoticed", 500, only_unless(
         ENGINE, "if now >= desk.leases.validUntil { loseLease() }")),
-    bug("a takeover that forgets the running ones", 200, (
+    bug("a takeover that forgets running calls", 200, (
         ENGINE, "for record in state.running {",
         "for record in state.running where !PLANTED || desk.leases.settings == nil {")),
     bug("a takeover that forgets open breakers", 500, (
         ENGINE, "      takeOver(grant.state)\n",
         "      var state = grant.state\n      if PLANTED { state.breakers = [] }\n      takeOver(state)\n")),
-    bug("a release that keeps holding", 200, (
+    bug("a released shard whose calls stay in memory", 200, (
         ENGINE, "    forget(idle)\n", "    if !PLANTED { forget(idle) }\n")),
-    bug("a shard given back with attempts under way", 200, (
+    bug("a shard released with attempts in flight", 200, (
         ENGINE, "idle = desk.leases.leaving.subtracting(busyShards())",
         "idle = PLANTED ? desk.leases.leaving : desk.leases.leaving.subtracting(busyShards())")),
     bug("calls for others kept in memory", 200, only_unless(
         ENGINE, "guard owns(new.spec.target) else { return insertElsewhere(new) }")),
-    bug("calls that others accepted never looked for", 500, only_unless(
+    bug("calls that others accepted never loaded", 500, only_unless(
         ENGINE, "if let due = grant.state.nextDue { desk.claims.learn(due: due) }")),
     bug("an attempt begun after its lease", 500, (
         ENGINE, "var startBefore: Timestamp? { settings == nil ?",

@@ -47,7 +47,13 @@ struct Roster: Sendable {
     _read { yield shared.settings }
   }
 
-  /// A target, to be changed in place.
+  /// Needed to change what a target's calls occupy, and its slots. Only this file can make one, so nothing else can
+  /// change the counts of a target without those of its namespace and of the whole.
+  struct Authority {
+    fileprivate init() {}
+  }
+
+  /// A target, to be changed in place. Its occupancy and its slots can only be read.
   subscript(place: Int) -> TargetState {
     _read { yield targets[place] }
     _modify { yield &targets[place] }
@@ -242,14 +248,14 @@ struct Roster: Sendable {
   mutating func hold(_ bytes: Int, of place: Int) {
     usualBody += (bytes - usualBody) / 8
     targets[place].noteBody(bytes)
-    targets[place].occupancy.hold(bytes)
+    targets[place].count(Authority()) { $0.hold(bytes) }
     namespaces[targets[place].namespace].occupancy.hold(bytes)
     occupancy.hold(bytes)
   }
 
   /// A call of a target leaves memory.
   mutating func release(_ bytes: Int, of place: Int) {
-    targets[place].occupancy.release(bytes)
+    targets[place].count(Authority()) { $0.release(bytes) }
     namespaces[targets[place].namespace].occupancy.release(bytes)
     occupancy.release(bytes)
   }
@@ -258,7 +264,7 @@ struct Roster: Sendable {
   mutating func becomeReady(_ bytes: Int, isRetry: Bool, of place: Int) {
     let namespace = targets[place].namespace
     targets[place].countDue(1, isRetry: isRetry)
-    let isFirst = targets[place].occupancy.becomeReady(bytes)
+    let isFirst = targets[place].count(Authority()) { $0.becomeReady(bytes) }
     let isFirstOfNamespace = namespaces[namespace].occupancy.becomeReady(bytes)
     _ = occupancy.becomeReady(bytes)
     if isFirst { countBusy(1, isFirstOfNamespace ? 1 : 0, of: namespace) }
@@ -268,7 +274,7 @@ struct Roster: Sendable {
   mutating func leaveReady(_ bytes: Int, isRetry: Bool, of place: Int) {
     let namespace = targets[place].namespace
     targets[place].countDue(-1, isRetry: isRetry)
-    let isLast = targets[place].occupancy.leaveReady(bytes)
+    let isLast = targets[place].count(Authority()) { $0.leaveReady(bytes) }
     let isLastOfNamespace = namespaces[namespace].occupancy.leaveReady(bytes)
     _ = occupancy.leaveReady(bytes)
     if isLast { countBusy(-1, isLastOfNamespace ? -1 : 0, of: namespace) }
@@ -281,10 +287,10 @@ struct Roster: Sendable {
 
   /// An attempt to a target starts.
   mutating func start(_ bytes: Int, of place: Int, at now: Timestamp) {
-    targets[place].occupancy.start(bytes)
+    targets[place].count(Authority()) { $0.start(bytes) }
     namespaces[targets[place].namespace].occupancy.start(bytes)
     occupancy.start(bytes)
-    targets[place].credit.start(at: now)
+    targets[place].count(Authority(), credit: { $0.start(at: now) })
     countBorrowed(of: place)
   }
 
@@ -292,11 +298,12 @@ struct Roster: Sendable {
   ///
   /// - Parameter wasMade: Whether ``learn(_:of:)`` has learned from its end.
   mutating func stop(_ bytes: Int, of place: Int, wasMade: Bool) {
-    targets[place].occupancy.stop(bytes)
+    targets[place].count(Authority()) { $0.stop(bytes) }
     namespaces[targets[place].namespace].occupancy.stop(bytes)
     occupancy.stop(bytes)
     rotation.free()
-    if !wasMade { targets[place].credit.undo(isLast: targets[place].occupancy.inFlight == 0) }
+    let isLast = targets[place].occupancy.inFlight == 0
+    if !wasMade { targets[place].count(Authority(), credit: { $0.undo(isLast: isLast) }) }
     countBorrowed(of: place)
   }
 
@@ -309,18 +316,24 @@ struct Roster: Sendable {
 
   // MARK: Slots
 
+  /// Notes how long a response of a target took.
+  mutating func noteResponse(took duration: Duration, of place: Int) {
+    targets[place].count(Authority(), credit: { $0.record(duration) })
+  }
+
   /// Learns from the end of an attempt, which still counts as in flight.
   mutating func learn(_ sign: TargetSign, of place: Int) {
-    targets[place].credit.learn(
-      sign, inFlight: targets[place].occupancy.inFlight, most: targets[place].limits.maxInFlight)
+    let (inFlight, most) = (targets[place].occupancy.inFlight, targets[place].limits.maxInFlight)
+    targets[place].count(Authority(), credit: { $0.learn(sign, inFlight: inFlight, most: most) })
     countBorrowed(of: place)
   }
 
   /// Takes back a target's earned slots if it has been silent or idle for long.
   mutating func doubt(_ place: Int, at now: Timestamp) {
-    targets[place].credit.doubt(
-      inFlight: targets[place].occupancy.inFlight, lastEnd: targets[place].lastEnd,
-      leastSilence: shared.leastSilence, at: now)
+    let (inFlight, lastEnd) = (targets[place].occupancy.inFlight, targets[place].lastEnd)
+    let silence = shared.leastSilence
+    targets[place].count(
+      Authority(), credit: { $0.doubt(inFlight: inFlight, lastEnd: lastEnd, leastSilence: silence, at: now) })
     countBorrowed(of: place)
   }
 
@@ -328,7 +341,7 @@ struct Roster: Sendable {
     let inFlight = targets[place].occupancy.inFlight
     let change = targets[place].credit.borrowed(ofInFlight: inFlight) - targets[place].occupancy.borrowed
     guard change != 0 else { return }
-    targets[place].occupancy.borrow(change)
+    targets[place].count(Authority()) { $0.borrow(change) }
     namespaces[targets[place].namespace].occupancy.borrow(change)
     occupancy.borrow(change)
   }

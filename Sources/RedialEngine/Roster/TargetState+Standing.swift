@@ -54,7 +54,7 @@ extension TargetState {
       case .closed, .forced: .closed
       }
     return TargetStanding(
-      breaker: state, isPaused: controls.isPaused, heldUntil: limits.retryAfterUntil, rateUntil: rateUntil,
+      breaker: state, isPaused: controls.isPaused, retryAfterUntil: limits.retryAfterUntil, rateUntil: rateUntil,
       retriesUntil: limits.retriesUntil)
   }
 
@@ -92,7 +92,7 @@ extension TargetState {
       consecutiveFailures: breaker.consecutiveFailures, inFlight: occupancy.inFlight,
       waiting: occupancy.ready + stored.count,
       isPaused: controls.isPaused, isTripped: controls.isTripped,
-      heldUntil: limits.retryAfterUntil.flatMap { $0 > now ? $0 : nil }, settings: settings)
+      retryAfterUntil: limits.retryAfterUntil.flatMap { $0 > now ? $0 : nil }, settings: settings)
     snapshot.overrides = controls.overrides
     snapshot.pattern = pattern
     snapshot.recent = recent

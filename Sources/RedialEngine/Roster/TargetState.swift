@@ -19,9 +19,9 @@ struct TargetState: Sendable {
   /// Its due calls in the store.
   private(set) var stored = StoredCalls()
   /// What its calls occupy.
-  var occupancy = Occupancy()
+  private(set) var occupancy = Occupancy()
   /// The slots that it has earned.
-  var credit = SlotCredit()
+  private(set) var credit = SlotCredit()
   /// The recent usual size of a body.
   private(set) var usualBody = 0
   /// The standing that was last reported.
@@ -42,6 +42,16 @@ struct TargetState: Sendable {
 
   var settings: TargetSettings { limits.settings }
   var controls: TargetControls { limits.controls }
+
+  /// Changes what its calls occupy. Only the roster can, because it counts the same for the namespace and for the whole.
+  mutating func count<Result>(_: Roster.Authority, _ change: (inout Occupancy) -> Result) -> Result {
+    change(&occupancy)
+  }
+
+  /// Changes the slots that it has earned. Only the roster can, because it counts those that are borrowed.
+  mutating func count(_: Roster.Authority, credit change: (inout SlotCredit) -> Void) {
+    change(&credit)
+  }
 
   /// Whether calls are due, in memory or in the store.
   var hasDue: Bool { occupancy.ready + stored.count > 0 }

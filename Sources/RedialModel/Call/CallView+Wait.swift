@@ -24,7 +24,7 @@ extension CallView.Wait {
       case .startTime?, .backoff?, .retryAfter?, .retryBudget?: consider(progress.waiting ?? .startTime, progress.due)
       default: break
       }
-      consider(.retryAfter, target.heldUntil)
+      consider(.retryAfter, target.retryAfterUntil)
       consider(.rateLimit, target.rateUntil)
       if progress.isRetry { consider(.retryBudget, target.retriesUntil) }
       if case .open(let until) = target.breaker { consider(.breaker, until) }

@@ -10,7 +10,7 @@ extension TargetStanding {
       guard let time, time > now, time > latest?.until ?? now else { return }
       latest = (reason, time)
     }
-    consider(.retryAfter, heldUntil)
+    consider(.retryAfter, retryAfterUntil)
     consider(.rateLimit, rateUntil)
     if case .open(let until) = breaker { consider(.breaker, until) }
     if let latest { return latest.reason }
@@ -28,7 +28,7 @@ extension TargetSnapshot {
   /// takes as many attempts as recent ones did. Calls that are not due yet are left out, and so are new ones.
   public var drainEstimate: Duration? {
     let due = waiting + inFlight
-    guard breaker == .closed, !isPaused, !isTripped, heldUntil == nil else { return nil }
+    guard breaker == .closed, !isPaused, !isTripped, retryAfterUntil == nil else { return nil }
     guard due > 0 else { return .zero }
     let tally = recent.tally(over: .minute, at: time)
     guard let mean = tally.mean, tally.ends > 0 else { return nil }

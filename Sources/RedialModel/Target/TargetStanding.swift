@@ -19,7 +19,7 @@ public struct TargetStanding: Sendable, Hashable {
   /// Whether it is paused.
   public var isPaused: Bool
   /// The end of its Retry-After pause.
-  public var heldUntil: Timestamp?
+  public var retryAfterUntil: Timestamp?
   /// When its rate allows the next attempt.
   public var rateUntil: Timestamp?
   /// When its budget allows the next retry.
@@ -27,12 +27,12 @@ public struct TargetStanding: Sendable, Hashable {
 
   /// Creates a standing; by default that of a target that takes calls.
   public init(
-    breaker: Breaker = .closed, isPaused: Bool = false, heldUntil: Timestamp? = nil, rateUntil: Timestamp? = nil,
+    breaker: Breaker = .closed, isPaused: Bool = false, retryAfterUntil: Timestamp? = nil, rateUntil: Timestamp? = nil,
     retriesUntil: Timestamp? = nil
   ) {
     self.breaker = breaker
     self.isPaused = isPaused
-    self.heldUntil = heldUntil
+    self.retryAfterUntil = retryAfterUntil
     self.rateUntil = rateUntil
     self.retriesUntil = retriesUntil
   }
@@ -40,6 +40,6 @@ public struct TargetStanding: Sendable, Hashable {
   /// Whether no call would have to wait for it at this time or later.
   public func isClear(at now: Timestamp) -> Bool {
     guard breaker == .closed, !isPaused else { return false }
-    return [heldUntil, rateUntil, retriesUntil].allSatisfy { $0 == nil || ($0 ?? now) <= now }
+    return [retryAfterUntil, rateUntil, retriesUntil].allSatisfy { $0 == nil || ($0 ?? now) <= now }
   }
 }

@@ -354,7 +354,8 @@ extension Setting {
         return true
       }),
     duration(
-      "maxRetryAfterPause", \.engine.maxTargetHold, "Maximum time that one Retry-After pauses all calls to its target."
+      "maxRetryAfterPause", \.engine.maxRetryAfterPause,
+      "Maximum time that one Retry-After pauses all calls to its target."
     ),
     duration("maxAttemptTimeout", \.engine.attemptTimeout, "Maximum duration of an attempt, whatever the policy says."),
     Setting(
