@@ -43,7 +43,7 @@ extension Engine {
   }
 
   /// Accepts a call, or refuses it with the reason. A call with an idempotency key is looked up first.
-  mutating func submit(_ descriptor: CallDescriptor, reply: ReplyToken) {
+  mutating func submit(_ descriptor: CallDescriptor, reply: ReplyToken<SubmissionReply>) {
     if let key = descriptor.key {
       lookUp(KeyedSubmission(descriptor: descriptor, key: key, reply: reply))
     } else if let problem = refusal(of: descriptor.spec) {
@@ -53,19 +53,25 @@ extension Engine {
     }
   }
 
-  mutating func refuse(_ reply: ReplyToken, _ problem: Problem) {
-    effects.actions.append(.reply(reply, .refused(problem)))
+  mutating func refuse(_ reply: ReplyToken<SubmissionReply>, _ problem: Problem) {
+    effects.actions.append(.reply(.submission(reply, .refused(problem))))
+  }
+
+  /// Refuses what would have been answered with this.
+  mutating func refuse(_ reply: Reply, _ problem: Problem) {
+    guard let refused = reply.refused(problem) else { return }
+    effects.actions.append(.reply(refused))
   }
 
   /// Accepts a call.
   @discardableResult
-  mutating func accept(_ descriptor: CallDescriptor, reply: ReplyToken) -> CallID {
+  mutating func accept(_ descriptor: CallDescriptor, reply: ReplyToken<SubmissionReply>) -> CallID {
     let start = descriptor.start.instant(acceptedAt: now)
     let record = CallRecord(
       id: nextID(), kind: .call, spec: descriptor.spec, body: descriptor.body, createdAt: now,
       progress: CallProgress(state: .held, due: start, waiting: .startTime, roundStartedAt: start))
     let accepted = insert(record)
-    afterCommit.append(.reply(reply, .accepted(accepted)))
+    afterCommit.append(.reply(.submission(reply, .accepted(accepted))))
     return record.id
   }
 

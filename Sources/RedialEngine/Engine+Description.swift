@@ -5,7 +5,8 @@ internal import RedialModel
 extension Engine {
   /// Counts an attempt that the target has ended, not a client or Redial.
   mutating func tally(
-    _ attempt: AttemptRecord, _ decision: RetryDecision, _ cancelledBy: [ReplyToken], _ kind: CallKind, of index: Int
+    _ attempt: AttemptRecord, _ decision: RetryDecision, _ cancelledBy: [ReplyToken<CallCommand.Reply>],
+    _ kind: CallKind, of index: Int
   ) {
     guard attempt.outcome != .interrupted, attempt.outcome != .cancelled else { return }
     var (succeeded, ended) = (false, !cancelledBy.isEmpty)
@@ -20,19 +21,19 @@ extension Engine {
 
   /// One target.
   func describe(_ index: Int) -> TargetSnapshot {
-    describe([index]).targets.first ?? roster.targets[index].snapshot(at: now)
+    describe([index]).first ?? roster.targets[index].snapshot(at: now)
   }
 
-  /// All targets, or one.
-  func describe(_ key: TargetKey?) -> EngineReport {
-    describe(key.map { roster.place(of: $0.text).map { [$0] } ?? [] } ?? roster.places)
+  /// One target; nil if it is not known.
+  func describe(_ key: TargetKey) -> TargetSnapshot? {
+    roster.place(of: key.text).map { describe($0) }
   }
 
   /// A page of the targets of a namespace, by key.
   ///
   /// - Complexity: O(*n*) in all targets; at most a page of them is in memory at a time.
-  func describe(_ query: TargetQuery) -> EngineReport {
-    guard let place = roster.knownPlace(of: query.namespace) else { return describe([]) }
+  func describe(_ query: TargetQuery) -> TargetPage {
+    guard let place = roster.knownPlace(of: query.namespace) else { return TargetPage(targets: []) }
     let limit = max(1, query.limit)
     // The smallest keys, one more than fits on a page, to see whether there is another page.
     var page: [Int] = []
@@ -52,14 +53,13 @@ extension Engine {
       if page.count > limit + 1 { page.removeLast() }
     }
     let isMore = page.count > limit
-    var report = describe(Array(page.prefix(limit)))
-    report.next = isMore ? report.targets.last?.key : nil
-    return report
+    let targets = describe(Array(page.prefix(limit)))
+    return TargetPage(targets: targets, next: isMore ? targets.last?.key : nil)
   }
 
   /// Some targets, with their due calls and their calls in memory counted by the reason why they wait. It examines
   /// only these targets, and calls in memory until all of theirs are found.
-  private func describe(_ wanted: [Int]) -> EngineReport {
+  private func describe(_ wanted: [Int]) -> [TargetSnapshot] {
     var places = [Int: Int](minimumCapacity: wanted.count)
     var backlogs = Array(repeating: TargetBacklog(), count: wanted.count)
     let standings = wanted.map { roster.targets[$0].standing(at: now) }
@@ -82,12 +82,10 @@ extension Engine {
         if left == 0 { break }
       }
     }
-    return EngineReport(
-      targets: wanted.enumerated().map { place, index in
-        var snapshot = roster.targets[index].snapshot(at: now)
-        snapshot.backlog = backlogs[place]
-        return snapshot
-      }, inFlight: roster.occupancy.inFlight, unfinished: max(0, roster.unfinished), held: calls.count,
-      storeFailing: desk.isFailing)
+    return wanted.enumerated().map { place, index in
+      var snapshot = roster.targets[index].snapshot(at: now)
+      snapshot.backlog = backlogs[place]
+      return snapshot
+    }
   }
 }

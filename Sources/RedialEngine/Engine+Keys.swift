@@ -23,9 +23,9 @@ extension Engine {
     if let trouble = desk.trouble { return refuse(submission.reply, trouble.problem) }
     if let earlier = record ?? accepted {
       let isSame = earlier.key.fingerprint == submission.key.fingerprint
-      let reply = isSame ? Reply.replayed(earlier.call) : .refused(Self.keyReused(submission.key))
+      let reply: SubmissionReply = isSame ? .replayed(earlier.call) : .refused(Self.keyReused(submission.key))
       // After the commit of the first, which may not have happened yet, and may fail.
-      return afterCommit.append(.reply(submission.reply, reply))
+      return afterCommit.append(.reply(.submission(submission.reply, reply)))
     }
     if let problem = refusal(of: submission.descriptor.spec) { return refuse(submission.reply, problem) }
     let id = accept(submission.descriptor, reply: submission.reply)

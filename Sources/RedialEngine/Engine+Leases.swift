@@ -62,7 +62,7 @@ extension Engine {
       guard let call = calls[id], case .running(_, let cancelledBy) = call.phase else { continue }
       effects.actions.append(.abort(id))
       desk.leases.abort(id)
-      for reply in cancelledBy { refuse(reply, .leaseLost) }
+      for reply in cancelledBy { refuse(.command(reply, .done(id)), .leaseLost) }
     }
     for then in [afterCommit, desk.trouble?.stuck.then ?? [], desk.trouble?.later.then ?? []] { giveUp(then) }
     for submission in desk.unsentLookups {
@@ -93,7 +93,7 @@ extension Engine {
   private mutating func giveUp(_ actions: [Action]) {
     for action in actions {
       switch action {
-      case .reply(let reply, _): refuse(reply, .leaseLost)
+      case .reply(let reply): refuse(reply, .leaseLost)
       // It has not started, so nothing will report its end.
       case .start(let start): desk.leases.attemptEnded(start.call.id)
       default: break

@@ -73,7 +73,9 @@ extension Engine {
   }
 
   /// Decides what follows an attempt, and does it.
-  mutating func settle(_ id: CallID, _ attempt: consuming AttemptRecord, cancelledBy: [ReplyToken] = []) {
+  mutating func settle(
+    _ id: CallID, _ attempt: consuming AttemptRecord, cancelledBy: [ReplyToken<CallCommand.Reply>] = []
+  ) {
     guard let place = calls.place(of: id) else { return }
     let spec = calls[at: place].record.spec
     let index = calls[at: place].target
@@ -110,12 +112,14 @@ extension Engine {
   }
 
   /// Answers the clients that wanted a running call cancelled. A call that succeeded first cannot be cancelled.
-  private mutating func answer(_ cancelledBy: [ReplyToken], _ id: CallID, _ decision: RetryDecision) {
+  private mutating func answer(
+    _ cancelledBy: [ReplyToken<CallCommand.Reply>], _ id: CallID, _ decision: RetryDecision
+  ) {
     for reply in cancelledBy {
       if case .succeed = decision.action {
-        afterCommit.append(.reply(reply, .refused(Self.alreadyEnded(id, .succeeded))))
+        afterCommit.append(.reply(.command(reply, .refused(Self.alreadyEnded(id, .succeeded)))))
       } else {
-        afterCommit.append(.reply(reply, .done(id)))
+        afterCommit.append(.reply(.command(reply, .done(id))))
       }
     }
   }

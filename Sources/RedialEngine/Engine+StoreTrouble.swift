@@ -86,7 +86,7 @@ extension Engine {
   private mutating func keep(_ writes: [StoreWrite], _ then: [Action]) {
     guard let trouble = desk.trouble else { return }
     let (problem, isContended) = (trouble.problem, trouble.isContended)
-    for case .reply(let reply, .accepted(let record)) in then {
+    for case .reply(.submission(let reply, .accepted(let record))) in then {
       if let taken = trouble.taken[record.id], isContended {
         answer(reply, taken)
       } else if isContended {
@@ -98,16 +98,20 @@ extension Engine {
     }
     let actions = then.filter { action in
       switch action {
-      case .reply(let reply, .replayed(let id)) where isContended:
+      case .reply(.submission(let reply, .replayed(let id))) where isContended:
         guard let taken = trouble.taken[id] else { return true }
         answer(reply, taken)
         return false
-      case .reply(_, .refused(let problem)) where isContended && problem.code != Self.keyReusedCode: return true
-      // The submission that these repeat may just have been refused.
-      case .reply(let reply, .replayed), .reply(let reply, .refused):
+      case .reply(.submission(_, .accepted(let record))): return isContended && trouble.taken[record.id] == nil
+      // The submission that this repeats may just have been refused.
+      case .reply(.submission(let reply, .replayed)):
         refuse(reply, problem)
         return false
-      case .reply(_, .accepted(let record)): return isContended && trouble.taken[record.id] == nil
+      case .reply(let reply):
+        // The submission whose key was reused may just have been refused, too.
+        guard let refusal = reply.refusal, !isContended || refusal.code == Self.keyReusedCode else { return true }
+        refuse(reply, problem)
+        return false
       case .start: return false
       default: return true
       }
@@ -117,10 +121,11 @@ extension Engine {
   }
 
   /// Answers a submitter with the call that another instance has accepted under its key.
-  private mutating func answer(_ reply: ReplyToken, _ taken: TakenKey) {
+  private mutating func answer(_ reply: ReplyToken<SubmissionReply>, _ taken: TakenKey) {
     let isSame = taken.isRepetition
     effects.actions.append(
-      .reply(reply, isSame ? .replayed(taken.earlier.call) : .refused(Self.keyReused(taken.submitted.key))))
+      .reply(
+        .submission(reply, isSame ? .replayed(taken.earlier.call) : .refused(Self.keyReused(taken.submitted.key)))))
   }
 
   /// Undoes the start of an attempt that has not been made. When the store works again, its deadline may have passed,
@@ -136,7 +141,7 @@ extension Engine {
     calls[at: place].record.progress.attempts -= 1
     calls[at: place].record.progress.state = .held
     if !cancelledBy.isEmpty {
-      for reply in cancelledBy { afterCommit.append(.reply(reply, .done(id))) }
+      for reply in cancelledBy { afterCommit.append(.reply(.command(reply, .done(id)))) }
       return finish(id, .cancelled)
     }
     writes.append(.update(id, calls[at: place].record.progress, nil))
@@ -178,7 +183,7 @@ extension Engine {
     if case .running(let permit, let cancelledBy) = call.phase {
       leaveRunning(id, wasMade: false)
       recordBreaker(call.target, .ignored, permit)
-      for reply in cancelledBy { effects.actions.append(.reply(reply, .done(id))) }
+      for reply in cancelledBy { effects.actions.append(.reply(.command(reply, .done(id)))) }
     }
     release(id)
   }

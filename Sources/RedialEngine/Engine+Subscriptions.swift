@@ -11,14 +11,14 @@ public struct Announcement: Sendable {
   /// The only receiver, whatever it subscribed to; nil for all that subscribed to the type.
   public var only: WebhookSubscription?
   /// The client that waits for the webhook to be created; only with `only`.
-  public var reply: ReplyToken?
+  public var reply: ReplyToken<SubmissionReply>?
 
   /// The namespace of the subscribers.
   public var namespace: Namespace
 
   /// Creates an announcement.
   public init(
-    _ type: String, data: [UInt8], only: WebhookSubscription? = nil, reply: ReplyToken? = nil,
+    _ type: String, data: [UInt8], only: WebhookSubscription? = nil, reply: ReplyToken<SubmissionReply>? = nil,
     in namespace: Namespace = .default
   ) {
     self.namespace = only?.namespace ?? namespace
@@ -78,7 +78,7 @@ extension Engine {
     let body = WebhookPayload.make(announcement.type, at: now) { $0.raw(announcement.data) }
     if let only = announcement.only {
       let accepted = insertWebhook(announcement.type, body, to: only)
-      if let reply = announcement.reply { afterCommit.append(.reply(reply, .accepted(accepted))) }
+      if let reply = announcement.reply { afterCommit.append(.reply(.submission(reply, .accepted(accepted)))) }
     } else {
       for subscription in subscriptions
       where subscription.namespace == announcement.namespace && subscription.events.contains(announcement.type) {

@@ -66,7 +66,7 @@ public struct LeaseAsk: Sendable {
 /// Something to do outside the engine.
 public enum Action: Sendable {
   /// Answer a client.
-  case reply(ReplyToken, Reply)
+  case reply(Reply)
   /// Start an attempt.
   case start(AttemptStart)
   /// Abort a call's attempt. Its end is still reported.
@@ -77,24 +77,6 @@ public enum Action: Sendable {
   case tookOver(ShardSet, RecoveredState)
   /// All attempts in flight have ended, and their ends are on disk.
   case drained
-}
-
-/// An answer to a client.
-public enum Reply: Sendable {
-  /// Its call is on disk.
-  case accepted(CallRecord)
-  /// Its call was accepted before, under the same key, and is on disk.
-  case replayed(CallID)
-  /// Its command about a call is done and on disk.
-  case done(CallID)
-  /// Its command about a target is done and on disk. This is the target now.
-  indirect case controlled(TargetSnapshot)
-  /// The current state.
-  case report(EngineReport)
-  /// The counts of each namespace since the last request for them.
-  case tallied([(namespace: Namespace, tally: CallTally)])
-  /// It is refused.
-  case refused(Problem)
 }
 
 /// An attempt to start.
@@ -111,22 +93,6 @@ public struct AttemptStart: Sendable {
   /// call then, or its deadline has passed; nil if nobody shares the store. Report an attempt that is too late as
   /// ``EngineEvent/attemptTooLate(_:number:)``.
   public var startBefore: Timestamp?
-}
-
-/// The current state.
-public struct EngineReport: Sendable, Hashable {
-  /// The requested targets; all that are remembered, in a report on all.
-  public var targets: [TargetSnapshot]
-  /// The qualified key of the last target of a page, if more follow.
-  public var next: String?
-  /// Attempts in flight.
-  public var inFlight: Int
-  /// Unfinished calls.
-  public var unfinished: Int
-  /// Calls in memory.
-  public var held: Int
-  /// Whether new calls are refused, because the last write failed or the instance has no lease on the store.
-  public var storeFailing: Bool
 }
 
 /// Something that a person should know.

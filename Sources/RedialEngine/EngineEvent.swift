@@ -1,35 +1,26 @@
 public import RedialCore
 public import RedialModel
 
-/// Identifies a client that waits for a reply; the service knows which.
-public struct ReplyToken: Sendable, Hashable {
-  /// The service's number for it.
-  public var rawValue: UInt64
-
-  /// Creates a token.
-  public init(rawValue: UInt64) {
-    self.rawValue = rawValue
-  }
-}
-
 /// An input of the engine.
 public enum EngineEvent: Sendable {
   /// The store has been opened; always the first event.
   case recovered(RecoveredState)
   /// A client submits a call.
-  case submit(CallDescriptor, ReplyToken)
+  case submit(CallDescriptor, ReplyToken<SubmissionReply>)
   /// A client gives a command about a call.
   case command(CallCommand)
   /// An operator gives a command about a target.
   indirect case targetCommand(TargetCommand)
   /// A client asks for the current state.
-  case report(ReplyToken)
-  /// The service asks for the counts since the last request for them.
-  case tally(ReplyToken)
-  /// A client asks for a target, or for all of them.
-  case describe(TargetKey?, ReplyToken)
+  case report(ReplyToken<EngineReport>)
+  /// A client asks whether new calls are accepted.
+  case readiness(ReplyToken<Bool>)
+  /// The service asks for the counts of each namespace since the last request for them.
+  case tally(ReplyToken<[NamespaceTally]>)
+  /// A client asks for a target. The reply is nil if the target is not known.
+  case describe(TargetKey, ReplyToken<TargetSnapshot?>)
   /// A client asks for a page of the targets of a namespace.
-  indirect case describePage(TargetQuery, ReplyToken)
+  indirect case describePage(TargetQuery, ReplyToken<TargetPage>)
   /// An attempt has ended.
   case attemptEnded(AttemptResult)
   /// An attempt was not started, because its ``AttemptStart/startBefore`` had passed. It is undone and does not count
@@ -71,6 +62,9 @@ public enum EngineEvent: Sendable {
 
 /// A command of a client about a call.
 public struct CallCommand: Sendable, Hashable {
+  /// The reply: the call, once the command is done and on disk, or why it is refused.
+  public typealias Reply = CommandReply<CallID>
+
   /// The action.
   public enum Kind: Sendable, Hashable {
     /// End it now.
@@ -90,7 +84,7 @@ public struct CallCommand: Sendable, Hashable {
   /// The namespace of the client. Calls of other namespaces do not exist for it.
   public var namespace: Namespace
   /// The client that waits for the answer.
-  public var reply: ReplyToken
+  public var reply: ReplyToken<Reply>
   /// Who wants it, and why.
   public var attribution: Attribution
   /// Whether an erasure also removes the call's labels.
@@ -98,7 +92,7 @@ public struct CallCommand: Sendable, Hashable {
 
   /// Creates a command.
   public init(
-    _ kind: Kind, _ id: CallID, in namespace: Namespace = .default, reply: ReplyToken,
+    _ kind: Kind, _ id: CallID, in namespace: Namespace = .default, reply: ReplyToken<Reply>,
     attribution: Attribution = Attribution(), erasesLabels: Bool = false
   ) {
     self.erasesLabels = erasesLabels
@@ -112,6 +106,9 @@ public struct CallCommand: Sendable, Hashable {
 
 /// A command of an operator about a target.
 public struct TargetCommand: Sendable, Hashable {
+  /// The reply: the target as it is then, once the command is done and on disk, or why it is refused.
+  public typealias Reply = CommandReply<TargetSnapshot>
+
   /// The action.
   public enum Kind: Sendable, Hashable {
     /// Replace its settings, at once and for waiting calls too.
@@ -133,10 +130,10 @@ public struct TargetCommand: Sendable, Hashable {
   /// The target.
   public var target: TargetKey
   /// The client that waits for the answer.
-  public var reply: ReplyToken
+  public var reply: ReplyToken<Reply>
 
   /// Creates a command.
-  public init(_ kind: Kind, _ target: TargetKey, reply: ReplyToken) {
+  public init(_ kind: Kind, _ target: TargetKey, reply: ReplyToken<Reply>) {
     self.kind = kind
     self.target = target
     self.reply = reply
@@ -150,7 +147,7 @@ public struct KeyedSubmission: Sendable {
   /// Its key.
   public var key: IdempotencyKey
   /// The client that submits it.
-  public var reply: ReplyToken
+  public var reply: ReplyToken<SubmissionReply>
 }
 
 /// The result of an attempt, as the transport saw it.

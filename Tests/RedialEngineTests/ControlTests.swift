@@ -31,11 +31,11 @@ struct ControlTests {
   @Test("a control is on disk before its operator gets the answer, and the answer says how the target stands")
   func durableFirst() {
     var probe = EngineProbe()
-    let reply = probe.token()
+    let reply = probe.token(for: TargetCommand.Reply.self)
     probe.hear(.targetCommand(TargetCommand(.pause, TargetKey(qualified: EngineProbe.target), reply: reply)))
     #expect(probe.reply(to: reply) == nil)
     probe.commit()
-    guard case .controlled(let target) = probe.reply(to: reply) else {
+    guard case .done(let target) = probe.reply(to: reply) else {
       Issue.record("no answer")
       return
     }

@@ -7,11 +7,16 @@ import Testing
 struct DescriptionTests {
   private let target = EngineProbe.target
 
-  private func describe(_ probe: inout EngineProbe, _ key: String? = EngineProbe.target) -> [TargetSnapshot] {
-    let token = probe.token()
-    probe.hear(.describe(key.map(TargetKey.init(qualified:)), token))
-    guard case .report(let report) = probe.reply(to: token) else { return [] }
-    return report.targets
+  private func describe(_ probe: inout EngineProbe, _ key: String = EngineProbe.target) -> TargetSnapshot? {
+    let token = probe.token(for: TargetSnapshot?.self)
+    probe.hear(.describe(TargetKey(qualified: key), token))
+    return probe.reply(to: token) ?? nil
+  }
+
+  private func page(_ probe: inout EngineProbe, _ query: TargetQuery) -> TargetPage? {
+    let token = probe.token(for: TargetPage.self)
+    probe.hear(.describePage(query, token))
+    return probe.reply(to: token)
   }
 
   @Test("what waits is counted by its reason, in memory and in the target's queue in the store")
@@ -22,19 +27,20 @@ struct DescriptionTests {
     for _ in 0..<6 { probe.submit() }
     probe.submit(after: .seconds(2))
     probe.submit(to: "http://other.example")
-    var found = try #require(describe(&probe).first)
+    var found = try #require(describe(&probe))
     #expect(found.backlog.counts == [.concurrency: 5, .startTime: 1] && found.backlog.total == 6)
-    #expect(found.inFlight == 1 && describe(&probe).count == 1)
+    #expect(found.inFlight == 1)
     // A failure waits between attempts; its place is taken by another.
     probe.end(probe.starts[0].call.id, status: 503)
-    found = try #require(describe(&probe).first)
+    found = try #require(describe(&probe))
     #expect(found.backlog.counts == [.concurrency: 4, .startTime: 1, .backoff: 1])
     probe.hear(.targetCommand(TargetCommand(.pause, TargetKey(qualified: target), reply: probe.token())))
     probe.commit()
-    found = try #require(describe(&probe).first)
+    found = try #require(describe(&probe))
     #expect(found.backlog.counts == [.paused: 6])
-    #expect(describe(&probe, nil).map(\.key).sorted() == ["http://other.example", target])
-    #expect(describe(&probe, "nobody").isEmpty)
+    let all = page(&probe, TargetQuery(namespace: .default))
+    #expect(all?.targets.map(\.key) == ["http://other.example", target] && all?.targets.last?.backlog == found.backlog)
+    #expect(describe(&probe, "nobody") == nil)
   }
 
   @Test("targets are listed in pages by key, however they came, all of them or those in which something goes on")
@@ -51,12 +57,10 @@ struct DescriptionTests {
       var pages: [[String]] = []
       var after: String?
       repeat {
-        let token = probe.token()
-        probe.hear(
-          .describePage(TargetQuery(namespace: .default, after: after, limit: limit, isActive: isActive), token))
-        guard case .report(let report) = probe.reply(to: token) else { return [] }
-        pages.append(report.targets.map(\.key))
-        after = report.next
+        let query = TargetQuery(namespace: .default, after: after, limit: limit, isActive: isActive)
+        guard let found = page(&probe, query) else { return [] }
+        pages.append(found.targets.map(\.key))
+        after = found.next
       } while after != nil && pages.count < 100
       return pages
     }
@@ -78,10 +82,7 @@ struct DescriptionTests {
     for _ in 0..<3 { probe.submit(to: own) }
     for _ in 0..<4 { probe.submit() }
     func targets(_ namespace: Namespace) -> [TargetSnapshot] {
-      let token = probe.token()
-      probe.hear(.describePage(TargetQuery(namespace: namespace), token))
-      guard case .report(let report) = probe.reply(to: token) else { return [] }
-      return report.targets
+      page(&probe, TargetQuery(namespace: namespace))?.targets ?? []
     }
     #expect(targets(acme).map(\.key) == [own])
     #expect(targets(acme).first?.backlog.counts == [.concurrency: 2])
@@ -100,11 +101,11 @@ struct DescriptionTests {
     probe.hear(.command(CallCommand(.cancel, ids[3], reply: probe.token())))
     probe.hear(.attemptEnded(AttemptResult(id: ids[3], number: 1, outcome: .cancelled, duration: .seconds(1))))
     probe.commit()
-    let found = try #require(describe(&probe).first)
+    let found = try #require(describe(&probe))
     let tally = found.recent.tally(over: .minute, at: found.time)
     #expect(tally.successes == 1 && tally.failures == 2 && tally.ends == 2)
     probe.advance(.seconds(1000))
-    let later = try #require(describe(&probe).first)
+    let later = try #require(describe(&probe))
     // The two retries of the second, long ago by now.
     #expect(later.recent.tally(over: .quarterHour, at: later.time).attempts == 0 || later.time == found.time)
   }
@@ -122,16 +123,16 @@ struct DescriptionTests {
     probe.submit(to: "elsewhere")
     for _ in 0..<5 { probe.submit() }
     #expect(probe.starts.count { $0.call.spec.target == target } == 3)
-    var found = try #require(describe(&probe).first)
+    var found = try #require(describe(&probe))
     #expect(found.settings.maxInFlight == 3 && found.pattern == "*.example" && found.overrides == TargetOverrides())
-    #expect(describe(&probe, "elsewhere").first?.settings.maxInFlight == 9)
+    #expect(describe(&probe, "elsewhere")?.settings.maxInFlight == 9)
     probe.hear(.targetCommand(TargetCommand(.configure(own), TargetKey(qualified: target), reply: probe.token())))
     probe.commit()
-    found = try #require(describe(&probe).first)
+    found = try #require(describe(&probe))
     #expect(found.settings.maxInFlight == 1 && found.settings.attemptTimeout == .seconds(7) && found.overrides == own)
     probe.hear(
       .targetCommand(TargetCommand(.configure(TargetOverrides()), TargetKey(qualified: target), reply: probe.token())))
     probe.commit()
-    #expect(describe(&probe).first?.settings.maxInFlight == 3)
+    #expect(describe(&probe)?.settings.maxInFlight == 3)
   }
 }

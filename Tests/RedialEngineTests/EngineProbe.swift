@@ -87,7 +87,7 @@ struct EngineProbe {
 
   // MARK: Clients
 
-  mutating func token() -> ReplyToken {
+  mutating func token<Answer>(for answer: Answer.Type = Answer.self) -> ReplyToken<Answer> {
     tokens += 1
     return ReplyToken(rawValue: tokens)
   }
@@ -109,8 +109,8 @@ struct EngineProbe {
   mutating func submitOnly(
     _ policy: RetryPolicy = .test, to target: String = Self.target, after delay: Duration = .zero,
     callback: Bool = false, priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil
-  ) -> ReplyToken {
-    let reply = token()
+  ) -> ReplyToken<SubmissionReply> {
+    let reply = token(for: SubmissionReply.self)
     let descriptor = Self.descriptor(
       policy, to: target, after: delay, callback: callback, priority: priority, orderingKey: orderingKey)
     hear(.submit(descriptor, reply))
@@ -136,8 +136,8 @@ struct EngineProbe {
 
   /// A client wants something done; the store has committed when this returns, and has answered nothing else.
   @discardableResult
-  mutating func command(_ kind: CallCommand.Kind, _ id: CallID) -> ReplyToken {
-    let reply = token()
+  mutating func command(_ kind: CallCommand.Kind, _ id: CallID) -> ReplyToken<CallCommand.Reply> {
+    let reply = token(for: CallCommand.Reply.self)
     hear(.command(CallCommand(kind, id, reply: reply)))
     commit()
     return reply
@@ -145,8 +145,8 @@ struct EngineProbe {
 
   /// An operator wants something done to a target; it is on disk when this returns.
   @discardableResult
-  mutating func control(_ kind: TargetCommand.Kind, _ target: String = Self.target) -> ReplyToken {
-    let reply = token()
+  mutating func control(_ kind: TargetCommand.Kind, _ target: String = Self.target) -> ReplyToken<TargetCommand.Reply> {
+    let reply = token(for: TargetCommand.Reply.self)
     hear(.targetCommand(TargetCommand(kind, TargetKey(qualified: target), reply: reply)))
     commit()
     return reply
@@ -180,17 +180,18 @@ struct EngineProbe {
 
   func starts(of id: CallID) -> Int { starts.count { $0.call.id == id } }
 
-  func reply(to token: ReplyToken) -> Reply? {
-    for case .reply(token, let reply) in actions { return reply }
+  func reply<Answer>(to token: ReplyToken<Answer>) -> Answer? {
+    for case .reply(let reply) in actions { if let answer = reply.answer(to: token) { return answer } }
     return nil
   }
 
-  func isDone(_ token: ReplyToken) -> Bool {
+  func isDone(_ token: ReplyToken<CallCommand.Reply>) -> Bool {
     if case .done = reply(to: token) { true } else { false }
   }
 
-  func refusal(of token: ReplyToken) -> Problem? {
-    if case .refused(let problem) = reply(to: token) { problem } else { nil }
+  func refusal<Answer>(of token: ReplyToken<Answer>) -> Problem? {
+    for case .reply(let reply) in actions where reply.answer(to: token) != nil { return reply.refusal }
+    return nil
   }
 
   /// What a call is shown to wait for: as it is on disk, by the engine's last notice about its target.
@@ -232,10 +233,35 @@ struct EngineProbe {
 
   /// The engine's report.
   mutating func report() -> EngineReport? {
-    let token = token()
+    let token = token(for: EngineReport.self)
     hear(.report(token))
-    guard case .report(let report) = reply(to: token) else { return nil }
-    return report
+    return reply(to: token)
+  }
+
+  /// Whether the engine says that new calls are accepted.
+  mutating func isReady() -> Bool? {
+    let token = token(for: Bool.self)
+    hear(.readiness(token))
+    return reply(to: token)
+  }
+}
+
+extension Reply {
+  /// The answer for a token, if this is the answer for it.
+  fileprivate func answer<Wanted>(to token: ReplyToken<Wanted>) -> Wanted? {
+    func own<Answer>(_ other: ReplyToken<Answer>, _ answer: Answer) -> Wanted? {
+      other.rawValue == token.rawValue ? answer as? Wanted : nil
+    }
+    return switch self {
+    case .submission(let token, let answer): own(token, answer)
+    case .command(let token, let answer): own(token, answer)
+    case .targetCommand(let token, let answer): own(token, answer)
+    case .target(let token, let answer): own(token, answer)
+    case .targets(let token, let answer): own(token, answer)
+    case .report(let token, let answer): own(token, answer)
+    case .readiness(let token, let answer): own(token, answer)
+    case .tally(let token, let answer): own(token, answer)
+    }
   }
 }
 

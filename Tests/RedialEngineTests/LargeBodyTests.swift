@@ -14,7 +14,7 @@ struct LargeBodyTests {
   }
 
   private func submit(_ size: Int, to target: String = EngineProbe.target, in probe: inout EngineProbe) -> CallID {
-    let reply = probe.token()
+    let reply = probe.token(for: SubmissionReply.self)
     let spec = CallSpec.test(to: target)
     probe.hear(
       .submit(
@@ -72,7 +72,7 @@ struct LargeBodyTests {
   @Test("one that could not be written is refused, and nothing of it counts on")
   func refused() {
     var probe = EngineProbe(settings)
-    let reply = probe.token()
+    let reply = probe.token(for: SubmissionReply.self)
     probe.hear(
       .submit(
         CallDescriptor(spec: .test(), body: [UInt8](repeating: 1, count: 2000), start: .after(.zero)), reply))

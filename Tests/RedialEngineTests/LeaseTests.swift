@@ -362,7 +362,7 @@ struct LeaseTests {
   func ownedElsewhere() {
     var probe = member(everythingElse)
     let id = probe.submit()
-    let reply = probe.token()
+    let reply = probe.token(for: CallCommand.Reply.self)
     let operation = CallCommand(.cancel, id, reply: reply)
     probe.hear(.command(operation))
     probe.hear(.fetched(operation, probe.record(id)))

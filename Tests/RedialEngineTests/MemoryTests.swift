@@ -50,7 +50,7 @@ struct MemoryTests {
     var probe = EngineProbe(settings)
     let first = probe.submit()
     let second = probe.submit()
-    let reply = probe.token()
+    let reply = probe.token(for: SubmissionReply.self)
     let result = AttemptResult(id: first, number: 1, outcome: .answered, status: 200, duration: .zero)
     let cancel = CallCommand(.cancel, second, reply: probe.token())
     probe.hear([.submit(EngineProbe.descriptor(), reply), .command(cancel), .attemptEnded(result)])

@@ -130,7 +130,7 @@ struct NamespaceTests {
     #expect(probe.starts(of: first) == 1)
     // What has ended makes room.
     let victim = try #require(probe.written.compactMap { if case .insert(let call) = $0 { call } else { nil } }.first)
-    let reply = probe.token()
+    let reply = probe.token(for: CallCommand.Reply.self)
     probe.hear(.command(CallCommand(.cancel, victim.id, reply: reply)))
     probe.commit()
     probe.hear(.fetched(CallCommand(.cancel, victim.id, reply: reply), victim))
@@ -186,7 +186,7 @@ struct NamespaceTests {
   func operations() {
     var probe = EngineProbe()
     let running = probe.submit(patient, to: Self.target("t", of: Self.acme))
-    let reply = probe.token()
+    let reply = probe.token(for: CallCommand.Reply.self)
     let foreign = CallCommand(.cancel, running, reply: reply)
     probe.hear(.command(foreign))
     guard case .fetch(let asked)? = probe.requests.last?.body, asked.namespace.isDefault else {
@@ -197,7 +197,7 @@ struct NamespaceTests {
     probe.hear(.fetched(foreign, nil))
     #expect(probe.refusal(of: reply)?.code == "callNotFound")
     #expect(probe.state(running) == .running)
-    let own = probe.token()
+    let own = probe.token(for: CallCommand.Reply.self)
     probe.hear(.command(CallCommand(.cancel, running, in: Self.acme, reply: own)))
     probe.commit()
     #expect(probe.refusal(of: own) == nil && probe.requests.isEmpty)

@@ -26,7 +26,7 @@ struct OperationTests {
   func cancelWaiting() {
     var probe = EngineProbe()
     let id = probe.submit(after: .seconds(3))
-    let reply = probe.token()
+    let reply = probe.token(for: CallCommand.Reply.self)
     probe.hear(.command(CallCommand(.cancel, id, reply: reply)))
     #expect(probe.reply(to: reply) == nil)
     probe.commit()
@@ -156,7 +156,7 @@ struct OperationTests {
   func damaged() {
     var probe = EngineProbe()
     let id = CallID(rawValue: 7)
-    func ask(_ kind: CallCommand.Kind, hasEnded: Bool) -> ReplyToken {
+    func ask(_ kind: CallCommand.Kind, hasEnded: Bool) -> ReplyToken<CallCommand.Reply> {
       let reply = probe.command(kind, id)
       let operation = CallCommand(kind, id, reply: reply)
       probe.hear(.fetchedDamaged(operation, hasEnded: hasEnded, message: "\(id) cannot be read"))
@@ -262,7 +262,7 @@ struct OperationTests {
     let tooEarly = probe.command(.erase, id)
     #expect(probe.refusal(of: tooEarly)?.code == "callNotEnded")
     probe.end(id, status: 200)
-    let erasure = probe.token()
+    let erasure = probe.token(for: CallCommand.Reply.self)
     probe.hear(.command(CallCommand(.erase, id, reply: erasure)))
     answerFetches(&probe, with: [probe.record(id)])
     #expect(probe.isDone(erasure))
@@ -271,7 +271,7 @@ struct OperationTests {
     let record = try #require(probe.record(id))
     let erased = CallRecord(
       id: id, kind: record.kind, spec: spec, body: [], createdAt: record.createdAt, progress: record.progress)
-    let retry = probe.token()
+    let retry = probe.token(for: CallCommand.Reply.self)
     probe.hear(.command(CallCommand(.retry, id, reply: retry)))
     answerFetches(&probe, with: [erased])
     #expect(probe.refusal(of: retry)?.code == "contentErased")
@@ -284,7 +284,7 @@ struct OperationTests {
     let id = probe.submit()
     probe.end(id, status: 200)
     let record = try #require(probe.record(id))
-    let (erasure, retry) = (probe.token(), probe.token())
+    let (erasure, retry) = (probe.token(for: CallCommand.Reply.self), probe.token(for: CallCommand.Reply.self))
     let operations = [CallCommand(.erase, id, reply: erasure), CallCommand(.retry, id, reply: retry)]
     probe.hear((eraseFirst ? operations : operations.reversed()).map { .command($0) })
     // Both were answered by the store before the engine heard of either.

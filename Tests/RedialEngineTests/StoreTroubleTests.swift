@@ -27,12 +27,14 @@ struct StoreTroubleTests {
     _ = probe.submitOnly()
     probe.fail()
     #expect(probe.report()?.storeFailing == true)
+    #expect(probe.isReady() == false)
     let reply = probe.submitOnly()
     #expect(probe.refusal(of: reply)?.code == "storageUnavailable")
     let refused = probe.command(.cancel, id)
     #expect(probe.refusal(of: refused)?.code == "storageUnavailable")
     probe.advance(.seconds(1))
     #expect(probe.report()?.storeFailing == false)
+    #expect(probe.isReady() == true)
     #expect(probe.submit().rawValue > 0)
   }
 
@@ -46,12 +48,14 @@ struct StoreTroubleTests {
     #expect(probe.refusal(of: reply)?.status == 507)
     #expect(probe.refusal(of: reply)?.code == "storageFull")
     #expect(probe.report()?.storeFailing == true)
+    #expect(probe.isReady() == false)
     probe.end(running, status: 200)
     #expect(probe.state(running) == .succeeded)
     probe.advance(.seconds(5))
     #expect(probe.starts(of: waiting) == 1)
     probe.hear(.room(isShort: false))
     #expect(probe.report()?.storeFailing == false)
+    #expect(probe.isReady() == true)
     #expect(probe.submit().rawValue > 0)
   }
 
@@ -64,10 +68,12 @@ struct StoreTroubleTests {
     #expect(probe.refusal(of: reply)?.status == 503)
     #expect(probe.refusal(of: reply)?.code == "storageUnavailable")
     #expect(probe.report()?.storeFailing == true)
+    #expect(probe.isReady() == false)
     probe.end(running, status: 200)
     #expect(probe.state(running) == .succeeded)
     probe.hear(.storeMisplaced(false))
     #expect(probe.report()?.storeFailing == false)
+    #expect(probe.isReady() == true)
     #expect(probe.submit().rawValue > 0)
   }
 
@@ -82,14 +88,17 @@ struct StoreTroubleTests {
       probe.hear()
       #expect(!probe.requests.isEmpty)
       #expect(probe.report()?.storeFailing == true)
+      #expect(probe.isReady() == false)
       let reply = probe.submitOnly()
       #expect(probe.refusal(of: reply)?.code == "storageUnavailable")
       probe.fail()
       #expect(probe.report()?.storeFailing == true)
+      #expect(probe.isReady() == false)
       #expect(probe.state(id) == .running)
     }
     probe.advance(.seconds(1))
     #expect(probe.report()?.storeFailing == false)
+    #expect(probe.isReady() == true)
     #expect(probe.state(id) == .succeeded)
   }
 
@@ -107,6 +116,7 @@ struct StoreTroubleTests {
     let updated = probe.written[before...].compactMap { if case .update(let id, _, _) = $0 { id } else { nil } }
     #expect(updated == ids)
     #expect(probe.report()?.storeFailing == false)
+    #expect(probe.isReady() == true)
   }
 
   @Test("a claim that failed is over when something has been written, though nothing was kept")
@@ -118,12 +128,14 @@ struct StoreTroubleTests {
     probe.now = probe.now + .seconds(1)
     probe.hear()
     #expect(probe.report()?.storeFailing == true)
+    #expect(probe.isReady() == false)
     guard case .barrier = probe.requests.first?.body, probe.requests.count == 1 else {
       Issue.record("the store was not asked to write something, or for more")
       return
     }
     probe.commit()
     #expect(probe.report()?.storeFailing == false)
+    #expect(probe.isReady() == true)
     guard case .claimDue = probe.requests.first?.body else {
       Issue.record("what is due was not asked for again")
       return
@@ -174,7 +186,7 @@ struct StoreTroubleTests {
     let id = probe.submit(after: .seconds(2))
     probe.now = probe.now + .seconds(2)
     probe.hear()
-    let reply = probe.token()
+    let reply = probe.token(for: CallCommand.Reply.self)
     probe.hear(.command(CallCommand(.cancel, id, reply: reply)))
     probe.fail()
     #expect(probe.reply(to: reply) == nil)
@@ -190,7 +202,7 @@ struct StoreTroubleTests {
     let first = probe.submitOnly()
     let failed = probe.requests.map { EngineEvent.storeFailed($0, StoreFailure(isFull: false, message: "")) }
     probe.requests = []
-    let second = probe.token()
+    let second = probe.token(for: SubmissionReply.self)
     probe.hear([.submit(EngineProbe.descriptor(), second)] + failed)
     probe.fail()
     #expect(probe.refusal(of: first) != nil)
@@ -232,7 +244,7 @@ struct StoreTroubleTests {
     probe.requests = []
     var keyed = EngineProbe.descriptor()
     keyed.key = IdempotencyKey(text: "key", fingerprint: [1])
-    let reply = probe.token()
+    let reply = probe.token(for: SubmissionReply.self)
     probe.hear([.submit(keyed, reply)] + failed)
     probe.fail(isFull: true)
     #expect(probe.refusal(of: reply)?.status == 507)
@@ -243,6 +255,7 @@ struct StoreTroubleTests {
     #expect(probe.webhooks.count == 1)
     #expect(probe.written.contains { if case .discard = $0 { true } else { false } })
     #expect(probe.report()?.storeFailing == false)
+    #expect(probe.isReady() == true)
   }
 
   @Test("a claim that failed is asked for again")

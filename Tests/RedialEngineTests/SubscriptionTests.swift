@@ -99,7 +99,7 @@ struct SubscriptionTests {
     probe.hear(.announce(Announcement("endpoint.disabled", data: Array("{}".utf8))))
     probe.commit()
     #expect(Self.told(probe) == ["endpoint.disabled", "endpoint.disabled"])
-    let reply = probe.token()
+    let reply = probe.token(for: SubmissionReply.self)
     let only = WebhookSubscription(id: "whe_9", url: "http://hook.example/9", events: [])
     probe.hear(.announce(Announcement("webhook.test", data: Array("{}".utf8), only: only, reply: reply)))
     probe.commit()

@@ -24,10 +24,10 @@ struct TakenKeyTests {
   }
 
   /// An engine that has accepted a call under the key, and whose store does not know it yet.
-  private func contending(_ probe: inout EngineProbe, key: IdempotencyKey = Self.key) -> ReplyToken {
+  private func contending(_ probe: inout EngineProbe, key: IdempotencyKey = Self.key) -> ReplyToken<SubmissionReply> {
     var descriptor = EngineProbe.descriptor()
     descriptor.key = key
-    let reply = probe.token()
+    let reply = probe.token(for: SubmissionReply.self)
     probe.hear(.submit(descriptor, reply))
     answerLookups(&probe)
     return reply
@@ -51,7 +51,7 @@ struct TakenKeyTests {
     probe.hear(more.map { .storeFailed($0, failure) })
   }
 
-  private func accepted(_ probe: EngineProbe, _ reply: ReplyToken) -> CallID? {
+  private func accepted(_ probe: EngineProbe, _ reply: ReplyToken<SubmissionReply>) -> CallID? {
     guard case .accepted(let record) = probe.reply(to: reply) else { return nil }
     return record.id
   }
@@ -93,7 +93,7 @@ struct TakenKeyTests {
     var probe = EngineProbe()
     var descriptor = EngineProbe.descriptor()
     descriptor.key = Self.key
-    let replies = [probe.token(), probe.token()]
+    let replies = [probe.token(for: SubmissionReply.self), probe.token(for: SubmissionReply.self)]
     for reply in replies { probe.hear(.submit(descriptor, reply)) }
     answerLookups(&probe)
     fail(&probe)
@@ -113,22 +113,23 @@ struct TakenKeyTests {
     // Asked for behind the commit, and not served.
     var descriptor = EngineProbe.descriptor()
     descriptor.key = IdempotencyKey(text: "other", fingerprint: [1])
-    let lookup = probe.token()
+    let lookup = probe.token(for: SubmissionReply.self)
     probe.hear(.submit(descriptor, lookup))
     fail(&probe)
     let submission = probe.submitOnly()
-    let cancel = probe.token()
+    let cancel = probe.token(for: CallCommand.Reply.self)
     probe.hear(.command(CallCommand(.cancel, id, reply: cancel)))
-    let pause = probe.token()
+    let pause = probe.token(for: TargetCommand.Reply.self)
     probe.hear(.targetCommand(TargetCommand(.pause, TargetKey(qualified: "http://other.example"), reply: pause)))
-    for reply in [lookup, submission, cancel, pause] { #expect(probe.reply(to: reply) == nil) }
+    #expect(probe.reply(to: lookup) == nil && probe.reply(to: submission) == nil)
+    #expect(probe.reply(to: cancel) == nil && probe.reply(to: pause) == nil)
     probe.hear()
     probe.commit()
     answerLookups(&probe)
     probe.commit()
     #expect(accepted(probe, submission) != nil && accepted(probe, lookup) != nil)
     #expect(probe.isDone(cancel))
-    guard case .controlled = probe.reply(to: pause) else {
+    guard case .done = probe.reply(to: pause) else {
       Issue.record("the target was not paused")
       return
     }

@@ -27,7 +27,7 @@ struct BulkRunnerTests {
       CallPage(calls: state.withLock { $0.left.sorted(by: >) }, next: nil)
     }
 
-    func cancel(_ id: CallID) -> Reply {
+    func cancel(_ id: CallID) -> CallCommand.Reply {
       state.withLock { state in
         if foreign.contains(id), state.looks <= settlesAfter {
           return .refused(

@@ -68,7 +68,8 @@ struct StoreLaneTests {
 
   private static func commit(_ number: Int, epoch: UInt64 = 0) -> StoreRequest {
     StoreRequest(
-      .commit([write(number)], then: [.reply(ReplyToken(rawValue: UInt64(number)), .done(CallID(rawValue: 0)))]),
+      .commit(
+        [write(number)], then: [.reply(.command(ReplyToken(rawValue: UInt64(number)), .done(CallID(rawValue: 0))))]),
       epoch: epoch)
   }
 

@@ -37,7 +37,7 @@ struct BreakerWatch {
 
   private let defaults: TargetSettings
   /// The breaker settings that operators have changed in this step.
-  private var configured: [ReplyToken: (target: String, overrides: TargetOverrides)] = [:]
+  private var configured: [ReplyToken<TargetCommand.Reply>: (target: String, overrides: TargetOverrides)] = [:]
   /// Targets that have reached their maximum of failures.
   private var due: Set<String> = []
   private var breakers: [String: Breaker] = [:]
@@ -244,7 +244,7 @@ struct BreakerWatch {
   /// Applies the settings of operators. A closed breaker forgets its counts; a half-open one keeps its number of probes
   /// until it is closed or open.
   private mutating func configure(_ effects: Effects) {
-    for case .reply(let token, .refused) in effects.actions { configured[token] = nil }
+    for case .reply(.targetCommand(let token, .refused)) in effects.actions { configured[token] = nil }
     for (_, word) in configured.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       let new = word.overrides.applied(to: defaults).breaker
       var breaker = breakers[word.target] ?? Breaker(defaults.breaker)

@@ -23,7 +23,7 @@ final class Instance {
   var namespaces = NamespaceWatch()
   var slots: SlotWatch
   let well: String?
-  var waiting: [ReplyToken: World.Asked] = [:]
+  var waiting: [UInt64: World.Asked] = [:]
   var report: EngineReport?
   var hadUnnoticedFault = false
   /// The session that the store knew before the process died.

@@ -13,9 +13,10 @@ extension EngineEvent {
     case .targetCommand(let control): "\(control.kind) \(control.target.text)"
     case .command(let operation): "\(operation.kind) \(operation.id)"
     case .report: "report"
+    case .readiness: "readiness"
     case .describePage(let query, _): "describe targets of \(query.namespace)"
     case .tally: "tally"
-    case .describe(let target, _): "describe \(target?.text ?? "all targets")"
+    case .describe(let target, _): "describe \(target.text)"
     case .attemptEnded(let result):
       "end of \(result.id) #\(result.number): \(result.outcome) \(result.status.map { "\($0)" } ?? "")"
     case .attemptTooLate(let id, let number): "end of \(id) #\(number): localFault "
@@ -39,6 +40,22 @@ extension EngineEvent {
       "lease \(grant.session.id), \(grant.shards.size) shards, \(grant.gained.size) of them new, share \(grant.share)"
     case .changed: "changed"
     case .drain: "drain"
+    }
+  }
+}
+
+extension Reply {
+  /// The number of its token.
+  var number: UInt64 {
+    switch self {
+    case .submission(let token, _): token.rawValue
+    case .command(let token, _): token.rawValue
+    case .targetCommand(let token, _): token.rawValue
+    case .target(let token, _): token.rawValue
+    case .targets(let token, _): token.rawValue
+    case .report(let token, _): token.rawValue
+    case .readiness(let token, _): token.rawValue
+    case .tally(let token, _): token.rawValue
     }
   }
 }
@@ -91,15 +108,15 @@ extension CallProgress {
 extension Action {
   var summary: String {
     switch self {
-    case .reply(let token, let reply):
+    case .reply(let reply):
       switch reply {
-      case .accepted(let record): "reply \(token.rawValue) accepted \(record.id)"
-      case .replayed(let id): "reply \(token.rawValue) replayed \(id)"
-      case .done: "reply \(token.rawValue) done"
-      case .controlled: "reply \(token.rawValue) controlled"
-      case .report: "reply \(token.rawValue) report"
-      case .tallied: "reply \(token.rawValue) tallied"
-      case .refused(let problem): "reply \(token.rawValue) refused \(problem.code)"
+      case _ where reply.refusal != nil: "reply \(reply.number) refused \(reply.refusal?.code ?? "")"
+      case .submission(let token, .accepted(let record)): "reply \(token.rawValue) accepted \(record.id)"
+      case .submission(let token, .replayed(let id)): "reply \(token.rawValue) replayed \(id)"
+      case .command(let token, _): "reply \(token.rawValue) done"
+      case .targetCommand(let token, _): "reply \(token.rawValue) controlled"
+      case .submission, .target, .targets, .report, .readiness: "reply \(reply.number) report"
+      case .tally(let token, _): "reply \(token.rawValue) tallied"
       }
     case .start(let start): "start \(start.call.id) #\(start.number)"
     case .abort(let id): "abort \(id)"

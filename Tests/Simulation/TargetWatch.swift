@@ -33,7 +33,7 @@ struct TargetWatch {
     var told = TargetStanding()
     var toldAt = Timestamp.epoch
     /// The operator who changed it last.
-    var lastWord: ReplyToken?
+    var lastWord: ReplyToken<TargetCommand.Reply>?
 
     /// The maximum number of attempts in flight.
     func limit(at now: Timestamp) -> Int {
@@ -195,8 +195,8 @@ struct TargetWatch {
 
   /// Operators' changes that were not refused.
   private mutating func obey(_ effects: Effects) {
-    var refused: Set<ReplyToken> = []
-    for case .reply(let token, .refused) in effects.actions { refused.insert(token) }
+    var refused: Set<ReplyToken<TargetCommand.Reply>> = []
+    for case .reply(.targetCommand(let token, .refused)) in effects.actions { refused.insert(token) }
     for control in heard where !refused.contains(control.reply) {
       let key = control.target.text
       stirred.insert(key)

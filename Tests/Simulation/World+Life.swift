@@ -37,11 +37,10 @@ extension World {
 
   // MARK: Clients
 
-  func token(_ asked: Asked, of instance: Instance) -> ReplyToken {
+  func token<Answer>(_ asked: Asked, of instance: Instance) -> ReplyToken<Answer> {
     tokens += 1
-    let token = ReplyToken(rawValue: tokens)
-    instance.waiting[token] = asked
-    return token
+    instance.waiting[tokens] = asked
+    return ReplyToken(rawValue: tokens)
   }
 
   /// The instance that a client uses, if any is up.
@@ -67,7 +66,7 @@ extension World {
     for _ in 0..<(descriptor.key != nil && random.chance(0.4) ? 3 : 1) {
       submissions += 1
       descriptor.body = Array("\(submissions) ".utf8) + padding
-      let reply = token(.submit(descriptor.key, number: submissions), of: instance)
+      let reply: ReplyToken<SubmissionReply> = token(.submit(descriptor.key, number: submissions), of: instance)
       post(.submit(descriptor, reply), to: instance)
     }
   }
@@ -101,44 +100,46 @@ extension World {
     let namespace = isForeign ? NamespaceWatch.names.first { $0 != own } ?? own : own
     var operation = CallCommand(kind, id, in: namespace, reply: ReplyToken(rawValue: 0))
     operation.reply = token(.operation(operation), of: instance)
-    instance.waiting[operation.reply] = .operation(operation)
+    instance.waiting[operation.reply.rawValue] = .operation(operation)
     if !isForeign { invariants.asked(operation) }
     note(instance, "client \(operation.reply.rawValue) wants \(kind) of \(id)")
     post(.command(operation), to: instance)
   }
 
-  func answer(_ token: ReplyToken, _ reply: Reply, by instance: Instance) {
-    guard let asked = instance.waiting.removeValue(forKey: token) else {
-      return invariants.require(false, "client \(token.rawValue) got two replies")
+  func answer(_ reply: Reply, by instance: Instance) {
+    guard let asked = instance.waiting.removeValue(forKey: reply.number) else {
+      return invariants.require(false, "client \(reply.number) got two replies")
     }
     switch (asked, reply) {
-    case (.submit(let key, _), .accepted(let record)):
+    case (.submit(let key, _), .submission(_, .accepted(let record))):
       invariants.accepted(record, in: store)
       if let key { invariants.accepted(record.id, under: key) }
       known.append(record.id)
       meddle(with: record.id)
-    case (.operation(let operation), .done):
+    case (.operation(let operation), .command(_, .done)):
       let owner = store.rows[operation.id]?.record.spec.namespace
       invariants.require(owner == operation.namespace, "\(operation.namespace) was let at \(operation.id)")
       invariants.done(operation, in: store)
-    case (.operation(let operation), .refused(let problem)): invariants.refused(operation, problem, in: store)
-    case (.control(let control), .controlled):
+    case (.operation(let operation), .command(_, .refused(let problem))):
+      invariants.refused(operation, problem, in: store)
+    case (.control(let control), .targetCommand(_, .done)):
       // An instance that stood still may then receive changes of others.
       guard store.owns(control.target.text, instance.lane.session) else { return }
       let fault = instance.watch.controlled(control, in: store)
       invariants.require(fault == nil, fault ?? "")
-    case (.control, .refused(let problem)):
+    case (.control, .targetCommand(_, .refused(let problem))):
       invariants.require(
         ["storageFull", "storageUnavailable", "tooManyTargets"].contains(problem.code)
           || isShared && ["ownedElsewhere", "leaseLost"].contains(problem.code),
         "an operator was refused for \(problem.code)")
-    case (.report, .report(let report)):
+    case (.report, .report(_, let report)):
       instance.report = report
-    case (.submit(let key?, _), .replayed(let id)): invariants.replayed(id, under: key, in: store)
-    case (.submit(let key, let number), .refused(let problem)):
+    case (.submit(let key?, _), .submission(_, .replayed(let id))):
+      invariants.replayed(id, under: key, in: store)
+    case (.submit(let key, let number), .submission(_, .refused(let problem))):
       invariants.refused(submission: number, problem, by: instance.number)
       if let key, problem.code == "idempotencyKeyReused" { invariants.reused(key, in: store) }
-    default: invariants.require(false, "client \(token.rawValue) got a reply that does not fit")
+    default: invariants.require(false, "client \(reply.number) got a reply that does not fit")
     }
   }
 

@@ -31,7 +31,7 @@ extension World {
     guard let instance = isHealed ? owner(of: target) : anyInstance() else { return }
     var control = TargetCommand(kind, TargetKey(qualified: target), reply: ReplyToken(rawValue: 0))
     control.reply = token(.control(control), of: instance)
-    instance.waiting[control.reply] = .control(control)
+    instance.waiting[control.reply.rawValue] = .control(control)
     note(instance, "operator \(control.reply.rawValue) wants \(kind) of \(target)")
     post(.targetCommand(control), to: instance)
   }

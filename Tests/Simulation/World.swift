@@ -115,8 +115,8 @@ final class World {
     invariants.require(instances.contains(where: \.isUp), "no instance is up")
     checkBalance()
     let waiting = instances.flatMap(\.waiting.keys)
-    if invariants.violation == nil, let token = waiting.min(by: { $0.rawValue < $1.rawValue }) {
-      return "client \(token.rawValue) never got a reply"
+    if invariants.violation == nil, let token = waiting.min(by: { $0 < $1 }) {
+      return "client \(token) never got a reply"
     }
     return invariants.violation
   }
@@ -226,7 +226,7 @@ final class World {
     for action in actions where instance.isUp {
       note(instance, "  does \(action.summary)")
       switch action {
-      case .reply(let token, let reply): answer(token, reply, by: instance)
+      case .reply(let reply): answer(reply, by: instance)
       case .start(let start): begin(start, instance)
       case .abort(let id):
         if let number = instance.network.abort(id, at: instance.clock.reading(at: now)) {

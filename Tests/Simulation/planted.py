@@ -37,13 +37,13 @@ def only_unless(module, old):
 BUGS = [
     # The promise of a 202, and other answers before the commit.
     bug("a 202 before the commit", 20, (
-        ENGINE, "let accepted = insert(record) afterCommit.append(.reply(reply, .accepted(accepted)))",
+        ENGINE, "let accepted = insert(record) afterCommit.append(.reply(.submission(reply, .accepted(accepted))))",
         "let accepted = insert(record)\n"
-        "if PLANTED { effects.actions.append(.reply(reply, .accepted(accepted))) }\n"
-        "else { afterCommit.append(.reply(reply, .accepted(accepted))) }")),
+        "if PLANTED { effects.actions.append(.reply(.submission(reply, .accepted(accepted)))) }\n"
+        "else { afterCommit.append(.reply(.submission(reply, .accepted(accepted)))) }")),
     bug("a cancellation reported before the commit", 200, swap(
-        ENGINE, "afterCommit.append(.reply(command.reply, .done(command.id)))",
-        "effects.actions.append(.reply(command.reply, .done(command.id)))")),
+        ENGINE, "afterCommit.append(.reply(.command(command.reply, .done(command.id))))",
+        "effects.actions.append(.reply(.command(command.reply, .done(command.id))))")),
     bug("an attempt made before it is counted", 20, (
         ENGINE, "min($0, deadline) })))\n",
         "min($0, deadline) })))\n"
@@ -169,8 +169,8 @@ BUGS = [
         "if controls.isPaused, !PLANTED { return .afterPause }")),
     bug("a pause forgotten by a restart", 500, only_unless(ENGINE, "recover(state.controls)")),
     bug("a target command reported before the commit", 200, swap(
-        ENGINE, "afterCommit.append(.reply(command.reply, .controlled(describe(index))))",
-        "effects.actions.append(.reply(command.reply, .controlled(describe(index))))")),
+        ENGINE, "afterCommit.append(.reply(.targetCommand(command.reply, .done(describe(index)))))",
+        "effects.actions.append(.reply(.targetCommand(command.reply, .done(describe(index)))))")),
     bug("a target command that is not written", 200, only_unless(
         ENGINE, "writes.append(.controls(target: key, controls))")),
     bug("a tripped breaker that lets calls through", 200, (

@@ -11,7 +11,7 @@ struct ActiveCall: Sendable {
     case ready
     /// An attempt is in flight, with a permit of the target's breaker; these clients want it cancelled. Leads to
     /// `waiting`, or out of memory.
-    case running(CircuitBreaker.Permit, cancelledBy: [ReplyToken])
+    case running(CircuitBreaker.Permit, cancelledBy: [ReplyToken<CallCommand.Reply>])
   }
 
   var record: CallRecord
@@ -31,7 +31,7 @@ struct ActiveCall: Sendable {
   }
 
   /// A client wants the attempt in flight cancelled. The stamp stays: it is the same attempt.
-  mutating func cancel(for reply: ReplyToken) {
+  mutating func cancel(for reply: ReplyToken<CallCommand.Reply>) {
     guard case .running(let permit, let cancelledBy) = phase else { return }
     phase = .running(permit, cancelledBy: cancelledBy + [reply])
   }

@@ -140,11 +140,11 @@ extension Engine {
   }
 
   mutating func done(_ command: CallCommand) {
-    afterCommit.append(.reply(command.reply, .done(command.id)))
+    afterCommit.append(.reply(.command(command.reply, .done(command.id))))
   }
 
   mutating func refuse(_ command: CallCommand, _ problem: Problem) {
-    refuse(command.reply, problem)
+    effects.actions.append(.reply(.command(command.reply, .refused(problem))))
   }
 
   static func alreadyEnded(_ id: CallID, _ state: StoredState) -> Problem {

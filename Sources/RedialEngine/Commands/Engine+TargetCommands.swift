@@ -5,14 +5,14 @@ internal import RedialModel
 extension Engine {
   /// Executes an operator's command.
   mutating func execute(_ command: TargetCommand) {
-    if let trouble = desk.trouble { return refuse(command.reply, trouble.problem) }
-    guard desk.leases.canWork else { return refuse(command.reply, .leaseLost) }
+    if let trouble = desk.trouble { return refuse(command, trouble.problem) }
+    guard desk.leases.canWork else { return refuse(command, .leaseLost) }
     let key = command.target.text
-    guard owns(key) else { return refuse(command.reply, Self.ownedElsewhere(key)) }
+    guard owns(key) else { return refuse(command, Self.ownedElsewhere(key)) }
     if roster.place(of: key) == nil {
       let place = roster.place(of: command.target.namespace)
       if refusalOfTarget(at: place) != nil { forgetIdleTargets() }
-      if let problem = refusalOfTarget(at: place) { return refuse(command.reply, problem) }
+      if let problem = refusalOfTarget(at: place) { return refuse(command, problem) }
     }
     let index = target(key)
     var controls = roster.targets[index].controls
@@ -44,7 +44,11 @@ extension Engine {
     effects.actions.append(.notice(.targetControlled(target: key, action: command.kind.name)))
     reportStanding(index, always: true)
     roster.enterRotation(index)
-    afterCommit.append(.reply(command.reply, .controlled(describe(index))))
+    afterCommit.append(.reply(.targetCommand(command.reply, .done(describe(index)))))
+  }
+
+  private mutating func refuse(_ command: TargetCommand, _ problem: Problem) {
+    effects.actions.append(.reply(.targetCommand(command.reply, .refused(problem))))
   }
 
   /// Applies an operator's settings to a target.

@@ -223,9 +223,9 @@ struct Roster: Sendable {
   }
 
   /// The counts of each namespace since the last request for them.
-  mutating func takeTallies() -> [(namespace: Namespace, tally: CallTally)] {
+  mutating func takeTallies() -> [NamespaceTally] {
     namespaces.indices.filter { !namespaces[$0].tally.isEmpty }
-      .map { (namespaces[$0].namespace, namespaces[$0].takeTally()) }
+      .map { NamespaceTally(namespace: namespaces[$0].namespace, tally: namespaces[$0].takeTally()) }
   }
 
   /// Counts the end of a client's call.

@@ -29,13 +29,13 @@ final class BulkBatch: Sendable {
   }
 
   /// Records the reply to one of the commands.
-  func note(_ reply: Reply) {
+  func note(_ reply: CallCommand.Reply) {
     let all = tally.withLock { tally -> Tally? in
       switch reply {
       case .refused(let problem) where problem.code == Engine.ownedElsewhereCode: tally.elsewhere += 1
       case .refused(let problem) where problem.status >= 500: tally.unavailable += 1
       case .refused: tally.skipped += 1
-      case .accepted, .replayed, .done, .controlled, .report, .tallied: tally.done += 1
+      case .done: tally.done += 1
       }
       return tally.count == size ? tally : nil
     }

@@ -4,101 +4,71 @@ internal import RedialEngine
 internal import RedialModel
 internal import Synchronization
 
-/// The clients that wait for the engine's reply.
-final class ReplyTable: Sendable {
-  /// A client that waits.
-  struct Waiting: Sendable {
-    var responder: HTTPResponder
-    var purpose: Purpose
-    var since: Timestamp
-  }
-
-  /// The reply for which it waits.
-  enum Purpose: Sendable {
-    /// The acceptance of its call.
-    case submit
-    /// The end of its call, if it comes in time, else its acceptance.
-    case submitAndWait(Duration)
-    /// The acceptance of one call among several.
-    case batch(any BatchAnswering, index: Int)
-    /// A command for a call.
-    case operation
-    /// A command for a target.
-    case control
-    /// A page of a namespace's targets.
-    case targets(Namespace)
-    /// One target.
-    case target(TargetKey)
-    /// The metrics.
-    case metrics
-    /// Whether the service is ready; bare means that the answer has no body.
-    case readiness(isBare: Bool)
-
-    /// Whether the answer contains targets.
-    var isAboutTargets: Bool {
-      switch self {
-      case .targets, .target: true
-      default: false
-      }
-    }
-
-    /// Whether a call was submitted.
-    var isSubmission: Bool {
-      switch self {
-      case .submit, .submitAndWait, .batch: true
-      case .operation, .control, .targets, .target, .metrics, .readiness: false
-      }
-    }
-  }
-
+/// Those who wait for one type of reply of the engine, by token.
+final class ReplyTable<Waiter: Sendable, Answer: Sendable>: Sendable {
   private struct Table: Sendable {
-    var waiting: [UInt64: Waiting] = [:]
-    var batches: [UInt64: BulkBatch] = [:]
-    var handlers: [UInt64: @Sendable (Reply) -> Void] = [:]
+    var waiting: [UInt64: Waiter] = [:]
     var last: UInt64 = 0
   }
 
   private let table = Mutex(Table())
 
-  /// Adds a client, and returns its token for the engine.
-  func add(_ responder: HTTPResponder, for purpose: Purpose, at now: Timestamp) -> ReplyToken {
+  /// Adds one, and returns its token for the engine.
+  func add(_ waiter: Waiter) -> ReplyToken<Answer> {
     table.withLock { table in
       table.last += 1
-      table.waiting[table.last] = Waiting(responder: responder, purpose: purpose, since: now)
+      table.waiting[table.last] = waiter
       return ReplyToken(rawValue: table.last)
     }
   }
 
-  /// Adds one more reply for a batch, and returns its token for the engine.
-  func add(_ batch: BulkBatch) -> ReplyToken {
-    table.withLock { table in
-      table.last += 1
-      table.batches[table.last] = batch
-      return ReplyToken(rawValue: table.last)
-    }
-  }
-
-  /// Adds a handler of the service itself, which is called with the reply on the engine's lane.
-  func add(_ handler: @escaping @Sendable (Reply) -> Void) -> ReplyToken {
-    table.withLock { table in
-      table.last += 1
-      table.handlers[table.last] = handler
-      return ReplyToken(rawValue: table.last)
-    }
-  }
-
-  /// Removes a handler; nil if the token belongs to none.
-  func takeHandler(_ token: ReplyToken) -> (@Sendable (Reply) -> Void)? {
-    table.withLock { $0.handlers.removeValue(forKey: token.rawValue) }
-  }
-
-  /// Removes a batch's token; nil if there is none.
-  func takeBatch(_ token: ReplyToken) -> BulkBatch? {
-    table.withLock { $0.batches.removeValue(forKey: token.rawValue) }
-  }
-
-  /// Removes a client; nil if there is none.
-  func take(_ token: ReplyToken) -> Waiting? {
+  /// Removes one; nil if there is none.
+  func take(_ token: ReplyToken<Answer>) -> Waiter? {
     table.withLock { $0.waiting.removeValue(forKey: token.rawValue) }
   }
+}
+
+/// Those who wait for replies of the engine: one table for each type of reply.
+struct ReplyTables: Sendable {
+  /// A closure that gets the answer to a question, on the engine's lane.
+  typealias Questions<Answer: Sendable> = ReplyTable<@Sendable (Answer) -> Void, Answer>
+
+  let submissions = ReplyTable<Submitter, SubmissionReply>()
+  let commands = ReplyTable<Commander, CallCommand.Reply>()
+  let targetCommands = ReplyTable<HTTPResponder, TargetCommand.Reply>()
+  let target = Questions<TargetSnapshot?>()
+  let targets = Questions<TargetPage>()
+  let report = Questions<EngineReport>()
+  let readiness = Questions<Bool>()
+  let tally = Questions<[NamespaceTally]>()
+}
+
+/// Whoever has submitted a call.
+struct Submitter: Sendable {
+  enum Kind: Sendable {
+    /// A client that waits for the acceptance of its call.
+    case client(HTTPResponder)
+    /// A client that waits for the end of its call for a limited time, and then takes its acceptance.
+    case untilEnd(HTTPResponder, within: Duration)
+    /// One item of a batch.
+    case item(any BatchAnswering, index: Int)
+    /// A client that wanted a test of its webhook endpoint.
+    case webhookTest(HTTPResponder)
+  }
+
+  let kind: Kind
+  let since: Timestamp
+
+  /// Whether the call came from a client.
+  var isClients: Bool {
+    if case .webhookTest = kind { false } else { true }
+  }
+}
+
+/// Whoever has given a command about a call.
+enum Commander: Sendable {
+  /// A client.
+  case client(HTTPResponder)
+  /// A bulk operation, for one of the calls of a batch.
+  case bulk(BulkBatch)
 }

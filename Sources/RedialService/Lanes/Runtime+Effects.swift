@@ -34,7 +34,7 @@ extension Runtime {
     for action in actions {
       switch action {
       case .start(let start): if let attemptLane { attempts.add(start, of: attemptLane) }
-      case .reply(let token, let reply): answer(token, reply, into: &answers)
+      case .reply(let reply): answer(reply, into: &answers)
       case .abort(let id):
         // Before the aborts: an attempt to abort may be among these, and an abort that came first would not find it.
         start(&attempts)

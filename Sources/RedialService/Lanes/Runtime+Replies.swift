@@ -6,68 +6,93 @@ internal import RedialStore
 
 /// How clients that wait for the engine, or for a call, get their answers.
 extension Runtime {
-  /// Makes the answer to a client from a reply of the engine. All answers of a batch are sent together.
-  func answer(_ token: ReplyToken, _ reply: Reply, into answers: inout [(HTTPResponder, HTTPResponse)]) {
-    guard let waiting = replies.take(token) else {
-      if let batch = replies.takeBatch(token) { batch.note(reply) } else { replies.takeHandler(token)?(reply) }
-      return
-    }
-    let now = clock.now
+  /// Passes a reply of the engine on to whoever waits for it. All answers to submissions of a batch are sent together.
+  func answer(_ reply: Reply, into answers: inout [(HTTPResponder, HTTPResponse)]) {
     switch reply {
-    case .accepted(let record):
-      metrics.count { counts in
-        counts.accepted += 1
-        counts.accept.record(seconds: (now - waiting.since).inSeconds)
-      }
-      let wait = standings.wait(of: record, at: now)
-      switch waiting.purpose {
-      case .batch(let batch, let index):
-        batch.answer(index, id: record.id, status: 202, replayed: false) {
-          CallView.write(record, attempts: [], wait: wait, redaction: redaction, withWarnings: true, to: &$0)
-        }
-      case .submitAndWait(let bound):
-        answerWhenEnded(record.id, in: record.spec.namespace, waiting.responder, within: bound, applied: bound) {
-          [redaction] in
-          Answer.accepted(record, wait: wait, redaction)
-        }
-      default:
-        metrics.count { $0.requests[2] += 1 }
-        answers.append((waiting.responder, Answer.accepted(record, wait: wait, redaction)))
-      }
+    case .submission(let token, let reply):
+      if let submitter = replies.submissions.take(token) { answer(submitter, reply, into: &answers) }
+    case .command(let token, let reply):
+      if let commander = replies.commands.take(token) { answer(commander, reply) }
+    case .targetCommand(let token, let reply):
+      if let responder = replies.targetCommands.take(token) { answer(responder, reply) }
+    case .target(let token, let target): replies.target.take(token)?(target)
+    case .targets(let token, let page): replies.targets.take(token)?(page)
+    case .report(let token, let report): replies.report.take(token)?(report)
+    case .readiness(let token, let isReady): replies.readiness.take(token)?(isReady)
+    case .tally(let token, let tallies): replies.tally.take(token)?(tallies)
+    }
+  }
+
+  private func answer(
+    _ submitter: Submitter, _ reply: SubmissionReply, into answers: inout [(HTTPResponder, HTTPResponse)]
+  ) {
+    switch reply {
+    case .accepted(let record): answer(submitter, accepted: record, into: &answers)
     case .refused(let problem):
-      metrics.count { counts in if waiting.purpose.isSubmission { counts.refused += 1 } }
-      if case .batch(let batch, let index) = waiting.purpose { return batch.answer(index, problem) }
-      metrics.count { $0.requests[problem.status / 100] += 1 }
-      answers.append((waiting.responder, Answer.problem(problem)))
-    case .replayed(let id): answerWithReplay(id, waiting)
-    case .tallied: preconditionFailure("only the service itself asks for tallies")
-    case .controlled(let target):
-      answer(waiting.responder, with: target)
-    case .done(let id):
-      // It belongs to the client's namespace, or the engine would have refused.
-      answerWithCall(id, in: nil, waiting.responder)
-    case .report(let report) where waiting.purpose.isAboutTargets: answerWithTargets(report, waiting)
-    case .report(let report):
-      let response = self.response(to: waiting.purpose, report)
-      metrics.count { $0.requests[response.status / 100] += 1 }
-      answers.append((waiting.responder, response))
+      if submitter.isClients { metrics.count { $0.refused += 1 } }
+      switch submitter.kind {
+      case .item(let batch, let index): batch.answer(index, problem)
+      case .client(let responder), .untilEnd(let responder, _), .webhookTest(let responder):
+        metrics.count { $0.requests[problem.status / 100] += 1 }
+        answers.append((responder, Answer.problem(problem)))
+      }
+    case .replayed(let id): answerWithReplay(id, submitter)
+    }
+  }
+
+  private func answer(
+    _ submitter: Submitter, accepted record: CallRecord, into answers: inout [(HTTPResponder, HTTPResponse)]
+  ) {
+    let now = clock.now
+    metrics.count { counts in
+      counts.accepted += 1
+      counts.accept.record(seconds: (now - submitter.since).inSeconds)
+    }
+    let wait = standings.wait(of: record, at: now)
+    switch submitter.kind {
+    case .item(let batch, let index):
+      batch.answer(index, id: record.id, status: 202, replayed: false) {
+        CallView.write(record, attempts: [], wait: wait, redaction: redaction, withWarnings: true, to: &$0)
+      }
+    case .untilEnd(let responder, let bound):
+      answerWhenEnded(record.id, in: record.spec.namespace, responder, within: bound, applied: bound) { [redaction] in
+        Answer.accepted(record, wait: wait, redaction)
+      }
+    case .client(let responder), .webhookTest(let responder):
+      metrics.count { $0.requests[2] += 1 }
+      answers.append((responder, Answer.accepted(record, wait: wait, redaction)))
+    }
+  }
+
+  private func answer(_ commander: Commander, _ reply: CallCommand.Reply) {
+    switch (commander, reply) {
+    case (.bulk(let batch), _): batch.note(reply)
+    case (.client(let responder), .refused(let problem)): respond(responder, Answer.problem(problem))
+    // It belongs to the client's namespace, or the engine would have refused.
+    case (.client(let responder), .done(let id)): answerWithCall(id, in: nil, responder)
+    }
+  }
+
+  private func answer(_ responder: HTTPResponder, _ reply: TargetCommand.Reply) {
+    switch reply {
+    case .done(let target): answer(responder, with: target)
+    case .refused(let problem): respond(responder, Answer.problem(problem))
     }
   }
 
   /// Answers a repeated submission with the call that was accepted first, as it is now.
-  private func answerWithReplay(_ id: CallID, _ waiting: ReplyTable.Waiting) {
-    if case .batch(let batch, let index) = waiting.purpose {
-      if batch.replays.add(.init(index: index, id: id)) { readReplays(of: batch) }
-      return
-    }
+  private func answerWithReplay(_ id: CallID, _ submitter: Submitter) {
     let replay = { @Sendable [self] () throws in
       let stored = try storedCall(id, in: nil)
       return Answer.replayed(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction)
     }
-    guard case .submitAndWait(let bound) = waiting.purpose else {
-      return query(waiting.responder, isOwed: true, replay)
+    switch submitter.kind {
+    case .item(let batch, let index):
+      if batch.replays.add(.init(index: index, id: id)) { readReplays(of: batch) }
+    case .untilEnd(let responder, let bound):
+      answerWhenEnded(id, in: nil, responder, within: bound, applied: bound, orElse: replay)
+    case .client(let responder), .webhookTest(let responder): query(responder, isOwed: true, replay)
     }
-    answerWhenEnded(id, in: nil, waiting.responder, within: bound, applied: bound, orElse: replay)
   }
 
   /// - Parameter namespace: The namespace that it must belong to; nil if that is known.
@@ -176,15 +201,5 @@ extension Runtime {
   func respond(_ responder: HTTPResponder, _ response: HTTPResponse) {
     metrics.count { $0.requests[min(5, max(1, response.status / 100))] += 1 }
     responder.respond(response)
-  }
-
-  private func response(to purpose: ReplyTable.Purpose, _ report: EngineReport) -> HTTPResponse {
-    switch purpose {
-    case .readiness(let isBare): return Answer.readiness(isReady: !report.storeFailing, isBare: isBare)
-    case .metrics, .submit, .submitAndWait, .batch, .operation, .control, .targets, .target:
-      return Answer.metrics(
-        metrics.exposition(report, version: redialVersion, clockOffset: clock.offset, waits: ends.waiting)
-          + housekeeping.watch.exposition() + (spans?.exposition() ?? ""))
-    }
   }
 }

@@ -9,19 +9,27 @@ extension Runtime {
   /// time and for those that wait for their turn.
   private static let mostCounted = 10_000
 
-  /// Answers with the targets of a report.
-  func answerWithTargets(_ report: EngineReport, _ waiting: ReplyTable.Waiting) {
-    if case .target(let key) = waiting.purpose {
-      guard let target = report.targets.first else {
-        return respond(waiting.responder, Answer.problem(Answer.noSuchTarget(key.bare)))
+  /// Answers with a page of the targets of a namespace.
+  func showTargets(_ wanted: TargetQuery, _ responder: HTTPResponder) {
+    let token = replies.targets.add { [weak self, reader] page in
+      self?.query(responder) {
+        let stored = try reader.backlog(of: nil, in: wanted.namespace, limit: Self.mostCounted)
+        return Answer.targets(Self.targets(page.targets, with: stored), next: page.next.map(QualifiedKey.bare))
       }
-      return answer(waiting.responder, with: target)
     }
-    guard case .targets(let namespace) = waiting.purpose else { return }
-    query(waiting.responder) { [reader] in
-      let stored = try reader.backlog(of: nil, in: namespace, limit: Self.mostCounted)
-      return Answer.targets(Self.targets(report.targets, with: stored), next: report.next.map(QualifiedKey.bare))
+    post(.describePage(wanted, token))
+  }
+
+  /// Answers with one target.
+  func showTarget(_ key: TargetKey, _ responder: HTTPResponder) {
+    let token = replies.target.add { [weak self] target in
+      guard let target else {
+        self?.respond(responder, Answer.problem(Answer.noSuchTarget(key.bare)))
+        return
+      }
+      self?.answer(responder, with: target)
     }
+    post(.describe(key, token))
   }
 
   /// Answers with one target.

@@ -16,7 +16,7 @@ internal import Synchronization
 final class Runtime: @unchecked Sendable {
   let clock = Clock()
   let metrics: Metrics
-  let replies = ReplyTable()
+  let replies = ReplyTables()
   let standings = TargetStandings()
   let ends: EndTable
   let events: EventFeed
@@ -120,14 +120,14 @@ final class Runtime: @unchecked Sendable {
     engineLane?.wake()
   }
 
-  /// Sends a request of a client to the engine.
-  func ask(_ responder: HTTPResponder, for purpose: ReplyTable.Purpose, _ event: (ReplyToken) -> EngineEvent) {
-    post(event(expect(responder, for: purpose)))
+  /// Registers whoever submits a call; the token is for an event that is posted later.
+  func expect(_ submitter: Submitter.Kind) -> ReplyToken<SubmissionReply> {
+    replies.submissions.add(Submitter(kind: submitter, since: clock.now))
   }
 
-  /// Registers a client that will wait for a reply of the engine; the token is for an event that is posted later.
-  func expect(_ responder: HTTPResponder, for purpose: ReplyTable.Purpose) -> ReplyToken {
-    replies.add(responder, for: purpose, at: clock.now)
+  /// Gives the engine a command of an operator about a target, and answers with the target.
+  func perform(_ kind: TargetCommand.Kind, on target: TargetKey, _ responder: HTTPResponder) {
+    post(.targetCommand(TargetCommand(kind, target, reply: replies.targetCommands.add(responder))))
   }
 
   /// Gives the engine the same command for several calls, as if clients had sent it.
@@ -140,7 +140,8 @@ final class Runtime: @unchecked Sendable {
     let batch = BulkBatch(size: calls.count, finish: finish)
     post(
       calls.map {
-        .command(CallCommand(kind, $0, in: namespace, reply: replies.add(batch), attribution: attribution))
+        let token = replies.commands.add(.bulk(batch))
+        return .command(CallCommand(kind, $0, in: namespace, reply: token, attribution: attribution))
       })
   }
 }

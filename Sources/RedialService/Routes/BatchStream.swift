@@ -204,7 +204,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
         if let key = options.key {
           descriptor.key = try Self.key(key, item: place, of: UnsafeRawBufferPointer(text), options.caller)
         }
-        events.append(.submit(descriptor, runtime.expect(responder, for: .batch(self, index: index))))
+        events.append(.submit(descriptor, runtime.expect(.item(self, index: index))))
       } catch {
         refuse(index, error)
       }

@@ -81,10 +81,10 @@ struct CallRoutes: RouteGroup {
       let erasesLabels = kind == .erase ? try parameters.takeFlag("labels") : false
       try parameters.finish()
       let attribution = try request.attribution()
-      runtime.ask(exchange.responder, for: .operation) {
-        .command(
-          CallCommand(kind, id, in: namespace, reply: $0, attribution: attribution, erasesLabels: erasesLabels))
-      }
+      let command = CallCommand(
+        kind, id, in: namespace, reply: runtime.replies.commands.add(.client(exchange.responder)),
+        attribution: attribution, erasesLabels: erasesLabels)
+      runtime.post(.command(command))
     }
   }
 }

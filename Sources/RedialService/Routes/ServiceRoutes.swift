@@ -1,5 +1,4 @@
 internal import HTTPServer
-internal import RedialEngine
 internal import RedialModel
 
 /// The service itself: health, metrics, statistics, the contract and the dashboard.
@@ -30,13 +29,12 @@ struct ServiceRoutes: RouteGroup {
   private func readiness(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     // Only clients with a key may see the reason.
     let isBare = keys.isRequired && exchange.caller.admission == .nobody
-    // It concerns no target: anybody may ask often, so the engine should not go through all of them.
-    runtime.ask(exchange.responder, for: .readiness(isBare: isBare)) { .describe(TargetKey("", in: .default), $0) }
+    runtime.showReadiness(exchange.responder, isBare: isBare)
   }
 
   private func metrics(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try exchange.caller.requireDefaultNamespace()
-    runtime.ask(exchange.responder, for: .metrics) { .report($0) }
+    runtime.showMetrics(exchange.responder)
   }
 
   private func statistics(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {

@@ -58,8 +58,8 @@ struct Submission: Sendable {
   func submit(
     _ descriptor: CallDescriptor, waiting wait: Duration?, _ responder: HTTPResponder, atEndOfIteration: Bool = false
   ) {
-    let purpose = wait.map { ReplyTable.Purpose.submitAndWait($0) } ?? .submit
-    let event = EngineEvent.submit(descriptor, runtime.expect(responder, for: purpose))
+    let token = runtime.expect(wait.map { .untilEnd(responder, within: $0) } ?? .client(responder))
+    let event = EngineEvent.submit(descriptor, token)
     if atEndOfIteration { runtime.leave(event) } else { runtime.post(event) }
   }
 

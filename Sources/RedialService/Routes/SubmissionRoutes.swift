@@ -59,7 +59,7 @@ struct SubmissionRoutes: RouteGroup {
         if let keyText {
           descriptor.key = try BatchStream.key(keyText, item: index, of: UnsafeRawBufferPointer(text), caller)
         }
-        events.append(.submit(descriptor, runtime.expect(exchange.responder, for: .batch(answer, index: index))))
+        events.append(.submit(descriptor, runtime.expect(.item(answer, index: index))))
       } catch {
         runtime.metrics.count { $0.refused += 1 }
         answer.answer(index, error)

@@ -25,15 +25,14 @@ struct TargetRoutes: RouteGroup {
   }
 
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
-    let namespace = exchange.caller.namespace
-    let wanted = try TargetQuery(parameters: request.query, in: namespace)
-    runtime.ask(exchange.responder, for: .targets(namespace)) { .describePage(wanted, $0) }
+    let wanted = try TargetQuery(parameters: request.query, in: exchange.caller.namespace)
+    runtime.showTargets(wanted, exchange.responder)
   }
 
   private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let target = exchange.caller.target(try exchange.targetKey())
     try request.checkNoParameters()
-    runtime.ask(exchange.responder, for: .target(target)) { .describe(target, $0) }
+    runtime.showTarget(target, exchange.responder)
   }
 
   private func configure(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
@@ -45,9 +44,7 @@ struct TargetRoutes: RouteGroup {
     try overrides.checkOrigins(of: key)
     try overrides.checkFiles(in: caller.namespace.tlsDirectory(in: tlsDirectory))
     let target = caller.target(key)
-    runtime.ask(exchange.responder, for: .control) {
-      .targetCommand(TargetCommand(.configure(overrides), target, reply: $0))
-    }
+    runtime.perform(.configure(overrides), on: target, exchange.responder)
   }
 
   private func command(_ name: String, _ kind: TargetCommand.Kind) -> Route {
@@ -57,7 +54,7 @@ struct TargetRoutes: RouteGroup {
       try request.checkNoParameters()
       try Self.check(key)
       let target = exchange.caller.target(key)
-      runtime.ask(exchange.responder, for: .control) { .targetCommand(TargetCommand(kind, target, reply: $0)) }
+      runtime.perform(kind, on: target, exchange.responder)
     }
   }
 

@@ -1,6 +1,7 @@
 internal import Dispatch
 internal import Glibc
 internal import RedialCore
+internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 internal import Synchronization
@@ -56,7 +57,7 @@ final class CallStatistics: Sendable {
   }
 
   /// Takes the engine's counts since the last time.
-  func add(_ tallies: [(namespace: Namespace, tally: CallTally)], at now: Timestamp) {
+  func add(_ tallies: [NamespaceTally], at now: Timestamp) {
     state.withLock { state in
       // These were counted between the last time and now.
       let earliest = Timestamp(microseconds: now.microseconds - Self.interval.wholeMicroseconds)
@@ -64,10 +65,10 @@ final class CallStatistics: Sendable {
       let middle = Timestamp(microseconds: since.microseconds + (now.microseconds - since.microseconds) / 2)
       state.lastGathered = now
       let minute = StatisticsStep.minute.start(of: middle)
-      for (namespace, tally) in tallies {
-        let slot = Slot(namespace: namespace, minute: minute)
+      for counted in tallies {
+        let slot = Slot(namespace: counted.namespace, minute: minute)
         guard state.gathered[slot] != nil || state.gathered.count < Self.mostWaiting else { continue }
-        state.gathered[slot, default: CallTally()].add(tally)
+        state.gathered[slot, default: CallTally()].add(counted.tally)
       }
     }
   }

@@ -40,8 +40,8 @@ extension Runtime {
 
   /// Asks the engine for its counts since the last time.
   private func gatherStatistics(then: @escaping @Sendable () -> Void) {
-    let token = replies.add { [weak self] reply in
-      if let self, case .tallied(let tallies) = reply { statistics.add(tallies, at: clock.now) }
+    let token = replies.tally.add { [weak self] tallies in
+      if let self { statistics.add(tallies, at: clock.now) }
       then()
     }
     post(.tally(token))

@@ -8,7 +8,7 @@ internal import RedialJSON
 /// Webhook endpoints: stored, known to the engine, and disabled if their deliveries fail for too long.
 extension Runtime {
   /// No client waits for the engine's reply.
-  private static let nobody = ReplyToken(rawValue: 0)
+  private static let nobody = ReplyToken<TargetCommand.Reply>(rawValue: 0)
 
   /// Adds an endpoint, with a secret that is shown only this once.
   func addEndpoint(_ draft: WebhookEndpointDraft, in namespace: Namespace, _ responder: HTTPResponder) {
@@ -78,9 +78,9 @@ extension Runtime {
     writer.field("endpoint", id)
     writer.endObject()
     let data = writer.bytes
-    ask(responder, for: .operation) {
-      .announce(Announcement("webhook.test", data: data, only: endpoint.asSubscription, reply: $0))
-    }
+    let test = Announcement(
+      "webhook.test", data: data, only: endpoint.asSubscription, reply: expect(.webhookTest(responder)))
+    post(.announce(test))
   }
 
   static func require(_ endpoint: WebhookEndpoint?, _ id: String) throws(Problem) -> WebhookEndpoint {

@@ -1,0 +1,101 @@
+public import RedialModel
+
+/// Identifies whoever waits for a reply of the engine, and fixes the type of that reply. The service knows who it is.
+public struct ReplyToken<Answer: Sendable>: Sendable, Hashable {
+  /// The service's number for it.
+  public var rawValue: UInt64
+
+  /// Creates a token.
+  public init(rawValue: UInt64) {
+    self.rawValue = rawValue
+  }
+}
+
+/// An answer of the engine, with the token of the request or question that it answers. Each kind of request has its
+/// own type of answer, so none can be answered with that of another.
+public enum Reply: Sendable {
+  /// To a submission.
+  case submission(ReplyToken<SubmissionReply>, SubmissionReply)
+  /// To a command about a call.
+  case command(ReplyToken<CallCommand.Reply>, CallCommand.Reply)
+  /// To a command about a target.
+  indirect case targetCommand(ReplyToken<TargetCommand.Reply>, TargetCommand.Reply)
+  /// One target; nil if it is not known.
+  indirect case target(ReplyToken<TargetSnapshot?>, TargetSnapshot?)
+  /// A page of targets.
+  case targets(ReplyToken<TargetPage>, TargetPage)
+  /// The current state.
+  case report(ReplyToken<EngineReport>, EngineReport)
+  /// Whether new calls are accepted.
+  case readiness(ReplyToken<Bool>, Bool)
+  /// The counts of each namespace since the last request for them.
+  case tally(ReplyToken<[NamespaceTally]>, [NamespaceTally])
+
+  /// Why the request is refused; nil if it is not.
+  public var refusal: Problem? {
+    switch self {
+    case .submission(_, .refused(let problem)), .command(_, .refused(let problem)),
+      .targetCommand(_, .refused(let problem)):
+      problem
+    case .submission, .command, .targetCommand, .target, .targets, .report, .readiness, .tally: nil
+    }
+  }
+
+  /// The refusal of the same request; nil for an answer to a question, because questions are not refused.
+  func refused(_ problem: Problem) -> Reply? {
+    switch self {
+    case .submission(let token, _): .submission(token, .refused(problem))
+    case .command(let token, _): .command(token, .refused(problem))
+    case .targetCommand(let token, _): .targetCommand(token, .refused(problem))
+    case .target, .targets, .report, .readiness, .tally: nil
+    }
+  }
+}
+
+/// An answer to a submission.
+public enum SubmissionReply: Sendable {
+  /// The call is on disk.
+  case accepted(CallRecord)
+  /// The call was accepted before, under the same key, and is on disk.
+  case replayed(CallID)
+  /// The call is refused.
+  case refused(Problem)
+}
+
+/// An answer to a command.
+public enum CommandReply<Subject: Sendable>: Sendable {
+  /// The command is done and on disk. This is the subject now.
+  case done(Subject)
+  /// The command is refused.
+  case refused(Problem)
+}
+
+/// A page of targets.
+public struct TargetPage: Sendable, Hashable {
+  /// The targets, by key.
+  public var targets: [TargetSnapshot]
+  /// The qualified key of the last target, if more follow.
+  public var next: String?
+}
+
+/// What has happened to the calls of a namespace.
+public struct NamespaceTally: Sendable, Hashable {
+  /// The namespace.
+  public var namespace: Namespace
+  /// The counts.
+  public var tally: CallTally
+}
+
+/// The current state.
+public struct EngineReport: Sendable, Hashable {
+  /// All targets that are remembered, without their backlogs.
+  public var targets: [TargetSnapshot]
+  /// Attempts in flight.
+  public var inFlight: Int
+  /// Unfinished calls.
+  public var unfinished: Int
+  /// Calls in memory.
+  public var held: Int
+  /// Whether new calls are refused, because the last write failed or the instance has no lease on the store.
+  public var storeFailing: Bool
+}
