@@ -21,7 +21,7 @@ public enum BlockingHTTPClient {
       return .outOfMemory(request.id)
     }
     var fault = transfer.prepare(request)
-    transfer.onPiece = onPiece
+    transfer.received.sink = onPiece
     if fault == CURLE_OK, let unixSocket {
       fault = redial_curl_set_text(transfer.handle, CURLOPT_UNIX_SOCKET_PATH, unixSocket)
     }

@@ -3,7 +3,7 @@ internal import CCurl
 /// Options that are the same for every request.
 extension Transfer {
   func setConstants() -> Bool {
-    setHabits() && setCallbacks() && setTLS(nil) == CURLE_OK
+    setHabits() && setCallbacks() && options.resetTLS(nil, otherwise: configuration.tls) == CURLE_OK
   }
 
   private func setHabits() -> Bool {
@@ -38,7 +38,7 @@ extension Transfer {
     // `self`.
     let me = Unmanaged.passUnretained(self).toOpaque()
     let codes = [
-      redial_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, message),
+      redial_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, message.buffer),
       redial_curl_set_sink(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, transfer in
         Transfer.with(transfer) { $0.receiveHead(bytes, size * count) } ?? 0
       },

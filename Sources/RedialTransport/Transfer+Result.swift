@@ -8,41 +8,36 @@ extension Transfer {
   /// The next request of the attempt, if the response was a redirect that is followed, and the time left for it. The
   /// data for it is moved out of this transfer.
   func next(after code: CURLcode, _ hop: Hop) -> (hop: Hop, timeout: Duration)? {
-    guard code == CURLE_OK, redirects < request.maxRedirects,
+    guard code == CURLE_OK, course.redirects < request.maxRedirects,
       let location = redial_curl_get_text(handle, CURLINFO_REDIRECT_URL),
       let next = hop.redirected(
         Int(redial_curl_get_long(handle, CURLINFO_RESPONSE_CODE)), to: String(cString: location),
-        without: request.secretHeaders)
+        without: request.secretHeaders),
+      let left = course.follow(after: elapsed, of: request.timeout)
     else { return nil }
-    earlier += elapsed
-    let left = request.timeout - .microseconds(earlier)
-    guard left > .zero else { return nil }
-    redirects += 1
     return (next, left)
   }
 
   /// Whether it ended because the host had no address. The name may be wrong, or the local resolver may not work.
   func lacksAddress(_ code: CURLcode) -> Bool {
     code == CURLE_COULDNT_RESOLVE_HOST
-      || code == CURLE_OPERATION_TIMEDOUT && sends == 0 && dialling.allowed == 0 && dialling.refusal == nil
+      || code == CURLE_OPERATION_TIMEDOUT && course.sends == 0 && dialling.allowed == 0 && dialling.refusal == nil
         && redial_curl_get_offset(handle, CURLINFO_NAMELOOKUP_TIME_T) == 0 && configuration.proxy == nil
   }
 
   /// Whether the request has content.
-  var hasContent: Bool { last.hasContent }
+  var hasContent: Bool { options.hasContent }
 
   /// Whether the whole response has arrived, but not the whole body was sent, and none of it since the last check.
   func isStuckBehindAnswer() -> Bool {
-    let sent = Int(redial_curl_get_offset(handle, CURLINFO_SIZE_UPLOAD_T))
-    defer { uploaded = sent }
-    guard sent == uploaded, received.isHeadWhole else { return false }
+    guard upload.isStuck(at: Int(redial_curl_get_offset(handle, CURLINFO_SIZE_UPLOAD_T))), received.isHeadWhole else {
+      return false
+    }
     let status = redial_curl_get_long(handle, CURLINFO_RESPONSE_CODE)
     guard status >= 200 else { return false }
     if status == 204 || status == 205 { return true }
     // Without a length, only libcurl knows where the response ends.
-    guard let digits = received.length,
-      let length = Int(String(decoding: received.head[digits], as: UTF8.self))
-    else { return false }
+    guard let length = received.contentLength else { return false }
     return Int(redial_curl_get_offset(handle, CURLINFO_SIZE_DOWNLOAD_T)) >= length
   }
 
@@ -65,33 +60,32 @@ extension Transfer {
       code: code, requestSize: sentBytes,
       systemError: isStarved
         ? dialling.localError : hasFailed ? Int32(clamping: redial_curl_get_long(handle, CURLINFO_OS_ERRNO)) : 0,
-      wasRepeated: sends > 1,
+      wasRepeated: course.sends > 1,
       wasEnough: received.wasEnough, hasOversizedHead: received.hasOversizedHead,
       isHeadWhole: received.isHeadWhole, isContradictory: received.isContradictory,
       refusal: dialling.allowed == 0 && !isStarved ? dialling.refusal : nil, limit: limit,
-      hasBeenAnswered: hasBeenAnswered,
+      hasBeenAnswered: course.hasBeenAnswered,
       verification: hasFailed ? redial_curl_get_long(handle, CURLINFO_SSL_VERIFYRESULT) : 0,
       isProxied: configuration.proxy != nil,
       tunnelStatus: configuration.proxy == nil ? 0 : redial_curl_get_long(handle, CURLINFO_HTTP_CONNECTCODE),
-      isResolverDown: isResolverDown, bodyFault: bodyFault(code), detail: hasFailed ? detail(code) : "")
-    let duration = Duration.microseconds(earlier + elapsed)
-    upload = Upload()
+      isResolverDown: isResolverDown, bodyFault: bodyFault(code), detail: hasFailed ? message.text(for: code) : "")
+    let duration = course.duration(with: elapsed)
+    upload.end()
     var result = TransportResult(id: id, outcome: end.outcome, error: end.error, duration: duration)
     result.figures = figures(isSetUp: end.isSetUp)
     guard end.outcome == .answered else { return result }
     result.status = redial_curl_get_long(handle, CURLINFO_RESPONSE_CODE)
     result.head = HeaderBlock(bytes: received.head)
     if received.wasInflated { result.head.removeCoding() }
-    swap(&result.body, &received.body)
-    result.truncated = received.bodyLength > result.body.count || received.wasEnough
+    (result.body, result.truncated) = received.moveBody()
     return result
   }
 
   /// The result of an attempt that was aborted from here.
   func cancelled() -> TransportResult {
-    var result = TransportResult.cancelled(id, after: .microseconds(earlier + elapsed))
+    var result = TransportResult.cancelled(id, after: course.duration(with: elapsed))
     result.figures = figures(isSetUp: true)
-    upload = Upload()
+    upload.end()
     return result
   }
 
@@ -100,7 +94,7 @@ extension Transfer {
   /// libcurl's count was measured to be right for plain HTTP/1.1. With TLS, where it may use HTTP/2, a request that was
   /// about to be written counts as sent; and a tunnel's own request to a proxy does not count.
   private var sentBytes: Int {
-    guard sends > 0 else { return 0 }
+    guard course.sends > 0 else { return 0 }
     let counted = redial_curl_get_long(handle, CURLINFO_REQUEST_SIZE)
     return configuration.proxy == nil && !dialling.isSecure ? counted : max(1, counted)
   }
@@ -119,7 +113,7 @@ extension Transfer {
     figures.firstByte = received.headBytes > 0 ? moment(CURLINFO_STARTTRANSFER_TIME_T) : 0
     if received.headBytes > 0 {
       figures.phase = .response
-    } else if sends > 0 {
+    } else if course.sends > 0 {
       figures.phase = .request
     } else if dialling.isSecure, let address = redial_curl_get_text(handle, CURLINFO_PRIMARY_IP), address.pointee != 0 {
       // The time of the connection is known only after the TLS handshake; the address, as soon as there is a
@@ -128,13 +122,13 @@ extension Transfer {
     } else if isSetUp {
       figures.phase = figures.resolved > 0 ? .connect : .resolve
     }
-    figures.bytesSent = sends > 0 ? sentBytes + time(CURLINFO_SIZE_UPLOAD_T) : 0
+    figures.bytesSent = course.sends > 0 ? sentBytes + time(CURLINFO_SIZE_UPLOAD_T) : 0
     figures.bytesReceived = received.headBytes + time(CURLINFO_SIZE_DOWNLOAD_T)
-    figures.redirects = redirects
-    if sends > 0 {
-      figures.isReused = isReused
+    figures.redirects = course.redirects
+    if course.sends > 0 {
+      figures.isReused = course.isReused
       figures.remotePort = Int(redial_curl_get_long(handle, CURLINFO_PRIMARY_PORT))
-      figures.remoteAddress = remoteAddress
+      figures.remoteAddress = redial_curl_get_text(handle, CURLINFO_PRIMARY_IP).flatMap { remote.address($0) }
     }
     switch redial_curl_get_long(handle, CURLINFO_HTTP_VERSION) {
     case Int(CURL_HTTP_VERSION_1_0): figures.version = .http10
@@ -143,30 +137,6 @@ extension Transfer {
     default: break
     }
     return figures
-  }
-
-  /// The remote address, parsed from text only if it differs from that of the handle's last request.
-  private var remoteAddress: IPAddress? {
-    guard let text = redial_curl_get_text(handle, CURLINFO_PRIMARY_IP) else { return nil }
-    if let last = lastAddress, last.text.withUnsafeBufferPointer({ strcmp($0.baseAddress ?? text, text) == 0 }) {
-      return last.address
-    }
-    guard let address = IPAddress(canonical: String(cString: text)) else { return nil }
-    lastAddress = (Array(UnsafeBufferPointer(start: text, count: strlen(text) + 1)), address)
-    return address
-  }
-
-  /// The reason for a failure that this side caused, in place of libcurl's.
-  func say(_ text: String) {
-    let bytes = text.utf8CString
-    for (place, byte) in bytes.enumerated() where place < Int(CURL_ERROR_SIZE) { message[place] = byte }
-    message[Int(CURL_ERROR_SIZE) - 1] = 0
-  }
-
-  private func detail(_ code: CURLcode) -> String {
-    let said = String(cString: message)
-    let text = said.isEmpty ? String(cString: curl_easy_strerror(code)) : said
-    return text.hasSuffix(".") ? String(text.dropLast()) : text
   }
 }
 

@@ -20,21 +20,11 @@ extension Transfer {
   }
 
   /// Rewinds the body, which libcurl does before it sends it again.
-  func seek(to offset: Int, from origin: Int32) -> Bool {
-    guard origin == SEEK_SET else { return false }
-    if let feed = upload.feed {
-      guard offset == 0 else { return false }
-      feed.begin()
-      return true
-    }
-    guard (0...upload.content.count).contains(offset) else { return false }
-    upload.sent = offset
-    return true
-  }
+  func seek(to offset: Int, from origin: Int32) -> Bool { origin == SEEK_SET && upload.seek(to: offset) }
 
   /// Why no more of the body was available, if the transfer ended because of that.
   func bodyFault(_ code: CURLcode) -> BodyFault? {
-    guard let feed = upload.feed, sends < 2 else { return nil }
+    guard let feed = upload.feed, course.sends < 2 else { return nil }
     // A target that waits for a body that is not available here is not slow.
     if code == CURLE_OPERATION_TIMEDOUT, feed.isAwaited { return .late }
     return code == CURLE_ABORTED_BY_CALLBACK ? feed.fault : nil

@@ -31,7 +31,7 @@ extension TransferLoop {
       self?.post([.piece(BodyPiece(id: request.id, ticket: ticket, reading: $0, result: $1))])
     }
     transfer.request = request
-    transfer.upload = Transfer.Upload(feed: feed)
+    transfer.upload.begin(feed)
     transfers[request.id] = transfer
     awaiting[request.id] = ContinuousClock.now
     feed.begin()
@@ -39,7 +39,7 @@ extension TransferLoop {
 
   /// Starts to read the body again for the request after a redirect, if it keeps the body.
   func readAgain(_ hop: Hop, with transfer: Transfer) {
-    if hop.source == nil { transfer.upload.feed = nil } else { transfer.upload.feed?.begin() }
+    if hop.source == nil { transfer.upload.end() } else { transfer.upload.feed?.begin() }
   }
 
   /// Continues a transfer that waits for a piece of its body.
@@ -78,7 +78,7 @@ extension TransferLoop {
   func giveUpAwaiting(_ transfer: Transfer) -> TransportResult? {
     guard let since = awaiting.removeValue(forKey: transfer.id) else { return nil }
     transfers[transfer.id] = nil
-    transfer.upload = Transfer.Upload()
+    transfer.upload.end()
     return .cancelled(transfer.id, after: ContinuousClock.now - since)
   }
 

@@ -26,7 +26,7 @@ extension TransferLoop {
     transfer.beginWaiting(at: now)
     named[transfer.naming.name, default: []].insert(transfer.id)
     lookups.ask(transfer.naming.name)
-    let left = min(transfer.timeLimit, configuration.connectTimeout) - transfer.naming.spent
+    let left = min(transfer.course.timeLimit, configuration.connectTimeout) - transfer.naming.spent
     nameTimers.add(TransferTimers.Entry(transfer: transfer, generation: transfer.generation), after: left)
   }
 
@@ -47,13 +47,13 @@ extension TransferLoop {
     lookups.end(answer.name, at: now)
     for id in named.removeValue(forKey: answer.name) ?? [] {
       guard let transfer = transfers[id], transfer.naming.isWaiting else { continue }
-      transfer.endWaiting(at: now)
+      transfer.naming.endWaiting(at: now)
       switch answer.result {
       case .found(let addresses):
         var code = transfer.setAddresses(addresses)
         if code == CURLE_OK, curl_multi_add_handle(multi, transfer.handle) != CURLM_OK { code = CURLE_OUT_OF_MEMORY }
         transfer.isInFlight = code == CURLE_OK
-        transfer.naming.isSuspended = code != CURLE_OK
+        if code == CURLE_OK { transfer.naming.resume() }
         if code != CURLE_OK { end(transfer, code) }
       case .none: end(transfer, CURLE_COULDNT_RESOLVE_HOST)
       case .noThread: end(transfer, CURLE_OUT_OF_MEMORY)
@@ -68,13 +68,13 @@ extension TransferLoop {
       guard transfer.generation == entry.generation, let since = transfer.naming.since else { continue }
       let now = ContinuousClock.now
       // It may wait for another lookup than when this was recorded.
-      let left = min(transfer.timeLimit, configuration.connectTimeout) - transfer.naming.spent - (now - since)
+      let left = min(transfer.course.timeLimit, configuration.connectTimeout) - transfer.naming.spent - (now - since)
       guard left <= .zero else {
         nameTimers.add(entry, after: left)
         continue
       }
       stopWaiting(transfer)
-      transfer.say("The name was not resolved in time")
+      transfer.message.set("The name was not resolved in time")
       end(transfer, CURLE_OPERATION_TIMEDOUT)
     }
   }
@@ -82,7 +82,7 @@ extension TransferLoop {
   /// Removes a transfer from its name's waiting list, if it is in one.
   func stopWaiting(_ transfer: Transfer) {
     guard transfer.naming.isWaiting else { return }
-    transfer.endWaiting(at: ContinuousClock.now)
+    transfer.naming.endWaiting(at: ContinuousClock.now)
     let name = transfer.naming.name
     named[name]?.remove(transfer.id)
     if named[name]?.isEmpty == true {

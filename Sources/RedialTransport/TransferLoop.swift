@@ -278,7 +278,7 @@ final class TransferLoop: @unchecked Sendable {
 
   private func forget(_ transfer: Transfer) {
     transfers[transfer.id] = nil
-    if transfer.redirects > 0 { hops[transfer.id] = nil }
+    if transfer.course.redirects > 0 { hops[transfer.id] = nil }
   }
 
   func keep(_ transfer: Transfer) {

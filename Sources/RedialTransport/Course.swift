@@ -1,0 +1,64 @@
+internal import RedialCore
+
+/// How far the current attempt of a handle has come: its requests, its redirects and its time.
+struct Course {
+  /// Distinguishes the requests of this handle.
+  private(set) var generation: UInt64 = 0
+  /// How many times the current request was about to be sent.
+  private(set) var sends = 0
+  /// Whether it used a connection that had served before.
+  private(set) var isReused = false
+  /// The number of redirects that were followed.
+  private(set) var redirects = 0
+  /// How much time the current request had when it was prepared.
+  private(set) var timeLimit = Duration.zero
+  /// The time before the current request, in microseconds.
+  private var earlier = 0
+
+  /// Whether a request of this attempt got a response, even if only a redirect.
+  var hasBeenAnswered: Bool { redirects > 0 }
+
+  /// Begins another attempt.
+  ///
+  /// - Parameter spent: How much of its time has passed already.
+  mutating func begin(after spent: Duration) {
+    redirects = 0
+    earlier = Int(clamping: spent.wholeMicroseconds)
+  }
+
+  /// Begins another request of the attempt.
+  mutating func beginRequest(within timeLimit: Duration) {
+    generation += 1
+    (sends, isReused) = (0, false)
+    self.timeLimit = timeLimit
+  }
+
+  /// Notes that the request is about to be sent.
+  ///
+  /// - Parameter isReused: Whether the connection has served before.
+  /// - Returns: Whether it may be: only once.
+  mutating func send(isReused: Bool) -> Bool {
+    sends += 1
+    if sends == 1 { self.isReused = isReused }
+    return sends == 1
+  }
+
+  /// Follows a redirect, if there is time for another request.
+  ///
+  /// - Parameters:
+  ///   - elapsed: How long the current request has taken, in microseconds.
+  ///   - timeout: The time of the whole attempt.
+  /// - Returns: The time for the next request; nil if there is none, and the attempt ends with this one.
+  mutating func follow(after elapsed: Int, of timeout: Duration) -> Duration? {
+    let left = timeout - .microseconds(earlier + elapsed)
+    guard left > .zero else { return nil }
+    earlier += elapsed
+    redirects += 1
+    return left
+  }
+
+  /// How long the attempt has taken.
+  ///
+  /// - Parameter elapsed: How long the current request has taken, in microseconds.
+  func duration(with elapsed: Int) -> Duration { .microseconds(earlier + elapsed) }
+}

@@ -1,0 +1,145 @@
+internal import CCurl
+internal import RedialModel
+
+/// The options that libcurl has for a handle. A handle mostly serves the same target again, and libcurl keeps its
+/// options, so only those that differ are set.
+///
+/// Sound: the handle outlives it, because the transfer that has both frees the handle only at its own end, and uses the
+/// options no more then. libcurl reads the parsed URL until it gets another one, or the handle is freed.
+struct HandleOptions: ~Copyable {
+  private let handle: UnsafeMutableRawPointer
+  private var url = ""
+  /// The parsed URL, which libcurl copies for each request instead of parsing it again.
+  private(set) var parsedURL: OpaquePointer?
+  private var method = ""
+  /// Whether the request has content.
+  private(set) var hasContent = false
+  private var timeout = -1
+  private var connectTimeout = -1
+  private var addressTime = 0
+  /// Whether libcurl decompresses responses.
+  private(set) var isInflating = false
+  /// The TLS settings of the target that the handle last called.
+  private var identity: TargetTLS?
+
+  init(handle: UnsafeMutableRawPointer) { self.handle = handle }
+
+  deinit { curl_url_cleanup(parsedURL) }
+
+  /// Sets the URL of the next requests, and makes libcurl parse it once for all of them.
+  mutating func setURL(_ text: String) -> CURLcode {
+    guard text != url else { return CURLE_OK }
+    url = ""
+    // A new one each time: to one that already has a URL, another text may be a relative reference.
+    let parsed = curl_url()
+    defer {
+      curl_url_cleanup(parsedURL)
+      parsedURL = parsed
+    }
+    let isRead = parsed != nil && curl_url_set(parsed, CURLUPART_URL, text, Self.urlReading) == CURLUE_OK
+    // If it cannot be parsed, libcurl parses the text itself and reports why it cannot.
+    var code = redial_curl_set_pointer(handle, CURLOPT_CURLU, isRead ? parsed.map { UnsafeRawPointer($0) } : nil)
+    if code == CURLE_OK { code = redial_curl_set_text(handle, CURLOPT_URL, text) }
+    if code == CURLE_OK { url = text }
+    return code
+  }
+
+  /// Like libcurl's parsing of a URL that is given as text, with `CURLOPT_PATH_AS_IS`.
+  private static let urlReading = UInt32(CURLU_GUESS_SCHEME | CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS)
+
+  /// Sets the method, and whether the request has content.
+  mutating func setMethod(_ method: String, hasContent: Bool) -> CURLcode {
+    guard method != self.method || hasContent != self.hasContent else { return CURLE_OK }
+    self.method = ""
+    // Resets all options of the previous request.
+    var codes = [redial_curl_set_text(handle, CURLOPT_CUSTOMREQUEST, nil)]
+    if hasContent {
+      codes.append(redial_curl_set_long(handle, CURLOPT_NOBODY, 0))
+      codes.append(redial_curl_set_long(handle, CURLOPT_POST, 1))
+    } else {
+      codes.append(redial_curl_set_long(handle, CURLOPT_HTTPGET, 1))
+      if method == "HEAD" { codes.append(redial_curl_set_long(handle, CURLOPT_NOBODY, 1)) }
+    }
+    if method != (hasContent ? "POST" : "GET"), method != "HEAD" {
+      codes.append(redial_curl_set_text(handle, CURLOPT_CUSTOMREQUEST, method))
+    }
+    if let code = codes.first(where: { $0 != CURLE_OK }) { return code }
+    (self.method, self.hasContent) = (method, hasContent)
+    return CURLE_OK
+  }
+
+  /// Sets the time for a request, and the part of it for connecting, in milliseconds.
+  mutating func setTimeouts(_ whole: Int, toConnect: Int) -> CURLcode {
+    var code = CURLE_OK
+    if whole != timeout {
+      code = redial_curl_set_long(handle, CURLOPT_TIMEOUT_MS, whole)
+      timeout = code == CURLE_OK ? whole : -1
+    }
+    if code == CURLE_OK, toConnect != connectTimeout {
+      code = redial_curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, toConnect)
+      connectTimeout = code == CURLE_OK ? toConnect : -1
+    }
+    return code
+  }
+
+  /// Sets how long libcurl uses an address that it found, in seconds.
+  mutating func setAddressTime(_ seconds: Int) -> CURLcode {
+    guard seconds != addressTime else { return CURLE_OK }
+    let code = redial_curl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, seconds)
+    if code == CURLE_OK { addressTime = seconds }
+    return code
+  }
+
+  /// Whether libcurl goes through all cached addresses at the end of the transfer.
+  ///
+  /// The lifetime of addresses also controls this: -1, for forever, turns it off.
+  var isPruning: Bool { addressTime != -1 }
+
+  /// Makes libcurl not go through them, until the lifetime is set again.
+  mutating func stopPruning() {
+    if redial_curl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, -1) == CURLE_OK { addressTime = -1 }
+  }
+
+  /// Sets whether libcurl decompresses responses.
+  mutating func setInflating(_ wanted: Bool) -> CURLcode {
+    guard wanted != isInflating else { return CURLE_OK }
+    isInflating = wanted
+    return redial_curl_set_text(handle, CURLOPT_ACCEPT_ENCODING, wanted ? "gzip, deflate" : nil)
+  }
+
+  /// Sets how the two ends of a connection prove their identity, unless the handle has these settings already.
+  ///
+  /// - Parameter target: The settings of one target; nil for the general ones.
+  mutating func setTLS(_ target: TargetTLS?, otherwise general: TLSSettings) -> CURLcode {
+    target == identity ? CURLE_OK : resetTLS(target, otherwise: general)
+  }
+
+  /// The same, whatever settings the handle has.
+  mutating func resetTLS(_ target: TargetTLS?, otherwise general: TLSSettings) -> CURLcode {
+    let issuers = target?.caFile ?? general.trustedIssuers
+    let pins = (target?.pins ?? []).map { "sha256//\($0)" }.joined(separator: ";")
+    for (option, text) in [
+      (CURLOPT_SSLCERT, target?.certificate), (CURLOPT_SSLKEY, target?.key),
+      (CURLOPT_PINNEDPUBLICKEY, pins.isEmpty ? nil : pins),
+      // Settings with issuers trust no others, so the system's folder of issuers is removed too.
+      (CURLOPT_CAINFO, issuers ?? Self.systemIssuers.file),
+      (CURLOPT_CAPATH, issuers == nil ? Self.systemIssuers.folder : nil),
+    ] {
+      let code = redial_curl_set_text(handle, option, text)
+      guard code == CURLE_OK else { return code }
+    }
+    // CURL_SSLVERSION_TLSv1_2 and _3, which are values of an unnamed enumeration in C.
+    let version = (target?.minVersion ?? general.minimumVersion) == .tls13 ? 7 : 6
+    let code = redial_curl_set_long(handle, CURLOPT_SSLVERSION, version)
+    if code == CURLE_OK { identity = target }
+    return code
+  }
+
+  /// The library's default location.
+  private static let systemIssuers: (file: String?, folder: String?) = {
+    guard let handle = curl_easy_init() else { return (nil, nil) }
+    defer { curl_easy_cleanup(handle) }
+    func text(_ info: CURLINFO) -> String? { redial_curl_get_text(handle, info).map { String(cString: $0) } }
+    return (text(CURLINFO_CAINFO), text(CURLINFO_CAPATH))
+  }()
+}
