@@ -52,7 +52,7 @@ struct Poller: ~Copyable {
     return epoll_ctl(epoll, operation, descriptor, &event) == 0
   }
 
-  /// Waits for events, at most that many milliseconds; -1 for ever.
+  /// Waits for events, at most that many milliseconds; -1 for no limit.
   ///
   /// - Returns: How many there are. Their descriptors may have been closed by the time each is handled.
   func wait(atMost milliseconds: Int32) -> Int {

@@ -28,7 +28,7 @@ struct NamingTests {
     #expect(naming.spent == .zero)
   }
 
-  @Test("a name that libcurl never finds is not looked up for ever")
+  @Test("a name that libcurl never finds is looked up eight times at most")
   func ends() {
     var naming = Naming()
     var lookups = 0
