@@ -9,6 +9,8 @@ internal import RedialModel
 final class TransferLoop: @unchecked Sendable {
   enum Message: Sendable {
     case start(TransportRequest)
+    /// Makes requests here, and starts them.
+    case make(@Sendable () -> [TransportRequest])
     case cancel(UInt64)
     case restrict(EgressPolicy)
     /// A piece of a request's body, or why there is none.
@@ -98,9 +100,12 @@ final class TransferLoop: @unchecked Sendable {
 
   /// The results of requests that are not started any more.
   private static func cancelled(_ messages: [Message]) -> [TransportResult] {
-    messages.compactMap { message in
-      guard case .start(let request) = message else { return nil }
-      return .cancelled(request.id)
+    messages.flatMap { message -> [TransportResult] in
+      switch message {
+      case .start(let request): [.cancelled(request.id)]
+      case .make(let requests): requests().map { .cancelled($0.id) }
+      default: []
+      }
     }
   }
 
@@ -147,6 +152,7 @@ final class TransferLoop: @unchecked Sendable {
   private func perform(_ message: Message) {
     switch message {
     case .start(let request): begin(request)
+    case .make(let requests): for request in requests() { begin(request) }
     case .cancel(let id): cancel(id)
     case .piece(let piece): take(piece)
     case .resolver(let isUp): settleUnresolved(isUp)

@@ -51,6 +51,15 @@ public final class Transport: Sendable {
     loop.post(requests.map { .start($0) })
   }
 
+  /// Starts requests that are made on the transport's thread, from any thread: what their making costs, such as a
+  /// signature, then delays nobody else.
+  ///
+  /// - Parameter requests: Called once; it must not block. If the transport has been shut down it is called at once, and
+  ///   its requests end as `cancelled`.
+  public func start(making requests: @escaping @Sendable () -> [TransportRequest]) {
+    loop.post([.make(requests)])
+  }
+
   /// Sets the egress policy, before the first request: the service's own addresses are known only late.
   public func restrict(to policy: EgressPolicy) {
     loop.post([.restrict(policy)])

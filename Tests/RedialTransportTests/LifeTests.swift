@@ -1,6 +1,8 @@
 import Dispatch
+import Glibc
 import RedialCore
 import RedialModel
+import Synchronization
 import Testing
 
 @testable import RedialTransport
@@ -50,6 +52,56 @@ struct LifeTests {
     #expect(happens(went))
     probe.transport.cancel([1, 2])
     #expect(probe.wait(count: 1).mapValues { $0.map(\.outcome) } == [1: [.cancelled], 2: [.cancelled]])
+  }
+
+  @Test("requests are made on the thread that sends them, once")
+  func makes() throws {
+    let target = ScriptedTarget.answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    defer { target.stop() }
+    let threads = Mutex<(making: [UInt], ending: [UInt])>(([], []))
+    let ended = DispatchSemaphore(value: 0)
+    let transport = try Transport(configuration: TransportConfiguration(userAgent: "redial/test")) { results in
+      threads.withLock { threads in threads.ending += results.map { _ in UInt(pthread_self()) } }
+      for _ in results { ended.signal() }
+    }
+    defer { transport.shutdown() }
+    let requests = (1...3).map { request($0, target.url) }
+    transport.start {
+      threads.withLock { $0.making.append(UInt(pthread_self())) }
+      return requests
+    }
+    for _ in requests { #expect(happens(ended)) }
+    let (making, ending) = threads.withLock { $0 }
+    #expect(making.count == 1)
+    #expect(ending == Array(repeating: making[0], count: 3))
+    #expect(making[0] != UInt(pthread_self()))
+  }
+
+  @Test("a request that is made later can be cancelled before it is")
+  func cancelsWhatIsMade() throws {
+    let (came, went) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let target = silent(came, went)
+    defer { target.stop() }
+    let probe = try TransportProbe()
+    let mayMake = DispatchSemaphore(value: 0)
+    let late = request(1, target.url)
+    probe.transport.start {
+      mayMake.wait()
+      return [late]
+    }
+    probe.transport.cancel([1])
+    mayMake.signal()
+    #expect(probe.wait(count: 1).mapValues { $0.map(\.outcome) } == [1: [.cancelled]])
+  }
+
+  @Test("requests that a transport makes after its end have a result too")
+  func makesAfterShutdown() throws {
+    let probe = try TransportProbe()
+    let made = request(7, "http://127.0.0.1:1/")
+    // The transport has ended when this has its result, or it is among the messages that it leaves.
+    probe.transport.shutdown()
+    probe.transport.start { [made] }
+    #expect(probe.wait(count: 1)[7]?.map(\.outcome) == [.cancelled])
   }
 
   @Test("shutting down aborts everything, and later requests have a result too")

@@ -5,7 +5,8 @@ internal import RedialTransport
 internal import Synchronization
 
 /// Makes the attempts that the engine starts: it gives each its header fields and its body, and the transport executes
-/// it.
+/// it. All of this happens on the transport's thread. The lane that starts attempts, which is the store's, writes the
+/// next transaction meanwhile.
 ///
 /// `@unchecked Sendable`: `init` sets the transport once, before anything else can see the object; everything else in it
 /// is constant or locked.
@@ -19,6 +20,7 @@ final class AttemptLane: @unchecked Sendable {
   /// The number of the attempt in flight, by call.
   private let numbers = Mutex<[UInt64: Int]>([:])
   private var transport: Transport?
+  private let ended: @Sendable (Ended) -> Void
 
   /// Attempts that ended together.
   struct Ended: Sendable {
@@ -30,7 +32,7 @@ final class AttemptLane: @unchecked Sendable {
 
   /// - Parameters:
   ///   - bodies: Reads bodies that are not in memory.
-  ///   - ended: Called with attempts that have ended, on the transport's thread.
+  ///   - ended: Called with attempts that have ended or must not be made, on the transport's thread.
   /// - Throws: If libcurl cannot be started.
   init(
     _ configuration: TransportConfiguration, headers: AttemptHeaders, endpoints: WebhookEndpoints, bodies: BodyReading,
@@ -38,6 +40,7 @@ final class AttemptLane: @unchecked Sendable {
   ) throws(TransportStartError) {
     (self.headers, self.endpoints, self.bodies) = (headers, endpoints, bodies)
     (self.redaction, self.clock, self.tracer) = (redaction, clock, tracer)
+    self.ended = ended
     // Weak: the transport's thread may still run when this object is freed. Its results are then lost; the next start
     // finds interrupted attempts.
     transport = try Transport(configuration: configuration) { [weak self] results in
@@ -50,47 +53,42 @@ final class AttemptLane: @unchecked Sendable {
     transport?.restrict(to: policy)
   }
 
-  /// Attempts to start together.
-  struct Batch {
-    /// The wall clock time, because receivers of webhooks compare it with their own.
-    private let time: Timestamp
-    /// The maximum number of attempts.
-    private let most: Int
-    fileprivate var requests: [TransportRequest] = []
+  /// Starts the attempts among actions of the engine.
+  func start(_ actions: ArraySlice<Action>) {
+    // Weak: the transport's thread may still run when this object is freed; see above.
+    transport?.start { [weak self] in self?.requests(for: actions) ?? [] }
+  }
+
+  /// Makes the requests of attempts, without those that must not be made: this process may have been suspended while
+  /// another instance took over the call, or the secret that would sign it is gone.
+  private func requests(for actions: ArraySlice<Action>) -> [TransportRequest] {
+    // The wall clock time, because receivers of webhooks compare it with their own.
+    let (now, time) = (clock.now, Clock.wallTime())
+    var requests: [TransportRequest] = []
     /// The attempt number of each request.
-    fileprivate var numbers: [Int] = []
+    var started: [Int] = []
     /// The attempts, for tracing; empty if nothing is traced.
-    fileprivate var traced: [AttemptStart] = []
-    /// The results of attempts that must not be made.
-    fileprivate var refused: [EngineEvent] = []
-
-    init(at time: Timestamp, most: Int) {
-      self.time = time
-      self.most = most
-    }
-
-    /// Adds an attempt, unless it must not be made: this process may have been suspended while another instance took over
-    /// the call, or the secret that would sign it is gone.
-    mutating func add(_ start: AttemptStart, of lane: AttemptLane) {
-      if let bound = start.startBefore, bound <= lane.clock.now {
-        return refused.append(.attemptTooLate(start.call.id, number: start.number))
+    var traced: [AttemptStart] = []
+    var refused: [EngineEvent] = []
+    requests.reserveCapacity(actions.count)
+    started.reserveCapacity(actions.count)
+    for case .start(let start) in actions {
+      if let bound = start.startBefore, bound <= now {
+        refused.append(.attemptTooLate(start.call.id, number: start.number))
+      } else if let fields = headers.fields(of: start, at: time) {
+        requests.append(request(of: start, fields))
+        started.append(start.number)
+        if tracer != nil { traced.append(start) }
+      } else {
+        refused.append(.attemptEnded(AttemptResult(endpointGone: start)))
       }
-      guard let fields = lane.headers.fields(of: start, at: time) else {
-        return refused.append(.attemptEnded(AttemptResult(endpointGone: start)))
-      }
-      if requests.isEmpty {
-        requests.reserveCapacity(most)
-        numbers.reserveCapacity(most)
-      }
-      requests.append(lane.request(of: start, fields))
-      numbers.append(start.number)
-      if lane.tracer != nil { traced.append(start) }
     }
-
-    /// Empties the batch after its attempts have started.
-    fileprivate mutating func removeAll() {
-      self = Batch(at: time, most: most)
+    numbers.withLock { numbers in
+      for (request, number) in zip(requests, started) { numbers[request.id] = number }
     }
+    tracer?.starting(traced)
+    if !refused.isEmpty { ended(Ended(results: [], events: refused)) }
+    return requests
   }
 
   private func request(of start: AttemptStart, _ fields: [HeaderField]) -> TransportRequest {
@@ -102,20 +100,6 @@ final class AttemptLane: @unchecked Sendable {
     if spec.maxRedirects > 0 { request.secretHeaders = redaction.headers + spec.redactedHeaders }
     if call.kind == .webhook { endpoints.began(request.id, to: spec.target) }
     return request
-  }
-
-  /// Starts the attempts of a batch, and empties it.
-  ///
-  /// - Returns: The results of attempts that must not be made, for the engine.
-  func start(_ batch: inout Batch) -> [EngineEvent] {
-    defer { batch.removeAll() }
-    if batch.requests.isEmpty { return batch.refused }
-    numbers.withLock { numbers in
-      for (request, number) in zip(batch.requests, batch.numbers) { numbers[request.id] = number }
-    }
-    tracer?.starting(batch.traced)
-    transport?.start(batch.requests)
-    return batch.refused
   }
 
   /// Aborts a call's attempt.

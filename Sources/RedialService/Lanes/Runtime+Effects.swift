@@ -29,15 +29,17 @@ extension Runtime {
   }
 
   private func perform(_ actions: [Action]) {
-    var attempts = AttemptLane.Batch(at: Clock.wallTime(), most: actions.count)
     var answers: [(HTTPResponder, HTTPResponse)] = []
-    for action in actions {
+    // The attempts to start are among the actions from `first` on, if there are any.
+    var (first, hasStart) = (0, false)
+    for (place, action) in actions.enumerated() {
       switch action {
-      case .start(let start): if let attemptLane { attempts.add(start, of: attemptLane) }
+      case .start: hasStart = true
       case .reply(let reply): answer(reply, into: &answers)
       case .abort(let id):
         // Before the aborts: an attempt to abort may be among these, and an abort that came first would not find it.
-        start(&attempts)
+        if hasStart { attemptLane?.start(actions[first..<place]) }
+        (first, hasStart) = (place, false)
         attemptLane?.abort(id)
       case .notice(let notice):
         standings.note(notice, at: clock.now)
@@ -47,13 +49,8 @@ extension Runtime {
       case .drained: drained.signal()
       }
     }
-    start(&attempts)
+    if hasStart { attemptLane?.start(actions[first...]) }
     if !answers.isEmpty { HTTPResponder.respond(answers) }
-  }
-
-  private func start(_ attempts: inout AttemptLane.Batch) {
-    guard let refused = attemptLane?.start(&attempts), !refused.isEmpty else { return }
-    post(refused)
   }
 
   /// Reports attempts that the transport has made to the engine.
