@@ -121,7 +121,7 @@ extension Engine {
     let origin = (try? TargetURL(callback.url).origin) ?? callback.url
     let spec = CallSpec(
       url: callback.url, method: "POST", headers: [HeaderField("content-type", "application/json")],
-      target: QualifiedKey.make("webhook:\(origin)", in: record.spec.namespace), policy: settings.webhookPolicy,
+      target: TargetKey("webhook:\(origin)", in: record.spec.namespace), policy: settings.webhookPolicy,
       captureLimit: 4096, hops: record.spec.hops)
     let end = writes.count
     insert(

@@ -57,7 +57,7 @@ extension Engine {
   }
 
   /// Calls of a target's queue have arrived from the store.
-  mutating func claimedQueued(_ key: String, _ records: [CallRecord], complete: Bool) {
+  mutating func claimedQueued(_ key: TargetKey, _ records: [CallRecord], complete: Bool) {
     guard owns(key) else {
       if let index = roster.place(of: key) { endRefill(index) }
       return

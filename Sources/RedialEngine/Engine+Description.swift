@@ -26,7 +26,7 @@ extension Engine {
 
   /// One target; nil if it is not known.
   func describe(_ key: TargetKey) -> TargetSnapshot? {
-    roster.place(of: key.text).map { describe($0) }
+    roster.place(of: key).map { describe($0) }
   }
 
   /// A page of the targets of a namespace, by key.

@@ -54,7 +54,7 @@ extension Engine {
     Problem(
       status: 422, code: keyReusedCode, title: "The Idempotency-Key was used for another call",
       detail:
-        "Another descriptor was submitted under the key \"\(QualifiedKey.bare(key.text))\". A new call needs a new key."
+        "Another descriptor was submitted under the key \"\(key.name.bare)\". A new call needs a new key."
     )
   }
 }

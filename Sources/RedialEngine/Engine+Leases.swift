@@ -10,7 +10,7 @@ internal import RedialModel
 /// engine finds it.
 extension Engine {
   /// Whether this engine runs the calls of a target.
-  func owns(_ target: String) -> Bool { desk.leases.owns(target) }
+  func owns(_ target: TargetKey) -> Bool { desk.leases.owns(target) }
 
   // MARK: The lease
 
@@ -158,10 +158,10 @@ extension Engine {
   /// The code of the problem that a command belongs to another instance.
   public static let ownedElsewhereCode = "ownedElsewhere"
 
-  static func ownedElsewhere(_ target: String) -> Problem {
+  static func ownedElsewhere(_ target: TargetKey) -> Problem {
     Problem(
       status: 503, code: ownedElsewhereCode, title: "Another instance has this target",
-      detail: "The calls to \(QualifiedKey.bare(target)) are run by another instance of the service, or by none for "
+      detail: "The calls to \(target.bare) are run by another instance of the service, or by none for "
         + "the moment. Send the request to that instance, or try again.", retryAfter: 1)
   }
 }

@@ -48,14 +48,14 @@ extension Engine {
   /// Why a namespace may have no call to a target that is not remembered; nil if it may. Calls may go to twice as
   /// many targets as are remembered, because most can be forgotten soon. Beyond that, a namespace that has more than
   /// its equal part cannot add targets.
-  private mutating func refusalOfNewTarget(_ key: String) -> Problem? {
+  private mutating func refusalOfNewTarget(_ key: TargetKey) -> Problem? {
     guard roster.isOneTooMany(key) else { return nil }
     forgetIdleTargets()
-    let place = roster.place(of: QualifiedKey.namespace(of: key))
+    let place = roster.place(of: key.namespace)
     guard roster.count >= 2 * settings.maxTargets, roster.hasItsTargets(at: place) else { return nil }
     return Problem(
       status: 503, code: "tooManyTargets", title: "There are too many targets",
-      detail: "\(roster.count) targets have calls or a breaker that is not closed, and \(QualifiedKey.bare(key)) "
+      detail: "\(roster.count) targets have calls or a breaker that is not closed, and \(key.bare) "
         + "would be one more. Try again later.",
       retryAfter: 30)
   }

@@ -59,9 +59,10 @@ extension Engine {
   }
 
   /// Creates the webhooks for a change of a target's breaker.
-  mutating func notifySubscribers(_ event: TargetEvent, of key: String, openUntil: Timestamp? = nil, trips: Int? = nil)
-  {
-    guard !subscriptions.isEmpty, !QualifiedKey.bare(key).hasPrefix(WebhookSubscription.targetPrefix) else { return }
+  mutating func notifySubscribers(
+    _ event: TargetEvent, of key: TargetKey, openUntil: Timestamp? = nil, trips: Int? = nil
+  ) {
+    guard !subscriptions.isEmpty, !key.isOfWebhooks else { return }
     for subscription in subscriptions where subscription.wants(event.rawValue, target: key) {
       insertWebhook(
         event.rawValue, WebhookPayload.make(event, of: key, openUntil: openUntil, trips: trips, at: now),

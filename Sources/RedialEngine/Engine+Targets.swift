@@ -4,7 +4,7 @@ internal import RedialModel
 /// Targets: how they are found and forgotten, when they are examined, and what their breakers and limits decide.
 extension Engine {
   /// Returns the place of a target, and creates the target if it is new.
-  mutating func target(_ key: String) -> Int {
+  mutating func target(_ key: TargetKey) -> Int {
     if let place = roster.place(of: key) { return place }
     if roster.count >= settings.maxTargets { forgetIdleTargets() }
     return roster.add(key)

@@ -27,7 +27,7 @@ public struct StoreRequest: Sendable {
     /// Load calls that are due before this time.
     case claimDue(before: Timestamp, limit: Int)
     /// Load calls from a target's queue.
-    case claimQueued(target: String, limit: Int)
+    case claimQueued(target: TargetKey, limit: Int)
     /// Load the call that a command is about.
     case fetch(CallCommand)
     /// Find the call that was accepted under a key.
@@ -100,20 +100,20 @@ public enum Notice: Sendable, Hashable {
   /// The state of an earlier process was taken over.
   case recovered(unfinished: Int, interrupted: Int)
   /// A target's breaker has opened.
-  case breakerOpened(target: String, until: Timestamp, trips: Int)
+  case breakerOpened(target: TargetKey, until: Timestamp, trips: Int)
   /// A target's breaker lets probes through.
-  case breakerHalfOpen(target: String)
+  case breakerHalfOpen(target: TargetKey)
   /// A target's breaker lets calls through again.
-  case breakerClosed(target: String)
+  case breakerClosed(target: TargetKey)
   /// An operator acted on a target.
-  case targetControlled(target: String, action: String)
+  case targetControlled(target: TargetKey, action: String)
   /// The reasons for which calls to a target wait have changed. Changes of its breaker have their own notices.
-  case targetStands(target: String, TargetStanding)
+  case targetStands(target: TargetKey, TargetStanding)
   /// A call ended without success.
   ///
   /// `traceparent` is the trace of the client's request, if the client sent one.
   case callFailed(
-    CallID, kind: CallKind, target: String, reason: StopReason, attempts: Int, traceparent: String?)
+    CallID, kind: CallKind, target: TargetKey, reason: StopReason, attempts: Int, traceparent: String?)
   /// The store failed; new calls are refused until it works again.
   case storeFailed(message: String)
   /// The failed writes are tried again.

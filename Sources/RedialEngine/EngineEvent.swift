@@ -29,7 +29,7 @@ public enum EngineEvent: Sendable {
   /// Due calls, loaded from the store.
   case claimedDue(Claim)
   /// Calls of a target's queue, loaded from the store; `complete` if there are no more.
-  case claimedQueued(target: String, calls: [CallRecord], complete: Bool)
+  case claimedQueued(target: TargetKey, calls: [CallRecord], complete: Bool)
   /// The call that a command is about; nil if there is none.
   case fetched(CallCommand, CallRecord?)
   /// The call that a command is about cannot be read, for the reason in the message. The store itself works.

@@ -74,8 +74,8 @@ public enum CommandReply<Subject: Sendable>: Sendable {
 public struct TargetPage: Sendable, Hashable {
   /// The targets, by key.
   public var targets: [TargetSnapshot]
-  /// The qualified key of the last target, if more follow.
-  public var next: String?
+  /// The last target, if more follow.
+  public var next: TargetKey?
 }
 
 /// What has happened to the calls of a namespace.

@@ -122,7 +122,7 @@ public struct EngineSettings: Sendable, Hashable {
   func target(by rule: TargetRule?) -> TargetSettings { rule?.settings.applied(to: target) ?? target }
 
   /// The first rule that matches a target; see ``TargetRule/first(of:for:)``.
-  func rule(for key: String) -> TargetRule? { TargetRule.first(of: targetRules, for: key) }
+  func rule(for key: TargetKey) -> TargetRule? { TargetRule.first(of: targetRules, for: key) }
 
   /// Webhooks are patient: from 5 s to an hour apart, for three days. Every response except 2xx and 410 is retried,
   /// because a receiver recognizes the webhook by its id (Standard Webhooks).

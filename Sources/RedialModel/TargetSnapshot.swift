@@ -14,8 +14,8 @@ public struct TargetSnapshot: Sendable, Hashable {
     case halfOpen
   }
 
-  /// The target's key, qualified by its namespace.
-  public var key: String
+  /// The target's key.
+  public var key: TargetKey
   /// Its breaker's state.
   public var breaker: BreakerState
   /// When an open breaker becomes half-open.
@@ -49,7 +49,7 @@ public struct TargetSnapshot: Sendable, Hashable {
 
   /// Creates a snapshot.
   public init(
-    key: String, breaker: BreakerState, openUntil: Timestamp?, trips: Int, consecutiveFailures: Int, inFlight: Int,
+    key: TargetKey, breaker: BreakerState, openUntil: Timestamp?, trips: Int, consecutiveFailures: Int, inFlight: Int,
     waiting: Int, isPaused: Bool = false, isTripped: Bool = false, retryAfterUntil: Timestamp? = nil,
     settings: TargetSettings = TargetSettings()
   ) {
@@ -69,7 +69,7 @@ public struct TargetSnapshot: Sendable, Hashable {
   /// Writes the target as one object.
   public func write(to writer: inout JSONWriter) {
     writer.beginObject()
-    writer.field("key", QualifiedKey.bare(key))
+    writer.field("key", key.bare)
     writer.key("breaker")
     writer.beginObject()
     writer.field("state", breaker.rawValue)

@@ -76,9 +76,9 @@ final class CallListing {
     statement.bind(3, Int64(limit))
     statement.bind(4, filter.firstID.rawValue)
     if let key = filter.idempotencyKey {
-      statement.bind(5, text: QualifiedKey.make(key, in: filter.namespace))
+      statement.bind(5, key: IdempotencyName(key, in: filter.namespace))
     } else if let label {
-      statement.bind(5, text: QualifiedKey.make(label.name, in: filter.namespace))
+      statement.bind(5, key: LabelName(label.name, in: filter.namespace))
       statement.bind(6, text: label.value)
     } else {
       statement.bind(6, namespace)

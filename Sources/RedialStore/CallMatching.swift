@@ -46,7 +46,7 @@ struct CallMatching {
     _ id: CallID, _ filter: CallFilter, targetID: Int64?, search: TextSearch?
   ) throws(StoreError) -> Verdict {
     for label in filter.labels {
-      hasLabel.bind(1, text: QualifiedKey.make(label.name, in: filter.namespace))
+      hasLabel.bind(1, key: LabelName(label.name, in: filter.namespace))
       hasLabel.bind(2, text: label.value)
       hasLabel.bind(3, id.rawValue)
       guard try hasLabel.first({ row throws(StoreError) in row.integer(0) }) != nil else { return Verdict(fits: false) }

@@ -38,7 +38,7 @@ public protocol CallStore: AnyObject {
 
   /// Loads calls from the queue of a target, the most urgent first, then the oldest: `queued` ones become `held`,
   /// unless they wait for their turn.
-  func claimQueued(target: String, limit: Int) throws(StoreError) -> [CallRecord]
+  func claimQueued(target: TargetKey, limit: Int) throws(StoreError) -> [CallRecord]
 
   /// Loads one call. If it has not ended it becomes `held`. If it has ended, or its shard belongs to another
   /// instance, it is returned unchanged. Nil if the namespace has no call with this id.
@@ -47,7 +47,7 @@ public protocol CallStore: AnyObject {
   func claim(_ id: CallID, in namespace: Namespace) throws(StoreError) -> CallRecord?
 
   /// The call that was accepted under a key which has not expired.
-  func find(key: String, at now: Timestamp) throws(StoreError) -> KeyRecord?
+  func find(key: IdempotencyName, at now: Timestamp) throws(StoreError) -> KeyRecord?
 
   /// Removes some of the finished calls that a rule does not keep, earliest ended first, with their attempts and
   /// keys, and makes the store smaller if it can. Call it again until nothing is left to do.
@@ -91,7 +91,7 @@ public protocol CallReader: Sendable {
   /// - Parameters:
   ///   - target: The target; nil for all of the namespace.
   ///   - limit: Maximum number of calls that are counted of each kind.
-  func backlog(of target: String?, in namespace: Namespace, limit: Int) throws(StoreError) -> StoredBacklog
+  func backlog(of target: TargetKey?, in namespace: Namespace, limit: Int) throws(StoreError) -> StoredBacklog
 
   /// The size of the store, and the number of finished calls in it. The cost does not depend on that number.
   func usage() throws(StoreError) -> StoreUsage

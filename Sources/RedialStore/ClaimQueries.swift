@@ -43,8 +43,8 @@ struct ClaimQueries {
   }
 
   /// How many calls are in each target's queue.
-  func queueLengths() throws(StoreError) -> [(target: String, count: Int)] {
-    try queueCounts.rows { row throws(StoreError) in (row.text(0), Int(row.integer(1))) }
+  func queueLengths() throws(StoreError) -> [(target: TargetKey, count: Int)] {
+    try queueCounts.rows { row throws(StoreError) in (row.key(0), Int(row.integer(1))) }
   }
 
   /// The highest id in the store; 0 for an empty one.

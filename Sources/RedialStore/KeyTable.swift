@@ -34,12 +34,12 @@ final class KeyTable {
   }
 
   /// The call that was accepted under a key that has not expired.
-  func find(_ text: String, at now: Timestamp) throws(StoreError) -> KeyRecord? {
-    select.bind(1, text: text)
+  func find(_ name: IdempotencyName, at now: Timestamp) throws(StoreError) -> KeyRecord? {
+    select.bind(1, key: name)
     select.bind(2, now.microseconds)
     return try select.first { row throws(StoreError) in
       KeyRecord(
-        key: IdempotencyKey(text: text, fingerprint: row.bytes(1)), call: CallID(rawValue: row.integer(0)),
+        key: IdempotencyKey(name, fingerprint: row.bytes(1)), call: CallID(rawValue: row.integer(0)),
         createdAt: Timestamp(microseconds: row.integer(2)), expiresAt: Timestamp(microseconds: row.integer(3)))
     }
   }
@@ -48,7 +48,7 @@ final class KeyTable {
   func insert(_ record: KeyRecord) throws(StoreError) {
     removeExpired.bind(1, record.createdAt.microseconds)
     try removeExpired.run()
-    insert.bind(1, text: record.key.text)
+    insert.bind(1, key: record.key.name)
     insert.bind(2, record.call.rawValue)
     try record.key.fingerprint.withUnsafeBufferPointer { fingerprint throws(StoreError) in
       insert.bind(3, bytes: fingerprint)

@@ -66,7 +66,7 @@ struct LabelTable {
   }
 
   private func bind(_ label: CallSpec.Label, of id: CallID, in namespace: Namespace, to statement: SQLiteStatement) {
-    statement.bind(1, text: QualifiedKey.make(label.name, in: namespace))
+    statement.bind(1, key: LabelName(label.name, in: namespace))
     statement.bind(2, text: label.value)
     statement.bind(3, id.rawValue)
   }

@@ -1,7 +1,7 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Named policies, with the stored versions of each. Names are qualified by their namespace.
+/// Named policies, with the stored versions of each.
 struct PolicyTable {
   private let insert: SQLiteStatement
   private let removeOlder: SQLiteStatement
@@ -21,10 +21,10 @@ struct PolicyTable {
   func add(_ policy: StoredPolicy, keeping limit: Int) throws(StoreError) {
     // Versions before a removal are gone; the removal itself is one of the versions that a later policy displaces.
     let kept = policy.isRemoval ? min(1, limit) : limit
-    let name = QualifiedKey.make(policy.name, in: policy.namespace)
+    let name = policy.key
     try remove(name, through: policy.version - kept)
     guard kept > 0 else { return }
-    insert.bind(1, text: name)
+    insert.bind(1, key: name)
     insert.bind(2, Int64(policy.version))
     insert.bind(3, policy.createdAt.microseconds)
     try policy.json.withUnsafeBufferPointer { text throws(StoreError) in
@@ -36,15 +36,15 @@ struct PolicyTable {
   /// All stored versions of all policies, by name, the newest last.
   func all() throws(StoreError) -> [StoredPolicy] {
     try select.rows { row throws(StoreError) in
-      let name = row.text(0)
+      let name: PolicyName = row.key(0)
       return StoredPolicy(
-        name: QualifiedKey.bare(name), version: Int(row.integer(1)), createdAt: Timestamp(microseconds: row.integer(2)),
-        json: row.bytes(3), in: QualifiedKey.namespace(of: name))
+        name: name.bare, version: Int(row.integer(1)), createdAt: Timestamp(microseconds: row.integer(2)),
+        json: row.bytes(3), in: name.namespace)
     }
   }
 
-  private func remove(_ name: String, through version: Int) throws(StoreError) {
-    removeOlder.bind(1, text: name)
+  private func remove(_ name: PolicyName, through version: Int) throws(StoreError) {
+    removeOlder.bind(1, key: name)
     removeOlder.bind(2, Int64(version))
     try removeOlder.run()
   }

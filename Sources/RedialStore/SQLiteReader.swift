@@ -73,7 +73,7 @@ public final class SQLiteReader: CallReader {
 
   /// How many calls in no engine's memory wait, by target and reason, up to a limit.
   public func backlog(
-    of target: String?, in namespace: Namespace, limit: Int
+    of target: TargetKey?, in namespace: Namespace, limit: Int
   ) throws(StoreError) -> StoredBacklog {
     try withConnection { connection throws(StoreError) in
       try connection.backlog(of: target, in: namespace, limit: limit)
@@ -222,18 +222,18 @@ private final class ReadConnection: @unchecked Sendable {
     guard let namespace = try namespaces.find(query.filter.namespace) else { return nil }
     var targetID: Int64?
     if let target = query.filter.target {
-      findTarget.bind(1, text: QualifiedKey.make(target, in: query.filter.namespace))
+      findTarget.bind(1, key: TargetKey(target, in: query.filter.namespace))
       targetID = try findTarget.first { row throws(StoreError) in row.integer(0) }
       if targetID == nil { return nil }
     }
     return try listing.ids(query, namespace: namespace, targetID: targetID)
   }
 
-  func backlog(of target: String?, in namespace: Namespace, limit: Int) throws(StoreError) -> StoredBacklog {
+  func backlog(of target: TargetKey?, in namespace: Namespace, limit: Int) throws(StoreError) -> StoredBacklog {
     try inTransaction { () throws(StoreError) in
       guard let number = try namespaces.find(namespace) else { return StoredBacklog(isComplete: true) }
       guard let target else { return try waiting.backlog(of: nil, in: number, limit: limit) }
-      findTarget.bind(1, text: target)
+      findTarget.bind(1, key: target)
       guard let id = try findTarget.first({ row throws(StoreError) in row.integer(0) }) else {
         return StoredBacklog(isComplete: true)
       }
@@ -268,7 +268,7 @@ extension DamagedCall {
     return CallRecord(
       id: id, kind: filter.kind,
       spec: CallSpec(
-        url: "", method: "", headers: [], target: QualifiedKey.make(filter.target ?? "", in: filter.namespace),
+        url: "", method: "", headers: [], target: TargetKey(filter.target ?? "", in: filter.namespace),
         policy: RetryPolicy(), captureLimit: 0),
       body: [], createdAt: id.createdAt,
       progress: CallProgress(state: state, due: id.createdAt, roundStartedAt: id.createdAt, finishedAt: id.createdAt))

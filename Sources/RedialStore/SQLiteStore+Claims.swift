@@ -33,7 +33,7 @@ extension SQLiteStore {
   }
 
   /// Loads calls from the queue of a target, the most urgent first, then the oldest.
-  public func claimQueued(target: String, limit: Int) throws(StoreError) -> [CallRecord] {
+  public func claimQueued(target: TargetKey, limit: Int) throws(StoreError) -> [CallRecord] {
     try claiming { damaged throws(StoreError) in
       guard try isOwn(target), let targetID = try targets.find(target) else { return [] }
       return try hold(upTo: limit, at: nil, &damaged) { count throws(StoreError) in
@@ -81,7 +81,7 @@ extension SQLiteStore {
   }
 
   /// Whether a target is in a shard of this store's owner.
-  func isOwn(_ target: String) throws(StoreError) -> Bool {
+  func isOwn(_ target: TargetKey) throws(StoreError) -> Bool {
     guard sharing == .shared, let session else { return true }
     return try sessions.shards(of: session.id).contains(target: target)
   }

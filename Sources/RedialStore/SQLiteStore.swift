@@ -198,7 +198,7 @@ public final class SQLiteStore: CallStore {
     case .awaitTurn(let id, let target, let key):
       try turns.enter(
         id, targetID: try targets.intern(target),
-        namespace: try namespaces.intern(QualifiedKey.namespace(of: target)), key: key)
+        namespace: try namespaces.intern(target.namespace), key: key)
     case .passTurn(let id):
       try turns.pass(id)
     case .retried(let id, let retry):
@@ -219,7 +219,7 @@ public final class SQLiteStore: CallStore {
   }
 
   /// The call that was accepted under a key which has not expired.
-  public func find(key: String, at now: Timestamp) throws(StoreError) -> KeyRecord? {
+  public func find(key: IdempotencyName, at now: Timestamp) throws(StoreError) -> KeyRecord? {
     try keys.find(key, at: now)
   }
 

@@ -4,12 +4,12 @@ public import RedialModel
 /// How many calls in no engine's memory wait, by target and reason.
 public struct StoredBacklog: Sendable, Equatable {
   /// Each target and reason with any calls.
-  public var counts: [(target: String, reason: WaitReason, count: Int)]
+  public var counts: [(target: TargetKey, reason: WaitReason, count: Int)]
   /// Whether all were counted.
   public var isComplete: Bool
 
   /// Creates a backlog.
-  public init(counts: [(target: String, reason: WaitReason, count: Int)] = [], isComplete: Bool) {
+  public init(counts: [(target: TargetKey, reason: WaitReason, count: Int)] = [], isComplete: Bool) {
     self.counts = counts
     self.isComplete = isComplete
   }
@@ -26,7 +26,7 @@ public struct StoredBacklog: Sendable, Equatable {
 extension CallReader {
   /// For a reader that cannot count: no counts, and not complete.
   public func backlog(
-    of target: String?, in namespace: Namespace, limit: Int
+    of target: TargetKey?, in namespace: Namespace, limit: Int
   ) throws(StoreError) -> StoredBacklog {
     StoredBacklog(isComplete: false)
   }
@@ -92,7 +92,7 @@ struct BacklogQueries {
       if rows.count > limit { isComplete = false }
       for row in rows.prefix(limit) { counts[row, default: 0] += 1 }
     }
-    var (backlog, keys) = (StoredBacklog(isComplete: isComplete), [Int64: String]())
+    var (backlog, keys) = (StoredBacklog(isComplete: isComplete), [Int64: TargetKey]())
     for (waiting, count) in counts.sorted(by: { ($0.key.target, $0.key.reason) < ($1.key.target, $1.key.reason) }) {
       guard let reason = UInt8(exactly: waiting.reason).flatMap(WaitReason.init(rawValue:)) else {
         backlog.isComplete = false
@@ -100,7 +100,7 @@ struct BacklogQueries {
       }
       if keys[waiting.target] == nil {
         key.bind(1, waiting.target)
-        keys[waiting.target] = try key.first { row throws(StoreError) in row.text(0) }
+        keys[waiting.target] = try key.first { row throws(StoreError) in row.key(0) }
       }
       if let key = keys[waiting.target] { backlog.counts.append((key, reason, count)) }
     }

@@ -13,9 +13,9 @@ final class TargetTable {
   private let selectBreakers: SQLiteStatement
   private let setControls: SQLiteStatement
   private let selectControls: SQLiteStatement
-  private var remembered: [String: Int64] = [:]
+  private var remembered: [TargetKey: Int64] = [:]
   /// Keys that the current transaction has added; they are removed if it is rolled back.
-  private var added: [String] = []
+  private var added: [TargetKey] = []
 
   /// Prepares the statements.
   init(on connection: SQLiteConnection) throws(StoreError) {
@@ -38,7 +38,7 @@ final class TargetTable {
   func completeShards() throws(StoreError) {
     let lacking = try connection.prepare(
       "find targets without a shard", "SELECT id, key FROM targets WHERE shard IS NULL")
-    let targets = try lacking.rows { row throws(StoreError) in (row.integer(0), row.text(1)) }
+    let targets = try lacking.rows { row throws(StoreError) in (row.integer(0), row.key(1, as: TargetKey.self)) }
     let give = try connection.prepare("give a target its shard", "UPDATE targets SET shard = ?2 WHERE id = ?1")
     for (id, key) in targets {
       give.bind(1, id)
@@ -48,18 +48,18 @@ final class TargetTable {
   }
 
   /// The number of a target, or nil if it never had a call.
-  func find(_ key: String) throws(StoreError) -> Int64? {
+  func find(_ key: TargetKey) throws(StoreError) -> Int64? {
     if let id = remembered[key] { return id }
-    select.bind(1, text: key)
+    select.bind(1, key: key)
     guard let id = try select.first({ row throws(StoreError) in row.integer(0) }) else { return nil }
     remember(key, id)
     return id
   }
 
   /// The number of a target, which gets one if it has none. Only within a transaction.
-  func intern(_ key: String) throws(StoreError) -> Int64 {
+  func intern(_ key: TargetKey) throws(StoreError) -> Int64 {
     if let id = try find(key) { return id }
-    insert.bind(1, text: key)
+    insert.bind(1, key: key)
     insert.bind(2, Int64(ShardSet.shard(of: key)))
     try insert.run()
     let id = connection.lastInsertedRow
@@ -69,7 +69,7 @@ final class TargetTable {
   }
 
   /// Stores a target's breaker; nil if it is closed.
-  func set(_ breaker: OpenBreaker?, of key: String) throws(StoreError) {
+  func set(_ breaker: OpenBreaker?, of key: TargetKey) throws(StoreError) {
     setBreaker.bind(1, try intern(key))
     setBreaker.bind(2, breaker?.until.microseconds)
     setBreaker.bind(3, breaker.map { Int64($0.trips) })
@@ -77,15 +77,15 @@ final class TargetTable {
   }
 
   /// The breakers that are not closed.
-  func breakers() throws(StoreError) -> [(target: String, breaker: OpenBreaker)] {
+  func breakers() throws(StoreError) -> [(target: TargetKey, breaker: OpenBreaker)] {
     try selectBreakers.rows { row throws(StoreError) in
       let until = Timestamp(microseconds: row.integer(1))
-      return (row.text(0), OpenBreaker(until: until, trips: Int(row.integer(2))))
+      return (row.key(0), OpenBreaker(until: until, trips: Int(row.integer(2))))
     }
   }
 
   /// Stores the settings that operators have given a target.
-  func set(_ controls: TargetControls, of key: String) throws(StoreError) {
+  func set(_ controls: TargetControls, of key: TargetKey) throws(StoreError) {
     let overrides = controls.overrides == TargetOverrides() ? [] : controls.overrides.json
     setControls.bind(1, try intern(key))
     setControls.bind(3, controls.isPaused ? 1 : 0)
@@ -99,9 +99,9 @@ final class TargetTable {
   /// The targets with settings of operators.
   ///
   /// - Throws: `corrupt` if a target's settings cannot be read: without them it might get too many requests.
-  func controls() throws(StoreError) -> [(target: String, controls: TargetControls)] {
+  func controls() throws(StoreError) -> [(target: TargetKey, controls: TargetControls)] {
     try selectControls.rows { row throws(StoreError) in
-      let key = row.text(0)
+      let key: TargetKey = row.key(0)
       var controls = TargetControls(isPaused: row.integer(2) != 0, isTripped: row.integer(3) != 0)
       if !row.isNull(1) {
         switch row.withBytes(1, { bytes in Result { () throws(Problem) in try TargetOverrides.read(bytes) } }) {
@@ -127,7 +127,7 @@ final class TargetTable {
     added.removeAll(keepingCapacity: true)
   }
 
-  private func remember(_ key: String, _ id: Int64) {
+  private func remember(_ key: TargetKey, _ id: Int64) {
     if remembered.count >= Self.maximumRemembered { remembered.removeAll(keepingCapacity: true) }
     remembered[key] = id
   }

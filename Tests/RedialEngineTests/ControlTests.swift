@@ -13,8 +13,8 @@ struct ControlTests {
 
   /// An engine that takes over what another has written of its targets.
   private func successor(of probe: EngineProbe, _ settings: EngineSettings = EngineSettings()) -> EngineProbe {
-    var controls: [String: TargetControls] = [:]
-    var breakers: [String: OpenBreaker] = [:]
+    var controls: [TargetKey: TargetControls] = [:]
+    var breakers: [TargetKey: OpenBreaker] = [:]
     for write in probe.written {
       switch write {
       case .controls(let target, let new): controls[target] = new
@@ -32,7 +32,7 @@ struct ControlTests {
   func durableFirst() {
     var probe = EngineProbe()
     let reply = probe.token(for: TargetCommand.Reply.self)
-    probe.hear(.targetCommand(TargetCommand(.pause, TargetKey(qualified: EngineProbe.target), reply: reply)))
+    probe.hear(.targetCommand(TargetCommand(.pause, EngineProbe.target, reply: reply)))
     #expect(probe.reply(to: reply) == nil)
     probe.commit()
     guard case .done(let target) = probe.reply(to: reply) else {

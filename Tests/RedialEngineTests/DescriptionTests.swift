@@ -7,9 +7,9 @@ import Testing
 struct DescriptionTests {
   private let target = EngineProbe.target
 
-  private func describe(_ probe: inout EngineProbe, _ key: String = EngineProbe.target) -> TargetSnapshot? {
+  private func describe(_ probe: inout EngineProbe, _ key: TargetKey = EngineProbe.target) -> TargetSnapshot? {
     let token = probe.token(for: TargetSnapshot?.self)
-    probe.hear(.describe(TargetKey(qualified: key), token))
+    probe.hear(.describe(key, token))
     return probe.reply(to: token) ?? nil
   }
 
@@ -34,7 +34,7 @@ struct DescriptionTests {
     probe.end(probe.starts[0].call.id, status: 503)
     found = try #require(describe(&probe))
     #expect(found.backlog.counts == [.concurrency: 4, .startTime: 1, .backoff: 1])
-    probe.hear(.targetCommand(TargetCommand(.pause, TargetKey(qualified: target), reply: probe.token())))
+    probe.hear(.targetCommand(TargetCommand(.pause, target, reply: probe.token())))
     probe.commit()
     found = try #require(describe(&probe))
     #expect(found.backlog.counts == [.paused: 6])
@@ -46,16 +46,16 @@ struct DescriptionTests {
   @Test("targets are listed in pages by key, however they came, all of them or those in which something goes on")
   func pages() {
     var probe = EngineProbe()
-    var expected: [String] = []
+    var expected: [TargetKey] = []
     for number in (0..<23).map({ ($0 * 7) % 23 }) {
-      let key = "http://t\(number).example"
+      let key: TargetKey = "http://t\(number).example"
       let id = probe.submit(to: key)
       if number % 2 == 0 { probe.end(id, status: 200) }
       expected.append(key)
     }
-    func list(limit: Int, isActive: Bool) -> [[String]] {
-      var pages: [[String]] = []
-      var after: String?
+    func list(limit: Int, isActive: Bool) -> [[TargetKey]] {
+      var pages: [[TargetKey]] = []
+      var after: TargetKey?
       repeat {
         let query = TargetQuery(namespace: .default, after: after, limit: limit, isActive: isActive)
         guard let found = page(&probe, query) else { return [] }
@@ -78,7 +78,7 @@ struct DescriptionTests {
   func ofNamespace() {
     let acme = Namespace("acme") ?? .default
     var probe = EngineProbe(EngineSettings(maxInFlightPerTarget: 1))
-    let own = QualifiedKey.make("http://own.example", in: acme)
+    let own = TargetKey("http://own.example", in: acme)
     for _ in 0..<3 { probe.submit(to: own) }
     for _ in 0..<4 { probe.submit() }
     func targets(_ namespace: Namespace) -> [TargetSnapshot] {
@@ -126,12 +126,12 @@ struct DescriptionTests {
     var found = try #require(describe(&probe))
     #expect(found.settings.maxInFlight == 3 && found.pattern == "*.example" && found.overrides == TargetOverrides())
     #expect(describe(&probe, "elsewhere")?.settings.maxInFlight == 9)
-    probe.hear(.targetCommand(TargetCommand(.configure(own), TargetKey(qualified: target), reply: probe.token())))
+    probe.hear(.targetCommand(TargetCommand(.configure(own), target, reply: probe.token())))
     probe.commit()
     found = try #require(describe(&probe))
     #expect(found.settings.maxInFlight == 1 && found.settings.attemptTimeout == .seconds(7) && found.overrides == own)
     probe.hear(
-      .targetCommand(TargetCommand(.configure(TargetOverrides()), TargetKey(qualified: target), reply: probe.token())))
+      .targetCommand(TargetCommand(.configure(TargetOverrides()), target, reply: probe.token())))
     probe.commit()
     #expect(describe(&probe)?.settings.maxInFlight == 3)
   }

@@ -4,7 +4,7 @@
 
 /// An engine under a test's hand: time goes on when the test says so, and the store answers when the test says so.
 struct EngineProbe {
-  static let target = "http://target.example"
+  static let target: TargetKey = "http://target.example"
 
   var engine: Engine
   var now = Timestamp(microseconds: 1_796_083_200_000_000)
@@ -95,7 +95,7 @@ struct EngineProbe {
   /// A client submits a call, which is on disk when this returns.
   @discardableResult
   mutating func submit(
-    _ policy: RetryPolicy = .test, to target: String = Self.target, after delay: Duration = .zero,
+    _ policy: RetryPolicy = .test, to target: TargetKey = Self.target, after delay: Duration = .zero,
     callback: Bool = false, priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil
   ) -> CallID {
     let reply = submitOnly(
@@ -107,7 +107,7 @@ struct EngineProbe {
 
   /// A client submits a call; nothing is on disk yet.
   mutating func submitOnly(
-    _ policy: RetryPolicy = .test, to target: String = Self.target, after delay: Duration = .zero,
+    _ policy: RetryPolicy = .test, to target: TargetKey = Self.target, after delay: Duration = .zero,
     callback: Bool = false, priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil
   ) -> ReplyToken<SubmissionReply> {
     let reply = token(for: SubmissionReply.self)
@@ -120,13 +120,13 @@ struct EngineProbe {
   /// A client submits a call; why it was refused, if it was.
   ///
   /// Apart from ``refusal(of:)``, of whose probe an expression that submits within it has made a copy by then.
-  mutating func refusalOfSubmission(_ policy: RetryPolicy = .test, to target: String = Self.target) -> Problem? {
+  mutating func refusalOfSubmission(_ policy: RetryPolicy = .test, to target: TargetKey = Self.target) -> Problem? {
     let reply = submitOnly(policy, to: target)
     return refusal(of: reply)
   }
 
   static func descriptor(
-    _ policy: RetryPolicy = .test, to target: String = Self.target, after delay: Duration = .zero,
+    _ policy: RetryPolicy = .test, to target: TargetKey = Self.target, after delay: Duration = .zero,
     callback: Bool = false, priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil
   ) -> CallDescriptor {
     CallDescriptor(
@@ -145,9 +145,11 @@ struct EngineProbe {
 
   /// An operator wants something done to a target; it is on disk when this returns.
   @discardableResult
-  mutating func control(_ kind: TargetCommand.Kind, _ target: String = Self.target) -> ReplyToken<TargetCommand.Reply> {
+  mutating func control(_ kind: TargetCommand.Kind, _ target: TargetKey = Self.target) -> ReplyToken<
+    TargetCommand.Reply
+  > {
     let reply = token(for: TargetCommand.Reply.self)
-    hear(.targetCommand(TargetCommand(kind, TargetKey(qualified: target), reply: reply)))
+    hear(.targetCommand(TargetCommand(kind, target, reply: reply)))
     commit()
     return reply
   }
@@ -282,11 +284,11 @@ extension RetryPolicy {
 
 extension CallSpec {
   static func test(
-    _ policy: RetryPolicy = .test, to target: String = EngineProbe.target, callback: Bool = false,
+    _ policy: RetryPolicy = .test, to target: TargetKey = EngineProbe.target, callback: Bool = false,
     priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil
   ) -> CallSpec {
     CallSpec(
-      url: target, method: "POST", headers: [], target: target, policy: policy,
+      url: target.bare, method: "POST", headers: [], target: target, policy: policy,
       callback: callback ? Callback(url: "http://receiver.example/hook") : nil, captureLimit: 100, priority: priority,
       orderingKey: orderingKey)
   }

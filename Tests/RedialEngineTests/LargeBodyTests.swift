@@ -13,7 +13,7 @@ struct LargeBodyTests {
     return settings
   }
 
-  private func submit(_ size: Int, to target: String = EngineProbe.target, in probe: inout EngineProbe) -> CallID {
+  private func submit(_ size: Int, to target: TargetKey = EngineProbe.target, in probe: inout EngineProbe) -> CallID {
     let reply = probe.token(for: SubmissionReply.self)
     let spec = CallSpec.test(to: target)
     probe.hear(

@@ -27,13 +27,15 @@ struct LeaseTests {
   }
 
   /// A target whose shard is another than those.
-  private func target(otherThan others: String...) -> String {
+  private func target(otherThan others: TargetKey...) -> TargetKey {
     let taken = Set(others.map(ShardSet.shard))
-    let name = (0...).lazy.map { "http://t\($0).example" }.first { !taken.contains(ShardSet.shard(of: $0)) }
+    let name = (0...).lazy.map { TargetKey("http://t\($0).example", in: .default) }.first {
+      !taken.contains(ShardSet.shard(of: $0))
+    }
     return name ?? ""
   }
 
-  private func shard(_ target: String = EngineProbe.target) -> ShardSet { ShardSet([ShardSet.shard(of: target)]) }
+  private func shard(_ target: TargetKey = EngineProbe.target) -> ShardSet { ShardSet([ShardSet.shard(of: target)]) }
 
   private var everythingElse: ShardSet { .all.subtracting(shard()) }
 

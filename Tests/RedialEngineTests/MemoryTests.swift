@@ -197,7 +197,7 @@ struct MemoryTests {
     #expect(probe.refusal(of: refused)?.code == "tooManyTargets")
     #expect(probe.refusal(of: refused)?.status == 503)
     #expect(probe.refusal(of: probe.submitOnly(to: "http://target3.example")) == nil)
-    let acme = QualifiedKey.make("http://t.example", in: Namespace("acme") ?? .default)
+    let acme = TargetKey("http://t.example", in: Namespace("acme") ?? .default)
     #expect(probe.refusal(of: probe.submitOnly(to: acme)) == nil)
     probe.commit()
     for start in probe.starts { probe.end(start.call.id, status: 200) }
@@ -237,7 +237,7 @@ struct MemoryTests {
 
   // MARK: Shares
 
-  private func body(_ size: Int, to target: String) -> CallDescriptor {
+  private func body(_ size: Int, to target: TargetKey) -> CallDescriptor {
     CallDescriptor(spec: .test(to: target), body: Array(repeating: 0x78, count: size), start: .after(.zero))
   }
 
@@ -258,7 +258,7 @@ struct MemoryTests {
     var settings = EngineSettings.tripsAfterTwo(maxHeld: 1000)
     settings.maxHeldBytes = 1000
     var probe = EngineProbe(settings)
-    let down = (0..<2).map { "http://down\($0).example" }
+    let down = (0..<2).map { TargetKey("http://down\($0).example", in: .default) }
     for target in down { probe.control(.trip, target) }
     for _ in 0..<20 {
       for target in down { probe.hear(.submit(body(100, to: target), probe.token())) }
@@ -275,7 +275,7 @@ struct MemoryTests {
     settings.maxTargets = 1000
     var probe = EngineProbe(settings)
     for number in 0..<200 {
-      let target = "http://down\(number).example"
+      let target: TargetKey = "http://down\(number).example"
       probe.control(.trip, target)
       for _ in 0..<3 { probe.submit(to: target) }
     }

@@ -8,8 +8,8 @@ struct NamespaceTests {
   private static let acme = Namespace("acme") ?? .default
   private static let other = Namespace("other") ?? .default
 
-  private static func target(_ name: String, of namespace: Namespace) -> String {
-    QualifiedKey.make("http://\(name).example", in: namespace)
+  private static func target(_ name: String, of namespace: Namespace) -> TargetKey {
+    TargetKey("http://\(name).example", in: namespace)
   }
 
   private static func spaces(_ starts: some Sequence<AttemptStart>) -> [String] {

@@ -15,7 +15,7 @@ struct RuleNamespaceTests {
     let own = settings.target(by: settings.rule(for: "https://a"))
     #expect(own.tls == overrides.tls && own.maxInFlight == 3)
     let acme = try #require(Namespace("acme"))
-    let other = settings.target(by: settings.rule(for: QualifiedKey.make("https://a", in: acme)))
+    let other = settings.target(by: settings.rule(for: TargetKey("https://a", in: acme)))
     #expect(other.maxInFlight == 3)
     #expect(other.tls == TargetTLS(caFile: "/ca.pem", minVersion: .tls13))
   }

@@ -20,7 +20,7 @@ struct SlotTests {
   }
 
   /// Calls to a target that answers, one after the other.
-  private func prove(_ probe: inout EngineProbe, _ calls: Int = 3, to target: String = EngineProbe.target) {
+  private func prove(_ probe: inout EngineProbe, _ calls: Int = 3, to target: TargetKey = EngineProbe.target) {
     for _ in 0..<calls {
       let id = probe.submit(Self.patient, to: target)
       probe.advance(.milliseconds(5))
@@ -116,7 +116,7 @@ struct SlotTests {
     prove(&probe)
     hang(&probe, 0..<100, each: 1, prefix: "webhook")
     for number in 0..<100 {
-      let target = "webhook:http://receiver\(number).example"
+      let target: TargetKey = "webhook:http://receiver\(number).example"
       probe.submit(Self.patient, to: target)
     }
     #expect(probe.engine.roster.occupancy.inFlight == 32)
@@ -131,7 +131,7 @@ struct SlotTests {
     probe.hear(.namespaces([acme]))
     hang(&probe, 0..<100, each: 1)
     #expect(probe.engine.roster.occupancy.inFlight == 16)
-    let key = QualifiedKey.make("http://new.example", in: acme)
+    let key = TargetKey("http://new.example", in: acme)
     let id = probe.submit(to: key)
     #expect(probe.starts(of: id) == 1)
   }

@@ -243,7 +243,7 @@ struct StoreTroubleTests {
     let failed = probe.requests.map { EngineEvent.storeFailed($0, StoreFailure(isFull: false, message: "")) }
     probe.requests = []
     var keyed = EngineProbe.descriptor()
-    keyed.key = IdempotencyKey(text: "key", fingerprint: [1])
+    keyed.key = IdempotencyKey("key", fingerprint: [1])
     let reply = probe.token(for: SubmissionReply.self)
     probe.hear([.submit(keyed, reply)] + failed)
     probe.fail(isFull: true)
@@ -280,7 +280,7 @@ struct StoreTroubleTests {
     let id = probe.submit()
     probe.end(id, status: 200, thenCommit: false)
     var descriptor = EngineProbe.descriptor()
-    descriptor.key = IdempotencyKey(text: "k", fingerprint: [0])
+    descriptor.key = IdempotencyKey("k", fingerprint: [0])
     let failed = probe.requests
     probe.requests = []
     let failure = StoreFailure(isFull: false, message: "the disk is gone")

@@ -34,7 +34,7 @@ struct SubscriptionTests {
       probe.requests.compactMap { request -> [StoreWrite]? in
         if case .commit(let writes, _) = request.body { writes } else { nil }
       }.first)
-    let targets = commit.compactMap { write -> String? in
+    let targets = commit.compactMap { write -> TargetKey? in
       if case .insert(let record) = write { record.spec.target } else { nil }
     }
     #expect(Set(targets.suffix(2)) == ["webhook:whe_1", "webhook:whe_2"])

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A key that another instance was first with")
 struct TakenKeyTests {
-  private static let key = IdempotencyKey(text: "k", fingerprint: [1])
+  private static let key = IdempotencyKey("k", fingerprint: [1])
   /// What the other instance has accepted.
   private static let earlier = CallID(rawValue: 1 << 40)
 
@@ -112,7 +112,7 @@ struct TakenKeyTests {
     _ = contending(&probe)
     // Asked for behind the commit, and not served.
     var descriptor = EngineProbe.descriptor()
-    descriptor.key = IdempotencyKey(text: "other", fingerprint: [1])
+    descriptor.key = IdempotencyKey("other", fingerprint: [1])
     let lookup = probe.token(for: SubmissionReply.self)
     probe.hear(.submit(descriptor, lookup))
     fail(&probe)
@@ -120,7 +120,7 @@ struct TakenKeyTests {
     let cancel = probe.token(for: CallCommand.Reply.self)
     probe.hear(.command(CallCommand(.cancel, id, reply: cancel)))
     let pause = probe.token(for: TargetCommand.Reply.self)
-    probe.hear(.targetCommand(TargetCommand(.pause, TargetKey(qualified: "http://other.example"), reply: pause)))
+    probe.hear(.targetCommand(TargetCommand(.pause, "http://other.example", reply: pause)))
     #expect(probe.reply(to: lookup) == nil && probe.reply(to: submission) == nil)
     #expect(probe.reply(to: cancel) == nil && probe.reply(to: pause) == nil)
     probe.hear()

@@ -20,17 +20,17 @@ struct NamespaceTests {
     }
   }
 
-  @Test("a key of the default namespace is its own qualified key, and no two keys have the same one")
+  @Test("a key of the default namespace is its own text, and no two keys have the same one")
   func keys() throws {
     let spaces = [Namespace.default, try #require(Self.acme), try #require(Namespace("b"))]
-    var seen: Set<String> = []
+    var seen: Set<TargetKey> = []
     for space in spaces {
       for name in Self.names {
-        let key = QualifiedKey.make(name, in: space)
+        let key = TargetKey(name, in: space)
         #expect(seen.insert(key).inserted, "\(space) \(name)")
-        #expect(QualifiedKey.namespace(of: key) == space, "\(space) \(name)")
-        #expect(QualifiedKey.bare(key) == name, "\(space) \(name)")
-        if space.isDefault, !name.contains("\u{1F}") { #expect(key == name) }
+        #expect(key.namespace == space, "\(space) \(name)")
+        #expect(key.bare == name, "\(space) \(name)")
+        if space.isDefault, !name.contains("\u{1F}") { #expect(key.text == name) }
       }
     }
   }
@@ -86,10 +86,10 @@ struct NamespaceTests {
     let all = WebhookSubscription(id: "whe_1", url: "http://h.example", events: ["target.opened"], in: acme)
     let one = WebhookSubscription(
       id: "whe_2", url: "http://h.example", events: ["target.opened"], targets: ["billing"], in: acme)
-    let own = QualifiedKey.make("billing", in: acme)
+    let own = TargetKey("billing", in: acme)
     #expect(all.wants("target.opened", target: own) && one.wants("target.opened", target: own))
     #expect(!all.wants("target.opened", target: "billing") && !one.wants("target.opened", target: "billing"))
-    #expect(!one.wants("target.opened", target: QualifiedKey.make("other", in: acme)))
+    #expect(!one.wants("target.opened", target: TargetKey("other", in: acme)))
   }
 
   @Test("a target's key has its namespace with it, in whichever form it comes")

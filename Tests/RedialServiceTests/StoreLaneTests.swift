@@ -41,12 +41,12 @@ final class NotedStore: ServiceStore, @unchecked Sendable {
     if fails { throw StoreError(kind: .full, message: "no space") }
   }
   func claimDue(before time: Timestamp, limit: Int) -> Claim { Claim(calls: [], nextDue: nil) }
-  func claimQueued(target: String, limit: Int) -> [CallRecord] { [] }
+  func claimQueued(target: TargetKey, limit: Int) -> [CallRecord] { [] }
   func claim(_ id: CallID, in namespace: Namespace) throws(StoreError) -> CallRecord? {
     guard id == Self.damaged else { return nil }
     throw StoreError(kind: .corrupt, message: "damaged", damaged: .init(id: id, hasEnded: true))
   }
-  func find(key: String, at now: Timestamp) throws(StoreError) -> KeyRecord? { nil }
+  func find(key: IdempotencyName, at now: Timestamp) throws(StoreError) -> KeyRecord? { nil }
   func tidy(_ retention: Retention, at now: Timestamp, within budget: Duration) throws(StoreError) -> TidyStep {
     let left = state.withLock { state in
       state.untidy = max(0, state.untidy - 1)

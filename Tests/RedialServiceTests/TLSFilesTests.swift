@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Files of targets that were set before")
 struct TLSFilesTests {
-  private func state(_ tls: TargetTLS, of target: String) -> RecoveredState {
+  private func state(_ tls: TargetTLS, of target: TargetKey) -> RecoveredState {
     var overrides = TargetOverrides()
     overrides.tls = tls
     overrides.maxInFlight = 3
@@ -39,9 +39,9 @@ struct TLSFilesTests {
   @Test("a namespace keeps the files of its own directory")
   func namespaces() throws {
     let acme = try #require(Namespace("acme"))
-    var state = state(TargetTLS(caFile: "/tls/acme/ca.pem"), of: QualifiedKey.make("t", in: acme))
+    var state = state(TargetTLS(caFile: "/tls/acme/ca.pem"), of: TargetKey("t", in: acme))
     #expect(state.leaveOutFiles(outside: "/tls/").isEmpty)
-    var others = self.state(TargetTLS(caFile: "/tls/ca.pem"), of: QualifiedKey.make("t", in: acme))
+    var others = self.state(TargetTLS(caFile: "/tls/ca.pem"), of: TargetKey("t", in: acme))
     #expect(others.leaveOutFiles(outside: "/tls").count == 1)
   }
 }

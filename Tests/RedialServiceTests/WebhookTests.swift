@@ -34,7 +34,7 @@ struct WebhookTests {
     #expect(made.allSatisfy { WebhookSecret($0) != nil })
   }
 
-  private func start(_ kind: CallKind, headers: [HeaderField] = [], target: String = "t") -> AttemptStart {
+  private func start(_ kind: CallKind, headers: [HeaderField] = [], target: TargetKey = "t") -> AttemptStart {
     let now = Timestamp(microseconds: 1_790_000_000_000_000)
     return AttemptStart(
       call: CallRecord(
@@ -111,7 +111,7 @@ struct WebhookTests {
     let texts = [acme, other].map { secret.derived(for: $0).text }
     #expect(Set(texts + [Self.text]).count == 3)
     #expect(secret.derived(for: acme) == WebhookSecret(texts[0]), "what people are shown is what signs")
-    let signed = try fields(start(.webhook, target: QualifiedKey.make("webhook:http://a", in: acme)))
+    let signed = try fields(start(.webhook, target: TargetKey("webhook:http://a", in: acme)))
     let id = try #require(signed["webhook-id"])
     func signature(_ secret: WebhookSecret) -> String {
       secret.signature(id: id, timestamp: 1_614_265_330, payload: Array("{}".utf8))
@@ -124,7 +124,7 @@ struct WebhookTests {
   func gone() throws {
     let headers = AttemptHeaders(
       secret: try #require(WebhookSecret(Self.text)), endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)))
-    let target = WebhookSubscription.targetPrefix + WebhookEndpoint.prefix + "0000000000001"
+    let target: TargetKey = "\(WebhookSubscription.targetPrefix)\(WebhookEndpoint.prefix)0000000000001"
     let start = start(.webhook, target: target)
     #expect(headers.fields(of: start, at: Timestamp(microseconds: 1)) == nil)
     #expect(headers.fields(of: self.start(.call, target: target), at: Timestamp(microseconds: 1)) != nil)

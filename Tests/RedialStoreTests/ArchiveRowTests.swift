@@ -48,7 +48,7 @@ struct ArchiveRowTests {
         }
       }
       if number % 6 == 0 {
-        let key = IdempotencyKey(text: "key \(number)", fingerprint: [UInt8(number), 255])
+        let key = IdempotencyKey("key \(number)", fingerprint: [UInt8(number), 255])
         try store.commit([
           .key(
             KeyRecord(

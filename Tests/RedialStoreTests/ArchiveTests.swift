@@ -32,7 +32,7 @@ struct ArchiveTests {
     try store.commit([
       .key(
         KeyRecord(
-          key: IdempotencyKey(text: "a \"key\"", fingerprint: [1, 255]), call: Sample.id(3), createdAt: Sample.start,
+          key: IdempotencyKey("a \"key\"", fingerprint: [1, 255]), call: Sample.id(3), createdAt: Sample.start,
           expiresAt: Sample.time(60)))
     ])
     return store
@@ -102,7 +102,7 @@ struct ArchiveTests {
   @Test("a key that this store still has, or that has expired, is not imported")
   func keys() throws {
     func keyed(_ number: Int, _ text: String, until second: Int) -> ArchivedCall {
-      let key = IdempotencyKey(text: text, fingerprint: [UInt8(number)])
+      let key = IdempotencyKey(IdempotencyName(text, in: .default), fingerprint: [UInt8(number)])
       return ArchivedCall(
         record: Sample.call(number), attempts: [],
         key: KeyRecord(key: key, call: Sample.id(number), createdAt: Sample.start, expiresAt: Sample.time(second)))

@@ -128,7 +128,7 @@ private struct CallHistory {
     let key = Int.random(in: 0..<3, using: &random) == 0 ? "k\(Int.random(in: 0...1, using: &random))" : nil
     let record = insert(.call, key: key, &writes)
     if Bool.random(using: &random) {
-      let key = IdempotencyKey(text: "key\(lastNumber)", fingerprint: [1])
+      let key = IdempotencyKey("key\(lastNumber)", fingerprint: [1])
       writes.append(.key(KeyRecord(key: key, call: record.id, createdAt: Sample.start, expiresAt: Sample.time(60))))
     }
   }

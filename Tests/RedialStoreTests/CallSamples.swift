@@ -12,7 +12,7 @@ enum Sample {
   }
 
   static func spec(
-    target: String = "https://example.com", callback: Callback? = nil, priority: Int = CallSpec.defaultPriority,
+    target: TargetKey = "https://example.com", callback: Callback? = nil, priority: Int = CallSpec.defaultPriority,
     orderingKey: String? = nil, labels: [CallSpec.Label] = []
   ) -> CallSpec {
     CallSpec(
@@ -23,7 +23,7 @@ enum Sample {
   }
 
   static func call(
-    _ number: Int, _ state: StoredState = .scheduled, due: Timestamp = start, target: String = "https://example.com",
+    _ number: Int, _ state: StoredState = .scheduled, due: Timestamp = start, target: TargetKey = "https://example.com",
     kind: CallKind = .call, callback: Callback? = nil, body: [UInt8] = Array("hello".utf8),
     priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil, labels: [CallSpec.Label] = []
   ) -> CallRecord {
@@ -62,7 +62,7 @@ struct ComparableCall: Equatable {
   var url: String
   var method: String
   var headers: [HeaderField]
-  var target: String
+  var target: TargetKey
   var policy: RetryPolicy
   var idempotent: Bool
   var labels: [CallSpec.Label]

@@ -18,7 +18,7 @@ struct NamespaceStoreTests {
       (1...8).map { number in
         .insert(
           Sample.call(
-            number, states[(number - 1) / 2], target: QualifiedKey.make("t", in: number % 2 == 0 ? acme : .default),
+            number, states[(number - 1) / 2], target: TargetKey("t", in: number % 2 == 0 ? acme : .default),
             labels: [.init(name: "team", value: "a")]))
       })
     return (store, try SQLiteReader(path: folder.file("calls.db"), connections: 1))
@@ -51,7 +51,7 @@ struct NamespaceStoreTests {
       var failed = CallFilter(state: .failed, failure: .notRetryable)
       failed.namespace = namespace
       #expect(try numbers(reader, failed) == own.filter { $0 == 5 || $0 == 6 })
-      var qualified = CallFilter(target: QualifiedKey.make("t", in: acme))
+      var qualified = CallFilter(target: TargetKey("t", in: acme).text)
       qualified.namespace = namespace
       #expect(try numbers(reader, qualified).isEmpty, "a name that looks like another's key is nobody's")
     }
@@ -92,7 +92,7 @@ struct NamespaceStoreTests {
     let (store, reader) = try filled()
     defer { store.close() }
     let other = Namespace("other") ?? .default
-    let call = Sample.call(20, target: QualifiedKey.make("t", in: other))
+    let call = Sample.call(20, target: TargetKey("t", in: other))
     #expect(throws: StoreError.self) {
       try store.commit([.insert(call), .update(Sample.id(99), call.progress, nil)])
     }
@@ -100,6 +100,28 @@ struct NamespaceStoreTests {
     var filter = CallFilter()
     filter.namespace = other
     #expect(try numbers(reader, filter) == [20])
+  }
+
+  @Test("keys stand in the file as their namespace, a separator and the key, and those of the default one bare")
+  func storedText() throws {
+    let (store, _) = try filled()
+    defer { store.close() }
+    let keys = [Namespace.default, acme].map { IdempotencyKey(IdempotencyName("k", in: $0), fingerprint: [1]) }
+    try store.commit(
+      keys.enumerated().map { number, key in
+        .key(KeyRecord(key: key, call: Sample.id(1 + number), createdAt: Sample.start, expiresAt: Sample.time(60)))
+      } + [
+        .policy(StoredPolicy(name: "p", version: 1, createdAt: Sample.start, json: [0x7B, 0x7D], in: acme), keeping: 3)
+      ])
+    let file = try SQLiteConnection(path: folder.file("calls.db"), role: .reader)
+    defer { file.close() }
+    func texts(_ query: String) throws -> Set<String> {
+      Set(try file.prepare("look at the file", query).rows { row throws(StoreError) in row.text(0) })
+    }
+    #expect(try texts("SELECT key FROM targets") == ["t", "acme\u{1F}t"])
+    #expect(try texts("SELECT key FROM idempotency_keys") == ["k", "acme\u{1F}k"])
+    #expect(try texts("SELECT name FROM labels") == ["team", "acme\u{1F}team"])
+    #expect(try texts("SELECT name FROM policies") == ["acme\u{1F}p"])
   }
 
   @Test("policies and operations keep their namespaces")

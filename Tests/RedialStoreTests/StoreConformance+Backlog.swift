@@ -36,7 +36,7 @@ extension StoreConformance {
     for call in calls { try store.commit([.insert(call)]) }
     // Another tenant's calls are separate.
     let acme = try #require(Namespace("acme"))
-    let foreign = QualifiedKey.make("t0", in: acme)
+    let foreign = TargetKey("t0", in: acme)
     for number in 300..<310 {
       var call = Sample.call(number, .scheduled, target: foreign, orderingKey: number < 305 ? "k" : nil)
       call.progress.state = number > 300 && number < 305 ? .queued : .scheduled
@@ -46,19 +46,19 @@ extension StoreConformance {
     try store.commit((300..<305).map { .awaitTurn(Sample.id($0), target: foreign, orderingKey: "k") })
     try store.commit(
       (200..<205).map { .awaitTurn(Sample.id($0), target: "t0", orderingKey: "k") })
-    func found(_ target: String?) throws -> [String: Int] {
+    func found(_ target: TargetKey?) throws -> [String: Int] {
       let backlog = try reader.backlog(of: target, in: .default, limit: 10_000)
       #expect(backlog.isComplete)
       return Dictionary(uniqueKeysWithValues: backlog.counts.map { ("\($0.target) \($0.reason.name)", $0.count) })
     }
     #expect(try found(nil) == expected, "seed \(seed)")
-    for target in ["t0", "t1", "t2"] {
-      #expect(try found(target) == expected.filter { $0.key.hasPrefix(target) }, "seed \(seed)")
+    for target: TargetKey in ["t0", "t1", "t2"] {
+      #expect(try found(target) == expected.filter { $0.key.hasPrefix(target.bare) }, "seed \(seed)")
     }
     #expect(try found("none").isEmpty)
     let others = try reader.backlog(of: nil, in: acme, limit: 10_000)
     #expect(
-      others.counts.map { "\(QualifiedKey.bare($0.target)) \($0.reason.name) \($0.count)" }.sorted()
+      others.counts.map { "\($0.target.bare) \($0.reason.name) \($0.count)" }.sorted()
         == ["t0 backoff 5", "t0 ordering 4", "t0 startTime 1"])
     let short = try reader.backlog(of: nil, in: .default, limit: 2)
     #expect(!short.isComplete && short.counts.reduce(0) { $0 + $1.count } == 4)

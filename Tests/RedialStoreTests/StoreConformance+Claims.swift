@@ -34,7 +34,7 @@ extension StoreConformance {
     defer { store.close() }
     func call(_ number: Int, of namespace: String, due: Int) throws -> StoreWrite {
       let name = try #require(Namespace(namespace))
-      let call = Sample.call(number, due: Sample.time(due), target: QualifiedKey.make("https://example.com", in: name))
+      let call = Sample.call(number, due: Sample.time(due), target: TargetKey("https://example.com", in: name))
       return .insert(call)
     }
     // A hundred of one since the first second, and two and one of two others, due long after.

@@ -7,9 +7,9 @@ extension StoreConformance {
   /// A key finds its call until it expires, in the next process too, and may then be used again.
   func keys() throws {
     let store = try openStore()
-    func record(_ number: Int, _ text: String, at created: Timestamp) -> KeyRecord {
+    func record(_ number: Int, _ name: IdempotencyName, at created: Timestamp) -> KeyRecord {
       KeyRecord(
-        key: IdempotencyKey(text: text, fingerprint: [1, 2, UInt8(number)]), call: Sample.id(number),
+        key: IdempotencyKey(name, fingerprint: [1, 2, UInt8(number)]), call: Sample.id(number),
         createdAt: created,
         expiresAt: created + .seconds(60))
     }
@@ -17,16 +17,16 @@ extension StoreConformance {
     try store.commit([
       .insert(Sample.call(1)), .key(first), .insert(Sample.call(2)), .key(record(2, "b", at: Sample.start)),
     ])
-    #expect(try store.find(key: first.key.text, at: Sample.time(59)) == first)
-    #expect(try store.find(key: first.key.text, at: Sample.time(60)) == nil)
+    #expect(try store.find(key: first.key.name, at: Sample.time(59)) == first)
+    #expect(try store.find(key: first.key.name, at: Sample.time(60)) == nil)
     #expect(try store.find(key: "c", at: Sample.start) == nil)
     store.close()
     let next = try openStore()
     defer { next.close() }
-    #expect(try next.find(key: first.key.text, at: Sample.time(59)) == first)
-    let later = record(3, first.key.text, at: Sample.time(100))
+    #expect(try next.find(key: first.key.name, at: Sample.time(59)) == first)
+    let later = record(3, first.key.name, at: Sample.time(100))
     try next.commit([.insert(Sample.call(3)), .key(later)])
-    #expect(try next.find(key: first.key.text, at: Sample.time(101)) == later)
+    #expect(try next.find(key: first.key.name, at: Sample.time(101)) == later)
     // Expired keys are removed with the next new one: looked up in the past, "b" no longer exists.
     #expect(try next.find(key: "b", at: Sample.start) == nil)
   }
@@ -36,7 +36,7 @@ extension StoreConformance {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
     let key = KeyRecord(
-      key: IdempotencyKey(text: "k", fingerprint: [1]), call: Sample.id(1), createdAt: Sample.start,
+      key: IdempotencyKey("k", fingerprint: [1]), call: Sample.id(1), createdAt: Sample.start,
       expiresAt: Sample.time(60))
     var call = Sample.call(1, .running)
     call.progress.attempts = 1

@@ -26,8 +26,9 @@ struct LeaseConformance {
   }
 
   /// A target in some shards.
-  private func target(in shards: ShardSet) throws -> String {
-    try #require((0..<10_000).map { "http://target\($0)" }.first { shards.contains(target: $0) })
+  private func target(in shards: ShardSet) throws -> TargetKey {
+    try #require(
+      (0..<10_000).map { TargetKey("http://target\($0)", in: .default) }.first { shards.contains(target: $0) })
   }
 
   /// The first instance has everything; the second has its share once the first has given it back; no shard has two
@@ -179,12 +180,12 @@ struct LeaseConformance {
     defer { for store in [one, two] { store.close() } }
     _ = try lease(one, at: 0)
     _ = try lease(two, at: 0)
-    let key = IdempotencyKey(text: "k", fingerprint: [1])
+    let key = IdempotencyKey("k", fingerprint: [1])
     func record(_ number: Int) -> KeyRecord {
       KeyRecord(key: key, call: Sample.id(number), createdAt: Sample.time(1), expiresAt: Sample.time(100))
     }
     var next = record(3)
-    next.key.text = "l"
+    next.key.name = "l"
     try one.commit([.insert(Sample.call(1)), .key(record(1)), .insert(Sample.call(3)), .key(next)])
     var last = next
     last.call = Sample.id(4)

@@ -25,7 +25,7 @@ extension StoreConformance {
         for target in [nil, "t0", "t1", "t2", "none"] {
           let expected = calls.reversed().filter {
             $0.kind == kind && (state == nil || $0.progress.state.visible == state)
-              && (target == nil || $0.spec.target == target)
+              && (target == nil || $0.spec.target.bare == target)
           }
           var query = CallQuery(state: state, target: target, kind: kind, limit: Int.random(in: 1...40, using: &random))
           var found: [StoredCall] = []
@@ -88,7 +88,7 @@ extension StoreConformance {
       let expected = calls.reversed().filter { call in
         let attempt = last[call.id]
         return (filter.states.isEmpty || filter.states.contains(call.progress.state.visible))
-          && (filter.target == nil || call.spec.target == filter.target)
+          && (filter.target == nil || call.spec.target.bare == filter.target)
           && filter.labels.allSatisfy(call.spec.labels.contains)
           && (filter.createdAfter.map { call.id.createdAt >= $0 } ?? true)
           && (filter.createdBefore.map { call.id.createdAt < $0 } ?? true)

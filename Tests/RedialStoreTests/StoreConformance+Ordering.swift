@@ -43,7 +43,7 @@ extension StoreConformance {
     #expect(found == ["set": set, "tripped": TargetControls(isTripped: true)])
   }
 
-  private func ordered(_ number: Int, key: String, target: String = "t") -> [StoreWrite] {
+  private func ordered(_ number: Int, key: String, target: TargetKey = "t") -> [StoreWrite] {
     var call = Sample.call(number, .queued, due: Sample.time(900), target: target, orderingKey: key)
     call.progress.waiting = .ordering
     return [.insert(call), .awaitTurn(call.id, target: target, orderingKey: key)]

@@ -34,7 +34,7 @@ extension StoreConformance {
       try store.commit([.insert(call), .update(call.id, call.progress, Sample.attempt(1))])
     }
     let key = KeyRecord(
-      key: IdempotencyKey(text: "k", fingerprint: [1]), call: Sample.id(1), createdAt: Sample.start,
+      key: IdempotencyKey("k", fingerprint: [1]), call: Sample.id(1), createdAt: Sample.start,
       expiresAt: Sample.time(1_000_000))
     try store.commit([.key(key)])
     let waiting: [StoredState] = [.scheduled, .queued, .held, .running]

@@ -70,8 +70,9 @@ extension CallTLS {
   /// Settings for the URL's origin, and for no other.
   static func only(_ tls: TargetTLS, for url: String) -> CallTLS {
     let origin = (try? TargetURL(url).origin) ?? url
+    let target = TargetKey(origin, in: .default)
     var settings = OriginTLS()
-    settings.set(tls, of: origin)
-    return CallTLS(settings, target: origin)
+    settings.set(tls, of: target)
+    return CallTLS(settings, target: target)
   }
 }

@@ -37,16 +37,16 @@ struct BreakerWatch {
 
   private let defaults: TargetSettings
   /// The breaker settings that operators have changed in this step.
-  private var configured: [ReplyToken<TargetCommand.Reply>: (target: String, overrides: TargetOverrides)] = [:]
+  private var configured: [ReplyToken<TargetCommand.Reply>: (target: TargetKey, overrides: TargetOverrides)] = [:]
   /// Targets that have reached their maximum of failures.
-  private var due: Set<String> = []
-  private var breakers: [String: Breaker] = [:]
+  private var due: Set<TargetKey> = []
+  private var breakers: [TargetKey: Breaker] = [:]
   /// Attempts with less than their own time, because their deadline is near: their timeouts say nothing, unless the
   /// silence was long.
   private var hurried: Set<Attempt> = []
   /// The targets of attempts in flight, and those that have answered.
-  private var targets: [Attempt: String] = [:]
-  private var answered: Set<String> = []
+  private var targets: [Attempt: TargetKey] = [:]
+  private var answered: Set<TargetKey> = []
   private let longSilence: Duration
 
   init(settings: EngineSettings, recovered: RecoveredState) {
@@ -94,7 +94,9 @@ struct BreakerWatch {
     }
   }
 
-  private func settings(_ target: String) -> CircuitBreakerSettings { breakers[target]?.settings ?? defaults.breaker }
+  private func settings(_ target: TargetKey) -> CircuitBreakerSettings {
+    breakers[target]?.settings ?? defaults.breaker
+  }
 
   /// The events before a step: probes that say nothing about the target are given back.
   mutating func willHear(_ events: [EngineEvent]) {
@@ -103,7 +105,7 @@ struct BreakerWatch {
       switch event {
       case .targetCommand(let control):
         if case .configure(let overrides) = control.kind {
-          configured[control.reply] = (control.target.text, overrides)
+          configured[control.reply] = (control.target, overrides)
         }
       case .attemptTooLate(let id, let number):
         let attempt = Attempt(id: id, number: number)
@@ -164,7 +166,7 @@ struct BreakerWatch {
   }
 
   /// The engine's memory of targets that it has forgotten: none.
-  mutating func remember(only isRemembered: (String) -> Bool) {
+  mutating func remember(only isRemembered: (TargetKey) -> Bool) {
     for target in breakers.keys where !isRemembered(target) {
       breakers[target]?.failures = 0
       due.remove(target)
@@ -179,9 +181,9 @@ struct BreakerWatch {
     // The engine no longer receives the results of its attempts.
     for case .notice(.leaseLost) in effects.actions { return nil }
     configure(effects)
-    var wasClosed: Set<String> = []
-    var changed: Set<String> = []
-    var wasHalfOpen: Set<String> = []
+    var wasClosed: Set<TargetKey> = []
+    var changed: Set<TargetKey> = []
+    var wasHalfOpen: Set<TargetKey> = []
     for action in effects.actions {
       guard case .notice(let notice) = action else { continue }
       switch notice {
@@ -257,7 +259,7 @@ struct BreakerWatch {
     }
   }
 
-  private func state(_ target: String) -> State { breakers[target]?.state ?? .closed }
+  private func state(_ target: TargetKey) -> State { breakers[target]?.state ?? .closed }
 }
 
 extension Timestamp {

@@ -35,14 +35,14 @@ struct Crowd {
     for number in 0..<random.pick(20...50) {
       let space = NamespaceWatch.names[random.pick(0...spaces - 1)]
       var target = SimulatedNetwork.Target(
-        key: QualifiedKey.make("http://hang\(number)", in: space), latency: 1...20, failureRate: 0, outages: [])
+        key: TargetKey("http://hang\(number)", in: space), latency: 1...20, failureRate: 0, outages: [])
       target.hangs = true
       targets.append(target)
     }
     hanging = targets
     let space = NamespaceWatch.names[random.pick(0...spaces - 1)]
     well = SimulatedNetwork.Target(
-      key: QualifiedKey.make("http://well", in: space), latency: 1...20, failureRate: 0, outages: [])
+      key: TargetKey("http://well", in: space), latency: 1...20, failureRate: 0, outages: [])
   }
 
   /// Plans the submissions within a time: to the targets that hang in waves, to the healthy one all the time.

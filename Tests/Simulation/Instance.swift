@@ -22,7 +22,7 @@ final class Instance {
   var watch: TargetWatch
   var namespaces = NamespaceWatch()
   var slots: SlotWatch
-  let well: String?
+  let well: TargetKey?
   var waiting: [UInt64: World.Asked] = [:]
   var report: EngineReport?
   var hadUnnoticedFault = false
@@ -38,7 +38,7 @@ final class Instance {
   var cuts: [Range<Timestamp>] = []
   var cutsHang = false
 
-  init(number: Int, settings: EngineSettings, clock: SimulatedClock, well: String?) {
+  init(number: Int, settings: EngineSettings, clock: SimulatedClock, well: TargetKey?) {
     self.well = well
     slots = SlotWatch(well: well)
     self.number = number

@@ -29,7 +29,7 @@ struct Invariants {
   let settings: EngineSettings
   private(set) var stories: [CallID: Story] = [:]
   /// The call that clients know, by key.
-  private var acknowledged: [String: CallID] = [:]
+  private var acknowledged: [IdempotencyName: CallID] = [:]
   /// Submissions that this process, or its clients, know to be refused.
   private var refusedNow: [Int: Set<Int>] = [:]
   /// Several instances share the store.
@@ -76,24 +76,24 @@ struct Invariants {
 
   /// A submission under a key was accepted: no other may have been.
   mutating func accepted(_ id: CallID, under key: IdempotencyKey) {
-    require(acknowledged[key.text] == nil, "\(key.text) gave \(acknowledged[key.text]?.description ?? "") and \(id)")
-    acknowledged[key.text] = id
+    require(acknowledged[key.name] == nil, "\(key.name) gave \(acknowledged[key.name]?.description ?? "") and \(id)")
+    acknowledged[key.name] = id
   }
 
   /// A submission was found to be a repetition.
   mutating func replayed(_ id: CallID, under key: IdempotencyKey, in store: SimulatedStore) {
-    require(store.rows[id] != nil, "\(id) was replayed under \(key.text) and is not on disk")
-    require(store.keys[key.text]?.key == key, "\(id) was replayed for something else under \(key.text)")
+    require(store.rows[id] != nil, "\(id) was replayed under \(key.name) and is not on disk")
+    require(store.keys[key.name]?.key == key, "\(id) was replayed for something else under \(key.name)")
     require(
-      acknowledged[key.text] ?? id == id, "\(key.text) gave \(acknowledged[key.text]?.description ?? "") and \(id)")
-    acknowledged[key.text] = id
+      acknowledged[key.name] ?? id == id, "\(key.name) gave \(acknowledged[key.name]?.description ?? "") and \(id)")
+    acknowledged[key.name] = id
     stories[id, default: Story()].isAcknowledged = true
   }
 
   func reused(_ key: IdempotencyKey, in store: SimulatedStore) {
     require(
-      store.keys[key.text].map { $0.key != key } == true,
-      "\(key.text) is said to be used for something else, and is not")
+      store.keys[key.name].map { $0.key != key } == true,
+      "\(key.name) is said to be used for something else, and is not")
   }
 
   func done(_ operation: CallCommand, in store: SimulatedStore) {

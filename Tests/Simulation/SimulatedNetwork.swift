@@ -13,7 +13,7 @@ struct SimulatedNetwork {
 
   /// The behavior of a target.
   struct Target {
-    var key: String
+    var key: TargetKey
     var latency: ClosedRange<Double>
     /// How often it fails when it is up.
     var failureRate: Double
@@ -21,7 +21,7 @@ struct SimulatedNetwork {
     /// It never answers.
     var hangs = false
 
-    var url: String { QualifiedKey.bare(key) }
+    var url: String { key.bare }
   }
 
   /// By URL.

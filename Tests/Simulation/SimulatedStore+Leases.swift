@@ -14,13 +14,13 @@ extension SimulatedStore {
   func stands(_ session: Int64?) -> Bool { session.map { sessions[$0] != nil } ?? true }
 
   /// Whether a target belongs to a session.
-  func owns(_ target: String, _ session: Int64?) -> Bool {
+  func owns(_ target: TargetKey, _ session: Int64?) -> Bool {
     guard let session else { return true }
     return owners[ShardSet.shard(of: target)] == session
   }
 
   /// The session that owns a target.
-  func owner(of target: String) -> Int64? { owners[ShardSet.shard(of: target)] }
+  func owner(of target: TargetKey) -> Int64? { owners[ShardSet.shard(of: target)] }
 
   /// Begins or renews a session; nil if the one to renew has ended.
   mutating func lease(_ request: LeaseRequest, renewing: Int64?, instead old: Int64?, at now: Timestamp) -> LeaseGrant?
@@ -70,7 +70,7 @@ extension SimulatedStore {
   /// The keys under which other instances have accepted calls first.
   func taken(_ writes: [StoreWrite]) -> [TakenKey] {
     writes.compactMap { write in
-      guard case .key(let record) = write, let found = keys[record.key.text] else { return nil }
+      guard case .key(let record) = write, let found = keys[record.key.name] else { return nil }
       guard found.call != record.call, found.expiresAt > record.createdAt else { return nil }
       return TakenKey(submitted: record, earlier: found)
     }
@@ -79,7 +79,7 @@ extension SimulatedStore {
   /// Only the owner of a target may change its calls.
   func check(_ write: StoreWrite, by session: Int64?) throws(Nonsense) {
     guard let session else { return }
-    let target: String?
+    let target: TargetKey?
     switch write {
     case .update(let id, _, _), .passTurn(let id), .retried(let id, _), .erase(let id, _):
       target = rows[id]?.record.spec.target

@@ -21,9 +21,9 @@ struct SimulatedStore {
   var lastSession: Int64 = 0
 
   private(set) var rows: [CallID: Row] = [:]
-  private(set) var breakers: [String: OpenBreaker] = [:]
-  private(set) var keys: [String: KeyRecord] = [:]
-  private(set) var controls: [String: TargetControls] = [:]
+  private(set) var breakers: [TargetKey: OpenBreaker] = [:]
+  private(set) var keys: [IdempotencyName: KeyRecord] = [:]
+  private(set) var controls: [TargetKey: TargetControls] = [:]
   /// Calls that have not ended and have an ordering key, and whether they have the turn.
   private(set) var turns: [CallID: (key: String, hasTurn: Bool)] = [:]
   /// A transaction whose commit failed, but which is on disk once the process has died, unless another has overwritten
@@ -73,7 +73,7 @@ struct SimulatedStore {
         if known == nil { row.attempts.append(attempt) }
       }
       rows[id] = row
-    case .key(let record): keys[record.key.text] = record
+    case .key(let record): keys[record.key.name] = record
     // Counts for people; nothing in the engine depends on them.
     case .tallied: break
     case .discard(let id):
@@ -133,7 +133,7 @@ struct SimulatedStore {
     return Claim(calls: calls, nextDue: nextDue(for: session))
   }
 
-  mutating func claimQueued(target: String, limit: Int, by session: Int64? = nil) -> [CallRecord] {
+  mutating func claimQueued(target: TargetKey, limit: Int, by session: Int64? = nil) -> [CallRecord] {
     guard owns(target, session) else { return [] }
     let queued = rows.values.map(\.record).filter { Self.isQueued($0) && $0.spec.target == target }
     let order = queued.sorted { (-$0.spec.priority, $0.id) < (-$1.spec.priority, $1.id) }
@@ -145,7 +145,7 @@ struct SimulatedStore {
     call.progress.state == .queued && call.progress.waiting != .ordering
   }
 
-  func find(key: String, at now: Timestamp) -> KeyRecord? {
+  func find(key: IdempotencyName, at now: Timestamp) -> KeyRecord? {
     keys[key].flatMap { $0.expiresAt > now ? $0 : nil }
   }
 
@@ -204,7 +204,7 @@ struct SimulatedStore {
       record.progress.state = .held
       return record
     }
-    var queued: [String: Int] = [:]
+    var queued: [TargetKey: Int] = [:]
     for row in rows.values where Self.isQueued(row.record) && shards.contains(target: row.record.spec.target) {
       queued[row.record.spec.target, default: 0] += 1
     }

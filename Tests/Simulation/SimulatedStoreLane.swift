@@ -145,7 +145,7 @@ struct SimulatedStoreLane {
       let calls = store.claimQueued(target: target, limit: limit, by: session)
       return [.claimedQueued(target: target, calls: calls, complete: calls.count < limit)]
     case .findKey(let submission, let time):
-      return [.foundKey(submission, store.find(key: submission.key.text, at: time))]
+      return [.foundKey(submission, store.find(key: submission.key.name, at: time))]
     case .fetch(let operation):
       return [.fetched(operation, store.claim(operation.id, in: operation.namespace, by: session))]
     }

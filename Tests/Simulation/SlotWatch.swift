@@ -7,15 +7,15 @@ struct SlotWatch {
   /// How long a call to the healthy target may wait for a slot.
   private static let longest = Duration.milliseconds(200)
 
-  private let well: String?
+  private let well: TargetKey?
   /// Targets with a result since the process began.
-  private var heardOf: Set<String> = []
+  private var heardOf: Set<TargetKey> = []
   /// Whether the last result of the healthy target was an answer.
   private var isWell = false
   /// Since when its calls wait only for a slot.
   private var waitingSince: Timestamp?
 
-  init(well: String?) {
+  init(well: TargetKey?) {
     self.well = well
   }
 
@@ -93,7 +93,7 @@ struct SlotWatch {
     let borrowed = Double(engine.roster.namespaces[target.namespace].occupancy.borrowed - 1)
     if engine.roster.isShared, borrowed * (1 - share) >= max(1, left) * share { return false }
     let busy = engine.roster.targets.reduce(0) { sum, target in
-      target.isForgotten || QualifiedKey.bare(target.key).contains("//hang") ? sum : sum + target.occupancy.inFlight
+      target.isForgotten || target.key.bare.contains("//hang") ? sum : sum + target.occupancy.inFlight
     }
     return busy < engine.settings.maxInFlight / 4
   }

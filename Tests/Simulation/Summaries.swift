@@ -10,7 +10,7 @@ extension EngineEvent {
     case .submit(let descriptor, let reply):
       "submit \(reply.rawValue) to \(descriptor.spec.target), start \(descriptor.start), "
         + "attempts \(descriptor.spec.policy.maxAttempts), deadline \(descriptor.spec.policy.deadline)"
-    case .targetCommand(let control): "\(control.kind) \(control.target.text)"
+    case .targetCommand(let control): "\(control.kind) \(control.target)"
     case .command(let operation): "\(operation.kind) \(operation.id)"
     case .report: "report"
     case .readiness: "readiness"
@@ -27,7 +27,7 @@ extension EngineEvent {
       "fetched for \(operation.kind) \(operation.id) \(record.map { "\($0.progress.state)" } ?? "none")"
     case .fetchedDamaged(let operation, _, _): "damaged \(operation.id) for \(operation.kind)"
     case .foundKey(let submission, let record):
-      "key \(submission.key.text) of \(submission.reply.rawValue) \(record.map { "\($0.call)" } ?? "unknown")"
+      "key \(submission.key.name) of \(submission.reply.rawValue) \(record.map { "\($0.call)" } ?? "unknown")"
     case .setAside(let count, let namespace): "\(count) of \(namespace) set aside"
     case .namespaces(let all): "there are \(all)"
     case .storeFailed(let request, _): "failure of \(request.summary)"
@@ -69,7 +69,7 @@ extension StoreRequest {
     case .claimDue(let time, let limit): "due/\(epoch) before \(time.text), \(limit)"
     case .claimQueued(let target, let limit): "queued/\(epoch) at \(target), \(limit)"
     case .fetch(let operation): "fetch/\(epoch) \(operation.id)"
-    case .findKey(let submission, _): "key/\(epoch) \(submission.key.text) of \(submission.reply.rawValue)"
+    case .findKey(let submission, _): "key/\(epoch) \(submission.key.name) of \(submission.reply.rawValue)"
     case .lease(let ask):
       "lease/\(epoch) \(ask.session.map { "\($0)" } ?? "new"), gives \(ask.request.giveBack.size) back"
     case .barrier: "barrier/\(epoch)"
@@ -82,7 +82,7 @@ extension StoreWrite {
     switch self {
     case .insert(let record): "+\(record.kind) \(record.id) \(record.progress.summary)"
     case .update(let id, let progress, _): "\(id) \(progress.summary)"
-    case .key(let record): "key \(record.key.text) of \(record.call)"
+    case .key(let record): "key \(record.key.name) of \(record.call)"
     case .discard(let id): "-\(id)"
     case .breaker(let target, let breaker): "\(target) \(breaker.map { "open until \($0.until.text)" } ?? "closed")"
     case .controls(let target, let controls): "\(target) \(controls)"

@@ -60,16 +60,16 @@ struct TargetWatch {
   }
 
   private let settings: EngineSettings
-  private(set) var targets: [String: Target] = [:]
+  private(set) var targets: [TargetKey: Target] = [:]
   private var starts: [Attempt: AttemptStart] = [:]
 
   // The state of one step.
-  private var before: [String: Target] = [:]
+  private var before: [TargetKey: Target] = [:]
   private var calls = CallTable()
   private var heard: [TargetCommand] = []
   /// Targets with an event that may change when their calls run.
-  private var stirred: Set<String> = []
-  private var released: Set<String> = []
+  private var stirred: Set<TargetKey> = []
+  private var released: Set<TargetKey> = []
   private var operated: Set<CallID> = []
   private var storeFailed = false
 
@@ -112,7 +112,7 @@ struct TargetWatch {
     for (attempt, start) in starts where shards.contains(target: start.call.spec.target) { starts[attempt] = nil }
   }
 
-  subscript(key: String) -> Target {
+  subscript(key: TargetKey) -> Target {
     get { targets[key] ?? Target(settings: settings.target) }
     set { targets[key] = newValue }
   }
@@ -198,7 +198,7 @@ struct TargetWatch {
     var refused: Set<ReplyToken<TargetCommand.Reply>> = []
     for case .reply(.targetCommand(let token, .refused)) in effects.actions { refused.insert(token) }
     for control in heard where !refused.contains(control.reply) {
-      let key = control.target.text
+      let key = control.target
       stirred.insert(key)
       self[key].lastWord = control.reply
       switch control.kind {
@@ -262,7 +262,7 @@ struct TargetWatch {
 
   /// - Parameter old: The target before this step. An attempt may have started before a command changed the rate in the
   ///   same step (found at seed 12614).
-  private func checkRate(_ old: Target, _ target: Target, _ key: String, at now: Timestamp) -> String? {
+  private func checkRate(_ old: Target, _ target: Target, _ key: TargetKey, at now: Timestamp) -> String? {
     guard old.settings.ratePerSecond > 0, target.settings.ratePerSecond > 0 else { return nil }
     let rate = max(old.settings.ratePerSecond, target.settings.ratePerSecond)
     let burst = Double(max(old.settings.rateBurst, target.settings.rateBurst))
@@ -276,7 +276,9 @@ struct TargetWatch {
     return nil
   }
 
-  private func checkBudget(_ target: inout Target, _ key: String, _ start: AttemptStart, at now: Timestamp) -> String? {
+  private func checkBudget(_ target: inout Target, _ key: TargetKey, _ start: AttemptStart, at now: Timestamp)
+    -> String?
+  {
     guard target.settings.retriesPerSecond > 0 else { return nil }
     guard start.number > start.call.progress.attemptsBefore + 1 else {
       target.firsts.append(now)
@@ -360,8 +362,8 @@ struct TargetWatch {
   /// An operator got the answer that it is so.
   func controlled(_ control: TargetCommand, in store: SimulatedStore) -> String? {
     // Another operator may have changed it since.
-    guard self[control.target.text].lastWord == control.reply else { return nil }
-    return store.controls[control.target.text] == self[control.target.text].controls
-      ? nil : "\(control.kind.name) of \(control.target.text) was told before it was on disk"
+    guard self[control.target].lastWord == control.reply else { return nil }
+    return store.controls[control.target] == self[control.target].controls
+      ? nil : "\(control.kind.name) of \(control.target) was told before it was on disk"
   }
 }

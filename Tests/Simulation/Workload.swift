@@ -81,7 +81,7 @@ enum Workload {
       }
       let slowest = random.chance(0.3) ? 8000.0 : 300
       return SimulatedNetwork.Target(
-        key: QualifiedKey.make("http://target\(number)", in: NamespaceWatch.names[random.pick(0...spaces - 1)]),
+        key: TargetKey("http://target\(number)", in: NamespaceWatch.names[random.pick(0...spaces - 1)]),
         latency: 1...slowest, failureRate: random.pick([0, 0.05, 0.3, 0.6]),
         outages: outages)
     }

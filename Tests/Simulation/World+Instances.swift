@@ -57,7 +57,7 @@ extension World {
   }
 
   /// The instance that has a target, if it is running.
-  func owner(of target: String) -> Instance? {
+  func owner(of target: TargetKey) -> Instance? {
     guard isShared else { return instances[0].isUp ? instances[0] : nil }
     guard let session = store.owner(of: target) else { return nil }
     return instances.first { $0.isUp && $0.lane.session == session }

@@ -55,7 +55,7 @@ extension World {
     var descriptor = Workload.descriptor(
       to: random.pick(targets), callback: random.pick(targets), at: now, &random)
     if random.chance(0.2) {
-      descriptor.key = IdempotencyKey(text: "key\(keyed.count)", fingerprint: [0])
+      descriptor.key = IdempotencyKey("key\(keyed.count)", fingerprint: [0])
       keyed.append(descriptor)
     } else if random.chance(0.2), !keyed.isEmpty {
       descriptor = random.pick(keyed)
@@ -73,7 +73,7 @@ extension World {
 
   /// The namespaces with API keys.
   var knownNamespaces: [Namespace] {
-    Set((targets + (crowd?.targets ?? [])).map { QualifiedKey.namespace(of: $0.key) }).sorted()
+    Set((targets + (crowd?.targets ?? [])).map { $0.key.namespace }).sorted()
   }
 
   private func planCrowd(for length: Duration) {
@@ -124,7 +124,7 @@ extension World {
       invariants.refused(operation, problem, in: store)
     case (.control(let control), .targetCommand(_, .done)):
       // An instance that stood still may then receive changes of others.
-      guard store.owns(control.target.text, instance.lane.session) else { return }
+      guard store.owns(control.target, instance.lane.session) else { return }
       let fault = instance.watch.controlled(control, in: store)
       invariants.require(fault == nil, fault ?? "")
     case (.control, .targetCommand(_, .refused(let problem))):

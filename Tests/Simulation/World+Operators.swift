@@ -10,7 +10,7 @@ extension World {
       let time = World.start + .microseconds(Int64(random.unitInterval() * length.inSeconds * 1e6))
       var key = random.pick(targets).key
       if random.chance(0.2) {
-        key = QualifiedKey.make("webhook:" + QualifiedKey.bare(key), in: QualifiedKey.namespace(of: key))
+        key = TargetKey("webhook:" + key.bare, in: key.namespace)
       }
       let later = time + random.duration(0...40_000)
       switch random.pick(0...9) {
@@ -27,9 +27,9 @@ extension World {
     }
   }
 
-  func control(_ kind: TargetCommand.Kind, _ target: String) {
+  func control(_ kind: TargetCommand.Kind, _ target: TargetKey) {
     guard let instance = isHealed ? owner(of: target) : anyInstance() else { return }
-    var control = TargetCommand(kind, TargetKey(qualified: target), reply: ReplyToken(rawValue: 0))
+    var control = TargetCommand(kind, target, reply: ReplyToken(rawValue: 0))
     control.reply = token(.control(control), of: instance)
     instance.waiting[control.reply.rawValue] = .control(control)
     note(instance, "operator \(control.reply.rawValue) wants \(kind) of \(target)")

@@ -18,7 +18,7 @@ final class World {
     case submit
     case join(Int)
     case command(CallCommand.Kind, CallID)
-    case control(TargetCommand.Kind, String)
+    case control(TargetCommand.Kind, TargetKey)
     case tidy
     case drain(Int)
     case crash(Int)

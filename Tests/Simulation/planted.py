@@ -148,7 +148,7 @@ BUGS = [
         ENGINE, "guard left > 0 else { return false }", "guard left > 0 || PLANTED else { return false }")),
     bug("webhooks exempt from the pool", 200, (
         ENGINE, "if beyond < 0 { return true }",
-        "if beyond < 0 || PLANTED && targets[place].key.contains(\"webhook:\") { return true }")),
+        "if beyond < 0 || PLANTED && targets[place].key.isOfWebhooks { return true }")),
     bug("a fast path that skips the pool", 200, (
         ENGINE, "hasLeave(index), roster.hasSlot(index, at: now)",
         "hasLeave(index), PLANTED || roster.hasSlot(index, at: now)")),

@@ -7,7 +7,7 @@ extension Engine {
   mutating func execute(_ command: TargetCommand) {
     if let trouble = desk.trouble { return refuse(command, trouble.problem) }
     guard desk.leases.canWork else { return refuse(command, .leaseLost) }
-    let key = command.target.text
+    let key = command.target
     guard owns(key) else { return refuse(command, Self.ownedElsewhere(key)) }
     if roster.place(of: key) == nil {
       let place = roster.place(of: command.target.namespace)
@@ -60,7 +60,7 @@ extension Engine {
   }
 
   /// Takes over the settings that operators made before this process.
-  mutating func recover(_ controls: [(target: String, controls: TargetControls)]) {
+  mutating func recover(_ controls: [(target: TargetKey, controls: TargetControls)]) {
     for (key, controls) in controls {
       let index = target(key)
       apply(controls, to: index)

@@ -50,7 +50,7 @@ extension Roster {
 
   /// Whether a target is new and there are so many that no more can be remembered: twice as many as are wanted, because
   /// most can be forgotten soon.
-  func isOneTooMany(_ key: String) -> Bool { count >= 2 * settings.maxTargets && place(of: key) == nil }
+  func isOneTooMany(_ key: TargetKey) -> Bool { count >= 2 * settings.maxTargets && place(of: key) == nil }
 
   /// Whether a namespace has its equal part of the remembered targets.
   func hasItsTargets(at place: Int) -> Bool {

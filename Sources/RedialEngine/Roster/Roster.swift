@@ -10,7 +10,7 @@ struct Roster: Sendable {
   let shared: SharedSettings
   /// Targets by place; some places are free.
   private(set) var targets: [TargetState] = []
-  private var index: [String: Int] = [:]
+  private var index: [TargetKey: Int] = [:]
   private var freePlaces: [Int] = []
   /// The earliest time to look for targets that can be forgotten.
   private var nextForgetting = Timestamp.epoch
@@ -62,7 +62,7 @@ struct Roster: Sendable {
   // MARK: Targets
 
   /// The place of a target; nil if it is not known.
-  func place(of key: String) -> Int? { index[key] }
+  func place(of key: TargetKey) -> Int? { index[key] }
 
   /// How many targets are known.
   var count: Int { index.count }
@@ -71,8 +71,8 @@ struct Roster: Sendable {
   var places: [Int] { targets.indices.filter { !targets[$0].isForgotten } }
 
   /// Adds a target. Returns its place.
-  mutating func add(_ key: String) -> Int {
-    let namespace = place(of: QualifiedKey.namespace(of: key))
+  mutating func add(_ key: TargetKey) -> Int {
+    let namespace = place(of: key.namespace)
     namespaces[namespace].countTargets(1)
     let rule = settings.rule(for: key)
     let state = TargetState(
@@ -135,8 +135,8 @@ struct Roster: Sendable {
 
   /// Drops the targets of shards that another instance gets. None of their calls may be in memory. Returns the keys,
   /// and how many calls they had requested from the store.
-  mutating func drop(_ shards: ShardSet) -> (keys: [String], expected: Int) {
-    var keys: [String] = []
+  mutating func drop(_ shards: ShardSet) -> (keys: [TargetKey], expected: Int) {
+    var keys: [TargetKey] = []
     var expected = 0
     for place in places where shards.contains(target: targets[place].key) {
       keys.append(targets[place].key)

@@ -3,7 +3,7 @@ internal import RedialModel
 
 /// A target in the engine's memory: its breaker, its limits, its due calls, and what these occupy.
 struct TargetState: Sendable {
-  let key: String
+  let key: TargetKey
   /// The place of its namespace.
   let namespace: Int
   /// The pattern of the rule that its settings come from.
@@ -31,7 +31,7 @@ struct TargetState: Sendable {
   /// Whether its place is free.
   private(set) var isForgotten = false
 
-  init(key: String, namespace: Int, settings: TargetSettings, pattern: String?, most: Int) {
+  init(key: TargetKey, namespace: Int, settings: TargetSettings, pattern: String?, most: Int) {
     self.key = key
     self.namespace = namespace
     self.pattern = pattern

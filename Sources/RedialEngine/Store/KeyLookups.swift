@@ -15,28 +15,28 @@ struct KeyLookups: Sendable {
     var stale = 0
   }
 
-  private var open: [String: Open] = [:]
+  private var open: [IdempotencyName: Open] = [:]
 
   /// A key is looked up.
   mutating func begin(_ key: IdempotencyKey) {
-    open[key.text, default: Open()].outstanding += 1
+    open[key.name, default: Open()].outstanding += 1
   }
 
   /// A lookup has been answered, or has failed. Returns the call that was accepted under the key meanwhile, and
   /// whether the lookup was requested under a lease that has been lost.
   @discardableResult
   mutating func end(_ key: IdempotencyKey) -> (accepted: KeyRecord?, isStale: Bool) {
-    guard var lookup = open[key.text] else { return (nil, false) }
+    guard var lookup = open[key.name] else { return (nil, false) }
     let isStale = lookup.stale > 0
     lookup.outstanding -= 1
     lookup.stale = max(0, lookup.stale - 1)
-    open[key.text] = lookup.outstanding > 0 ? lookup : nil
+    open[key.name] = lookup.outstanding > 0 ? lookup : nil
     return (lookup.accepted, isStale)
   }
 
   /// A call was accepted under a key.
   mutating func accepted(_ record: KeyRecord) {
-    open[record.key.text]?.accepted = record
+    open[record.key.name]?.accepted = record
   }
 
   /// Forgets calls that were accepted but may not have reached the disk.

@@ -54,7 +54,7 @@ struct LeaseTable: Sendable {
   }
 
   /// Whether the calls of a target belong to this engine.
-  func owns(_ target: String) -> Bool { held == .all || held.contains(target: target) }
+  func owns(_ target: TargetKey) -> Bool { held == .all || held.contains(target: target) }
 
   /// Whether nothing of it is left to give back before the engine stops: no shard, and no attempt that was aborted.
   var hasNothingToGiveBack: Bool {

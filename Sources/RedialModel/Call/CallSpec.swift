@@ -11,8 +11,8 @@ public final class CallSpec: Sendable {
   public let method: String
   /// The header fields, in the order given.
   public let headers: [HeaderField]
-  /// The key of the target whose breaker and limits the call shares, qualified by the namespace.
-  public let target: String
+  /// The target whose breaker and limits the call shares.
+  public let target: TargetKey
   /// The namespace of the call, from its target's key.
   public let namespace: Namespace
   /// How to retry.
@@ -75,7 +75,7 @@ public final class CallSpec: Sendable {
 
   /// Creates a spec from parts that have been validated.
   public convenience init(
-    url: String, method: String, headers: [HeaderField], target: String, policy: RetryPolicy,
+    url: String, method: String, headers: [HeaderField], target: TargetKey, policy: RetryPolicy,
     idempotent: Bool = true, labels: [Label] = [], callback: Callback? = nil, captureLimit: Int,
     maxRedirects: Int = 0, redactedHeaders: [String] = [], priority: Int = CallSpec.defaultPriority,
     orderingKey: String? = nil, hops: Int = 0
@@ -90,7 +90,7 @@ public final class CallSpec: Sendable {
 
   /// - Parameter policyJSON: `policy` as JSON; nil to create it on demand.
   init(
-    url: String, method: String, headers: [HeaderField], target: String, policy: RetryPolicy, policyJSON: [UInt8]?,
+    url: String, method: String, headers: [HeaderField], target: TargetKey, policy: RetryPolicy, policyJSON: [UInt8]?,
     policyName: String?, idempotent: Bool, labels: [Label], callback: Callback?, captureLimit: Int, maxRedirects: Int,
     redactedHeaders: [String], priority: Int, orderingKey: String?, replayOf: CallID? = nil,
     contentErasedAt: Timestamp? = nil, hops: Int = 0, warnings: [CallWarning] = []
@@ -101,7 +101,7 @@ public final class CallSpec: Sendable {
     self.method = method
     self.headers = headers
     self.target = target
-    namespace = QualifiedKey.namespace(of: target)
+    namespace = target.namespace
     self.policy = policy
     self.policyJSON = policyJSON
     self.policyName = policyName
@@ -118,7 +118,7 @@ public final class CallSpec: Sendable {
   }
 
   /// The target's unqualified key.
-  public var targetName: String { namespace.isDefault ? target : QualifiedKey.bare(target) }
+  public var targetName: String { target.bare }
 
   /// Whether its target is for webhooks; no client may name such a target.
   public var isInWebhookLane: Bool { targetName.hasPrefix(WebhookSubscription.targetPrefix) }

@@ -2,14 +2,14 @@ public import RedialCore
 
 /// Identifies a submission that a client may repeat (draft-ietf-httpapi-idempotency-key-header).
 public struct IdempotencyKey: Sendable, Hashable {
-  /// The key itself.
-  public var text: String
+  /// The client's key, in its namespace.
+  public var name: IdempotencyName
   /// A digest of the submission: the same key for another submission is a client's mistake.
   public var fingerprint: [UInt8]
 
   /// Creates a key.
-  public init(text: String, fingerprint: [UInt8]) {
-    self.text = text
+  public init(_ name: IdempotencyName, fingerprint: [UInt8]) {
+    self.name = name
     self.fingerprint = fingerprint
   }
 

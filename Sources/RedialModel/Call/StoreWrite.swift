@@ -11,13 +11,13 @@ public enum StoreWrite: Sendable {
   /// Removes a call and its key: it was refused, but it is unknown whether its insert took effect.
   case discard(CallID)
   /// A target's breaker: open until a time, or closed if nil.
-  case breaker(target: String, OpenBreaker?)
+  case breaker(target: TargetKey, OpenBreaker?)
   /// The settings that operators have given a target.
-  case controls(target: String, TargetControls)
+  case controls(target: TargetKey, TargetControls)
   /// The call, which the write before made `queued` until its deadline, waits for the turn of its ordering key. If no
   /// call of the key has the turn, the store gives it to this one at once: it becomes `scheduled`, due at its round's
   /// start.
-  case awaitTurn(CallID, target: String, orderingKey: String)
+  case awaitTurn(CallID, target: TargetKey, orderingKey: String)
   /// The call has ended: its turn, if it had it, goes to the oldest call that waits for it.
   case passTurn(CallID)
   /// A manual retry of the call.
@@ -56,11 +56,11 @@ public struct RecoveredState: Sendable {
   /// The earliest time at which a call in the store is due.
   public var nextDue: Timestamp?
   /// How many calls wait in each target's queue.
-  public var queued: [(target: String, count: Int)]
+  public var queued: [(target: TargetKey, count: Int)]
   /// Breakers that were open.
-  public var breakers: [(target: String, breaker: OpenBreaker)]
+  public var breakers: [(target: TargetKey, breaker: OpenBreaker)]
   /// Targets with settings of operators.
-  public var controls: [(target: String, controls: TargetControls)]
+  public var controls: [(target: TargetKey, controls: TargetControls)]
   /// Calls that have not ended.
   public var unfinished: Int
   /// Every namespace in the store, and its number of unfinished calls; if empty, all are the default's.
@@ -70,9 +70,9 @@ public struct RecoveredState: Sendable {
 
   /// Creates the state of a store; by default of an empty one.
   public init(
-    running: [CallRecord] = [], nextDue: Timestamp? = nil, queued: [(target: String, count: Int)] = [],
-    breakers: [(target: String, breaker: OpenBreaker)] = [],
-    controls: [(target: String, controls: TargetControls)] = [], unfinished: Int = 0,
+    running: [CallRecord] = [], nextDue: Timestamp? = nil, queued: [(target: TargetKey, count: Int)] = [],
+    breakers: [(target: TargetKey, breaker: OpenBreaker)] = [],
+    controls: [(target: TargetKey, controls: TargetControls)] = [], unfinished: Int = 0,
     namespaces: [(namespace: Namespace, unfinished: Int)] = [], lastID: CallID = CallID(rawValue: 0)
   ) {
     self.namespaces = namespaces

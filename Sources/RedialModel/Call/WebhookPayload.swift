@@ -34,11 +34,11 @@ extension WebhookPayload {
 
   /// The payload for a change of a target's breaker.
   public static func make(
-    _ event: TargetEvent, of target: String, openUntil: Timestamp?, trips: Int?, at now: Timestamp
+    _ event: TargetEvent, of target: TargetKey, openUntil: Timestamp?, trips: Int?, at now: Timestamp
   ) -> [UInt8] {
     make(event.rawValue, at: now) { writer in
       writer.beginObject()
-      writer.field("key", QualifiedKey.bare(target))
+      writer.field("key", target.bare)
       writer.key("breaker")
       writer.beginObject()
       writer.field("state", event.state.rawValue)

@@ -26,13 +26,10 @@ public struct WebhookSubscription: Sendable, Hashable {
   /// targets, because each would cause another webhook.
   public static let targetPrefix = "webhook:"
   /// The target of its webhooks: its own, so that a bad receiver delays no other.
-  public var target: String { QualifiedKey.make(Self.targetPrefix + id, in: namespace) }
+  public var target: TargetKey { TargetKey(Self.targetPrefix + id, in: namespace) }
 
   /// Whether it receives an event of a target, or of a call to it.
-  ///
-  /// - Parameter target: The target's qualified key.
-  public func wants(_ event: String, target: String) -> Bool {
-    events.contains(event) && QualifiedKey.namespace(of: target) == namespace
-      && (targets.isEmpty || targets.contains(QualifiedKey.bare(target)))
+  public func wants(_ event: String, target: TargetKey) -> Bool {
+    events.contains(event) && target.namespace == namespace && (targets.isEmpty || targets.contains(target.bare))
   }
 }

@@ -435,7 +435,7 @@ struct DescriptorReader: ~Copyable {
     }
     let spec = CallSpec(
       url: url, method: method, headers: headers,
-      target: QualifiedKey.make(target.take() ?? origin, in: namespace ?? limits.namespace), policy: policy.policy,
+      target: TargetKey(target.take() ?? origin, in: namespace ?? limits.namespace), policy: policy.policy,
       policyJSON: policy.json, policyName: policyName.take(), idempotent: idempotent, labels: labels,
       callback: callback.take(),
       captureLimit: captureLimit ?? min(CallDescriptor.defaultCaptureBytes, limits.captureBytes),

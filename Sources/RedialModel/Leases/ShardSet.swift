@@ -25,9 +25,9 @@ public struct ShardSet: Sendable, Hashable {
 
   /// The shard of a target, 0...63: the folded FNV-1a hash of its key (Fowler, Noll and Vo; draft-eastlake-fnv), which
   /// must never change, because stores contain it.
-  public static func shard(of target: String) -> Int {
+  public static func shard(of target: TargetKey) -> Int {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in target.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    for byte in target.text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
     // The high bits depend on all bytes, the lowest ones hardly on any except the last.
     return Int((hash >> 32 ^ hash) % UInt64(count))
   }
@@ -42,7 +42,7 @@ public struct ShardSet: Sendable, Hashable {
   /// Whether it contains a shard.
   public func contains(_ shard: Int) -> Bool { rawValue >> UInt64(shard) & 1 == 1 }
   /// Whether it contains the shard of a target.
-  public func contains(target: String) -> Bool { contains(Self.shard(of: target)) }
+  public func contains(target: TargetKey) -> Bool { contains(Self.shard(of: target)) }
   /// The shards of both.
   public func union(_ other: Self) -> Self { Self(rawValue: rawValue | other.rawValue) }
   /// The shards that are in both.

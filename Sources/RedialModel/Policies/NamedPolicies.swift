@@ -11,10 +11,10 @@ public final class NamedPolicies: Sendable {
   }
 
   private struct Book: Sendable {
-    /// By qualified name, the kept versions, the newest last; never empty.
-    var policies: [String: [Version]] = [:]
-    /// By qualified name, the version that removed the policy.
-    var removed: [String: StoredPolicy] = [:]
+    /// The kept versions, the newest last; never empty.
+    var policies: [PolicyName: [Version]] = [:]
+    /// The version that removed the policy.
+    var removed: [PolicyName: StoredPolicy] = [:]
   }
 
   private let book = Mutex(Book())
@@ -33,12 +33,12 @@ public final class NamedPolicies: Sendable {
 
   /// The kept versions of a policy, the newest last; empty if there is none of that name.
   public func versions(of name: String, in namespace: Namespace = .default) -> [StoredPolicy] {
-    book.withLock { $0.policies[QualifiedKey.make(name, in: namespace), default: []].map(\.stored) }
+    book.withLock { $0.policies[PolicyName(name, in: namespace), default: []].map(\.stored) }
   }
 
   /// The number of the next version of a policy.
   public func nextVersion(of name: String, in namespace: Namespace = .default) -> Int {
-    let key = QualifiedKey.make(name, in: namespace)
+    let key = PolicyName(name, in: namespace)
     return book.withLock { book in (book.policies[key]?.last?.stored ?? book.removed[key])?.version ?? 0 } + 1
   }
 
@@ -53,7 +53,7 @@ public final class NamedPolicies: Sendable {
   /// - Parameter limit: How many versions are kept; 0 to forget even the name.
   /// - Throws: The problem, if it is not a valid policy.
   public func add(_ stored: StoredPolicy, keeping limit: Int) throws(Problem) {
-    let key = QualifiedKey.make(stored.name, in: stored.namespace)
+    let key = stored.key
     guard limit > 0, !stored.isRemoval else {
       return book.withLock { book in
         book.policies[key] = nil
@@ -79,7 +79,7 @@ public final class NamedPolicies: Sendable {
   func resolve(_ reference: String, in namespace: Namespace) -> Resolution {
     let parts = reference.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
-    let key = QualifiedKey.make(name, in: namespace)
+    let key = PolicyName(name, in: namespace)
     guard let versions = book.withLock({ $0.policies[key] }), let last = versions.last else {
       return .fault("names the policy \"\(name)\", which does not exist; PUT /v1/policies/\(name) makes it")
     }

@@ -29,6 +29,9 @@ public struct StoredPolicy: Sendable, Hashable {
   /// The maximum length of a policy's text, in bytes.
   public static let longestText = 16 * 1024
 
+  /// Its name with its namespace.
+  public var key: PolicyName { PolicyName(name, in: namespace) }
+
   /// Whether this version removes the policy.
   public var isRemoval: Bool { json.isEmpty }
 

@@ -8,10 +8,10 @@
 /// - Pins, issuers and the minimum version apply to every request to their origin, under any target name. If several
 ///   sets of pins apply, a key must be in all of them.
 public struct OriginTLS: Sendable {
-  /// By the qualified key of a target, its own settings.
-  private var byTarget: [String: TargetTLS] = [:]
-  /// By the qualified key of an origin, the targets whose settings list it.
-  private var listing: [String: [String]] = [:]
+  /// The targets' own settings.
+  private var byTarget: [TargetKey: TargetTLS] = [:]
+  /// By the key that an origin has as a target, the targets whose settings list it.
+  private var listing: [TargetKey: [TargetKey]] = [:]
   private let rules: [TargetRule]
   /// By origin, the settings of rules that list it.
   private let listingRules: [String: [TargetTLS]]
@@ -31,20 +31,18 @@ public struct OriginTLS: Sendable {
 
   /// Sets the settings of one target.
   ///
-  /// - Parameters:
-  ///   - tls: Nil to remove it.
-  ///   - key: The target's qualified key.
-  public mutating func set(_ tls: TargetTLS?, of key: String) {
+  /// - Parameter tls: Nil to remove them.
+  public mutating func set(_ tls: TargetTLS?, of key: TargetKey) {
     guard byTarget[key] != tls else { return }
-    let namespace = QualifiedKey.namespace(of: key)
+    let namespace = key.namespace
     for origin in byTarget[key]?.origins ?? [] {
-      let place = QualifiedKey.make(origin, in: namespace)
+      let place = TargetKey(origin, in: namespace)
       let left = listing[place]?.filter { $0 != key } ?? []
       listing[place] = left.isEmpty ? nil : left
     }
     byTarget[key] = tls
     for origin in tls?.origins ?? [] {
-      let place = QualifiedKey.make(origin, in: namespace)
+      let place = TargetKey(origin, in: namespace)
       // In an order that is the same in every process, because the first with issuers counts.
       listing[place] = ((listing[place] ?? []) + [key]).sorted()
     }
@@ -54,10 +52,10 @@ public struct OriginTLS: Sendable {
   ///
   /// - Parameters:
   ///   - origin: The origin that the request goes to.
-  ///   - target: The qualified key of the call's target.
+  ///   - target: The call's target.
   ///   - isRedirected: Whether a redirect has led to another origin on the way.
-  public func settings(for origin: String, of target: String, isRedirected: Bool = false) -> TargetTLS? {
-    let own = QualifiedKey.make(origin, in: QualifiedKey.namespace(of: target))
+  public func settings(for origin: String, of target: TargetKey, isRedirected: Bool = false) -> TargetTLS? {
+    let own = TargetKey(origin, in: target.namespace)
     let ofOrigin = settings(of: own, for: origin)
     let ofTarget = target == own ? nil : settings(of: target, for: origin)
     let listed = (listing[own] ?? []).compactMap { byTarget[$0] } + (listingRules[origin] ?? [])
@@ -72,7 +70,7 @@ public struct OriginTLS: Sendable {
   }
 
   /// A target's own settings, if they apply to the origin.
-  private func settings(of key: String, for origin: String) -> TargetTLS? {
+  private func settings(of key: TargetKey, for origin: String) -> TargetTLS? {
     guard let tls = byTarget[key] ?? TargetRule.first(of: rules, for: key)?.settings.tls,
       tls.origins(of: key).contains(origin)
     else { return nil }
@@ -83,10 +81,10 @@ public struct OriginTLS: Sendable {
 /// The TLS settings for the requests of one call.
 public struct CallTLS: Sendable {
   private let settings: OriginTLS
-  private let target: String
+  private let target: TargetKey
 
-  /// - Parameter target: The qualified key of the call's target.
-  public init(_ settings: OriginTLS, target: String) {
+  /// - Parameter target: The call's target.
+  public init(_ settings: OriginTLS, target: TargetKey) {
     self.settings = settings
     self.target = target
   }

@@ -2,8 +2,8 @@
 public struct TargetQuery: Sendable, Hashable {
   /// The namespace.
   public var namespace: Namespace
-  /// Only those after this qualified key; nil for the first page.
-  public var after: String?
+  /// Only those after this one; nil for the first page.
+  public var after: TargetKey?
   /// The maximum number in a page, 1...250.
   public var limit: Int
   /// Only those with waiting or running calls, those that are paused or forced open, and those whose breaker is not
@@ -17,7 +17,7 @@ public struct TargetQuery: Sendable, Hashable {
 
   /// Creates a query; by default for the first page of all.
   public init(
-    namespace: Namespace, after: String? = nil, limit: Int = TargetQuery.defaultLimit, isActive: Bool = false
+    namespace: Namespace, after: TargetKey? = nil, limit: Int = TargetQuery.defaultLimit, isActive: Bool = false
   ) {
     self.namespace = namespace
     self.after = after

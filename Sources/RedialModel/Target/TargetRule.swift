@@ -25,13 +25,11 @@ public struct TargetRule: Sendable, Hashable {
   ///
   /// The certificate of a rule identifies the operator. Other tenants could make Redial use it by calling such a
   /// target, and be taken for the operator there, so it applies only in the default namespace.
-  ///
-  /// - Parameter key: The target's qualified key.
-  public static func first(of rules: [TargetRule], for key: String) -> TargetRule? {
+  public static func first(of rules: [TargetRule], for key: TargetKey) -> TargetRule? {
     if rules.isEmpty { return nil }
-    let bare = QualifiedKey.bare(key)
+    let bare = key.bare
     guard var rule = rules.first(where: { $0.matches(bare) }) else { return nil }
-    if rule.settings.tls != nil, !QualifiedKey.namespace(of: key).isDefault {
+    if rule.settings.tls != nil, !key.namespace.isDefault {
       rule.settings.tls?.certificate = nil
       rule.settings.tls?.key = nil
     }

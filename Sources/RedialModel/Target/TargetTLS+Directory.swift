@@ -40,7 +40,7 @@ extension TargetOverrides {
   ///
   /// - Parameter key: The key of the target with the settings.
   /// - Throws: A problem of status 422.
-  public func checkOrigins(of key: String) throws(Problem) {
+  public func checkOrigins(of key: TargetKey) throws(Problem) {
     guard let tls, tls.origins(of: key).isEmpty else { return }
     try Self.refuse([
       .init(

@@ -50,11 +50,9 @@ public struct TargetTLS: Sendable, Hashable {
 
   /// The origins to which it applies as settings of a target: those that it lists; if it lists none, the target's own,
   /// if its key is an origin or the target for callbacks to one.
-  ///
-  /// - Parameter key: The target's qualified key.
-  public func origins(of key: String) -> [String] {
+  public func origins(of key: TargetKey) -> [String] {
     guard origins.isEmpty else { return origins }
-    var name = QualifiedKey.bare(key)
+    var name = key.bare
     if name.hasPrefix(WebhookSubscription.targetPrefix) {
       name.removeFirst(WebhookSubscription.targetPrefix.count)
     }

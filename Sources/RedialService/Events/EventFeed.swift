@@ -102,7 +102,7 @@ final class EventFeed: @unchecked Sendable {
 
   /// Adds an event to those of its namespace, if it has listeners.
   private func append(_ event: StreamedEvent) {
-    let namespace = QualifiedKey.namespace(of: event.target)
+    let namespace = event.target.namespace
     guard channels[namespace]?.isOn == true else { return }
     channels[namespace]?.log.append(event)
     // A commit may contain more events than are kept: no listener may fall behind because of that alone.

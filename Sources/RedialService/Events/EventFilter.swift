@@ -3,8 +3,8 @@ internal import RedialModel
 /// Selects events for a listener; a part that is nil or empty selects all.
 struct EventFilter: Sendable {
   var kinds: Set<StreamedEvent.Kind> = []
-  /// The qualified key of a target.
-  var target: String?
+  /// A target.
+  var target: TargetKey?
   var call: CallID?
   var callKind = CallKind.call
   var label: CallSpec.Label?
@@ -31,7 +31,7 @@ extension EventFilter {
       }
       kinds.insert(kind)
     }
-    target = parameters.take("target").map(caller.qualified)
+    target = parameters.take("target").map(caller.target)
     if let text = parameters.take("call") {
       guard let id = CallID(text) else { throw QueryParameters.problem("call", "must be the id of a call") }
       call = id

@@ -20,8 +20,8 @@ struct StreamedEvent: Sendable {
   }
 
   let kind: Kind
-  /// The target's qualified key, which contains its namespace.
-  let target: String
+  /// The target, whose key contains its namespace.
+  let target: TargetKey
   /// The call and its kind; nil for an event of a target.
   let call: (id: CallID, kind: CallKind)?
   let labels: [CallSpec.Label]
@@ -105,7 +105,7 @@ extension StreamedEvent {
   init?(_ notice: Notice, at time: Timestamp) {
     let kind: Kind
     let event: TargetEvent
-    let key: String
+    let key: TargetKey
     var openUntil: Timestamp?
     var count: Int?
     switch notice {

@@ -31,8 +31,8 @@ struct Caller: Sendable {
   /// The key of a target with that name.
   func target(_ name: String) -> TargetKey { TargetKey(name, in: namespace) }
 
-  /// A key of another kind, qualified with the caller's namespace.
-  func qualified(_ key: String) -> String { QualifiedKey.make(key, in: namespace) }
+  /// An idempotency key of the caller.
+  func idempotencyName(_ key: String) -> IdempotencyName { IdempotencyName(key, in: namespace) }
 
   /// Applies the namespace that a caller has selected.
   ///

@@ -14,7 +14,7 @@ extension Runtime {
     let token = replies.targets.add { [weak self, reader] page in
       self?.query(responder) {
         let stored = try reader.backlog(of: nil, in: wanted.namespace, limit: Self.mostCounted)
-        return Answer.targets(Self.targets(page.targets, with: stored), next: page.next.map(QualifiedKey.bare))
+        return Answer.targets(Self.targets(page.targets, with: stored), next: page.next?.bare)
       }
     }
     post(.describePage(wanted, token))
@@ -36,7 +36,7 @@ extension Runtime {
   func answer(_ responder: HTTPResponder, with target: TargetSnapshot) {
     query(responder) { [reader] () -> HTTPResponse? in
       let stored = try reader.backlog(
-        of: target.key, in: QualifiedKey.namespace(of: target.key), limit: Self.mostCounted)
+        of: target.key, in: target.key.namespace, limit: Self.mostCounted)
       return Self.targets([target], with: stored).first.map { Answer.target($0) }
     }
   }
@@ -48,7 +48,7 @@ extension Runtime {
       var target = target
       target.backlog.isComplete = stored.isComplete
       // The files in an operator's rule are on the operator's machine; tenants may not see their paths.
-      if !QualifiedKey.namespace(of: target.key).isDefault, target.overrides.tls == nil {
+      if !target.key.namespace.isDefault, target.overrides.tls == nil {
         target.settings.tls?.caFile = nil
       }
       for (_, reason, count) in ofTarget[target.key] ?? [] { target.backlog.add(count, reason) }

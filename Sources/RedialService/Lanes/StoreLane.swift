@@ -200,7 +200,7 @@ final class StoreLane: @unchecked Sendable {
         let calls = try store.claimQueued(target: target, limit: limit)
         outcome(.events([.claimedQueued(target: target, calls: calls, complete: calls.count < limit)]))
       case .findKey(let submission, let time):
-        outcome(.events([.foundKey(submission, try store.find(key: submission.key.text, at: time))]))
+        outcome(.events([.foundKey(submission, try store.find(key: submission.key.name, at: time))]))
       case .fetch(let operation):
         outcome(.events([.fetched(operation, try store.claim(operation.id, in: operation.namespace))]))
       case .lease(let ask):

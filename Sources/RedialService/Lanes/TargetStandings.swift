@@ -6,8 +6,8 @@ internal import Synchronization
 /// Why the calls of each target wait, kept from the engine's notices, so that a query can show it without asking the
 /// engine.
 final class TargetStandings: Sendable {
-  /// By the target's qualified key; a target that takes calls may be missing.
-  private let standings = Mutex<[String: TargetStanding]>([:])
+  /// A target that takes calls may be missing.
+  private let standings = Mutex<[TargetKey: TargetStanding]>([:])
   /// Beyond this number, expired entries are removed.
   private static let mostRemembered = 16_384
 
@@ -38,7 +38,7 @@ final class TargetStandings: Sendable {
     return CallView.Wait(of: call, for: standing ?? TargetStanding(), at: now)
   }
 
-  private func set(_ target: String, _ change: (inout TargetStanding) -> Void) {
+  private func set(_ target: TargetKey, _ change: (inout TargetStanding) -> Void) {
     standings.withLock { standings in
       var standing = standings[target] ?? TargetStanding()
       change(&standing)

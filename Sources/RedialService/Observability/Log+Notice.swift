@@ -40,9 +40,9 @@ extension Log {
   }
 
   /// A target, and its namespace unless that is the default one.
-  static func fields(of key: String) -> [(StaticString, String)] {
-    let namespace = QualifiedKey.namespace(of: key)
-    let target: [(StaticString, String)] = [("target", QualifiedKey.bare(key))]
+  static func fields(of key: TargetKey) -> [(StaticString, String)] {
+    let namespace = key.namespace
+    let target: [(StaticString, String)] = [("target", key.bare)]
     return namespace.isDefault ? target : target + [("namespace", namespace.name)]
   }
 }

@@ -41,9 +41,9 @@ struct TargetFigures {
   }
 
   /// A target, with its namespace unless that is the default one.
-  private static func labels(_ key: String) -> String {
-    let namespace = QualifiedKey.namespace(of: key)
-    let target = "target=\"\(escaped(QualifiedKey.bare(key)))\""
+  private static func labels(_ key: TargetKey) -> String {
+    let namespace = key.namespace
+    let target = "target=\"\(escaped(key.bare))\""
     return namespace.isDefault ? target : target + ",namespace=\"\(namespace.name)\""
   }
 

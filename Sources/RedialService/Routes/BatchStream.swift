@@ -394,7 +394,7 @@ extension BatchStream {
         status: 400, code: "invalidIdempotencyKey", title: "The Idempotency-Key is not valid",
         detail: "Followed by the number of the item, it is longer than \(IdempotencyKey.longest) characters.")
     }
-    return IdempotencyKey(text: caller.qualified(own), fingerprint: SHA256Digest.of(bytes))
+    return IdempotencyKey(caller.idempotencyName(own), fingerprint: SHA256Digest.of(bytes))
   }
 
   /// Nothing was submitted.

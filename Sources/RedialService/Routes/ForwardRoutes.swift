@@ -31,7 +31,7 @@ struct ForwardRoutes: RouteGroup {
       try CallDescriptor.read(bytes, limits: limits)
     }
     descriptor.key = key.map {
-      IdempotencyKey(text: caller.qualified($0), fingerprint: Self.fingerprint(of: request, to: url, options))
+      IdempotencyKey(caller.idempotencyName($0), fingerprint: Self.fingerprint(of: request, to: url, options))
     }
     submission.submit(descriptor, waiting: submission.preferredWait(request), exchange.responder)
   }

@@ -107,7 +107,7 @@ extension TargetQuery {
     guard let query else { return }
     var parameters = try QueryParameters(query)
     limit = try parameters.takeLimit(upTo: Self.maximumLimit) ?? limit
-    after = parameters.take("cursor").map { QualifiedKey.make($0, in: namespace) }
+    after = parameters.take("cursor").map { TargetKey($0, in: namespace) }
     switch parameters.take("active") {
     case nil, "false": break
     case "true", "": isActive = true

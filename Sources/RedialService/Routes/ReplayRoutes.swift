@@ -24,7 +24,7 @@ struct ReplayRoutes: RouteGroup {
     guard runtime.admits(caller, to: .operate, by: keys, responder) else { return }
     if replay.canReveal || isDryRun, !runtime.admits(caller, to: .payloads, by: keys, responder) { return }
     let key = try request.idempotencyKey().map {
-      IdempotencyKey(text: caller.qualified($0), fingerprint: Self.fingerprint(ofReplay: id, request.body))
+      IdempotencyKey(caller.idempotencyName($0), fingerprint: Self.fingerprint(ofReplay: id, request.body))
     }
     let limits = try submission.limits(for: caller, request)
     let wait = submission.preferredWait(request)

@@ -28,7 +28,7 @@ struct SubmissionRoutes: RouteGroup {
       request.content, limits: submission.limits(for: exchange.caller, request))
     if isDryRun { return submission.showPlan(of: descriptor, exchange.responder, exchange.caller) }
     descriptor.key = key.map {
-      IdempotencyKey(text: exchange.caller.qualified($0), fingerprint: SHA256Digest.of(request.body))
+      IdempotencyKey(exchange.caller.idempotencyName($0), fingerprint: SHA256Digest.of(request.body))
     }
     submission.submit(
       descriptor, waiting: submission.preferredWait(request), exchange.responder, atEndOfIteration: true)

@@ -41,9 +41,9 @@ struct TargetRoutes: RouteGroup {
     try request.checkJSON()
     try Self.check(key)
     let overrides = try TargetOverrides.read(request.content)
-    try overrides.checkOrigins(of: key)
-    try overrides.checkFiles(in: caller.namespace.tlsDirectory(in: tlsDirectory))
     let target = caller.target(key)
+    try overrides.checkOrigins(of: target)
+    try overrides.checkFiles(in: caller.namespace.tlsDirectory(in: tlsDirectory))
     runtime.perform(.configure(overrides), on: target, exchange.responder)
   }
 

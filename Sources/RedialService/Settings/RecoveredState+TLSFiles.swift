@@ -2,7 +2,7 @@ internal import RedialModel
 
 extension RecoveredState {
   /// The targets whose TLS settings apply nowhere: they were set for a name before such settings needed origins.
-  var targetsWithoutOrigins: [String] {
+  var targetsWithoutOrigins: [TargetKey] {
     controls.filter { $0.controls.overrides.tls?.origins(of: $0.target).isEmpty == true }.map(\.target)
   }
 
@@ -13,12 +13,12 @@ extension RecoveredState {
   ///
   /// - Parameter directory: The setting `tlsDirectory`; nil if no file may be named.
   /// - Returns: The affected targets, and which of their members are not applied.
-  mutating func leaveOutFiles(outside directory: String?) -> [(target: String, members: [String])] {
-    var found: [(target: String, members: [String])] = []
+  mutating func leaveOutFiles(outside directory: String?) -> [(target: TargetKey, members: [String])] {
+    var found: [(target: TargetKey, members: [String])] = []
     for place in controls.indices {
       let target = controls[place].target
       guard var tls = controls[place].controls.overrides.tls else { continue }
-      let faults = tls.faults(outside: QualifiedKey.namespace(of: target).tlsDirectory(in: directory))
+      let faults = tls.faults(outside: target.namespace.tlsDirectory(in: directory))
       guard !faults.isEmpty else { continue }
       let members = faults.map(\.pointer)
       if members.contains("/tls/certificate") || members.contains("/tls/key") {

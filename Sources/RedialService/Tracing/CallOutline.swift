@@ -5,8 +5,8 @@ internal import RedialModel
 struct CallOutline: Sendable {
   let url: String
   let method: String
-  /// Qualified by the namespace.
-  let target: String
+  /// The key contains the namespace.
+  let target: TargetKey
   let policyName: String?
   let orderingKey: String?
   let labels: [CallSpec.Label]

@@ -71,9 +71,9 @@ extension Span {
   }
 
   /// The target, and its namespace unless that is the default one.
-  private mutating func addTarget(_ key: String) {
-    attributes.append(Attribute("redial.target", QualifiedKey.bare(key)))
-    let namespace = QualifiedKey.namespace(of: key)
+  private mutating func addTarget(_ key: TargetKey) {
+    attributes.append(Attribute("redial.target", key.bare))
+    let namespace = key.namespace
     if !namespace.isDefault { attributes.append(Attribute("redial.namespace", namespace.name)) }
   }
 

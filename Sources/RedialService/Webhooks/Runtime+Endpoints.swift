@@ -153,10 +153,7 @@ extension Runtime {
     endpoints.set(endpoint)
     notifyEngine(pausing: endpoint.disabled != nil && !wasDisabled ? endpoint : nil)
     if endpoint.disabled == nil, wasDisabled {
-      post(
-
-        .targetCommand(
-          TargetCommand(.resume, TargetKey(qualified: endpoint.asSubscription.target), reply: Self.nobody)))
+      post(.targetCommand(TargetCommand(.resume, endpoint.asSubscription.target, reply: Self.nobody)))
     }
   }
 
@@ -164,10 +161,7 @@ extension Runtime {
   private func notifyEngine(pausing endpoint: WebhookEndpoint?) {
     post(.subscriptions(endpoints.subscriptions))
     if let endpoint {
-      post(
-
-        .targetCommand(
-          TargetCommand(.pause, TargetKey(qualified: endpoint.asSubscription.target), reply: Self.nobody)))
+      post(.targetCommand(TargetCommand(.pause, endpoint.asSubscription.target, reply: Self.nobody)))
     }
   }
 

@@ -85,13 +85,13 @@ final class WebhookEndpoints: Sendable {
   }
 
   /// Which secrets sign a webhook to a target.
-  func signers(ofTarget target: String, at now: Timestamp) -> Signers {
+  func signers(ofTarget target: TargetKey, at now: Timestamp) -> Signers {
     guard let id = Self.endpoint(ofTarget: target) else { return .callback }
     return self[id].map { .endpoint($0.signing(at: now)) } ?? .gone
   }
 
-  private static func endpoint(ofTarget key: String) -> String? {
-    let target = QualifiedKey.bare(key)
+  private static func endpoint(ofTarget key: TargetKey) -> String? {
+    let target = key.bare
     guard target.hasPrefix(WebhookSubscription.targetPrefix + WebhookEndpoint.prefix) else { return nil }
     return String(target.dropFirst(WebhookSubscription.targetPrefix.count))
   }
@@ -99,7 +99,7 @@ final class WebhookEndpoints: Sendable {
   // MARK: How deliveries come out
 
   /// Records that a webhook's attempt begins.
-  func began(_ call: UInt64, to target: String) {
+  func began(_ call: UInt64, to target: TargetKey) {
     guard count.load(ordering: .relaxed) > 0, let id = Self.endpoint(ofTarget: target) else { return }
     inFlight.withLock { $0[call] = id }
   }

@@ -80,7 +80,7 @@ struct WebhookRoutes: RouteGroup {
     }
     wanted.filter.kind = .webhook
     wanted.filter.namespace = endpoint.namespace
-    wanted.filter.target = QualifiedKey.bare(endpoint.asSubscription.target)
+    wanted.filter.target = endpoint.asSubscription.target.bare
     wanted.scanLimit = maxScan
     runtime.answerWithCalls(wanted, exchange.responder, exchange.caller)
   }

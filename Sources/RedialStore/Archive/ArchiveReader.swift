@@ -162,7 +162,8 @@ struct ArchiveReader {
       }
     }
     return KeyRecord(
-      key: IdempotencyKey(text: try required(text, "text"), fingerprint: try required(fingerprint, "fingerprint")),
+      key: IdempotencyKey(
+        IdempotencyName(qualified: try required(text, "text")), fingerprint: try required(fingerprint, "fingerprint")),
       call: CallID(rawValue: 0), createdAt: try required(createdAt, "createdAt"),
       expiresAt: try required(expiresAt, "expiresAt"))
   }

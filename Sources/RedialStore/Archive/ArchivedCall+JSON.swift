@@ -94,7 +94,7 @@ extension KeyRecord {
   fileprivate func write(to writer: inout JSONWriter) {
     writer.key("key")
     writer.beginObject()
-    writer.field("text", key.text)
+    writer.field("text", key.name.text)
     writer.field("fingerprint", Base64.encode(key.fingerprint))
     writer.field("createdAt", createdAt)
     writer.field("expiresAt", expiresAt)

@@ -40,7 +40,7 @@ extension SQLiteStore {
 
   private func isOutdated(_ key: KeyRecord, at now: Timestamp) throws(StoreError) -> Bool {
     guard key.expiresAt > now else { return true }
-    guard let known = try find(key: key.key.text, at: now) else { return false }
+    guard let known = try find(key: key.key.name, at: now) else { return false }
     return known.call != key.call && known.expiresAt >= key.expiresAt
   }
 

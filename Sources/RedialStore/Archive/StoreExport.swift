@@ -87,7 +87,7 @@ public final class StoreExport {
     key.bind(1, id.rawValue)
     return try key.first { row throws(StoreError) in
       KeyRecord(
-        key: IdempotencyKey(text: row.text(0), fingerprint: row.bytes(1)), call: id,
+        key: IdempotencyKey(row.key(0), fingerprint: row.bytes(1)), call: id,
         createdAt: Timestamp(microseconds: row.integer(2)), expiresAt: Timestamp(microseconds: row.integer(3)))
     }
   }

@@ -59,7 +59,8 @@ struct LeaseFindings {
     for id in try sessions.rows({ row throws(StoreError) in row.integer(0) }) {
       sound.add("session \(id) has the store to itself, and is not alone")
     }
-    let placed = try targets.rows { row throws(StoreError) in (row.text(0), row.integerIfPresent(1)) }
+    let placed = try targets.rows { row throws(StoreError) in (row.key(0, as: TargetKey.self), row.integerIfPresent(1))
+    }
     for (key, shard) in placed where shard != Int64(ShardSet.shard(of: key)) {
       sound.add("\(key) is in shard \(shard.map { "\($0)" } ?? "none"), and belongs into \(ShardSet.shard(of: key))")
     }

@@ -87,7 +87,7 @@ extension SQLiteStore {
   func checkKeys(_ writes: [StoreWrite]) throws(StoreError) {
     var taken: [TakenKey] = []
     for case .key(let record) in writes {
-      guard let found = try keys.find(record.key.text, at: record.createdAt), found.call != record.call else {
+      guard let found = try keys.find(record.key.name, at: record.createdAt), found.call != record.call else {
         continue
       }
       taken.append(TakenKey(submitted: record, earlier: found))

@@ -45,11 +45,11 @@ struct ShardQueries {
   }
 
   /// How many calls are in each target's queue.
-  func queueLengths(in shards: ShardSet) throws(StoreError) -> [(target: String, count: Int)] {
-    var all: [(target: String, count: Int)] = []
+  func queueLengths(in shards: ShardSet) throws(StoreError) -> [(target: TargetKey, count: Int)] {
+    var all: [(target: TargetKey, count: Int)] = []
     for shard in shards.shards {
       queueCounts.bind(1, Int64(shard))
-      all += try queueCounts.rows { row throws(StoreError) in (row.text(0), Int(row.integer(1))) }
+      all += try queueCounts.rows { row throws(StoreError) in (row.key(0), Int(row.integer(1))) }
     }
     return all
   }

@@ -38,7 +38,7 @@ struct UnfinishedCounts {
   }
 
   /// Records that there is one more, or one fewer, call that has not ended.
-  func note(target: String, namespace: Int64, _ change: Int64) {
+  func note(target: TargetKey, namespace: Int64, _ change: Int64) {
     changes.note(Int64(ShardSet.shard(of: target)), namespace, change)
   }
 

@@ -60,7 +60,7 @@ struct OccupancyTests {
     var random = RandomSource(seed: seed)
     var roster = Roster(SharedSettings(EngineSettings()))
     let acme = try #require(Namespace("acme"))
-    let places = (0..<6).map { roster.add(QualifiedKey.make("http://t\($0).example", in: $0 < 3 ? .default : acme)) }
+    let places = (0..<6).map { roster.add(TargetKey("http://t\($0).example", in: $0 < 3 ? .default : acme)) }
     var due = [Int](repeating: 0, count: places.count)
     var running = due
     for step in 0..<500 {

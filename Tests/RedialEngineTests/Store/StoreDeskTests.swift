@@ -9,7 +9,7 @@ struct StoreDeskTests {
   private static let id = CallID(rawValue: 7)
 
   private static func key(_ text: String) -> IdempotencyKey {
-    IdempotencyKey(text: text, fingerprint: [1])
+    IdempotencyKey(IdempotencyName(text, in: .default), fingerprint: [1])
   }
 
   private static func record(_ text: String) -> KeyRecord {

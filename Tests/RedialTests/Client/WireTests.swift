@@ -235,7 +235,7 @@ struct WireTests {
     #expect(Dictionary(uniqueKeysWithValues: read.spec.headers.map { ($0.name, $0.value) }) == call.headers)
     #expect(String(decoding: read.body, as: UTF8.self) == "grüße \"\\/\u{1}")
     #expect(read.start == .at(Timestamp(microseconds: 1_800_000_000_123_456)))
-    #expect(read.spec.target == "billing")
+    #expect(read.spec.target.bare == "billing")
     #expect(!read.spec.idempotent)
     #expect(Dictionary(uniqueKeysWithValues: read.spec.labels.map { ($0.name, $0.value) }) == call.labels)
     #expect(read.spec.callback?.url == hooks.absoluteString)
