@@ -3,10 +3,9 @@ internal import RedialModel
 
 /// Stores attempts. A stored attempt never changes, except that its response body is removed after a time.
 struct AttemptChanges {
-  /// The maximum size of a response's body that SQLite may copy, in bytes.
-  private static let mostCopied = 16 * 1024
-
   private let payloads: PayloadRule
+  /// Which attempts may be stored with others.
+  let batching: WriteBatching
   private let rows: RowInsertion
   private let forgetBody: SQLiteStatement
   private let eraseResponses: SQLiteStatement
@@ -18,6 +17,7 @@ struct AttemptChanges {
   ///   compressed.
   init(on connection: SQLiteConnection, payloads: PayloadRule) throws(StoreError) {
     self.payloads = payloads
+    batching = WriteBatching(keptResponses: payloads.keptResponses)
     rows = try RowInsertion(
       on: connection, "store an attempt", into: "attempts",
       [
@@ -51,15 +51,6 @@ struct AttemptChanges {
     try eraseResponses.run()
   }
 
-  /// Whether storing an attempt removes the response body of an earlier one.
-  func forgets(_ attempt: AttemptRecord) -> Bool { attempt.number > payloads.keptResponses }
-
-  /// Whether storing an attempt changes no other, and needs little memory, so that it may be stored with others at the
-  /// end of a transaction.
-  func canWait(_ attempt: AttemptRecord) -> Bool {
-    !forgets(attempt) && (attempt.response?.body.count ?? 0) <= Self.mostCopied
-  }
-
   /// Stores attempts, as ``insert(_:of:)`` does each: all of them may wait.
   func insert(_ attempts: [(id: CallID, attempt: AttemptRecord)]) throws(StoreError) {
     try rows.insert(attempts) { new, statement in
@@ -74,7 +65,7 @@ struct AttemptChanges {
   /// Stores an attempt of a call, and removes the response body of the attempt that is now too old for it. It is an
   /// error if the call has an attempt with that number.
   func insert(_ attempt: AttemptRecord, of id: CallID) throws(StoreError) {
-    if forgets(attempt) {
+    if batching.forgets(attempt) {
       forgetBody.bind(1, id.rawValue)
       forgetBody.bind(2, Int64(attempt.number - payloads.keptResponses))
       try forgetBody.run()

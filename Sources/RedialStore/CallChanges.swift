@@ -7,9 +7,8 @@ struct CallChanges {
   private let compressMinBytes: Int
   private let calls: RowInsertion
   private let requests: RowInsertion
-  private let counts: FinishedCounts
+  private let counts: CallCounts
   private let updateInMemory: SQLiteStatement
-  private let unfinished: UnfinishedCounts?
   private let updateUnfinished: SQLiteStatement
   private let updateCall: SQLiteStatement
   private let standing: SQLiteStatement
@@ -32,14 +31,10 @@ struct CallChanges {
   ///
   /// - Parameters:
   ///   - compressMinBytes: The smallest body that is compressed.
-  ///   - counts: Informed of every call that becomes finished, or no longer is.
-  ///   - unfinished: Informed of the others, if the store is shared.
-  init(
-    on connection: SQLiteConnection, compressMinBytes: Int, counts: FinishedCounts, unfinished: UnfinishedCounts?
-  ) throws(StoreError) {
+  ///   - counts: Informed of every call that is added, removed, finished, or continued.
+  init(on connection: SQLiteConnection, compressMinBytes: Int, counts: CallCounts) throws(StoreError) {
     self.connection = connection
     self.counts = counts
-    self.unfinished = unfinished
     self.compressMinBytes = compressMinBytes
     calls = try RowInsertion(
       on: connection, "store a call", into: "calls",
@@ -94,9 +89,8 @@ struct CallChanges {
   func remove(_ id: CallID) throws(StoreError) -> RemovedLabels {
     leaving.bind(1, id.rawValue)
     let left = try leaving.first { row throws(StoreError) in
-      let (kind, state) = (row.integer(0), row.integer(1))
-      counts.note(kind: kind, state: state, -1)
-      try noteChange(of: id, from: state, to: StateColumns.firstFinished)
+      let kind = row.integer(0)
+      try counts.removed(id, kind: kind, state: row.integer(1))
       // A webhook's labels are not in the table, because nobody searches by them.
       return kind == Int64(CallKind.webhook.rawValue) ? .none : row.withBytes(2) { RemovedLabels(spec: $0) }
     }
@@ -154,10 +148,7 @@ struct CallChanges {
       statement.bind(15, new.call.createdAt.microseconds)
       statement.bind(16, Int64(new.call.spec.priority))
       statement.bind(17, new.namespace)
-      counts.note(kind: Int64(new.call.kind.rawValue), state: StateColumns.state(new.call.progress.state), 1)
-      if !new.call.progress.state.isFinal {
-        unfinished?.note(target: new.call.spec.target, namespace: new.namespace, 1)
-      }
+      counts.added(new)
     }
     let large = new.filter { $0.body.count > Self.mostCopied }
     try requests.insert(large.isEmpty ? new : new.filter { $0.body.count <= Self.mostCopied }) { new, statement in
@@ -201,8 +192,7 @@ struct CallChanges {
     updateUnfinished.bind(12, id.rawValue)
     try updateUnfinished.run()
     if connection.changes == 1 {
-      if unfinished != nil, state >= StateColumns.firstFinished { try unfinished?.note(id, -1) }
-      return counts.note(kind: Int64(CallKind.call.rawValue), state: state, 1)
+      return try counts.left(id, for: state)
     }
     guard let (kind, before) = try stands(id) else {
       throw StoreError(
@@ -213,16 +203,7 @@ struct CallChanges {
     bind(progress, to: updateCall)
     updateCall.bind(12, id.rawValue)
     try updateCall.run()
-    counts.note(kind: kind, state: before, -1)
-    counts.note(kind: kind, state: state, 1)
-    try noteChange(of: id, from: before, to: state)
-  }
-
-  /// Updates the counts if a stored call has ended, or is no longer ended.
-  private func noteChange(of id: CallID, from before: Int64, to state: Int64) throws(StoreError) {
-    guard let unfinished else { return }
-    let (was, isNow) = (before < StateColumns.firstFinished, state < StateColumns.firstFinished)
-    if was != isNow { try unfinished.note(id, isNow ? 1 : -1) }
+    try counts.moved(id, kind: kind, from: before, to: state)
   }
 
   /// A call's kind and state as stored, which may be damaged; nil if there is no such call.
@@ -247,9 +228,7 @@ struct CallChanges {
   /// is the start of its round.
   func setAside(_ id: CallID, at time: Timestamp?) throws(StoreError) {
     if let (kind, state) = try stands(id) {
-      counts.note(kind: kind, state: state, -1)
-      counts.note(kind: kind, state: Int64(StoredState.failed.rawValue), 1)
-      try noteChange(of: id, from: state, to: Int64(StoredState.failed.rawValue))
+      try counts.moved(id, kind: kind, from: state, to: Int64(StoredState.failed.rawValue))
     }
     failCall.bind(1, id.rawValue)
     failCall.bind(2, time?.microseconds)

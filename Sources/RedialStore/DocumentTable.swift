@@ -65,16 +65,16 @@ struct DocumentTable {
 extension SQLiteStore: DocumentStore {
   /// All documents of a kind, by id.
   public func documents(_ kind: DocumentKind) throws(StoreError) -> [(id: String, content: [UInt8])] {
-    try documentTable.all(kind)
+    try service.documents(kind)
   }
 
   /// Stores a document in place of the one with that id.
   public func putDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError) {
-    try transaction { () throws(StoreError) in try documentTable.put(kind, id, content) }
+    try transaction { () throws(StoreError) in try service.put(kind, id, content) }
   }
 
   /// Removes a document, if it exists.
   public func removeDocument(_ kind: DocumentKind, id: String) throws(StoreError) {
-    try transaction { () throws(StoreError) in try documentTable.remove(kind, id) }
+    try transaction { () throws(StoreError) in try service.remove(kind, id) }
   }
 }

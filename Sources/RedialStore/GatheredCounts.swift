@@ -3,14 +3,8 @@
 /// Triggers, one per row, did it before: they were a third of SQLite's work for a call. Code that changes counted rows
 /// now calls this type, and `redial doctor` compares the counts with the calls.
 final class GatheredCounts {
-  private struct Key: Equatable {
-    var first: Int64
-    var second: Int64
-  }
-
   private let add: SQLiteStatement
-  /// The changes of the current transaction: a handful of entries; nearly all changes go to the first.
-  private var changes: [(key: Key, count: Int64)] = []
+  private var changes = GatheredChanges()
 
   /// Prepares the statement.
   ///
@@ -31,27 +25,21 @@ final class GatheredCounts {
 
   /// Records that a count changes by that much.
   func note(_ first: Int64, _ second: Int64, _ change: Int64) {
-    let key = Key(first: first, second: second)
-    if let index = changes.firstIndex(where: { $0.key == key }) {
-      changes[index].count += change
-    } else {
-      changes.append((key, change))
-    }
+    changes.note(first, second, change)
   }
 
   /// Writes the recorded changes, at the end of the transaction.
   func write() throws(StoreError) {
-    for (key, count) in changes where count != 0 {
-      add.bind(1, key.first)
-      add.bind(2, key.second)
+    try changes.flush { first, second, count throws(StoreError) in
+      add.bind(1, first)
+      add.bind(2, second)
       add.bind(3, count)
       try add.run()
     }
-    changes.removeAll(keepingCapacity: true)
   }
 
   /// Drops the recorded changes: the transaction is rolled back.
   func forget() {
-    changes.removeAll(keepingCapacity: true)
+    changes.forget()
   }
 }

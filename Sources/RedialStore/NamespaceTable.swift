@@ -12,9 +12,7 @@ final class NamespaceTable {
   private let insert: SQLiteStatement
   private let ofCall: SQLiteStatement
   /// Numbers that were looked up. There are no more than operators have made keys for.
-  private var remembered: [Namespace: Int64] = [:]
-  /// Namespaces that the current transaction has added; they are removed if it is rolled back.
-  private var added: [Namespace] = []
+  private var numbers = NumberCache<Namespace>()
 
   /// Prepares the statements.
   init(on connection: SQLiteConnection) throws(StoreError) {
@@ -34,10 +32,10 @@ final class NamespaceTable {
   /// The number of a namespace, or nil if it never had a call.
   func find(_ namespace: Namespace) throws(StoreError) -> Int64? {
     if namespace.isDefault { return Self.defaultNumber }
-    if let number = remembered[namespace] { return number }
+    if let number = numbers[namespace] { return number }
     select.bind(1, text: namespace.name)
     guard let number = try select.first({ row throws(StoreError) in row.integer(0) }) else { return nil }
-    remembered[namespace] = number
+    numbers.remember(namespace, number)
     return number
   }
 
@@ -47,8 +45,7 @@ final class NamespaceTable {
     insert.bind(1, text: namespace.name)
     try insert.run()
     let number = connection.lastInsertedRow
-    remembered[namespace] = number
-    added.append(namespace)
+    numbers.add(namespace, number)
     return number
   }
 
@@ -75,12 +72,11 @@ final class NamespaceTable {
 
   /// The transaction's namespaces are committed.
   func didCommit() {
-    added.removeAll(keepingCapacity: true)
+    numbers.didCommit()
   }
 
   /// The transaction's namespaces are removed.
   func didRollBack() {
-    for namespace in added { remembered[namespace] = nil }
-    added.removeAll(keepingCapacity: true)
+    numbers.didRollBack()
   }
 }

@@ -6,38 +6,38 @@ extension SQLiteStore {
   public func recover(at now: Timestamp) throws(StoreError) -> RecoveredState {
     // The state that it returns counts only the calls that are unfinished after it.
     try claiming(countsDamaged: false) { damaged throws(StoreError) in
-      try changes.releaseAllHeld()
+      try calls.releaseAllHeld()
       // An interrupted import has given no turns yet.
       try turns.grantFree()
       // They stay running on disk until their interruption is committed: a recovery after a crash in between finds
       // them again.
-      let running = try take(try queries.allRunning(), at: now, &damaged) { _ in }
+      let running = try take(try search.running(), at: now, &damaged) { _ in }
       let unfinished = try namespaces.unfinished()
       return RecoveredState(
-        running: running, nextDue: try queries.due.next(), queued: try queries.queueLengths(),
+        running: running, nextDue: try search.nextDue(of: nil), queued: try search.queueLengths(),
         breakers: try targets.breakers(), controls: try targets.controls(),
         unfinished: unfinished.reduce(0) { $0 + $1.unfinished }, namespaces: unfinished,
-        lastID: try queries.lastID())
+        lastID: try search.lastID())
     }
   }
 
   /// Loads calls that are due by a time, alternating between namespaces, earliest first.
   public func claimDue(before time: Timestamp, limit: Int) throws(StoreError) -> Claim {
     try claiming { damaged throws(StoreError) in
-      let (due, owner) = (shardQueries?.due ?? queries.due, shardQueries == nil ? nil : session?.id)
+      let session = leases.session?.id
       let calls = try hold(upTo: limit, at: time, &damaged) { count throws(StoreError) in
-        try due.due(by: time, limit: count, of: owner)
+        try search.due(by: time, limit: count, of: session)
       }
-      return Claim(calls: calls, nextDue: try due.next(of: owner))
+      return Claim(calls: calls, nextDue: try search.nextDue(of: session))
     }
   }
 
   /// Loads calls from the queue of a target, the most urgent first, then the oldest.
   public func claimQueued(target: TargetKey, limit: Int) throws(StoreError) -> [CallRecord] {
     try claiming { damaged throws(StoreError) in
-      guard try isOwn(target), let targetID = try targets.find(target) else { return [] }
+      guard try leases.owns(target), let targetID = try targets.find(target) else { return [] }
       return try hold(upTo: limit, at: nil, &damaged) { count throws(StoreError) in
-        try queries.queued(targetID: targetID, limit: count)
+        try search.queued(targetID: targetID, limit: count)
       }
     }
   }
@@ -49,20 +49,20 @@ extension SQLiteStore {
   ///   is.
   public func claim(_ id: CallID, in namespace: Namespace) throws(StoreError) -> CallRecord? {
     let found = try claiming { damaged throws(StoreError) -> Result<CallRecord?, StoreError> in
-      switch try read(id, namespace: try namespaces.find(namespace) ?? -1) {
+      switch try calls.read(id, namespace: try namespaces.find(namespace) ?? -1) {
       case nil: return .success(nil)
       case .damaged(let call):
         var error = call.error
         error.damaged = .init(id: id, hasEnded: try end(call, &damaged))
         return .failure(error)
       case .intact(var call):
-        guard try isOwn(call.spec.target) else { return .success(call) }
+        guard try leases.owns(call.spec.target) else { return .success(call) }
         guard !call.progress.state.isFinal else {
           // A command for it, such as a retry, follows and must still find it.
-          shown[id] = ContinuousClock.now
+          eviction.spare(id, at: .now)
           return .success(call)
         }
-        try changes.hold(id)
+        try calls.hold(id)
         call.progress.state = .held
         return .success(call)
       }
@@ -72,18 +72,12 @@ extension SQLiteStore {
 
   /// Ends a damaged call that was requested. Returns whether it has ended.
   private func end(_ call: DamagedCall, _ damaged: inout [DamagedCall]) throws(StoreError) -> Bool {
-    if try changes.hasEnded(call.id) { return true }
-    guard sharing == .alone else { return false }
-    try changes.setAside(call.id, at: nil)
+    if try calls.hasEnded(call.id) { return true }
+    guard !leases.isShared else { return false }
+    try calls.setAside(call.id, at: nil)
     try turns.pass(call.id)
     damaged.append(call)
     return true
-  }
-
-  /// Whether a target is in a shard of this store's owner.
-  func isOwn(_ target: TargetKey) throws(StoreError) -> Bool {
-    guard sharing == .shared, let session else { return true }
-    return try sessions.shards(of: session.id).contains(target: target)
   }
 
   /// Runs a transaction of a takeover, which begins without a session.
@@ -120,7 +114,7 @@ extension SQLiteStore {
     while calls.count < limit {
       let ids = try next(limit - calls.count)
       if ids.isEmpty { break }
-      calls += try take(ids, at: time, &damaged) { id throws(StoreError) in try changes.hold(id) }
+      calls += try take(ids, at: time, &damaged) { id throws(StoreError) in try self.calls.hold(id) }
     }
     return calls
   }
@@ -133,10 +127,10 @@ extension SQLiteStore {
     var calls: [CallRecord] = []
     calls.reserveCapacity(ids.count)
     for id in ids {
-      switch try read(id) {
+      switch try self.calls.read(id) {
       case nil: throw DamagedCall(id: id, reason: "an index names it and the table lacks it").error
       case .damaged(let call):
-        try changes.setAside(id, at: time)
+        try self.calls.setAside(id, at: time)
         try turns.pass(id)
         damaged.append(call)
       case .intact(var call):

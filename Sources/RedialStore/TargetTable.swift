@@ -13,9 +13,7 @@ final class TargetTable {
   private let selectBreakers: SQLiteStatement
   private let setControls: SQLiteStatement
   private let selectControls: SQLiteStatement
-  private var remembered: [TargetKey: Int64] = [:]
-  /// Keys that the current transaction has added; they are removed if it is rolled back.
-  private var added: [TargetKey] = []
+  private var numbers = NumberCache<TargetKey>(limit: maximumRemembered)
 
   /// Prepares the statements.
   init(on connection: SQLiteConnection) throws(StoreError) {
@@ -49,10 +47,10 @@ final class TargetTable {
 
   /// The number of a target, or nil if it never had a call.
   func find(_ key: TargetKey) throws(StoreError) -> Int64? {
-    if let id = remembered[key] { return id }
+    if let id = numbers[key] { return id }
     select.bind(1, key: key)
     guard let id = try select.first({ row throws(StoreError) in row.integer(0) }) else { return nil }
-    remember(key, id)
+    numbers.remember(key, id)
     return id
   }
 
@@ -63,8 +61,7 @@ final class TargetTable {
     insert.bind(2, Int64(ShardSet.shard(of: key)))
     try insert.run()
     let id = connection.lastInsertedRow
-    remember(key, id)
-    added.append(key)
+    numbers.add(key, id)
     return id
   }
 
@@ -118,17 +115,11 @@ final class TargetTable {
 
   /// The transaction's keys are committed.
   func didCommit() {
-    added.removeAll(keepingCapacity: true)
+    numbers.didCommit()
   }
 
   /// The transaction's keys are removed.
   func didRollBack() {
-    for key in added { remembered[key] = nil }
-    added.removeAll(keepingCapacity: true)
-  }
-
-  private func remember(_ key: TargetKey, _ id: Int64) {
-    if remembered.count >= Self.maximumRemembered { remembered.removeAll(keepingCapacity: true) }
-    remembered[key] = id
+    numbers.didRollBack()
   }
 }

@@ -86,7 +86,7 @@ struct ArchiveTests {
       let lines = try exported(path, state: state)
       #expect(lines.count == (0..<50).count { StoredState.allCases[$0 % 7].visible == state })
     }
-    try store.connection.execute(
+    try store.file.connection.execute(
       "prepare the test", "UPDATE requests SET spec = x'00' WHERE id = \(Sample.id(3).rawValue)")
     let export = try StoreExport(path: path, state: nil)
     var (calls, damaged) = (0, [String]())
@@ -180,7 +180,7 @@ struct ArchiveTests {
     #expect(try exported(copy).count == 50)
     #expect(try exported(copy) == Array(try exported(path).dropLast()))
     let restored = try SQLiteStore(path: copy)
-    #expect(restored.canRelease)
+    #expect(restored.pages.isPossible)
     #expect(try restored.recover(at: Sample.start).unfinished > 0)
     restored.close()
   }

@@ -36,7 +36,7 @@ struct BatchedCommitTests {
       #expect(rows[table]?.isEmpty == false, "nothing is in \(table)")
     }
     #expect(rows["unfinished_counts"]?.isEmpty == (sharing == .alone))
-    #expect(try LeaseFindings(on: whole.connection).miscounts() == [])
+    #expect(try LeaseFindings(on: whole.file.connection).miscounts() == [])
   }
 
   private func open(_ name: String, _ sharing: StoreSharing, _ payloads: PayloadRule) throws -> SQLiteStore {
@@ -68,7 +68,7 @@ struct BatchedCommitTests {
       let names = query.dropFirst("SELECT ".count).split(separator: " FROM ")[0].split(separator: ", ")
       // No bytes are NULL or an empty value, which readers treat alike.
       let columns = names.map { "quote(ifnull(\($0), x''))" }.joined(separator: " || ' ' || ")
-      let statement = try store.connection.prepare(
+      let statement = try store.file.connection.prepare(
         "check", "SELECT \(columns) FROM \(query.split(separator: " FROM ")[1])")
       defer { statement.finalize() }
       return try statement.rows { row throws(StoreError) in row.text(0) }.sorted()

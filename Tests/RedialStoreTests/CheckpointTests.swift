@@ -23,9 +23,9 @@ struct CheckpointTests {
     // Eight times the log's limit.
     for start in stride(from: 0, to: 10_000, by: 25) {
       try store.commit((start..<start + 25).map { .insert(Sample.call($0, body: body)) })
-      longest = max(longest, store.connection.logPages)
+      longest = max(longest, store.file.connection.logPages)
       // However slowly the pages are moved: between two of these, a fifth of the due size is appended.
-      if start % 250 == 0 { store.checkpoints.settle() }
+      if start % 250 == 0 { store.file.settle() }
     }
     #expect(longest < 3 * Checkpoints.dueAfter, "\(longest) pages")
     #expect(size(path) > 50_000_000)
@@ -34,7 +34,7 @@ struct CheckpointTests {
     let again = try SQLiteStore(path: path, payloads: PayloadRule(compressMinBytes: .max))
     defer { again.close() }
     #expect(try again.recover(at: Sample.start).unfinished == 10_000)
-    #expect(try again.connection.value("check", "PRAGMA quick_check") { $0.text(0) } == "ok")
+    #expect(try again.file.connection.value("check", "PRAGMA quick_check") { $0.text(0) } == "ok")
   }
 
   @Test("is moved, but not at each commit, while a reader prevents it from starting again")
@@ -50,14 +50,14 @@ struct CheckpointTests {
     for start in stride(from: 1, to: 4001, by: 50) {
       try store.commit((start..<start + 50).map { .insert(Sample.call($0, body: body)) })
     }
-    #expect(store.connection.logPages > 2 * Checkpoints.dueAfter)
+    #expect(store.file.connection.logPages > 2 * Checkpoints.dueAfter)
     try reader.execute("prepare the test", "COMMIT")
     reader.close()
     for start in stride(from: 4001, to: 8001, by: 50) {
       try store.commit((start..<start + 50).map { .insert(Sample.call($0, body: body)) })
       // Otherwise moving pages would race with the commits that append others.
-      store.checkpoints.settle()
+      store.file.settle()
     }
-    #expect(store.connection.logPages < 3 * Checkpoints.dueAfter)
+    #expect(store.file.connection.logPages < 3 * Checkpoints.dueAfter)
   }
 }

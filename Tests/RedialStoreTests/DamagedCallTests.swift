@@ -20,7 +20,7 @@ struct DamagedCallTests {
       progress.attempts = 1
       try store.commit([.insert(call), .update(call.id, progress, Sample.attempt(1))])
     }
-    try store.connection.execute("prepare the test", "\(sql) = \(Sample.id(3).rawValue)")
+    try store.file.connection.execute("prepare the test", "\(sql) = \(Sample.id(3).rawValue)")
     return store
   }
 
@@ -44,7 +44,7 @@ struct DamagedCallTests {
     #expect(try store.claimDue(before: Sample.time(9), limit: 4).calls.isEmpty)
     #expect(log.damaged.count == 1)
 
-    let state = try store.connection.value(
+    let state = try store.file.connection.value(
       "check", "SELECT state, finished_at FROM calls WHERE id = \(Sample.id(3).rawValue)"
     ) { [$0.integer(0), $0.integer(1)] }
     #expect(state == [Int64(StoredState.failed.rawValue), Sample.time(9).microseconds])
@@ -76,13 +76,13 @@ struct DamagedCallTests {
     let log = NoticeLog()
     let store = try SQLiteStore(path: folder.file("calls.db"), sharing: .shared, notices: log.notices)
     defer { store.close() }
-    try store.connection.execute(
+    try store.file.connection.execute(
       "end the lease of the one before", "DELETE FROM sessions; UPDATE leases SET owner = NULL")
     let request = LeaseRequest(duration: .seconds(10))
     let state = try store.lease(request, renewing: nil, at: Sample.time(9)).state
     #expect(state.running.count == 4 && log.setAside == [[Sample.id(3)]])
     #expect(state.unfinished == 5)
-    let session = try #require(store.session)
+    let session = try #require(store.leases.session)
     #expect(try store.lease(request, renewing: session.id, at: Sample.time(10)).state.unfinished == 4)
   }
 

@@ -60,7 +60,7 @@ struct ErasureTests {
     try fill(store, &random)
     let erased = (0..<Self.count).filter { $0 % 3 != 0 }.shuffled(using: &random)
     try erase(erased, in: store)
-    store.checkpoints.moveAll()
+    store.file.moveLog()
     store.close()
     try expectGone(erased, kept: (0..<Self.count).filter { $0 % 3 == 0 }, from: path)
   }

@@ -77,7 +77,7 @@ struct PayloadCodingTests {
       #expect(found.attempts.first?.response?.body == body)
     }
     func stored(_ sql: String) throws -> Int64 {
-      try store.connection.value("check", "\(sql) = \(Sample.id(2).rawValue)") { $0.integer(0) } ?? 0
+      try store.file.connection.value("check", "\(sql) = \(Sample.id(2).rawValue)") { $0.integer(0) } ?? 0
     }
     let sizes = [
       try stored("SELECT length(body) FROM requests WHERE id"),

@@ -12,7 +12,7 @@ struct QueryPlanTests {
   func writer() throws {
     let store = try SQLiteStore(path: folder.file("calls.db"))
     defer { store.close() }
-    let plans = plans(try store.connection.plans())
+    let plans = plans(try store.file.connection.plans())
     #expect(plans.count >= 18)
     // The only scans: over queued calls and those that wait for their turn, over targets, over namespaces, and, when
     // the service starts, over policies, operations, sessions and the 64 leases, of which there are no more than the
@@ -50,7 +50,7 @@ struct QueryPlanTests {
   func shared() throws {
     let store = try SQLiteStore(path: folder.file("calls.db"), sharing: .shared)
     defer { store.close() }
-    let plans = plans(try store.connection.plans())
+    let plans = plans(try store.file.connection.plans())
     expect(plans, "AND due <= ?1 AND (SELECT", uses: "SEARCH calls USING INDEX calls_due (namespace=? AND due<?)")
     expect(plans, "= ?4 ORDER BY due LIMIT 1", uses: "SEARCH calls USING INDEX calls_due (namespace=?)")
     expect(plans, "SELECT 1 FROM sessions WHERE id = ?1", uses: "SEARCH sessions USING INTEGER PRIMARY KEY (rowid=?)")

@@ -17,7 +17,9 @@ struct RetentionFileTests {
   /// Moves everything into the file; another checkpoint may be running.
   private func moveLog(of store: SQLiteStore) throws {
     for _ in 0..<1000 {
-      let busy = try store.connection.value("prepare the test", "PRAGMA wal_checkpoint(TRUNCATE)") { $0.integer(0) }
+      let busy = try store.file.connection.value("prepare the test", "PRAGMA wal_checkpoint(TRUNCATE)") {
+        $0.integer(0)
+      }
       if busy == 0 { return }
       usleep(10_000)
     }
@@ -41,7 +43,7 @@ struct RetentionFileTests {
       steps += 1
       removed += step.removed
       released += step.releasedPages
-      #expect(step.removed <= SQLiteStore.removalBatch)
+      #expect(step.removed <= Eviction.batch)
       if step.isDone { break }
     }
     #expect(removed == 2000)
@@ -49,7 +51,7 @@ struct RetentionFileTests {
     #expect(steps > 10)
     try moveLog(of: store)
     #expect(size(path) < full / 5, "\(size(path)) of \(full)")
-    let check = try store.connection.value("check", "PRAGMA integrity_check") { $0.text(0) }
+    let check = try store.file.connection.value("check", "PRAGMA integrity_check") { $0.text(0) }
     #expect(check == "ok")
     store.close()
   }
@@ -65,7 +67,7 @@ struct RetentionFileTests {
     other.close()
     let store = try SQLiteStore(path: path)
     defer { store.close() }
-    #expect(!store.canRelease)
+    #expect(!store.pages.isPossible)
     var call = Sample.call(1, .succeeded)
     call.progress.finishedAt = Timestamp(microseconds: 5)
     try store.commit([.insert(call)])
@@ -74,6 +76,6 @@ struct RetentionFileTests {
     _ = try StoreBackup.copy(from: path, to: folder.file("copy.db"), compact: true)
     let copy = try SQLiteStore(path: folder.file("copy.db"))
     defer { copy.close() }
-    #expect(copy.canRelease)
+    #expect(copy.pages.isPossible)
   }
 }

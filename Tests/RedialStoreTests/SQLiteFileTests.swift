@@ -102,13 +102,13 @@ struct SQLiteFileTests {
     let store = try SQLiteStore(path: folder.file("calls.db"), payloads: PayloadRule(compressMinBytes: .max))
     defer { store.close() }
     try store.commit([.insert(Sample.call(1))])
-    try store.connection.execute("prepare the test", "PRAGMA max_page_count = 1")
+    try store.file.connection.execute("prepare the test", "PRAGMA max_page_count = 1")
     let large = StoreWrite.insert(Sample.call(2, target: "new", body: [UInt8](repeating: 1, count: 100_000)))
     let error = #expect(throws: StoreError.self) { try store.commit([large]) }
     #expect(error?.kind == .full)
     #expect(error?.message.contains("Could not store a call's request in \(folder.file("calls.db"))") == true)
-    #expect(!store.connection.isInTransaction)
-    try store.connection.execute("prepare the test", "PRAGMA max_page_count = 1000000")
+    #expect(!store.file.connection.isInTransaction)
+    try store.file.connection.execute("prepare the test", "PRAGMA max_page_count = 1000000")
     try store.commit([large])
     #expect(try store.recover(at: Sample.start).unfinished == 2)
   }
@@ -117,8 +117,8 @@ struct SQLiteFileTests {
   func busy() throws {
     let store = try SQLiteStore(path: folder.file("calls.db"))
     defer { store.close() }
-    try store.connection.execute("prepare the test", "PRAGMA busy_timeout = 0")
-    let other = try SQLiteConnection(path: store.connection.path, role: .writer)
+    try store.file.connection.execute("prepare the test", "PRAGMA busy_timeout = 0")
+    let other = try SQLiteConnection(path: store.file.connection.path, role: .writer)
     try other.execute("prepare the test", "BEGIN IMMEDIATE")
     let error = #expect(throws: StoreError.self) { try store.commit([.insert(Sample.call(1))]) }
     #expect(error?.kind == .unavailable)

@@ -106,7 +106,7 @@ struct StoreInspectionTests {
   func damaged(sql: String, check: StoreCheck) throws {
     let store = try cleanStore()
     let id = Sample.id(8)
-    try store.connection.execute("prepare the test", sql.replacing("ID", with: "\(id.rawValue)"))
+    try store.file.connection.execute("prepare the test", sql.replacing("ID", with: "\(id.rawValue)"))
     store.close()
     let report = try report()
     #expect(!report.isClean)
@@ -119,7 +119,7 @@ struct StoreInspectionTests {
   func expiredLeases() throws {
     let store = try cleanStore()
     defer { store.close() }
-    try store.connection.execute(
+    try store.file.connection.execute(
       "prepare the test", "UPDATE sessions SET expires_at = \(Sample.time(10).microseconds)")
     #expect(try report(at: 70).findings.first { $0.check == .expiredLeases }?.count == 0)
     #expect(try report(at: 71).findings.first { $0.check == .expiredLeases }?.count == 1)
@@ -158,7 +158,7 @@ struct StoreInspectionTests {
   func disorder(sql: String, number: Int) throws {
     let store = try cleanStore()
     let id = Sample.id(number)
-    try store.connection.execute("prepare the test", sql.replacing("ID", with: "\(id.rawValue)"))
+    try store.file.connection.execute("prepare the test", sql.replacing("ID", with: "\(id.rawValue)"))
     store.close()
     let finding = try #require(try report().findings.first { $0.check == .turns })
     #expect(finding.count > 0)

@@ -38,7 +38,7 @@ struct StoredBodyTests {
     let store = try store(bodies)
     defer { store.close() }
     let stored = try StoredBodies(path: folder.file("calls.db"), connections: 1)
-    let compressed: Int64? = try store.connection.value(
+    let compressed: Int64? = try store.file.connection.value(
       "check", "SELECT count(*) FROM requests WHERE body_size IS NOT NULL"
     ) { $0.integer(0) }
     #expect(compressed == 3)
@@ -104,12 +104,13 @@ struct StoredBodyTests {
       }
     }
     let length = try #require(
-      try store.connection.value("check", "SELECT length(body) FROM requests WHERE id = \(Sample.id(0).rawValue)") {
+      try store.file.connection.value("check", "SELECT length(body) FROM requests WHERE id = \(Sample.id(0).rawValue)")
+      {
         $0.integer(0)
       })
     // A byte of the header, one in the middle, one of the checksum.
     for place in [1, length / 2, length] {
-      try store.connection.execute(
+      try store.file.connection.execute(
         "damage a body",
         """
         UPDATE requests SET body = CAST(substr(body, 1, \(place - 1)) || x'AA' || substr(body, \(place + 1)) AS BLOB)
@@ -119,7 +120,7 @@ struct StoredBodyTests {
         try read(stored.body(of: Sample.id(0), size: Self.text.count), by: 5000)
       }
     }
-    try store.connection.execute("damage a body", "UPDATE requests SET body = substr(body, 1, 100)")
+    try store.file.connection.execute("damage a body", "UPDATE requests SET body = substr(body, 1, 100)")
     #expect(throws: StoredBodyError.self) { try read(stored.body(of: Sample.id(0), size: Self.text.count), by: 5000) }
   }
 
@@ -134,7 +135,7 @@ struct StoredBodyTests {
     for source in sources { _ = try source.next(atMost: 4096) }
     try store.commit([.insert(Sample.call(7))])
     // The first column is whether a reader blocked the truncation.
-    let blocked: Int64? = try store.connection.value("check", "PRAGMA wal_checkpoint(TRUNCATE)") { $0.integer(0) }
+    let blocked: Int64? = try store.file.connection.value("check", "PRAGMA wal_checkpoint(TRUNCATE)") { $0.integer(0) }
     #expect(blocked == 0)
     #expect(try read(sources[0], by: 65_536) == Array(Self.noise.dropFirst(4096)))
   }

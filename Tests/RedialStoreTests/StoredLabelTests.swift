@@ -41,14 +41,14 @@ struct StoredLabelTests {
     ]
     let other = call(7, in: acme, header: nil)
     try store.commit((calls + [other]).map { .insert($0) })
-    try store.connection.execute(
+    try store.file.connection.execute(
       "prepare the test", damage + (damage == "SELECT 1" ? "" : " WHERE id < \(other.id.rawValue)"))
     try store.commit(calls.map { .discard($0.id) })
-    let left = try store.connection.prepare("check", "SELECT DISTINCT call_id FROM labels").rows {
+    let left = try store.file.connection.prepare("check", "SELECT DISTINCT call_id FROM labels").rows {
       row throws(StoreError) in CallID(rawValue: row.integer(0))
     }
     #expect(left == [other.id])
-    let number = try store.connection.value("check", "SELECT count(*) FROM labels") { $0.integer(0) }
+    let number = try store.file.connection.value("check", "SELECT count(*) FROM labels") { $0.integer(0) }
     #expect(number == Int64(labels.count))
   }
 

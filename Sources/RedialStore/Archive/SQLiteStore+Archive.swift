@@ -35,12 +35,12 @@ extension SQLiteStore {
     guard call.kind == .webhook, !call.progress.state.isFinal, let subject = WebhookSubject.id(in: call.body) else {
       return
     }
-    if try !contains(subject) { try noteGone(by: call.createdAt) }
+    if try !calls.contains(subject) { try eviction.noteGone(by: call.createdAt) }
   }
 
   private func isOutdated(_ key: KeyRecord, at now: Timestamp) throws(StoreError) -> Bool {
     guard key.expiresAt > now else { return true }
-    guard let known = try find(key: key.key.name, at: now) else { return false }
+    guard let known = try calls.find(key.key.name, at: now) else { return false }
     return known.call != key.call && known.expiresAt >= key.expiresAt
   }
 

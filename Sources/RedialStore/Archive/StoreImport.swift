@@ -59,7 +59,7 @@ public final class StoreImport {
     var calls: [ArchivedCall] = []
     var known = 0
     for id in order {
-      if try store.contains(id) {
+      if try store.calls.contains(id) {
         known += 1
       } else if let call = waiting[id] {
         calls.append(call)

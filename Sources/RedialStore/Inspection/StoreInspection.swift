@@ -150,7 +150,7 @@ public final class StoreInspection {
   /// The time of the end up to which calls may be missing: the stored one, or, in a store without it, that of the first
   /// call.
   private func horizon() throws(StoreError) -> Int64? {
-    if let kept = try SettingTable(on: connection).value(of: SQLiteStore.goneBy) { return Int64(kept) }
+    if let kept = try SettingTable(on: connection).value(of: Eviction.goneBy) { return Int64(kept) }
     return try connection.value(
       "find the first end", "SELECT min(finished_at) FROM calls WHERE \(Conditions.finished)"
     ) { $0.integerIfPresent(0) } ?? nil
