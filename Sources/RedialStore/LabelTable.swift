@@ -21,7 +21,7 @@ struct LabelTable {
     removeAll = try connection.prepare("look for a call's labels", "DELETE FROM labels WHERE call_id = ?1")
   }
 
-  /// Stores the labels of new calls. The names are qualified by their calls' namespaces.
+  /// Stores the labels of new calls. Their names have the namespaces of their calls.
   func insert(_ new: [CallChanges.NewCall]) throws(StoreError) {
     var labels: [(label: CallSpec.Label, call: CallID, namespace: Namespace)] = []
     // A webhook's label is its event; nobody searches by it.
