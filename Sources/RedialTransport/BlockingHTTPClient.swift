@@ -17,11 +17,10 @@ public enum BlockingHTTPClient {
     var configuration = TransportConfiguration(userAgent: "redial")
     configuration.maxResponseBytes = request.captureLimit
     configuration.tls = tls
-    guard LibCurl.isUsable, let transfer = Transfer(configuration: configuration) else {
+    guard LibCurl.isUsable, let transfer = Transfer(configuration: configuration, sink: onPiece) else {
       return .outOfMemory(request.id)
     }
     var fault = transfer.prepare(request)
-    transfer.received.sink = onPiece
     if fault == CURLE_OK, let unixSocket {
       fault = redial_curl_set_text(transfer.handle, CURLOPT_UNIX_SOCKET_PATH, unixSocket)
     }

@@ -1,7 +1,7 @@
 /// The received part of the current response.
 struct Received {
   /// Takes the body of a 200 in pieces, and says whether to continue; nil to collect the body.
-  var sink: ((UnsafeRawBufferPointer) -> Bool)?
+  let sink: ((UnsafeRawBufferPointer) -> Bool)?
   /// The lines of the header.
   private(set) var head: [UInt8] = []
   /// The bytes of all headers and trailers.
@@ -21,6 +21,8 @@ struct Received {
   var mayInflate = false
   /// Whether the header says that it is, and libcurl decompresses it.
   private(set) var wasInflated = false
+
+  init(sink: ((UnsafeRawBufferPointer) -> Bool)? = nil) { self.sink = sink }
 
   /// The ratio counts only beyond this many bytes: a page of zeros is not an attack.
   private static let uncheckedBytes = 64 * 1024

@@ -21,7 +21,7 @@ final class Transfer {
   /// How the address of the request's name is found.
   var naming = Naming()
   var upload = Upload()
-  var received = Received()
+  var received: Received
   var course = Course()
   var remote = RemoteAddress()
   /// Whether libcurl has the transfer.
@@ -30,15 +30,18 @@ final class Transfer {
   var id: UInt64 { request.id }
   var generation: UInt64 { course.generation }
 
+  /// - Parameter sink: Takes the body of a 200 in pieces, and says whether to continue; nil to collect the body.
   /// - Returns: Nil if libcurl is out of memory.
   init?(
-    configuration: TransportConfiguration, events: SocketEvents? = nil, pruning: AddressPruning? = nil
+    configuration: TransportConfiguration, events: SocketEvents? = nil, pruning: AddressPruning? = nil,
+    sink: ((UnsafeRawBufferPointer) -> Bool)? = nil
   ) {
     guard let handle = curl_easy_init() else { return nil }
     self.handle = handle
     self.configuration = configuration
     self.events = events
     self.pruning = pruning
+    received = Received(sink: sink)
     options = HandleOptions(handle: handle)
     lines = HeaderLines(userAgent: configuration.userAgent)
     dialling = Dialling(policy: configuration.egress, isProxied: configuration.proxy != nil)
