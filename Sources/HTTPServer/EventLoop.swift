@@ -109,15 +109,6 @@ final class EventLoop: @unchecked Sendable {
     }
   }
 
-  /// Like `deliver`, for many.
-  func deliver(contentsOf messages: [LoopMailbox.Message]) {
-    if mailbox.isOwn {
-      for message in messages { deliver(message) }
-    } else {
-      mailbox.post(contentsOf: messages)
-    }
-  }
-
   /// The timeout for `epoll_wait`: until the next deadline, or forever.
   private var timeout: Int32 {
     if !ownMessages.isEmpty { return 0 }
@@ -145,10 +136,8 @@ final class EventLoop: @unchecked Sendable {
 
   private func perform(_ message: LoopMailbox.Message) {
     switch message {
-    case .answer(let token, let response):
-      guard let connection = connections.connection(of: token) else { return }
-      answer(connection, response)
-      proceed(connection)
+    case .answer(let token, let response): answer(token) { response }
+    case .run(let body): body()
     case .abort(let token):
       guard let connection = connections.connection(of: token) else { return }
       reset(connection)
@@ -170,6 +159,13 @@ final class EventLoop: @unchecked Sendable {
     case .accept: if acceptor.isAccepting { acceptConnections() }
     case .stop: ending.stop()
     }
+  }
+
+  /// Answers a request, if it is current. Only on the loop's thread, and not while a request is being handled.
+  func answer(_ token: RequestToken, making response: () -> HTTPResponse) {
+    guard let connection = connections.connection(of: token) else { return }
+    answer(connection, response())
+    proceed(connection)
   }
 
   private func tearDown() {

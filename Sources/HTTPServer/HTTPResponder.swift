@@ -85,22 +85,41 @@ public struct HTTPResponder: Sendable {
   /// Continues to receive a body after its receiver returned ``HTTPBodyDemand/pause``.
   public func resumeReceiving() { loop.deliver(.resume(token)) }
 
-  /// Answers many requests. This is cheaper than one by one, because each loop is locked and woken once.
-  public static func respond(_ batch: [(HTTPResponder, HTTPResponse)]) {
+  /// Answers the request with a response that its event loop makes, so that the caller's thread need not.
+  ///
+  /// - Parameter response: Makes the response, on the event loop, unless the request is no longer current. It must not
+  ///   block.
+  public func respond(making response: @escaping @Sendable () -> HTTPResponse) {
+    loop.deliver(.run { loop.answer(token) { completed(response()) } })
+  }
+
+  /// Answers many requests with responses that their event loops make. This is cheaper than one by one, because each
+  /// loop is locked and woken once.
+  ///
+  /// - Parameters:
+  ///   - batch: The requests, each with the content of its answer.
+  ///   - response: Makes the response from the content, on the event loop, unless the request is no longer current. It
+  ///     must not block.
+  public static func respond<Content: Sendable>(
+    _ batch: [(HTTPResponder, Content)], making response: @escaping @Sendable (Content) -> HTTPResponse
+  ) {
     guard let first = batch.first else { return }
     var loops = [first.0.loop]
     for (responder, _) in batch where !loops.contains(where: { $0 === responder.loop }) {
       loops.append(responder.loop)
     }
     for loop in loops {
-      var messages: [LoopMailbox.Message] = []
-      messages.reserveCapacity(batch.count)
-      for (responder, response) in batch where responder.loop === loop {
-        messages.append(.answer(responder.token, responder.completed(response)))
-      }
-      loop.deliver(contentsOf: messages)
+      loop.deliver(
+        .run {
+          for (responder, content) in batch where responder.loop === loop {
+            loop.answer(responder.token) { responder.completed(response(content)) }
+          }
+        })
     }
   }
+
+  /// Runs something on the request's event loop, unless the loop has ended. It must not block.
+  public func onLoop(_ body: @escaping @Sendable () -> Void) { loop.deliver(.run(body)) }
 }
 
 /// One request of one connection of a loop. A serial is never used twice, so a token whose request was answered, or

@@ -6,6 +6,8 @@ import Synchronization
 final class LoopMailbox: Sendable {
   enum Message: Sendable {
     case answer(RequestToken, HTTPResponse)
+    /// Runs something on the loop.
+    case run(@Sendable () -> Void)
     case abort(RequestToken)
     /// Begins an answer in pieces.
     case begin(RequestToken, HTTPResponse, StreamBacklog)
@@ -50,15 +52,6 @@ final class LoopMailbox: Sendable {
     }
   }
 
-  /// Adds many with one lock and one wake-up.
-  func post(contentsOf messages: [Message]) {
-    switch mailbox.post(contentsOf: messages) {
-    case .mustWake: bell.ring()
-    case .queued: break
-    case .closed: for message in messages { Self.refuse(message) }
-    }
-  }
-
   /// Takes all messages, for the loop.
   func take(_ batch: inout [Message]) { mailbox.take(&batch) }
 
@@ -74,7 +67,7 @@ final class LoopMailbox: Sendable {
     switch message {
     case .begin(_, _, let backlog): backlog.close()
     case .observe(_, let body): body()
-    case .answer, .abort, .flush, .resume, .accept, .drain, .stop: break
+    case .answer, .run, .abort, .flush, .resume, .accept, .drain, .stop: break
     }
   }
 }

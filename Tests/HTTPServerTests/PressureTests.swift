@@ -350,8 +350,8 @@ struct PressureTests {
       let (path, responder) = try held.take()
       batch.append((responder, HTTPResponse(status: 200, text: path)))
     }
-    HTTPResponder.respond(batch)
-    HTTPResponder.respond([])
+    HTTPResponder.respond(batch) { $0 }
+    HTTPResponder.respond([(HTTPResponder, HTTPResponse)]()) { $0 }
     for (index, client) in clients.enumerated() { #expect(try client.response().text == "/\(index)") }
   }
 
@@ -365,11 +365,33 @@ struct PressureTests {
         defer { waiting = [] }
         return waiting
       }
-      HTTPResponder.respond(batch)
+      HTTPResponder.respond(batch) { $0 }
     }
     let clients = try (0..<3).map { _ in try server.connect() }
     for (index, client) in clients.enumerated() { try client.get("/\(index)") }
     for (index, client) in clients.enumerated() { #expect(try client.response().text == "GET /\(index) ") }
+  }
+
+  @Test("an answer is made on its request's event loop, and only if the client still waits")
+  func makesAnswersOnLoop() throws {
+    let held = Inbox<(thread: UInt, responder: HTTPResponder)>()
+    let server = try TestServer { _, responder in held.put((UInt(pthread_self()), responder)) }
+    let client = try server.connect()
+    try client.get("/")
+    let (loop, responder) = try held.take()
+    #expect(loop != UInt(pthread_self()))
+    responder.respond(making: {
+      HTTPResponse(status: 200, text: UInt(pthread_self()) == loop ? "on its loop" : "elsewhere")
+    })
+    // The second answer to the same request is not made.
+    let made = Inbox<Bool>()
+    responder.respond(making: {
+      made.put(true)
+      return HTTPResponse(status: 500, text: "")
+    })
+    responder.onLoop { made.put(UInt(pthread_self()) != loop) }
+    #expect(try client.response().text == "on its loop")
+    #expect(try made.take() == false)
   }
 
   @Test("serves many clients on many threads")

@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import HTTPServer
 internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
@@ -29,7 +28,7 @@ extension Runtime {
   }
 
   private func perform(_ actions: [Action]) {
-    var answers: [(HTTPResponder, HTTPResponse)] = []
+    var answers = SubmissionAnswers(most: actions.count)
     // The attempts to start are among the actions from `first` on, if there are any.
     var (first, hasStart) = (0, false)
     for (place, action) in actions.enumerated() {
@@ -50,7 +49,7 @@ extension Runtime {
       }
     }
     if hasStart { attemptLane?.start(actions[first...]) }
-    if !answers.isEmpty { HTTPResponder.respond(answers) }
+    answers.send(redaction)
   }
 
   /// Reports attempts that the transport has made to the engine.

@@ -20,7 +20,8 @@ extension Runtime {
   func showMetrics(_ responder: HTTPResponder) {
     let token = replies.report.add { [weak self] report in
       guard let self else { return }
-      respond(responder, Answer.metrics(exposition(of: report)))
+      metrics.count { $0.requests[2] += 1 }
+      responder.respond(making: { [self] in Answer.metrics(exposition(of: report)) })
     }
     post(.report(token))
   }

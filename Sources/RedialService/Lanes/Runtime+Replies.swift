@@ -6,8 +6,9 @@ internal import RedialStore
 
 /// How clients that wait for the engine, or for a call, get their answers.
 extension Runtime {
-  /// Passes a reply of the engine on to whoever waits for it. All answers to submissions of a batch are sent together.
-  func answer(_ reply: Reply, into answers: inout [(HTTPResponder, HTTPResponse)]) {
+  /// Passes a reply of the engine on to whoever waits for it. The answers to submissions are collected, to be sent
+  /// together.
+  func answer(_ reply: Reply, into answers: inout SubmissionAnswers) {
     switch reply {
     case .submission(let token, let reply):
       if let submitter = replies.submissions.take(token) { answer(submitter, reply, into: &answers) }
@@ -23,26 +24,22 @@ extension Runtime {
     }
   }
 
-  private func answer(
-    _ submitter: Submitter, _ reply: SubmissionReply, into answers: inout [(HTTPResponder, HTTPResponse)]
-  ) {
+  private func answer(_ submitter: Submitter, _ reply: SubmissionReply, into answers: inout SubmissionAnswers) {
     switch reply {
     case .accepted(let record): answer(submitter, accepted: record, into: &answers)
     case .refused(let problem):
       if submitter.isClients { metrics.count { $0.refused += 1 } }
       switch submitter.kind {
-      case .item(let batch, let index): batch.answer(index, problem)
+      case .item(let batch, let index): answers.add(.refused(problem), to: batch, at: index)
       case .client(let responder), .untilEnd(let responder, _), .webhookTest(let responder):
         metrics.count { $0.requests[problem.status / 100] += 1 }
-        answers.append((responder, Answer.problem(problem)))
+        answers.add(.refused(problem), to: responder)
       }
     case .replayed(let id): answerWithReplay(id, submitter)
     }
   }
 
-  private func answer(
-    _ submitter: Submitter, accepted record: CallRecord, into answers: inout [(HTTPResponder, HTTPResponse)]
-  ) {
+  private func answer(_ submitter: Submitter, accepted record: CallRecord, into answers: inout SubmissionAnswers) {
     let now = clock.now
     metrics.count { counts in
       counts.accepted += 1
@@ -50,17 +47,14 @@ extension Runtime {
     }
     let wait = standings.wait(of: record, at: now)
     switch submitter.kind {
-    case .item(let batch, let index):
-      batch.answer(index, id: record.id, status: 202, replayed: false) {
-        CallView.write(record, attempts: [], wait: wait, redaction: redaction, withWarnings: true, to: &$0)
-      }
+    case .item(let batch, let index): answers.add(.accepted(record, wait), to: batch, at: index)
     case .untilEnd(let responder, let bound):
       answerWhenEnded(record.id, in: record.spec.namespace, responder, within: bound, applied: bound) { [redaction] in
         Answer.accepted(record, wait: wait, redaction)
       }
     case .client(let responder), .webhookTest(let responder):
       metrics.count { $0.requests[2] += 1 }
-      answers.append((responder, Answer.accepted(record, wait: wait, redaction)))
+      answers.add(.accepted(record, wait), to: responder)
     }
   }
 

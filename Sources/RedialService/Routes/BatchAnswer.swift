@@ -21,10 +21,16 @@ final class BatchAnswer: BatchAnswering {
   let replays = ReplayQueue()
   private let gathered: Mutex<Gathered>
   private let form: Form
+  let responder: HTTPResponder
   private let respond: @Sendable (HTTPResponse) -> Void
 
-  /// - Parameter respond: Called once, when all items are there.
-  init(count: Int, form: Form, respond: @escaping @Sendable (HTTPResponse) -> Void) {
+  /// - Parameters:
+  ///   - responder: Leads to the event loop of its client.
+  ///   - respond: Called once, when all items are there.
+  init(
+    count: Int, form: Form, to responder: HTTPResponder, respond: @escaping @Sendable (HTTPResponse) -> Void
+  ) {
+    self.responder = responder
     gathered = Mutex(Gathered(items: Array(repeating: [], count: count), missing: count))
     self.form = form
     self.respond = respond

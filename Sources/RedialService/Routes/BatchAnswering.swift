@@ -1,8 +1,11 @@
+internal import HTTPServer
 internal import RedialModel
 internal import RedialJSON
 
 /// Collects the results of calls that were submitted together. Any thread may report a result.
-protocol BatchAnswering: Sendable {
+protocol BatchAnswering: AnyObject, Sendable {
+  /// Leads to the event loop of its client.
+  var responder: HTTPResponder { get }
   /// Its items that repeat earlier submissions, until they are read.
   var replays: ReplayQueue { get }
 

@@ -72,7 +72,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
 
   let replays = ReplayQueue()
   private let runtime: Runtime
-  private let responder: HTTPResponder
+  let responder: HTTPResponder
   private let descriptorLimits: CallDescriptor.Limits
   private let limits: Limits
   private let options: Options

@@ -49,7 +49,9 @@ struct SubmissionRoutes: RouteGroup {
     }
     let (runtime, caller) = (submission.runtime, exchange.caller)
     let (keyText, limits) = (try request.idempotencyKey(), try submission.limits(for: caller, request))
-    let answer = BatchAnswer(count: items.count, form: form) { runtime.respond(exchange.responder, $0) }
+    let answer = BatchAnswer(count: items.count, form: form, to: exchange.responder) {
+      runtime.respond(exchange.responder, $0)
+    }
     var events: [EngineEvent] = []
     events.reserveCapacity(items.count)
     for (index, item) in items.enumerated() {
