@@ -176,11 +176,11 @@ final class Run: Sendable {
     return ((cpuMicroseconds() - before) / Double(callsPerRound), state.withLock { $0.durations })
   }
 
-  private func ended(_ results: [TransportResult]) {
+  private func ended(_ results: [Transport.Ended]) {
     let next: [TransportRequest] = state.withLock { state in
       var next: [TransportRequest] = []
-      for result in results where result.id < 1 << 32 {
-        precondition(result.status == 200, "the transport failed: \(String(describing: result.error))")
+      for (id, result) in results where id < 1 << 32 {
+        precondition(result.status == 200, "the transport failed: \(String(describing: result.failure))")
         state.durations.append(result.duration.wholeMicroseconds)
         if state.begun < callsPerRound {
           next.append(request(state.begun, url))
@@ -198,11 +198,11 @@ final class Run: Sendable {
 final class Relay: Sendable {
   /// In a struct of its own: a bare closure would be wrapped once more each time that it is taken out of the lock.
   struct Handler: Sendable {
-    var take: @Sendable ([TransportResult]) -> Void
+    var take: @Sendable ([Transport.Ended]) -> Void
   }
 
   let handler = Mutex<Handler?>(nil)
-  func take(_ results: [TransportResult]) { handler.withLock { $0 }?.take(results) }
+  func take(_ results: [Transport.Ended]) { handler.withLock { $0 }?.take(results) }
 }
 
 signal(SIGPIPE, SIG_IGN)

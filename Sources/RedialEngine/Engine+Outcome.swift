@@ -4,10 +4,10 @@ internal import RedialModel
 /// What happens when an attempt ends.
 extension Engine {
   /// An attempt has ended.
-  mutating func attemptEnded(_ result: AttemptResult) {
-    desk.leases.attemptEnded(result.id)
-    guard let place = calls.place(of: result.id), case .running(let permit, let cancelledBy) = calls[at: place].phase,
-      calls[at: place].record.progress.attempts == result.number
+  mutating func attemptEnded(_ id: CallID, number: Int, _ result: AttemptResult) {
+    desk.leases.attemptEnded(id)
+    guard let place = calls.place(of: id), case .running(let permit, let cancelledBy) = calls[at: place].phase,
+      calls[at: place].record.progress.attempts == number
     else { return }
     let index = calls[at: place].target
     let startedAt = calls[at: place].record.progress.due
@@ -18,15 +18,13 @@ extension Engine {
     // The duration of a refused connection says nothing about response times.
     if result.outcome == .answered { roster.noteResponse(took: result.duration, of: index) }
     roster.learn(sign, of: index)
-    leaveRunning(result.id, wasMade: true)
+    leaveRunning(id, wasMade: true)
     recordBreaker(index, Self.verdict(on: result, sign, wasCut: wasCut), permit, took: result.duration)
     roster.enterRotation(index)
     // A transfer that nobody cancelled was cut off by this side, such as when the service stops.
-    let outcome = result.outcome == .cancelled && cancelledBy.isEmpty ? OutcomeClass.interrupted : result.outcome
-    let attempt = AttemptRecord(
-      number: result.number, startedAt: startedAt, duration: result.duration, outcome: outcome, status: result.status,
-      failure: result.failure, response: result.response, figures: result.figures)
-    settle(result.id, attempt, cancelledBy: cancelledBy)
+    var attempt = AttemptRecord(number: number, startedAt: startedAt, result)
+    if result.outcome == .cancelled, cancelledBy.isEmpty { attempt.outcome = .interrupted }
+    settle(id, attempt, cancelledBy: cancelledBy)
   }
 
   /// An attempt was not started, because it was too late.

@@ -105,7 +105,7 @@ public struct Engine: Sendable {
     case .tally(let token): effects.actions.append(.reply(.tally(token, roster.takeTallies())))
     case .report(let token): effects.actions.append(.reply(.report(token, report())))
     case .readiness(let token): effects.actions.append(.reply(.readiness(token, !desk.isFailing)))
-    case .attemptEnded(let result): attemptEnded(result)
+    case .attemptEnded(let id, let number, let result): attemptEnded(id, number: number, result)
     case .attemptTooLate(let id, let number): attemptTooLate(id, number: number)
     case .claimedDue(let claim): claimedDue(claim)
     case .claimedQueued(let target, let calls, let complete): claimedQueued(target, calls, complete: complete)

@@ -1,4 +1,3 @@
-public import RedialCore
 public import RedialModel
 
 /// An input of the engine.
@@ -22,7 +21,7 @@ public enum EngineEvent: Sendable {
   /// A client asks for a page of the targets of a namespace.
   indirect case describePage(TargetQuery, ReplyToken<TargetPage>)
   /// An attempt has ended.
-  case attemptEnded(AttemptResult)
+  case attemptEnded(CallID, number: Int, AttemptResult)
   /// An attempt was not started, because its ``AttemptStart/startBefore`` had passed. It is undone and does not count
   /// as an attempt of the call.
   case attemptTooLate(CallID, number: Int)
@@ -148,41 +147,6 @@ public struct KeyedSubmission: Sendable {
   public var key: IdempotencyKey
   /// The client that submits it.
   public var reply: ReplyToken<SubmissionReply>
-}
-
-/// The result of an attempt, as the transport saw it.
-public struct AttemptResult: Sendable {
-  /// The call.
-  public var id: CallID
-  /// The attempt's number.
-  public var number: Int
-  /// How far it got.
-  public var outcome: OutcomeClass
-  /// The status of the response, if there is one.
-  public var status: Int?
-  /// What went wrong, if there is no response.
-  public var failure: AttemptFailure?
-  /// The captured part of the response, if there is one.
-  public var response: CapturedResponse?
-  /// How long it took.
-  public var duration: Duration
-  /// Phases and sizes of the exchange; nil if unknown.
-  public var figures: ExchangeFigures?
-
-  /// Creates a result.
-  public init(
-    id: CallID, number: Int, outcome: OutcomeClass, status: Int? = nil, failure: AttemptFailure? = nil,
-    response: CapturedResponse? = nil, duration: Duration, figures: ExchangeFigures? = nil
-  ) {
-    self.id = id
-    self.number = number
-    self.outcome = outcome
-    self.status = status
-    self.failure = failure
-    self.response = response
-    self.duration = duration
-    self.figures = figures
-  }
 }
 
 /// Why the store could not execute a request.

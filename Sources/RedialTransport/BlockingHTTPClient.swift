@@ -1,4 +1,5 @@
 internal import CCurl
+public import RedialModel
 
 /// One exchange at a time, on the caller's thread: for command lines and tests.
 public enum BlockingHTTPClient {
@@ -13,12 +14,12 @@ public enum BlockingHTTPClient {
   public static func perform(
     _ request: TransportRequest, unixSocket: String? = nil, tls: TLSSettings = TLSSettings(),
     onPiece: ((UnsafeRawBufferPointer) -> Bool)? = nil
-  ) -> TransportResult {
+  ) -> AttemptResult {
     var configuration = TransportConfiguration(userAgent: "redial")
     configuration.maxResponseBytes = request.captureLimit
     configuration.tls = tls
     guard LibCurl.isUsable, let transfer = Transfer(configuration: configuration, sink: onPiece) else {
-      return .outOfMemory(request.id)
+      return .outOfMemory
     }
     var fault = transfer.prepare(request)
     if fault == CURLE_OK, let unixSocket {

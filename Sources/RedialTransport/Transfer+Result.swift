@@ -52,7 +52,7 @@ extension Transfer {
   /// - Parameter limit: The limit at which it was aborted from here, if it was.
   func result(
     _ code: CURLcode, abortedAt limit: TransferEnd.Limit? = nil, isResolverDown: Bool = false
-  ) -> TransportResult {
+  ) -> AttemptResult {
     let isStarved = dialling.localError != 0
     // Details about a failure are read only after a failure.
     let hasFailed = code != CURLE_OK
@@ -71,19 +71,20 @@ extension Transfer {
       isResolverDown: isResolverDown, bodyFault: bodyFault(code), detail: hasFailed ? message.text(for: code) : "")
     let duration = course.duration(with: elapsed)
     upload.end()
-    var result = TransportResult(id: id, outcome: end.outcome, error: end.error, duration: duration)
+    var result = AttemptResult(outcome: end.outcome, failure: end.failure, duration: duration)
     result.figures = figures(isSetUp: end.isSetUp)
     guard end.outcome == .answered else { return result }
     result.status = redial_curl_get_long(handle, CURLINFO_RESPONSE_CODE)
-    result.head = HeaderBlock(bytes: received.head)
-    if received.wasInflated { result.head.removeCoding() }
-    (result.body, result.truncated) = received.moveBody()
+    var head = HeaderBlock(bytes: received.head)
+    if received.wasInflated { head.removeCoding() }
+    let (body, isTruncated) = received.moveBody()
+    result.response = CapturedResponse(head: head, body: body, truncated: isTruncated)
     return result
   }
 
   /// The result of an attempt that was aborted from here.
-  func cancelled() -> TransportResult {
-    var result = TransportResult.cancelled(id, after: course.duration(with: elapsed))
+  func cancelled() -> AttemptResult {
+    var result = AttemptResult.cancelled(after: course.duration(with: elapsed))
     result.figures = figures(isSetUp: true)
     upload.end()
     return result
@@ -155,17 +156,17 @@ extension HeaderBlock {
   }
 }
 
-extension TransportResult {
+extension AttemptResult {
   /// The attempt was aborted from here.
-  static func cancelled(_ id: UInt64, after duration: Duration = .zero) -> TransportResult {
-    TransportResult(
-      id: id, outcome: .cancelled,
-      error: TransportError(code: "cancelled", message: "The attempt was aborted."), duration: duration)
+  static func cancelled(after duration: Duration = .zero) -> AttemptResult {
+    AttemptResult(
+      outcome: .cancelled, failure: AttemptFailure(code: "cancelled", message: "The attempt was aborted."),
+      duration: duration)
   }
 
   /// The attempt could not begin.
-  static func outOfMemory(_ id: UInt64) -> TransportResult {
+  static var outOfMemory: AttemptResult {
     let end = TransferEnd(code: CURLE_OUT_OF_MEMORY, requestSize: 0)
-    return TransportResult(id: id, outcome: end.outcome, error: end.error, duration: .zero)
+    return AttemptResult(outcome: end.outcome, failure: end.failure, duration: .zero)
   }
 }

@@ -102,19 +102,19 @@ struct TransferEnd {
   }
 
   /// What went wrong; nil if there was a response.
-  var error: TransportError? {
+  var failure: AttemptFailure? {
     guard outcome != .answered else { return nil }
     // libcurl's message could reveal the addresses of a name.
     if let refusal {
       let word = "egress" + refusal.rule.prefix(1).uppercased() + refusal.rule.dropFirst()
-      return TransportError(code: word, message: "The egress policy refuses \(refusal.clause).")
+      return AttemptFailure(code: word, message: "The egress policy refuses \(refusal.clause).")
     }
-    if let bodyFault { return TransportError(code: bodyFault.code, message: "\(bodyFault.message).") }
+    if let bodyFault { return AttemptFailure(code: bodyFault.code, message: "\(bodyFault.message).") }
     if limit == .firstByte {
-      return TransportError(code: "firstByteTimeout", message: "The target did not begin to answer in time.")
+      return AttemptFailure(code: "firstByteTimeout", message: "The target did not begin to answer in time.")
     }
     let (word, sentence) = description
-    return TransportError(code: word, message: detail.isEmpty ? "\(sentence)." : "\(sentence): \(detail).")
+    return AttemptFailure(code: word, message: detail.isEmpty ? "\(sentence)." : "\(sentence): \(detail).")
   }
 
   private var description: (code: String, sentence: String) {

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import RedialCore
+internal import RedialModel
 
 /// A piece of a request's body, or why there is none.
 struct BodyPiece: Sendable {
@@ -69,17 +70,17 @@ extension TransferLoop {
   private func fail(_ transfer: Transfer, _ fault: BodyFault) {
     guard var result = giveUpAwaiting(transfer) else { return }
     result.outcome = .localFault
-    result.error = TransportError(code: fault.code, message: "\(fault.message).")
-    results.append(result)
+    result.failure = AttemptFailure(code: fault.code, message: "\(fault.message).")
+    results.append((transfer.id, result))
     keep(transfer)
   }
 
   /// Removes a request that has not begun; nil if it has.
-  func giveUpAwaiting(_ transfer: Transfer) -> TransportResult? {
+  func giveUpAwaiting(_ transfer: Transfer) -> AttemptResult? {
     guard let since = awaiting.removeValue(forKey: transfer.id) else { return nil }
     transfers[transfer.id] = nil
     transfer.upload.end()
-    return .cancelled(transfer.id, after: ContinuousClock.now - since)
+    return .cancelled(after: ContinuousClock.now - since)
   }
 
   /// Ends requests that have not begun in their attempt's time.

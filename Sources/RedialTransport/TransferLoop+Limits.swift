@@ -10,7 +10,7 @@ extension TransferLoop {
         transfer.received.headBytes == 0
       else { continue }
       remove(transfer)
-      results.append(transfer.result(CURLE_OPERATION_TIMEDOUT, abortedAt: .firstByte))
+      results.append((transfer.id, transfer.result(CURLE_OPERATION_TIMEDOUT, abortedAt: .firstByte)))
       keep(transfer)
     }
   }
@@ -24,7 +24,7 @@ extension TransferLoop {
       guard transfer.isInFlight || transfer.naming.isWaiting, transfer.generation == entry.generation else { continue }
       if transfer.isInFlight, transfer.isStuckBehindAnswer() {
         remove(transfer)
-        results.append(transfer.result(CURLE_OK))
+        results.append((transfer.id, transfer.result(CURLE_OK)))
         keep(transfer)
       } else {
         uploads.add(entry, after: Self.uploadPause)

@@ -25,7 +25,7 @@ final class TransferLoop: @unchecked Sendable {
   let multi: UnsafeMutableRawPointer
   private let events: SocketEvents
   private(set) var configuration: TransportConfiguration
-  private let completions: @Sendable ([TransportResult]) -> Void
+  private let completions: @Sendable ([Transport.Ended]) -> Void
   private let mailbox = Mailbox<Message>()
   /// The messages that are being handled. Their memory is used again.
   private var batch: [Message] = []
@@ -50,7 +50,7 @@ final class TransferLoop: @unchecked Sendable {
   var nameTimers = TransferTimers()
   private var idle: [Transfer] = []
   private let pruning = AddressPruning()
-  var results: [TransportResult] = []
+  var results: [Transport.Ended] = []
   let bodies = BodyLanes()
   /// Requests that have not started, because none of their body is there yet; and when the body was requested.
   var awaiting: [UInt64: ContinuousClock.Instant] = [:]
@@ -71,7 +71,7 @@ final class TransferLoop: @unchecked Sendable {
     multi: UnsafeMutableRawPointer, events: SocketEvents, configuration: TransportConfiguration,
     resolver: ResolverProbe = ResolverProbe(),
     resolve: @escaping @Sendable (String) -> NameLookup.Result = NameLookup.resolve,
-    completions: @escaping @Sendable ([TransportResult]) -> Void
+    completions: @escaping @Sendable ([Transport.Ended]) -> Void
   ) {
     self.multi = multi
     self.events = events
@@ -99,11 +99,11 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   /// The results of requests that are not started any more.
-  private static func cancelled(_ messages: [Message]) -> [TransportResult] {
-    messages.flatMap { message -> [TransportResult] in
+  private static func cancelled(_ messages: [Message]) -> [Transport.Ended] {
+    messages.flatMap { message -> [Transport.Ended] in
       switch message {
-      case .start(let request): [.cancelled(request.id)]
-      case .make(let requests): requests().map { .cancelled($0.id) }
+      case .start(let request): [(request.id, .cancelled())]
+      case .make(let requests): requests().map { ($0.id, .cancelled()) }
       default: []
       }
     }
@@ -128,7 +128,7 @@ final class TransferLoop: @unchecked Sendable {
       if !awaiting.isEmpty { failLate() }
       tell()
     }
-    for (transfer, code) in unresolved { results.append(transfer.result(code)) }
+    for (transfer, code) in unresolved { results.append((transfer.id, transfer.result(code))) }
     unresolved = []
     results += Self.cancelled(mailbox.close())
     tell()
@@ -167,11 +167,11 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   private func begin(_ request: TransportRequest) {
-    guard !isStopping else { return results.append(.cancelled(request.id)) }
+    guard !isStopping else { return results.append((request.id, .cancelled())) }
     guard
       let transfer = idle.popLast() ?? Transfer(configuration: configuration, events: events, pruning: pruning)
     else {
-      return results.append(.outOfMemory(request.id))
+      return results.append((request.id, .outOfMemory))
     }
     if request.source != nil { return beginReading(request, with: transfer) }
     begin(request, with: transfer, transfer.prepare(request))
@@ -181,7 +181,7 @@ final class TransferLoop: @unchecked Sendable {
   func begin(_ request: TransportRequest, with transfer: Transfer, _ prepared: CURLcode) {
     let code = add(transfer, prepared)
     guard code == CURLE_OK else {
-      results.append(transfer.result(code))
+      results.append((transfer.id, transfer.result(code)))
       return
     }
     transfers[request.id] = transfer
@@ -218,7 +218,7 @@ final class TransferLoop: @unchecked Sendable {
     readAgain(next, with: transfer)
     let prepared = add(transfer, transfer.prepare(next, timeout: timeout))
     guard prepared != CURLE_OK else { return true }
-    results.append(transfer.result(prepared))
+    results.append((transfer.id, transfer.result(prepared)))
     forget(transfer)
     keep(transfer)
     return true
@@ -228,17 +228,17 @@ final class TransferLoop: @unchecked Sendable {
     if let transfer = transfers[id] { return abort(transfer) }
     guard let place = unresolved.firstIndex(where: { $0.transfer.id == id }) else { return }
     let transfer = unresolved.remove(at: place).transfer
-    results.append(transfer.cancelled())
+    results.append((transfer.id, transfer.cancelled()))
     keep(transfer)
   }
 
   private func abort(_ transfer: Transfer) {
     if let result = giveUpAwaiting(transfer) {
-      results.append(result)
+      results.append((transfer.id, result))
       return keep(transfer)
     }
     remove(transfer)
-    results.append(transfer.cancelled())
+    results.append((transfer.id, transfer.cancelled()))
     keep(transfer)
   }
 
@@ -261,7 +261,7 @@ final class TransferLoop: @unchecked Sendable {
       unresolved.append((transfer, code))
       resolver.ask { [weak self] isUp in self?.post([.resolver(isUp: isUp)]) }
     } else {
-      results.append(transfer.result(code))
+      results.append((transfer.id, transfer.result(code)))
       keep(transfer)
     }
   }
@@ -269,7 +269,7 @@ final class TransferLoop: @unchecked Sendable {
   /// Ends transfers without an address, now that the cause is known.
   private func settleUnresolved(_ isUp: Bool) {
     for (transfer, code) in unresolved {
-      results.append(transfer.result(code, isResolverDown: !isUp))
+      results.append((transfer.id, transfer.result(code, isResolverDown: !isUp)))
       keep(transfer)
     }
     unresolved = []

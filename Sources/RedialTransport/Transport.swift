@@ -8,6 +8,9 @@ public import RedialModel
 /// requests on its own. Proxies, cookies and credentials of the environment are not used; only the schemes `http` and
 /// `https` are. A process that uses it ignores `SIGPIPE`, which TLS would raise for a peer that has gone.
 public final class Transport: Sendable {
+  /// The id of a request, and how its attempt ended.
+  public typealias Ended = (id: UInt64, result: AttemptResult)
+
   private let loop: TransferLoop
 
   /// Starts a transport.
@@ -16,7 +19,7 @@ public final class Transport: Sendable {
   ///   request has exactly one result.
   /// - Throws: If libcurl cannot be started.
   public convenience init(
-    configuration: TransportConfiguration, completions: @escaping @Sendable ([TransportResult]) -> Void
+    configuration: TransportConfiguration, completions: @escaping @Sendable ([Ended]) -> Void
   ) throws(TransportStartError) {
     try self.init(configuration: configuration, resolve: NameLookup.resolve, completions: completions)
   }
@@ -26,7 +29,7 @@ public final class Transport: Sendable {
   /// - Parameter resolve: Finds the addresses of a name; it may block.
   init(
     configuration: TransportConfiguration, resolve: @escaping @Sendable (String) -> NameLookup.Result,
-    completions: @escaping @Sendable ([TransportResult]) -> Void
+    completions: @escaping @Sendable ([Ended]) -> Void
   ) throws(TransportStartError) {
     guard LibCurl.isUsable, let multi = curl_multi_init() else {
       throw TransportStartError(message: "libcurl could not be started: there is not enough memory.")

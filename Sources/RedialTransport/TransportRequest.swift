@@ -1,4 +1,3 @@
-public import RedialCore
 public import RedialModel
 
 /// One attempt to make.
@@ -44,36 +43,6 @@ public struct TransportRequest: Sendable {
     self.maxRedirects = maxRedirects
     self.tls = tls
   }
-}
-
-/// The result of an attempt.
-public struct TransportResult: Sendable {
-  /// The request's id.
-  public var id: UInt64
-  /// Its outcome.
-  public var outcome: OutcomeClass
-  /// The status of the response, if there is one.
-  public var status: Int?
-  /// What went wrong, if there is no response.
-  public var error: TransportError?
-  /// The response's header lines, if there is one.
-  public var head = HeaderBlock()
-  /// The first bytes of the response's body, if there is one.
-  public var body: [UInt8] = []
-  /// Whether the body was longer than the kept part.
-  public var truncated = false
-  /// Phases and sizes of the exchange; nil if it did not start.
-  public var figures: ExchangeFigures?
-  /// How long it took.
-  public var duration: Duration
-}
-
-/// What went wrong with an attempt that got no response.
-public struct TransportError: Error, Sendable, Hashable {
-  /// A stable word in camelCase, such as `connectionRefused`.
-  public var code: String
-  /// A sentence for people.
-  public var message: String
 }
 
 /// Why a transport cannot be made.

@@ -99,7 +99,7 @@ struct DescriptionTests {
     probe.end(ids[1], status: 503)
     probe.end(ids[2], status: 404)
     probe.hear(.command(CallCommand(.cancel, ids[3], reply: probe.token())))
-    probe.hear(.attemptEnded(AttemptResult(id: ids[3], number: 1, outcome: .cancelled, duration: .seconds(1))))
+    probe.hear(.attemptEnded(ids[3], number: 1, AttemptResult(outcome: .cancelled, duration: .seconds(1))))
     probe.commit()
     let found = try #require(describe(&probe))
     let tally = found.recent.tally(over: .minute, at: found.time)

@@ -163,14 +163,14 @@ struct EngineProbe {
     thenCommit commits: Bool = true
   ) {
     guard let start = starts.last(where: { $0.call.id == id }) else { return }
-    var result = AttemptResult(id: id, number: start.number, outcome: outcome, status: status, duration: took)
+    var result = AttemptResult(outcome: outcome, status: status, duration: took)
     result.figures = phase.map(ExchangeFigures.init(phase:))
     if outcome == .answered {
       result.response = CapturedResponse(head: HeaderBlock(bytes: Array(head.utf8)), body: [], truncated: false)
     } else {
       result.failure = AttemptFailure(code: code, message: "")
     }
-    hear(.attemptEnded(result))
+    hear(.attemptEnded(id, number: start.number, result))
     if commits { commit() }
   }
 

@@ -51,9 +51,9 @@ struct MemoryTests {
     let first = probe.submit()
     let second = probe.submit()
     let reply = probe.token(for: SubmissionReply.self)
-    let result = AttemptResult(id: first, number: 1, outcome: .answered, status: 200, duration: .zero)
+    let result = AttemptResult(outcome: .answered, status: 200, duration: .zero)
     let cancel = CallCommand(.cancel, second, reply: probe.token())
-    probe.hear([.submit(EngineProbe.descriptor(), reply), .command(cancel), .attemptEnded(result)])
+    probe.hear([.submit(EngineProbe.descriptor(), reply), .command(cancel), .attemptEnded(first, number: 1, result)])
     let claim = try #require(probe.requests.firstIndex(where: isQueueClaim))
     let isBehind = probe.requests[..<claim].contains {
       if case .commit(let writes, _) = $0.body {

@@ -168,7 +168,7 @@ struct RetryTests {
     probe.end(id, status: 503)
     let writes = probe.written.count
     probe.end(id, status: 200)
-    probe.hear(.attemptEnded(AttemptResult(id: CallID(rawValue: 1), number: 1, outcome: .notSent, duration: .zero)))
+    probe.hear(.attemptEnded(CallID(rawValue: 1), number: 1, AttemptResult(outcome: .notSent, duration: .zero)))
     probe.commit()
     #expect(probe.written.count == writes)
   }

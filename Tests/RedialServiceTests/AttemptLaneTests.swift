@@ -34,8 +34,8 @@ struct AttemptLaneTests {
     private static func text(_ event: EngineEvent) -> String {
       switch event {
       case .attemptTooLate(let id, let number): "\(id.rawValue) \(number) too late"
-      case .attemptEnded(let result):
-        "\(result.id.rawValue) \(result.number) \(result.failure?.code ?? "\(result.outcome)")"
+      case .attemptEnded(let id, let number, let result):
+        "\(id.rawValue) \(number) \(result.failure?.code ?? "\(result.outcome)")"
       default: "another event"
       }
     }

@@ -128,7 +128,7 @@ struct WebhookTests {
     let start = start(.webhook, target: target)
     #expect(headers.fields(of: start, at: Timestamp(microseconds: 1)) == nil)
     #expect(headers.fields(of: self.start(.call, target: target), at: Timestamp(microseconds: 1)) != nil)
-    let result = AttemptResult(endpointGone: start)
+    let result = AttemptResult.endpointGone
     #expect(result.outcome == .localFault && result.failure?.code == "webhookEndpointGone")
   }
 }

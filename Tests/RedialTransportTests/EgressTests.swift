@@ -16,8 +16,8 @@ struct EgressTests {
     for host in ["127.0.0.1", "2130706433", "0x7f.1", "0177.0.0.1", "[::ffff:127.0.0.1]", "localhost", "a.localhost"] {
       let result = probe.perform("http://\(host):\(target.port)/")
       #expect(result?.outcome == .blocked, "\(host)")
-      #expect(result?.error?.code == "egressLoopback", "\(host)")
-      #expect(result?.error?.message == "The egress policy refuses loopback addresses.", "\(host)")
+      #expect(result?.failure?.code == "egressLoopback", "\(host)")
+      #expect(result?.failure?.message == "The egress policy refuses loopback addresses.", "\(host)")
     }
     for host in ["169.254.169.254", "0.0.0.0", "0", "224.0.0.1", "[fe80::1]", "100.100.100.200"] {
       #expect(probe.perform("http://\(host):\(target.port)/")?.outcome == .blocked, "\(host)")
@@ -33,7 +33,7 @@ struct EgressTests {
     let rule = try #require(EgressRule("localhost:\(target.port)"))
     let named = try probe(EgressPolicy(reach: .listed, allow: [rule]))
     #expect(named.perform("http://localhost:\(target.port)/")?.status == 200)
-    #expect(named.perform(target.url)?.error?.code == "egressNotListed")
+    #expect(named.perform(target.url)?.failure?.code == "egressNotListed")
   }
 
   @Test("the service does not call itself, under any of its machine's addresses")
@@ -43,7 +43,7 @@ struct EgressTests {
     let policy = EgressPolicy(reachesLoopback: true, own: [.init(address: nil, port: target.port)])
     let probe = try probe(policy)
     for host in ["127.0.0.1", "127.8.8.8", "localhost"] {
-      #expect(probe.perform("http://\(host):\(target.port)/")?.error?.code == "egressOwnAddress")
+      #expect(probe.perform("http://\(host):\(target.port)/")?.failure?.code == "egressOwnAddress")
     }
     #expect(target.connectionCount == 0)
   }
@@ -55,6 +55,6 @@ struct EgressTests {
     let probe = try probe(EgressPolicy(reachesLoopback: true))
     let own = EgressPolicy.Endpoint(address: IPAddress(canonical: "127.0.0.1"), port: target.port)
     probe.transport.restrict(to: EgressPolicy(reachesLoopback: true, own: [own]))
-    #expect(probe.perform(target.url)?.error?.code == "egressOwnAddress")
+    #expect(probe.perform(target.url)?.failure?.code == "egressOwnAddress")
   }
 }

@@ -12,7 +12,7 @@ struct MisbehaviourTests {
     method: String = "POST", body: String = "charge", timeout: Duration = .seconds(10), captureLimit: Int = 4096,
     scheme: String = "http", adjust: (inout TransportConfiguration) -> Void = { _ in },
     script: @escaping @Sendable (ScriptedTarget.Connection) -> Void
-  ) throws -> TransportResult {
+  ) throws -> AttemptResult {
     let target = ScriptedTarget(script)
     defer { target.stop() }
     return try #require(
@@ -26,7 +26,7 @@ struct MisbehaviourTests {
     let result = try result { $0.reset() }
     #expect(result.outcome == .maybeSent || result.outcome == .notSent)
     #expect(result.outcome == .notSent || (result.figures?.bytesSent ?? 0) > 0)
-    #expect(result.error?.code == "connectionClosed" || result.error?.code == "connectFailed")
+    #expect(result.failure?.code == "connectionClosed" || result.failure?.code == "connectFailed")
   }
 
   @Test("a reset after the request was read may follow its execution")
@@ -35,7 +35,7 @@ struct MisbehaviourTests {
       _ = connection.readRequest()
       connection.reset()
     }
-    #expect(result.outcome == .maybeSent && result.error?.code == "connectionClosed")
+    #expect(result.outcome == .maybeSent && result.failure?.code == "connectionClosed")
     #expect(result.figures?.phase == .request)
   }
 
@@ -87,7 +87,7 @@ struct MisbehaviourTests {
       _ = connection.readRequest()
       while connection.send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n") {}
     }
-    #expect(interim.outcome == .maybeSent && interim.error?.code == "responseHeaderTooLarge")
+    #expect(interim.outcome == .maybeSent && interim.failure?.code == "responseHeaderTooLarge")
   }
 
   @Test("a slow drip ends at the attempt's timeout, or at the minimum speed")
@@ -98,14 +98,14 @@ struct MisbehaviourTests {
       while connection.send("x") { Thread.pause(milliseconds: 20) }
     }
     let timed = try result(timeout: .milliseconds(300), script: script)
-    #expect(timed.outcome == .maybeSent && timed.error?.code == "timeout")
+    #expect(timed.outcome == .maybeSent && timed.failure?.code == "timeout")
     #expect(timed.figures?.phase == .response)
     let slow = try result(
       adjust: {
         $0.lowSpeedLimit = 1000
         $0.lowSpeedTime = .seconds(1)
       }, script: script)
-    #expect(slow.outcome == .maybeSent && slow.error?.code == "tooSlow")
+    #expect(slow.outcome == .maybeSent && slow.failure?.code == "tooSlow")
   }
 
   @Test("a target that accepts the request and stays silent ends at the timeout for the first byte")
@@ -114,7 +114,7 @@ struct MisbehaviourTests {
       _ = connection.readRequest()
       connection.waitForEnd()
     }
-    #expect(result.outcome == .maybeSent && result.error?.code == "firstByteTimeout")
+    #expect(result.outcome == .maybeSent && result.failure?.code == "firstByteTimeout")
     #expect(result.duration < .seconds(5))
     let begun = try self.result(adjust: { $0.firstByteTimeout = .milliseconds(100) }) { connection in
       _ = connection.readRequest()
@@ -185,16 +185,16 @@ struct MisbehaviourTests {
       _ = connection.readRequest()
       connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nplain")
     }
-    #expect(result.error?.code == "responseCorrupt")
+    #expect(result.failure?.code == "responseCorrupt")
   }
 
   @Test("a TLS handshake that does not come counts as a failed connection")
   func slowTLS() throws {
     let result = try result(scheme: "https", adjust: { $0.connectTimeout = .milliseconds(200) }) { $0.waitForEnd() }
-    #expect(result.outcome == .notSent && result.error?.code == "connectTimeout")
+    #expect(result.outcome == .notSent && result.failure?.code == "connectTimeout")
     #expect(result.figures?.phase == .tls)
     let plain = try self.result(scheme: "https") { $0.send("HTTP/1.1 400 Bad Request\r\n\r\n") }
-    #expect(plain.outcome == .notSent && plain.error?.code == "tlsFailed")
+    #expect(plain.outcome == .notSent && plain.failure?.code == "tlsFailed")
   }
 
   @Test("a server that closes an idle connection after it has read a POST gets it once per attempt")

@@ -65,8 +65,9 @@ struct NameTests {
     for id in UInt64(1)...300 {
       let result = try #require(results[id]?.first)
       // It is unknown whether the tests' machine resolves names at all.
-      #expect(["connectTimeout", "resolverUnavailable"].contains(result.error?.code))
-      #expect(result.error?.code == "resolverUnavailable" ? result.outcome == .localFault : result.outcome == .notSent)
+      #expect(["connectTimeout", "resolverUnavailable"].contains(result.failure?.code))
+      let isLocal = result.failure?.code == "resolverUnavailable"
+      #expect(result.outcome == (isLocal ? .localFault : .notSent))
       #expect(result.duration >= .milliseconds(1990))
       #expect(result.figures?.phase == .resolve)
     }
@@ -95,7 +96,7 @@ struct NameTests {
     defer { target.stop() }
     let probe = try TransportProbe(resolve: Names().resolve)
     let result = try #require(probe.perform(request(1, "slow.test", target.port, timeout: .milliseconds(800))))
-    #expect(result.outcome == .maybeSent && result.error?.code == "timeout")
+    #expect(result.outcome == .maybeSent && result.failure?.code == "timeout")
     #expect(result.duration >= .milliseconds(780) && result.duration < .milliseconds(1080), "\(result.duration)")
     let figures = try #require(result.figures)
     #expect(figures.resolved >= 300_000 && figures.connected >= figures.resolved)
@@ -107,10 +108,10 @@ struct NameTests {
     defer { names.letGo() }
     let short = try TransportProbe(resolve: names.resolve)
     let timedOut = try #require(short.perform(request(1, "dead.test", 1, timeout: .milliseconds(200))))
-    #expect(["connectTimeout", "resolverUnavailable"].contains(timedOut.error?.code))
+    #expect(["connectTimeout", "resolverUnavailable"].contains(timedOut.failure?.code))
     let silent = try TransportProbe(resolve: names.resolve) { $0.firstByteTimeout = .milliseconds(200) }
     let result = try #require(silent.perform(request(1, "dead.test", 1)))
-    #expect(result.outcome == .notSent && result.error?.code == "firstByteTimeout")
+    #expect(result.outcome == .notSent && result.failure?.code == "firstByteTimeout")
     let aborted = try TransportProbe(resolve: names.resolve)
     aborted.transport.start([request(1, "dead.test", 1), request(2, "dead.test", 1), request(3, "dead.test", 1)])
     aborted.transport.cancel([2])
@@ -154,7 +155,7 @@ struct NameTests {
       $0.egress = EgressPolicy()
     }
     let result = try #require(probe.perform(request(1, "good.test", 80)))
-    #expect(result.outcome == .blocked && result.error?.code == "egressLoopback")
+    #expect(result.outcome == .blocked && result.failure?.code == "egressLoopback")
   }
 
   @Test("addresses and localhost need no lookup, and a name without an address has none")
@@ -167,7 +168,7 @@ struct NameTests {
       #expect(probe.perform(request(1, host, target.port))?.status == 200, "\(host)")
     }
     #expect(names.asked.withLock { $0 } == [])
-    let code = probe.perform(request(2, "nobody.test", target.port))?.error?.code
+    let code = probe.perform(request(2, "nobody.test", target.port))?.failure?.code
     #expect(["unknownHost", "resolverUnavailable"].contains(code))
   }
 

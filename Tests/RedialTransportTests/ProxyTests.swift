@@ -88,7 +88,7 @@ struct ProxyTests {
     #expect(result.map { String(decoding: $0.body, as: UTF8.self) } == "HTTP/2.0 ")
     let request = try #require(proxy.requests.first)
     #expect(request.hasPrefix("CONNECT localhost:4711 HTTP/1.1\r\n") && !request.contains("secret"))
-    #expect(probe.perform("https://other.example:4711/")?.error?.code == "certificateWrongHost")
+    #expect(probe.perform("https://other.example:4711/")?.failure?.code == "certificateWrongHost")
   }
 
   @Test("that cannot be reached is not the target's fault, and one that refuses is named")
@@ -97,11 +97,11 @@ struct ProxyTests {
     gone.stop()
     let lost = try TransportProbe { $0.proxy = gone.url }
     let unreachable = lost.perform("http://x.example/")
-    #expect(unreachable?.outcome == .localFault && unreachable?.error?.code == "proxyUnreachable")
+    #expect(unreachable?.outcome == .localFault && unreachable?.failure?.code == "proxyUnreachable")
     let proxy = proxy()
     defer { proxy.stop() }
     let refused = try TransportProbe { $0.proxy = proxy.url }.perform("https://x.example/")
-    #expect(refused?.outcome == .notSent && refused?.error?.code == "proxyRefused")
+    #expect(refused?.outcome == .notSent && refused?.failure?.code == "proxyRefused")
   }
 
   @Test("gets no request that the egress policy refuses by the URL")

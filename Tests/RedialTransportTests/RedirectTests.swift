@@ -23,7 +23,7 @@ struct RedirectTests {
   private func perform(
     _ probe: TransportProbe, _ url: String, method: String = "GET", headers: [HeaderField] = [], body: String = "",
     max: Int = 5, timeout: Duration = .seconds(10)
-  ) -> TransportResult? {
+  ) -> AttemptResult? {
     probe.perform(
       TransportRequest(
         id: 1, url: url, method: method, headers: headers, body: Array(body.utf8), timeout: timeout,
@@ -142,8 +142,8 @@ struct RedirectTests {
     defer { target.stop() }
     let policy = EgressPolicy(allow: [try #require(EgressRule("127.0.0.1:\(target.port)"))])
     let probe = try TransportProbe { $0.egress = policy }
-    #expect(perform(probe, target.url + "/own")?.error?.code == "egressLoopback")
-    #expect(perform(probe, target.url + "/meta")?.error?.code == "egressLinkLocal")
+    #expect(perform(probe, target.url + "/own")?.failure?.code == "egressLoopback")
+    #expect(perform(probe, target.url + "/meta")?.failure?.code == "egressLinkLocal")
     #expect(perform(probe, target.url + "/long", method: "POST", body: "x")?.outcome == .blocked)
     #expect(inner.connectionCount == 0)
   }
@@ -168,7 +168,7 @@ struct RedirectTests {
     defer { target.stop() }
     let result = perform(try TransportProbe(), target.url, method: "POST", body: "charge")
     #expect(result?.outcome == .maybeSent)
-    #expect(result?.error?.code == "connectionRefused")
+    #expect(result?.failure?.code == "connectionRefused")
   }
 
   @Test("all requests of an attempt share its time")
@@ -181,7 +181,7 @@ struct RedirectTests {
     let target = target { [url = slow.url] _ in Self.move(302, url) }
     defer { target.stop() }
     let result = perform(try TransportProbe(), target.url, timeout: .milliseconds(200))
-    #expect(result?.error?.code == "timeout")
+    #expect(result?.failure?.code == "timeout")
     #expect((result?.duration).map { $0 >= .milliseconds(150) && $0 < .seconds(5) } == true)
   }
 }

@@ -109,7 +109,7 @@ struct RequestTests {
     #expect(probe.perform(one.url + "/a?b=c")?.body == Array("one".utf8))
     #expect(probe.perform(one.url + "/a?b=c")?.body == Array("one".utf8))
     #expect(probe.perform("http://127.0.0.1:\(other.port)?d")?.body == Array("other".utf8))
-    #expect(probe.perform("http://[::1/")?.error?.code == "urlUnusable")
+    #expect(probe.perform("http://[::1/")?.failure?.code == "urlUnusable")
     // Not a reference that is relative to the URL before.
     #expect(probe.perform("127.0.0.1:\(other.port)/e")?.body == Array("other".utf8))
     #expect(probe.perform(one.url + "/f")?.body == Array("one".utf8))
@@ -129,7 +129,7 @@ struct RequestTests {
     #expect(probe.perform(target.url)?.status == 200)
     let result = probe.perform(target.url, method: "POST", body: "charge")
     #expect(result?.outcome == .maybeSent)
-    #expect(result?.error?.code == "connectionClosed")
+    #expect(result?.failure?.code == "connectionClosed")
     #expect(target.requests.count == 2)
   }
 }

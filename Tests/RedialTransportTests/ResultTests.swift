@@ -10,7 +10,7 @@ struct ResultTests {
   private func result(
     of script: @escaping @Sendable (ScriptedTarget.Connection) -> Void, timeout: Duration = .seconds(10),
     captureLimit: Int = 4096, _ adjust: (inout TransportConfiguration) -> Void = { _ in }
-  ) throws -> TransportResult {
+  ) throws -> AttemptResult {
     let target = ScriptedTarget { connection in
       guard connection.readRequest() != nil else { return }
       script(connection)
@@ -33,7 +33,7 @@ struct ResultTests {
     #expect(result.status == 503)
     #expect(text(result.head.bytes) == "Retry-After: 7\r\nTransfer-Encoding: chunked\r\n")
     #expect(text(result.body) == "abcde")
-    #expect(!result.truncated && result.error == nil)
+    #expect(!result.truncated && result.failure == nil)
     #expect(result.duration > .zero)
   }
 
@@ -77,17 +77,18 @@ struct ResultTests {
       while connection.send("X-More: \(String(repeating: "y", count: 1000))\r\n") {}
     })
     #expect(result.outcome == .maybeSent)
-    #expect(result.error?.code == "responseHeaderTooLarge")
+    #expect(result.failure?.code == "responseHeaderTooLarge")
   }
 
   @Test("a target that closes, resets, stops or answers nonsense may have got the request")
   func noAnswer() throws {
-    #expect(try result(of: { _ in }).error?.code == "connectionClosed")
-    #expect(try result(of: { $0.reset() }).error?.code == "connectionClosed")
+    #expect(try result(of: { _ in }).failure?.code == "connectionClosed")
+    #expect(try result(of: { $0.reset() }).failure?.code == "connectionClosed")
     #expect(
-      try result(of: { $0.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc") }).error?.code == "responseIncomplete"
+      try result(of: { $0.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc") }).failure?.code
+        == "responseIncomplete"
     )
-    #expect(try result(of: { $0.send("SSH-2.0-OpenSSH\r\n\r\n") }).error?.code == "responseInvalid")
+    #expect(try result(of: { $0.send("SSH-2.0-OpenSSH\r\n\r\n") }).failure?.code == "responseInvalid")
     for script: @Sendable (ScriptedTarget.Connection) -> Void in [{ _ in }, { $0.reset() }, { $0.send("nonsense") }] {
       let result = try result(of: script)
       #expect(result.outcome == .maybeSent && result.status == nil && result.body.isEmpty)
@@ -98,7 +99,7 @@ struct ResultTests {
   func timeout() throws {
     let result = try result(of: { $0.waitForEnd() }, timeout: .milliseconds(50))
     #expect(result.outcome == .maybeSent)
-    #expect(result.error?.code == "timeout")
+    #expect(result.failure?.code == "timeout")
     #expect(result.duration >= .milliseconds(50))
   }
 
@@ -108,7 +109,7 @@ struct ResultTests {
     target.stop()
     let probe = try TransportProbe()
     let refused = probe.perform(target.url)
-    #expect(refused?.outcome == .notSent && refused?.error?.code == "connectionRefused")
+    #expect(refused?.outcome == .notSent && refused?.failure?.code == "connectionRefused")
     #expect(probe.perform("http://redial.invalid/")?.outcome == .notSent)
   }
 
@@ -120,7 +121,7 @@ struct ResultTests {
     for url in ["file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "://", ""] {
       let result = probe.perform(url)
       #expect(result?.outcome == .unusable, "\(url)")
-      #expect(result?.error?.code == "urlUnusable", "\(url)")
+      #expect(result?.failure?.code == "urlUnusable", "\(url)")
     }
     let target = ScriptedTarget.answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
     defer { target.stop() }

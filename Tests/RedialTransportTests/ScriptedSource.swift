@@ -1,5 +1,6 @@
 import Dispatch
 import RedialCore
+import RedialModel
 import Synchronization
 
 @testable import RedialTransport
@@ -79,7 +80,7 @@ extension TransportProbe {
   func perform(
     _ url: String, method: String = "POST", from source: ScriptedSource, timeout: Duration = .seconds(30),
     maxRedirects: Int = 0
-  ) -> TransportResult? {
+  ) -> AttemptResult? {
     perform(
       TransportRequest(
         id: 1, url: url, method: method, source: source, timeout: timeout, captureLimit: 4096,

@@ -22,7 +22,7 @@ struct StreamedBodyTests {
     defer { target.stop() }
     let source = ScriptedSource(size)
     let result = try TransportProbe().perform(target.url, method: "PUT", from: source)
-    #expect(result?.status == 200, "\(String(describing: result?.error))")
+    #expect(result?.status == 200, "\(String(describing: result?.failure))")
     #expect(result?.figures?.bytesSent ?? 0 > size)
     let request = try #require(target.bytesOfRequests.first)
     #expect(content(request) == source.whole)
@@ -55,7 +55,7 @@ struct StreamedBodyTests {
     defer { target.stop() }
     let source = ScriptedSource(256 << 20)
     let result = try TransportProbe().perform(target.url, from: source, timeout: .seconds(2))
-    #expect(result?.outcome == .maybeSent && result?.error?.code == "timeout")
+    #expect(result?.outcome == .maybeSent && result?.failure?.code == "timeout")
     #expect(source.given < 24 << 20, "\(source.given)")
     let sent = result?.figures?.bytesSent ?? 0
     // Two pieces, and libcurl's own buffer of 64 KiB.
@@ -83,7 +83,7 @@ struct StreamedBodyTests {
     defer { target.stop() }
     let result = try TransportProbe().perform(target.url, from: ScriptedSource(1_000_000, faultAt: 0))
     #expect(result?.outcome == .localFault && result?.status == nil)
-    #expect(result?.error == TransportError(code: "bodyGone", message: "It is gone."))
+    #expect(result?.failure == AttemptFailure(code: "bodyGone", message: "It is gone."))
     #expect(result?.figures?.mayHaveLeft != true)
     #expect(target.connectionCount == 0)
   }
@@ -95,7 +95,7 @@ struct StreamedBodyTests {
     let probe = try TransportProbe()
     let result = probe.perform(target.url, from: ScriptedSource(1_000_000, faultAt: 600_000))
     #expect(result?.outcome == .localFault)
-    #expect(result?.error?.code == "bodyGone")
+    #expect(result?.failure?.code == "bodyGone")
     // A call that must not be repeated must not run again after this.
     #expect(result?.figures?.phase == .request && result?.figures?.mayHaveLeft == true)
     // A connection on which a request was cut short cannot be reused.
@@ -115,7 +115,7 @@ struct StreamedBodyTests {
     let result = try TransportProbe().perform(
       TransportRequest(
         id: 1, url: target.url, method: "POST", source: Short(), timeout: .seconds(10), captureLimit: 9))
-    #expect(result?.outcome == .localFault && result?.error?.code == "bodyDamaged")
+    #expect(result?.outcome == .localFault && result?.failure?.code == "bodyDamaged")
   }
 
   @Test("a body that does not arrive in the attempt's time is a fault on this side", arguments: [0, 500_000])
@@ -125,7 +125,7 @@ struct StreamedBodyTests {
     let source = ScriptedSource(1_000_000, haltAt: haltAt)
     defer { source.release() }
     let result = try TransportProbe().perform(target.url, from: source, timeout: .milliseconds(700))
-    #expect(result?.outcome == .localFault && result?.error?.code == "bodyUnreadable")
+    #expect(result?.outcome == .localFault && result?.failure?.code == "bodyUnreadable")
     #expect(result.map { $0.duration >= .milliseconds(690) && $0.duration < .seconds(20) } == true)
   }
 
@@ -189,7 +189,7 @@ struct StreamedBodyTests {
     #expect(probe.perform(target.url)?.status == 200)
     let source = ScriptedSource(150_000)
     let result = probe.perform(target.url, from: source)
-    #expect(result?.outcome == .maybeSent && result?.error?.code == "connectionClosed")
+    #expect(result?.outcome == .maybeSent && result?.failure?.code == "connectionClosed")
     #expect(target.bytesOfRequests.count == 2)
   }
 
@@ -214,7 +214,7 @@ struct StreamedBodyTests {
       #expect(target.bytesOfRequests.last.map { content($0) } == source.whole)
     }
     let gone = probe.perform(url, method: "PUT", from: ScriptedSource(2_000_000, faultAt: 900_000))
-    #expect(gone?.outcome == .localFault && gone?.error?.code == "bodyGone")
+    #expect(gone?.outcome == .localFault && gone?.failure?.code == "bodyGone")
     #expect(probe.perform(servers.url("good"))?.status == 200)
   }
 }

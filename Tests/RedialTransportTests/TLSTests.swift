@@ -49,7 +49,7 @@ struct TLSTests {
         TransportRequest(
           id: 1, url: servers.url("good"), method: "PUT", body: [UInt8](repeating: 7, count: 1 << 20),
           timeout: .seconds(30), captureLimit: 99))
-      #expect(result?.outcome == .answered && result?.status == 200, "\(String(describing: result?.error))")
+      #expect(result?.outcome == .answered && result?.status == 200, "\(String(describing: result?.failure))")
       #expect(result.map { String(decoding: $0.body, as: UTF8.self) } == "HTTP/2.0 ")
       #expect((result?.duration ?? .seconds(30)) < .seconds(15))
       #expect(result?.figures?.isReused == (round > 0))
@@ -66,14 +66,14 @@ struct TLSTests {
     ] {
       let result = probe.perform(servers.url(name), method: "POST", body: "secret")
       #expect(result?.outcome == .unusable, "\(name)")
-      #expect(result?.error?.code == code, "\(name)")
+      #expect(result?.failure?.code == code, "\(name)")
       #expect(result?.figures?.phase == .tls && result?.figures?.bytesSent == 0, "\(name)")
     }
     // Without our issuer, the server is not trusted.
     let distrustful = try TransportProbe()
-    #expect(distrustful.perform(servers.url("good"))?.error?.code == "certificateUntrusted")
+    #expect(distrustful.perform(servers.url("good"))?.failure?.code == "certificateUntrusted")
     let broken = try TransportProbe { $0.tls.trustedIssuers = "/no/such/file.pem" }
-    #expect(broken.perform(servers.url("good"))?.error?.code == "issuersUnreadable")
+    #expect(broken.perform(servers.url("good"))?.failure?.code == "issuersUnreadable")
   }
 
   @Test("a target may require a client certificate, which no other target gets")
@@ -89,7 +89,7 @@ struct TLSTests {
     // A call without it uses neither the connection with our certificate nor the certificate.
     #expect(probe.perform(servers.url("client"))?.status == 400)
     let missing = TargetTLS(certificate: "/no/such.pem", key: "/no/such.key")
-    #expect(probe.perform(servers.url("client"), tls: missing)?.error?.code == "clientCertificateUnusable")
+    #expect(probe.perform(servers.url("client"), tls: missing)?.failure?.code == "clientCertificateUnusable")
   }
 
   @Test("a redirect to another origin is followed without the target's certificate, pins and issuers")
@@ -98,13 +98,13 @@ struct TLSTests {
     let probe = try probe(servers)
     let own = TargetTLS(
       certificate: servers.path("client.pem"), key: servers.path("client.key"), pins: [try servers.pin("good")])
-    func result(_ from: String, _ to: String) -> TransportResult? {
+    func result(_ from: String, _ to: String) -> AttemptResult? {
       probe.perform(
         TransportRequest(
           id: 1, url: "\(servers.url(from))/to/\(servers.url(to).drop { $0 != "1" })", method: "GET",
           timeout: .seconds(10), captureLimit: 99, maxRedirects: 1, tls: .only(own, for: servers.url(from))))
     }
-    func body(_ result: TransportResult?) -> String? { result.map { String(decoding: $0.body, as: UTF8.self) } }
+    func body(_ result: AttemptResult?) -> String? { result.map { String(decoding: $0.body, as: UTF8.self) } }
     let elsewhere = result("good", "client")
     #expect(elsewhere?.figures?.redirects == 1 && elsewhere?.status == 400)
     #expect(body(result("client", "client")) == "HTTP/2.0 CN=Test client")
@@ -115,14 +115,14 @@ struct TLSTests {
     let servers = try SecureServers.shared.get()
     let (good, other) = (try servers.pin("good"), try servers.pin("other"))
     #expect(good.count == 44 && good != other)
-    func result(_ pins: [String]) throws -> TransportResult? {
+    func result(_ pins: [String]) throws -> AttemptResult? {
       try probe(servers).perform(servers.url("good"), tls: TargetTLS(pins: pins))
     }
     #expect(try result([good])?.status == 200)
     #expect(try result([other, good])?.status == 200)
     let refused = try result([other])
     #expect(refused?.outcome == .unusable)
-    #expect(refused?.error?.code == "certificateNotPinned")
+    #expect(refused?.failure?.code == "certificateNotPinned")
   }
 
   @Test("a target may have its own issuers, and too old versions of TLS are refused")
@@ -131,14 +131,14 @@ struct TLSTests {
     let own = try probe(servers)
     let itself = TargetTLS(caFile: servers.path("self.pem"))
     #expect(own.perform(servers.url("self"), tls: itself)?.status == 200)
-    #expect(own.perform(servers.url("good"), tls: itself)?.error?.code == "certificateUntrusted")
+    #expect(own.perform(servers.url("good"), tls: itself)?.failure?.code == "certificateUntrusted")
     #expect(own.perform(servers.url("good"))?.status == 200)
-    #expect(own.perform(servers.url("old"), tls: TargetTLS(minVersion: .tls13))?.error?.code == "tlsFailed")
+    #expect(own.perform(servers.url("old"), tls: TargetTLS(minVersion: .tls13))?.failure?.code == "tlsFailed")
     #expect(try probe(servers).perform(servers.url("old"))?.status == 200)
     let strict = try probe(servers) { $0.tls.minimumVersion = .tls13 }
     #expect(strict.perform(servers.url("good"))?.status == 200)
     let refused = strict.perform(servers.url("old"))
-    #expect(refused?.error?.code == "tlsFailed")
+    #expect(refused?.failure?.code == "tlsFailed")
     #expect(refused?.outcome == .notSent)
   }
 }

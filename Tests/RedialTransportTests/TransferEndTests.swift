@@ -1,6 +1,7 @@
 import CCurl
 import Glibc
 import RedialCore
+import RedialModel
 import Testing
 
 @testable import RedialTransport
@@ -70,7 +71,7 @@ struct TransferEndTests {
       (end(CURLE_COULDNT_RESOLVE_HOST, proxied: false), .localFault, "resolverUnavailable"),
       (end(CURLE_OPERATION_TIMEDOUT, proxied: false), .localFault, "resolverUnavailable"),
     ] {
-      #expect(found.outcome == outcome && found.error?.code == word, "\(found)")
+      #expect(found.outcome == outcome && found.failure?.code == word, "\(found)")
     }
   }
 
@@ -79,15 +80,15 @@ struct TransferEndTests {
     let end = TransferEnd(
       code: CURLcode(rawValue: example.code), requestSize: example.requestSize, systemError: example.systemError)
     #expect(end.outcome == example.outcome)
-    if let word = example.word { #expect(end.error?.code == word) }
-    #expect((end.error == nil) == (end.outcome == .answered))
+    if let word = example.word { #expect(end.failure?.code == word) }
+    #expect((end.failure == nil) == (end.outcome == .answered))
   }
 
   @Test("a prevented repetition may have been sent")
   func repetition() {
     let end = TransferEnd(code: CURLE_ABORTED_BY_CALLBACK, requestSize: 80, wasRepeated: true)
     #expect(end.outcome == .maybeSent)
-    #expect(end.error?.code == "connectionClosed")
+    #expect(end.failure?.code == "connectionClosed")
   }
 
   @Test("a response that was cut off at its limit counts")

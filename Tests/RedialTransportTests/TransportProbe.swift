@@ -11,7 +11,7 @@ final class TransportProbe: Sendable {
   private let results: Results
 
   private final class Results: Sendable {
-    let arrived = Mutex<[UInt64: [TransportResult]]>([:])
+    let arrived = Mutex<[UInt64: [AttemptResult]]>([:])
     let signal = DispatchSemaphore(value: 0)
   }
 
@@ -26,7 +26,7 @@ final class TransportProbe: Sendable {
     self.results = results
     transport = try Transport(configuration: configuration, resolve: resolve) { batch in
       results.arrived.withLock { arrived in
-        for result in batch { arrived[result.id, default: []].append(result) }
+        for (id, result) in batch { arrived[id, default: []].append(result) }
       }
       for _ in batch { results.signal.signal() }
     }
@@ -39,7 +39,7 @@ final class TransportProbe: Sendable {
   deinit { transport.shutdown() }
 
   /// Performs one request and waits for its result.
-  func perform(_ request: TransportRequest) -> TransportResult? {
+  func perform(_ request: TransportRequest) -> AttemptResult? {
     transport.start([request])
     return wait(count: 1)[request.id]?.last
   }
@@ -48,7 +48,7 @@ final class TransportProbe: Sendable {
   func perform(
     _ url: String, method: String = "GET", headers: [HeaderField] = [], body: String = "",
     timeout: Duration = .seconds(10), captureLimit: Int = 4096, tls: TargetTLS? = nil
-  ) -> TransportResult? {
+  ) -> AttemptResult? {
     perform(
       TransportRequest(
         id: 1, url: url, method: method, headers: headers, body: Array(body.utf8), timeout: timeout,
@@ -56,14 +56,20 @@ final class TransportProbe: Sendable {
   }
 
   /// The results so far.
-  func results(of id: UInt64) -> [TransportResult] { results.arrived.withLock { $0[id] ?? [] } }
+  func results(of id: UInt64) -> [AttemptResult] { results.arrived.withLock { $0[id] ?? [] } }
 
   /// Waits for that many more results and returns all that have arrived; fewer, if they do not arrive in a minute:
   /// machines that run tests are loaded, and a test that takes too long fails by the requests' own timeouts.
-  func wait(count: Int) -> [UInt64: [TransportResult]] {
+  func wait(count: Int) -> [UInt64: [AttemptResult]] {
     for _ in 0..<count where results.signal.wait(timeout: .now() + .seconds(60)) == .timedOut { break }
     return results.arrived.withLock { $0 }
   }
+}
+
+extension AttemptResult {
+  var head: HeaderBlock { response?.head ?? HeaderBlock() }
+  var body: [UInt8] { response?.body ?? [] }
+  var truncated: Bool { response?.truncated ?? false }
 }
 
 extension CallTLS {

@@ -13,12 +13,12 @@ struct UploadTests {
   private func perform(
     _ target: ScriptedTarget, timeout: Duration = .seconds(40),
     _ adjust: (inout TransportConfiguration) -> Void = { _ in }
-  ) throws -> TransportResult? {
+  ) throws -> AttemptResult? {
     try TransportProbe(adjust).perform(target.url, from: ScriptedSource(Self.size), timeout: timeout)
   }
 
-  private func expectUnread(_ result: TransportResult?, _ code: String, _ range: ClosedRange<Duration>) {
-    #expect(result?.outcome == .maybeSent && result?.error?.code == code, "\(String(describing: result?.error))")
+  private func expectUnread(_ result: AttemptResult?, _ code: String, _ range: ClosedRange<Duration>) {
+    #expect(result?.outcome == .maybeSent && result?.failure?.code == code, "\(String(describing: result?.failure))")
     #expect(result?.figures?.phase == .request)
     #expect(result.map { range.contains($0.duration) } == true, "\(String(describing: result?.duration))")
     #expect(result.map { ($0.figures?.bytesSent ?? 0) < Self.size } == true)
@@ -56,7 +56,7 @@ struct UploadTests {
       }
       defer { target.stop() }
       let result = try perform(target)
-      #expect(result?.outcome == .answered && result?.status == 413, "\(String(describing: result?.error))")
+      #expect(result?.outcome == .answered && result?.status == 413, "\(String(describing: result?.failure))")
       #expect(result.map { String(decoding: $0.body, as: UTF8.self) } == "large")
       #expect((result?.duration ?? .seconds(40)) < .seconds(15))
       #expect((result?.figures?.bytesSent ?? 0) < Self.size)
@@ -75,7 +75,7 @@ struct UploadTests {
       let result = try perform(target)
       switch result?.outcome {
       case .answered: #expect(result?.status == 413)
-      case .maybeSent: #expect(result?.error?.code == "connectionClosed")
+      case .maybeSent: #expect(result?.failure?.code == "connectionClosed")
       default: Issue.record("\(String(describing: result))")
       }
       #expect((result?.duration ?? .seconds(40)) < .seconds(15))
@@ -92,7 +92,7 @@ struct UploadTests {
     defer { target.stop() }
     let probe = try TransportProbe()
     let result = probe.perform(target.url, from: ScriptedSource(Self.size), timeout: .seconds(40))
-    #expect(result?.outcome == .answered && result?.status == 200, "\(String(describing: result?.error))")
+    #expect(result?.outcome == .answered && result?.status == 200, "\(String(describing: result?.failure))")
     #expect(result.map { String(decoding: $0.body, as: UTF8.self) } == "done")
     #expect((result?.duration ?? .seconds(40)) < .seconds(20))
     let held = probe.perform(

@@ -112,8 +112,8 @@ struct BreakerWatch {
         targets[attempt] = nil
         hurried.remove(attempt)
         giveBack(attempt)
-      case .attemptEnded(let result):
-        let attempt = Attempt(id: result.id, number: result.number)
+      case .attemptEnded(let id, let number, let result):
+        let attempt = Attempt(id: id, number: number)
         let target = targets.removeValue(forKey: attempt)
         let wasHurried = hurried.remove(attempt) != nil && result.failure?.code == AttemptFailure.timeout
         if wasHurried || result.outcome == .cancelled {

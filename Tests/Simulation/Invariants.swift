@@ -191,17 +191,17 @@ struct Invariants {
   mutating func ended(
     _ result: AttemptResult, _ call: CallRecord, by instance: Int, at now: Timestamp, isOwner: Bool
   ) {
-    stories[result.id]?.inFlight.remove(instance)
+    stories[call.id]?.inFlight.remove(instance)
     // Nobody will write its result.
     guard isOwner else { return }
-    if let status = result.status, (200...299).contains(status) { stories[result.id]?.hasSucceeded = true }
+    if let status = result.status, (200...299).contains(status) { stories[call.id]?.hasSucceeded = true }
     let policy = call.spec.policy
     var wait = policy.backoff.range(beforeRetry: 0)?.lowerBound ?? .zero
     if let field = result.response?.head.first("retry-after") {
       wait = max(wait, RetryAfter.parse(field, at: now) ?? .zero)
     }
-    stories[result.id]?.notBefore = now + wait
-    if now + wait >= call.deadline { stories[result.id]?.wasSentAwayForGood = true }
+    stories[call.id]?.notBefore = now + wait
+    if now + wait >= call.deadline { stories[call.id]?.wasSentAwayForGood = true }
   }
 
   /// An abort found nothing: correct if it was for an attempt that was decided but has not begun.

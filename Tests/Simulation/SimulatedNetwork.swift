@@ -33,7 +33,7 @@ struct SimulatedNetwork {
   /// Begins an exchange; returns when it ends by itself.
   mutating func start(_ start: AttemptStart, at now: Timestamp, _ random: inout RandomSource) -> Timestamp {
     let id = start.call.id
-    var result = AttemptResult(id: id, number: start.number, outcome: .answered, duration: .zero)
+    var result = AttemptResult(outcome: .answered, duration: .zero)
     let target = targets[start.call.spec.url]
     let isDown = target?.outages.contains { $0.contains(now) } ?? false
     let fails = !isHealed && (isDown ? random.chance(0.95) : random.chance(target?.failureRate ?? 0))

@@ -22,8 +22,8 @@ struct SlotWatch {
   /// The events before a step.
   mutating func willHear(_ events: [EngineEvent], _ engine: Engine) {
     for case .attemptTooLate(let id, _) in events where engine.calls[id]?.record.spec.target == well { isWell = false }
-    for case .attemptEnded(let result) in events {
-      guard let call = engine.calls[result.id], call.isRunning else { continue }
+    for case .attemptEnded(let id, _, let result) in events {
+      guard let call = engine.calls[id], call.isRunning else { continue }
       let key = call.record.spec.target
       let timedOut = result.failure?.code == AttemptFailure.timeout
       if result.outcome != .cancelled, !timedOut { heardOf.insert(key) }

@@ -17,8 +17,8 @@ extension EngineEvent {
     case .describePage(let query, _): "describe targets of \(query.namespace)"
     case .tally: "tally"
     case .describe(let target, _): "describe \(target.text)"
-    case .attemptEnded(let result):
-      "end of \(result.id) #\(result.number): \(result.outcome) \(result.status.map { "\($0)" } ?? "")"
+    case .attemptEnded(let id, let number, let result):
+      "end of \(id) #\(number): \(result.outcome) \(result.status.map { "\($0)" } ?? "")"
     case .attemptTooLate(let id, let number): "end of \(id) #\(number): localFault "
     case .claimedDue(let claim):
       "due \(claim.calls.map(\.id)), next \(claim.nextDue?.text ?? "never")"

@@ -131,7 +131,7 @@ struct TargetWatch {
       switch event {
       case .targetCommand(let control): heard.append(control)
       case .command(let operation), .fetched(let operation, _): operated.insert(operation.id)
-      case .attemptEnded(let result): ended(result, at: now)
+      case .attemptEnded(let id, let number, let result): ended(Attempt(id: id, number: number), result, at: now)
       case .attemptTooLate(let id, let number): ended(Attempt(id: id, number: number))
       case .storeFailed(let request, _):
         storeFailed = true
@@ -141,8 +141,8 @@ struct TargetWatch {
     }
   }
 
-  private mutating func ended(_ result: AttemptResult, at now: Timestamp) {
-    guard let start = ended(Attempt(id: result.id, number: result.number)) else { return }
+  private mutating func ended(_ attempt: Attempt, _ result: AttemptResult, at now: Timestamp) {
+    guard let start = ended(attempt) else { return }
     let key = start.call.spec.target
     let rule = start.call.spec.policy.retryAfter
     guard result.status == 429 || result.status == 503, rule.isRespected,

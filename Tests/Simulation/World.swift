@@ -272,7 +272,7 @@ final class World {
     invariants.ended(
       result, call, by: instance.number, at: instance.clock.reading(at: now),
       isOwner: store.owns(call.spec.target, instance.lane.session))
-    post(.attemptEnded(result), to: instance)
+    post(.attemptEnded(id, number: number, result), to: instance)
   }
 
   // MARK: A store's lane

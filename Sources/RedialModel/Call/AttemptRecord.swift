@@ -6,20 +6,18 @@ public struct AttemptRecord: Sendable, Hashable {
   public var number: Int
   /// When it began.
   public var startedAt: Timestamp
-  /// How long it took; zero if unknown.
-  public var duration: Duration
-  /// Its outcome.
-  public var outcome: OutcomeClass
-  /// The status, if answered.
-  public var status: Int?
-  /// What went wrong, unless answered.
-  public var failure: AttemptFailure?
+  /// How it ended.
+  public var result: AttemptResult
   /// The decision, as the JSON object that people see.
   public var decision: [UInt8]
-  /// The captured part of the response, if answered.
-  public var response: CapturedResponse?
-  /// The times and the connection of the exchange; nil if unknown.
-  public var figures: ExchangeFigures?
+
+  /// Creates a record of a result.
+  public init(number: Int, startedAt: Timestamp, _ result: AttemptResult, decision: [UInt8] = []) {
+    self.number = number
+    self.startedAt = startedAt
+    self.result = result
+    self.decision = decision
+  }
 
   /// Creates a record from its parts.
   public init(
@@ -27,15 +25,40 @@ public struct AttemptRecord: Sendable, Hashable {
     failure: AttemptFailure? = nil, decision: [UInt8] = [], response: CapturedResponse? = nil,
     figures: ExchangeFigures? = nil
   ) {
-    self.number = number
-    self.startedAt = startedAt
-    self.duration = duration
-    self.outcome = outcome
-    self.status = status
-    self.failure = failure
-    self.decision = decision
-    self.response = response
-    self.figures = figures
+    let result = AttemptResult(
+      outcome: outcome, status: status, failure: failure, response: response, duration: duration, figures: figures)
+    self.init(number: number, startedAt: startedAt, result, decision: decision)
+  }
+
+  /// How long it took; zero if unknown.
+  public var duration: Duration {
+    get { result.duration }
+    set { result.duration = newValue }
+  }
+  /// Its outcome.
+  public var outcome: OutcomeClass {
+    get { result.outcome }
+    set { result.outcome = newValue }
+  }
+  /// The status, if answered.
+  public var status: Int? {
+    get { result.status }
+    set { result.status = newValue }
+  }
+  /// What went wrong, unless answered.
+  public var failure: AttemptFailure? {
+    get { result.failure }
+    set { result.failure = newValue }
+  }
+  /// The captured part of the response, if answered.
+  public var response: CapturedResponse? {
+    _read { yield result.response }
+    _modify { yield &result.response }
+  }
+  /// The times and the connection of the exchange; nil if unknown.
+  public var figures: ExchangeFigures? {
+    get { result.figures }
+    set { result.figures = newValue }
   }
 }
 

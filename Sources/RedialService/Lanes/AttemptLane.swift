@@ -24,8 +24,8 @@ final class AttemptLane: @unchecked Sendable {
 
   /// Attempts that ended together.
   struct Ended: Sendable {
-    /// The results, in the transport's words.
-    let results: [TransportResult]
+    /// Their results, by the numbers of their calls.
+    let results: [Transport.Ended]
     /// The same for the engine, without attempts that it does not wait for.
     let events: [EngineEvent]
   }
@@ -80,7 +80,7 @@ final class AttemptLane: @unchecked Sendable {
         started.append(start.number)
         if tracer != nil { traced.append(start) }
       } else {
-        refused.append(.attemptEnded(AttemptResult(endpointGone: start)))
+        refused.append(.attemptEnded(start.call.id, number: start.number, .endpointGone))
       }
     }
     numbers.withLock { numbers in
@@ -115,25 +115,13 @@ final class AttemptLane: @unchecked Sendable {
     transport?.shutdown()
   }
 
-  private func take(_ results: [TransportResult]) -> Ended {
+  private func take(_ results: [Transport.Ended]) -> Ended {
     let numbers = numbers.withLock { numbers in results.map { numbers.removeValue(forKey: $0.id) } }
     var events: [EngineEvent] = []
     events.reserveCapacity(results.count)
-    for (result, number) in zip(results, numbers) {
-      if let number { events.append(.attemptEnded(AttemptResult(result, number: number))) }
+    for (ended, number) in zip(results, numbers) {
+      if let number { events.append(.attemptEnded(CallID(rawValue: Int64(ended.id)), number: number, ended.result)) }
     }
     return Ended(results: results, events: events)
-  }
-}
-
-extension AttemptResult {
-  /// Translates the transport's result for the engine.
-  fileprivate init(_ result: TransportResult, number: Int) {
-    let answered = result.outcome == .answered
-    self.init(
-      id: CallID(rawValue: Int64(result.id)), number: number, outcome: result.outcome, status: result.status,
-      failure: result.error.map { AttemptFailure(code: $0.code, message: $0.message) },
-      response: answered ? CapturedResponse(head: result.head, body: result.body, truncated: result.truncated) : nil,
-      duration: result.duration, figures: result.figures)
   }
 }

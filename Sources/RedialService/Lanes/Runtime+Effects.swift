@@ -55,7 +55,7 @@ extension Runtime {
   /// Reports attempts that the transport has made to the engine.
   func attemptsEnded(_ ended: AttemptLane.Ended) {
     metrics.count { counts in
-      for result in ended.results {
+      for (_, result) in ended.results {
         counts.attempts[Int(result.outcome.rawValue)] += 1
         counts.attempt.record(seconds: result.duration.inSeconds)
       }

@@ -198,11 +198,11 @@ final class SpanExporter: @unchecked Sendable {
     let now = clock.now
     let end = AttemptEnd(
       outcome: result.outcome, status: result.status ?? 0,
-      retryAfter: result.head.first("retry-after").flatMap { RetryAfter.parse($0, at: Clock.wallTime()) },
+      retryAfter: result.response?.head.first("retry-after").flatMap { RetryAfter.parse($0, at: Clock.wallTime()) },
       attempts: request.attempts, startedAt: request.startedAt, waits: request.waits)
     let decision = Self.policy.decide(end, at: now, using: &random)
     switch decision.action {
-    case .succeed: delivered(request.spans, answer: result.body)
+    case .succeed: delivered(request.spans, answer: result.response?.body ?? [])
     case .retry(let wait) where !isLast:
       fails(result)
       request.due = now + wait
@@ -230,8 +230,8 @@ final class SpanExporter: @unchecked Sendable {
     isFailing = false
   }
 
-  private func fails(_ result: TransportResult) {
-    let error = result.error?.message ?? "status \(result.status ?? 0)"
+  private func fails(_ result: AttemptResult) {
+    let error = result.failure?.message ?? "status \(result.status ?? 0)"
     if !isFailing { log.write(.warning, "spansNotExported", [("url", redactedURL), ("error", error)]) }
     isFailing = true
   }

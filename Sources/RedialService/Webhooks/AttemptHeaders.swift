@@ -68,12 +68,10 @@ struct AttemptHeaders: Sendable {
 
 extension AttemptResult {
   /// The end of an attempt that was not begun because its endpoint was deleted: the target is not at fault.
-  init(endpointGone start: AttemptStart) {
-    self.init(
-      id: start.call.id, number: start.number, outcome: .localFault,
-      failure: AttemptFailure(
-        code: "webhookEndpointGone",
-        message: "The attempt was not started: the webhook endpoint was deleted, and its secret with it."),
-      duration: .zero)
-  }
+  static let endpointGone = AttemptResult(
+    outcome: .localFault,
+    failure: AttemptFailure(
+      code: "webhookEndpointGone",
+      message: "The attempt was not started: the webhook endpoint was deleted, and its secret with it."),
+    duration: .zero)
 }

@@ -105,16 +105,16 @@ final class WebhookEndpoints: Sendable {
   }
 
   /// Records the ends of attempts, if they are deliveries.
-  func ended(_ results: [TransportResult], at now: Timestamp) -> [Finding] {
+  func ended(_ results: [Transport.Ended], at now: Timestamp) -> [Finding] {
     guard count.load(ordering: .relaxed) > 0 else { return [] }
     let deliveries = inFlight.withLock { inFlight in
       inFlight.isEmpty
-        ? [] : results.compactMap { result in inFlight.removeValue(forKey: result.id).map { (result, $0) } }
+        ? [] : results.compactMap { ended in inFlight.removeValue(forKey: ended.id).map { (ended.result, $0) } }
     }
     return deliveries.compactMap { result, id in finding(result, of: id, at: now) }
   }
 
-  private func finding(_ result: TransportResult, of id: String, at now: Timestamp) -> Finding? {
+  private func finding(_ result: AttemptResult, of id: String, at now: Timestamp) -> Finding? {
     // An attempt that this side interrupted says nothing about the endpoint.
     guard let endpoint = self[id], endpoint.disabled == nil,
       ![.interrupted, .cancelled, .localFault].contains(result.outcome)

@@ -119,13 +119,13 @@ struct APIClient: Sendable {
       return onPiece(piece)
     }
     if hasBegun { return result.outcome == .answered }
-    try Answer(status: try status(of: result), body: result.body).requireSuccess()
+    try Answer(status: try status(of: result), body: result.response?.body ?? []).requireSuccess()
     return true
   }
 
-  private func status(of result: TransportResult) throws(CommandError) -> Int {
+  private func status(of result: AttemptResult) throws(CommandError) -> Int {
     if let status = result.status, result.outcome == .answered { return status }
-    let why = PlainText.escaped(result.error?.message ?? "no answer")
+    let why = PlainText.escaped(result.failure?.message ?? "no answer")
     throw CommandError(
       code: .unreachable,
       message: "cannot reach the service at \(base): \(why)\nIs it running? `redial serve` starts it.")
@@ -145,7 +145,7 @@ struct APIClient: Sendable {
       TransportRequest(
         id: 0, url: origin + path, method: method, headers: headers, body: json ?? [], timeout: Self.timeout,
         captureLimit: Self.maximumAnswer), unixSocket: unixSocket)
-    return Answer(status: try status(of: result), body: result.body)
+    return Answer(status: try status(of: result), body: result.response?.body ?? [])
   }
 }
 

@@ -1,0 +1,30 @@
+public import RedialCore
+
+/// How an attempt ended, before anybody has decided what follows.
+public struct AttemptResult: Sendable, Hashable {
+  /// Its outcome.
+  public var outcome: OutcomeClass
+  /// The status, if answered.
+  public var status: Int?
+  /// What went wrong, unless answered.
+  public var failure: AttemptFailure?
+  /// The captured part of the response, if answered.
+  public var response: CapturedResponse?
+  /// How long it took; zero if unknown.
+  public var duration: Duration
+  /// The times and the connection of the exchange; nil if unknown.
+  public var figures: ExchangeFigures?
+
+  /// Creates a result.
+  public init(
+    outcome: OutcomeClass, status: Int? = nil, failure: AttemptFailure? = nil, response: CapturedResponse? = nil,
+    duration: Duration, figures: ExchangeFigures? = nil
+  ) {
+    self.outcome = outcome
+    self.status = status
+    self.failure = failure
+    self.response = response
+    self.duration = duration
+    self.figures = figures
+  }
+}
