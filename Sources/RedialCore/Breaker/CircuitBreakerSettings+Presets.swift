@@ -1,5 +1,13 @@
 /// The documented defaults of other breakers.
 extension CircuitBreakerSettings {
+  /// The service's default: as the library's, but it probes sooner and oftener. First after 500 ms, then after times that
+  /// grow by a tenth up to 10 s.
+  ///
+  /// A caller in its own process gives up a call that meets an open breaker. The service keeps the calls, so each second
+  /// that it notices the recovery later is a second of backlog more; and one request in 10 s is no load.
+  public static let service = CircuitBreakerSettings(
+    openInterval: .milliseconds(500), openMultiplier: 1.1, maximumOpenInterval: .seconds(10))
+
   /// CircuitBreaker (fe9lix): opens after 3 failures in a row (`maxRetries` 2, and one), for 10 s.
   public static let fe9lix = CircuitBreakerSettings(
     consecutiveFailures: 3, failureRate: 2, openInterval: .seconds(10), openMultiplier: 1)

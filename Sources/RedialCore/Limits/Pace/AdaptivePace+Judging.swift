@@ -1,0 +1,149 @@
+/// The end of a round: what it says about the target, and the next rate.
+extension AdaptivePace {
+  /// Judges a round that is complete.
+  mutating func review(at now: Timestamp) {
+    if let ending {
+      // While the rate rises, half of the answers are enough.
+      let needed = isRising ? (ending.started + 1) / 2 : ending.started - ending.started / 10
+      guard ending.ended >= needed || now - ending.to > patience else { return }
+      judge(ending, at: now)
+      begin(at: now)
+    } else if round.isFlooded(beyond: baseline.refusedShare) {
+      judge(round, at: now)
+      begin(at: now)
+    } else if isFull(at: now) {
+      var full = round
+      full.to = now
+      begin(at: now)
+      ending = full
+      review(at: now)
+    }
+  }
+
+  private func isFull(at now: Timestamp) -> Bool {
+    let length = Double((now - round.from).wholeMicroseconds)
+    let (starts, least) =
+      isRising
+      ? (Self.risingStarts, max(Self.shortestRound, baseline.usual) / 2)
+      : (Self.roundStarts, max(Self.shortestRound, baseline.usual))
+    if round.started >= starts, length >= least { return true }
+    return round.started >= Self.risingStarts && length >= max(Self.longestRound, 2 * baseline.usual)
+  }
+
+  /// In microseconds.
+  private static let shortestRound = 50_000.0
+  private static let longestRound = 10_000_000.0
+
+  /// How long the ends of a round are awaited.
+  private var patience: Duration { .microseconds(Int64(500_000 + min(3 * baseline.usual, 1e12))) }
+
+  private mutating func judge(_ ended: PaceRound, at now: Timestamp) {
+    let signs = baseline.signs(of: ended)
+    // Meanwhile requests of the next round have started too, and have ended.
+    let flow = PaceRound.flow(ended, round, until: now)
+    if ended.refusedShare < 0.5, let flow {
+      delivered += (flow - delivered) * (delivered == 0 ? 1 : min(1, Double(ended.started) / 200))
+    }
+    let isLimited = ended.isLimited || round.isLimited
+    if !isLimited { cycle.interrupt() }
+    let isRefused = signs.refused > 4 * Self.aim && ended.refused >= 2
+    let isOverloaded = isRefused || signs.isLongQueue
+    let speed = ended.rate ?? ended.speed(until: now)
+    if let before = baseline.rateBeforeUselessFall(ended, signs, isRefused: isRefused, speed: speed) {
+      isRising = true
+      return set(before, .notLoad, at: now)
+    }
+    if signs.isQueued, isOverloaded || isLimited || rate != nil && signs.queue > signs.allowedQueue, let flow {
+      queued(ended, signs, speed: speed, flow: flow, isRefused: isRefused, at: now)
+    } else if isRefused || signs.refused > 0 && isLimited {
+      refused(signs, speed: speed, at: now)
+    } else if rate != nil {
+      quiet(isLimited: isLimited, starts: ended.started, speed: speed, signs, loop: now - ended.from, at: now)
+    }
+  }
+
+  private mutating func queued(
+    _ ended: PaceRound, _ signs: LoadBaseline.Signs, speed: Double, flow: Double, isRefused: Bool, at now: Timestamp
+  ) {
+    quietRounds = 0
+    isRising = false
+    hasQueued = true
+    var new: Double
+    if isQueued {
+      capacity.learn(flow, of: ended.started)
+      new = capacity.rate * (1 + correction(signs, loop: now - ended.from))
+    } else {
+      // Some of what was delivered may have started before the queue was there.
+      new = min(speed, max(flow, 0.7 * speed))
+    }
+    if isRefused { new = min(new, speed * (1 - signs.refused)) }
+    isQueued = true
+    new = max(new, leastAfter(speed))
+    set(new, isRefused ? .refused : .queued, at: now)
+  }
+
+  /// The share of the capacity by which the rate is more or less, to bring the queue to its length.
+  private func correction(_ signs: LoadBaseline.Signs, loop: Duration) -> Double {
+    min(0.05, max(-0.3, (signs.allowedQueue - signs.queue) / 1e6 / max(4, 2 * loop.inSeconds)))
+  }
+
+  private mutating func refused(_ signs: LoadBaseline.Signs, speed: Double, at now: Timestamp) {
+    quietRounds = 0
+    isRising = false
+    isQueued = false
+    var new = speed * (1 - signs.refused) / (1 - Self.aim)
+    if let result = cycle.take(), signs.refused < 0.2, baseline.refusedShare < 0.05 {
+      capacity.learn(result.flow, of: result.count)
+      new = min(new, capacity.rate * (1 + 2 * Self.aim))
+    }
+    set(max(new, leastAfter(speed)), .refused, at: now)
+  }
+
+  /// How far one round, of which all may have come too fast, can bring the rate down.
+  private func leastAfter(_ speed: Double) -> Double {
+    speed > delivered ? max(speed / 16, delivered / 2) : speed / 4
+  }
+
+  private mutating func quiet(
+    isLimited: Bool, starts: Int, speed: Double, _ signs: LoadBaseline.Signs, loop: Duration, at now: Timestamp
+  ) {
+    isQueued = false
+    guard isLimited else {
+      // It has no effect: there are fewer calls than the target can take.
+      let since = unusedSince ?? now
+      unusedSince = since
+      if now - since >= Self.memory {
+        rate = nil
+        reason = .noOverload
+        changedAt = now
+      }
+      return
+    }
+    unusedSince = nil
+    quietRounds += 1
+    if isRising {
+      set(speed * (speed < delivered ? 2 : 1.5), .grew, at: now)
+    } else if hasQueued, quietRounds < Self.trust, capacity.rate > 0 {
+      set(capacity.rate * (1 + correction(signs, loop: loop)), .grew, at: now)
+    } else {
+      // The longer it is quiet, the less is known about the capacity.
+      let doublings =
+        capacity.rate > 0 ? Double(max(0, quietRounds - Self.trust)) / 3 : Double(quietRounds) / 2
+      // At a low rate, one or two requests more are tried in any case.
+      let more = starts < Self.roundStarts ? 2 / Double(max(2, starts)) : 0
+      set(speed * (1 + max(more, Self.aim * Elementary.power(2, min(doublings, 7.5)))), .grew, at: now)
+    }
+  }
+
+  /// Rounds for which a capacity is trusted that was measured.
+  private static let trust = 6
+}
+
+extension PaceRound {
+  /// Requests per second that were processed in a round and the following, unfinished one; nil if none was.
+  static func flow(_ first: PaceRound, _ second: PaceRound, until now: Timestamp) -> Double? {
+    let isSame = first.number == second.number
+    let count = first.delivered + (isSame ? 0 : second.delivered)
+    return count > 0 && now > first.from ? Double(count) / (now - first.from).inSeconds : nil
+  }
+}

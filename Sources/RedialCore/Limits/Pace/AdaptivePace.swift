@@ -1,0 +1,190 @@
+/// Finds how many requests per second a target can take, and stays there.
+///
+/// As long as the target shows no sign of overload, there is no limit. When it refuses requests, or takes the longer the
+/// more it gets, the pace becomes a rate. It is judged in rounds of some fifty requests:
+///
+/// - Of all requests that started in a round, the share *p* was refused. The next rate is
+///   rate · (1 − *p*) / (1 − *a*): a small share *a* of refusals is aimed at, which shows that all of the capacity is
+///   used.
+/// - A queue at the target lengthens even the shortest response time of a round (Nichols and Jacobson, "Controlling
+///   Queue Delay", ACM Queue 2012). What is delivered meanwhile is the capacity (as in BBR; Cardwell et al., ACM Queue
+///   2016), and the next rate is the capacity with a correction that keeps the queue short (as in TIMELY; Mittal et al.,
+///   SIGCOMM 2015).
+/// - After an outage the rate begins at half of the usual one and doubles each round up to the usual one; beyond, it
+///   grows by a half, until there is a sign of overload (as in slow start; RFC 5681, section 3.1).
+/// - Signs that do not improve when the rate falls are not about the load, and count no longer.
+///
+/// Nothing is allocated. If the clock steps back, a request waits for one interval at most.
+public struct AdaptivePace: Sendable, Hashable {
+  /// What the end of a request says about the target's load.
+  public enum Sign: Sendable, Hashable {
+    /// It was processed, after this time.
+    case delivered(after: Duration)
+    /// It was refused because of load: 429, 503, or another server error with `Retry-After`.
+    case refused
+    /// No response arrived in time.
+    case silent
+    /// It says nothing about the load: another failure, or an end on this side.
+    case none
+  }
+
+  /// Why the pace changed last.
+  public enum Reason: UInt8, Sendable, Hashable, CaseIterable {
+    /// There was no sign of overload yet, or none for long.
+    case noOverload
+    /// The target works again after an outage.
+    case recovered
+    /// The target took all that it got.
+    case grew
+    /// The target refused requests, or did not answer them in time.
+    case refused
+    /// Requests wait in a queue at the target.
+    case queued
+    /// Fewer requests did not help, so the signs were not about the load.
+    case notLoad
+  }
+
+  /// A request in flight: the round in which it started.
+  public struct Ticket: Sendable, Hashable {
+    let round: UInt32
+  }
+
+  /// Requests per second, ``slowest`` or more; nil for no limit.
+  public internal(set) var rate: Double?
+  /// Why the pace changed last.
+  public internal(set) var reason = Reason.noOverload
+  /// When it changed last.
+  public internal(set) var changedAt = Timestamp.epoch
+  /// Requests per second that the target processed, on average of the last rounds.
+  public internal(set) var delivered = 0.0
+
+  var gate = StartGate()
+  /// The round that requests start in.
+  var round = PaceRound()
+  /// A round that waits for the ends of its requests. What starts meanwhile is not judged.
+  var ending: PaceRound?
+  var baseline = LoadBaseline()
+  var capacity = CapacityEstimate()
+  var cycle = RefusalCycle()
+  var isRising = false
+  /// Whether the target had a queue in the last round; whether it had one since the last recovery.
+  var isQueued = false
+  var hasQueued = false
+  /// Rounds in a row without a sign of overload.
+  var quietRounds = 0
+  private var isSuspended = false
+  private var lastDelivery = Timestamp.epoch
+  /// Since when the pace has held nothing back; nil if it has, in the last round.
+  var unusedSince: Timestamp?
+
+  /// The lowest rate: one request in ten seconds.
+  public static let slowest = 0.1
+  /// The share of refusals that is aimed at.
+  static let aim = 0.005
+  /// The share of the usual rate at which a target begins after an outage.
+  static let restart = 0.5
+  /// What a target can take of which nothing is known, in requests per second.
+  static let unknown = 8.0
+  /// Requests in a round; while the rate rises from low, fewer.
+  static let roundStarts = 50
+  static let risingStarts = 4
+  /// After this time without any effect the limit is lifted.
+  static let memory = Duration.seconds(300)
+
+  /// A pace without a limit.
+  public init() {}
+
+  /// A pace that an earlier process has found: it begins as after an outage.
+  public init(delivered: Double, at now: Timestamp) {
+    self.delivered = delivered.isFinite ? max(0, delivered) : 0
+    recover(at: now)
+  }
+
+  // MARK: Requests
+
+  /// When the next request may start; nil for at once.
+  ///
+  /// - Complexity: O(1); without a limit, one comparison.
+  public mutating func wait(at now: Timestamp) -> Timestamp? {
+    guard let rate, let time = gate.wait(rate: rate, at: now) else { return nil }
+    round.isLimited = true
+    return time
+  }
+
+  /// How many requests may be in flight: twice as many as the rate needs, within `full`.
+  public func concurrency(within full: Int) -> Int {
+    guard let rate, baseline.usual > 0 else { return full }
+    let needed = 2 * rate * (2 * baseline.usual + LoadBaseline.shortQueue) / 1e6
+    return needed < Double(full) ? min(full, max(Self.fewest, Int(needed.rounded(.up)))) : full
+  }
+
+  private static let fewest = 8
+
+  /// Counts a request that starts now. The ticket is needed at its end.
+  public mutating func start(at now: Timestamp) -> Ticket {
+    if let rate { gate.pass(rate: rate, at: now) }
+    round.start(at: now)
+    cycle.start()
+    return Ticket(round: round.number)
+  }
+
+  /// Counts the end of a request.
+  public mutating func end(_ ticket: Ticket, _ sign: Sign, at now: Timestamp) {
+    switch sign {
+    case .delivered(let time):
+      lastDelivery = now
+      round.delivered += 1
+      baseline.note(time)
+    case .refused: cycle.refused(isLimited: rate != nil, at: now)
+    case .silent, .none: break
+    }
+    if ticket.round == round.number {
+      round.end(sign)
+    } else if ticket.round == ending?.number {
+      ending?.end(sign)
+    }
+    if !isSuspended { review(at: now) }
+  }
+
+  /// Whether the target has processed a request a moment ago. Then a refusal is about its load, and is no reason to
+  /// open a breaker.
+  public func isDelivering(at now: Timestamp) -> Bool {
+    now - lastDelivery <= max(.seconds(1), .microseconds(Int64(min(4 * baseline.usual, 1e12))))
+  }
+
+  // MARK: Outages
+
+  /// The target's breaker has opened: what is in flight says nothing about the load.
+  public mutating func suspend(at now: Timestamp) {
+    isSuspended = true
+    begin(at: now)
+  }
+
+  /// The target works again after an outage.
+  public mutating func recover(at now: Timestamp) {
+    isSuspended = false
+    isRising = true
+    isQueued = false
+    hasQueued = false
+    quietRounds = 0
+    unusedSince = nil
+    gate = StartGate()
+    capacity = CapacityEstimate()
+    cycle = RefusalCycle()
+    baseline.forgetFalls()
+    set(max(Self.unknown, delivered) * Self.restart, .recovered, at: now)
+    begin(at: now)
+  }
+
+  mutating func set(_ new: Double, _ reason: Reason, at now: Timestamp) {
+    rate = max(Self.slowest, new)
+    self.reason = reason
+    changedAt = now
+  }
+
+  /// Begins a round.
+  mutating func begin(at now: Timestamp) {
+    ending = nil
+    round = PaceRound(number: round.number &+ 1, from: now, rate: rate)
+  }
+}

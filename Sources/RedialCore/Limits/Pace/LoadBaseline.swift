@@ -1,0 +1,128 @@
+/// How a target behaves without overload: its shortest response time, and the failures that it has in any case.
+struct LoadBaseline: Sendable, Hashable {
+  /// The mean response time, in microseconds; 0 if unknown.
+  private(set) var usual = 0.0
+  /// The shortest response time of a round without a queue, in microseconds; 0 if unknown.
+  private var shortest = 0.0
+  /// The share of requests that fail whatever the load, 0..<1.
+  private(set) var refusedShare = 0.0
+  /// Falls of the rate because of refusals, and because of a queue.
+  private var refusing = Fall()
+  private var queueing = Fall()
+
+  /// A fall of the rate because of one sign, from its beginning on.
+  private struct Fall: Sendable, Hashable {
+    /// The rate at its beginning; 0 if there is none.
+    var rate = 0.0
+    /// How strong the sign was.
+    var sign = 0.0
+    /// A rate that is low enough.
+    var target = 0.0
+    var rounds = 0
+
+    /// Whether a sign is as strong as ever, though the rate has been low enough for some rounds.
+    ///
+    /// - Parameter enough: The share of the rate at the beginning that would be low enough if the sign were about the
+    ///   load.
+    mutating func isUseless(_ sign: Double, rate speed: Double, enough: Double, after patience: Int) -> Bool {
+      // A sign that grows, though the rate falls, has only begun.
+      guard rate > 0, sign <= 1.5 * self.sign else {
+        self = Fall(rate: speed, sign: sign, target: speed * enough)
+        return false
+      }
+      rounds += 1
+      return rounds >= patience && speed <= target && sign >= 0.7 * self.sign
+    }
+  }
+
+  /// How far a round is beyond the baseline.
+  struct Signs: Sendable, Hashable {
+    /// The share of requests refused because of the load, 0...1.
+    var refused: Double
+    /// How long requests wait in the target's queue, in microseconds.
+    var queue: Double
+    /// The queue that is aimed at, in microseconds.
+    var allowedQueue: Double
+
+    /// Whether it has a queue at all.
+    var isQueued: Bool { queue > allowedQueue / 4 }
+    /// Whether the queue is too long.
+    var isLongQueue: Bool { queue > 2 * allowedQueue }
+  }
+
+  /// A queue of this length is too short to harm, in microseconds.
+  static let shortQueue = 100_000.0
+  /// What the mean adds up over some 32 answers.
+  private static let weight = 1.0 / 32
+
+  mutating func note(_ time: Duration) {
+    let took = Double(time.wholeMicroseconds)
+    usual = usual == 0 ? took : usual + (took - usual) * Self.weight
+  }
+
+  /// Compares a round with the baseline, which improves by it.
+  mutating func signs(of round: PaceRound) -> Signs {
+    let chance = learn(round)
+    var queue = 0.0
+    if round.answered > 0 {
+      shortest = shortest == 0 ? round.shortest : min(shortest, round.shortest)
+      // The shortest of a few differs by chance.
+      let spread = 2 * max(0, usual - shortest) / Double(round.answered)
+      queue = max(0, round.shortest - shortest - spread)
+    }
+    return Signs(
+      refused: max(0, round.refusedShare - refusedShare - chance) / (1 - refusedShare), queue: queue,
+      allowedQueue: Self.shortQueue + 0.1 * shortest)
+  }
+
+  /// Follows the share that is refused whatever the load, if there is one. Returns how far a round may be beyond it by
+  /// chance: by two standard deviations.
+  private mutating func learn(_ round: PaceRound) -> Double {
+    guard refusedShare > 0, round.started > 0 else { return 0 }
+    let chance = 2 * (refusedShare * (1 - refusedShare) / Double(round.started)).squareRoot()
+    let difference = round.refusedShare - refusedShare
+    let weight = min(1, Double(round.started) / 50)
+    if difference < -chance {
+      refusedShare += difference * weight
+    } else if difference <= chance {
+      refusedShare += difference * weight / 4
+    }
+    return chance
+  }
+
+  /// The rate before it fell without any effect on the signs: then they are not about the load, and become the
+  /// baseline. Otherwise nil.
+  mutating func rateBeforeUselessFall(_ round: PaceRound, _ signs: Signs, isRefused: Bool, speed: Double) -> Double? {
+    if isRefused {
+      // It gets no more than it accepted before.
+      let enough = 1.1 * (1 - signs.refused)
+      if refusing.isUseless(signs.refused, rate: speed, enough: enough, after: 2) {
+        refusedShare = min(Self.mostRefused, round.refusedShare)
+        defer { refusing = Fall() }
+        return refusing.rate
+      }
+    } else {
+      // The fall has helped.
+      refusing = Fall()
+    }
+    if signs.isLongQueue {
+      // A queue needs time to get shorter.
+      if queueing.isUseless(signs.queue, rate: speed, enough: 0.5, after: 5) {
+        shortest = round.shortest
+        defer { queueing = Fall() }
+        return queueing.rate
+      }
+    } else {
+      queueing = Fall()
+    }
+    return nil
+  }
+
+  /// An outage has ended, or begun: what was before says nothing.
+  mutating func forgetFalls() {
+    refusing = Fall()
+    queueing = Fall()
+  }
+
+  private static let mostRefused = 0.9
+}

@@ -1,0 +1,221 @@
+import RedialCore
+import Testing
+
+/// The pace against targets whose capacity it does not know, in virtual time.
+struct AdaptivePaceTests {
+  private static let start = Timestamp(microseconds: 1_000_000_000)
+
+  @Test
+  func `A target without a sign of overload has no limit`() {
+    var run = PaceRun(capacity: 1000, kind: .tokens, offered: 200)
+    run.advance(by: .seconds(60))
+    #expect(run.pace.rate == nil)
+    #expect(run.pace.reason == .noOverload)
+    #expect(run.refused == 0)
+  }
+
+  @Test(arguments: [2.0, 5, 20, 100, 700], [PaceRun.Kind.tokens, .queue])
+  func `The pace finds the capacity of a target that gets too much`(capacity: Double, kind: PaceRun.Kind) throws {
+    var run = PaceRun(capacity: capacity, kind: kind, offered: 3 * capacity)
+    run.advance(by: .seconds(120))
+    run.reset()
+    run.advance(by: .seconds(max(60, 600 / capacity)))
+    let used = Double(run.delivered) / (capacity * run.length.inSeconds)
+    #expect(used > 0.95, "\(used) of the capacity is used")
+    // At two per second, each request that is tried in addition is much.
+    let share = capacity < 5 ? 0.06 : 0.03
+    #expect(Double(run.refused) <= share * Double(run.delivered), "\(run.refused) refused, \(run.delivered) delivered")
+  }
+
+  @Test
+  func `A target with a queue settles without refusals`() {
+    var run = PaceRun(capacity: 50, kind: .queue, offered: 200)
+    run.advance(by: .seconds(60))
+    run.reset()
+    run.advance(by: .seconds(120))
+    #expect(run.refused == 0)
+    #expect(run.pace.reason == .queued || run.pace.reason == .grew)
+  }
+
+  @Test(arguments: [PaceRun.Kind.tokens, .queue])
+  func `A capacity that changes is followed`(kind: PaceRun.Kind) throws {
+    var run = PaceRun(capacity: 100, kind: kind, offered: 300)
+    run.advance(by: .seconds(60))
+    run.capacity = 30
+    run.advance(by: .seconds(60))
+    #expect(abs((try #require(run.pace.rate)) - 30) < 5)
+    run.capacity = 200
+    run.advance(by: .seconds(120))
+    #expect((try #require(run.pace.rate)) > 170)
+  }
+
+  @Test(arguments: [0.2, 0.5, 0.8])
+  func `Refusals that do not depend on the load do not starve the target`(share: Double) {
+    var run = PaceRun(capacity: 1000, kind: .tokens, offered: 100)
+    run.advance(by: .seconds(20))
+    run.refusedAnyway = share
+    run.advance(by: .seconds(300))
+    run.reset()
+    run.advance(by: .seconds(60))
+    #expect(Double(run.delivered) > 0.25 * 100 * 60 * (1 - share), "\(run.delivered) delivered in a minute")
+  }
+
+  @Test
+  func `Answers that become slow for another reason do not starve the target`() {
+    var run = PaceRun(capacity: 1000, kind: .tokens, offered: 100)
+    run.advance(by: .seconds(20))
+    run.latency = .milliseconds(800)
+    run.advance(by: .seconds(240))
+    run.reset()
+    run.advance(by: .seconds(60))
+    #expect(Double(run.delivered) > 0.9 * 100 * 60)
+  }
+
+  @Test
+  func `After an outage the pace begins at half of the usual, and grows to the capacity`() throws {
+    var run = PaceRun(capacity: 100, kind: .queue, offered: 60)
+    run.advance(by: .seconds(60))
+    run.pace.suspend(at: run.now)
+    run.pace.recover(at: run.now)
+    #expect(abs((try #require(run.pace.rate)) - 30) < 5)
+    #expect(run.pace.reason == .recovered)
+    run.offered = 1000
+    run.advance(by: .seconds(20))
+    run.reset()
+    run.advance(by: .seconds(60))
+    #expect(Double(run.delivered) > 0.97 * 100 * 60)
+  }
+
+  @Test
+  func `A limit without effect is lifted`() {
+    var run = PaceRun(capacity: 50, kind: .tokens, offered: 200)
+    run.advance(by: .seconds(30))
+    #expect(run.pace.rate != nil)
+    run.offered = 10
+    run.advance(by: .seconds(400))
+    #expect(run.pace.rate == nil)
+    #expect(run.pace.reason == .noOverload)
+  }
+
+  @Test
+  func `A pace that is kept begins as after an outage`() throws {
+    let pace = AdaptivePace(delivered: 80, at: Self.start)
+    #expect(pace.rate == 40)
+    #expect(AdaptivePace(delivered: .nan, at: Self.start).rate == 4)
+  }
+
+  @Test
+  func `A refusal is about the load only while others are processed`() {
+    var pace = AdaptivePace()
+    #expect(!pace.isDelivering(at: Self.start))
+    let ticket = pace.start(at: Self.start)
+    pace.end(ticket, .delivered(after: .milliseconds(10)), at: Self.start)
+    #expect(pace.isDelivering(at: Self.start + .milliseconds(900)))
+    #expect(!pace.isDelivering(at: Self.start + .milliseconds(1100)))
+  }
+
+  @Test
+  func `Clocks that jump and times without bounds do no harm`() {
+    var random = RandomSource(seed: 7)
+    for _ in 0..<200 {
+      var pace = AdaptivePace()
+      var tickets: [AdaptivePace.Ticket] = []
+      for _ in 0..<200 {
+        let now = Timestamp(
+          microseconds: Int64(truncatingIfNeeded: random.next() >> UInt64.random(in: 0...40, using: &random)))
+        switch random.next() % 6 {
+        case 0: tickets.append(pace.start(at: now))
+        case 1:
+          guard let ticket = tickets.popLast() else { continue }
+          let took = Duration.microseconds(Int64(truncatingIfNeeded: random.next() >> 1))
+          pace.end(ticket, random.next() % 2 == 0 ? .delivered(after: took) : .refused, at: now)
+        case 2: pace.recover(at: now)
+        case 3: pace.suspend(at: now)
+        default: _ = pace.wait(at: now)
+        }
+        if let rate = pace.rate { #expect(rate >= AdaptivePace.slowest && rate.isFinite) }
+        #expect(pace.concurrency(within: 64) >= 1 && pace.concurrency(within: 64) <= 64)
+      }
+    }
+  }
+}
+
+/// Requests at a target of a capacity, as fast as the pace allows.
+struct PaceRun {
+  /// What the target does with more than it can take.
+  enum Kind: Sendable { case tokens, queue }
+
+  var pace = AdaptivePace()
+  var capacity: Double
+  var latency = Duration.milliseconds(20)
+  var refusedAnyway = 0.0
+  /// Requests per second that are there to be made.
+  var offered: Double
+  private(set) var now = Timestamp(microseconds: 1_000_000_000)
+  private(set) var delivered = 0
+  private(set) var refused = 0
+  private(set) var length = Duration.zero
+  private let kind: Kind
+  private var random = RandomSource(seed: 3)
+  private var next = Timestamp(microseconds: 1_000_000_000)
+  private var tokens = 1.0
+  private var filledAt = Timestamp(microseconds: 1_000_000_000)
+  private var idleAt = Timestamp(microseconds: 1_000_000_000)
+  private var ends: [(at: Timestamp, ticket: AdaptivePace.Ticket, sign: AdaptivePace.Sign)] = []
+
+  init(capacity: Double, kind: Kind, offered: Double) {
+    self.capacity = capacity
+    self.kind = kind
+    self.offered = offered
+  }
+
+  mutating func reset() {
+    delivered = 0
+    refused = 0
+    length = .zero
+  }
+
+  mutating func advance(by time: Duration) {
+    let end = now + time
+    length += time
+    while true {
+      let first = ends.indices.min { ends[$0].at < ends[$1].at }
+      if let first, ends[first].at <= min(next, end) {
+        now = max(now, ends[first].at)
+        let (_, ticket, sign) = ends.remove(at: first)
+        if case .delivered = sign { delivered += 1 } else { refused += 1 }
+        pace.end(ticket, sign, at: now)
+      } else if next <= end {
+        now = max(now, next)
+        if let time = pace.wait(at: now) {
+          next = max(time, now + .microseconds(1))
+        } else {
+          let ticket = pace.start(at: now)
+          let (sign, took) = answer()
+          ends.append((now + took, ticket, sign))
+          next = now + .microseconds(Int64(1e6 / offered))
+        }
+      } else {
+        break
+      }
+    }
+    now = end
+  }
+
+  private mutating func answer() -> (AdaptivePace.Sign, Duration) {
+    if random.unitInterval() < refusedAnyway { return (.refused, .milliseconds(1)) }
+    switch kind {
+    case .tokens:
+      tokens = min(max(1, capacity), tokens + (now - filledAt).inSeconds * capacity)
+      filledAt = now
+      guard tokens >= 1 else { return (.refused, .milliseconds(1)) }
+      tokens -= 1
+      return (.delivered(after: latency), latency)
+    case .queue:
+      let wait = max(.zero, idleAt - now)
+      guard wait <= .seconds(1) else { return (.refused, .milliseconds(1)) }
+      idleAt = now + wait + .microseconds(Int64(1e6 / capacity))
+      return (.delivered(after: wait + latency), wait + latency)
+    }
+  }
+}
