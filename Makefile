@@ -101,6 +101,7 @@ bench:
 	@swift build -c release --product policy-benchmark
 	@swift build -c release --product transport-benchmark
 	@swift build -c release --product codec-benchmark
+	@swift build -c release --product recovery-benchmark
 	@python3 Benchmarks/server.py
 	@python3 Benchmarks/service.py
 	@python3 Benchmarks/profile.py
@@ -110,6 +111,7 @@ bench:
 	@"$$(swift build -c release --show-bin-path)/policy-benchmark"
 	@"$$(swift build -c release --show-bin-path)/transport-benchmark" </dev/null
 	@"$$(swift build -c release --show-bin-path)/codec-benchmark"
+	@"$$(swift build -c release --show-bin-path)/recovery-benchmark"
 
 lint:
 	swift format lint --strict --recursive Package.swift Sources Tests Integrations/Package.swift Integrations/Sources

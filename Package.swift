@@ -88,6 +88,9 @@ let package = Package(
       name: "policy-benchmark", dependencies: ["RedialCore", "Measurement"], path: "Benchmarks/Policy",
       swiftSettings: strict),
     .executableTarget(
+      name: "recovery-benchmark", dependencies: ["RedialForecast", "RedialModel", "RedialCore"],
+      path: "Benchmarks/Recovery", swiftSettings: strict),
+    .executableTarget(
       name: "codec-benchmark", dependencies: ["RedialModel", "RedialJSON", "RedialCore", "Measurement"],
       path: "Benchmarks/Codec",
       swiftSettings: strict),

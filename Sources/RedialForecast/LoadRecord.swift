@@ -11,9 +11,7 @@ struct LoadRecord {
   /// How many steps have ended.
   private var closed = 0
   private var latencies: [Duration] = []
-  /// The maximum number of unfinished calls at a time before the outage.
-  private var usual = 0
-  private var recovery: Duration?
+  private(set) var recovery: Duration?
 
   private static let stepCount = 240
 
@@ -25,7 +23,23 @@ struct LoadRecord {
     steps = Array(repeating: .init(), count: Int(max(1, (scenario.duration.wholeMicroseconds + length - 1) / length)))
   }
 
+  /// The recovery of the ideal sender.
+  private(set) var ideal = IdealSender()
+  /// Attempts that the target refused between the outage's end and the recovery.
+  private(set) var refusedInRecovery = 0
+
+  /// Lets the ideal sender deliver what the target can take.
+  mutating func drain(_ capacity: Int?, unfinished: Int, at now: Timestamp) {
+    let time = now - start
+    if time < scenario.outage.from {
+      ideal.isUsual(unfinished)
+    } else if time >= scenario.outage.to {
+      ideal.drain(capacity, unfinished: unfinished, after: time - scenario.outage.to, latency: scenario.target.latency)
+    }
+  }
+
   mutating func called(at now: Timestamp) {
+    ideal.called()
     totals.calls += 1
     steps[index(of: now)].calls += 1
   }
@@ -33,6 +47,7 @@ struct LoadRecord {
   mutating func attempted(at now: Timestamp, isOverload: Bool) {
     totals.attempts += 1
     totals.overload += isOverload ? 1 : 0
+    if isOverload, recovery == nil, now - start >= scenario.outage.to { refusedInRecovery += 1 }
     steps[index(of: now)].attempts += 1
     steps[index(of: now)].overload += isOverload ? 1 : 0
   }
@@ -52,8 +67,7 @@ struct LoadRecord {
   mutating func note(unfinished: Int, at now: Timestamp) {
     let time = now - start
     if time < scenario.outage.from {
-      usual = max(usual, unfinished)
-    } else if time >= scenario.outage.to, recovery == nil, unfinished <= max(1, usual) {
+    } else if time >= scenario.outage.to, recovery == nil, unfinished <= ideal.enough {
       recovery = time - scenario.outage.to
     }
   }

@@ -10,26 +10,55 @@ struct ModelTarget {
     var latency: Duration
     /// Whether the target refused it because it had no capacity left.
     var isOverload = false
+    /// The wait that it asked for.
+    var retryAfter: Duration?
+
+    /// What it says about the load.
+    var sign: AdaptivePace.Sign {
+      switch (outcome, status) {
+      case (.answered, 429), (.answered, 503): .refused
+      case (.answered, ..<500): .delivered(after: latency)
+      case (.maybeSent, _): .silent
+      default: .none
+      }
+    }
   }
 
   private let target: OutageScenario.Target
   private let outage: OutageScenario.Outage
   private let begins: Timestamp
   private let ends: Timestamp
+  private let start: Timestamp
+  /// The capacity changes that lie ahead, the next one last.
+  private var changes: [OutageScenario.Target.Change]
+  /// Requests per second that it can answer now; nil for unlimited capacity.
+  private(set) var capacity: Int?
   /// When it will have answered everything in its queue.
   private var idleAt: Timestamp
+  /// What it lets through, if it refuses what is beyond its capacity.
+  private var limiter: RateLimiter?
 
   /// How long a refusal takes.
   static let refusalLatency = Duration.milliseconds(1)
-  /// How long a request may wait in its queue.
-  static let longestQueue = Duration.seconds(1)
-
   init(_ scenario: OutageScenario, start: Timestamp) {
     target = scenario.target
     outage = scenario.outage
     begins = start + scenario.outage.from
     ends = start + scenario.outage.to
     idleAt = start
+    self.start = start
+    changes = target.changes.reversed()
+    capacity = target.capacity
+    limiter = capacity.map { RateLimiter(permits: $0, burst: $0) }
+  }
+
+  /// Lets its capacity change, if it is time.
+  mutating func advance(to now: Timestamp) {
+    while let change = changes.last, start + change.from <= now {
+      changes.removeLast()
+      capacity = change.capacity
+      limiter = RateLimiter(permits: change.capacity, burst: change.capacity)
+    }
   }
 
   /// Answers a request; a response that would take longer than `timeout` never arrives.
@@ -42,13 +71,24 @@ struct ModelTarget {
     if fails, outage.failure == .unanswered {
       return Answer(outcome: .maybeSent, status: 0, latency: timeout)
     }
+    advance(to: now)
     var wait = Duration.zero
-    if let capacity = target.capacity {
-      wait = max(.zero, idleAt - now)
-      if wait > Self.longestQueue {
-        return Answer(outcome: .answered, status: 503, latency: Self.refusalLatency, isOverload: true)
+    if let capacity {
+      switch target.overload {
+      case .queue(let longest):
+        wait = max(.zero, idleAt - now)
+        if wait > longest {
+          return Answer(outcome: .answered, status: 503, latency: Self.refusalLatency, isOverload: true)
+        }
+        idleAt = now + wait + .seconds(1) / capacity
+      case .refuse(let asksToWait):
+        if case .rejected(let until)? = limiter?.acquire(at: now) {
+          let seconds = ((until - now).inSeconds).rounded(.up)
+          return Answer(
+            outcome: .answered, status: 429, latency: Self.refusalLatency, isOverload: true,
+            retryAfter: asksToWait ? .seconds(Int(seconds)) : nil)
+        }
       }
-      idleAt = now + wait + .seconds(1) / capacity
     }
     let mean = (isOut ? outage.latency : nil) ?? target.latency
     let latency = wait + Duration(clampingSeconds: mean.inSeconds * (0.5 + 0.5 * random.exponential()))

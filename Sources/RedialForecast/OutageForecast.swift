@@ -15,8 +15,8 @@ public struct OutageForecast: Sendable, Hashable {
   public var peak: Double
   /// The start of that step.
   public var peakAt: Duration
-  /// How long after the outage's end the number of unfinished calls was as low as before the outage; nil if that was
-  /// not within the scenario.
+  /// How long after the outage's end the number of unfinished calls was as low as before the outage, but for one in
+  /// fifty of the backlog; nil if that was not within the scenario.
   public var recovery: Duration?
   /// The durations of succeeded calls, from their start.
   public var latency: Quantiles?
@@ -89,7 +89,13 @@ extension OutageScenario {
   /// - Parameter mostAttempts: The number of attempts at which the forecast ends early (``OutageForecast/isCutShort``).
   /// - Complexity: O(*n* log *n*) in the number of attempts; two million take one core a second or two.
   public func forecast(mostAttempts: Int = 2_000_000) -> OutageForecast {
-    var simulation = OutageSimulation(self, mostAttempts: mostAttempts)
-    return simulation.run()
+    switch pace {
+    case .fixed:
+      var simulation = OutageSimulation(self, pace: NoPace(), mostAttempts: mostAttempts)
+      return simulation.run()
+    case .adaptive:
+      var simulation = OutageSimulation(self, pace: AdaptivePace(), mostAttempts: mostAttempts)
+      return simulation.run()
+    }
   }
 }

@@ -3,12 +3,19 @@ internal import RedialModel
 
 /// One run of a scenario in virtual time: calls arrive, are attempted as the breaker and the concurrency allow, and are
 /// retried as the policy decides. All of that is the service's own policy code; only the target is a model.
-struct OutageSimulation {
+///
+/// `Pace` decides how fast attempts start: nothing, the service's adaptive pace, or something to compare with it.
+struct OutageSimulation<Pace: Pacing> {
   private let scenario: OutageScenario
   private var random: RandomSource
   private var target: ModelTarget
   private var breaker: CircuitBreaker?
   private var slowStart: SlowStart
+  private var pace: Pace
+  /// The end of the pause that the target asked for.
+  private var pausedUntil = Timestamp.epoch
+  /// Its own source, so that every pace meets the same calls.
+  private var arrivals: RandomSource
   private var events = EventHeap<Event>()
   private var calls: [Call] = []
   /// Due calls, in the order of their due times; those before `head` have left.
@@ -23,7 +30,7 @@ struct OutageSimulation {
 
   private let mostAttempts: Int
 
-  private static let start = Timestamp(microseconds: 1_000_000_000)
+  private static var start: Timestamp { Timestamp(microseconds: 1_000_000_000) }
 
   private struct Call {
     let startedAt: Timestamp
@@ -37,22 +44,39 @@ struct OutageSimulation {
     case arrival
     case due(Int)
     case timeUp(Int)
-    case ended(Int, ModelTarget.Answer, CircuitBreaker.Permit?)
+    case ended(Int, ModelTarget.Answer, CircuitBreaker.Permit?, Pace.Ticket)
     case look
   }
 
   /// - Parameter mostAttempts: The number of attempts at which the run ends; two million take one core a second or two.
-  init(_ scenario: OutageScenario, mostAttempts: Int = 2_000_000) {
+  init(_ scenario: OutageScenario, pace: Pace, mostAttempts: Int = 2_000_000) {
+    self.pace = pace
     self.scenario = scenario
     self.mostAttempts = mostAttempts
     random = RandomSource(seed: scenario.seed)
+    arrivals = RandomSource(seed: scenario.seed &+ 7_777)
     target = ModelTarget(scenario, start: Self.start)
     breaker = scenario.breaker.map { CircuitBreaker(settings: $0, seed: scenario.seed) }
-    slowStart = SlowStart(duration: scenario.slowStart)
+    slowStart = SlowStart(duration: scenario.pace == .fixed ? scenario.slowStart : .zero)
     load = LoadRecord(scenario, start: Self.start)
   }
 
   mutating func run() -> OutageForecast {
+    let isCutShort = advance(until: { _ in false })
+    return load.forecast(unfinished: unfinished, isCutShort: isCutShort)
+  }
+
+  /// Runs until the target has recovered, and the ideal sender too.
+  mutating func recover() -> RecoveryFigures {
+    _ = advance(until: { $0.recovery != nil && $0.ideal.recovery != nil })
+    return RecoveryFigures(
+      backlog: load.ideal.backlog, ideal: load.ideal.recovery, recovery: load.recovery,
+      refused: load.refusedInRecovery, failed: load.totals.failed.values.reduce(0, +), calls: load.totals.calls,
+      succeeded: load.totals.succeeded, time: now - Self.start)
+  }
+
+  /// Runs until a condition holds, or the scenario ends. Returns whether there were too many attempts before.
+  private mutating func advance(until isEnough: (LoadRecord) -> Bool) -> Bool {
     let end = Self.start + scenario.duration
     scheduleArrival()
     while load.totals.attempts < mostAttempts, let (event, time) = events.next(), time < end {
@@ -60,17 +84,20 @@ struct OutageSimulation {
       now = time
       handle(event)
       dispatch()
+      target.advance(to: now)
+      load.drain(target.capacity, unfinished: unfinished, at: now)
       load.note(unfinished: unfinished, at: now)
+      if isEnough(load) { return false }
     }
     let isCutShort = load.totals.attempts >= mostAttempts
     if !isCutShort { load.advance(to: end, unfinished: unfinished, isOpen: isOpen) }
-    return load.forecast(unfinished: unfinished, isCutShort: isCutShort)
+    return isCutShort
   }
 
   private var isOpen: Bool { breaker.map { !$0.admits(at: now) } ?? false }
 
   private mutating func scheduleArrival() {
-    events.add(.arrival, at: now + Duration(clampingSeconds: random.exponential() / scenario.rate))
+    events.add(.arrival, at: now + Duration(clampingSeconds: arrivals.exponential() / scenario.rate))
   }
 
   private mutating func handle(_ event: Event) {
@@ -83,7 +110,7 @@ struct OutageSimulation {
       guard calls[index].isReady else { return }
       calls[index].isReady = false
       fail(.deadlineExceeded)
-    case .ended(let index, let answer, let permit): ended(index, answer, permit)
+    case .ended(let index, let answer, let permit, let ticket): ended(index, answer, permit, ticket)
     case .look: nextLook = nil
     }
   }
@@ -110,12 +137,16 @@ struct OutageSimulation {
 
   /// Starts the calls that may start.
   private mutating func dispatch() {
-    while inFlight < slowStart.limit(of: scenario.concurrency, at: now), head < ready.count {
+    guard now >= pausedUntil else { return look(at: pausedUntil) }
+    while inFlight < pace.concurrency(within: slowStart.limit(of: scenario.concurrency, at: now)),
+      head < ready.count
+    {
       let index = ready[head]
       guard calls[index].isReady else {
         head += 1
         continue
       }
+      if let time = pace.wait(at: now) { return look(at: time) }
       var permit: CircuitBreaker.Permit?
       if breaker != nil {
         switch breaker?.acquire(at: now) {
@@ -154,18 +185,30 @@ struct OutageSimulation {
     let left = scenario.policy.deadline - (now - calls[index].startedAt)
     let answer = target.answer(at: now, timeout: min(scenario.policy.attemptTimeout, left), using: &random)
     load.attempted(at: now, isOverload: answer.isOverload)
-    events.add(.ended(index, answer, permit), at: now + answer.latency)
+    let ticket = pace.start(at: now)
+    events.add(.ended(index, answer, permit, ticket), at: now + answer.latency)
   }
 
-  private mutating func ended(_ index: Int, _ answer: ModelTarget.Answer, _ permit: CircuitBreaker.Permit?) {
+  private mutating func ended(
+    _ index: Int, _ answer: ModelTarget.Answer, _ permit: CircuitBreaker.Permit?, _ ticket: Pace.Ticket
+  ) {
     inFlight -= 1
     let end = AttemptEnd(
-      outcome: answer.outcome, status: answer.status, attempts: calls[index].attempts,
+      outcome: answer.outcome, status: answer.status, retryAfter: answer.retryAfter, attempts: calls[index].attempts,
       startedAt: calls[index].startedAt, waits: calls[index].waits)
+    let sign = answer.sign
+    // A probe that is refused is a failure: nothing else shows that the target works.
+    let isLoad = sign == .refused && permit?.isProbe != true && pace.isDelivering(at: now)
+    pace.end(ticket, sign, at: now)
+    if let wait = answer.retryAfter { pausedUntil = max(pausedUntil, now + wait) }
     if let permit {
       let before = breaker?.state
-      breaker?.record(end.breakerResult, of: permit, took: answer.latency, at: now)
-      if before != .closed, breaker?.state == .closed { slowStart.start(at: now) }
+      breaker?.record(isLoad ? .ignored : end.breakerResult, of: permit, took: answer.latency, at: now)
+      if before == .closed, breaker?.state != .closed { pace.suspend(at: now) }
+      if before != .closed, breaker?.state == .closed {
+        slowStart.start(at: now)
+        pace.recover(at: now)
+      }
     }
     let decision = scenario.policy.decide(end, at: now, using: &random)
     calls[index].waits = decision.waits

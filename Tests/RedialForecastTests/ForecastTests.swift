@@ -101,7 +101,7 @@ struct ForecastTests {
     let hasty = RetryPolicy(maxRetries: 50, backoff: Backoff(.constant(.milliseconds(500)), jitter: .none))
     let forecast = OutageScenario(
       policy: hasty, rate: 40, duration: .seconds(400), target: .init(capacity: 50), outage: outage, breaker: nil,
-      concurrency: 10_000
+      concurrency: 10_000, pace: .fixed
     ).forecast()
     #expect(forecast.totals.overload > 1000)
     #expect(forecast.peak > 500)
@@ -129,7 +129,7 @@ struct ForecastTests {
     var simulation = OutageSimulation(
       OutageScenario(
         policy: hasty, rate: 50, duration: .seconds(1000), outage: .init(from: .zero, to: .seconds(1000)), breaker: nil,
-        concurrency: 100_000), mostAttempts: 20_000)
+        concurrency: 100_000), pace: NoPace(), mostAttempts: 20_000)
     let forecast = simulation.run()
     #expect(forecast.isCutShort)
     #expect(forecast.totals.attempts == 20_000)
@@ -169,14 +169,16 @@ struct ForecastTests {
     #expect(Drawing.axisEnd(value) == end)
   }
 
-  @Test("a target with little capacity to spare recovers with a slow start, and never without")
+  @Test("a target with little capacity to spare recovers with a slow start or an adaptive pace, and never without")
   func slowStart() {
     var scenario = OutageScenario(
       rate: 20, duration: .seconds(900), target: .init(capacity: 50),
-      outage: .init(from: .seconds(60), to: .seconds(180)))
+      outage: .init(from: .seconds(60), to: .seconds(180)), pace: .fixed)
     #expect(scenario.forecast().recovery != nil)
     scenario.slowStart = .zero
     #expect(scenario.forecast().recovery == nil)
+    scenario.pace = .adaptive
+    #expect(scenario.forecast().recovery != nil)
   }
 
   @Test(

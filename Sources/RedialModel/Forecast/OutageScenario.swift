@@ -17,23 +17,58 @@ public struct OutageScenario: Sendable, Hashable {
   public var breaker: CircuitBreakerSettings?
   /// Maximum attempts in flight to the target, 1 or more.
   public var concurrency: Int
-  /// How long a target whose breaker has closed gets a growing share of that; zero for all at once.
+  /// How long a target with a fixed pace gets a growing share of that after its breaker has closed; zero for all at
+  /// once.
   public var slowStart: Duration
+  /// Whether the pace follows the target's capacity.
+  public var pace: Pace
   /// The seed of all random values: the same scenario has the same forecast.
   public var seed: UInt64
 
   /// A target when it is healthy.
   public struct Target: Sendable, Hashable {
-    /// Requests per second that it can answer. Further requests wait in its queue, for at most a second; those that
-    /// would wait longer are refused at once, with status 503. Nil for unlimited capacity.
+    /// Requests per second that it can answer; nil for unlimited capacity.
     public var capacity: Int?
     /// The mean time of an answer. One half of it is constant, the other exponentially distributed.
     public var latency: Duration
+    /// What happens to requests beyond its capacity.
+    public var overload: Overload
+    /// Other capacities, each from a time on, counted from the start of the forecast; in the order of their times.
+    public var changes: [Change]
+
+    /// What happens to requests beyond the capacity.
+    public enum Overload: Sendable, Hashable {
+      /// They wait in its queue, for at most this time; those that would wait longer are refused at once, with status
+      /// 503.
+      case queue(longest: Duration)
+      /// They are refused with status 429, beyond a burst of one second; with `Retry-After` in whole seconds if it says
+      /// so.
+      case refuse(retryAfter: Bool)
+    }
+
+    /// Another capacity, from a time on.
+    public struct Change: Sendable, Hashable {
+      /// From when on.
+      public var from: Duration
+      /// Requests per second that it can answer.
+      public var capacity: Int
+
+      /// Creates a change.
+      public init(from: Duration, capacity: Int) {
+        self.from = from
+        self.capacity = capacity
+      }
+    }
 
     /// Creates a target.
-    public init(capacity: Int? = nil, latency: Duration = .milliseconds(50)) {
+    public init(
+      capacity: Int? = nil, latency: Duration = .milliseconds(50), overload: Overload = .queue(longest: .seconds(1)),
+      changes: [Change] = []
+    ) {
       self.capacity = capacity
       self.latency = latency
+      self.overload = overload
+      self.changes = changes
     }
   }
 
@@ -79,7 +114,7 @@ public struct OutageScenario: Sendable, Hashable {
   public init(
     policy: RetryPolicy = .service, rate: Double, duration: Duration, target: Target = Target(), outage: Outage,
     breaker: CircuitBreakerSettings? = CircuitBreakerSettings(), concurrency: Int = 64,
-    slowStart: Duration = .seconds(10), seed: UInt64 = 1
+    slowStart: Duration = .seconds(10), pace: Pace = .adaptive, seed: UInt64 = 1
   ) {
     self.policy = policy
     self.rate = rate
@@ -89,6 +124,7 @@ public struct OutageScenario: Sendable, Hashable {
     self.breaker = breaker
     self.concurrency = concurrency
     self.slowStart = slowStart
+    self.pace = pace
     self.seed = seed
   }
 }

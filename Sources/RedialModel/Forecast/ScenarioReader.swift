@@ -29,6 +29,7 @@ private struct ScenarioDraft {
   private var hasBreaker = true
   private var concurrency = 64
   private var slowStart = Duration.seconds(10)
+  private var pace = Pace.adaptive
   private var seed: UInt64 = 1
 
   private static let longest = Duration.seconds(7 * 86_400)
@@ -47,8 +48,8 @@ private struct ScenarioDraft {
     return OutageScenario(
       policy: reader.policy.finished(mayRepeat: mayRepeat).policy, rate: rate,
       duration: duration,
-      target: target, outage: outage, breaker: hasBreaker ? CircuitBreakerSettings() : nil, concurrency: concurrency,
-      slowStart: slowStart, seed: seed)
+      target: target, outage: outage, breaker: hasBreaker ? .service : nil, concurrency: concurrency,
+      slowStart: slowStart, pace: pace, seed: seed)
   }
 
   mutating func read(from reader: inout DescriptorReader) throws(JSONError) {
@@ -56,7 +57,7 @@ private struct ScenarioDraft {
     else { return }
     try reader.json.beginObject()
     var members = Members([
-      "policy", "idempotent", "rate", "duration", "target", "outage", "breaker", "concurrency", "slowStart",
+      "policy", "idempotent", "rate", "duration", "target", "outage", "breaker", "concurrency", "slowStart", "pace",
       "seed",
     ])
     while let key = try reader.nextMember(&members, of: "a scenario", at: "") {
@@ -76,6 +77,14 @@ private struct ScenarioDraft {
       case "outage": try readOutage(&reader)
       case "breaker": hasBreaker = try reader.bool("/breaker") ?? hasBreaker
       case "slowStart": slowStart = try reader.duration("/slowStart", in: .zero...Duration.seconds(3600)) ?? slowStart
+      case "pace":
+        if let word = try reader.string("/pace") {
+          if let known = Pace(rawValue: word) {
+            pace = known
+          } else {
+            reader.fault("/pace", "must be \"adaptive\" or \"fixed\"")
+          }
+        }
       case "concurrency": concurrency = try reader.integer("/concurrency", in: 1...100_000) ?? concurrency
       default: seed = try reader.integer("/seed", in: 0...Int.max).map { UInt64($0) } ?? seed
       }

@@ -1,0 +1,40 @@
+internal import RedialCore
+package import RedialModel
+
+/// How well a pace brings a target back after an outage.
+package struct RecoveryFigures: Sendable {
+  /// Unfinished calls at the outage's end.
+  package var backlog: Int
+  /// How long the ideal sender needs, who knows the end of the outage and the capacity; nil if it does not within the
+  /// scenario.
+  package var ideal: Duration?
+  /// How long it took; nil if longer than the scenario.
+  package var recovery: Duration?
+  /// Attempts that the target refused between the outage's end and the recovery, for want of capacity.
+  package var refused: Int
+  /// Calls that failed.
+  package var failed: Int
+  /// Calls that arrived, and those that succeeded.
+  package var calls: Int
+  package var succeeded: Int
+  /// How long the scenario ran.
+  package var time: Duration
+}
+
+extension OutageScenario {
+  /// Runs the scenario until the target has recovered.
+  package func recovery(with pace: some Pacing, mostAttempts: Int = 10_000_000) -> RecoveryFigures {
+    // Known types are compiled for themselves, which is many times faster.
+    switch pace {
+    case let pace as AdaptivePace:
+      var simulation = OutageSimulation(self, pace: pace, mostAttempts: mostAttempts)
+      return simulation.recover()
+    case let pace as NoPace:
+      var simulation = OutageSimulation(self, pace: pace, mostAttempts: mostAttempts)
+      return simulation.recover()
+    default:
+      var simulation = OutageSimulation(self, pace: pace, mostAttempts: mostAttempts)
+      return simulation.recover()
+    }
+  }
+}
