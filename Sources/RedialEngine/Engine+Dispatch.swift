@@ -71,6 +71,7 @@ extension Engine {
     calls[at: place].record.progress = progress
     calls.enter(.running(permit, cancelledBy: []), at: place)
     calls[at: place].withdrawal = roster[index].charge(progress, at: now)
+    calls[at: place].paceTicket = roster[index].startPaced(at: now)
     roster.start(size, of: index, at: now)
     let call = calls[at: place].record
     let deadline = call.deadline

@@ -18,8 +18,12 @@ extension Engine {
     // The duration of a refused connection says nothing about response times.
     if result.outcome == .answered { roster.noteResponse(took: result.duration, of: index) }
     roster.learn(sign, of: index)
+    let ticket = calls[at: place].paceTicket
     leaveRunning(id, wasMade: true)
-    recordBreaker(index, Self.verdict(on: result, sign, wasCut: wasCut), permit, took: result.duration)
+    let isLoad = roster[index].end(ticket, AdaptivePace.Sign(result, sign, at: now), at: now)
+    // A probe that is refused is a failure: nothing else shows that the target works.
+    let verdict = isLoad && !permit.isProbe ? .ignored : Self.verdict(on: result, sign, wasCut: wasCut)
+    recordBreaker(index, verdict, permit, took: result.duration)
     roster.enterRotation(index)
     // A transfer that nobody cancelled was cut off by this side, such as when the service stops.
     var attempt = AttemptRecord(number: number, startedAt: startedAt, result)

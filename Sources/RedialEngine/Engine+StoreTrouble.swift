@@ -135,7 +135,9 @@ extension Engine {
     else { return }
     refund(running)
     let target = calls[at: running].target
+    let ticket = calls[at: running].paceTicket
     leaveRunning(id, wasMade: false)
+    _ = roster[target].end(ticket, .none, at: now)
     recordBreaker(target, .ignored, permit)
     guard let place = calls.place(of: id) else { return }
     calls[at: place].record.progress.attempts -= 1
@@ -182,6 +184,7 @@ extension Engine {
     guard let call = calls[id] else { return }
     if case .running(let permit, let cancelledBy) = call.phase {
       leaveRunning(id, wasMade: false)
+      _ = roster[call.target].end(call.paceTicket, .none, at: now)
       recordBreaker(call.target, .ignored, permit)
       for reply in cancelledBy { effects.actions.append(.reply(.command(reply, .done(id)))) }
     }

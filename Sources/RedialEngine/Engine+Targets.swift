@@ -41,7 +41,7 @@ extension Engine {
     case .afterAnother, .leaving: return false
     case .afterAnotherOr(let time): lookAgain(place, at: time)
     case .afterPause: reportStanding(place)
-    case .at(let time):
+    case .at(let time), .pacedUntil(let time):
       lookAgain(place, at: time)
       reportStanding(place)
     }
@@ -116,6 +116,7 @@ extension Engine {
       notifySubscribers(.opened, of: key, openUntil: until, trips: trips)
       lookAgain(place, at: until)
       roster[place].useNewBreakerSettings()
+      roster[place].suspendPace(at: now)
       tripReady(place)
       parkReady(place)
     case .halfOpened:

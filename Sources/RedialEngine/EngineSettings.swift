@@ -59,7 +59,9 @@ public struct EngineSettings: Sendable, Hashable {
   public var retryShare = 0.2
   /// Retries per second to a target that are always allowed; 0 for no limit on retries.
   public var retriesPerSecond = 0
-  /// After a breaker closes, the attempts in flight may grow to the maximum over this time.
+  /// How fast attempts to a target without its own settings start.
+  public var pace = Pace.adaptive
+  /// After a breaker closes, the attempts in flight may grow to the maximum over this time, if the pace is fixed.
   public var slowStart = Duration.seconds(10)
   /// Maximum time that one `Retry-After` pauses all calls to its target.
   public var maxRetryAfterPause = Duration.seconds(60)
@@ -109,7 +111,8 @@ public struct EngineSettings: Sendable, Hashable {
   public var target: TargetSettings {
     TargetSettings(
       breaker: breaker, maxInFlight: maxInFlightPerTarget, ratePerSecond: ratePerSecond, rateBurst: rateBurst,
-      retryShare: retryShare, retriesPerSecond: retriesPerSecond, slowStart: slowStart, attemptTimeout: attemptTimeout)
+      retryShare: retryShare, retriesPerSecond: retriesPerSecond, pace: pace, slowStart: slowStart,
+      attemptTimeout: attemptTimeout)
   }
 
   /// Maximum attempts in flight to any target, at least one.

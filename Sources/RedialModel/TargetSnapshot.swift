@@ -34,6 +34,8 @@ public struct TargetSnapshot: Sendable, Hashable {
   public var isTripped: Bool
   /// The end of its Retry-After pause.
   public var retryAfterUntil: Timestamp?
+  /// What its adaptive pace has found; nil if its pace is fixed.
+  public var pace: AdaptivePace?
   /// Its settings.
   public var settings: TargetSettings
   /// Its own overrides among them.
@@ -82,6 +84,8 @@ public struct TargetSnapshot: Sendable, Hashable {
     writer.field("paused", isPaused)
     writer.field("tripped", isTripped)
     writer.field("heldUntil", retryAfterUntil)
+    writer.key("pace")
+    writePace(to: &writer)
     writer.key("settings")
     settings.write(to: &writer)
     writer.key("overrides")
@@ -93,6 +97,19 @@ public struct TargetSnapshot: Sendable, Hashable {
     recent.write(to: &writer, at: time)
     writer.key("drainEstimate")
     if let drainEstimate { writer.string(DurationText.format(drainEstimate)) } else { writer.null() }
+    writer.endObject()
+  }
+
+  private func writePace(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.field("mode", (pace == nil ? Pace.fixed : .adaptive).rawValue)
+    if let pace {
+      writer.key("rate")
+      if let rate = pace.rate { writer.double((rate * 100).rounded() / 100) } else { writer.null() }
+      writer.field("deliveredPerSecond", (pace.delivered * 100).rounded() / 100)
+      writer.field("reason", pace.reason.word)
+      writer.field("changedAt", pace.changedAt == .epoch ? nil : pace.changedAt)
+    }
     writer.endObject()
   }
 }

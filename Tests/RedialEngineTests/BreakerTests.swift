@@ -53,7 +53,9 @@ struct BreakerTests {
 
   @Test("a probe that succeeds closes it and releases the parked calls, in order")
   func closes() {
-    var probe = tripped()
+    var settings = EngineSettings.tripsAfterTwo()
+    settings.pace = .fixed
+    var probe = tripped(settings)
     let ids = (0..<4).map { _ in probe.submit() }
     probe.advance(.seconds(5))
     #expect(probe.starts.last?.call.id == ids[0])
@@ -125,6 +127,7 @@ struct BreakerTests {
   func tripsWaiting() {
     var settings = EngineSettings.tripsAfterTwo()
     settings.maxInFlightPerTarget = 2
+    settings.pace = .fixed
     var probe = EngineProbe(settings)
     let running = (0..<2).map { _ in probe.submit() }
     let tripping = probe.submit(.tripping)

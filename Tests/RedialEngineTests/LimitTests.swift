@@ -19,6 +19,35 @@ struct LimitTests {
     ended += 1
   }
 
+  // MARK: The pace
+
+  @Test("a call waits for the pace of its target as long as that is limited, and not when the limit was lifted")
+  func pace() {
+    var settings = EngineSettings.tripsAfterTwo()
+    settings.maxInFlightPerTarget = 2
+    var probe = EngineProbe(settings)
+    for _ in 0..<2 { probe.end(probe.submit(), status: 500) }
+    probe.advance(.seconds(5))
+    for start in probe.starts.suffix(1) { probe.end(start.call.id) }
+    probe.advance(.seconds(5))
+    for start in probe.starts.suffix(1) { probe.end(start.call.id) }
+    let waiting = (0..<5).map { _ in probe.submit(patient()) }
+    #expect(probe.wait(of: waiting[4])?.reason == .pace)
+    for _ in 0..<60 {
+      probe.advance(.milliseconds(500))
+      for id in waiting where probe.state(id) == .running { probe.end(id) }
+    }
+    // The limit has no effect for long enough.
+    for _ in 0..<400 {
+      let id = probe.submit(patient())
+      probe.advance(.milliseconds(10))
+      probe.end(id)
+      probe.advance(.milliseconds(990))
+    }
+    let later = (0..<5).map { _ in probe.submit(patient()) }
+    #expect(probe.wait(of: later[4])?.reason == .concurrency)
+  }
+
   // MARK: Rate and concurrency
 
   @Test("attempts to a target begin no faster than its rate, after a burst, and those of others are not held up")
@@ -241,6 +270,7 @@ struct LimitTests {
   func slowStart() {
     var settings = EngineSettings.tripsAfterTwo()
     settings.maxInFlightPerTarget = 20
+    settings.pace = .fixed
     settings.slowStart = .seconds(10)
     var probe = EngineProbe(settings)
     for id in (0..<2).map({ _ in probe.submit() }) { probe.end(id, status: 500) }

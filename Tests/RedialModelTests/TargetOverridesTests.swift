@@ -16,7 +16,7 @@ struct TargetOverridesTests {
   private static let full = """
     {"breaker":{"consecutiveFailures":3,"failureRate":0.25,"window":"30s","minimumCalls":7,"openInterval":"2s",\
     "maxOpenInterval":"20s","probes":2},"maxInFlight":8,"rate":{"perSecond":2.5,"burst":4},\
-    "retryBudget":{"share":0.1,"minPerSecond":3},"slowStart":"45s","attemptTimeout":"5s",\
+    "retryBudget":{"share":0.1,"minPerSecond":3},"pace":"fixed","slowStart":"45s","attemptTimeout":"5s",\
     "tls":{"certificate":"/c.pem","key":"/c.key","caFile":"/ca.pem",\
     "pins":["ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs="],"minVersion":"1.3",\
     "origins":["https://a.example","http://b.example:81"]}}

@@ -48,6 +48,8 @@ struct BreakerWatch {
   private var targets: [Attempt: TargetKey] = [:]
   private var answered: Set<TargetKey> = []
   private let longSilence: Duration
+  /// When targets have last processed a request, and the longest time that one took.
+  private var deliveries: [TargetKey: (at: Timestamp, longest: Duration)] = [:]
 
   init(settings: EngineSettings, recovered: RecoveredState) {
     defaults = settings.target
@@ -99,7 +101,7 @@ struct BreakerWatch {
   }
 
   /// The events before a step: probes that say nothing about the target are given back.
-  mutating func willHear(_ events: [EngineEvent]) {
+  mutating func willHear(_ events: [EngineEvent], at now: Timestamp) {
     configured = [:]
     for event in events {
       switch event {
@@ -131,13 +133,32 @@ struct BreakerWatch {
         case .answered:
           if let target { answered.insert(target) }
           let status = result.status ?? 0
-          judge(attempt, isFailure: status >= 500 || status == 429)
+          let isFailure = status >= 500 || status == 429
+          // The refusals of a target that processes others are about its load, and do not count with an adaptive pace.
+          if isFailure, let target, isDelivering(target, at: now) {
+            spare(attempt)
+          } else {
+            judge(attempt, isFailure: isFailure)
+          }
+          if !isFailure, let target {
+            let longest = max(result.duration, deliveries[target]?.longest ?? .zero)
+            deliveries[target] = (now, longest)
+          }
         }
       case .storeFailed(let request, _):
         for start in Self.starts([request]) { giveBack(Attempt(id: start.call.id, number: start.number)) }
       default: break
       }
     }
+  }
+
+  private func isDelivering(_ target: TargetKey, at now: Timestamp) -> Bool {
+    deliveries[target].map { now - $0.at <= max(.seconds(1), $0.longest * 4) } ?? false
+  }
+
+  /// It is not known whether a result counts. That of a probe does.
+  private mutating func spare(_ attempt: Attempt) {
+    for target in breakers.keys { breakers[target]?.judged.remove(attempt) }
   }
 
   private mutating func giveBack(_ attempt: Attempt) {

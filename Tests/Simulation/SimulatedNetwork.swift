@@ -20,6 +20,8 @@ struct SimulatedNetwork {
     var outages: [Range<Timestamp>]
     /// It never answers.
     var hangs = false
+    /// It refuses requests beyond this.
+    var capacity: RateLimiter?
 
     var url: String { key.bare }
   }
@@ -39,6 +41,10 @@ struct SimulatedNetwork {
     let fails = !isHealed && (isDown ? random.chance(0.95) : random.chance(target?.failureRate ?? 0))
     result.duration = random.duration(target?.latency ?? 1...50)
     if fails { Self.fail(&result, &random) } else { result.status = random.pick([200, 201, 204]) }
+    if case .rejected? = targets[start.call.spec.url]?.capacity?.acquire(at: now) {
+      result.status = 429
+      result.duration = .milliseconds(1)
+    }
     if target?.hangs == true, !isHealed { result.duration = .longest }
     if result.duration >= start.timeout {
       result.duration = start.timeout

@@ -37,7 +37,8 @@ struct TargetWatch {
 
     /// The maximum number of attempts in flight.
     func limit(at now: Timestamp) -> Int {
-      guard let recoveredAt, settings.slowStart > .zero, now - recoveredAt < settings.slowStart else {
+      guard settings.pace == .fixed, let recoveredAt, settings.slowStart > .zero, now - recoveredAt < settings.slowStart
+      else {
         return settings.maxInFlight
       }
       let share = max(0.1, (now - recoveredAt).inSeconds / settings.slowStart.inSeconds)

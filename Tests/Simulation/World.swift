@@ -191,7 +191,7 @@ final class World {
     instance.stepsAtOnce += 1
     invariants.require(instance.stepsAtOnce < 500, "the engine asks for step after step at one instant")
     let now = instance.clock.reading(at: now)
-    instance.breakers.willHear(events)
+    instance.breakers.willHear(events, at: now)
     instance.slots.willHear(events, instance.engine)
     instance.watch.willHear(events, calls: instance.engine.calls.table, at: now)
     for event in events { note(instance, "  hears \(event.summary)") }

@@ -19,6 +19,8 @@ struct ActiveCall: Sendable {
   private(set) var phase: Phase
   /// The cost of the attempt in flight in its target's retry budget.
   var withdrawal: RetryBudget.Withdrawal?
+  /// The round of the target's pace in which the attempt in flight started.
+  var paceTicket: AdaptivePace.Ticket?
   /// Changes with the phase; timers with an older stamp are void. A stamp is never used twice in the engine's life,
   /// so that a call which comes back into memory does not meet timers of its earlier stay.
   private(set) var stamp: UInt32

@@ -1,7 +1,7 @@
 internal import RedialCore
 internal import RedialModel
 
-/// The limits of a target besides its breaker: its concurrency, rate, retry budget, slow start and Retry-After pause,
+/// The limits of a target besides its breaker: its concurrency, rate, pace, retry budget, slow start and Retry-After pause,
 /// and what operators have set.
 ///
 /// Without such limits an attempt costs one flag and one comparison here.
@@ -16,6 +16,8 @@ struct TargetLimits: Sendable {
     case afterAnotherOr(Timestamp)
     /// At this time at the earliest.
     case at(Timestamp)
+    /// At this time at the earliest, for the target can take no more.
+    case pacedUntil(Timestamp)
     /// When an operator has resumed the target.
     case afterPause
     /// Its next owner decides.
@@ -31,6 +33,8 @@ struct TargetLimits: Sendable {
   private(set) var rate: RateLimiter?
   private(set) var budget: RetryBudget?
   private(set) var slowStart: SlowStart
+  /// What the target can take; nil if its pace is fixed.
+  private(set) var pace: AdaptivePace?
   /// The end of the target's Retry-After pause; nil or past if there is none.
   private(set) var retryAfterUntil: Timestamp?
   /// When its retry budget, which is used up, allows the next retry.
@@ -47,6 +51,7 @@ struct TargetLimits: Sendable {
     rate = settings.rateLimiter
     budget = settings.retryBudget
     isLimited = rate != nil
+    if settings.pace == .adaptive { pace = AdaptivePace() }
   }
 
   /// Whether an attempt may start now, beside so many in flight.
@@ -56,11 +61,13 @@ struct TargetLimits: Sendable {
     if isLeaving { return .leaving }
     if controls.isPaused { return .afterPause }
     if let until = retryAfterUntil { return .at(until) }
-    let limit = slowStart.limit(of: maxInFlight, at: now)
+    if let pace, inFlight >= pace.concurrency(within: maxInFlight) { return .afterAnother }
+    let limit = pace == nil ? slowStart.limit(of: maxInFlight, at: now) : maxInFlight
     guard inFlight < limit else {
       return limit < maxInFlight ? .afterAnotherOr(now + slowStart.duration / Self.rampSteps) : .afterAnother
     }
     if case .rejected(let until)? = rate?.peek(at: now) { return .at(until) }
+    if let until = pace?.wait(at: now) { return .pacedUntil(until) }
     return .granted
   }
 
@@ -70,7 +77,9 @@ struct TargetLimits: Sendable {
   /// Updates whether an attempt needs more checks.
   mutating func note(at now: Timestamp) {
     if let until = retryAfterUntil, until <= now { retryAfterUntil = nil }
-    isLimited = isLeaving || controls.isPaused || retryAfterUntil != nil || rate != nil || slowStart.share(at: now) < 1
+    isLimited =
+      isLeaving || controls.isPaused || retryAfterUntil != nil || rate != nil || pace?.rate != nil
+      || pace == nil && slowStart.share(at: now) < 1
   }
 
   // MARK: The retry budget
@@ -125,9 +134,29 @@ struct TargetLimits: Sendable {
     retryAfterUntil = nil
   }
 
+  // MARK: The pace
+
+  /// Counts an attempt that starts.
+  mutating func startPaced(at now: Timestamp) -> AdaptivePace.Ticket? { pace?.start(at: now) }
+
+  /// Counts the end of an attempt. Returns whether it is about the target's load, and so no reason to open its breaker.
+  mutating func end(_ ticket: AdaptivePace.Ticket?, _ sign: AdaptivePace.Sign, at now: Timestamp) -> Bool {
+    guard let ticket, pace != nil else { return false }
+    let isLoad = sign == .refused && pace?.isDelivering(at: now) == true
+    pace?.end(ticket, sign, at: now)
+    if pace?.rate != nil { isLimited = true }
+    return isLoad
+  }
+
+  /// The target's breaker has opened.
+  mutating func suspendPace(at now: Timestamp) {
+    pace?.suspend(at: now)
+  }
+
   /// A target whose breaker has closed works again, but should not get its full load at once.
   mutating func startSlowly(at now: Timestamp) {
     slowStart.start(at: now)
+    pace?.recover(at: now)
     note(at: now)
   }
 
@@ -145,6 +174,7 @@ struct TargetLimits: Sendable {
     maxInFlight = min(new.maxInFlight, most)
     // A limit that does not change keeps its counts.
     if new.ratePerSecond != old.ratePerSecond || new.rateBurst != old.rateBurst { rate = new.rateLimiter }
+    if new.pace != old.pace { pace = new.pace == .adaptive ? AdaptivePace() : nil }
     if new.slowStart != old.slowStart { slowStart = SlowStart(duration: new.slowStart) }
     guard new.retryShare != old.retryShare || new.retriesPerSecond != old.retriesPerSecond else { return false }
     budget = new.retryBudget

@@ -9,6 +9,7 @@ extension TargetState {
   func isForgettable(isQueued: Bool, at now: Timestamp) -> Bool {
     isIdle && !isQueued && breaker.state == .closed && (breaker.consecutiveFailures == 0 || lastEnd + memory <= now)
       && limits.retryAfterUntil ?? now <= now && limits.slowStart.share(at: now) == 1
+      && limits.pace.map { $0.rate == nil || $0.changedAt + memory <= now } ?? true
       && limits.rate.map { $0.available(at: now) == $0.burst } ?? true
   }
 
@@ -54,7 +55,8 @@ extension TargetState {
       case .closed, .forced: .closed
       }
     return TargetStanding(
-      breaker: state, isPaused: controls.isPaused, retryAfterUntil: limits.retryAfterUntil, rateUntil: rateUntil,
+      breaker: state, isPaused: controls.isPaused, isPaced: limits.pace?.rate != nil,
+      retryAfterUntil: limits.retryAfterUntil, rateUntil: rateUntil,
       retriesUntil: limits.retriesUntil)
   }
 
@@ -93,6 +95,7 @@ extension TargetState {
       waiting: occupancy.ready + stored.count,
       isPaused: controls.isPaused, isTripped: controls.isTripped,
       retryAfterUntil: limits.retryAfterUntil.flatMap { $0 > now ? $0 : nil }, settings: settings)
+    snapshot.pace = limits.pace
     snapshot.overrides = controls.overrides
     snapshot.pattern = pattern
     snapshot.recent = recent

@@ -90,6 +90,20 @@ struct TargetState: Sendable {
     limits.release()
   }
 
+  /// Counts an attempt that starts for its pace.
+  mutating func startPaced(at now: Timestamp) -> AdaptivePace.Ticket? { limits.startPaced(at: now) }
+
+  /// Counts the end of an attempt for its pace. Returns whether it is about the target's load, and so no reason to open
+  /// the breaker.
+  mutating func end(_ ticket: AdaptivePace.Ticket?, _ sign: AdaptivePace.Sign, at now: Timestamp) -> Bool {
+    limits.end(ticket, sign, at: now)
+  }
+
+  /// Its breaker has opened.
+  mutating func suspendPace(at now: Timestamp) {
+    limits.suspendPace(at: now)
+  }
+
   /// Its breaker has closed, but it should not get its full load at once.
   mutating func startSlowly(at now: Timestamp) {
     limits.startSlowly(at: now)

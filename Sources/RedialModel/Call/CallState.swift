@@ -60,7 +60,7 @@ public enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
   case breaker = 4
   /// The target or the service has its maximum of attempts in flight.
   case concurrency = 5
-  /// Its target's rate allows no more attempts for now.
+  /// The rate that was set for its target allows no more attempts for now.
   case rateLimit = 6
   /// The retry budget of its target is used up for now.
   case retryBudget = 7
@@ -68,6 +68,8 @@ public enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
   case ordering = 8
   /// An operator has paused its target.
   case paused = 9
+  /// Its target takes no more for now: the pace is adapted to what it can take.
+  case pace = 10
 
   /// The word in the API.
   public var name: StaticString {
@@ -81,6 +83,7 @@ public enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
     case .retryBudget: "retryBudget"
     case .ordering: "ordering"
     case .paused: "paused"
+    case .pace: "pace"
     }
   }
 }

@@ -14,7 +14,8 @@ extension TargetStanding {
     consider(.rateLimit, rateUntil)
     if case .open(let until) = breaker { consider(.breaker, until) }
     if let latest { return latest.reason }
-    return breaker == .closed ? .concurrency : .breaker
+    guard breaker == .closed else { return .breaker }
+    return isPaced ? .pace : .concurrency
   }
 }
 
@@ -37,6 +38,7 @@ extension TargetSnapshot {
     // No attempt is shorter than the clock's resolution.
     var perSecond = concurrency / max(mean.inSeconds, 0.000_001)
     if settings.ratePerSecond > 0 { perSecond = min(perSecond, settings.ratePerSecond) }
+    if let rate = pace?.rate { perSecond = min(perSecond, rate) }
     let attempts = Double(due) * Double(tally.attempts) / Double(tally.ends)
     let milliseconds = (attempts / perSecond * 1000).rounded(.up)
     return milliseconds < 9e15 ? .milliseconds(Int64(milliseconds)) : nil

@@ -20,13 +20,16 @@ extension TargetOverrides {
 
   private mutating func readMembers(_ reader: inout DescriptorReader) throws(JSONError) {
     try reader.json.beginObject()
-    var members = Members(["breaker", "maxInFlight", "rate", "retryBudget", "slowStart", "attemptTimeout", "tls"])
+    var members = Members([
+      "breaker", "maxInFlight", "rate", "retryBudget", "pace", "slowStart", "attemptTimeout", "tls",
+    ])
     while let key = try reader.nextMember(&members, of: "a target's settings", at: "") {
       switch key {
       case "breaker": try readBreaker(&reader)
       case "maxInFlight": maxInFlight = try reader.integer("/maxInFlight", in: 1...100_000)
       case "rate": try readRate(&reader)
       case "retryBudget": try readRetryBudget(&reader)
+      case "pace": try readPace(&reader)
       case "tls": tls = try TargetTLS(&reader)
       case "slowStart": slowStart = try reader.duration("/slowStart", in: .zero...Self.longest)
       default:
@@ -57,6 +60,12 @@ extension TargetOverrides {
       default: probes = try reader.integer(pointer, in: 1...CircuitBreakerSettings.mostProbes)
       }
     }
+  }
+
+  private mutating func readPace(_ reader: inout DescriptorReader) throws(JSONError) {
+    guard let word = try reader.string("/pace") else { return }
+    pace = Pace(rawValue: word)
+    if pace == nil { reader.fault("/pace", "must be \"adaptive\" or \"fixed\"") }
   }
 
   private mutating func readRate(_ reader: inout DescriptorReader) throws(JSONError) {
@@ -115,6 +124,7 @@ extension TargetOverrides {
       if let retriesPerSecond { writer.field("minPerSecond", retriesPerSecond) }
       writer.endObject()
     }
+    if let pace { writer.field("pace", pace.rawValue) }
     if let slowStart { writer.field("slowStart", slowStart) }
     if let attemptTimeout { writer.field("attemptTimeout", attemptTimeout) }
     if let tls {

@@ -26,6 +26,8 @@ public struct TargetOverrides: Sendable, Hashable {
   public var retryShare: Double?
   /// See ``TargetSettings/retriesPerSecond``.
   public var retriesPerSecond: Int?
+  /// See ``TargetSettings/pace``.
+  public var pace: Pace?
   /// See ``TargetSettings/slowStart``.
   public var slowStart: Duration?
   /// See ``TargetSettings/attemptTimeout``.
@@ -51,6 +53,7 @@ public struct TargetOverrides: Sendable, Hashable {
     rateBurst = settings.rateBurst
     retryShare = settings.retryShare
     retriesPerSecond = settings.retriesPerSecond
+    pace = settings.pace
     slowStart = settings.slowStart
     attemptTimeout = settings.attemptTimeout
     tls = settings.tls
@@ -75,6 +78,7 @@ public struct TargetOverrides: Sendable, Hashable {
     set(rateBurst, \.rateBurst)
     set(retryShare, \.retryShare)
     set(retriesPerSecond, \.retriesPerSecond)
+    set(pace, \.pace)
     set(slowStart, \.slowStart)
     set(attemptTimeout, \.attemptTimeout)
     if let tls { settings.tls = tls }

@@ -16,7 +16,10 @@ public struct TargetSettings: Sendable, Hashable {
   public var retryShare: Double
   /// Retries per second that are always allowed, 1...1,000,000; 0 for no limit on retries.
   public var retriesPerSecond: Int
-  /// How long after its breaker has closed it gets a growing share of ``maxInFlight``; zero for all at once.
+  /// How fast its attempts start.
+  public var pace: Pace
+  /// How long after its breaker has closed it gets a growing share of ``maxInFlight``, if its pace is fixed; zero for
+  /// all at once.
   public var slowStart: Duration
   /// The maximum duration of an attempt, whatever a call's policy says.
   public var attemptTimeout: Duration
@@ -33,8 +36,8 @@ public struct TargetSettings: Sendable, Hashable {
   /// Creates settings; omitted arguments have Redial's defaults.
   public init(
     breaker: CircuitBreakerSettings = CircuitBreakerSettings(), maxInFlight: Int = 64, ratePerSecond: Double = 0,
-    rateBurst: Int = 1, retryShare: Double = 0.2, retriesPerSecond: Int = 0, slowStart: Duration = .zero,
-    attemptTimeout: Duration = Self.longestAttempt
+    rateBurst: Int = 1, retryShare: Double = 0.2, retriesPerSecond: Int = 0, pace: Pace = .adaptive,
+    slowStart: Duration = .zero, attemptTimeout: Duration = Self.longestAttempt
   ) {
     self.breaker = breaker
     self.maxInFlight = maxInFlight
@@ -42,6 +45,7 @@ public struct TargetSettings: Sendable, Hashable {
     self.rateBurst = rateBurst
     self.retryShare = retryShare
     self.retriesPerSecond = retriesPerSecond
+    self.pace = pace
     self.slowStart = slowStart
     self.attemptTimeout = attemptTimeout
   }

@@ -16,6 +16,8 @@ public struct TargetStanding: Sendable, Hashable {
 
   /// Its breaker.
   public var breaker: Breaker
+  /// Whether its pace is limited to what it can take.
+  public var isPaced: Bool
   /// Whether it is paused.
   public var isPaused: Bool
   /// The end of its Retry-After pause.
@@ -27,11 +29,12 @@ public struct TargetStanding: Sendable, Hashable {
 
   /// Creates a standing; by default that of a target that takes calls.
   public init(
-    breaker: Breaker = .closed, isPaused: Bool = false, retryAfterUntil: Timestamp? = nil, rateUntil: Timestamp? = nil,
-    retriesUntil: Timestamp? = nil
+    breaker: Breaker = .closed, isPaused: Bool = false, isPaced: Bool = false, retryAfterUntil: Timestamp? = nil,
+    rateUntil: Timestamp? = nil, retriesUntil: Timestamp? = nil
   ) {
     self.breaker = breaker
     self.isPaused = isPaused
+    self.isPaced = isPaced
     self.retryAfterUntil = retryAfterUntil
     self.rateUntil = rateUntil
     self.retriesUntil = retriesUntil
