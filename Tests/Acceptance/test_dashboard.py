@@ -145,6 +145,7 @@ def test_a_policy_and_an_outage_can_be_played_with(page, redial):
     expect(page.get_by_role("alert")).to_be_hidden()
     page.get_by_role("link", name="Outage").click()
     expect(page.locator("#outage-sum")).to_contain_text("it recovers")
+    page.locator("#outage-form [name=pace]").select_option("fixed")
     page.get_by_label("Slow start").fill("0s")
     expect(page.locator("#outage-sum")).to_contain_text("does not recover")
     wait_until(lambda: page.locator("#outage-chart").evaluate("i => i.complete && i.naturalWidth > 100"), "a chart shows")

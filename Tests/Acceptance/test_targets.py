@@ -25,7 +25,7 @@ def test_settings_take_effect_at_once_and_outlive_the_process(redial, receiver):
     service = redial()
     shown = put(service, target.url, {"rate": {"perSecond": 20, "burst": 1}, "maxInFlight": 3})
     assert shown["settings"]["rate"] == {"perSecond": 20, "burst": 1} and shown["settings"]["maxInFlight"] == 3
-    assert shown["settings"]["breaker"]["openInterval"] == "5s"
+    assert shown["settings"]["breaker"]["openInterval"] == "500ms"
     service.kill()
     service.start()
     assert service.target(target.url)["settings"] == shown["settings"]

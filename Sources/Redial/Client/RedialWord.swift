@@ -69,6 +69,8 @@ extension RedialCall {
     public static let breaker = WaitReason(rawValue: "breaker")
     /// The maximum number of attempts is in flight.
     public static let concurrency = WaitReason(rawValue: "concurrency")
+    /// The target gets no more requests per second than it can take.
+    public static let pace = WaitReason(rawValue: "pace")
   }
 }
 

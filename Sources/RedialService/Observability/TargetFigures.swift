@@ -1,3 +1,4 @@
+internal import RedialCore
 internal import RedialModel
 
 /// Gauges of single targets. There may be any number of targets, and each label is a series for every scraper, so only
@@ -37,6 +38,22 @@ struct TargetFigures {
     family("redial_target_paused", "Whether somebody has paused the target; the busiest targets.") {
       $0.isPaused ? 1 : 0
     }
+    // Rates do not add up to anything if some targets have no limit, so the others have no sum here.
+    func rates(_ name: String, _ help: String, _ value: (TargetSnapshot) -> Double?) {
+      text += "# HELP \(name) \(help)\n# TYPE \(name) gauge\n"
+      for target in named {
+        guard let rate = value(target) else { continue }
+        text += "\(name){\(Self.labels(target.key))} \((rate * 100).rounded() / 100)\n"
+      }
+    }
+    rates(
+      "redial_target_pace_rate",
+      "Attempts per second that the target's pace lets start; the busiest targets, without those that have no limit."
+    ) { $0.pace?.rate }
+    rates(
+      "redial_target_delivered_rate",
+      "Requests per second that the target processed lately; the busiest targets, without those with a fixed pace."
+    ) { $0.pace?.delivered }
     return text
   }
 

@@ -94,7 +94,7 @@ public struct ServiceSettings: Sendable {
   /// The limits of the event stream.
   public var events = EventSettings()
   /// The engine's settings.
-  public var engine = EngineSettings()
+  public var engine = EngineSettings(breaker: .service)
 
   /// The defaults.
   public init() {}

@@ -324,7 +324,7 @@ extension Setting {
     duration("breakerOpenInterval", \.engine.breaker.openInterval, "How long a breaker stays open the first time."),
     duration(
       "breakerMaxOpenInterval", \.engine.breaker.maximumOpenInterval,
-      "Maximum time that a breaker stays open. The interval doubles with each failed probe."),
+      "Maximum time that a breaker stays open. The interval grows by a tenth with each failed probe."),
     whole(
       "breakerProbes", \.engine.breaker.halfOpenProbes, 1...1000, "Attempts that a half-open breaker lets through."),
     Setting(
@@ -342,11 +342,15 @@ extension Setting {
     whole(
       "retryBudgetMinPerSecond", \.engine.retriesPerSecond, 0...1_000_000,
       "Retries per second to a target in addition to the share; 0 for no limit on retries."),
+    choice(
+      "pace", \.engine.pace,
+      "How fast attempts to a target start: as fast as it can take them within its other limits, or as fast as these "
+        + "allow."),
     Setting(
       key: "slowStart", form: "duration",
       summary:
-        "After a target's breaker closes, its attempts in flight may grow to the maximum over this time; 0s "
-        + "for at once.",
+        "After the breaker of a target with a fixed pace closes, its attempts in flight may grow to the maximum over "
+        + "this time; 0s for at once.",
       isSecret: false, read: { DurationText.format($0.engine.slowStart) },
       assign: { settings, text in
         guard let value = DurationText.parse(text), value >= .zero else { return false }

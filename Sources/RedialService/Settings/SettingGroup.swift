@@ -57,7 +57,7 @@ public enum SettingGroup: String, Sendable, CaseIterable {
     case .targets:
       [
         "maxInFlightPerTarget", "targetShare", "unprovenShare", "targetRate", "targetBurst", "retryBudgetShare",
-        "retryBudgetMinPerSecond", "slowStart", "maxRetryAfterPause", "maxAttemptTimeout", "targetNaming",
+        "retryBudgetMinPerSecond", "pace", "slowStart", "maxRetryAfterPause", "maxAttemptTimeout", "targetNaming",
         "targetRules",
       ]
     case .breaker:

@@ -59,7 +59,10 @@ extension Command {
       Option(name: "--concurrency", form: "COUNT", summary: "Maximum number of attempts in flight [64]."),
       Option(
         name: "--slow-start", form: "DURATION",
-        summary: "How long the load on a recovered target grows step by step [10s]."),
+        summary: "How long the load on a recovered target grows step by step, with a fixed pace [10s]."),
+      Option(
+        name: "--pace", form: "PACE",
+        summary: "adaptive: start attempts as fast as the target can take them; or fixed [adaptive]."),
       Option(name: "--seed", form: "NUMBER", summary: "Seed of the random numbers [1]."),
       Option(
         name: "--scenario", form: "JSON", summary: "The scenario as JSON, as in the API; other options override it."),
@@ -94,6 +97,7 @@ extension Command {
     try set("rate", "--rate", isText: false)
     try set("duration", "--duration", isText: true)
     try set("slowStart", "--slow-start", isText: true)
+    try set("pace", "--pace", isText: true)
     try set("concurrency", "--concurrency", isText: false)
     try set("seed", "--seed", isText: false)
     if let policy = arguments.value("--policy") { members["policy"] = Array(policy.utf8) }

@@ -59,9 +59,9 @@ extension Command {
     return try client.request("PUT", path, json: bytes)
   }
 
-  /// The backlog, the results of the last minutes, and the drain estimate.
+  /// The pace, the backlog, the results of the last minutes, and the drain estimate.
   private static func details(_ target: JSONValue) -> String {
-    var text = ""
+    var text = pace(target["pace"])
     let reasons = target["backlog"]["byReason"].members.map { "\($0.value.integer ?? 0) \(PlainText.escaped($0.name))" }
     if !reasons.isEmpty { text += "waiting: \(reasons.joined(separator: ", "))\n" }
     for window in ["1m", "5m", "15m"] {
@@ -79,6 +79,17 @@ extension Command {
     if let drain = target["drainEstimate"].escapedText { text += "the due calls would take about \(drain)\n" }
     if let pattern = target["pattern"].escapedText { text += "rule: \(pattern)\n" }
     return text + tls(target["settings"]["tls"])
+  }
+
+  /// How fast attempts start, and why; nothing for a service of an older version.
+  private static func pace(_ pace: JSONValue) -> String {
+    guard let mode = pace["mode"].escapedText else { return "" }
+    guard mode == "adaptive" else { return "pace: \(mode)\n" }
+    var text = "pace: adaptive, "
+    if case .number(let rate) = pace["rate"] { text += "\(rate) per second" } else { text += "no limit" }
+    if let reason = pace["reason"].escapedText { text += " (\(reason))" }
+    if case .number(let delivered) = pace["deliveredPerSecond"] { text += "; \(delivered) per second processed lately" }
+    return text + "\n"
   }
 
   /// The TLS settings, with their origins.

@@ -1,0 +1,109 @@
+"""The adaptive pace against a target that refuses what is beyond its capacity."""
+
+import re
+import threading
+import time
+from urllib.parse import quote
+
+import pytest
+
+from processes import run, wait_until
+
+CAPACITY, CALLS = 40, 600
+POLICY = {"maxAttempts": 1000, "deadline": "10m", "backoff": {"initial": "100ms", "max": "1s"}}
+
+
+class Bucket:
+    """A capacity in requests per second, with a burst of one second; answers 429 beyond it."""
+
+    def __init__(self, capacity):
+        self.capacity, self.tokens, self.at = capacity, capacity, time.monotonic()
+        self.lock = threading.Lock()
+        self.refused = 0
+
+    def __call__(self, request):
+        with self.lock:
+            now = time.monotonic()
+            self.tokens = min(self.capacity, self.tokens + (now - self.at) * self.capacity)
+            self.at = now
+            if self.tokens < 1:
+                self.refused += 1
+                return 429, {}, b""
+            self.tokens -= 1
+            return 200, {}, b"ok"
+
+
+@pytest.fixture
+def service(redial):
+    return redial()
+
+
+def target_path(target):
+    return "/v1/targets/" + quote(target.url, safe="")
+
+
+def test_a_target_gets_what_it_can_take_and_its_breaker_stays_closed(service, receiver):
+    bucket = Bucket(CAPACITY)
+    target = receiver(bucket)
+    batch = service("POST", "/v1/calls/batch", [{"url": target.url, "policy": POLICY}] * CALLS)
+    assert {item["status"] for item in batch.json["data"]} == {202}, batch.body[:1000]
+    reasons, rates, texts = set(), [], []
+
+    def done():
+        answer = service("GET", target_path(target))
+        assert answer.status == 200, answer.body
+        view = answer.json
+        pace = view["pace"]
+        assert pace["mode"] == "adaptive"
+        reasons.update(view["backlog"]["byReason"])
+        if pace["rate"] is not None:
+            if not rates:
+                texts.extend([run("targets", target.url, "--url", service.url).stdout, service.metrics()])
+            rates.append(pace["rate"])
+            assert pace["reason"] != "noOverload" and pace["changedAt"] and pace["deliveredPerSecond"] >= 0
+        waiting = service("GET", "/v1/calls?state=scheduled&limit=1").json["data"]
+        reasons.update(f"call:{call['waitingOn']}" for call in waiting)
+        return view["recent"]["15m"]["successes"] == CALLS
+
+    wait_until(done, "every call succeeds", 180)
+    assert service.metrics()['redial_calls_finished_total{state="succeeded",reason=""}'] == CALLS
+    assert bucket.refused > 0
+    assert any(10 <= rate <= 80 for rate in rates), rates
+    assert "pace" in reasons, reasons
+    assert "breakerOpened" not in service.log.read_text()
+    text, metrics = texts
+    assert re.search(r"^pace: adaptive, [\d.]+ per second \(\w+\); [\d.]+ per second processed lately$", text, re.M), text
+    for name in ("redial_target_pace_rate", "redial_target_delivered_rate"):
+        assert metrics[f'{name}{{target="{target.url}"}}'] >= 0
+
+
+def test_a_fixed_pace_is_a_setting_of_the_target_or_the_service(redial, receiver, tmp_path):
+    target = receiver()
+    service = redial()
+    service.ended(service.submit(url=target.url))
+    view = service("GET", target_path(target)).json
+    assert view["settings"]["pace"] == "adaptive"
+    assert {k: view["pace"][k] for k in ("mode", "rate", "reason", "changedAt")} == {
+        "mode": "adaptive", "rate": None, "reason": "noOverload", "changedAt": None}
+    assert "pace: adaptive, no limit (noOverload)" in run("targets", target.url, "--url", service.url).stdout
+    names = {name.partition("{")[0] for name in service.metrics()}
+    assert "redial_target_delivered_rate" in names and "redial_target_pace_rate" not in names
+
+    fixed = service("PUT", target_path(target), {"pace": "fixed"}).json
+    assert fixed["pace"] == {"mode": "fixed"}
+    assert (fixed["settings"]["pace"], fixed["overrides"]) == ("fixed", {"pace": "fixed"})
+    assert "pace: fixed\n" in run("targets", target.url, "--url", service.url).stdout
+    assert service.ended(service.submit(url=target.url))["state"] == "succeeded"
+    assert not any("delivered_rate{" in name for name in service.metrics())
+    service.kill()
+    service.start()
+    assert service("GET", target_path(target)).json["pace"] == {"mode": "fixed"}
+    assert service("PUT", target_path(target), {}).json["pace"]["mode"] == "adaptive"
+    wrong = service("PUT", target_path(target), {"pace": "fast"})
+    assert wrong.status == 422 and wrong.json["errors"][0]["pointer"] == "/pace", wrong.body
+
+    (tmp_path / "other").mkdir()
+    other = redial("--pace", "fixed", folder=tmp_path / "other")
+    other.ended(other.submit(url=target.url))
+    assert other("GET", target_path(target)).json["pace"] == {"mode": "fixed"}
+    assert other("PUT", target_path(target), {"pace": "adaptive"}).json["pace"]["mode"] == "adaptive"
