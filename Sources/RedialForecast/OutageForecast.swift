@@ -15,7 +15,7 @@ public struct OutageForecast: Sendable, Hashable {
   public var peak: Double
   /// The start of that step.
   public var peakAt: Duration
-  /// How long after the outage's end the number of unfinished calls was as low as before the outage, but for one in
+  /// How long after the outage's end the number of unfinished calls was as low as before the outage, except one in
   /// fifty of the backlog; nil if that was not within the scenario.
   public var recovery: Duration?
   /// The durations of succeeded calls, from their start.

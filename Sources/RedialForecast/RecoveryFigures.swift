@@ -10,7 +10,7 @@ package struct RecoveryFigures: Sendable {
   package var ideal: Duration?
   /// How long it took; nil if longer than the scenario.
   package var recovery: Duration?
-  /// Attempts that the target refused between the outage's end and the recovery, for want of capacity.
+  /// Attempts that the target refused between the outage's end and the recovery, beyond its capacity.
   package var refused: Int
   /// Calls that failed.
   package var failed: Int
