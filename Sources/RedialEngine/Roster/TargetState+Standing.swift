@@ -55,7 +55,7 @@ extension TargetState {
       case .closed, .forced: .closed
       }
     return TargetStanding(
-      breaker: state, isPaused: controls.isPaused, isPaced: limits.pace?.rate != nil,
+      breaker: state, isPaused: controls.isPaused, isPaced: isPaced,
       retryAfterUntil: limits.retryAfterUntil, rateUntil: rateUntil,
       retriesUntil: limits.retriesUntil)
   }

@@ -90,6 +90,9 @@ struct TargetState: Sendable {
     limits.release()
   }
 
+  /// Whether its pace is limited to what it can take.
+  var isPaced: Bool { limits.pace?.rate != nil }
+
   /// Counts an attempt that starts for its pace.
   mutating func startPaced(at now: Timestamp) -> AdaptivePace.Ticket? { limits.startPaced(at: now) }
 
