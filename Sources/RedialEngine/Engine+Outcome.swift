@@ -20,9 +20,7 @@ extension Engine {
     roster.learn(sign, of: index)
     let ticket = calls[at: place].paceTicket
     leaveRunning(id, wasMade: true)
-    let wasPaced = roster.targets[index].isPaced
-    let isLoad = roster[index].end(ticket, AdaptivePace.Sign(result, sign, at: now), at: now)
-    if roster.targets[index].isPaced != wasPaced { reportStanding(index) }
+    let isLoad = endPaced(index, ticket, AdaptivePace.Sign(result, sign, at: now))
     // A probe that is refused is a failure: nothing else shows that the target works.
     let verdict = isLoad && !permit.isProbe ? .ignored : Self.verdict(on: result, sign, wasCut: wasCut)
     recordBreaker(index, verdict, permit, took: result.duration)

@@ -137,7 +137,7 @@ extension Engine {
     let target = calls[at: running].target
     let ticket = calls[at: running].paceTicket
     leaveRunning(id, wasMade: false)
-    _ = roster[target].end(ticket, .none, at: now)
+    endPaced(target, ticket, .none)
     recordBreaker(target, .ignored, permit)
     guard let place = calls.place(of: id) else { return }
     calls[at: place].record.progress.attempts -= 1
@@ -184,7 +184,7 @@ extension Engine {
     guard let call = calls[id] else { return }
     if case .running(let permit, let cancelledBy) = call.phase {
       leaveRunning(id, wasMade: false)
-      _ = roster[call.target].end(call.paceTicket, .none, at: now)
+      endPaced(call.target, call.paceTicket, .none)
       recordBreaker(call.target, .ignored, permit)
       for reply in cancelledBy { effects.actions.append(.reply(.command(reply, .done(id)))) }
     }

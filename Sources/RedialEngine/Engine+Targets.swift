@@ -41,7 +41,7 @@ extension Engine {
     case .afterAnother, .leaving: return false
     case .afterAnotherOr(let time): lookAgain(place, at: time)
     case .afterPause: reportStanding(place)
-    case .at(let time), .pacedUntil(let time):
+    case .at(let time):
       lookAgain(place, at: time)
       reportStanding(place)
     }
@@ -82,6 +82,16 @@ extension Engine {
   mutating func reportStanding(_ place: Int, always: Bool = false) {
     guard let standing = roster[place].takeStanding(at: now, always: always) else { return }
     effects.actions.append(.notice(.targetStands(target: roster.targets[place].key, standing)))
+  }
+
+  /// Counts the end of an attempt for its target's pace, and reports if that is limited now, or no more. Returns whether
+  /// the end is about the target's load.
+  @discardableResult
+  mutating func endPaced(_ place: Int, _ ticket: AdaptivePace.Ticket?, _ sign: AdaptivePace.Sign) -> Bool {
+    let wasPaced = roster.targets[place].isPaced
+    let isLoad = roster[place].end(ticket, sign, at: now)
+    if roster.targets[place].isPaced != wasPaced { reportStanding(place) }
+    return isLoad
   }
 
   // MARK: Breakers

@@ -28,16 +28,6 @@ struct LoadRecord {
   /// Attempts that the target refused between the outage's end and the recovery.
   private(set) var refusedInRecovery = 0
 
-  /// Lets the ideal sender deliver what the target can take.
-  mutating func drain(_ capacity: Int?, unfinished: Int, at now: Timestamp) {
-    let time = now - start
-    if time < scenario.outage.from {
-      ideal.isUsual(unfinished)
-    } else if time >= scenario.outage.to {
-      ideal.drain(capacity, unfinished: unfinished, after: time - scenario.outage.to, latency: scenario.target.latency)
-    }
-  }
-
   mutating func called(at now: Timestamp) {
     ideal.called()
     totals.calls += 1
@@ -63,13 +53,15 @@ struct LoadRecord {
     steps[index(of: now)].failed += 1
   }
 
-  /// Records how many calls are unfinished, which shows the recovery.
-  mutating func note(unfinished: Int, at now: Timestamp) {
+  /// Records how many calls are unfinished, which shows the recovery, and lets the ideal sender deliver what the target
+  /// can take.
+  mutating func note(unfinished: Int, capacity: Int?, at now: Timestamp) {
     let time = now - start
-    if time < scenario.outage.from {
-    } else if time >= scenario.outage.to, recovery == nil, unfinished <= ideal.enough {
-      recovery = time - scenario.outage.to
-    }
+    guard time >= scenario.outage.from else { return ideal.isUsual(unfinished) }
+    guard time >= scenario.outage.to else { return }
+    let sinceOutage = time - scenario.outage.to
+    ideal.drain(capacity, unfinished: unfinished, after: sinceOutage, latency: scenario.target.latency)
+    if recovery == nil, unfinished <= ideal.enough { recovery = sinceOutage }
   }
 
   /// Records the state at the end of every step up to a time.

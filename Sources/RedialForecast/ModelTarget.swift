@@ -15,10 +15,9 @@ struct ModelTarget {
 
     /// What it says about the load.
     var sign: AdaptivePace.Sign {
-      switch (outcome, status) {
-      case (.answered, 429), (.answered, 503): .refused
-      case (.answered, ..<500): .delivered(after: latency)
-      case (.maybeSent, _): .silent
+      switch outcome {
+      case .answered: .init(status: status, after: latency, asksToWait: retryAfter != nil)
+      case .maybeSent: .silent
       default: .none
       }
     }

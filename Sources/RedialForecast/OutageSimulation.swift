@@ -71,8 +71,7 @@ struct OutageSimulation<Pace: Pacing> {
     _ = advance(until: { $0.recovery != nil && $0.ideal.recovery != nil })
     return RecoveryFigures(
       backlog: load.ideal.backlog, ideal: load.ideal.recovery, recovery: load.recovery,
-      refused: load.refusedInRecovery, failed: load.totals.failed.values.reduce(0, +), calls: load.totals.calls,
-      succeeded: load.totals.succeeded, time: now - Self.start)
+      refused: load.refusedInRecovery, failed: load.totals.failed.values.reduce(0, +))
   }
 
   /// Runs until a condition holds, or the scenario ends. Returns whether there were too many attempts before.
@@ -85,8 +84,7 @@ struct OutageSimulation<Pace: Pacing> {
       handle(event)
       dispatch()
       target.advance(to: now)
-      load.drain(target.capacity, unfinished: unfinished, at: now)
-      load.note(unfinished: unfinished, at: now)
+      load.note(unfinished: unfinished, capacity: target.capacity, at: now)
       if isEnough(load) { return false }
     }
     let isCutShort = load.totals.attempts >= mostAttempts

@@ -14,11 +14,6 @@ package struct RecoveryFigures: Sendable {
   package var refused: Int
   /// Calls that failed.
   package var failed: Int
-  /// Calls that arrived, and those that succeeded.
-  package var calls: Int
-  package var succeeded: Int
-  /// How long the scenario ran.
-  package var time: Duration
 }
 
 extension OutageScenario {

@@ -12,12 +12,7 @@ extension AdaptivePace.Sign {
       self = .none
       return
     }
-    switch status {
-    case 429, 503: self = .refused
-    case ..<500: self = .delivered(after: result.duration)
-    default:
-      let asked = result.response?.askedWait(status: status, at: now)
-      self = asked == nil ? .none : .refused
-    }
+    self.init(
+      status: status, after: result.duration, asksToWait: result.response?.askedWait(status: status, at: now) != nil)
   }
 }

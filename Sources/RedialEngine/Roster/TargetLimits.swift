@@ -16,8 +16,6 @@ struct TargetLimits: Sendable {
     case afterAnotherOr(Timestamp)
     /// At this time at the earliest.
     case at(Timestamp)
-    /// At this time at the earliest, for the target can take no more.
-    case pacedUntil(Timestamp)
     /// When an operator has resumed the target.
     case afterPause
     /// Its next owner decides.
@@ -67,7 +65,7 @@ struct TargetLimits: Sendable {
       return limit < maxInFlight ? .afterAnotherOr(now + slowStart.duration / Self.rampSteps) : .afterAnother
     }
     if case .rejected(let until)? = rate?.peek(at: now) { return .at(until) }
-    if let until = pace?.wait(at: now) { return .pacedUntil(until) }
+    if let until = pace?.wait(at: now) { return .at(until) }
     return .granted
   }
 

@@ -102,6 +102,14 @@ extension DescriptorReader {
     return try json.string()
   }
 
+  /// How fast attempts start: `"adaptive"` or `"fixed"`; nil for another value, which is a fault.
+  mutating func pace(_ pointer: String) throws(JSONError) -> Pace? {
+    guard let word = try string(pointer) else { return nil }
+    let pace = Pace(rawValue: word)
+    if pace == nil { fault(pointer, "must be \"adaptive\" or \"fixed\"") }
+    return pace
+  }
+
   mutating func bool(_ pointer: String) throws(JSONError) -> Bool? {
     guard try expect(.bool, pointer, "must be true or false") else { return nil }
     return try json.bool()

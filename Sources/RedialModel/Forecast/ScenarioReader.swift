@@ -77,14 +77,7 @@ private struct ScenarioDraft {
       case "outage": try readOutage(&reader)
       case "breaker": hasBreaker = try reader.bool("/breaker") ?? hasBreaker
       case "slowStart": slowStart = try reader.duration("/slowStart", in: .zero...Duration.seconds(3600)) ?? slowStart
-      case "pace":
-        if let word = try reader.string("/pace") {
-          if let known = Pace(rawValue: word) {
-            pace = known
-          } else {
-            reader.fault("/pace", "must be \"adaptive\" or \"fixed\"")
-          }
-        }
+      case "pace": pace = try reader.pace("/pace") ?? pace
       case "concurrency": concurrency = try reader.integer("/concurrency", in: 1...100_000) ?? concurrency
       default: seed = try reader.integer("/seed", in: 0...Int.max).map { UInt64($0) } ?? seed
       }

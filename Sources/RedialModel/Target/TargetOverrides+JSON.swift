@@ -29,7 +29,7 @@ extension TargetOverrides {
       case "maxInFlight": maxInFlight = try reader.integer("/maxInFlight", in: 1...100_000)
       case "rate": try readRate(&reader)
       case "retryBudget": try readRetryBudget(&reader)
-      case "pace": try readPace(&reader)
+      case "pace": pace = try reader.pace("/pace")
       case "tls": tls = try TargetTLS(&reader)
       case "slowStart": slowStart = try reader.duration("/slowStart", in: .zero...Self.longest)
       default:
@@ -60,12 +60,6 @@ extension TargetOverrides {
       default: probes = try reader.integer(pointer, in: 1...CircuitBreakerSettings.mostProbes)
       }
     }
-  }
-
-  private mutating func readPace(_ reader: inout DescriptorReader) throws(JSONError) {
-    guard let word = try reader.string("/pace") else { return }
-    pace = Pace(rawValue: word)
-    if pace == nil { reader.fault("/pace", "must be \"adaptive\" or \"fixed\"") }
   }
 
   private mutating func readRate(_ reader: inout DescriptorReader) throws(JSONError) {

@@ -48,7 +48,7 @@ extension AdaptivePace {
     if !isLimited { cycle.interrupt() }
     let isRefused = signs.refused > 4 * Self.aim && ended.refused >= 2
     let isOverloaded = isRefused || signs.isLongQueue
-    let speed = ended.rate ?? ended.speed(until: now)
+    let speed = ended.speed(until: now)
     if let before = baseline.rateBeforeUselessFall(ended, signs, isRefused: isRefused, speed: speed) {
       isRising = true
       return set(before, .notLoad, at: now)

@@ -26,6 +26,20 @@ public struct AdaptivePace: Sendable, Hashable {
     case silent
     /// It says nothing about the load: another failure, or an end on this side.
     case none
+
+    /// The sign of a response.
+    ///
+    /// - Parameters:
+    ///   - status: Its status.
+    ///   - time: How long it took.
+    ///   - asksToWait: Whether it asks to wait; evaluated only where that counts.
+    public init(status: Int, after time: Duration, asksToWait: @autoclosure () -> Bool) {
+      switch status {
+      case 429, 503: self = .refused
+      case ..<500: self = .delivered(after: time)
+      default: self = asksToWait() ? .refused : .none
+      }
+    }
   }
 
   /// Why the pace changed last.
