@@ -7,10 +7,12 @@
 CREATE TABLE namespaces (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 INSERT INTO namespaces (id, name) VALUES (0, 'default');
 
--- Targets: whether the breaker is open and how often it has opened, what operators have set, and the shard.
+-- Targets: whether the breaker is open and how often it has opened, what operators have set, the shard, and what the pace has
+-- learned: requests delivered in 1,000 seconds, whether it had a limit, and when that was saved.
 CREATE TABLE targets (
   id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, breaker_until INTEGER, breaker_trips INTEGER,
-  overrides BLOB, paused INTEGER NOT NULL DEFAULT 0, tripped INTEGER NOT NULL DEFAULT 0, shard INTEGER
+  overrides BLOB, paused INTEGER NOT NULL DEFAULT 0, tripped INTEGER NOT NULL DEFAULT 0, shard INTEGER,
+  pace_delivered INTEGER, pace_limited INTEGER, pace_at INTEGER
 ) STRICT;
 CREATE INDEX targets_by_shard ON targets (shard);
 

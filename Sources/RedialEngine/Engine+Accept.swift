@@ -24,6 +24,12 @@ extension Engine {
       roster[target(key)].recover(breaker)
     }
     recover(state.controls)
+    // The controls say which targets have an adaptive pace.
+    for (key, pace) in state.paces {
+      let index = target(key)
+      roster[index].recover(pace, at: now)
+      reportStanding(index)
+    }
     for (key, count) in state.queued {
       let index = target(key)
       roster[index].recover(stored: count)

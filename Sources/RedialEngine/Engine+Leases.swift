@@ -106,6 +106,8 @@ extension Engine {
   /// Stops starting calls of these shards.
   private mutating func leave(_ shards: ShardSet) {
     guard !shards.isEmpty else { return }
+    // When it stops, they were saved at the beginning.
+    if !isDraining { savePaces(of: shards) }
     desk.leases.leave(shards)
     for place in roster.places where shards.contains(target: roster.targets[place].key) {
       roster[place].leaveEngine(at: now)

@@ -91,7 +91,22 @@ extension Engine {
     let wasPaced = roster.targets[place].isPaced
     let isLoad = roster[place].end(ticket, sign, at: now)
     if roster.targets[place].isPaced != wasPaced { reportStanding(place) }
+    if wasPaced || roster.targets[place].isPaced { savePace(place, .attempt) }
     return isLoad
+  }
+
+  /// Writes what a target's pace has learned, if that is due.
+  mutating func savePace(_ place: Int, _ occasion: PaceOccasion) {
+    guard let pace = roster[place].takePace(occasion, at: now) else { return }
+    writes.append(.pace(target: roster.targets[place].key, pace))
+  }
+
+  /// Writes what the paces of these shards' targets have learned, for their next owner.
+  mutating func savePaces(of shards: ShardSet) {
+    for place in roster.places
+    where shards.contains(target: roster.targets[place].key) && roster.targets[place].isUsed(at: now) {
+      savePace(place, .change)
+    }
   }
 
   // MARK: Breakers
@@ -127,6 +142,7 @@ extension Engine {
       lookAgain(place, at: until)
       roster[place].useNewBreakerSettings()
       roster[place].suspendPace(at: now)
+      savePace(place, .change)
       tripReady(place)
       parkReady(place)
     case .halfOpened:
@@ -135,6 +151,7 @@ extension Engine {
     case .closed:
       roster[place].useNewBreakerSettings()
       roster[place].startSlowly(at: now)
+      savePace(place, .change)
       writes.append(.breaker(target: key, nil))
       effects.actions.append(.notice(.breakerClosed(target: key)))
       notifySubscribers(.closed, of: key)

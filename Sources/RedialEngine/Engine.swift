@@ -122,7 +122,7 @@ public struct Engine: Sendable {
     case .storeMisplaced(let isMisplaced): desk.note(isMisplaced: isMisplaced)
     case .subscriptions(let all): subscriptions = all
     case .announce(let announcement): announce(announcement)
-    case .drain: if !isDraining { stopping = .draining }
+    case .drain: beginDraining()
     }
   }
 
@@ -181,6 +181,12 @@ public struct Engine: Sendable {
   var isDraining: Bool { stopping != .no }
   /// Whether all attempts have ended.
   var hasDrained: Bool { stopping == .drained }
+
+  private mutating func beginDraining() {
+    guard !isDraining else { return }
+    stopping = .draining
+    if desk.leases.canWork { savePaces(of: .all) }
+  }
 
   private mutating func finishDraining() {
     guard isDraining, !hasDrained, roster.occupancy.inFlight == 0, desk.trouble == nil else { return }

@@ -13,11 +13,13 @@ extension SQLiteStore {
       // them again.
       let running = try take(try search.running(), at: now, &damaged) { _ in }
       let unfinished = try namespaces.unfinished()
-      return RecoveredState(
+      var state = RecoveredState(
         running: running, nextDue: try search.nextDue(of: nil), queued: try search.queueLengths(),
         breakers: try targets.breakers(), controls: try targets.controls(),
         unfinished: unfinished.reduce(0) { $0 + $1.unfinished }, namespaces: unfinished,
         lastID: try search.lastID())
+      state.paces = try targets.paces(at: now)
+      return state
     }
   }
 

@@ -58,6 +58,8 @@ extension SQLiteStore {
       try turns.pass(id)
     case .breaker(let target, let breaker):
       try targets.set(breaker, of: target)
+    case .pace(let target, let pace):
+      try targets.set(pace, of: target)
     case .controls(let target, let controls):
       try targets.set(controls, of: target)
     case .awaitTurn(let id, let target, let key):

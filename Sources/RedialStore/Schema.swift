@@ -4,9 +4,9 @@ internal import CDocuments
 enum Schema {
   /// Marks a file as Redial's, in its header: "RDIA".
   static let applicationID: Int64 = 0x5244_4941
-  /// The version that `schema.sql` makes. Files of lower versions are from before the first release.
+  /// The oldest version that can be brought to this one. Files of lower versions are from before the first release.
   static let oldest: Int64 = 22
-  /// `docs/schema.sql`, which is part of the program.
+  /// `docs/schema.sql`, which is part of the program, and makes a file of this version.
   static let current: String = {
     // Its bytes are constant, and live as long as the program.
     let file = redial_schema()
@@ -17,7 +17,14 @@ enum Schema {
   static var version: Int64 { oldest + Int64(migrations.count) }
 
   /// Step *n* makes version `oldest + n + 1` from the one before. A step never changes once it is released.
-  static let migrations: [String] = []
+  static let migrations: [String] = [
+    // 23: what the paces have learned.
+    """
+    ALTER TABLE targets ADD COLUMN pace_delivered INTEGER;
+    ALTER TABLE targets ADD COLUMN pace_limited INTEGER;
+    ALTER TABLE targets ADD COLUMN pace_at INTEGER;
+    """
+  ]
 
   /// The identification in a file's header.
   private enum Identity {
@@ -53,7 +60,7 @@ enum Schema {
       """)
     switch found {
     case .empty:
-      try migrate(connection, by: [current] + migrations)
+      try migrate(connection, by: [current])
     case .redial(let version): try migrate(connection, by: Array(migrations[Int(version - oldest)...]))
     }
   }

@@ -1,7 +1,7 @@
 internal import RedialCore
 internal import RedialModel
 
-/// Targets: each key is stored once and has a number; and their breakers.
+/// Targets: each key is stored once and has a number; their breakers, and what their paces have learned.
 final class TargetTable {
   /// The maximum number of keys in the cache; others are looked up again.
   static let maximumRemembered = 16_384
@@ -11,6 +11,8 @@ final class TargetTable {
   private let insert: SQLiteStatement
   private let setBreaker: SQLiteStatement
   private let selectBreakers: SQLiteStatement
+  private let setPace: SQLiteStatement
+  private let selectPaces: SQLiteStatement
   private let setControls: SQLiteStatement
   private let selectControls: SQLiteStatement
   private var numbers = NumberCache<TargetKey>(limit: maximumRemembered)
@@ -25,6 +27,14 @@ final class TargetTable {
     selectBreakers = try connection.prepare(
       "read the breakers",
       "SELECT key, breaker_until, breaker_trips FROM targets WHERE breaker_until IS NOT NULL")
+    setPace = try connection.prepare(
+      "store a pace", "UPDATE targets SET pace_delivered = ?2, pace_limited = ?3, pace_at = ?4 WHERE id = ?1")
+    selectPaces = try connection.prepare(
+      "read the paces",
+      """
+      SELECT key, pace_delivered, pace_limited, pace_at FROM targets
+      WHERE pace_at >= ?1 OR pace_at IS NOT NULL AND breaker_until IS NOT NULL
+      """)
     setControls = try connection.prepare(
       "store a target's settings", "UPDATE targets SET overrides = ?2, paused = ?3, tripped = ?4 WHERE id = ?1")
     selectControls = try connection.prepare(
@@ -78,6 +88,26 @@ final class TargetTable {
     try selectBreakers.rows { row throws(StoreError) in
       let until = Timestamp(microseconds: row.integer(1))
       return (row.key(0), OpenBreaker(until: until, trips: Int(row.integer(2))))
+    }
+  }
+
+  /// Stores what a target's pace has learned.
+  func set(_ pace: SavedPace, of key: TargetKey) throws(StoreError) {
+    setPace.bind(1, try intern(key))
+    setPace.bind(2, Int64(min(max(0, pace.delivered * 1000), 1e15).rounded()))
+    setPace.bind(3, pace.isLimited ? 1 : 0)
+    setPace.bind(4, pace.at.microseconds)
+    try setPace.run()
+  }
+
+  /// The paces that can be of use now.
+  func paces(at now: Timestamp) throws(StoreError) -> [(target: TargetKey, pace: SavedPace)] {
+    selectPaces.bind(1, now.microseconds - SavedPace.memory.wholeMicroseconds)
+    return try selectPaces.rows { row throws(StoreError) in
+      let at = Timestamp(microseconds: row.integer(3))
+      return (
+        row.key(0), SavedPace(delivered: Double(row.integer(1)) / 1000, isLimited: row.integer(2) != 0, at: at)
+      )
     }
   }
 

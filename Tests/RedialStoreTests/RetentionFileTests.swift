@@ -63,7 +63,7 @@ struct RetentionFileTests {
     try other.execute(
       "prepare the test",
       "PRAGMA journal_mode = WAL; \(Schema.current)"
-        + "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.oldest);")
+        + "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.version);")
     other.close()
     let store = try SQLiteStore(path: path)
     defer { store.close() }

@@ -91,6 +91,54 @@ struct SQLiteFileTests {
     #expect(throws: StoreError.self) { try SQLiteReader(path: path, connections: 1) }
   }
 
+  @Test("of schema 22 is brought to this version, with its targets")
+  func migration() throws {
+    let (old, new) = (folder.file("old.db"), folder.file("new.db"))
+    let store = try SQLiteStore(path: old)
+    try store.commit([
+      .insert(Sample.call(1, target: "t")), .breaker(target: "t", OpenBreaker(until: Sample.time(9), trips: 2)),
+    ])
+    store.close()
+    let older = try SQLiteConnection(path: old, role: .writer)
+    try older.execute(
+      "prepare the test",
+      """
+      DROP INDEX targets_by_shard;
+      ALTER TABLE targets RENAME TO later;
+      CREATE TABLE targets (
+        id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, breaker_until INTEGER, breaker_trips INTEGER,
+        overrides BLOB, paused INTEGER NOT NULL DEFAULT 0, tripped INTEGER NOT NULL DEFAULT 0, shard INTEGER
+      ) STRICT;
+      INSERT INTO targets SELECT id, key, breaker_until, breaker_trips, overrides, paused, tripped, shard FROM later;
+      DROP TABLE later;
+      CREATE INDEX targets_by_shard ON targets (shard);
+      PRAGMA user_version = 22;
+      """)
+    older.close()
+    #expect(throws: StoreError.self) { try SQLiteReader(path: old, connections: 1) }
+    let migrated = try SQLiteStore(path: old)
+    let breaker = try migrated.recover(at: Sample.start).breakers.first
+    #expect(breaker?.target == "t" && breaker?.breaker == OpenBreaker(until: Sample.time(9), trips: 2))
+    let pace = SavedPace(delivered: 7.5, isLimited: true, at: Sample.start)
+    try migrated.commit([.pace(target: "t", pace)])
+    #expect(try migrated.recover(at: Sample.start).paces.first?.pace == pace)
+    migrated.close()
+    try SQLiteStore(path: new).close()
+    func columns(_ path: String) throws -> [[String]] {
+      let connection = try SQLiteConnection(path: path, role: .reader)
+      defer { connection.close() }
+      let list = try connection.prepare(
+        "read the columns",
+        "SELECT s.name, c.cid, c.name, c.type, c.\"notnull\", c.dflt_value, c.pk FROM sqlite_schema s "
+          + "JOIN pragma_table_info(s.name) c WHERE s.type = 'table' ORDER BY s.name, c.cid")
+      return try list.rows { row throws(StoreError) in (0..<7).map { row.isNull($0) ? "-" : row.text($0) } }
+    }
+    let version = try SQLiteConnection(path: old, role: .reader)
+    #expect(try version.value("read the version", "PRAGMA user_version") { $0.integer(0) } == Schema.version)
+    version.close()
+    #expect(try columns(old) == columns(new))
+  }
+
   @Test("is not made by a reader")
   func readerWithoutStore() {
     #expect(throws: StoreError.self) { try SQLiteReader(path: folder.file("calls.db"), connections: 1) }

@@ -128,6 +128,12 @@ extension StoreConformance {
     writes.append(.breaker(target: "unseen", OpenBreaker(until: Sample.time(9), trips: 3)))
     writes.append(.breaker(target: "even", nil))
     writes.append(.breaker(target: "odd", OpenBreaker(until: Sample.time(10), trips: 3)))
+    let late = Sample.time(50) + SavedPace.memory
+    let saved: [(TargetKey, Int)] = [("odd", 1), ("even", 49), ("even", 51), ("unseen", 2), ("old", 49)]
+    for (target, second) in saved {
+      let pace = SavedPace(delivered: 12.345, isLimited: second != 51, at: Sample.time(second))
+      writes.append(.pace(target: target, pace))
+    }
     try store.commit(writes)
     store.close()
 
@@ -149,6 +155,14 @@ extension StoreConformance {
     #expect(
       breakers == [
         "odd": OpenBreaker(until: Sample.time(10), trips: 3), "unseen": OpenBreaker(until: Sample.time(9), trips: 3),
+      ])
+    // Those of open breakers at any age.
+    let paces = Dictionary(uniqueKeysWithValues: try next.recover(at: late).paces.map { ($0.target, $0.pace) })
+    #expect(
+      paces == [
+        "odd": SavedPace(delivered: 12.345, isLimited: true, at: Sample.time(1)),
+        "even": SavedPace(delivered: 12.345, isLimited: false, at: Sample.time(51)),
+        "unseen": SavedPace(delivered: 12.345, isLimited: true, at: Sample.time(2)),
       ])
     let claimed = try next.claimDue(before: Sample.time(100), limit: 100)
     #expect(claimed.calls.map { $0.id } == waiting.sorted().map { Sample.id($0) })

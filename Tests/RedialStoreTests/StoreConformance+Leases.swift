@@ -108,8 +108,10 @@ struct LeaseConformance {
     let held = Sample.call(2, .held, due: Sample.time(3), target: target)
     let open = OpenBreaker(until: Sample.time(50), trips: 2)
     let controls = TargetControls(isPaused: true)
+    let pace = SavedPace(delivered: 40, isLimited: true, at: Sample.time(1))
     try one.commit([
       .insert(running), .insert(held), .breaker(target: target, open), .controls(target: target, controls),
+      .pace(target: target, pace),
     ])
     #expect(try lease(two, at: 9).gained.isEmpty)
     let session = try lease(two, at: 9).session.id
@@ -118,6 +120,7 @@ struct LeaseConformance {
     #expect(grant.state.running.map(\.id) == [running.id])
     #expect(grant.state.breakers.map(\.target) == [target] && grant.state.breakers.first?.breaker == open)
     #expect(grant.state.controls.first?.controls == controls)
+    #expect(grant.state.paces.map(\.target) == [target] && grant.state.paces.first?.pace == pace)
     #expect(grant.state.unfinished == 2 && grant.state.lastID == held.id)
     #expect(try two.claimDue(before: Sample.time(5), limit: 9).calls.map(\.id) == [held.id])
     // Until its interruption is written, the next owner finds it again.

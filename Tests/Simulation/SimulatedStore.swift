@@ -22,6 +22,7 @@ struct SimulatedStore {
 
   private(set) var rows: [CallID: Row] = [:]
   private(set) var breakers: [TargetKey: OpenBreaker] = [:]
+  private(set) var paces: [TargetKey: SavedPace] = [:]
   private(set) var keys: [IdempotencyName: KeyRecord] = [:]
   private(set) var controls: [TargetKey: TargetControls] = [:]
   /// Calls that have not ended and have an ordering key, and whether they have the turn.
@@ -84,6 +85,7 @@ struct SimulatedStore {
       passTurn(id)
     case .breaker(let target, let breaker):
       breakers[target] = breaker
+    case .pace(let target, let pace): paces[target] = pace
     case .controls(let target, let new): controls[target] = new
     case .awaitTurn(let id, let target, let key):
       if turns[id] == nil { turns[id] = ("\(target) \(key)", false) }
@@ -212,7 +214,7 @@ struct SimulatedStore {
     for row in rows.values where !row.record.progress.state.isFinal && owns(row.record.spec.target, session) {
       spaces[row.record.spec.namespace, default: 0] += 1
     }
-    return RecoveredState(
+    var state = RecoveredState(
       running: taken, nextDue: nextDue(for: session),
       queued: queued.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
       breakers: breakers.filter { shards.contains(target: $0.key) }.sorted { $0.key < $1.key }
@@ -221,6 +223,8 @@ struct SimulatedStore {
         .map { ($0.key, $0.value) },
       unfinished: unfinished(for: session), namespaces: spaces.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
       lastID: rows.keys.max() ?? CallID(rawValue: 0))
+    state.paces = paces.filter { shards.contains(target: $0.key) }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    return state
   }
 
   /// Puts the held calls of some shards back into the states from which they were claimed.

@@ -34,6 +34,9 @@ struct SimulatedStoreLane {
   private(set) var session: Int64?
   var isShared = false
 
+  /// Whether everything has been served.
+  var isIdle: Bool { job == nil && mailbox.isEmpty }
+
   mutating func post(_ requests: [StoreRequest]) {
     mailbox += requests
   }

@@ -85,6 +85,7 @@ extension StoreWrite {
     case .key(let record): "key \(record.key.name) of \(record.call)"
     case .discard(let id): "-\(id)"
     case .breaker(let target, let breaker): "\(target) \(breaker.map { "open until \($0.until.text)" } ?? "closed")"
+    case .pace(let target, let pace): "\(target) \(pace.isLimited ? "limited" : "unlimited") \(pace.delivered)/s"
     case .controls(let target, let controls): "\(target) \(controls)"
     case .awaitTurn(let id, _, let key): "\(id) awaits its turn of \(key)"
     case .passTurn(let id): "\(id) passes its turn on"

@@ -196,6 +196,7 @@ final class World {
     instance.watch.willHear(events, calls: instance.engine.calls.table, at: now)
     for event in events { note(instance, "  hears \(event.summary)") }
     for case .leased(let grant, _) in events { invariants.recovered(grant.state) }
+    let unsaved = PaceWatch.check(instance, events, store)
     let effects = instance.engine.handle(events, at: now)
     invariants.checkMemory(
       instance.engine.calls.count, inFlight: instance.engine.roster.occupancy.inFlight, clients: instance.waiting.count)
@@ -209,6 +210,7 @@ final class World {
       instance.breakers.step(effects, at: now) ?? instance.watch.step(effects, instance.engine, at: now)
       ?? instance.namespaces.step(BreakerWatch.starts(effects.store), instance.engine)
       ?? instance.slots.step(effects, instance.engine, at: now)
+      ?? unsaved ?? PaceWatch.checkTakeover(instance.engine, events, effects, at: now)
     invariants.require(fault == nil, fault ?? "")
     instance.breakers.remember { instance.engine.roster.place(of: $0) != nil }
     for request in effects.store { note(instance, "  asks for \(request.summary)") }

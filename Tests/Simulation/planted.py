@@ -164,6 +164,10 @@ BUGS = [
     bug("an attempt that was never made counts as silence", 500, (
         ENGINE, "if isLast { silentSince", "if isLast, !PLANTED { silentSince")),
     # Operators.
+    bug("a limit of the pace that is not saved", 50, only_unless(
+        ENGINE, "writes.append(.pace(target: roster.targets[place].key, pace))")),
+    bug("a limit of the pace that a restart forgets", 200, only_unless(
+        ENGINE, "roster[index].recover(pace, at: now)")),
     bug("a paused target that gets attempts", 200, (
         ENGINE, "if controls.isPaused { return .afterPause }",
         "if controls.isPaused, !PLANTED { return .afterPause }")),

@@ -36,7 +36,9 @@ extension Engine {
     case .reset, .release:
       roster[index].reset()
       roster[index].useNewBreakerSettings()
+      roster[index].resumePace(at: now)
       writes.append(.breaker(target: key, nil))
+      savePace(index, .change)
     case .pause: parkReady(index)
     case .configure, .resume: break
     }

@@ -33,6 +33,8 @@ struct TargetLimits: Sendable {
   private(set) var slowStart: SlowStart
   /// What the target can take; nil if its pace is fixed.
   private(set) var pace: AdaptivePace?
+  /// What of that was saved last.
+  private var savedPace: SavedPace?
   /// The end of the target's Retry-After pause; nil or past if there is none.
   private(set) var retryAfterUntil: Timestamp?
   /// When its retry budget, which is used up, allows the next retry.
@@ -149,6 +151,28 @@ struct TargetLimits: Sendable {
   /// The target's breaker has opened.
   mutating func suspendPace(at now: Timestamp) {
     pace?.suspend(at: now)
+  }
+
+  /// An operator has closed the target's breaker.
+  mutating func resumePace(at now: Timestamp) {
+    pace?.resume(at: now)
+    note(at: now)
+  }
+
+  /// Begins with what the last owner has saved.
+  mutating func recover(_ saved: SavedPace, at now: Timestamp) {
+    savedPace = saved
+    guard pace != nil else { return }
+    pace = AdaptivePace(delivered: saved.delivered, limitedAt: saved.isLimited ? saved.at : nil, at: now)
+    note(at: now)
+  }
+
+  /// What the pace has learned, if that should be saved now; it then counts as saved.
+  mutating func takePace(_ occasion: PaceOccasion, at now: Timestamp) -> SavedPace? {
+    let new = SavedPace(delivered: pace?.delivered ?? 0, isLimited: pace?.rate != nil, at: now)
+    guard occasion.isDue(new, after: savedPace) else { return nil }
+    savedPace = new
+    return new
   }
 
   /// A target whose breaker has closed works again, but should not get its full load at once.

@@ -13,6 +13,9 @@ extension TargetState {
       && limits.rate.map { $0.available(at: now) == $0.burst } ?? true
   }
 
+  /// Whether attempts have ended within the time for which a saved pace is used.
+  func isUsed(at now: Timestamp) -> Bool { now - lastEnd < SavedPace.memory }
+
   /// Whether its breaker is still open, or half-open, only because there was no call for so long.
   ///
   /// - Parameter isQueued: Whether it is in the rotation, or waits for a slot.

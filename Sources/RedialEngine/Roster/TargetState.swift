@@ -107,6 +107,22 @@ struct TargetState: Sendable {
     limits.suspendPace(at: now)
   }
 
+  /// An operator has closed its breaker.
+  mutating func resumePace(at now: Timestamp) {
+    limits.resumePace(at: now)
+  }
+
+  /// Begins with what the pace of its last owner has learned.
+  mutating func recover(_ pace: SavedPace, at now: Timestamp) {
+    limits.recover(pace, at: now)
+    if breaker.state != .closed { limits.suspendPace(at: now) }
+  }
+
+  /// What its pace has learned, if that should be saved now.
+  mutating func takePace(_ occasion: PaceOccasion, at now: Timestamp) -> SavedPace? {
+    limits.takePace(occasion, at: now)
+  }
+
   /// Its breaker has closed, but it should not get its full load at once.
   mutating func startSlowly(at now: Timestamp) {
     limits.startSlowly(at: now)

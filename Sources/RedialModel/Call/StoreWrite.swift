@@ -12,6 +12,8 @@ public enum StoreWrite: Sendable {
   case discard(CallID)
   /// A target's breaker: open until a time, or closed if nil.
   case breaker(target: TargetKey, OpenBreaker?)
+  /// What a target's pace has learned.
+  case pace(target: TargetKey, SavedPace)
   /// The settings that operators have given a target.
   case controls(target: TargetKey, TargetControls)
   /// The call, which the write before made `queued` until its deadline, waits for the turn of its ordering key. If no
@@ -49,6 +51,26 @@ public struct OpenBreaker: Sendable, Hashable {
   }
 }
 
+/// What a target's pace has learned and the next owner of the target uses.
+public struct SavedPace: Sendable, Hashable {
+  /// Requests per second that the target processed; 0 if unknown.
+  public var delivered: Double
+  /// Whether the pace had a limit.
+  public var isLimited: Bool
+  /// When it was saved.
+  public var at: Timestamp
+
+  /// After this time it is not used any more, unless the target's breaker is open.
+  public static let memory = Duration.seconds(3600)
+
+  /// Creates the durable part of a pace.
+  public init(delivered: Double, isLimited: Bool, at: Timestamp) {
+    self.delivered = delivered
+    self.isLimited = isLimited
+    self.at = at
+  }
+}
+
 /// The content of a store that an engine must know when the store is opened.
 public struct RecoveredState: Sendable {
   /// Calls with an attempt in flight when the last process ended.
@@ -59,6 +81,8 @@ public struct RecoveredState: Sendable {
   public var queued: [(target: TargetKey, count: Int)]
   /// Breakers that were open.
   public var breakers: [(target: TargetKey, breaker: OpenBreaker)]
+  /// The paces of targets whose breaker is open, and those saved within ``SavedPace/memory``.
+  public var paces: [(target: TargetKey, pace: SavedPace)] = []
   /// Targets with settings of operators.
   public var controls: [(target: TargetKey, controls: TargetControls)]
   /// Calls that have not ended.

@@ -102,16 +102,22 @@ public struct AdaptivePace: Sendable, Hashable {
   /// Requests in a round; while the rate rises from low, fewer.
   static let roundStarts = 50
   static let risingStarts = 4
-  /// After this time without any effect the limit is lifted.
-  static let memory = Duration.seconds(300)
+  /// After this time without any effect the limit is lifted. A new owner of the target trusts an earlier limit for as
+  /// long.
+  public static let memory = Duration.seconds(300)
 
   /// A pace without a limit.
   public init() {}
 
-  /// A pace that an earlier process has found: it begins as after an outage.
-  public init(delivered: Double, at now: Timestamp) {
+  /// A pace that begins with what an earlier one has learned. If that had a limit a short time ago (``memory``), it
+  /// begins as after an outage; otherwise without a limit.
+  ///
+  /// - Parameters:
+  ///   - delivered: What the earlier one has ``delivered``, in requests per second; 0 if unknown.
+  ///   - limitedAt: When it had a limit last; nil if it had none.
+  public init(delivered: Double, limitedAt: Timestamp?, at now: Timestamp) {
     self.delivered = delivered.isFinite ? max(0, delivered) : 0
-    recover(at: now)
+    if let limitedAt, now - limitedAt < Self.memory { recover(at: now) }
   }
 
   // MARK: Requests
@@ -172,6 +178,11 @@ public struct AdaptivePace: Sendable, Hashable {
   public mutating func suspend(at now: Timestamp) {
     isSuspended = true
     begin(at: now)
+  }
+
+  /// An operator has closed the target's breaker.
+  public mutating func resume(at now: Timestamp) {
+    if isSuspended { recover(at: now) }
   }
 
   /// The target works again after an outage.

@@ -98,10 +98,30 @@ struct AdaptivePaceTests {
   }
 
   @Test
-  func `A pace that is kept begins as after an outage`() throws {
-    let pace = AdaptivePace(delivered: 80, at: Self.start)
+  func `A pace that had a limit a short time ago begins as after an outage`() {
+    let now = Self.start + .seconds(1000)
+    #expect(AdaptivePace(delivered: 80, limitedAt: Self.start + .seconds(701), at: now).rate == 40)
+    #expect(AdaptivePace(delivered: .nan, limitedAt: now, at: now).rate == 4)
+    #expect(AdaptivePace(delivered: 80, limitedAt: Self.start + .seconds(700), at: now).rate == nil)
+  }
+
+  @Test
+  func `A pace without a limit keeps its delivered rate, for an outage`() {
+    var pace = AdaptivePace(delivered: 80, limitedAt: nil, at: Self.start)
+    #expect(pace.rate == nil && pace.reason == .noOverload)
+    pace.suspend(at: Self.start)
+    pace.recover(at: Self.start)
     #expect(pace.rate == 40)
-    #expect(AdaptivePace(delivered: .nan, at: Self.start).rate == 4)
+  }
+
+  @Test
+  func `A breaker that an operator closes ends the outage for the pace`() {
+    var pace = AdaptivePace(delivered: 80, limitedAt: nil, at: Self.start)
+    pace.resume(at: Self.start)
+    #expect(pace.rate == nil)
+    pace.suspend(at: Self.start)
+    pace.resume(at: Self.start)
+    #expect(pace.rate == 40)
   }
 
   @Test

@@ -1,0 +1,32 @@
+internal import RedialCore
+@testable internal import RedialEngine
+internal import RedialModel
+
+/// Checks that the limits of paces outlive their process: they are on disk, and the next owner of a target begins with
+/// them.
+enum PaceWatch {
+  /// The state before a step: while the store has nothing to do, each limit is on disk.
+  static func check(_ instance: Instance, _ events: [EngineEvent], _ store: SimulatedStore) -> String? {
+    guard instance.lane.isIdle, instance.unheard == nil, instance.engine.desk.trouble == nil else { return nil }
+    for case .storeFailed in events { return nil }
+    for place in instance.engine.roster.places {
+      let target = instance.engine.roster.targets[place]
+      guard target.isPaced, store.owns(target.key, instance.lane.session) else { continue }
+      if store.paces[target.key]?.isLimited != true { return "\(target.key) has a limit, which is not on disk" }
+    }
+    return nil
+  }
+
+  /// The state after a step in which targets were taken over.
+  static func checkTakeover(_ engine: Engine, _ events: [EngineEvent], _ effects: Effects, at now: Timestamp) -> String?
+  {
+    var states: [RecoveredState] = []
+    for case .recovered(let state) in events { states.append(state) }
+    for case .tookOver(_, let state) in effects.actions { states.append(state) }
+    for (key, pace) in states.flatMap(\.paces) where pace.isLimited && now - pace.at < AdaptivePace.memory {
+      guard let place = engine.roster.place(of: key), engine.roster.targets[place].limits.pace != nil else { continue }
+      if !engine.roster.targets[place].isPaced { return "\(key) had a limit, and its next owner does not know" }
+    }
+    return nil
+  }
+}
