@@ -41,7 +41,8 @@ extension Engine {
     let low = isClosed ? min(roster.targets[index].limits.maxInFlight, settings.maxReadyPerTarget / 2) : 0
     // Retries that wait for their budget do not keep first attempts in the store, as long as there is room for both.
     let hasOnlyRetries = roster[index].hasOnlyRetries(in: calls.table)
-    guard roster.targets[index].occupancy.ready <= low || (isClosed && hasOnlyRetries) else { return }
+    // New calls do not keep the backlog in the store.
+    guard roster.targets[index].readyBacklog <= low || (isClosed && hasOnlyRetries) else { return }
     let most = isClosed ? settings.claimBatch : roster.targets[index].settings.breaker.halfOpenProbes
     let limit = min(most, roster.refillRoom(index, expecting: expected))
     guard limit > 0 else { return }

@@ -28,7 +28,7 @@ extension Engine {
       return false
     }
     guard let permit = permit(index) else { return false }
-    roster[index].take(due, isRetry: calls[at: place].record.progress.isRetry)
+    roster[index].take(due, isRetry: calls[at: place].record.progress.isRetry, at: now)
     begin(due.id, permit: permit)
     return true
   }

@@ -66,7 +66,9 @@ extension Engine {
     guard let place = calls.place(of: id) else { return }
     let stamp = calls.enter(.ready, at: place)
     roster.becomeReady(size, isRetry: isRetry, of: index)
-    roster[index].enqueue(ReadyQueue.Place(id: id, stamp: stamp, priority: priority), isRetry: isRetry)
+    let isNew = roster[index].takesNew(calls[at: place].record, in: calls.table, at: now)
+    roster[index].enqueue(
+      ReadyQueue.Place(id: id, stamp: stamp, priority: priority), isRetry: isRetry, isNew: isNew)
     calls.wait(id, until: lastStart)
     roster.enterRotation(index)
   }
@@ -126,8 +128,11 @@ extension Engine {
     // A call that is more urgent than all that wait there goes before them. When it becomes ready, it finds a place.
     let stored = roster.targets[index].stored
     if record.spec.priority > CallSpec.defaultPriority, record.spec.priority > stored.priority { return false }
-    return stored.count > 0
-      || roster.targets[index].occupancy.ready >= roster.readyBound(index, expecting: expected)
+    if roster.targets[index].occupancy.ready >= roster.readyBound(index, expecting: expected) { return true }
+    guard stored.count > 0 else { return false }
+    // A new call does not wait behind the backlog there, unless too many new ones wait or there is no room for both.
+    return !roster.targets[index].hasRoomForNew(record.spec.priority, at: now)
+      || roster.refillRoom(index, expecting: expected) - stored.expected <= 1
   }
 
   /// Moves a call from memory into its target's queue in the store.

@@ -170,6 +170,7 @@ extension Engine {
   /// Moves the waiting calls of a target that is down or paused from memory into its queue in the store. The oldest
   /// stay, up to the limit, unless all targets together have too many.
   mutating func parkReady(_ place: Int) {
+    roster[place].joinBacklog()
     var kept = 0
     for due in roster.targets[place].due.places {
       guard let call = calls[due.id], call.stamp == due.stamp else { continue }

@@ -61,6 +61,9 @@ public struct EngineSettings: Sendable, Hashable {
   public var retriesPerSecond = 0
   /// How fast attempts to a target without its own settings start.
   public var pace = Pace.adaptive
+  /// The share of the starts that new calls get while a backlog of their target waits too, one of
+  /// ``TargetSettings/newCallShares``.
+  public var newCallShare = TargetSettings.newCallShareByDefault
   /// After a breaker closes, the attempts in flight may grow to the maximum over this time, if the pace is fixed.
   public var slowStart = Duration.seconds(10)
   /// Maximum time that one `Retry-After` pauses all calls to its target.
@@ -111,8 +114,8 @@ public struct EngineSettings: Sendable, Hashable {
   public var target: TargetSettings {
     TargetSettings(
       breaker: breaker, maxInFlight: maxInFlightPerTarget, ratePerSecond: ratePerSecond, rateBurst: rateBurst,
-      retryShare: retryShare, retriesPerSecond: retriesPerSecond, pace: pace, slowStart: slowStart,
-      attemptTimeout: attemptTimeout)
+      retryShare: retryShare, retriesPerSecond: retriesPerSecond, pace: pace,
+      newCallShare: newCallShare, slowStart: slowStart, attemptTimeout: attemptTimeout)
   }
 
   /// Maximum attempts in flight to any target, at least one.

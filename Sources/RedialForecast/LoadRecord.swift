@@ -11,6 +11,8 @@ struct LoadRecord {
   /// How many steps have ended.
   private var closed = 0
   private var latencies: [Duration] = []
+  /// Of the calls that were accepted between the outage's end and the recovery.
+  private var latenciesInRecovery: [Duration] = []
   private(set) var recovery: Duration?
 
   private static let stepCount = 240
@@ -46,6 +48,8 @@ struct LoadRecord {
     totals.succeeded += 1
     steps[index(of: now)].succeeded += 1
     latencies.append(time)
+    let since = (now - start) - time - scenario.outage.to
+    if since >= .zero, recovery.map({ since < $0 }) ?? true { latenciesInRecovery.append(time) }
   }
 
   mutating func failed(_ reason: StopReason, at now: Timestamp) {
@@ -86,6 +90,6 @@ struct LoadRecord {
     return OutageForecast(
       scenario: scenario, steps: isCutShort ? Array(steps[..<closed]) : steps, step: step, totals: totals,
       peak: Double(steps[busiest].attempts) / step.inSeconds, peakAt: step * busiest, recovery: recovery,
-      latency: .init(latencies), isCutShort: isCutShort)
+      latency: .init(latencies), latencyInRecovery: .init(latenciesInRecovery), isCutShort: isCutShort)
   }
 }

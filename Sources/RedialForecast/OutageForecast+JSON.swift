@@ -29,17 +29,8 @@ extension OutageForecast {
     writer.endObject()
     writer.key("recoveredAfter")
     if let recovery { writer.string(DurationText.format(recovery)) } else { writer.null() }
-    writer.key("latency")
-    if let latency {
-      writer.beginObject()
-      writer.field("median", latency.median)
-      writer.field("p90", latency.p90)
-      writer.field("p99", latency.p99)
-      writer.field("longest", latency.longest)
-      writer.endObject()
-    } else {
-      writer.null()
-    }
+    write("latency", latency, to: &writer)
+    write("latencyInRecovery", latencyInRecovery, to: &writer)
     writer.field("isCutShort", isCutShort)
     writer.field("seed", Int(clamping: scenario.seed))
     writer.key("series")
@@ -56,6 +47,17 @@ extension OutageForecast {
     for step in steps { writer.bool(step.isOpen) }
     writer.endArray()
     writer.endObject()
+    writer.endObject()
+  }
+
+  private func write(_ name: StaticString, _ quantiles: Quantiles?, to writer: inout JSONWriter) {
+    writer.key(name)
+    guard let quantiles else { return writer.null() }
+    writer.beginObject()
+    writer.field("median", quantiles.median)
+    writer.field("p90", quantiles.p90)
+    writer.field("p99", quantiles.p99)
+    writer.field("longest", quantiles.longest)
     writer.endObject()
   }
 

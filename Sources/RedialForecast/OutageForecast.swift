@@ -20,6 +20,8 @@ public struct OutageForecast: Sendable, Hashable {
   public var recovery: Duration?
   /// The durations of succeeded calls, from their start.
   public var latency: Quantiles?
+  /// The durations of those that were accepted between the outage's end and the recovery; nil if none was.
+  public var latencyInRecovery: Quantiles?
   /// Whether the forecast ended early, because it reached the maximum number of attempts.
   public var isCutShort: Bool
 

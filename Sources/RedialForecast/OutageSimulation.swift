@@ -18,9 +18,10 @@ struct OutageSimulation<Pace: Pacing> {
   private var arrivals: RandomSource
   private var events = EventHeap<Event>()
   private var calls: [Call] = []
-  /// Due calls, in the order of their due times; those before `head` have left.
-  private var ready: [Int] = []
-  private var head = 0
+  /// Due calls, in the order of their due times: new ones, and the backlog.
+  private var new = IndexQueue()
+  private var backlog = IndexQueue()
+  private var share: FairShare
   private var inFlight = 0
   private var unfinished = 0
   /// When the breaker is checked again; nil if no call waits for it.
@@ -29,6 +30,9 @@ struct OutageSimulation<Pace: Pacing> {
   private var load: LoadRecord
 
   private let mostAttempts: Int
+
+  /// As in the service: a shorter silence says nothing if the call's deadline ended it.
+  private static var longSilence: Duration { .seconds(1) }
 
   private static var start: Timestamp { Timestamp(microseconds: 1_000_000_000) }
 
@@ -52,6 +56,7 @@ struct OutageSimulation<Pace: Pacing> {
   init(_ scenario: OutageScenario, pace: Pace, mostAttempts: Int = 2_000_000) {
     self.pace = pace
     self.scenario = scenario
+    share = FairShare(newShare: scenario.newCallShare)
     self.mostAttempts = mostAttempts
     random = RandomSource(seed: scenario.seed)
     arrivals = RandomSource(seed: scenario.seed &+ 7_777)
@@ -130,27 +135,47 @@ struct OutageSimulation<Pace: Pacing> {
 
   private mutating func becomeReady(_ index: Int) {
     calls[index].isReady = true
-    ready.append(index)
+    guard calls[index].attempts == 0, breaker.map({ $0.state == .closed }) ?? true else { return backlog.append(index) }
+    let place = share.place(
+      beside: new.count, hasBacklog: !backlog.isEmpty,
+      oldest: new.first.map { now - calls[$0].startedAt } ?? .zero, at: now)
+    if place == .newAfterOthers { joinBacklog() }
+    if place == .backlog { backlog.append(index) } else { new.append(index) }
+  }
+
+  /// New calls become backlog.
+  private mutating func joinBacklog() {
+    while let index = new.popFirst() { backlog.append(index) }
+  }
+
+  /// The next call to start, and whether it is a new one.
+  private mutating func next() -> (index: Int, isNew: Bool)? {
+    // Calls whose deadline has passed are no longer ready.
+    while let first = new.first, !calls[first].isReady { _ = new.popFirst() }
+    while let first = backlog.first, !calls[first].isReady { _ = backlog.popFirst() }
+    guard let young = new.first else { return backlog.first.map { ($0, false) } }
+    guard let old = backlog.first, !share.isNewNext else { return (young, true) }
+    return (old, false)
+  }
+
+  /// Takes out the call that ``next()`` has returned.
+  private mutating func take(isNew: Bool) {
+    _ = isNew ? new.popFirst() : backlog.popFirst()
   }
 
   /// Starts the calls that may start.
   private mutating func dispatch() {
     guard now >= pausedUntil else { return look(at: pausedUntil) }
     while inFlight < pace.concurrency(within: slowStart.limit(of: scenario.concurrency, at: now)),
-      head < ready.count
+      let (index, isNew) = next()
     {
-      let index = ready[head]
-      guard calls[index].isReady else {
-        head += 1
-        continue
-      }
       if let time = pace.wait(at: now) { return look(at: time) }
       var permit: CircuitBreaker.Permit?
       if breaker != nil {
         switch breaker?.acquire(at: now) {
         case .permitted(let given): permit = given
         case .rejected where scenario.policy.onTrip == .fail:
-          head += 1
+          take(isNew: isNew)
           calls[index].isReady = false
           fail(.tripped)
           continue
@@ -160,12 +185,9 @@ struct OutageSimulation<Pace: Pacing> {
         case nil: break
         }
       }
-      head += 1
+      take(isNew: isNew)
+      share.start(isNew: isNew, at: now)
       begin(index, permit)
-    }
-    if head > 4096, head * 2 > ready.count {
-      ready.removeFirst(head)
-      head = 0
     }
   }
 
@@ -181,7 +203,8 @@ struct OutageSimulation<Pace: Pacing> {
     calls[index].isReady = false
     calls[index].attempts += 1
     let left = scenario.policy.deadline - (now - calls[index].startedAt)
-    let answer = target.answer(at: now, timeout: min(scenario.policy.attemptTimeout, left), using: &random)
+    var answer = target.answer(at: now, timeout: min(scenario.policy.attemptTimeout, left), using: &random)
+    answer.isCut = answer.outcome == .maybeSent && left < scenario.policy.attemptTimeout && left < Self.longSilence
     load.attempted(at: now, isOverload: answer.isOverload)
     let ticket = pace.start(at: now)
     events.add(.ended(index, answer, permit, ticket), at: now + answer.latency)
@@ -201,8 +224,11 @@ struct OutageSimulation<Pace: Pacing> {
     if let wait = answer.retryAfter { pausedUntil = max(pausedUntil, now + wait) }
     if let permit {
       let before = breaker?.state
-      breaker?.record(isLoad ? .ignored : end.breakerResult, of: permit, took: answer.latency, at: now)
-      if before == .closed, breaker?.state != .closed { pace.suspend(at: now) }
+      breaker?.record(isLoad || answer.isCut ? .ignored : end.breakerResult, of: permit, took: answer.latency, at: now)
+      if before == .closed, breaker?.state != .closed {
+        pace.suspend(at: now)
+        joinBacklog()
+      }
       if before != .closed, breaker?.state == .closed {
         slowStart.start(at: now)
         pace.recover(at: now)

@@ -115,7 +115,7 @@ struct PriorityTests {
         let highest = list.map(\.priority).max()
         let best = list.first { $0.priority == highest }
         #expect(place.id == best?.id || place.id == list.first?.id, "seed \(seed), step \(step)")
-        queue.remove(place)
+        queue.remove(place, at: .epoch)
         list.removeAll { $0.id == place.id }
       } else {
         #expect(list.isEmpty)

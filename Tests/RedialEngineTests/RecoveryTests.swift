@@ -53,10 +53,12 @@ struct RecoveryTests {
     #expect(probe.submit() > last)
   }
 
-  @Test("what waited in a target's queue is taken from there in batches, before calls that come in now")
+  @Test("what waited in a target's queue is taken from there in batches; without a share, new calls wait behind it")
   func queued() {
+    var settings = EngineSettings(claimBatch: 10)
+    settings.newCallShare = 0
     var probe = EngineProbe(
-      EngineSettings(claimBatch: 10),
+      settings,
       recovered: RecoveredState(queued: [(EngineProbe.target, 25)], unfinished: 25))
     guard case .claimQueued(EngineProbe.target, 10) = probe.requests.first?.body else {
       Issue.record("the queue was not asked for")

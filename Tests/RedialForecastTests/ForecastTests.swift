@@ -40,6 +40,36 @@ struct ForecastTests {
     #expect(first.totals != scenario.forecast().totals)
   }
 
+  @Test("new calls do not wait for the backlog of an outage, and the recovery takes as long as without shares")
+  func newCalls() throws {
+    func forecast(_ share: Double) -> OutageForecast {
+      OutageScenario(
+        rate: 8, duration: .seconds(6000), target: .init(capacity: 10),
+        outage: .init(from: .seconds(60), to: .seconds(960)), newCallShare: share
+      ).forecast()
+    }
+    let (byAge, shared, half) = (forecast(0), forecast(0.85), forecast(0.5))
+    #expect(accounted(shared) && accounted(half))
+    #expect(byAge.recovery == shared.recovery && byAge.recovery == half.recovery)
+    #expect(try #require(byAge.latencyInRecovery).median > .seconds(120))
+    #expect(try #require(shared.latencyInRecovery).p90 < .seconds(10))
+    // More come than half of the capacity: the others wait with the backlog.
+    #expect(try #require(half.latencyInRecovery).median < .seconds(15))
+    #expect(try #require(half.latencyInRecovery).p99 > .seconds(120))
+  }
+
+  // A sender that took these for silence slowed down until every call was at its deadline, and never recovered.
+  @Test("attempts that a call's deadline cuts off say nothing about the load", arguments: [0, 0.5, 0.8])
+  func cutOff(share: Double) throws {
+    let forecast = OutageScenario(
+      policy: RetryPolicy(maxAttempts: 1000, deadline: .seconds(30)), rate: 10, duration: .seconds(600),
+      outage: .init(from: .seconds(100), to: .seconds(300)), breaker: .service, newCallShare: share
+    ).forecast()
+    #expect(try #require(forecast.recovery) < .seconds(60))
+    // All calls of the last 30 seconds of the outage, and later ones, could be delivered.
+    #expect(forecast.totals.failed[.deadlineExceeded] ?? 0 < 2300, "\(forecast.totals.failed)")
+  }
+
   @Test("a policy without waits floods a target that is down; backoff and a breaker do not")
   func amplification() {
     let outage = OutageScenario.Outage(from: .seconds(60), to: .seconds(120))

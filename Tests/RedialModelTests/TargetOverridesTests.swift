@@ -16,7 +16,7 @@ struct TargetOverridesTests {
   private static let full = """
     {"breaker":{"consecutiveFailures":3,"failureRate":0.25,"window":"30s","minimumCalls":7,"openInterval":"2s",\
     "maxOpenInterval":"20s","probes":2},"maxInFlight":8,"rate":{"perSecond":2.5,"burst":4},\
-    "retryBudget":{"share":0.1,"minPerSecond":3},"pace":"fixed","slowStart":"45s","attemptTimeout":"5s",\
+    "retryBudget":{"share":0.1,"minPerSecond":3},"pace":"fixed","newCallShare":0.7,"slowStart":"45s","attemptTimeout":"5s",\
     "tls":{"certificate":"/c.pem","key":"/c.key","caFile":"/ca.pem",\
     "pins":["ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs="],"minVersion":"1.3",\
     "origins":["https://a.example","http://b.example:81"]}}
@@ -33,6 +33,7 @@ struct TargetOverridesTests {
     #expect(settings.breaker.halfOpenProbes == 2)
     #expect(settings.maxInFlight == 8 && settings.ratePerSecond == 2.5 && settings.rateBurst == 4)
     #expect(settings.retryShare == 0.1 && settings.retriesPerSecond == 3)
+    #expect(settings.newCallShare == 0.7)
     #expect(settings.slowStart == .seconds(45) && settings.attemptTimeout == .seconds(5))
     #expect(
       settings.tls?.certificate == "/c.pem" && settings.tls?.pins.count == 1 && settings.tls?.minVersion == .tls13)
@@ -60,6 +61,7 @@ struct TargetOverridesTests {
       (#"{"rate":{"burst":1.5}}"#, "/rate/burst"), (#"{"rate":5}"#, "/rate"), (#"{"limit":5}"#, "/limit"),
       (#"{"breaker":{"failureRate":1.1}}"#, "/breaker/failureRate"), (#"{"breaker":{"x":1}}"#, "/breaker/x"),
       (#"{"breaker":{"probes":1001}}"#, "/breaker/probes"), (#"{"slowStart":"2d"}"#, "/slowStart"),
+      (#"{"newCallShare":1}"#, "/newCallShare"),
       (#"{"attemptTimeout":"0s"}"#, "/attemptTimeout"), (#"{"retryBudget":{"share":2}}"#, "/retryBudget/share"),
       (#"{"tls":"x"}"#, "/tls"), (#"{"tls":{"ca":"/x"}}"#, "/tls/ca"), (#"{"tls":{"caFile":"x.pem"}}"#, "/tls/caFile"),
       (#"{"tls":{"key":"/k"}}"#, "/tls/key"), (#"{"tls":{"pins":["AAAA"]}}"#, "/tls/pins/0"),

@@ -22,6 +22,7 @@ final class Instance {
   var watch: TargetWatch
   var namespaces = NamespaceWatch()
   var slots: SlotWatch
+  var shares = ShareWatch()
   let well: TargetKey?
   var waiting: [UInt64: World.Asked] = [:]
   var report: EngineReport?
@@ -56,6 +57,7 @@ final class Instance {
     watch = TargetWatch(settings: settings, recovered: state)
     namespaces = NamespaceWatch()
     slots = SlotWatch(well: well)
+    shares = ShareWatch()
     engine = Engine(settings: settings, seed: seed)
     isUp = true
     isDraining = false

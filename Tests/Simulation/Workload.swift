@@ -31,6 +31,7 @@ enum Workload {
     settings.maxRetryAfterPause = random.pick([.milliseconds(500), .seconds(5), .seconds(60)])
     // Without a draw of its own, so that the seeds of earlier bugs keep their runs.
     settings.pace = settings.breaker.consecutiveFailures % 2 == 0 ? .adaptive : .fixed
+    settings.newCallShare = [0.5, 0.8, 0.5, 0, 0.95][settings.maxInterruptions - 1]
     return settings
   }
 
@@ -69,6 +70,7 @@ enum Workload {
       overrides.probes = random.pick(1...3)
       overrides.openInterval = random.duration(100...5000)
       overrides.pace = overrides.probes == 3 ? .fixed : .adaptive
+      overrides.newCallShare = overrides.consecutiveFailures == 6 ? 0.3 : nil
     }
     return overrides
   }

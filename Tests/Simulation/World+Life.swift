@@ -207,6 +207,7 @@ extension World {
   func heal() {
     note("all is well from now on")
     isHealed = true
+    healedAt = now
     for instance in instances {
       instance.network.isHealed = true
       if instance.hadUnnoticedFault || instance.isDraining { crash(instance) }

@@ -66,8 +66,16 @@ final class World {
   var submissions = 0
   var unnoticedFaults = false
   var isHealed = false
+  /// When the last failure can have been.
+  var healedAt: Timestamp?
   var targets: [SimulatedNetwork.Target] = []
+  /// Targets whose response times alone are a reason for a low rate.
+  lazy var slowTargets = Set(
+    targets.filter { $0.latency.upperBound > 300 }.flatMap {
+      [$0.key, TargetKey("webhook:" + $0.key.bare, in: $0.key.namespace)]
+    })
   var crowd: Crowd?
+  var holds = HoldWatch()
 
   /// Receives the trace, if one is wanted.
   var trace: ((String) -> Void)?
@@ -193,6 +201,8 @@ final class World {
     let now = instance.clock.reading(at: now)
     instance.breakers.willHear(events, at: now)
     instance.slots.willHear(events, instance.engine)
+    instance.shares.willHear(events, instance.engine)
+    holds.willHear(events, instance.engine)
     instance.watch.willHear(events, calls: instance.engine.calls.table, at: now)
     for event in events { note(instance, "  hears \(event.summary)") }
     for case .leased(let grant, _) in events { invariants.recovered(grant.state) }
@@ -211,7 +221,11 @@ final class World {
       ?? instance.namespaces.step(BreakerWatch.starts(effects.store), instance.engine)
       ?? instance.slots.step(effects, instance.engine, at: now)
       ?? unsaved ?? PaceWatch.checkTakeover(instance.engine, events, effects, at: now)
+      ?? instance.shares.step(effects, instance.engine)
     invariants.require(fault == nil, fault ?? "")
+    let held = holds.step(
+      instance.engine, slow: slowTargets, healedAt: healedAt.map { instance.clock.reading(at: $0) }, at: now)
+    invariants.require(held == nil, held ?? "")
     instance.breakers.remember { instance.engine.roster.place(of: $0) != nil }
     for request in effects.store { note(instance, "  asks for \(request.summary)") }
     instance.lane.post(effects.store)

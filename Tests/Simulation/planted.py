@@ -198,11 +198,29 @@ BUGS = [
     bug("reasons for waiting not reported", 200, (
         ENGINE, "guard always || standing != reported else { return nil }",
         "guard !PLANTED, always || standing != reported else { return nil }")),
+    # The pace.
+    bug("a pace that begins at its slowest", 200, (
+        CORE, "public internal(set) var rate: Double?", "public internal(set) var rate: Double? = PLANTED ? slowest : nil")),
+    bug("a pace that lifts the limit of attempts in flight", 200, (
+        ENGINE, "at: now) : maxInFlight guard", "at: now) : maxInFlight + (PLANTED ? 2 : 0)\n    guard"), (
+        ENGINE, "if let pace, inFlight >= pace.concurrency", "if let pace, !PLANTED, inFlight >= pace.concurrency")),
+    bug("a pace that lifts the rate that was set", 500, (
+        ENGINE, "if case .rejected(let until)? = rate?.peek(at: now) { return .at(until) } if",
+        "if pace?.rate == nil || !PLANTED, case .rejected(let until)? = rate?.peek(at: now) { return .at(until) }\n    if")),
+    bug("a pace that never grows", 2000, (
+        CORE, "rate = max(Self.slowest, new)",
+        "rate = max(Self.slowest, PLANTED ? min(rate ?? new, new) : new)")),
     # Order.
     bug("priorities in reverse order", 200, (
-        ENGINE, "struct ReadyQueue: Sendable {", "internal import RedialCore\nstruct ReadyQueue: Sendable {"), (
-        ENGINE, "Self.first(&levels[level], calls)",
-        "Self.first(&levels[PLANTED ? levels.count - 1 - level : level], calls)")),
+        ENGINE, "let place = levels[level].first(in: calls, isNewNext: share.isNewNext)",
+        "let place = levels[PLANTED ? levels.count - 1 - level : level].first(in: calls, isNewNext: share.isNewNext)")),
+    bug("new calls that wait for the whole backlog", 200, (
+        CORE, "share > 0 && credit + share >= 1000", "share > 0 && credit + share >= 1000 && !PLANTED")),
+    bug("a backlog that waits for all new calls", 200, (
+        CORE, "share > 0 && credit + share >= 1000", "share > 0 && (credit + share >= 1000 || PLANTED)")),
+    bug("new calls sent behind the backlog in the store", 2000, (
+        ENGINE, "!roster.targets[index].hasRoomForNew(record.spec.priority, at: now)",
+        "PLANTED || !roster.targets[index].hasRoomForNew(record.spec.priority, at: now)")),
     bug("every third call by age, not every tenth", 2000, (
         ENGINE, "static let ageInterval = 10", "static var ageInterval: Int { PLANTED ? 3 : 10 }")),
     bug("the turn of an ordering key passed on between attempts", 200, (

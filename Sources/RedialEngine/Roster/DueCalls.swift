@@ -1,10 +1,11 @@
+internal import RedialCore
 internal import RedialModel
 
 /// The due calls of a target in memory. Retries are kept apart if they have a budget, so that those that it does not
 /// allow yet do not delay first attempts.
 struct DueCalls: Sendable {
   /// Without retries if they have a budget.
-  private var queue = ReadyQueue()
+  private var queue: ReadyQueue
   /// Retries, if they have a budget.
   private var retries = ReadyQueue()
   /// How many calls wait for the retry budget.
@@ -12,8 +13,10 @@ struct DueCalls: Sendable {
   /// Whether retries have a budget.
   private(set) var hasBudget: Bool
 
-  init(hasBudget: Bool) {
+  /// - Parameter newShare: The share of the starts for new calls; see ``FairShare``.
+  init(hasBudget: Bool, newShare: Double) {
     self.hasBudget = hasBudget
+    queue = ReadyQueue(newShare: newShare)
   }
 
   /// All places, void ones included.
@@ -25,13 +28,13 @@ struct DueCalls: Sendable {
   }
 
   /// Puts a call into its queue.
-  mutating func append(_ place: ReadyQueue.Place, isRetry: Bool) {
-    if isRetry, hasBudget { retries.append(place) } else { queue.append(place) }
+  mutating func append(_ place: ReadyQueue.Place, isRetry: Bool, isNew: Bool = false) {
+    if isRetry, hasBudget { retries.append(place) } else { queue.append(place, isNew: isNew) }
   }
 
-  /// Takes out a call that ``firstUsual(in:)`` or ``firstRetry(in:)`` returned.
-  mutating func remove(_ place: ReadyQueue.Place, isRetry: Bool) {
-    if isRetry, hasBudget { retries.remove(place) } else { queue.remove(place) }
+  /// Takes out a call that ``firstUsual(in:)`` or ``firstRetry(in:)`` returned, to start it.
+  mutating func remove(_ place: ReadyQueue.Place, isRetry: Bool, at now: Timestamp) {
+    if isRetry, hasBudget { retries.remove(place, at: now) } else { queue.remove(place, at: now) }
   }
 
   /// The next call that needs no retry budget.
@@ -47,14 +50,47 @@ struct DueCalls: Sendable {
     queue.removeLast(below: priority, in: calls) ?? retries.removeLast(below: priority, in: calls)
   }
 
-  /// Separates retries from first attempts, or joins them, because there is a budget now or there is none any more.
-  mutating func sort(hasBudget: Bool, in calls: CallTable) {
+  /// Separates retries from first attempts, or joins them, because there is a budget now or there is none any more; or
+  /// gives new calls another share. Those that wait are backlog then.
+  mutating func sort(hasBudget: Bool, newShare: Double, in calls: CallTable) {
     let places = places.sorted { $0.isOlder(than: $1) }
-    self = DueCalls(hasBudget: hasBudget)
+    self = DueCalls(hasBudget: hasBudget, newShare: newShare)
     for place in places {
       guard let call = calls[place.id], call.stamp == place.stamp else { continue }
       append(place, isRetry: call.record.progress.isRetry)
       count(1, isRetry: call.record.progress.isRetry)
     }
+  }
+
+  // MARK: New calls
+
+  /// How the starts are shared between new calls and the backlog.
+  var share: FairShare { queue.share }
+  /// About how many new calls wait.
+  var waitingNew: Int { queue.waitingNew }
+
+  /// The places of new calls, void ones included.
+  var newPlaces: [ReadyQueue.Place] { queue.newPlaces }
+
+  /// Whether a call that has become due for its first attempt may wait as a new one. If those before it have waited for
+  /// long, they become backlog.
+  mutating func takesNew(_ priority: Int, hasStored: Bool, in calls: CallTable, at now: Timestamp) -> Bool {
+    let state = queue.state(of: priority)
+    let place = share.place(
+      beside: state.waiting, hasBacklog: state.hasBacklog || hasStored,
+      oldest: state.first.flatMap { calls.place(of: $0.id) }.map { now - calls[at: $0].record.newSince } ?? .zero,
+      at: now)
+    if place == .newAfterOthers { queue.joinBacklog() }
+    return place != .backlog
+  }
+
+  /// Whether there is room for one more new call beside a backlog in the store.
+  func hasRoomForNew(_ priority: Int, at now: Timestamp) -> Bool {
+    !share.isOff && queue.state(of: priority).waiting < share.room(at: now)
+  }
+
+  /// New calls become backlog.
+  mutating func joinBacklog() {
+    queue.joinBacklog()
   }
 }

@@ -1,6 +1,8 @@
+internal import RedialCore
 internal import RedialModel
 
-/// The due calls of a target in memory: highest priority first, and in order of arrival within one priority.
+/// The due calls of a target in memory: highest priority first. Within one priority, new calls and the backlog share the
+/// starts (``FairShare``); each of the two is in order of arrival.
 ///
 /// So that none starves, every tenth call to leave is the one that has been ready longest, whatever its priority. So
 /// the oldest of *n* leaves after at most 10 *n* others.
@@ -12,66 +14,144 @@ struct ReadyQueue: Sendable {
     var priority: Int
   }
 
+  /// The calls of one priority.
+  private struct Level: Sendable {
+    var new = Queue<Place>()
+    var backlog = Queue<Place>()
+
+    mutating func append(_ place: Place, isNew: Bool) {
+      if isNew { new.append(place) } else { backlog.append(place) }
+    }
+
+    /// The next place to leave.
+    mutating func first(in calls: CallTable, isNewNext: Bool) -> Place? {
+      let old = ReadyQueue.first(&backlog, calls)
+      guard !new.isEmpty, let young = ReadyQueue.first(&new, calls) else { return old }
+      return isNewNext ? young : old ?? young
+    }
+
+    /// The place that has been there longest. Void ones are not first.
+    var oldest: Place? {
+      guard let old = backlog.first, let young = new.first else { return backlog.first ?? new.first }
+      return young.isOlder(than: old) ? young : old
+    }
+
+    /// Takes out a place that is the first of its kind. Returns whether it is a new call's.
+    mutating func remove(_ place: Place) -> Bool {
+      let isNew = new.first?.id == place.id && new.first?.stamp == place.stamp
+      _ = isNew ? new.popFirst() : backlog.popFirst()
+      return isNew
+    }
+
+    mutating func popLast(_ calls: CallTable) -> Place? {
+      ReadyQueue.popLast(&new, calls) ?? ReadyQueue.popLast(&backlog, calls)
+    }
+
+    /// New calls become backlog.
+    mutating func joinBacklog() {
+      guard !new.isEmpty else { return }
+      if backlog.isEmpty { return swap(&new, &backlog) }
+      let all = (backlog.contents + new.contents).sorted { $0.isOlder(than: $1) }
+      self = Level()
+      for place in all { backlog.append(place) }
+    }
+
+    var contents: [Place] { Array(backlog.contents + new.contents) }
+  }
+
   /// One in this many leaves by age.
   static let ageInterval = 10
 
   /// Calls of the default priority, as long as there are no others.
-  private var usual = Queue<Place>()
+  private var usual = Level()
   /// Calls by priority, once there are others.
-  private var levels: [Queue<Place>] = []
+  private var levels: [Level] = []
   private var sinceByAge = 0
+  private(set) var share: FairShare
 
-  mutating func append(_ place: Place) {
+  init(newShare: Double = 0) {
+    share = FairShare(newShare: newShare)
+  }
+
+  mutating func append(_ place: Place, isNew: Bool = false) {
     if levels.isEmpty {
-      if place.priority == CallSpec.defaultPriority { return usual.append(place) }
-      levels = Array(repeating: Queue(), count: CallSpec.priorities.count)
+      if place.priority == CallSpec.defaultPriority { return usual.append(place, isNew: isNew) }
+      levels = Array(repeating: Level(), count: CallSpec.priorities.count)
       swap(&usual, &levels[CallSpec.defaultPriority])
     }
-    levels[place.priority].append(place)
+    levels[place.priority].append(place, isNew: isNew)
   }
 
   /// The next place to leave; void ones are dropped.
   mutating func first(in calls: CallTable) -> Place? {
-    if levels.isEmpty { return Self.first(&usual, calls) }
+    if levels.isEmpty { return usual.first(in: calls, isNewNext: share.isNewNext) }
     var next: Place?
+    var oldest: Place?
     for level in levels.indices.reversed() {
-      guard let place = Self.first(&levels[level], calls) else { continue }
-      guard let best = next else {
+      guard let place = levels[level].first(in: calls, isNewNext: share.isNewNext) else { continue }
+      // By age only every tenth time; otherwise the highest priority.
+      if sinceByAge < Self.ageInterval - 1 { return place }
+      guard let longest = levels[level].oldest else { continue }
+      if next == nil {
         next = place
-        // By age only every tenth time; otherwise the highest priority.
-        if sinceByAge < Self.ageInterval - 1 { return place }
-        continue
+        oldest = longest
+      } else if let known = oldest, longest.isOlder(than: known) {
+        next = longest
+        oldest = longest
       }
-      if place.isOlder(than: best) { next = place }
     }
     if next == nil { levels = [] }
     return next
   }
 
-  /// Takes out the place that ``first(in:)`` returned.
-  mutating func remove(_ place: Place) {
+  /// Takes out the place that ``first(in:)`` returned, to start its call.
+  mutating func remove(_ place: Place, at now: Timestamp) {
+    let isNew: Bool
     if levels.isEmpty {
-      _ = usual.popFirst()
+      isNew = usual.remove(place)
     } else {
-      _ = levels[place.priority].popFirst()
+      isNew = levels[place.priority].remove(place)
       sinceByAge = (sinceByAge + 1) % Self.ageInterval
     }
+    share.start(isNew: isNew, at: now)
   }
 
   /// Takes out the newest of the lowest priority, if that is below this one.
   mutating func removeLast(below priority: Int, in calls: CallTable) -> Place? {
     if levels.isEmpty {
-      return priority > CallSpec.defaultPriority ? Self.popLast(&usual, calls) : nil
+      return priority > CallSpec.defaultPriority ? usual.popLast(calls) : nil
     }
     for level in 0..<min(priority, levels.count) {
-      if let place = Self.popLast(&levels[level], calls) { return place }
+      if let place = levels[level].popLast(calls) { return place }
     }
     return nil
   }
 
-  /// Its places, in order except for those that leave by age; void places included.
+  /// Its places; void ones included. Within one priority, the oldest are first after ``joinBacklog()``.
   var contents: [Place] {
-    levels.isEmpty ? Array(usual.contents) : levels.reversed().flatMap { Array($0.contents) }
+    levels.isEmpty ? usual.contents : levels.reversed().flatMap(\.contents)
+  }
+
+  // MARK: New calls
+
+  /// How many new calls wait, void places included.
+  var waitingNew: Int { levels.isEmpty ? usual.new.count : levels.reduce(0) { $0 + $1.new.count } }
+
+  /// How many new calls of a priority wait, the first of them, and whether there is a backlog beside them. Void places
+  /// are included.
+  func state(of priority: Int) -> (waiting: Int, first: Place?, hasBacklog: Bool) {
+    if levels.isEmpty, priority != CallSpec.defaultPriority { return (0, nil, false) }
+    let level = levels.isEmpty ? usual : levels[priority]
+    return (level.new.count, level.new.first, !level.backlog.isEmpty)
+  }
+
+  /// The places of new calls; void ones included.
+  var newPlaces: [Place] { levels.isEmpty ? Array(usual.new.contents) : levels.flatMap { Array($0.new.contents) } }
+
+  /// New calls become backlog.
+  mutating func joinBacklog() {
+    usual.joinBacklog()
+    for level in levels.indices { levels[level].joinBacklog() }
   }
 
   private static func first(_ queue: inout Queue<Place>, _ calls: CallTable) -> Place? {

@@ -37,7 +37,7 @@ struct TargetState: Sendable {
     self.pattern = pattern
     limits = TargetLimits(settings, most: most)
     breaker = CircuitBreaker(settings: settings.breaker)
-    due = DueCalls(hasBudget: limits.budget != nil)
+    due = DueCalls(hasBudget: limits.budget != nil, newShare: settings.newCallShare)
   }
 
   var settings: TargetSettings { limits.settings }
@@ -52,6 +52,9 @@ struct TargetState: Sendable {
   mutating func count(_: Roster.Authority, credit change: (inout SlotCredit) -> Void) {
     change(&credit)
   }
+
+  /// Due calls in memory that are not new.
+  var readyBacklog: Int { max(0, occupancy.ready - due.waitingNew) }
 
   /// Whether calls are due, in memory or in the store.
   var hasDue: Bool { occupancy.ready + stored.count > 0 }
@@ -137,9 +140,12 @@ struct TargetState: Sendable {
   mutating func apply(
     _ controls: TargetControls, _ settings: TargetSettings, most: Int, in calls: CallTable, at now: Timestamp
   ) {
+    let hasNewShare = settings.newCallShare != limits.settings.newCallShare
     let hasNewBudget = limits.apply(controls, settings, most: most)
     useNewBreakerSettings()
-    if hasNewBudget { due.sort(hasBudget: limits.budget != nil, in: calls) }
+    if hasNewBudget || hasNewShare {
+      due.sort(hasBudget: limits.budget != nil, newShare: settings.newCallShare, in: calls)
+    }
     limits.note(at: now)
   }
 
@@ -215,13 +221,31 @@ struct TargetState: Sendable {
   // MARK: Due calls
 
   /// Puts a call into its queue.
-  mutating func enqueue(_ place: ReadyQueue.Place, isRetry: Bool) {
-    due.append(place, isRetry: isRetry)
+  mutating func enqueue(_ place: ReadyQueue.Place, isRetry: Bool, isNew: Bool = false) {
+    due.append(place, isRetry: isRetry, isNew: isNew)
   }
 
-  /// Takes out the call that ``firstReady(in:at:)`` returned.
-  mutating func take(_ place: ReadyQueue.Place, isRetry: Bool) {
-    due.remove(place, isRetry: isRetry)
+  /// Whether a call that has become due for its first attempt waits as a new one, and not in the backlog.
+  mutating func takesNew(_ call: CallRecord, in calls: CallTable, at now: Timestamp) -> Bool {
+    guard breaker.state == .closed, !call.progress.isRetry, now - call.newSince <= FairShare.newFor else {
+      return false
+    }
+    return due.takesNew(call.spec.priority, hasStored: stored.count > 0, in: calls, at: now)
+  }
+
+  /// Whether a call that is just accepted may wait as a new one in memory although others wait in the store.
+  func hasRoomForNew(_ priority: Int, at now: Timestamp) -> Bool {
+    breaker.state == .closed && due.hasRoomForNew(priority, at: now)
+  }
+
+  /// New calls become backlog.
+  mutating func joinBacklog() {
+    due.joinBacklog()
+  }
+
+  /// Takes out the call that ``firstReady(in:at:)`` returned, to start it.
+  mutating func take(_ place: ReadyQueue.Place, isRetry: Bool, at now: Timestamp) {
+    due.remove(place, isRetry: isRetry, at: now)
   }
 
   /// Counts a call that becomes due or is due no more.

@@ -45,6 +45,8 @@ public struct CallRecord: Sendable {
 
   /// When the call's deadline passes.
   public var deadline: Timestamp { progress.roundStartedAt + spec.policy.deadline }
+  /// When it became due for the first attempt of this round.
+  package var newSince: Timestamp { max(createdAt, progress.roundStartedAt) }
 
   /// After this time no attempt begins: the deadline minus the policy's minimum time for an attempt.
   public var lastStart: Timestamp {

@@ -137,6 +137,14 @@ extension DescriptorReader {
     return nil
   }
 
+  /// A share of new calls; see ``TargetSettings/newCallShare``.
+  mutating func newCallShare(_ pointer: String) throws(JSONError) -> Double? {
+    guard let value = try number(pointer) else { return nil }
+    if TargetSettings.newCallShares.contains(value) { return value }
+    fault(pointer, "must be from 0 to \(TargetSettings.newCallShares.upperBound)")
+    return nil
+  }
+
   mutating func duration(_ pointer: String, in range: ClosedRange<Duration>) throws(JSONError) -> Duration? {
     guard let text = try string(pointer) else { return nil }
     guard let duration = DurationText.parse(text) else {

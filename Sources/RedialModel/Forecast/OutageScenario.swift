@@ -22,6 +22,8 @@ public struct OutageScenario: Sendable, Hashable {
   public var slowStart: Duration
   /// Whether the pace follows the target's capacity.
   public var pace: Pace
+  /// The share of the attempts for new calls while a backlog waits too, 0...0.95.
+  public var newCallShare: Double
   /// The seed of all random values: the same scenario has the same forecast.
   public var seed: UInt64
 
@@ -114,7 +116,9 @@ public struct OutageScenario: Sendable, Hashable {
   public init(
     policy: RetryPolicy = .service, rate: Double, duration: Duration, target: Target = Target(), outage: Outage,
     breaker: CircuitBreakerSettings? = CircuitBreakerSettings(), concurrency: Int = 64,
-    slowStart: Duration = .seconds(10), pace: Pace = .adaptive, seed: UInt64 = 1
+    slowStart: Duration = .seconds(10), pace: Pace = .adaptive,
+    newCallShare: Double = TargetSettings.newCallShareByDefault,
+    seed: UInt64 = 1
   ) {
     self.policy = policy
     self.rate = rate
@@ -125,6 +129,7 @@ public struct OutageScenario: Sendable, Hashable {
     self.concurrency = concurrency
     self.slowStart = slowStart
     self.pace = pace
+    self.newCallShare = newCallShare
     self.seed = seed
   }
 }

@@ -30,6 +30,7 @@ private struct ScenarioDraft {
   private var concurrency = 64
   private var slowStart = Duration.seconds(10)
   private var pace = Pace.adaptive
+  private var newCallShare = TargetSettings.newCallShareByDefault
   private var seed: UInt64 = 1
 
   private static let longest = Duration.seconds(7 * 86_400)
@@ -49,7 +50,7 @@ private struct ScenarioDraft {
       policy: reader.policy.finished(mayRepeat: mayRepeat).policy, rate: rate,
       duration: duration,
       target: target, outage: outage, breaker: hasBreaker ? .service : nil, concurrency: concurrency,
-      slowStart: slowStart, pace: pace, seed: seed)
+      slowStart: slowStart, pace: pace, newCallShare: newCallShare, seed: seed)
   }
 
   mutating func read(from reader: inout DescriptorReader) throws(JSONError) {
@@ -58,7 +59,7 @@ private struct ScenarioDraft {
     try reader.json.beginObject()
     var members = Members([
       "policy", "idempotent", "rate", "duration", "target", "outage", "breaker", "concurrency", "slowStart", "pace",
-      "seed",
+      "newCallShare", "seed",
     ])
     while let key = try reader.nextMember(&members, of: "a scenario", at: "") {
       switch key {
@@ -78,6 +79,7 @@ private struct ScenarioDraft {
       case "breaker": hasBreaker = try reader.bool("/breaker") ?? hasBreaker
       case "slowStart": slowStart = try reader.duration("/slowStart", in: .zero...Duration.seconds(3600)) ?? slowStart
       case "pace": pace = try reader.pace("/pace") ?? pace
+      case "newCallShare": newCallShare = try reader.newCallShare("/newCallShare") ?? newCallShare
       case "concurrency": concurrency = try reader.integer("/concurrency", in: 1...100_000) ?? concurrency
       default: seed = try reader.integer("/seed", in: 0...Int.max).map { UInt64($0) } ?? seed
       }

@@ -21,7 +21,7 @@ extension TargetOverrides {
   private mutating func readMembers(_ reader: inout DescriptorReader) throws(JSONError) {
     try reader.json.beginObject()
     var members = Members([
-      "breaker", "maxInFlight", "rate", "retryBudget", "pace", "slowStart", "attemptTimeout", "tls",
+      "breaker", "maxInFlight", "rate", "retryBudget", "pace", "newCallShare", "slowStart", "attemptTimeout", "tls",
     ])
     while let key = try reader.nextMember(&members, of: "a target's settings", at: "") {
       switch key {
@@ -30,6 +30,7 @@ extension TargetOverrides {
       case "rate": try readRate(&reader)
       case "retryBudget": try readRetryBudget(&reader)
       case "pace": pace = try reader.pace("/pace")
+      case "newCallShare": newCallShare = try reader.newCallShare("/newCallShare")
       case "tls": tls = try TargetTLS(&reader)
       case "slowStart": slowStart = try reader.duration("/slowStart", in: .zero...Self.longest)
       default:
@@ -119,6 +120,7 @@ extension TargetOverrides {
       writer.endObject()
     }
     if let pace { writer.field("pace", pace.rawValue) }
+    if let newCallShare { writer.field("newCallShare", newCallShare) }
     if let slowStart { writer.field("slowStart", slowStart) }
     if let attemptTimeout { writer.field("attemptTimeout", attemptTimeout) }
     if let tls {

@@ -28,6 +28,8 @@ public struct TargetOverrides: Sendable, Hashable {
   public var retriesPerSecond: Int?
   /// See ``TargetSettings/pace``.
   public var pace: Pace?
+  /// See ``TargetSettings/newCallShare``.
+  public var newCallShare: Double?
   /// See ``TargetSettings/slowStart``.
   public var slowStart: Duration?
   /// See ``TargetSettings/attemptTimeout``.
@@ -54,6 +56,7 @@ public struct TargetOverrides: Sendable, Hashable {
     retryShare = settings.retryShare
     retriesPerSecond = settings.retriesPerSecond
     pace = settings.pace
+    newCallShare = settings.newCallShare
     slowStart = settings.slowStart
     attemptTimeout = settings.attemptTimeout
     tls = settings.tls
@@ -79,6 +82,7 @@ public struct TargetOverrides: Sendable, Hashable {
     set(retryShare, \.retryShare)
     set(retriesPerSecond, \.retriesPerSecond)
     set(pace, \.pace)
+    set(newCallShare, \.newCallShare)
     set(slowStart, \.slowStart)
     set(attemptTimeout, \.attemptTimeout)
     if let tls { settings.tls = tls }

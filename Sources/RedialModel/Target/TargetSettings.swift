@@ -18,6 +18,8 @@ public struct TargetSettings: Sendable, Hashable {
   public var retriesPerSecond: Int
   /// How fast its attempts start.
   public var pace: Pace
+  /// The share of the starts that new calls get while a backlog waits too, one of ``newCallShares``; 0 for calls to start by age.
+  public var newCallShare: Double
   /// How long after its breaker has closed it gets a growing share of ``maxInFlight``, if its pace is fixed; zero for
   /// all at once.
   public var slowStart: Duration
@@ -26,6 +28,12 @@ public struct TargetSettings: Sendable, Hashable {
 
   /// Its TLS settings; nil for the general settings.
   public var tls: TargetTLS?
+
+  /// The shares that new calls may have. The rest keeps the backlog from starving.
+  public static let newCallShares = 0...FairShare.most
+
+  /// The default share of new calls.
+  public static let newCallShareByDefault = FairShare.usual
 
   /// The window of the retry budget.
   public static let retryWindow = Duration.seconds(10)
@@ -37,7 +45,8 @@ public struct TargetSettings: Sendable, Hashable {
   public init(
     breaker: CircuitBreakerSettings = CircuitBreakerSettings(), maxInFlight: Int = 64, ratePerSecond: Double = 0,
     rateBurst: Int = 1, retryShare: Double = 0.2, retriesPerSecond: Int = 0, pace: Pace = .adaptive,
-    slowStart: Duration = .zero, attemptTimeout: Duration = Self.longestAttempt
+    newCallShare: Double = Self.newCallShareByDefault, slowStart: Duration = .zero,
+    attemptTimeout: Duration = Self.longestAttempt
   ) {
     self.breaker = breaker
     self.maxInFlight = maxInFlight
@@ -46,6 +55,7 @@ public struct TargetSettings: Sendable, Hashable {
     self.retryShare = retryShare
     self.retriesPerSecond = retriesPerSecond
     self.pace = pace
+    self.newCallShare = newCallShare
     self.slowStart = slowStart
     self.attemptTimeout = attemptTimeout
   }

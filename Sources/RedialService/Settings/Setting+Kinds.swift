@@ -142,6 +142,13 @@ extension Setting {
   }
 
   @Sendable
+  static func setNewCallShare(_ settings: inout ServiceSettings, _ text: String) -> Bool {
+    guard let share = Double(text), TargetSettings.newCallShares.contains(share) else { return false }
+    settings.engine.newCallShare = share
+    return true
+  }
+
+  @Sendable
   static func setFailureRate(_ settings: inout ServiceSettings, _ text: String) -> Bool {
     guard let rate = Double(text), (0...1).contains(rate) else { return false }
     // The breaker expresses "never" as a rate that cannot be reached.

@@ -347,6 +347,11 @@ extension Setting {
       "How fast attempts to a target start: as fast as it can take them within its other limits, or as fast as these "
         + "allow."),
     Setting(
+      key: "newCallShare", form: "0...0.95",
+      summary: "Share of the attempts to a target for new calls while a backlog waits too; 0 for all calls by age.",
+      isSecret: false, read: { "\($0.engine.newCallShare)" },
+      assign: setNewCallShare),
+    Setting(
       key: "slowStart", form: "duration",
       summary:
         "After the breaker of a target with a fixed pace closes, its attempts in flight may grow to the maximum over "

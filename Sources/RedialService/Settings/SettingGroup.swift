@@ -57,8 +57,8 @@ public enum SettingGroup: String, Sendable, CaseIterable {
     case .targets:
       [
         "maxInFlightPerTarget", "targetShare", "unprovenShare", "targetRate", "targetBurst", "retryBudgetShare",
-        "retryBudgetMinPerSecond", "pace", "slowStart", "maxRetryAfterPause", "maxAttemptTimeout", "targetNaming",
-        "targetRules",
+        "retryBudgetMinPerSecond", "pace", "newCallShare", "slowStart", "maxRetryAfterPause", "maxAttemptTimeout",
+        "targetNaming", "targetRules",
       ]
     case .breaker:
       [

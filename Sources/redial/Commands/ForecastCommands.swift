@@ -63,6 +63,9 @@ extension Command {
       Option(
         name: "--pace", form: "PACE",
         summary: "adaptive: start attempts as fast as the target can take them; or fixed [adaptive]."),
+      Option(
+        name: "--new-call-share", form: "SHARE",
+        summary: "Share of the attempts for new calls while a backlog waits too, 0 to 0.95 [0.8]."),
       Option(name: "--seed", form: "NUMBER", summary: "Seed of the random numbers [1]."),
       Option(
         name: "--scenario", form: "JSON", summary: "The scenario as JSON, as in the API; other options override it."),
@@ -98,6 +101,7 @@ extension Command {
     try set("duration", "--duration", isText: true)
     try set("slowStart", "--slow-start", isText: true)
     try set("pace", "--pace", isText: true)
+    try set("newCallShare", "--new-call-share", isText: false)
     try set("concurrency", "--concurrency", isText: false)
     try set("seed", "--seed", isText: false)
     if let policy = arguments.value("--policy") { members["policy"] = Array(policy.utf8) }

@@ -48,6 +48,11 @@ enum ForecastText {
         "a call that succeeded took \(latency.median.roughly) (median), \(latency.p90.roughly) (p90), "
         + "\(latency.p99.roughly) (p99), \(latency.longest.roughly) at most\n"
     }
+    if let latency = forecast.latencyInRecovery {
+      text +=
+        "one that was accepted while the backlog was delivered: \(latency.median.roughly) (median), "
+        + "\(latency.p90.roughly) (p90), \(latency.longest.roughly) at most\n"
+    }
     if forecast.isCutShort { text += "It ended early: too many attempts.\n" }
     return text
   }
