@@ -85,7 +85,34 @@ extension Engine {
     return wanted.enumerated().map { place, index in
       var snapshot = roster.targets[index].snapshot(at: now)
       snapshot.backlog = backlogs[place]
+      snapshot.backlog.deadlines = deadlines(of: index, snapshot)
       return snapshot
     }
+  }
+
+  /// All targets, without the reasons for which their calls wait.
+  func targetSnapshots() -> [TargetSnapshot] {
+    roster.places.map { index in
+      var snapshot = roster.targets[index].snapshot(at: now)
+      snapshot.backlog.deadlines = deadlines(of: index, snapshot)
+      return snapshot
+    }
+  }
+
+  /// How many of a target's due calls in memory will miss their deadlines. Those in its queue in the store come after
+  /// them.
+  ///
+  /// - Complexity: O(*n*) in its due calls in memory.
+  private func deadlines(of index: Int, _ target: TargetSnapshot) -> DeadlineForecast? {
+    guard target.waiting > 0, let rate = target.backlogPerSecond, var forecast = DeadlineForecast(perSecond: rate)
+    else { return nil }
+    for due in roster.targets[index].due.places {
+      guard let place = calls.place(of: due.id), calls[at: place].stamp == due.stamp else { continue }
+      let call = calls[at: place].record
+      // New calls have starts of their own beside a backlog.
+      if target.newStarts > 0, call.isNew(at: now) { continue }
+      forecast.add(call.lastStart, at: now)
+    }
+    return forecast
   }
 }

@@ -28,7 +28,7 @@ extension Engine {
       return false
     }
     guard let permit = permit(index) else { return false }
-    roster[index].take(due, isRetry: calls[at: place].record.progress.isRetry, at: now)
+    roster[index].take(due, calls[at: place].record, at: now)
     begin(due.id, permit: permit)
     return true
   }

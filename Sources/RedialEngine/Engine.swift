@@ -198,7 +198,7 @@ public struct Engine: Sendable {
 
   private func report() -> EngineReport {
     EngineReport(
-      targets: roster.places.map { roster.targets[$0].snapshot(at: now) }, inFlight: roster.occupancy.inFlight,
+      targets: targetSnapshots(), inFlight: roster.occupancy.inFlight,
       unfinished: max(0, roster.unfinished), held: calls.count, storeFailing: desk.isFailing)
   }
 }

@@ -28,6 +28,10 @@ public struct TargetSnapshot: Sendable, Hashable {
   public var inFlight: Int
   /// Calls that are due and wait for the target.
   public var waiting: Int
+  /// Those of them that are in the store.
+  public var storedCalls = 0
+  /// The share of new calls among the attempts that start beside a backlog, 0...1.
+  public var newStarts = 0.0
   /// Whether an operator has paused it.
   public var isPaused: Bool
   /// Whether an operator holds its breaker open.

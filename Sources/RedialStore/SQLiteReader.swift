@@ -80,6 +80,11 @@ public final class SQLiteReader: CallReader {
     }
   }
 
+  /// When the first calls of a target's queue have to start at the latest, and the last one.
+  public func deadlines(of target: TargetKey, limit: Int) throws(StoreError) -> QueueDeadlines {
+    try withConnection { connection throws(StoreError) in try connection.deadlines(of: target, limit: limit) }
+  }
+
   /// The size of the store, and the number of finished calls in it.
   public func usage() throws(StoreError) -> StoreUsage {
     try withConnection { connection throws(StoreError) in try connection.usage.usage() }
@@ -129,6 +134,7 @@ private final class ReadConnection: @unchecked Sendable {
   private let tallies: StatisticsTable
   private let timely: TimelinessQueries
   private let waiting: BacklogQueries
+  private let queued: DeadlineQueries
   private let rows: CallRows
   private let rowsWithoutBodies: CallRows
   private let attempts: AttemptRows
@@ -150,6 +156,7 @@ private final class ReadConnection: @unchecked Sendable {
     tallies = try StatisticsTable(on: connection)
     timely = try TimelinessQueries(on: connection)
     waiting = try BacklogQueries(on: connection)
+    queued = try DeadlineQueries(on: connection)
     rows = try CallRows(on: connection, bodies: true, largest: SQLiteReader.largestHeldBody)
     rowsWithoutBodies = try CallRows(on: connection, bodies: false)
     attempts = try AttemptRows(on: connection)
@@ -238,6 +245,14 @@ private final class ReadConnection: @unchecked Sendable {
         return StoredBacklog(isComplete: true)
       }
       return try waiting.backlog(of: id, in: number, limit: limit)
+    }
+  }
+
+  func deadlines(of target: TargetKey, limit: Int) throws(StoreError) -> QueueDeadlines {
+    try inTransaction { () throws(StoreError) in
+      findTarget.bind(1, key: target)
+      guard let id = try findTarget.first({ row throws(StoreError) in row.integer(0) }) else { return QueueDeadlines() }
+      return try queued.deadlines(of: id, limit: limit)
     }
   }
 

@@ -18,7 +18,7 @@ def test_a_target_tells_what_its_calls_wait_for_and_how_they_fared(redial, flaky
         assert recent["successes"] == 20 and recent["failures"] == 1
         assert all(recent["latency"][q].endswith("ms") for q in ("p50", "p95", "p99"))
         assert 15 < float(recent["latency"]["p50"].removesuffix("ms")) < 60
-    assert view["backlog"] == {"total": 0, "isComplete": True, "byReason": {}} and view["drainEstimate"] == "0s"
+    assert view["backlog"] == {"total": 0, "isComplete": True, "missesDeadline": None, "byReason": {}} and view["drainEstimate"] == "0s"
     # A hundred at four a time, 100 ms each.
     service("PUT", path, {"maxInFlight": 4})
     service("POST", path + "/pause")

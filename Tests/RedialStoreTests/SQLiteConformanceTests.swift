@@ -88,6 +88,9 @@ struct SQLiteConformanceTests {
   @Test("waiting calls are counted like in a naive model", arguments: [1, 2, 3] as [UInt64])
   func backlog(seed: UInt64) throws { try conformance.backlog(seed: seed) }
 
+  @Test("the deadlines of a queue are in the order in which its calls start", arguments: [1, 2, 3] as [UInt64])
+  func deadlines(seed: UInt64) throws { try conformance.deadlines(seed: seed) }
+
   @Test("finished calls are removed after their time, with all their data, and no others are")
   func retentionByAge() throws { try conformance.retentionByAge() }
 

@@ -99,6 +99,8 @@ extension TargetState {
       isPaused: controls.isPaused, isTripped: controls.isTripped,
       retryAfterUntil: limits.retryAfterUntil.flatMap { $0 > now ? $0 : nil }, settings: settings)
     snapshot.pace = limits.pace
+    snapshot.storedCalls = stored.count
+    if stored.count > 0 || readyBacklog > 0 { snapshot.newStarts = youngStarts }
     snapshot.overrides = controls.overrides
     snapshot.pattern = pattern
     snapshot.recent = recent

@@ -22,6 +22,8 @@ struct TargetState: Sendable {
   private(set) var occupancy = Occupancy()
   /// The slots that it has earned.
   private(set) var credit = SlotCredit()
+  /// The share of new calls among the last calls that were started after a wait, 0...1.
+  private(set) var youngStarts = 0.0
   /// The recent usual size of a body.
   private(set) var usualBody = 0
   /// The standing that was last reported.
@@ -227,7 +229,7 @@ struct TargetState: Sendable {
 
   /// Whether a call that has become due for its first attempt waits as a new one, and not in the backlog.
   mutating func takesNew(_ call: CallRecord, in calls: CallTable, at now: Timestamp) -> Bool {
-    guard breaker.state == .closed, !call.progress.isRetry, now - call.newSince <= FairShare.newFor else {
+    guard breaker.state == .closed, call.isNew(at: now) else {
       return false
     }
     return due.takesNew(call.spec.priority, hasStored: stored.count > 0, in: calls, at: now)
@@ -244,8 +246,9 @@ struct TargetState: Sendable {
   }
 
   /// Takes out the call that ``firstReady(in:at:)`` returned, to start it.
-  mutating func take(_ place: ReadyQueue.Place, isRetry: Bool, at now: Timestamp) {
-    due.remove(place, isRetry: isRetry, at: now)
+  mutating func take(_ place: ReadyQueue.Place, _ call: CallRecord, at now: Timestamp) {
+    due.remove(place, isRetry: call.progress.isRetry, at: now)
+    youngStarts += ((call.isNew(at: now) ? 1 : 0) - youngStarts) / 32
   }
 
   /// Counts a call that becomes due or is due no more.

@@ -47,6 +47,8 @@ public struct CallRecord: Sendable {
   public var deadline: Timestamp { progress.roundStartedAt + spec.policy.deadline }
   /// When it became due for the first attempt of this round.
   package var newSince: Timestamp { max(createdAt, progress.roundStartedAt) }
+  /// Whether it is due for its first attempt of this round, and not for long.
+  package func isNew(at now: Timestamp) -> Bool { !progress.isRetry && now - newSince <= FairShare.newFor }
 
   /// After this time no attempt begins: the deadline minus the policy's minimum time for an attempt.
   public var lastStart: Timestamp {

@@ -32,15 +32,38 @@ extension TargetSnapshot {
     guard breaker == .closed, !isPaused, !isTripped, retryAfterUntil == nil else { return nil }
     guard due > 0 else { return .zero }
     let tally = recent.tally(over: .minute, at: time)
-    guard let mean = tally.mean, tally.ends > 0 else { return nil }
+    guard tally.ends > 0, let perSecond = attemptsPerSecond(tally) else { return nil }
+    let attempts = Double(due) * Double(tally.attempts) / Double(tally.ends)
+    let milliseconds = (attempts / perSecond * 1000).rounded(.up)
+    return milliseconds < 9e15 ? .milliseconds(Int64(milliseconds)) : nil
+  }
+
+  private func attemptsPerSecond(_ tally: AttemptTally) -> Double? {
+    guard let mean = tally.mean else { return nil }
     let isBusy = waiting > 0 && inFlight > 0 && settings.ratePerSecond == 0
     let concurrency = Double(isBusy ? inFlight : settings.maxInFlight)
     // No attempt is shorter than the clock's resolution.
     var perSecond = concurrency / max(mean.inSeconds, 0.000_001)
     if settings.ratePerSecond > 0 { perSecond = min(perSecond, settings.ratePerSecond) }
     if let rate = pace?.rate { perSecond = min(perSecond, rate) }
-    let attempts = Double(due) * Double(tally.attempts) / Double(tally.ends)
-    let milliseconds = (attempts / perSecond * 1000).rounded(.up)
-    return milliseconds < 9e15 ? .milliseconds(Int64(milliseconds)) : nil
+    return perSecond
+  }
+
+  /// Calls of the backlog that end per second; nil if that is unknown, such as while the breaker is open.
+  ///
+  /// If the pace limits the target, it is what the target processes; else it follows from the concurrency and the mean
+  /// latency of the last minute, as in ``drainEstimate``. What new calls take of it is left out.
+  public var backlogPerSecond: Double? {
+    guard breaker == .closed, !isPaused, !isTripped else { return nil }
+    var all: Double
+    if let pace, pace.rate != nil, pace.delivered > 0 {
+      all = pace.delivered
+      if settings.ratePerSecond > 0 { all = min(all, settings.ratePerSecond) }
+    } else {
+      let tally = recent.tally(over: .minute, at: time)
+      guard tally.ends > 0, let attempts = attemptsPerSecond(tally) else { return nil }
+      all = attempts * Double(tally.ends) / Double(tally.attempts)
+    }
+    return all * (1 - min(newStarts, settings.newCallShare))
   }
 }

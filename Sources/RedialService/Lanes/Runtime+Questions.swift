@@ -28,6 +28,6 @@ extension Runtime {
 
   private func exposition(of report: EngineReport) -> String {
     metrics.exposition(report, version: redialVersion, clockOffset: clock.offset, waits: ends.waiting)
-      + housekeeping.watch.exposition() + (spans?.exposition() ?? "")
+      + deadlines.exposition() + housekeeping.watch.exposition() + (spans?.exposition() ?? "")
   }
 }

@@ -40,6 +40,7 @@ extension Runtime {
   /// Closes the store after all earlier requests; false if it does not get there in time.
   private func closeStore(isDrained: Bool) -> Bool {
     housekeeping.stop(on: storeLane)
+    deadlines.stop()
     let closed = DispatchSemaphore(value: 0)
     storeLane?.afterwards { [log] store in
       if isDrained {

@@ -11,10 +11,15 @@ extension Runtime {
 
   /// Answers with a page of the targets of a namespace.
   func showTargets(_ wanted: TargetQuery, _ responder: HTTPResponder) {
-    let token = replies.targets.add { [weak self, reader] page in
+    let token = replies.targets.add { [weak self, reader, deadlines] page in
       self?.query(responder) {
         let stored = try reader.backlog(of: nil, in: wanted.namespace, limit: Self.mostCounted)
-        return Answer.targets(Self.targets(page.targets, with: stored), next: page.next?.bare)
+        var targets = Self.targets(page.targets, with: stored)
+        // The queue of each in the store is not read for a list.
+        for place in targets.indices where targets[place].storedCalls > 0 {
+          targets[place].backlog.deadlines = deadlines[targets[place].key]
+        }
+        return Answer.targets(targets, next: page.next?.bare)
       }
     }
     post(.describePage(wanted, token))
@@ -37,7 +42,17 @@ extension Runtime {
     query(responder) { [reader] () -> HTTPResponse? in
       let stored = try reader.backlog(
         of: target.key, in: target.key.namespace, limit: Self.mostCounted)
-      return Self.targets([target], with: stored).first.map { Answer.target($0) }
+      let estimated = try DeadlineWatch.estimated(target, by: reader)
+      return Self.targets([estimated], with: stored).first.map { Answer.target($0) }
+    }
+  }
+
+  /// Looks at intervals for backlogs that will miss their deadlines.
+  func startDeadlines(every interval: Duration) {
+    deadlines.start(every: interval) { [weak self] in
+      guard let self else { return }
+      let token = replies.report.add { [weak self] in self?.deadlines.look($0.targets) }
+      post(.report(token))
     }
   }
 

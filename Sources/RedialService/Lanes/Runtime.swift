@@ -31,6 +31,8 @@ final class Runtime: @unchecked Sendable {
   let log: Log
   let redaction: Redaction
   let housekeeping: Housekeeping
+  let deadlines: DeadlineWatch
+  private let watchInterval: Duration
   let statistics = CallStatistics()
   let spans: SpanExporter?
   /// Who follows commits: clients ask for the metrics after their answer, which must then count their call; and a client
@@ -67,6 +69,8 @@ final class Runtime: @unchecked Sendable {
     observers = ([metrics], [ends, events] + (tracer.map { [$0] } ?? []))
     redaction = settings.engine.redaction
     housekeeping = Housekeeping(settings, reader: reader, clock: clock, log: log, metrics: metrics)
+    deadlines = DeadlineWatch(reader: reader, limit: settings.namedTargets, log: log)
+    watchInterval = settings.storeWatchInterval
     queries = QueryLanes(count: SQLiteReader.defaultConnections)
     forecastLimits = settings.forecasts
     forecasts = ForecastLane(
@@ -98,6 +102,7 @@ final class Runtime: @unchecked Sendable {
     if !endpoints.subscriptions.isEmpty { post(.subscriptions(endpoints.subscriptions)) }
     startStatistics()
     if let storeLane { housekeeping.start(on: storeLane) }
+    startDeadlines(every: watchInterval)
   }
 
   /// Sends an event to the engine.

@@ -58,7 +58,7 @@ struct TargetFigures {
   }
 
   /// A target, with its namespace unless that is the default one.
-  private static func labels(_ key: TargetKey) -> String {
+  static func labels(_ key: TargetKey) -> String {
     let namespace = key.namespace
     let target = "target=\"\(escaped(key.bare))\""
     return namespace.isDefault ? target : target + ",namespace=\"\(namespace.name)\""

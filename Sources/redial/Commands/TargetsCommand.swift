@@ -64,6 +64,10 @@ extension Command {
     var text = pace(target["pace"])
     let reasons = target["backlog"]["byReason"].members.map { "\($0.value.integer ?? 0) \(PlainText.escaped($0.name))" }
     if !reasons.isEmpty { text += "waiting: \(reasons.joined(separator: ", "))\n" }
+    let missing = target["backlog"]["missesDeadline"]
+    if let calls = missing["calls"].integer, calls > 0, case .number(let rate) = missing["perSecond"] {
+      text += "at \(rate) per second about \(calls) of them will miss their deadlines\n"
+    }
     for window in ["1m", "5m", "15m"] {
       let recent = target["recent"][window]
       let latency = recent["latency"]
@@ -114,6 +118,9 @@ extension Command {
       var more: [String] = []
       if let until = target["breaker"]["openUntil"].escapedText { more.append("probes from \(until)") }
       if let until = target["heldUntil"].escapedText { more.append("asked to wait until \(until)") }
+      if let calls = target["backlog"]["missesDeadline"]["calls"].integer, calls > 0 {
+        more.append("\(calls) will miss their deadlines")
+      }
       table.add(
         Table.Cell(target["key"].escapedText), .state(state), .number(target["inFlight"].integer),
         .number(target["waiting"].integer), Table.Cell(more.joined(separator: ", "), .soft))

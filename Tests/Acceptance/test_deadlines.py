@@ -1,0 +1,50 @@
+"""A backlog that is longer than its deadlines allow is reported: by the API, the command, a metric and the log."""
+
+from urllib.parse import quote
+
+import pytest
+
+from processes import run, wait_until
+
+POLICY = {"deadline": "40s", "attemptTimeout": "5s"}
+
+
+def missing(service, target):
+    view = service("GET", "/v1/targets/" + quote(target.url, safe=""))
+    assert view.status == 200, view.body
+    return view.json["backlog"]["missesDeadline"]
+
+
+@pytest.mark.parametrize("memory", ["10000", "50"], ids=["in memory", "in the store"])
+def test_calls_that_will_miss_their_deadlines_are_counted_while_they_wait(redial, receiver, memory):
+    service, target = redial("--store-watch-interval", "1s", "--max-held", memory), receiver()
+    path = "/v1/targets/" + quote(target.url, safe="")
+    # 5 per second for 40 s are 200; of 500 calls about 300 will be too late.
+    assert service("PUT", path, {"rate": {"perSecond": 5, "burst": 1}, "newCallShare": 0}).status == 200
+    batch = service("POST", "/v1/calls/batch", [{"url": target.url, "policy": POLICY}] * 500)
+    assert {item["status"] for item in batch.json["data"]} == {202}, batch.body[:1000]
+
+    def known():
+        found = missing(service, target)
+        return found and 240 <= found["calls"] <= 340 and 4 <= found["perSecond"] <= 5.5
+    wait_until(known, f"the estimate is there: {missing(service, target)}", 15)
+    listed = wait_until(
+        lambda: service("GET", "/v1/targets").json["data"][0]["backlog"]["missesDeadline"], "the list has it")
+    assert 240 <= listed["calls"] <= 340
+    text = run("targets", target.url, "--url", service.url).stdout
+    assert "of them will miss their deadlines" in text and "per second about" in text, text
+    assert "will miss their deadlines" in run("targets", "--url", service.url).stdout
+    series = f'redial_target_missed_deadlines{{target="{target.url}"}}'
+    wait_until(lambda: 240 <= service.metrics().get(series, 0) <= 340, "the metric has it")
+    wait_until(lambda: "backlogMissesDeadlines" in service.log.read_text(), "the log says so")
+    assert service.log.read_text().count("backlogMissesDeadlines") == 1
+
+    # With a higher rate all of them start in time.
+    assert service("PUT", path, {"rate": {"perSecond": 100, "burst": 1}, "newCallShare": 0}).status == 200
+    wait_until(lambda: "backlogMeetsDeadlines" in service.log.read_text(), "the log says that it is over", 15)
+
+
+def test_without_a_backlog_nothing_is_estimated(redial, receiver):
+    service, target = redial(), receiver()
+    service.ended(service.submit(url=target.url))
+    assert missing(service, target) is None
