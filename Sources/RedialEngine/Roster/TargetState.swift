@@ -120,7 +120,8 @@ struct TargetState: Sendable {
   /// Begins with what the pace of its last owner has learned.
   mutating func recover(_ pace: SavedPace, at now: Timestamp) {
     limits.recover(pace, at: now)
-    if breaker.state != .closed { limits.suspendPace(at: now) }
+    // It was saved when the breaker opened, if not later.
+    if breaker.state != .closed { limits.suspendPace(at: min(pace.at, now)) }
   }
 
   /// What its pace has learned, if that should be saved now.

@@ -2,14 +2,15 @@
 extension AdaptivePace {
   /// Judges a round that is complete.
   mutating func review(at now: Timestamp) {
-    if let ending {
+    if round.isFlooded(beyond: baseline.refusedShare) {
+      // What the round before says is out of date.
+      judge(round, at: now)
+      begin(at: now)
+    } else if let ending {
       // While the rate rises, half of the answers are enough.
       let needed = isRising ? (ending.started + 1) / 2 : ending.started - ending.started / 10
       guard ending.ended >= needed || now - ending.to > patience else { return }
       judge(ending, at: now)
-      begin(at: now)
-    } else if round.isFlooded(beyond: baseline.refusedShare) {
-      judge(round, at: now)
       begin(at: now)
     } else if isFull(at: now) {
       var full = round
@@ -22,12 +23,15 @@ extension AdaptivePace {
 
   private func isFull(at now: Timestamp) -> Bool {
     let length = Double((now - round.from).wholeMicroseconds)
-    let (starts, least) =
-      isRising
-      ? (Self.risingStarts, max(Self.shortestRound, baseline.usual) / 2)
-      : (Self.roundStarts, max(Self.shortestRound, baseline.usual))
-    if round.started >= starts, length >= least { return true }
+    let least = max(Self.shortestRound, baseline.usual) / (isRising ? 2 : 1)
+    if round.started >= enough, length >= least { return true }
     return round.started >= Self.risingStarts && length >= max(Self.longestRound, 2 * baseline.usual)
+  }
+
+  /// The starts that tell enough. Where many fail in any case, a few more of them are chance.
+  private var enough: Int {
+    isRising && baseline.refusedShare < 0.05
+      ? isSearching ? Self.searchingStarts : Self.risingStarts : Self.roundStarts
   }
 
   /// In microseconds.
@@ -49,14 +53,17 @@ extension AdaptivePace {
     let isRefused = signs.refused > 4 * Self.aim && ended.refused >= 2
     let isOverloaded = isRefused || signs.isLongQueue
     let speed = ended.speed(until: now)
-    if let before = baseline.rateBeforeUselessFall(ended, signs, isRefused: isRefused, speed: speed) {
+    let load = LoadBaseline.Load(requests: ended.started, rate: speed, flow: flow ?? 0)
+    if let before = baseline.rateBeforeUselessFall(ended, signs, isRefused: isRefused, load) {
       isRising = true
       return set(before, .notLoad, at: now)
     }
     if signs.isQueued, isOverloaded || isLimited || rate != nil && signs.queue > signs.allowedQueue, let flow {
-      queued(ended, signs, speed: speed, flow: flow, isRefused: isRefused, at: now)
+      // Requests that fail in any case use the capacity too.
+      let used = flow / (1 - baseline.refusedShare)
+      queued(ended, signs, speed: speed, flow: used, isRefused: isRefused, at: now)
     } else if isRefused || signs.refused > 0 && isLimited {
-      refused(signs, speed: speed, at: now)
+      refused(ended, signs, speed: speed, at: now)
     } else if rate != nil {
       quiet(isLimited: isLimited, starts: ended.started, speed: speed, signs, loop: now - ended.from, at: now)
     }
@@ -65,8 +72,7 @@ extension AdaptivePace {
   private mutating func queued(
     _ ended: PaceRound, _ signs: LoadBaseline.Signs, speed: Double, flow: Double, isRefused: Bool, at now: Timestamp
   ) {
-    quietRounds = 0
-    isRising = false
+    fall(ended)
     hasQueued = true
     var new: Double
     if isQueued {
@@ -87,9 +93,16 @@ extension AdaptivePace {
     min(0.05, max(-0.3, (signs.allowedQueue - signs.queue) / 1e6 / max(4, 2 * loop.inSeconds)))
   }
 
-  private mutating func refused(_ signs: LoadBaseline.Signs, speed: Double, at now: Timestamp) {
+  /// The rate has been too high. If few requests showed it, how much too high is not known: then the rate goes on to
+  /// rise from there, but slowly.
+  private mutating func fall(_ ended: PaceRound) {
     quietRounds = 0
-    isRising = false
+    isRising = isRising && !isSearching && ended.started < Self.roundStarts
+    isSearching = isRising
+  }
+
+  private mutating func refused(_ ended: PaceRound, _ signs: LoadBaseline.Signs, speed: Double, at now: Timestamp) {
+    fall(ended)
     isQueued = false
     var new = speed * (1 - signs.refused) / (1 - Self.aim)
     if let result = cycle.take(), signs.refused < 0.2, baseline.refusedShare < 0.05 {
@@ -122,7 +135,7 @@ extension AdaptivePace {
     unusedSince = nil
     quietRounds += 1
     if isRising {
-      set(speed * (speed < delivered ? 2 : 1.5), .grew, at: now)
+      set(speed * (isSearching ? 1.1 : speed < delivered ? 2 : 1.5), .grew, at: now)
     } else if hasQueued, quietRounds < Self.trust, capacity.rate > 0 {
       set(capacity.rate * (1 + correction(signs, loop: loop)), .grew, at: now)
     } else {

@@ -11,8 +11,9 @@
 ///   2016), and the next rate is the capacity with a correction that keeps the queue short (as in TIMELY; Mittal et al.,
 ///   SIGCOMM 2015).
 /// - After an outage the rate begins at half of the usual one and doubles each round up to the usual one; beyond, it
-///   grows by a half, until there is a sign of overload (as in slow start; RFC 5681, section 3.1).
-/// - Signs that do not improve when the rate falls are not about the load, and count no longer.
+///   grows by a half, until there is a sign of overload (as in slow start; RFC 5681, section 3.1). After a short outage
+///   it begins at the usual one.
+/// - Signs that do not improve when the rate falls, while less is delivered, are not about the load, and count no longer.
 ///
 /// Nothing is allocated. If the clock steps back, a request waits for one interval at most.
 public struct AdaptivePace: Sendable, Hashable {
@@ -81,12 +82,15 @@ public struct AdaptivePace: Sendable, Hashable {
   var capacity = CapacityEstimate()
   var cycle = RefusalCycle()
   var isRising = false
+  /// Whether it rises slowly, since there was too much once.
+  var isSearching = false
   /// Whether the target had a queue in the last round; whether it had one since the last recovery.
   var isQueued = false
   var hasQueued = false
   /// Rounds in a row without a sign of overload.
   var quietRounds = 0
   private var isSuspended = false
+  private var suspendedAt = Timestamp.epoch
   private var lastDelivery = Timestamp.epoch
   /// Since when the pace has held nothing back; nil if it has, in the last round.
   var unusedSince: Timestamp?
@@ -97,11 +101,14 @@ public struct AdaptivePace: Sendable, Hashable {
   static let aim = 0.005
   /// The share of the usual rate at which a target begins after an outage.
   static let restart = 0.5
+  /// After an outage that is no longer, a target begins at its usual rate: it has hardly had the time to become cold.
+  static let shortOutage = Duration.seconds(30)
   /// What a target can take of which nothing is known, in requests per second.
   static let unknown = 8.0
   /// Requests in a round; while the rate rises from low, fewer.
   static let roundStarts = 50
   static let risingStarts = 4
+  static let searchingStarts = 12
   /// After this time without any effect the limit is lifted. A new owner of the target trusts an earlier limit for as
   /// long.
   public static let memory = Duration.seconds(300)
@@ -177,6 +184,7 @@ public struct AdaptivePace: Sendable, Hashable {
   /// The target's breaker has opened: what is in flight says nothing about the load.
   public mutating func suspend(at now: Timestamp) {
     isSuspended = true
+    suspendedAt = now
     begin(at: now)
   }
 
@@ -189,6 +197,7 @@ public struct AdaptivePace: Sendable, Hashable {
   public mutating func recover(at now: Timestamp) {
     isSuspended = false
     isRising = true
+    isSearching = false
     isQueued = false
     hasQueued = false
     quietRounds = 0
@@ -197,7 +206,8 @@ public struct AdaptivePace: Sendable, Hashable {
     capacity = CapacityEstimate()
     cycle = RefusalCycle()
     baseline.forgetFalls()
-    set(max(Self.unknown, delivered) * Self.restart, .recovered, at: now)
+    let isShort = delivered > 0 && now - suspendedAt <= Self.shortOutage
+    set(max(Self.unknown, delivered) * (isShort ? 1 : Self.restart), .recovered, at: now)
     begin(at: now)
   }
 

@@ -6,6 +6,8 @@ struct LoadBaseline: Sendable, Hashable {
   private var shortest = 0.0
   /// The share of requests that fail whatever the load, 0..<1.
   private(set) var refusedShare = 0.0
+  /// What it was when fewer requests did not help.
+  private var found = 0.0
   /// Falls of the rate because of refusals, and because of a queue.
   private var refusing = Fall()
   private var queueing = Fall()
@@ -16,23 +18,48 @@ struct LoadBaseline: Sendable, Hashable {
     var rate = 0.0
     /// How strong the sign was.
     var sign = 0.0
+    /// The load of the round after: what was delivered in the first may have started before.
+    var reference = Load(requests: 0, rate: 0, flow: 0)
     /// A rate that is low enough.
     var target = 0.0
     var rounds = 0
+    var requests = 0
+
+    /// Fewer requests than these show nothing.
+    private static let fewest = 32
+    /// A target that is overloaded delivers as much at a lower rate; if it is not, the less. Between the two.
+    private static let between = 0.4
+    /// A smaller fall shows nothing.
+    private static let clear = 0.7
 
     /// Whether a sign is as strong as ever, though the rate has been low enough for some rounds.
     ///
     /// - Parameter enough: The share of the rate at the beginning that would be low enough if the sign were about the
     ///   load.
-    mutating func isUseless(_ sign: Double, rate speed: Double, enough: Double, after patience: Int) -> Bool {
+    mutating func isUseless(_ sign: Double, in load: Load, enough: Double, after patience: Int) -> Bool {
       // A sign that grows, though the rate falls, has only begun.
       guard rate > 0, sign <= 1.5 * self.sign else {
-        self = Fall(rate: speed, sign: sign, target: speed * enough)
+        self = Fall(rate: load.rate, sign: sign, target: load.rate * min(enough, Self.clear))
         return false
       }
       rounds += 1
-      return rounds >= patience && speed <= target && sign >= 0.7 * self.sign
+      requests += load.requests
+      guard rounds > 1 else {
+        reference = load
+        return false
+      }
+      let share = min(1, load.rate / reference.rate)
+      return rounds >= patience && requests >= Self.fewest && load.rate <= target && sign >= 0.7 * self.sign
+        && load.flow <= reference.flow * (share + Self.between * (1 - share))
     }
+  }
+
+  /// What a target got in a round, and delivered.
+  struct Load: Sendable, Hashable {
+    var requests: Int
+    /// Both per second.
+    var rate: Double
+    var flow: Double
   }
 
   /// How far a round is beyond the baseline.
@@ -65,9 +92,11 @@ struct LoadBaseline: Sendable, Hashable {
     let chance = learn(round)
     var queue = 0.0
     if round.answered > 0 {
+      // A mean of the past would make the rounds long.
+      if round.answered >= 4, round.mean < usual / 2 { usual = round.mean }
       shortest = shortest == 0 ? round.shortest : min(shortest, round.shortest)
       // The shortest of a few differs by chance.
-      let spread = 2 * max(0, usual - shortest) / Double(round.answered)
+      let spread = 4 * max(0, usual - shortest) / Double(round.answered)
       queue = max(0, round.shortest - shortest - spread)
     }
     return Signs(
@@ -85,19 +114,21 @@ struct LoadBaseline: Sendable, Hashable {
     if difference < -chance {
       refusedShare += difference * weight
     } else if difference <= chance {
-      refusedShare += difference * weight / 4
+      // A share that followed every rise would hide an overload.
+      refusedShare = min(refusedShare + difference * weight / 4, max(refusedShare, found + Self.drift))
     }
     return chance
   }
 
   /// The rate before it fell without any effect on the signs: then they are not about the load, and become the
   /// baseline. Otherwise nil.
-  mutating func rateBeforeUselessFall(_ round: PaceRound, _ signs: Signs, isRefused: Bool, speed: Double) -> Double? {
+  mutating func rateBeforeUselessFall(_ round: PaceRound, _ signs: Signs, isRefused: Bool, _ load: Load) -> Double? {
     if isRefused {
       // It gets no more than it accepted before.
       let enough = 1.1 * (1 - signs.refused)
-      if refusing.isUseless(signs.refused, rate: speed, enough: enough, after: 2) {
+      if refusing.isUseless(signs.refused, in: load, enough: enough, after: 2) {
         refusedShare = min(Self.mostRefused, round.refusedShare)
+        found = refusedShare
         defer { refusing = Fall() }
         return refusing.rate
       }
@@ -107,7 +138,7 @@ struct LoadBaseline: Sendable, Hashable {
     }
     if signs.isLongQueue {
       // A queue needs time to get shorter.
-      if queueing.isUseless(signs.queue, rate: speed, enough: 0.5, after: 5) {
+      if queueing.isUseless(signs.queue, in: load, enough: 0.5, after: 5) {
         shortest = round.shortest
         defer { queueing = Fall() }
         return queueing.rate
@@ -125,4 +156,6 @@ struct LoadBaseline: Sendable, Hashable {
   }
 
   private static let mostRefused = 0.9
+  /// How far the share may rise without another test.
+  private static let drift = 0.1
 }

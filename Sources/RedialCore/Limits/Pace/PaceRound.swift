@@ -15,6 +15,8 @@ struct PaceRound: Sendable, Hashable {
   private(set) var answered = 0
   /// The shortest response time, in microseconds.
   private(set) var shortest = Double.infinity
+  /// The sum of all response times, in microseconds.
+  private var total = 0.0
 
   init() {}
 
@@ -27,11 +29,14 @@ struct PaceRound: Sendable, Hashable {
   /// The share of refusals, 0...1.
   var refusedShare: Double { started == 0 ? 0 : Double(refused) / Double(started) }
 
+  /// The mean response time, in microseconds; 0 without an answer.
+  var mean: Double { answered == 0 ? 0 : total / Double(answered) }
+
   /// Whether there are so many refusals that there is no need to wait for more.
   ///
   /// - Parameter usual: The share that is refused whatever the load.
   func isFlooded(beyond usual: Double) -> Bool {
-    refused >= 8 && Double(refused) >= (usual + 0.25 * (1 - usual)) * Double(started)
+    refused >= (usual == 0 ? 8 : 24) && Double(refused) >= (usual + 0.25 * (1 - usual)) * Double(started)
   }
 
   /// Counts a start. The round begins with its first.
@@ -49,6 +54,7 @@ struct PaceRound: Sendable, Hashable {
     case .delivered(let time):
       answered += 1
       shortest = min(shortest, Double(time.wholeMicroseconds))
+      total += Double(time.wholeMicroseconds)
     case .refused, .silent: refused += 1
     case .none: break
     }

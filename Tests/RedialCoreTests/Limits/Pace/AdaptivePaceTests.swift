@@ -71,19 +71,45 @@ struct AdaptivePaceTests {
     #expect(Double(run.delivered) > 0.9 * 100 * 60)
   }
 
-  @Test
-  func `After an outage the pace begins at half of the usual, and grows to the capacity`() throws {
+  @Test(arguments: [(outage: 20, share: 1.0), (outage: 40, share: 0.5)])
+  func `After an outage the pace begins at the usual rate or half of it, and grows to the capacity`(
+    outage: Int, share: Double
+  ) throws {
     var run = PaceRun(capacity: 100, kind: .queue, offered: 60)
     run.advance(by: .seconds(60))
     run.pace.suspend(at: run.now)
-    run.pace.recover(at: run.now)
-    #expect(abs((try #require(run.pace.rate)) - 30) < 5)
+    run.pace.recover(at: run.now + .seconds(outage))
+    #expect(abs((try #require(run.pace.rate)) - 60 * share) < 10)
     #expect(run.pace.reason == .recovered)
     run.offered = 1000
-    run.advance(by: .seconds(20))
+    run.advance(by: .seconds(20 + outage))
     run.reset()
     run.advance(by: .seconds(60))
     #expect(Double(run.delivered) > 0.97 * 100 * 60)
+  }
+
+  @Test(arguments: [0.3, 0.5])
+  func `A target that refuses a share of everything is still spared when it is overloaded`(share: Double) throws {
+    var run = PaceRun(capacity: 1000, kind: .tokens, offered: 100)
+    run.refusedAnyway = share
+    run.advance(by: .seconds(120))
+    run.capacity = 10
+    run.advance(by: .seconds(120))
+    #expect((try #require(run.pace.rate)) < 60)
+  }
+
+  @Test
+  func `A flood from a few requests does not make all refusals usual`() throws {
+    // Quick answers and a burst that the target accepts at once: the first refusals tell little about the capacity.
+    var run = PaceRun(capacity: 50, kind: .tokens, offered: 40)
+    run.advance(by: .seconds(30))
+    run.pace.suspend(at: run.now)
+    run.pace.recover(at: run.now + .seconds(60))
+    run.offered = 5000
+    run.advance(by: .seconds(70))
+    run.reset()
+    run.advance(by: .seconds(60))
+    #expect(Double(run.refused) < 0.05 * Double(run.delivered), "\(run.refused) refused, \(run.delivered) delivered")
   }
 
   @Test
@@ -110,7 +136,7 @@ struct AdaptivePaceTests {
     var pace = AdaptivePace(delivered: 80, limitedAt: nil, at: Self.start)
     #expect(pace.rate == nil && pace.reason == .noOverload)
     pace.suspend(at: Self.start)
-    pace.recover(at: Self.start)
+    pace.recover(at: Self.start + .seconds(31))
     #expect(pace.rate == 40)
   }
 
@@ -120,7 +146,7 @@ struct AdaptivePaceTests {
     pace.resume(at: Self.start)
     #expect(pace.rate == nil)
     pace.suspend(at: Self.start)
-    pace.resume(at: Self.start)
+    pace.resume(at: Self.start + .seconds(31))
     #expect(pace.rate == 40)
   }
 
