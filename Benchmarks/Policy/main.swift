@@ -58,17 +58,12 @@ measure("rate limiter", count: 1_000_000) { _ in
   if case .permitted = limiter.acquire(at: limiterTime) { return 1 } else { return 0 }
 }
 
-var throttle = AdaptiveThrottle()
-measure("adaptive throttle", count: 1_000_000) { index in
-  guard throttle.admits(at: start, using: &random) else { return 0 }
-  throttle.record(accepted: index % 3 == 0, at: start)
-  return 1
-}
-
-var concurrency = ConcurrencyLimiter(.gradient2())
-measure("concurrency limit, gradient", count: 1_000_000) { index in
-  guard concurrency.acquire() else { return 0 }
-  concurrency.release(.success(took: .milliseconds(5 + index % 3)))
+var pace = AdaptivePace()
+var paceTime = start
+measure("adaptive pace", count: 1_000_000) { index in
+  paceTime = paceTime + .microseconds(500)
+  guard pace.wait(at: paceTime) == nil else { return 0 }
+  pace.end(pace.start(at: paceTime), index % 300 == 0 ? .refused : .delivered(after: .milliseconds(5)), at: paceTime)
   return 1
 }
 

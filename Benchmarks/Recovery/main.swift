@@ -1,5 +1,7 @@
 // How a backlog is delivered after an outage: the service's adaptive pace beside others, on one grid of scenarios in
-// virtual time. `recovery-benchmark` prints a table; with `-v`, a line for each scenario.
+// virtual time. `recovery-benchmark` prints a table; with `-v`, a line for each scenario; with `--only NAME`, one row;
+// with `--throughput`, how much is delivered without an outage;
+// with `--scenario N`, how the adaptive pace changes in that one.
 
 import Glibc
 import RedialCore
@@ -7,6 +9,14 @@ import RedialForecast
 import RedialModel
 
 let isVerbose = CommandLine.arguments.contains("-v")
+let only = option("--only")
+
+/// The value of an option; nil if it is not there.
+func option(_ name: String) -> String? {
+  let arguments = CommandLine.arguments
+  guard let place = arguments.firstIndex(of: name), place + 1 < arguments.count else { return nil }
+  return arguments[place + 1]
+}
 
 /// A quantile of a sorted array.
 func quantile(_ sorted: [Double], _ p: Double) -> Double {
@@ -22,6 +32,7 @@ func percent(_ value: Double) -> String {
 }
 
 func measure(_ name: String, _ cells: [Cell], with pace: () -> some Pacing) {
+  guard only == nil || only == name || cells.count == 1 else { return }
   var ratios: [Double] = []
   var refused: [Double] = []
   var failed = 0
@@ -52,16 +63,28 @@ func measure(_ name: String, _ cells: [Cell], with pace: () -> some Pacing) {
 }
 
 let cells = Grid(breaker: .service).cells
+if let index = option("--scenario").flatMap({ Int($0) }), cells.indices.contains(index) {
+  measure("scenario \(index)", [cells[index]]) { TracingPace() }
+  exit(0)
+}
+if CommandLine.arguments.contains("--throughput") {
+  print(
+    "| pace, offered | scenarios | delivered ÷ possible: median | one in ten | worst | refused ÷ delivered: median |")
+  print("| --- | --- | --- | --- | --- | --- |")
+  Throughput.measure(.adaptive)
+  Throughput.measure(.fixed)
+  exit(0)
+}
 print("\(cells.count) scenarios")
 print(
   "| pace | recovery × ideal: median | nine in ten | worst | over 1.6 | never |",
   "refused ÷ backlog: median | nine in ten | failed calls |")
 print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 measure("adaptive", cells) { AdaptivePace() }
-if !CommandLine.arguments.contains("--adaptive") {
-  measure("AIMD", cells) { LimiterPace(.aimd()) }
-  measure("Gradient2", cells) { LimiterPace(.gradient2()) }
-  measure("Vegas", cells) { LimiterPace(.vegas()) }
-  measure("fixed limits", cells) { NoPace() }
-  measure("fixed limits, no breaker", Grid(breaker: nil).cells) { NoPace() }
-}
+measure("AIMD, rate", cells) { AIMDRate() }
+measure("AIMD, in flight", cells) { ConcurrencyPace(AIMDLimit()) }
+measure("Gradient2", cells) { ConcurrencyPace(Gradient2Limit()) }
+measure("Vegas", cells) { ConcurrencyPace(VegasLimit()) }
+measure("admission control", cells) { AdmissionControl() }
+measure("fixed limits", cells) { NoPace() }
+measure("fixed limits, no breaker", Grid(breaker: nil).cells) { NoPace() }

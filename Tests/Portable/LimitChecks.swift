@@ -56,19 +56,11 @@ extension Checks {
         }
       }
     }
-    throttles()
-    concurrency()
+    slowStarts()
+    paces()
   }
 
-  private static func throttles() {
-    var random = RandomSource(seed: 1)
-    var throttle = AdaptiveThrottle()
-    for second in 0..<100_000 {
-      let time = Timestamp.epoch + .seconds(second)
-      if throttle.admits(at: time, using: &random) { throttle.record(accepted: false, at: time) }
-    }
-    let probability = throttle.rejectionProbability(at: .epoch + .seconds(100_000))
-    expect(probability > 0.9 && probability < 1)
+  private static func slowStarts() {
     var ramp = SlowStart()
     for time in times {
       ramp.start(at: time)
@@ -81,19 +73,20 @@ extension Checks {
     }
   }
 
-  private static func concurrency() {
-    for integer in integers {
-      for algorithm in [
-        ConcurrencyLimiter.Algorithm.fixed, .aimd(), .vegas(VegasLimit(probeMultiplier: integer)), .gradient2(),
-      ] {
-        var limiter = ConcurrencyLimiter(algorithm, initial: integer, minimum: 1, maximum: integer)
-        for span in spans {
-          _ = limiter.acquire()
-          limiter.release(.success(took: span))
-          _ = limiter.acquire(within: integer)
-          limiter.release(.dropped)
-          expect(limiter.limit >= limiter.minimum && limiter.limit <= limiter.maximum)
+  private static func paces() {
+    var pace = AdaptivePace()
+    for time in times {
+      for span in spans {
+        for sign in [AdaptivePace.Sign.delivered(after: span), .refused, .silent, .none] {
+          pace.end(pace.start(at: time), sign, at: time)
+          expect(pace.rate.map { $0 >= AdaptivePace.slowest && $0.isFinite } ?? true)
         }
+      }
+      pace.suspend(at: time)
+      pace.recover(at: time)
+      for integer in integers where integer > 0 {
+        let places = pace.concurrency(within: integer)
+        expect(places >= 1 && places <= integer)
       }
     }
   }

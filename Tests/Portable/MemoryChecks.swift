@@ -11,8 +11,7 @@ extension Checks {
     var timed = CircuitBreaker()
     var budget = RetryBudget(.finagle)
     var limiter = RateLimiter(permits: 100, burst: 10)
-    var throttle = AdaptiveThrottle()
-    var concurrency = ConcurrencyLimiter(.vegas())
+    var pace = AdaptivePace()
     var time = now
     let before = allocations()
     for attempt in 1...1000 {
@@ -29,9 +28,9 @@ extension Checks {
       budget.end(.failure, of: budget.withdraw(for: .transient, at: time), at: time)
       _ = limiter.acquire(at: time)
       _ = limiter.reserve(at: time, within: .seconds(1))
-      _ = throttle.admits(at: time, using: &random)
-      throttle.record(accepted: attempt % 3 == 0, at: time)
-      if concurrency.acquire() { concurrency.release(.success(took: .milliseconds(3))) }
+      if pace.wait(at: time) == nil {
+        pace.end(pace.start(at: time), attempt % 3 == 0 ? .refused : .delivered(after: .milliseconds(3)), at: time)
+      }
     }
     expect(allocations() == before)
   }

@@ -6,39 +6,27 @@
 /// ```
 public final class ConcurrencyLimit: PipelinePart {
   private struct State {
-    var limiter: ConcurrencyLimiter
+    var inFlight = 0
     var queue = WaitQueue<Waiter>()
   }
 
   /// Its name in errors.
   public let name: String
+  /// How many may be in flight, 1 or more.
+  public let most: Int
   /// How many may wait for a place.
   public let maxWaiting: Int
-  private let clock: any RetryClock
-  private let state: Guarded<State>
+  private let state = Guarded(State())
 
-  /// A constant limit: at most this many in flight, 1 or more.
-  public convenience init(
-    _ most: Int, maxWaiting: Int = 0, name: String = "concurrency limit", clock: any RetryClock = SystemRetryClock()
-  ) {
-    let most = max(1, most)
-    let limiter = ConcurrencyLimiter(.fixed, initial: most, maximum: most)
-    self.init(limiter, maxWaiting: maxWaiting, name: name, clock: clock)
-  }
-
-  /// A limit that may find the right number by itself.
-  public init(
-    _ limiter: ConcurrencyLimiter, maxWaiting: Int = 0, name: String = "concurrency limit",
-    clock: any RetryClock = SystemRetryClock()
-  ) {
+  /// At most `most` in flight, 1 or more; `maxWaiting` may wait for a place.
+  public init(_ most: Int, maxWaiting: Int = 0, name: String = "concurrency limit") {
     self.name = name
+    self.most = max(1, most)
     self.maxWaiting = max(0, maxWaiting)
-    self.clock = clock
-    state = Guarded(State(limiter: limiter))
   }
 
   /// How much is in flight.
-  public var inFlight: Int { state.withLock { $0.limiter.inFlight } }
+  public var inFlight: Int { state.withLock { $0.inFlight } }
 
   /// How many wait for a place.
   public var waiting: Int { state.withLock { $0.queue.count } }
@@ -51,21 +39,17 @@ public final class ConcurrencyLimit: PipelinePart {
     _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     try await enter()
-    let began = clock.now
-    do {
-      let value = try await work()
-      leave(.success(took: max(.zero, clock.now - began)))
-      return value
-    } catch {
-      leave(Task.isCancelled ? .ignored : Self.meaning(of: error))
-      throw error
-    }
+    defer { leave() }
+    return try await work()
   }
 
   private func enter() async throws {
     let waiter = Waiter()
     let id: UInt64? = try state.withLock { state in
-      if state.queue.isEmpty, state.limiter.acquire() { return nil }
+      if state.queue.isEmpty, state.inFlight < most {
+        state.inFlight += 1
+        return nil
+      }
       guard state.queue.count < maxWaiting else { throw LimitReached(name: name, retryAfter: nil) }
       return state.queue.append(waiter)
     }
@@ -73,27 +57,18 @@ public final class ConcurrencyLimit: PipelinePart {
     await waiter.wait()
     let wasGiven = state.withLock { $0.queue.remove(id) == nil }
     guard Task.isCancelled else { return }
-    if wasGiven { leave(.ignored) }
+    if wasGiven { leave() }
     throw CancellationError()
   }
 
-  private func leave(_ outcome: ConcurrencyLimiter.Outcome) {
-    let woken = state.withLock { state in
-      state.limiter.release(outcome)
-      var woken: [Waiter] = []
-      while !state.queue.isEmpty, state.limiter.acquire() {
-        if let next = state.queue.takeFirst() { woken.append(next) }
-      }
-      return woken
+  /// Gives the place to the next that waits, if there is one.
+  private func leave() {
+    let next = state.withLock { state in
+      let next = state.queue.takeFirst()
+      if next == nil { state.inFlight -= 1 }
+      return next
     }
-    for waiter in woken { waiter.finish() }
-  }
-
-  /// What an error shows about the target's capacity.
-  private static func meaning(of error: any Error) -> ConcurrencyLimiter.Outcome {
-    if error is AttemptTimeout { return .dropped }
-    guard case .answered(let status, _, _) = Retrier.outcome(of: error) else { return .ignored }
-    return status == 429 || status == 503 ? .dropped : .ignored
+    next?.finish()
   }
 }
 

@@ -48,22 +48,6 @@ struct LimitsHostileInputTests {
     }
   }
 
-  @Test("adaptive throttles")
-  func throttles() {
-    for number in Self.numbers {
-      for span in Self.spans {
-        var throttle = AdaptiveThrottle(multiplier: number, window: span)
-        var random = RandomSource(seed: 5)
-        forEachJump { now in
-          _ = throttle.admits(at: now, using: &random)
-          throttle.record(accepted: false, at: now)
-          let probability = throttle.rejectionProbability(at: now)
-          #expect(probability >= 0 && probability < 1)
-        }
-      }
-    }
-  }
-
   @Test("rate limiters")
   func rates() {
     for permits in Self.integers {
@@ -85,30 +69,30 @@ struct LimitsHostileInputTests {
     }
   }
 
-  @Test("concurrency limiters")
-  func concurrency() {
+  @Test("adaptive paces")
+  func paces() {
     for number in Self.numbers {
-      for integer in Self.integers {
-        let algorithms: [ConcurrencyLimiter.Algorithm] = [
-          .fixed, .aimd(AIMDLimit(backoffRatio: number, timeout: .seconds(1))),
-          .vegas(VegasLimit(probeMultiplier: integer)), .gradient2(Gradient2Limit(tolerance: number)),
-        ]
-        for algorithm in algorithms {
-          for other in Self.integers {
-            var limiter = ConcurrencyLimiter(algorithm, initial: other, minimum: integer, maximum: other)
-            for span in Self.spans {
-              for outcome in [ConcurrencyLimiter.Outcome.success(took: span), .dropped, .ignored] {
-                _ = limiter.acquire(within: integer)
-                _ = limiter.acquire()
-                limiter.release(outcome)
-                #expect(limiter.limit >= limiter.minimum && limiter.limit <= limiter.maximum)
-              }
-            }
-            let copy = limiter
-            #expect(copy == limiter)
+      var pace = AdaptivePace()
+      forEachJump { now in
+        var learned = AdaptivePace(delivered: number, limitedAt: now, at: now)
+        for span in Self.spans {
+          for sign in [AdaptivePace.Sign.delivered(after: span), .refused, .silent, .none] {
+            pace.end(pace.start(at: now), sign, at: now)
+            learned.end(learned.start(at: now), sign, at: now)
           }
         }
+        pace.recover(at: now)
+        for pace in [pace, learned] {
+          #expect(pace.rate.map { $0 >= AdaptivePace.slowest && $0.isFinite } ?? true)
+          #expect(pace.delivered >= 0 && pace.delivered.isFinite)
+          for integer in Self.integers where integer > 0 {
+            #expect((1...integer).contains(pace.concurrency(within: integer)))
+          }
+        }
+        pace.suspend(at: now)
       }
+      let copy = pace
+      #expect(copy == pace, "no state is unequal to itself")
     }
   }
 

@@ -102,20 +102,6 @@ struct PipelineTests {
     #expect(limit.inFlight == 0 && counts.all.max().map { $0 <= 7 } == true)
   }
 
-  @Test("an adaptive limit shrinks when the target is overloaded")
-  func adaptive() async throws {
-    let limit = ConcurrencyLimit(ConcurrencyLimiter(.aimd(), initial: 2, minimum: 1, maximum: 10))
-    for _ in 0..<20 {
-      try? await limit.perform { throw Flop(retryOutcome: .answered(status: 503)) }
-    }
-    let gate = Gate()
-    let one = Task { try await limit.perform { await gate.wait() } }
-    #expect(await eventually { limit.inFlight == 1 })
-    await #expect(throws: LimitReached.self) { try await limit.perform {} }
-    gate.open()
-    try await one.value
-  }
-
   @Test("a rate limit spaces work, and refuses work that would wait for too long")
   func rate() async throws {
     let clock = TestClock()

@@ -11,25 +11,20 @@
 /// A drop takes log L off too. It rises only while at least half of it is in use. `log` is the whole part of the
 /// decimal logarithm, and 1 at least (Netflix concurrency-limits, `VegasLimit`; there it is a square root above a
 /// thousand, which a comment calls an optimisation, and here it is not). Brakmo and Peterson, "TCP Vegas", 1995.
-public struct VegasLimit: Sendable, Hashable {
-  /// The shortest time is measured again after this many times the limit's number of requests, 1...1 000 000, so that a
-  /// target that has become permanently slower does not count as one with a queue.
-  public let probeMultiplier: Int
+struct VegasLimit: ConcurrencyRule {
+  /// The shortest time is measured again after this many times the limit's number of requests, so that a target that
+  /// has become permanently slower does not count as one with a queue. Without Netflix's random factor of 0.5...1.
+  private static let probeMultiplier = 30.0
 
   /// In microseconds; nil before the first answer.
   private var quickest: Double?
   private var answers: Int64 = 0
 
-  /// Creates a rule with Netflix's default; without its random factor of 0.5...1 on the multiplier.
-  public init(probeMultiplier: Int = 30) {
-    self.probeMultiplier = min(max(1, probeMultiplier), 1_000_000)
-  }
-
   mutating func next(after limit: Double, _ sample: LimitSample) -> Double {
     let log = Self.wholeLogarithm(limit)
     guard let took = sample.microseconds else { return limit - log }
     answers += 1
-    guard Double(answers) < Double(probeMultiplier) * limit else {
+    guard Double(answers) < Self.probeMultiplier * limit else {
       answers = 0
       quickest = took
       return limit

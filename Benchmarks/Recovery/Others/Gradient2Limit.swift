@@ -6,9 +6,9 @@
 ///
 /// Netflix's ignores drops, so a target that quickly refuses its load looks healthy to it. Here a drop is the steepest
 /// gradient without an allowance for a queue: L ← 0.8 L + 0.2 · 0.5 L = 0.9 L.
-public struct Gradient2Limit: Sendable, Hashable {
-  /// How many times the long-run average a request may take before the limit shrinks, 1...10.
-  public let tolerance: Double
+struct Gradient2Limit: ConcurrencyRule {
+  /// How many times the long-run average a request may take before the limit shrinks.
+  private static let tolerance = 1.5
 
   /// The growth of the limit before smoothing: the queue that is tolerated at the target.
   private static let queueSize = 4.0
@@ -25,15 +25,10 @@ public struct Gradient2Limit: Sendable, Hashable {
   private var long = 0.0
   private var answers = 0
 
-  /// Creates a rule with Netflix's default; a tolerance out of range is clamped, one that is not a number is 1.5.
-  public init(tolerance: Double = 1.5) {
-    self.tolerance = tolerance.isNaN ? 1.5 : min(max(1, tolerance), 10)
-  }
-
   mutating func next(after limit: Double, _ sample: LimitSample) -> Double {
     guard let took = sample.microseconds else { return Self.smoothed(limit, Self.steepest * limit) }
     average(took)
-    let gradient = min(max(tolerance * long / took, Self.steepest), 1)
+    let gradient = min(max(Self.tolerance * long / took, Self.steepest), 1)
     // After a long overload the average would take hundreds of answers to come down by itself.
     if long > 2 * took { long *= 0.95 }
     guard sample.uses(halfOf: limit) else { return limit }
