@@ -111,7 +111,7 @@ class Target:
                 answer = await self.answer(path)
                 writer.write(answer)
                 await writer.drain()
-        except (OSError, asyncio.IncompleteReadError):
+        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
         finally:
             self.writers.discard(writer)

@@ -5,11 +5,11 @@ from html import escape
 WIDTH, LEFT, RIGHT = 860, 64, 24
 PANELS = {"top": (64, 210), "bottom": (332, 120)}  # the top of each, and its height
 STYLE = """
-text { font: 12px system-ui, sans-serif; fill: #333 } .title { font-size: 15px; font-weight: 600 }
+.paper { fill: #fff } text { font: 12px system-ui, sans-serif; fill: #333 } .title { font-size: 15px; font-weight: 600 }
 .axis { stroke: #999; fill: none } .grid { stroke: #ddd; fill: none } .outage { fill: #d33; fill-opacity: .1 }
 polyline { fill: none; stroke-width: 2 } .delivered { stroke: #1a7f37 } .refused { stroke: #cf222e } .pace { stroke: #0969da }
 .capacity { stroke: #777; stroke-dasharray: 6 4 } .backlog { stroke: #8250df }
-@media (prefers-color-scheme: dark) { text { fill: #ddd } .axis { stroke: #777 } .grid { stroke: #444 }
+@media (prefers-color-scheme: dark) { .paper { fill: #0d1117 } text { fill: #ddd } .axis { stroke: #777 } .grid { stroke: #444 }
 .delivered { stroke: #3fb950 } .refused { stroke: #ff7b72 } .pace { stroke: #58a6ff } .capacity { stroke: #999 }
 .backlog { stroke: #bc8cff } .outage { fill-opacity: .2 } }
 """
@@ -71,5 +71,6 @@ def chart(title, seconds, outage, samples):
     height = sum(PANELS["bottom"]) + 32
     return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
             f'role="img" aria-label="{escape(title)}">\n<style>{STYLE}</style>\n'
+            f'<rect class="paper" width="{WIDTH}" height="{height}"/>\n'
             f'<text class="title" x="{LEFT}" y="24">{escape(title)}</text>\n' + "\n".join(legend + above.parts + below.parts)
             + "\n</svg>\n")
