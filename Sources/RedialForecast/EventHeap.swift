@@ -13,6 +13,12 @@ struct EventHeap<Event> {
   private var entries: [Entry] = []
   private var order: UInt64 = 0
 
+  /// The time of the first event; nil if there is none.
+  var first: Timestamp? { entries.first?.at }
+
+  /// All of them, in no particular order.
+  var all: [(event: Event, at: Timestamp)] { entries.map { ($0.event, $0.at) } }
+
   /// Adds an event at a time.
   mutating func add(_ event: Event, at time: Timestamp) {
     order += 1

@@ -33,7 +33,7 @@ struct IdealSender {
   }
 
   /// Delivers what it can until now.
-  mutating func drain(_ capacity: Int?, unfinished: Int, after time: Duration, latency: Duration) {
+  mutating func drain(_ capacity: Double?, unfinished: Int, after time: Duration, latency: Duration) {
     let usual = samples > 0 ? sum / samples : 0
     guard let left else {
       backlog = unfinished
@@ -42,7 +42,7 @@ struct IdealSender {
       return
     }
     guard recovery == nil, let capacity else { return }
-    let now = left - Double(capacity) * (time - last).inSeconds
+    let now = left - capacity * (time - last).inSeconds
     self.left = now
     last = time
     if now <= Double(enough) - usual { recovery = time + latency }

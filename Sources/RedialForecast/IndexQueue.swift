@@ -3,6 +3,8 @@ struct IndexQueue {
   private var elements: [Int] = []
   private var head = 0
 
+  /// All of them.
+  var all: ArraySlice<Int> { elements[head...] }
   var isEmpty: Bool { head == elements.count }
   var count: Int { elements.count - head }
   var first: Int? { isEmpty ? nil : elements[head] }

@@ -59,7 +59,7 @@ struct LoadRecord {
 
   /// Records how many calls are unfinished, which shows the recovery, and lets the ideal sender deliver what the target
   /// can take.
-  mutating func note(unfinished: Int, capacity: Int?, at now: Timestamp) {
+  mutating func note(unfinished: Int, capacity: Double?, at now: Timestamp) {
     let time = now - start
     guard time >= scenario.outage.from else { return ideal.isUsual(unfinished) }
     guard time >= scenario.outage.to else { return }

@@ -30,10 +30,12 @@ struct ModelTarget {
   private let begins: Timestamp
   private let ends: Timestamp
   private let start: Timestamp
+  /// The share of requests that fail although it works.
+  private let failing: Double
   /// The capacity changes that lie ahead, the next one last.
   private var changes: [OutageScenario.Target.Change]
   /// Requests per second that it can answer now; nil for unlimited capacity.
-  private(set) var capacity: Int?
+  private(set) var capacity: Double?
   /// When it will have answered everything in its queue.
   private var idleAt: Timestamp
   /// What it lets through, if it refuses what is beyond its capacity.
@@ -41,24 +43,46 @@ struct ModelTarget {
 
   /// How long a refusal takes.
   static let refusalLatency = Duration.milliseconds(1)
+
+  /// The target of a scenario.
   init(_ scenario: OutageScenario, start: Timestamp) {
-    target = scenario.target
-    outage = scenario.outage
-    begins = start + scenario.outage.from
-    ends = start + scenario.outage.to
+    self.init(
+      scenario.target, capacity: scenario.target.capacity.map { Double($0) }, outage: scenario.outage, start: start)
+  }
+
+  /// - Parameters:
+  ///   - capacity: Requests per second that it can answer, instead of the target's own; nil for unlimited capacity.
+  ///   - failing: The share of requests that fail although it works, 0..<1.
+  init(
+    _ target: OutageScenario.Target, capacity: Double?, failing: Double = 0, outage: OutageScenario.Outage,
+    start: Timestamp
+  ) {
+    self.target = target
+    self.outage = outage
+    self.failing = failing
+    begins = start + outage.from
+    ends = start + outage.to
     idleAt = start
     self.start = start
     changes = target.changes.reversed()
-    capacity = target.capacity
-    limiter = capacity.map { RateLimiter(permits: $0, burst: $0) }
+    self.capacity = capacity
+    limiter = capacity.map(Self.limiter)
+  }
+
+  /// What a capacity lets through, with a burst of one second.
+  private static func limiter(_ capacity: Double) -> RateLimiter {
+    // In thousandths, so that capacities below one per second are possible.
+    RateLimiter(
+      permits: max(1, Int((capacity * 1000).rounded())), per: .seconds(1000), burst: max(1, Int(capacity)))
   }
 
   /// Lets its capacity change, if it is time.
   mutating func advance(to now: Timestamp) {
     while let change = changes.last, start + change.from <= now {
       changes.removeLast()
-      capacity = change.capacity
-      limiter = RateLimiter(permits: change.capacity, burst: change.capacity)
+      let new = Double(change.capacity)
+      capacity = new
+      limiter = Self.limiter(new)
     }
   }
 
@@ -81,7 +105,7 @@ struct ModelTarget {
         if wait > longest {
           return Answer(outcome: .answered, status: 503, latency: Self.refusalLatency, isOverload: true)
         }
-        idleAt = now + wait + .seconds(1) / capacity
+        idleAt = now + wait + .seconds(1000) / max(1, Int((capacity * 1000).rounded()))
       case .refuse(let asksToWait):
         if case .rejected(let until)? = limiter?.acquire(at: now) {
           let seconds = ((until - now).inSeconds).rounded(.up)
@@ -96,6 +120,9 @@ struct ModelTarget {
     if latency > timeout { return Answer(outcome: .maybeSent, status: 0, latency: timeout) }
     if fails, case .status(let status) = outage.failure {
       return Answer(outcome: .answered, status: status, latency: latency)
+    }
+    if failing > 0, random.unitInterval() < failing {
+      return Answer(outcome: .answered, status: 500, latency: latency)
     }
     return Answer(outcome: .answered, status: 200, latency: latency)
   }

@@ -6,14 +6,10 @@ internal import RedialModel
 ///
 /// `Pace` decides how fast attempts start: nothing, the service's adaptive pace, or something to compare with it.
 struct OutageSimulation<Pace: Pacing> {
-  private let scenario: OutageScenario
+  let scenario: OutageScenario
   private var random: RandomSource
   private var target: ModelTarget
-  private var breaker: CircuitBreaker?
-  private var slowStart: SlowStart
-  private var pace: Pace
-  /// The end of the pause that the target asked for.
-  private var pausedUntil = Timestamp.epoch
+  private(set) var sender: Sender<Pace>
   /// Its own source, so that every pace meets the same calls.
   private var arrivals: RandomSource
   private var events = EventHeap<Event>()
@@ -54,16 +50,17 @@ struct OutageSimulation<Pace: Pacing> {
 
   /// - Parameter mostAttempts: The number of attempts at which the run ends; two million take one core a second or two.
   init(_ scenario: OutageScenario, pace: Pace, mostAttempts: Int = 2_000_000) {
-    self.pace = pace
     self.scenario = scenario
     share = FairShare(newShare: scenario.newCallShare)
     self.mostAttempts = mostAttempts
     random = RandomSource(seed: scenario.seed)
     arrivals = RandomSource(seed: scenario.seed &+ 7_777)
     target = ModelTarget(scenario, start: Self.start)
-    breaker = scenario.breaker.map { CircuitBreaker(settings: $0, seed: scenario.seed) }
-    slowStart = SlowStart(duration: scenario.pace == .fixed ? scenario.slowStart : .zero)
+    sender = Sender(
+      pace: pace, breaker: scenario.breaker.map { CircuitBreaker(settings: $0, seed: scenario.seed) },
+      slowStart: scenario.pace == .fixed ? scenario.slowStart : .zero, concurrency: scenario.concurrency)
     load = LoadRecord(scenario, start: Self.start)
+    scheduleArrival()
   }
 
   mutating func run() -> OutageForecast {
@@ -82,22 +79,25 @@ struct OutageSimulation<Pace: Pacing> {
   /// Runs until a condition holds, or the scenario ends. Returns whether there were too many attempts before.
   private mutating func advance(until isEnough: (LoadRecord) -> Bool) -> Bool {
     let end = Self.start + scenario.duration
-    scheduleArrival()
-    while load.totals.attempts < mostAttempts, let (event, time) = events.next(), time < end {
-      load.advance(to: time, unfinished: unfinished, isOpen: isOpen)
-      now = time
-      handle(event)
-      dispatch()
-      target.advance(to: now)
-      load.note(unfinished: unfinished, capacity: target.capacity, at: now)
+    while load.totals.attempts < mostAttempts, let time = events.first, time < end {
+      step()
       if isEnough(load) { return false }
     }
     let isCutShort = load.totals.attempts >= mostAttempts
-    if !isCutShort { load.advance(to: end, unfinished: unfinished, isOpen: isOpen) }
+    if !isCutShort { load.advance(to: end, unfinished: unfinished, isOpen: sender.isOpen(at: now)) }
     return isCutShort
   }
 
-  private var isOpen: Bool { breaker.map { !$0.admits(at: now) } ?? false }
+  /// Handles the next event.
+  mutating func step() {
+    guard let (event, time) = events.next() else { return }
+    load.advance(to: time, unfinished: unfinished, isOpen: sender.isOpen(at: now))
+    now = time
+    handle(event)
+    dispatch()
+    target.advance(to: now)
+    load.note(unfinished: unfinished, capacity: target.capacity, at: now)
+  }
 
   private mutating func scheduleArrival() {
     events.add(.arrival, at: now + Duration(clampingSeconds: arrivals.exponential() / scenario.rate))
@@ -135,7 +135,7 @@ struct OutageSimulation<Pace: Pacing> {
 
   private mutating func becomeReady(_ index: Int) {
     calls[index].isReady = true
-    guard calls[index].attempts == 0, breaker.map({ $0.state == .closed }) ?? true else { return backlog.append(index) }
+    guard calls[index].attempts == 0, sender.isClosed else { return backlog.append(index) }
     let place = share.place(
       beside: new.count, hasBacklog: !backlog.isEmpty,
       oldest: new.first.map { now - calls[$0].startedAt } ?? .zero, at: now)
@@ -165,29 +165,20 @@ struct OutageSimulation<Pace: Pacing> {
 
   /// Starts the calls that may start.
   private mutating func dispatch() {
-    guard now >= pausedUntil else { return look(at: pausedUntil) }
-    while inFlight < pace.concurrency(within: slowStart.limit(of: scenario.concurrency, at: now)),
-      let (index, isNew) = next()
-    {
-      if let time = pace.wait(at: now) { return look(at: time) }
-      var permit: CircuitBreaker.Permit?
-      if breaker != nil {
-        switch breaker?.acquire(at: now) {
-        case .permitted(let given): permit = given
-        case .rejected where scenario.policy.onTrip == .fail:
-          take(isNew: isNew)
-          calls[index].isReady = false
-          fail(.tripped)
-          continue
-        case .rejected(let until):
-          look(at: until)
-          return
-        case nil: break
-        }
+    while let (index, isNew) = next() {
+      switch sender.leave(inFlight: inFlight, at: now) {
+      case .afterAnother: return
+      case .at(let time): return look(at: time)
+      case .rejected where scenario.policy.onTrip == .fail:
+        take(isNew: isNew)
+        calls[index].isReady = false
+        fail(.tripped)
+      case .rejected(let until): return look(at: until)
+      case .granted(let permit):
+        take(isNew: isNew)
+        share.start(isNew: isNew, at: now)
+        begin(index, permit)
       }
-      take(isNew: isNew)
-      share.start(isNew: isNew, at: now)
-      begin(index, permit)
     }
   }
 
@@ -206,7 +197,7 @@ struct OutageSimulation<Pace: Pacing> {
     var answer = target.answer(at: now, timeout: min(scenario.policy.attemptTimeout, left), using: &random)
     answer.isCut = answer.outcome == .maybeSent && left < scenario.policy.attemptTimeout && left < Self.longSilence
     load.attempted(at: now, isOverload: answer.isOverload)
-    let ticket = pace.start(at: now)
+    let ticket = sender.start(at: now)
     events.add(.ended(index, answer, permit, ticket), at: now + answer.latency)
   }
 
@@ -217,23 +208,7 @@ struct OutageSimulation<Pace: Pacing> {
     let end = AttemptEnd(
       outcome: answer.outcome, status: answer.status, retryAfter: answer.retryAfter, attempts: calls[index].attempts,
       startedAt: calls[index].startedAt, waits: calls[index].waits)
-    let sign = answer.sign
-    // A probe that is refused is a failure: nothing else shows that the target works.
-    let isLoad = sign == .refused && permit?.isProbe != true && pace.isDelivering(at: now)
-    pace.end(ticket, sign, at: now)
-    if let wait = answer.retryAfter { pausedUntil = max(pausedUntil, now + wait) }
-    if let permit {
-      let before = breaker?.state
-      breaker?.record(isLoad || answer.isCut ? .ignored : end.breakerResult, of: permit, took: answer.latency, at: now)
-      if before == .closed, breaker?.state != .closed {
-        pace.suspend(at: now)
-        joinBacklog()
-      }
-      if before != .closed, breaker?.state == .closed {
-        slowStart.start(at: now)
-        pace.recover(at: now)
-      }
-    }
+    if sender.end(answer, end.breakerResult, permit, ticket, at: now) { joinBacklog() }
     let decision = scenario.policy.decide(end, at: now, using: &random)
     calls[index].waits = decision.waits
     switch decision.action {
@@ -249,5 +224,36 @@ struct OutageSimulation<Pace: Pacing> {
   private mutating func fail(_ reason: StopReason) {
     unfinished -= 1
     load.failed(reason, at: now)
+  }
+
+  // MARK: Live loads
+
+  /// The time since the scenario's start.
+  var time: Duration { now - Self.start }
+  /// Calls that are due.
+  var due: Int { waiting.count }
+  private var waiting: [Int] { (backlog.all + new.all).filter { calls[$0].isReady }.sorted() }
+  /// Whether anything is left to simulate.
+  var hasEvents: Bool { events.first != nil }
+
+  /// The state as a live load, which a forecast can start from.
+  ///
+  /// - Parameter pace: The pace as it is now; nil if it is fixed.
+  func liveLoad(pace: AdaptivePace?) -> LiveLoad {
+    func waiting(_ index: Int, _ due: Timestamp) -> LiveLoad.Waiting {
+      let call = calls[index]
+      return .init(
+        due: due, attempts: call.attempts, startedAt: call.startedAt, waits: call.waits, policy: scenario.policy)
+    }
+    let dueNow = self.waiting.map { waiting($0, now) }
+    let later = events.all.compactMap { event, time in
+      if case .due(let index) = event { waiting(index, time) } else { nil }
+    }.sorted { $0.due < $1.due }
+    var settings = TargetSettings(maxInFlight: scenario.concurrency, slowStart: scenario.slowStart)
+    settings.breaker = scenario.breaker ?? CircuitBreakerSettings(consecutiveFailures: 0, failureRate: 2)
+    return LiveLoad(
+      now: now, due: dueNow.count, later: later.count, dueSample: dueNow, laterSample: later, arrivals: scenario.rate,
+      policy: scenario.policy, latency: scenario.target.latency, capacity: target.capacity,
+      overload: scenario.target.overload, settings: settings, pace: pace, openUntil: sender.openUntil)
   }
 }

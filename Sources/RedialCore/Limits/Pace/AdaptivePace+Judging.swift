@@ -47,6 +47,7 @@ extension AdaptivePace {
     let flow = PaceRound.flow(ended, round, until: now)
     if ended.refusedShare < 0.5, let flow {
       delivered += (flow - delivered) * (delivered == 0 ? 1 : min(1, Double(ended.started) / 200))
+      if full > 0 { full = max(full, delivered) }
     }
     let isLimited = ended.isLimited || round.isLimited
     if !isLimited { cycle.interrupt() }
@@ -56,6 +57,7 @@ extension AdaptivePace {
     let load = LoadBaseline.Load(requests: ended.started, rate: speed, flow: flow ?? 0)
     if let before = baseline.rateBeforeUselessFall(ended, signs, isRefused: isRefused, load) {
       isRising = true
+      full = 0
       return set(before, .notLoad, at: now)
     }
     if signs.isQueued, isOverloaded || isLimited || rate != nil && signs.queue > signs.allowedQueue, let flow {
@@ -84,6 +86,7 @@ extension AdaptivePace {
     }
     if isRefused { new = min(new, speed * (1 - signs.refused)) }
     isQueued = true
+    learnFull(flow)
     new = max(new, leastAfter(speed))
     set(new, isRefused ? .refused : .queued, at: now)
   }
@@ -104,12 +107,19 @@ extension AdaptivePace {
   private mutating func refused(_ ended: PaceRound, _ signs: LoadBaseline.Signs, speed: Double, at now: Timestamp) {
     fall(ended)
     isQueued = false
+    learnFull(speed * (1 - signs.refused))
     var new = speed * (1 - signs.refused) / (1 - Self.aim)
     if let result = cycle.take(), signs.refused < 0.2, baseline.refusedShare < 0.05 {
       capacity.learn(result.flow, of: result.count)
       new = min(new, capacity.rate * (1 + 2 * Self.aim))
     }
     set(max(new, leastAfter(speed)), .refused, at: now)
+  }
+
+  /// The target is overloaded, and processes so much.
+  private mutating func learnFull(_ flow: Double) {
+    // A large difference is another capacity; a small one is chance.
+    full = capacity.rate > 0 ? capacity.rate : abs(flow - full) > full / 2 ? flow : full + (flow - full) / 4
   }
 
   /// How far one round, of which all may have come too fast, can bring the rate down.

@@ -73,6 +73,9 @@ public struct AdaptivePace: Sendable, Hashable {
   /// Requests per second that the target processed, on average of the last rounds.
   public internal(set) var delivered = 0.0
 
+  /// Requests per second that the target processed when it was last overloaded; 0 if it never was.
+  public internal(set) var full = 0.0
+
   var gate = StartGate()
   /// The round that requests start in.
   var round = PaceRound()
@@ -122,10 +125,14 @@ public struct AdaptivePace: Sendable, Hashable {
   /// - Parameters:
   ///   - delivered: What the earlier one has ``delivered``, in requests per second; 0 if unknown.
   ///   - limitedAt: When it had a limit last; nil if it had none.
+  ///   - now: The current time.
   public init(delivered: Double, limitedAt: Timestamp?, at now: Timestamp) {
     self.delivered = delivered.isFinite ? max(0, delivered) : 0
     if let limitedAt, now - limitedAt < Self.memory { recover(at: now) }
   }
+
+  /// The mean response time of the target; nil if unknown.
+  public var usualTime: Duration? { baseline.usual > 0 ? .microseconds(Int64(min(baseline.usual, 1e12))) : nil }
 
   // MARK: Requests
 
