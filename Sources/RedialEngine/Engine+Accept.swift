@@ -90,6 +90,7 @@ extension Engine {
     roster.countUnfinished(1, at: place)
     if let key = record.spec.orderingKey { return insertOrdered(record, key) }
     let index = target(record.spec.target)
+    roster[index].noteArrival(at: now)
     if record.progress.due > now {
       let soon = record.progress.due <= now + settings.holdWindow && mayWait(record, at: place)
       record.progress.state = soon ? .held : .scheduled

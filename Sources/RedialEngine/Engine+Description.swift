@@ -29,6 +29,11 @@ extension Engine {
     roster.place(of: key).map { describe($0) }
   }
 
+  /// Those of some targets that are known, without their backlogs, which take longer to count.
+  func glance(_ keys: [TargetKey]) -> [TargetSnapshot] {
+    keys.compactMap { roster.place(of: $0).map { roster.targets[$0].snapshot(at: now) } }
+  }
+
   /// A page of the targets of a namespace, by key.
   ///
   /// - Complexity: O(*n*) in all targets; at most a page of them is in memory at a time.

@@ -102,6 +102,7 @@ public struct Engine: Sendable {
     case .targetCommand(let command): execute(command)
     case .describe(let key, let token): effects.actions.append(.reply(.target(token, describe(key))))
     case .describePage(let query, let token): effects.actions.append(.reply(.targets(token, describe(query))))
+    case .glance(let keys, let token): effects.actions.append(.reply(.glance(token, glance(keys))))
     case .tally(let token): effects.actions.append(.reply(.tally(token, roster.takeTallies())))
     case .report(let token): effects.actions.append(.reply(.report(token, report())))
     case .readiness(let token): effects.actions.append(.reply(.readiness(token, !desk.isFailing)))

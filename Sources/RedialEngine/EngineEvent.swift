@@ -14,6 +14,8 @@ public enum EngineEvent: Sendable {
   case report(ReplyToken<EngineReport>)
   /// A client asks whether new calls are accepted.
   case readiness(ReplyToken<Bool>)
+  /// Describe those of some targets that are known, without their backlogs.
+  case glance([TargetKey], ReplyToken<[TargetSnapshot]>)
   /// The service asks for the counts of each namespace since the last request for them.
   case tally(ReplyToken<[NamespaceTally]>)
   /// A client asks for a target. The reply is nil if the target is not known.

@@ -24,6 +24,8 @@ public enum Reply: Sendable {
   indirect case target(ReplyToken<TargetSnapshot?>, TargetSnapshot?)
   /// A page of targets.
   case targets(ReplyToken<TargetPage>, TargetPage)
+  /// Those of some targets that are known, without their backlogs.
+  case glance(ReplyToken<[TargetSnapshot]>, [TargetSnapshot])
   /// The current state.
   case report(ReplyToken<EngineReport>, EngineReport)
   /// Whether new calls are accepted.
@@ -37,7 +39,7 @@ public enum Reply: Sendable {
     case .submission(_, .refused(let problem)), .command(_, .refused(let problem)),
       .targetCommand(_, .refused(let problem)):
       problem
-    case .submission, .command, .targetCommand, .target, .targets, .report, .readiness, .tally: nil
+    case .submission, .command, .targetCommand, .target, .targets, .glance, .report, .readiness, .tally: nil
     }
   }
 
@@ -47,7 +49,7 @@ public enum Reply: Sendable {
     case .submission(let token, _): .submission(token, .refused(problem))
     case .command(let token, _): .command(token, .refused(problem))
     case .targetCommand(let token, _): .targetCommand(token, .refused(problem))
-    case .target, .targets, .report, .readiness, .tally: nil
+    case .target, .targets, .glance, .report, .readiness, .tally: nil
     }
   }
 }

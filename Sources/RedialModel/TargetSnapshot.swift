@@ -50,6 +50,8 @@ public struct TargetSnapshot: Sendable, Hashable {
   public var backlog = TargetBacklog()
   /// Results of its recent attempts.
   public var recent = RecentAttempts()
+  /// Its new calls in the last minutes.
+  public var arrivals = RecentArrivals()
   /// The time of the snapshot.
   public var time = Timestamp.epoch
 

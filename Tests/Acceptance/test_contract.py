@@ -127,6 +127,9 @@ def test_every_operation_answers_as_documented(redial, flaky):
     ask("get", "/v1/targets")
     ask("get", "/v1/targets/{key}", key=target.url.replace("/", "%2F"))
     ask("get", "/v1/targets/{key}", key="nobody")
+    ask("get", "/v1/targets/{key}/forecast", key=target.url.replace("/", "%2F"), query="?returnsAt=1m&rate=50")
+    ask("get", "/v1/targets/{key}/forecast", key="nobody")
+    ask("get", "/v1/targets/{key}/forecast", key="a", query="?rate=0")
     json = {"content-type": "application/json"}
     ask("post", "/v1/calls", {"url": target.url}, json | {"prefer": "wait=10"})
     ask("post", "/v1/calls", {"url": target.url}, query="?dryRun=true")

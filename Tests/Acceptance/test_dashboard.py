@@ -421,3 +421,15 @@ def test_calls_are_found_by_a_part_of_the_url_several_states_and_the_key(page, r
     page.locator("#view-calls").get_by_label("State").select_option("failed or cancelled")
     page.get_by_role("button", name="Show").click()
     expect(rows).to_contain_text("/lost")
+
+
+def test_a_target_shows_its_pace_over_time_and_when_its_backlog_is_drained(page, redial, flaky):
+    service, target = redial(), flaky()
+    path = "/v1/targets/" + quote(target.url, safe="")
+    service("PUT", path, {"rate": {"perSecond": 20, "burst": 1}})
+    service("POST", "/v1/calls/batch", [{"url": target.url}] * 900)
+    page.goto(service.url + "/#target/" + quote(target.url, safe=""))
+    for chart in ("#target-rates", "#target-drain"):
+        wait_until(lambda: page.locator(chart).evaluate("i => i.complete && i.naturalWidth > 100"), f"{chart} shows")
+    expect(page.locator("#target-forecast")).to_contain_text("calls miss their deadline")
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

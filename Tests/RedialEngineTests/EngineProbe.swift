@@ -261,6 +261,7 @@ extension Reply {
     case .target(let token, let answer): own(token, answer)
     case .targets(let token, let answer): own(token, answer)
     case .report(let token, let answer): own(token, answer)
+    case .glance(let token, let answer): own(token, answer)
     case .readiness(let token, let answer): own(token, answer)
     case .tally(let token, let answer): own(token, answer)
     }

@@ -14,6 +14,7 @@ extension EngineEvent {
     case .command(let operation): "\(operation.kind) \(operation.id)"
     case .report: "report"
     case .readiness: "readiness"
+    case .glance(let targets, _): "glance at \(targets.count)"
     case .describePage(let query, _): "describe targets of \(query.namespace)"
     case .tally: "tally"
     case .describe(let target, _): "describe \(target.text)"
@@ -55,6 +56,7 @@ extension Reply {
     case .targets(let token, _): token.rawValue
     case .report(let token, _): token.rawValue
     case .readiness(let token, _): token.rawValue
+    case .glance(let token, _): token.rawValue
     case .tally(let token, _): token.rawValue
     }
   }
@@ -117,6 +119,7 @@ extension Action {
       case .command(let token, _): "reply \(token.rawValue) done"
       case .targetCommand(let token, _): "reply \(token.rawValue) controlled"
       case .submission, .target, .targets, .report, .readiness: "reply \(reply.number) report"
+      case .glance(let token, _): "reply \(token.rawValue) glanced"
       case .tally(let token, _): "reply \(token.rawValue) tallied"
       }
     case .start(let start): "start \(start.call.id) #\(start.number)"

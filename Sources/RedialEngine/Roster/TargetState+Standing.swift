@@ -104,6 +104,7 @@ extension TargetState {
     snapshot.overrides = controls.overrides
     snapshot.pattern = pattern
     snapshot.recent = recent
+    snapshot.arrivals = arrivals
     snapshot.time = now
     return snapshot
   }

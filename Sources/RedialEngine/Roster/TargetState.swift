@@ -14,6 +14,8 @@ struct TargetState: Sendable {
   private(set) var lastEnd = Timestamp.epoch
   /// Results of its recent attempts.
   private(set) var recent = RecentAttempts()
+  /// Its new calls in the last minutes.
+  private(set) var arrivals = RecentArrivals()
   /// Its due calls in memory.
   private(set) var due: DueCalls
   /// Its due calls in the store.
@@ -307,6 +309,11 @@ struct TargetState: Sendable {
 
   // MARK: The rest
 
+  /// A new call has come.
+  mutating func noteArrival(at now: Timestamp) {
+    arrivals.count(at: now)
+  }
+
   /// Notes the size of a body.
   mutating func noteBody(_ size: Int) {
     usualBody += (size - usualBody) / 8
@@ -343,6 +350,7 @@ struct TargetState: Sendable {
   mutating func forget() {
     isForgotten = true
     recent = RecentAttempts()
+    arrivals = RecentArrivals()
   }
 
   /// Forgets results that are too old to be shown.

@@ -38,6 +38,7 @@ struct ReplyTables: Sendable {
   let targetCommands = ReplyTable<HTTPResponder, TargetCommand.Reply>()
   let target = Questions<TargetSnapshot?>()
   let targets = Questions<TargetPage>()
+  let glances = Questions<[TargetSnapshot]>()
   let report = Questions<EngineReport>()
   let readiness = Questions<Bool>()
   let tally = Questions<[NamespaceTally]>()

@@ -43,6 +43,7 @@ extension Runtime {
       case .notice(let notice):
         standings.note(notice, at: clock.now)
         log.write(notice)
+        forecastWatch.note(notice)
         events.note(notice, at: clock.now)
       case .tookOver(_, let state): standings.note(state)
       case .drained: drained.signal()

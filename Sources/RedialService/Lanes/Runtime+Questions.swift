@@ -28,6 +28,7 @@ extension Runtime {
 
   private func exposition(of report: EngineReport) -> String {
     metrics.exposition(report, version: redialVersion, clockOffset: clock.offset, waits: ends.waiting)
-      + deadlines.exposition() + housekeeping.watch.exposition() + (spans?.exposition() ?? "")
+      + deadlines.exposition() + forecastWatch.exposition() + housekeeping.watch.exposition()
+      + (spans?.exposition() ?? "")
   }
 }

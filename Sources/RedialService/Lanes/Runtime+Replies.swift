@@ -18,6 +18,7 @@ extension Runtime {
       if let responder = replies.targetCommands.take(token) { answer(responder, reply) }
     case .target(let token, let target): replies.target.take(token)?(target)
     case .targets(let token, let page): replies.targets.take(token)?(page)
+    case .glance(let token, let targets): replies.glances.take(token)?(targets)
     case .report(let token, let report): replies.report.take(token)?(report)
     case .readiness(let token, let isReady): replies.readiness.take(token)?(isReady)
     case .tally(let token, let tallies): replies.tally.take(token)?(tallies)

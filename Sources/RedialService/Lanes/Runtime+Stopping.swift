@@ -12,6 +12,7 @@ extension Runtime {
   func drain(within bound: Duration) {
     ends.close()
     events.close()
+    forecastWatch.stop()
     post(.drain)
     let microseconds = Int(bound.wholeMicroseconds)
     var isOver = true
@@ -33,6 +34,7 @@ extension Runtime {
   /// Ends a runtime that has not begun.
   func abandon() {
     statistics.stop()
+    forecastWatch.stop()
     attemptLane?.shutdown()
     _ = closeStore(isDrained: false)
   }

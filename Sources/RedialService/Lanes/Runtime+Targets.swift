@@ -39,12 +39,15 @@ extension Runtime {
 
   /// Answers with one target.
   func answer(_ responder: HTTPResponder, with target: TargetSnapshot) {
-    query(responder) { [reader] () -> HTTPResponse? in
-      let stored = try reader.backlog(
-        of: target.key, in: target.key.namespace, limit: Self.mostCounted)
-      let estimated = try DeadlineWatch.estimated(target, by: reader)
-      return Self.targets([estimated], with: stored).first.map { Answer.target($0) }
+    query(responder) { [self] () -> HTTPResponse? in
+      Answer.target(try withStoredCalls(try DeadlineWatch.estimated(target, by: reader)))
     }
+  }
+
+  /// A target, with its waiting calls in the store added to its backlog.
+  func withStoredCalls(_ target: TargetSnapshot) throws(StoreError) -> TargetSnapshot {
+    let stored = try reader.backlog(of: target.key, in: target.key.namespace, limit: Self.mostCounted)
+    return Self.targets([target], with: stored).first ?? target
   }
 
   /// Looks at intervals for backlogs that will miss their deadlines.

@@ -25,6 +25,7 @@ final class Runtime: @unchecked Sendable {
   let secret: WebhookSecret
   let queries: QueryLanes
   let forecasts: ForecastLane
+  let forecastWatch = ForecastWatch()
   let forecastLimits: ForecastLimits
   let reader: any CallReader
   let bodies: BodyReading
@@ -101,6 +102,7 @@ final class Runtime: @unchecked Sendable {
     engineLane?.begin(with: state)
     if !endpoints.subscriptions.isEmpty { post(.subscriptions(endpoints.subscriptions)) }
     startStatistics()
+    startForecasts()
     if let storeLane { housekeeping.start(on: storeLane) }
     startDeadlines(every: watchInterval)
   }

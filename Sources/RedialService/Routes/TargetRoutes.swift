@@ -15,6 +15,7 @@ struct TargetRoutes: RouteGroup {
     [
       Route(.get, "/v1/targets", .scope(.read), serve: list),
       Route(.get, "/v1/targets/{key}", .scope(.read), serve: show),
+      Route(.get, "/v1/targets/{key}/forecast", .scope(.read), serve: forecast),
       Route(.put, "/v1/targets/{key}", .scope(.operate), serve: configure),
       command("pause", .pause),
       command("resume", .resume),
@@ -33,6 +34,12 @@ struct TargetRoutes: RouteGroup {
     let target = exchange.caller.target(try exchange.targetKey())
     try request.checkNoParameters()
     runtime.showTarget(target, exchange.responder)
+  }
+
+  private func forecast(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    let target = exchange.caller.target(try exchange.targetKey())
+    let question = try ForecastQuestion(parameters: request.query, at: runtime.clock.now)
+    runtime.showForecast(question, of: target, for: exchange.caller, exchange.responder)
   }
 
   private func configure(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {

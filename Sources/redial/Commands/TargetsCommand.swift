@@ -3,27 +3,42 @@ import RedialText
 
 extension Command {
   private static let controls = ["pause", "resume", "trip", "reset", "release"]
+  /// The options of a forecast.
+  private static let whatIfs = ["--returns-at", "--rate", "--concurrency", "--arrivals", "--capacity"]
 
   /// `redial targets`
   static let targets = Command(
     name: "targets", summary: "List targets with their breakers, show one, or control one.",
-    operands: "[KEY [\(controls.joined(separator: "|"))]]", operandCount: 0...2, words: [[], controls],
+    operands: "[KEY [\(controls.joined(separator: "|"))|forecast]]", operandCount: 0...2,
+    words: [[], controls + ["forecast"]],
     options: [
       Option(
         name: "--set", form: "JSON", summary: "Settings for this target, as in the API; {} removes them."),
       Option(name: "--active", summary: "List only targets with waiting or running calls, paused or not closed."),
       Option(name: "--limit", form: "COUNT", summary: "How many targets to list, from 1 to 250 [100]."),
-      Option(name: "--cursor", form: "CURSOR", summary: "Where the list goes on; the end of a list shows it."), asJSON,
+      Option(name: "--cursor", form: "CURSOR", summary: "Where the list goes on; the end of a list shows it."),
+      Option(
+        name: "--returns-at", form: "TIME",
+        summary: "forecast: when the target returns, such as 14:00, 2026-12-01T14:00:00Z or \"in 10m\" [now]."),
+      Option(name: "--rate", form: "NUMBER", summary: "forecast: attempts per second [the target's limit]."),
+      Option(name: "--concurrency", form: "COUNT", summary: "forecast: attempts in flight [the target's limit]."),
+      Option(name: "--arrivals", form: "NUMBER", summary: "forecast: new calls per second [as in the last minutes]."),
+      Option(
+        name: "--capacity", form: "NUMBER",
+        summary: "forecast: requests per second that the target can process [as measured]."),
+      asJSON,
     ] + APIClient.options,
     notes: """
       pause: start no attempt until resume. trip: hold the breaker open. reset: close the breaker. release: close the breaker
-      and start the waiting calls now. All of these outlast a restart.
+      and start the waiting calls now. All of these outlast a restart. forecast: when the backlog will be drained.
       """
   ) { arguments throws(CommandError) in
     let client = APIClient(arguments)
     let answer = try ask(client, arguments)
     if arguments.has("--json") {
       Terminal.write(json: answer.body)
+    } else if arguments.operands.last == "forecast", arguments.operands.count == 2 {
+      Terminal.write(TargetForecastText.of(answer.json))
     } else if arguments.operands.isEmpty {
       Terminal.write(table(answer.json["data"].elements))
       if let next = answer.json["nextCursor"].escapedText {
@@ -43,6 +58,14 @@ extension Command {
       return try client.request("GET", "/v1/targets" + query + active)
     }
     let path = "/v1/targets/\(PercentCoding.encode(key))"
+    let isForecast = arguments.operands.count > 1 && arguments.operands[1] == "forecast"
+    if let option = whatIfs.first(where: { arguments.has($0) }), !isForecast {
+      throw CommandError(code: .usage, message: "\(option) needs \"KEY forecast\"")
+    }
+    if isForecast, !arguments.has("--set") {
+      return try client.request(
+        "GET", "\(path)/forecast" + TargetForecastText.query(arguments, at: DoctorCommand.wallTime))
+    }
     if arguments.operands.count > 1 {
       let control = arguments.operands[1]
       guard controls.contains(control), !arguments.has("--set") else {

@@ -1,0 +1,70 @@
+internal import HTTPServer
+internal import RedialEngine
+internal import RedialForecast
+internal import RedialModel
+internal import RedialStore
+
+/// Forecasts on live traffic: the engine says how the target is, a query lane reads its backlog, and the forecast lane
+/// simulates.
+extension Runtime {
+  /// The maximum number of attempts that are simulated for one forecast: a fifth of a second of one core.
+  private static let mostAttempts = 100_000
+
+  /// Answers with a forecast for a target.
+  func showForecast(
+    _ question: ForecastQuestion, of key: TargetKey, for caller: Caller, _ responder: HTTPResponder
+  ) {
+    let token = replies.target.add { [weak self] target in
+      guard let self else { return }
+      guard let target else { return respond(responder, Answer.problem(Answer.noSuchTarget(key.bare))) }
+      query(responder) { [self] () -> HTTPResponse? in
+        let prepared = try prepare(question, target)
+        let most = min(Self.mostAttempts, forecastLimits.maxSimulationAttempts)
+        forecast(responder, for: caller) { [forecastWatch] in
+          let forecast = prepared.computed(mostAttempts: most)
+          return Answer.json(capacity: 8 * 1024) {
+            forecast.write(accuracy: forecastWatch.accuracy(of: key), to: &$0)
+          }
+        }
+        return nil
+      }
+    }
+    post(.describe(key, token))
+  }
+
+  /// Makes forecasts from now on, to learn how right they are.
+  func startForecasts() {
+    forecastWatch.start { [weak self] targets in
+      guard let self else { return }
+      let token = replies.glances.add { [weak self] found in
+        guard let self else { return }
+        for key in forecastWatch.look(at: found, of: targets, at: clock.now) { makeForecast(of: key) }
+      }
+      post(.glance(targets, token))
+    }
+  }
+
+  /// Makes a forecast that nobody has asked for. If too much else waits, there is none.
+  private func makeForecast(of key: TargetKey) {
+    let token = replies.target.add { [weak self] target in
+      guard let self, let target else { return }
+      query { [self] in
+        let prepared = try prepare(ForecastQuestion(), target)
+        let most = min(Self.mostAttempts, forecastLimits.maxSimulationAttempts)
+        _ = forecasts.run(for: .nobody) { [forecastWatch] in
+          forecastWatch.add(prepared.computed(mostAttempts: most))
+        }
+      } failure: { _ in
+      }
+    }
+    post(.describe(key, token))
+  }
+
+  /// Reads the rest of what a forecast needs.
+  private func prepare(
+    _ question: ForecastQuestion, _ target: TargetSnapshot
+  ) throws(StoreError) -> TargetForecast {
+    let sample = try BacklogSample(of: target.key, from: reader, at: target.time)
+    return TargetForecast(question, try withStoredCalls(target), sample)
+  }
+}
