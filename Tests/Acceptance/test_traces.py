@@ -149,7 +149,10 @@ def test_off_is_the_default_and_the_standard_variables_turn_it_on(redial, receiv
     collector = receiver(lambda request: (200, {}, b""))
     service = redial()
     service.ended(service.submit(url=target.url))
-    assert target.next().headers["traceparent"].endswith("-00")
+    assert "traceparent" not in target.next().headers
+    # The trace of a client goes on.
+    service.ended(service.submit(url=target.url, headers={"traceparent": f"00-{TRACE}-{PARENT}-01"}))
+    assert target.next().headers["traceparent"].startswith(f"00-{TRACE}-")
     assert metric(service, "redial_spans_exported_total") is None
     service.terminate()
     env = {"OTEL_EXPORTER_OTLP_ENDPOINT": collector.url, "OTEL_EXPORTER_OTLP_HEADERS": "x-tenant=a%20b,api-key=hush"}

@@ -45,10 +45,10 @@ struct WebhookTests {
         progress: CallProgress(state: .running, due: now, roundStartedAt: now)), number: 3, timeout: .seconds(1))
   }
 
-  private func fields(_ start: AttemptStart) throws -> [String: String] {
+  private func fields(_ start: AttemptStart, sampling: TraceSampling? = nil) throws -> [String: String] {
     let headers = AttemptHeaders(
       secret: try #require(WebhookSecret(Self.text)),
-      endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)))
+      endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)), sampling: sampling)
     let fields = try #require(headers.fields(of: start, at: Timestamp(microseconds: 1_614_265_330_999_999)))
     return Dictionary(fields.map { ($0.name, $0.value) }) { "\($0), \($1)" }
   }
@@ -57,14 +57,18 @@ struct WebhookTests {
   func call() throws {
     let start = start(.call)
     let id = start.call.id.description
-    let trace = TraceContext.field(of: start.call.id, attempt: 3, given: nil)
-    #expect(
-      try fields(start) == [
-        "Idempotency-Key": id, "Redial-Call-Id": id, "Redial-Attempt": "3", "traceparent": trace,
-      ])
+    #expect(try fields(start) == ["Idempotency-Key": id, "Redial-Call-Id": id, "Redial-Attempt": "3"])
     let keyed = try fields(self.start(.call, headers: [HeaderField("idempotency-KEY", "mine")]))
-    #expect(
-      keyed == ["idempotency-KEY": "mine", "Redial-Call-Id": id, "Redial-Attempt": "3", "traceparent": trace])
+    #expect(keyed == ["idempotency-KEY": "mine", "Redial-Call-Id": id, "Redial-Attempt": "3"])
+  }
+
+  @Test("a call's attempt has a trace of its own only if calls are traced")
+  func ownTrace() throws {
+    let start = start(.call)
+    let all = TraceSampling(share: 1)
+    let trace = TraceContext.field(of: start.call.id, attempt: 3, given: nil, sampling: all)
+    #expect(try fields(start, sampling: all)["traceparent"] == trace && trace.hasSuffix("-01"))
+    #expect(try fields(start)["traceparent"] == nil)
   }
 
   @Test("an attempt has its own ids once, whatever header a call of an earlier version has")

@@ -86,7 +86,7 @@ final class Runtime: @unchecked Sendable {
     configuration.egress = settings.egress
     attemptLane = try AttemptLane(
       configuration,
-      headers: AttemptHeaders(secret: secret, endpoints: endpoints, sampling: tracer?.sampling ?? .none),
+      headers: AttemptHeaders(secret: secret, endpoints: endpoints, sampling: tracer?.sampling),
       endpoints: endpoints, bodies: bodies, redaction: redaction, clock: clock, tracer: tracer
     ) { [weak self] in self?.attemptsEnded($0) }
   }

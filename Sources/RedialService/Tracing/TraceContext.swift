@@ -35,7 +35,7 @@ struct TraceContext: Sendable, Hashable {
   /// The field of an attempt: the trace, and a span for the attempt.
   static func field(of call: CallID, attempt: Int, given: String?, sampling: TraceSampling = .none) -> String {
     let context = TraceContext(of: call, given: given, sampling: sampling)
-    // Written in place, since every attempt has one.
+    // Written in place, since every attempt of a traced call has one.
     return String(unsafeUninitializedCapacity: 55) { text in
       _ = text.initialize(fromContentsOf: "00-".utf8)
       text.setHex(context.trace.high, at: 3)

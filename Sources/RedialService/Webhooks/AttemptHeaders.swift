@@ -7,8 +7,8 @@ struct AttemptHeaders: Sendable {
   /// Signs the callbacks of calls in the default namespace; the secrets of other namespaces are derived from it.
   let secret: WebhookSecret
   let endpoints: WebhookEndpoints
-  /// The sampling of traces that begin here, as sent to targets.
-  var sampling = TraceSampling.none
+  /// The sampling of traces that begin here, as sent to targets; nil if none does.
+  var sampling: TraceSampling?
 
   /// All header fields of an attempt: the client's, and those with the ids of the call and the attempt; for a webhook
   /// those of Standard Webhooks, signed with the time of the attempt.
@@ -49,15 +49,16 @@ struct AttemptHeaders: Sendable {
     return fields
   }
 
-  /// A span of the attempt's own in the client's trace, or in the call's if the client gave none.
+  /// A span of the attempt's own in the client's trace; or in the call's, if calls are traced.
   private func addTrace(of start: AttemptStart, to fields: inout [HeaderField]) {
     let given = fields.firstIndex { $0.isNamed("traceparent") }
+    guard given != nil || sampling != nil else { return }
     // There is at most one (W3C Trace Context, section 3.2).
     if let given, let second = fields[(given + 1)...].firstIndex(where: { $0.isNamed("traceparent") }) {
       fields[second...].removeAll { $0.isNamed("traceparent") }
     }
     let trace = TraceContext.field(
-      of: start.call.id, attempt: start.number, given: given.map { fields[$0].value }, sampling: sampling)
+      of: start.call.id, attempt: start.number, given: given.map { fields[$0].value }, sampling: sampling ?? .none)
     if let given {
       fields[given].value = trace
     } else {
