@@ -2,6 +2,8 @@
 struct PaceRound: Sendable, Hashable {
   private(set) var number: UInt32 = 0
   private(set) var from = Timestamp.epoch
+  /// When it could have begun.
+  private var since = Timestamp.epoch
   var to = Timestamp.epoch
   /// The rate at which it started; nil for no limit.
   private(set) var rate: Double?
@@ -23,6 +25,7 @@ struct PaceRound: Sendable, Hashable {
   init(number: UInt32, from: Timestamp, rate: Double?) {
     self.number = number
     self.from = from
+    since = from
     self.rate = rate
   }
 
@@ -60,8 +63,11 @@ struct PaceRound: Sendable, Hashable {
     }
   }
 
-  /// Requests per second at which it started.
+  /// Requests per second at which it started. A burst counts as spread over the pause before it,
+  /// or over a tenth of a second.
   func speed(until now: Timestamp) -> Double {
-    rate ?? Double(started) / max(0.001, (now - from).inSeconds)
+    if let rate { return rate }
+    let length = max((now - from).inSeconds, min(0.1, (now - since).inSeconds))
+    return Double(started) / max(0.001, length)
   }
 }

@@ -113,6 +113,20 @@ struct AdaptivePaceTests {
   }
 
   @Test
+  func `A burst after a pause is not taken for its speed`() throws {
+    // As with `Retry-After`: nothing starts for a second, then all that waits.
+    var pace = AdaptivePace()
+    for second in 0..<40 {
+      let now = Self.start + .seconds(second)
+      for index in 0..<300 where pace.wait(at: now) == nil {
+        let ticket = pace.start(at: now)
+        pace.end(ticket, index < 200 ? .delivered(after: .milliseconds(5)) : .refused, at: now + .milliseconds(1))
+      }
+    }
+    #expect((try #require(pace.rate)) < 1000)
+  }
+
+  @Test
   func `A limit without effect is lifted`() {
     var run = PaceRun(capacity: 50, kind: .tokens, offered: 200)
     run.advance(by: .seconds(30))
