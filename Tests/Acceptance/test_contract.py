@@ -121,6 +121,7 @@ def test_every_operation_answers_as_documented(redial, flaky):
     ask("post", "/v1/calls/{id}/retry", id=running["id"])
     ask("post", "/v1/calls/{id}/cancel", id=identity)
     ask("get", "/v1/calls")
+    ask("get", "/v1/calls", query="?label=" + "a" * 9000)
     ask("get", "/v1/calls", query="?limit=1&state=succeeded")
     ask("get", "/v1/statistics")
     ask("get", "/v1/statistics", query="?x=1")

@@ -76,7 +76,7 @@ BY_ID = {  # Answered as if the resource did not exist.
     ("get", "/v1/webhook-endpoints/{id}"), ("put", "/v1/webhook-endpoints/{id}"),
     ("delete", "/v1/webhook-endpoints/{id}"), ("post", "/v1/webhook-endpoints/{id}/rotate-secret"),
     ("post", "/v1/webhook-endpoints/{id}/test"), ("get", "/v1/webhook-endpoints/{id}/deliveries"),
-    ("delete", "/v1/keys/{id}"), ("get", "/v1/targets/{key}"),
+    ("delete", "/v1/keys/{id}"), ("get", "/v1/targets/{key}"), ("get", "/v1/targets/{key}/forecast"),
     ("get", "/v1/policies/{name}"), ("delete", "/v1/policies/{name}"),
 }
 LISTS = {  # Each namespace has its own.

@@ -18,7 +18,7 @@ COMMANDS = {
     "statistics": {"getStatistics"},
     "ops": {"listOperations", "beginOperation", "getOperation", "cancelOperation"},
     "targets": {"listTargets", "getTarget", "configureTarget", "pauseTarget", "resumeTarget", "tripTarget", "resetTarget",
-                "releaseTarget"},
+                "releaseTarget", "forecastTarget"},
     "policies": {"listPolicies", "getPolicy", "putPolicy", "removePolicy"},
     "preview": {"previewPolicy"}, "simulate": {"simulateOutage"}, "events": {"followEvents"},
     "webhooks": {"listWebhookEndpoints", "createWebhookEndpoint", "getWebhookEndpoint", "replaceWebhookEndpoint",

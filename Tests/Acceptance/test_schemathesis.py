@@ -15,7 +15,7 @@ def clean(redial, folder, *phases):
     # All calls of the service go to a proxy that does not exist: nothing leaves this machine.
     service = redial(
         "--proxy", f"http://127.0.0.1:{free_port()}", "--max-wait-time", "100ms", "--max-event-listeners", "0",
-        "--max-webhook-endpoints", "10000", env={"REDIAL_ADMIN_KEY": KEY})
+        "--max-webhook-endpoints", "10000", "--max-simulation-attempts", "5000", env={"REDIAL_ADMIN_KEY": KEY})
     run = subprocess.run(
         [pathlib.Path(sys.executable).parent / "schemathesis",
          "--config-file", ROOT / "Tests/Acceptance/schemathesis.toml", "--no-color", "run", ROOT / "api/openapi.yaml",

@@ -8,7 +8,7 @@ struct HoldWatch {
   /// How long a call may be held back by the pace alone.
   static let longestHold = Duration.seconds(2)
   /// How long after the last failure the pace has to be fast enough for that.
-  static let recovery = Duration.seconds(90)
+  static let recovery = Duration.seconds(120)
 
   /// Targets with an attempt that did not succeed.
   private var troubled: Set<TargetKey> = []
