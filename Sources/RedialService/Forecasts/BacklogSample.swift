@@ -70,7 +70,7 @@ struct BacklogSample: Sendable {
   private static func calls(
     of target: TargetKey, before time: Timestamp?, limit: Int, from reader: any CallReader
   ) throws(StoreError) -> (calls: [CallRecord], next: CallID?) {
-    var filter = CallFilter(kind: target.bare.hasPrefix("webhook:") ? .webhook : .call, state: .scheduled)
+    var filter = CallFilter(kind: target.isOfWebhooks ? .webhook : .call, state: .scheduled)
     filter.namespace = target.namespace
     filter.target = target.bare
     filter.createdBefore = time
