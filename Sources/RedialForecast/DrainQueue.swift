@@ -49,7 +49,8 @@ struct DrainQueue {
     let later = dueLater(at: now)
     if later < load.later { time = laterCall(later).due }
     if load.arrivals > 0 {
-      let arrival = self.arrival(arrivals(at: now))
+      // The time of an arrival is rounded, and must not be now again.
+      let arrival = max(now + .microseconds(1), self.arrival(arrivals(at: now)))
       time = min(time ?? arrival, arrival)
     }
     return time

@@ -21,7 +21,7 @@ struct DrainSimulation<Pace: Pacing> {
 
   private let load: LiveLoad
   private let mostAttempts: Int
-  /// The number of calls taken from the queue at which the simulation ends.
+  /// The number of calls taken from the queue, and of steps, at which the simulation ends.
   private let mostTaken: Int
   private var random = RandomSource(seed: 1)
   private var target: ModelTarget
@@ -37,6 +37,8 @@ struct DrainSimulation<Pace: Pacing> {
   private var attempts = 0
   private var refused = 0
   private var taken = 0
+  /// Times at which something happened.
+  private var steps = 0
   private var peak = 0
   private var failed: [StopReason: Int] = [:]
   /// The state when half of the attempts were made.
@@ -68,7 +70,8 @@ struct DrainSimulation<Pace: Pacing> {
     let back = load.returnsAt ?? load.now
     peak = backlog
     curve.note(backlog: peak, attempts: 0, at: now)
-    while attempts < mostAttempts, taken < mostTaken {
+    while attempts < mostAttempts, taken < mostTaken, steps < mostTaken {
+      steps += 1
       let before = attempts
       dispatch()
       let backlog = backlog
@@ -76,15 +79,16 @@ struct DrainSimulation<Pace: Pacing> {
       peak = max(peak, backlog)
       if backlog <= load.ordinary, now >= back { return result(drainsIn: now - load.now) }
       if half == nil, attempts >= mostAttempts / 2 { half = Mark(at: now, backlog: backlog, attempts: attempts) }
-      guard let time = nextTime(backlog), time < end else { return result(obstacle: .tooLong) }
+      guard let time = nextTime(backlog, back), time < end else { return result(obstacle: .tooLong) }
       advance(to: time)
     }
     return extrapolated(to: end)
   }
 
-  /// The time of the next event, or of the next call if that could start.
-  private func nextTime(_ backlog: Int) -> Timestamp? {
-    let event = events.first
+  /// The time of the next event, of the return, or of the next call if that could start.
+  private func nextTime(_ backlog: Int, _ back: Timestamp) -> Timestamp? {
+    var event = events.first
+    if now < back { event = min(event ?? back, back) }
     guard backlog == 0, let call = queue.next(after: now) else { return event }
     return min(event ?? call, call)
   }

@@ -99,6 +99,33 @@ struct DrainForecastTests {
     #expect(forecast.points.count <= DrainForecast.mostPoints)
   }
 
+  @Test("every load has a forecast, also one whose calls arrive between two microseconds")
+  func ends() {
+    var random = RandomSource(seed: 7)
+    // A third of a call per second: the first arrives 3.333333 s from now, rounded down.
+    for arrivals in [0.3, 0.01, 0.7, 3, 1e5] + (0..<100).map({ _ in 0.001 / (1 - random.unitInterval()) }) {
+      for (due, onTrip) in [(0, TripBehavior.fail), (3, .wait)] {
+        var load = load(due, pace: AdaptivePace())
+        load.arrivals = arrivals
+        load.capacity = 0.5
+        load.policy.onTrip = onTrip
+        load.returnsAt = Self.start + .seconds(600)
+        let forecast = load.forecast(mostAttempts: 500)
+        #expect(forecast.simulatedAttempts <= 500 && (forecast.drainsIn != nil || forecast.obstacle != nil))
+      }
+    }
+  }
+
+  @Test("a target without calls is drained when it returns")
+  func nothingWaits() {
+    for arrivals in [0, 0.001] {
+      var load = load(0)
+      load.arrivals = arrivals
+      load.returnsAt = Self.start + .seconds(600)
+      #expect(load.forecast().drainsIn == .seconds(600))
+    }
+  }
+
   private static let worlds: [OutageScenario] = [
     OutageScenario(
       rate: 20, duration: .seconds(3600), target: .init(capacity: 40, overload: .refuse(retryAfter: false)),
