@@ -95,9 +95,12 @@ extension Engine {
     }
   }
 
-  /// All targets, without the reasons for which their calls wait.
-  func targetSnapshots() -> [TargetSnapshot] {
-    roster.places.map { index in
+  /// The targets with the most due calls, the longest backlog first, without the reasons for which their calls wait.
+  func longestBacklogs(_ limit: Int) -> [TargetSnapshot] {
+    let longest = roster.places.filter { roster.targets[$0].dueCalls > 0 }.sorted {
+      (roster.targets[$1].dueCalls, roster.targets[$0].key) < (roster.targets[$0].dueCalls, roster.targets[$1].key)
+    }
+    return longest.prefix(limit).map { index in
       var snapshot = roster.targets[index].snapshot(at: now)
       snapshot.backlog.deadlines = deadlines(of: index, snapshot)
       return snapshot

@@ -103,6 +103,8 @@ public struct Engine: Sendable {
     case .describe(let key, let token): effects.actions.append(.reply(.target(token, describe(key))))
     case .describePage(let query, let token): effects.actions.append(.reply(.targets(token, describe(query))))
     case .glance(let keys, let token): effects.actions.append(.reply(.glance(token, glance(keys))))
+    case .longestBacklogs(let limit, let token):
+      effects.actions.append(.reply(.glance(token, longestBacklogs(limit))))
     case .tally(let token): effects.actions.append(.reply(.tally(token, roster.takeTallies())))
     case .report(let token): effects.actions.append(.reply(.report(token, report())))
     case .readiness(let token): effects.actions.append(.reply(.readiness(token, !desk.isFailing)))
@@ -199,7 +201,7 @@ public struct Engine: Sendable {
 
   private func report() -> EngineReport {
     EngineReport(
-      targets: targetSnapshots(), inFlight: roster.occupancy.inFlight,
+      targets: roster.places.map { roster.targets[$0].snapshot(at: now) }, inFlight: roster.occupancy.inFlight,
       unfinished: max(0, roster.unfinished), held: calls.count, storeFailing: desk.isFailing)
   }
 }

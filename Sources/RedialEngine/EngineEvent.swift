@@ -16,6 +16,9 @@ public enum EngineEvent: Sendable {
   case readiness(ReplyToken<Bool>)
   /// Describe those of some targets that are known, without their backlogs.
   case glance([TargetKey], ReplyToken<[TargetSnapshot]>)
+  /// Describe this many targets, those with the most due calls, with estimates of how many of these will miss their
+  /// deadlines.
+  case longestBacklogs(Int, ReplyToken<[TargetSnapshot]>)
   /// The service asks for the counts of each namespace since the last request for them.
   case tally(ReplyToken<[NamespaceTally]>)
   /// A client asks for a target. The reply is nil if the target is not known.

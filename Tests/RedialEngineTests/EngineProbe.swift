@@ -240,6 +240,13 @@ struct EngineProbe {
     return reply(to: token)
   }
 
+  /// The targets with the most due calls.
+  mutating func longestBacklogs(_ limit: Int) -> [TargetSnapshot] {
+    let token = token(for: [TargetSnapshot].self)
+    hear(.longestBacklogs(limit, token))
+    return reply(to: token) ?? []
+  }
+
   /// Whether the engine says that new calls are accepted.
   mutating func isReady() -> Bool? {
     let token = token(for: Bool.self)

@@ -15,6 +15,7 @@ extension EngineEvent {
     case .report: "report"
     case .readiness: "readiness"
     case .glance(let targets, _): "glance at \(targets.count)"
+    case .longestBacklogs(let limit, _): "the \(limit) longest backlogs"
     case .describePage(let query, _): "describe targets of \(query.namespace)"
     case .tally: "tally"
     case .describe(let target, _): "describe \(target.text)"

@@ -73,6 +73,9 @@ extension TargetState {
     return breaker.state != .closed && breaker.state != .forced(.closed)
   }
 
+  /// Its due calls, in memory and in its queue in the store.
+  var dueCalls: Int { occupancy.ready + stored.count }
+
   /// The target as people see it.
   func snapshot(at now: Timestamp) -> TargetSnapshot {
     var breaker = breaker
@@ -95,7 +98,7 @@ extension TargetState {
     var snapshot = TargetSnapshot(
       key: key, breaker: state, openUntil: openUntil, trips: trips,
       consecutiveFailures: breaker.consecutiveFailures, inFlight: occupancy.inFlight,
-      waiting: occupancy.ready + stored.count,
+      waiting: dueCalls,
       isPaused: controls.isPaused, isTripped: controls.isTripped,
       retryAfterUntil: limits.retryAfterUntil.flatMap { $0 > now ? $0 : nil }, settings: settings)
     snapshot.pace = limits.pace

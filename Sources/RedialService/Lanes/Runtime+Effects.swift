@@ -58,7 +58,7 @@ extension Runtime {
     metrics.count { counts in
       for (_, result) in ended.results {
         counts.attempts[Int(result.outcome.rawValue)] += 1
-        counts.attempt.record(seconds: result.duration.inSeconds)
+        counts.attempt.record(result.duration.inSeconds)
       }
     }
     act(on: endpoints.ended(ended.results, at: clock.now))

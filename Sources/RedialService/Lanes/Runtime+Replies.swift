@@ -44,7 +44,7 @@ extension Runtime {
     let now = clock.now
     metrics.count { counts in
       counts.accepted += 1
-      counts.accept.record(seconds: (now - submitter.since).inSeconds)
+      counts.accept.record((now - submitter.since).inSeconds)
     }
     let wait = standings.wait(of: record, at: now)
     switch submitter.kind {

@@ -51,11 +51,11 @@ extension Runtime {
   }
 
   /// Looks at intervals for backlogs that will miss their deadlines.
-  func startDeadlines(every interval: Duration) {
-    deadlines.start(every: interval) { [weak self] in
+  func startDeadlines() {
+    deadlines.start { [weak self] in
       guard let self else { return }
-      let token = replies.report.add { [weak self] in self?.deadlines.look($0.targets) }
-      post(.report(token))
+      let token = replies.glances.add { [weak self] in self?.deadlines.look($0) }
+      post(.longestBacklogs(deadlines.limit, token))
     }
   }
 

@@ -33,7 +33,6 @@ final class Runtime: @unchecked Sendable {
   let redaction: Redaction
   let housekeeping: Housekeeping
   let deadlines: DeadlineWatch
-  private let watchInterval: Duration
   let statistics = CallStatistics()
   let spans: SpanExporter?
   /// Who follows commits: clients ask for the metrics after their answer, which must then count their call; and a client
@@ -70,8 +69,8 @@ final class Runtime: @unchecked Sendable {
     observers = ([metrics], [ends, events] + (tracer.map { [$0] } ?? []))
     redaction = settings.engine.redaction
     housekeeping = Housekeeping(settings, reader: reader, clock: clock, log: log, metrics: metrics)
-    deadlines = DeadlineWatch(reader: reader, limit: settings.namedTargets, log: log)
-    watchInterval = settings.storeWatchInterval
+    deadlines = DeadlineWatch(
+      reader: reader, limit: settings.namedTargets, every: settings.storeWatchInterval, log: log)
     queries = QueryLanes(count: SQLiteReader.defaultConnections)
     forecastLimits = settings.forecasts
     forecasts = ForecastLane(
@@ -104,7 +103,7 @@ final class Runtime: @unchecked Sendable {
     startStatistics()
     startForecasts()
     if let storeLane { housekeeping.start(on: storeLane) }
-    startDeadlines(every: watchInterval)
+    startDeadlines()
   }
 
   /// Sends an event to the engine.

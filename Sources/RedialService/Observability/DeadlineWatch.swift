@@ -12,26 +12,31 @@ final class DeadlineWatch: Sendable {
   /// Deadlines that are read of one queue; see ``DeadlineForecast``.
   static let mostRead = 1000
 
+  /// How many targets are looked at.
+  let limit: Int
+  private let interval: Duration
   private let reader: any CallReader
-  private let limit: Int
   private let log: Log
   private let queue = DispatchQueue(label: "redial.deadlines", qos: .utility)
   private let isStopped = Atomic(false)
   private let latest = Mutex<[TargetKey: DeadlineForecast]>([:])
 
-  /// - Parameter limit: How many targets are looked at.
-  init(reader: any CallReader, limit: Int, log: Log) {
+  /// - Parameters:
+  ///   - limit: How many targets are looked at.
+  ///   - interval: The time between two looks.
+  init(reader: any CallReader, limit: Int, every interval: Duration, log: Log) {
     self.reader = reader
     self.limit = limit
+    self.interval = interval
     self.log = log
   }
 
-  /// Calls `look` after each interval, until ``stop()``.
-  func start(every interval: Duration, _ ask: @escaping @Sendable () -> Void) {
+  /// Asks for a look after each interval, until ``stop()``.
+  func start(_ ask: @escaping @Sendable () -> Void) {
     queue.asyncAfter(deadline: .now() + .microseconds(Int(interval.wholeMicroseconds))) { [weak self] in
       guard let self, !isStopped.load(ordering: .relaxed) else { return }
       ask()
-      start(every: interval, ask)
+      start(ask)
     }
   }
 
@@ -50,16 +55,13 @@ final class DeadlineWatch: Sendable {
     return target
   }
 
-  /// Looks at the targets of a report.
+  /// Looks at the targets with the longest backlogs.
   func look(_ targets: [TargetSnapshot]) {
     queue.async { [self] in
       guard !isStopped.load(ordering: .relaxed) else { return }
       var found: [TargetKey: DeadlineForecast] = [:]
       do throws(StoreError) {
-        let longest = targets.filter { $0.backlog.deadlines != nil }.sorted {
-          ($1.waiting, $0.key) < ($0.waiting, $1.key)
-        }
-        for target in longest.prefix(limit) {
+        for target in targets where target.backlog.deadlines != nil {
           found[target.key] = try Self.estimated(target, by: reader).backlog.deadlines
         }
       } catch {
