@@ -18,16 +18,14 @@ struct DrainQueue {
   private let load: LiveLoad
   /// Divides the starts between new calls and the backlog.
   private(set) var share: FairShare
-  /// Calls that are due again; those before `head` have left.
-  private var retries: [Call] = []
-  private var head = 0
+  /// Calls that are due again.
+  private var retries = Queue<Call>()
   /// How many of the due calls and of the later ones have left.
   private var due = 0
   private var later = 0
   /// New calls by number. Those from `firstNew` on wait as new ones; these ranges of earlier ones have joined the backlog.
   private var firstNew = 0
-  private var joined: [Range<Int>] = []
-  private var joinedHead = 0
+  private var joined = Queue<Range<Int>>()
   private var joinedCount = 0
 
   init(_ load: LiveLoad) {
@@ -40,7 +38,7 @@ struct DrainQueue {
 
   /// How many of them are backlog.
   private func backlog(at now: Timestamp) -> Int {
-    retries.count - head + load.due - due + (dueLater(at: now) - later) + joinedCount
+    retries.count + load.due - due + (dueLater(at: now) - later) + joinedCount
   }
 
   /// When the next call becomes due that is not yet; nil if none does.
@@ -87,11 +85,7 @@ struct DrainQueue {
 
   /// Takes out the oldest call of the backlog: retries have been there for longest.
   mutating func takeOldest(at now: Timestamp) -> Call? {
-    if head < retries.count {
-      defer { dropTaken() }
-      head += 1
-      return retries[head - 1]
-    }
+    if let retry = retries.popFirst() { return retry }
     if due < load.due {
       due += 1
       return call(stand(load.dueSample, due - 1, of: load.due))
@@ -100,7 +94,7 @@ struct DrainQueue {
       later += 1
       return call(laterCall(later - 1))
     }
-    guard joinedCount > 0, let first = joined[joinedHead].first else { return nil }
+    guard joinedCount > 0, let first = joined.first?.first else { return nil }
     skipJoined(1)
     return newCall(first, isNew: false)
   }
@@ -113,7 +107,7 @@ struct DrainQueue {
       left -= part
       return part
     }
-    head += part(retries.count - head)
+    retries.removeFirst(part(retries.count))
     due += part(load.due - due)
     later += part(dueLater(at: now) - later)
     skipJoined(part(joinedCount))
@@ -122,22 +116,11 @@ struct DrainQueue {
   private mutating func skipJoined(_ count: Int) {
     var left = count
     joinedCount -= count
-    while left > 0 {
-      let part = min(left, joined[joinedHead].count)
-      joined[joinedHead].removeFirst(part)
+    while left > 0, let range = joined.first {
+      let part = min(left, range.count)
       left -= part
-      if joined[joinedHead].isEmpty { joinedHead += 1 }
+      if part == range.count { joined.removeFirst(1) } else { joined.changeFirst { $0.removeFirst(part) } }
     }
-    if joinedHead > 4096, joinedHead * 2 > joined.count {
-      joined.removeFirst(joinedHead)
-      joinedHead = 0
-    }
-  }
-
-  private mutating func dropTaken() {
-    guard head > 4096, head * 2 > retries.count else { return }
-    retries.removeFirst(head)
-    head = 0
   }
 
   // MARK: Calls

@@ -15,8 +15,8 @@ struct OutageSimulation<Pace: Pacing> {
   private var events = EventHeap<Event>()
   private var calls: [Call] = []
   /// Due calls, in the order of their due times: new ones, and the backlog.
-  private var new = IndexQueue()
-  private var backlog = IndexQueue()
+  private var new = Queue<Int>()
+  private var backlog = Queue<Int>()
   private var share: FairShare
   private var inFlight = 0
   private var unfinished = 0

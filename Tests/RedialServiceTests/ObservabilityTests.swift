@@ -23,7 +23,7 @@ struct ObservabilityTests {
   @Test("a histogram's buckets add up, and end in its count")
   func histogram() {
     var histogram = Histogram()
-    for seconds in [0.0001, 0.0005, 0.3, 0.3, 59, 61] { histogram.record(seconds: seconds) }
+    for seconds in [0.0001, 0.0005, 0.3, 0.3, 59, 61] { histogram.record(seconds) }
     let lines = histogram.lines("x").split(separator: "\n").map(String.init)
     #expect(lines.first == #"x_bucket{le="0.0005"} 2"#)
     #expect(lines.contains(#"x_bucket{le="0.25"} 2"#))

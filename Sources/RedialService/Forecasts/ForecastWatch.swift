@@ -12,7 +12,8 @@ final class ForecastWatch: Sendable {
     var log = ForecastLog()
     /// Targets for which a forecast may be made.
     var candidates: Set<TargetKey> = []
-    var errors = ErrorHistogram()
+    /// Errors as shares of the time that it took.
+    var errors = Histogram(bounds: [0.05, 0.1, 0.25, 0.5, 1, 2, 5])
     var isStopped = false
   }
 
@@ -94,32 +95,9 @@ final class ForecastWatch: Sendable {
   func accuracy(of target: TargetKey) -> ForecastAccuracy { state.withLock { $0.log.accuracy(of: target) } }
 
   /// The metrics, in the Prometheus text exposition format.
-  func exposition() -> String { state.withLock { $0.errors.exposition() } }
-}
-
-/// The distribution of the errors of forecasts.
-struct ErrorHistogram: Sendable {
-  private static let bounds = [0.05, 0.1, 0.25, 0.5, 1, 2, 5]
-  private var counts = Array(repeating: 0, count: bounds.count + 1)
-  private var sum = 0.0
-
-  /// Counts an error, as a share of the time that it took.
-  mutating func record(_ error: Double) {
-    counts[Self.bounds.firstIndex { error <= $0 } ?? Self.bounds.count] += 1
-    sum += error
-  }
-
-  /// The family, in the Prometheus text exposition format.
   func exposition() -> String {
     let name = "redial_forecast_error_ratio"
-    var text = "# HELP \(name) Error of forecasts of when a backlog is drained, as a share of the time that it took.\n"
-    text += "# TYPE \(name) histogram\n"
-    var total = 0
-    for (slot, bound) in Self.bounds.enumerated() {
-      total += counts[slot]
-      text += "\(name)_bucket{le=\"\(bound)\"} \(total)\n"
-    }
-    total += counts[Self.bounds.count]
-    return text + "\(name)_bucket{le=\"+Inf\"} \(total)\n\(name)_sum \(sum)\n\(name)_count \(total)\n"
+    let help = "Error of forecasts of when a backlog is drained, as a share of the time that it took."
+    return "# HELP \(name) \(help)\n# TYPE \(name) histogram\n" + state.withLock { $0.errors.lines(name) }
   }
 }

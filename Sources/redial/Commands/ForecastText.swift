@@ -4,10 +4,6 @@ import RedialModel
 
 /// Plans and forecasts as text for people.
 enum ForecastText {
-  private static let chartWidth = 60
-  private static let chartHeight = 8
-  private static let blocks: [Character] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
-
   /// A row per attempt, with a bar from its earliest to its latest start.
   static func of(_ plan: RetryPlan, _ request: PlanRequest) -> String {
     var text =
@@ -61,27 +57,18 @@ enum ForecastText {
   private static func chart(_ forecast: OutageForecast) -> String {
     guard !forecast.steps.isEmpty else { return "" }
     let scenario = forecast.scenario
-    let columns = (0..<chartWidth).map { column -> Double in
-      let from = column * forecast.steps.count / chartWidth
-      let to = max(from + 1, (column + 1) * forecast.steps.count / chartWidth)
+    let columns = (0..<BarChart.width).map { column -> Double in
+      let from = column * forecast.steps.count / BarChart.width
+      let to = max(from + 1, (column + 1) * forecast.steps.count / BarChart.width)
       let steps = forecast.steps[from..<min(to, forecast.steps.count)]
       return Double(steps.map(\.attempts).max() ?? 0) / forecast.step.inSeconds
     }
     let highest = max(columns.max() ?? 0, 0.001)
-    var text = ""
-    for row in stride(from: chartHeight - 1, through: 0, by: -1) {
-      let label = row == chartHeight - 1 ? "\(number(highest))/s" : row == 0 ? "0" : ""
-      text += String(repeating: " ", count: max(0, 10 - label.count)) + label + " │"
-      for value in columns {
-        let eighths = value / highest * Double(chartHeight * 8) - Double(row * 8)
-        text.append(blocks[min(8, max(0, Int(eighths.rounded(.up))))])
-      }
-      text += "\n"
-    }
+    var text = BarChart.text(columns, highest: highest, label: "\(number(highest))/s", margin: 10, axis: " │")
     let length = scenario.duration.inSeconds
     text += "           └"
-    for column in 0..<chartWidth {
-      let time = Duration(clampingSeconds: (Double(column) + 0.5) / Double(chartWidth) * length)
+    for column in 0..<BarChart.width {
+      let time = Duration(clampingSeconds: (Double(column) + 0.5) / Double(BarChart.width) * length)
       text += time >= scenario.outage.from && time < scenario.outage.to ? "▒" : "─"
     }
     return text + " \(scenario.duration.roughly); ▒ outage\n"

@@ -6,10 +6,6 @@ import RedialText
 
 /// A forecast on live traffic as text for people.
 enum TargetForecastText {
-  private static let width = 60
-  private static let height = 8
-  private static let blocks: [Character] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
-
   /// The query of the request, from the options.
   ///
   /// - Throws: If the time of the return cannot be read.
@@ -118,18 +114,10 @@ enum TargetForecastText {
   private static func chart(_ points: [JSONValue]) -> String {
     let values = points.map { $0["backlog"].integer ?? 0 }
     guard let last = points.last?["after"].escapedText, let most = values.max(), most > 0 else { return "" }
-    let columns = (0..<width).map { Double(values[$0 * values.count / width]) / Double(most) * Double(height) }
-    var text = "\n"
-    for row in (0..<height).reversed() {
-      let label = row == height - 1 ? "\(most)" : row == 0 ? "0" : ""
-      text += String(repeating: " ", count: max(0, 9 - label.count)) + label + " "
-      for column in columns {
-        text.append(blocks[min(8, max(0, Int(((column - Double(row)) * 8).rounded(.up))))])
-      }
-      text += "\n"
-    }
+    let columns = (0..<BarChart.width).map { Double(values[$0 * values.count / BarChart.width]) }
+    let text = "\n" + BarChart.text(columns, highest: Double(most), label: "\(most)", margin: 9, axis: " ")
     let end = DurationText.parse(last)?.roughly ?? last
     return text + String(repeating: " ", count: 10) + "now"
-      + String(repeating: " ", count: max(1, width - 3 - end.count)) + end + "\n\n"
+      + String(repeating: " ", count: max(1, BarChart.width - 3 - end.count)) + end + "\n\n"
   }
 }
