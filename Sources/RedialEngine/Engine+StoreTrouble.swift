@@ -32,6 +32,13 @@ extension Engine {
     }
   }
 
+  /// The store was lost, or is there again. What it was asked meanwhile waits: nothing of that is reported as failed
+  /// before it is known to be. Requests that have not been sent are refused, because nobody knows how long it takes.
+  mutating func storeInDoubt(_ message: String?) {
+    desk.note(isInDoubt: message != nil)
+    if let message { effects.actions.append(.notice(.storeFailed(message: message))) }
+  }
+
   private mutating func enterTrouble(_ failure: StoreFailure) {
     // The decisions of this step so far depend on what failed, so they must fail with it.
     flush()
@@ -53,13 +60,15 @@ extension Engine {
     guard let over = desk.trouble, over.isComplete, now >= over.until else { return }
     // Everything that this step adds depends on these writes, so they go first, as one commit.
     let kept = dropRefused(over.stuck.writes + over.later.writes)
-    // A commit that was reported as failed may have happened anyway. Refused calls must not be found later.
-    let refused = desk.trouble?.refused ?? []
+    // A store that is not shared may have made a commit that it reported as failed: refused calls must not be found
+    // later. A call with a key stays where others could have found it, because one of them may have answered a
+    // repetition with it.
+    let refused = (desk.trouble?.refused ?? []).subtracting(desk.leases.settings == nil ? [] : over.keyed)
     let again = refused.sorted().map(StoreWrite.discard) + kept
     let then = over.stuck.then + over.later.then
     desk.beginRetry()
     // A refused call may have had a turn, which now goes to another call.
-    if !refused.isEmpty { desk.claims.stored(due: now) }
+    if !over.refused.isEmpty { desk.claims.stored(due: now) }
     if !again.isEmpty || !then.isEmpty {
       request(.commit(again, then: then))
       if !over.isContended { effects.actions.append(.notice(.storeRetried(writes: again.count))) }

@@ -98,7 +98,9 @@ public struct Engine: Sendable {
     case .submit where desk.putOff(event), .command where desk.putOff(event), .targetCommand where desk.putOff(event):
       break
     case .submit(let descriptor, let reply): submit(descriptor, reply: reply)
+    case .command(let command) where desk.isInDoubt: refuse(command, .unreachable)
     case .command(let command): execute(command)
+    case .targetCommand(let command) where desk.isInDoubt: refuse(command, .unreachable)
     case .targetCommand(let command): execute(command)
     case .describe(let key, let token): effects.actions.append(.reply(.target(token, describe(key))))
     case .describePage(let query, let token): effects.actions.append(.reply(.targets(token, describe(query))))
@@ -121,6 +123,7 @@ public struct Engine: Sendable {
     case .changed: desk.leases.askSoon(at: now)
     case .storeFailed(let request, let failure): storeFailed(request, failure)
     case .storeWritten(let asked): storeWritten(asked)
+    case .storeInDoubt(let message): storeInDoubt(message)
     case .room(let isShort): desk.note(isShortOfRoom: isShort)
     case .storeMisplaced(let isMisplaced): desk.note(isMisplaced: isMisplaced)
     case .subscriptions(let all): subscriptions = all

@@ -52,6 +52,9 @@ public enum EngineEvent: Sendable {
   case storeFailed(StoreRequest, StoreFailure)
   /// The store has reached a ``StoreRequest/Body/barrier`` of this epoch and has written something for it.
   case storeWritten(epoch: UInt64)
+  /// The store was lost, and it is not known whether the requests that it had were executed: why. Nil once that is
+  /// known. Their results are reported only then.
+  case storeInDoubt(String?)
   /// The disk has only the reserve for accepted calls left, or has room again.
   case room(isShort: Bool)
   /// The store's files were removed or replaced while it is open, or are back in their place.

@@ -3,51 +3,32 @@ public import RedialModel
 
 /// Where calls are stored. The only source of truth: a call that is not here has not been accepted.
 ///
-/// A store is used from one lane at a time; a ``CallReader`` of the same data serves queries beside it. Every method
-/// that changes something returns only after the change is on disk.
+/// A store is used from one lane at a time; a ``CallReader`` of the same data serves queries beside it. Work on calls is
+/// submitted, and its outcome is known at once or later; all other methods return when what they change is on disk.
 public protocol CallStore: AnyObject {
   /// Takes the store over from a process that is gone. Calls in its memory go back to `scheduled`, or to `queued` if
   /// they waited for their target. Calls with an attempt in flight are returned as `held`, and stay `running` in the
   /// store until their interruption is committed. Called once, before anything else.
   func recover(at now: Timestamp) throws(StoreError) -> RecoveredState
 
-  /// For a store that several instances share: begins a session with a lease, or renews one. It gives back shards,
-  /// and takes shards without an owner up to an even share. Gained shards are taken over as by ``recover(at:)``,
-  /// which need not be called for such stores.
+  /// Submits work. The outcome is returned if it is known at once; otherwise it comes later, by
+  /// ``report(to:)``, in the order of submission.
   ///
-  /// It also ends sessions whose time is over, whoever calls it. Their shards are then free, and further requests of
-  /// their owners are refused. All other methods work only within the session's shards, except that a call may be
-  /// inserted for any shard.
+  /// A store that answers later takes up to `StorePipeline.mostInFlight` works at a time. Works that change something
+  /// form a chain by their sequence numbers, which count from 1 and never skip one: a store makes none unless the one
+  /// before was made. So if one fails, all that were submitted after it fail too. The number of a failed work is used
+  /// again for the next one.
   ///
-  /// - Parameters:
-  ///   - session: The session to renew; nil for a new one, which ends the one before.
-  ///   - now: The time, by a clock that all instances share.
-  /// - Throws: `leaseLost` if the session has ended.
-  func lease(_ request: LeaseRequest, renewing session: Int64?, at now: Timestamp) throws(StoreError) -> LeaseGrant
+  /// - Parameter sequence: The place of the work in the chain. If it changes nothing (`find`), that of the last
+  ///   change before it.
+  func submit(_ work: StoreWork, as sequence: Int64) -> StoreOutcome?
+
+  /// Sets who receives outcomes that are not known at once, on any thread. Called once, before anything is submitted.
+  func report(to listener: @escaping @Sendable (StoreOutcome) -> Void)
 
   /// Gives everything back, so that the next owner need not wait for the lease to end. Call it when no attempt is in
   /// flight, and before ``close()``.
   func leave() throws(StoreError)
-
-  /// Makes all of the changes, in order, or none of them.
-  func commit(_ writes: [StoreWrite]) throws(StoreError)
-
-  /// Loads calls that are due before a time: `scheduled` and `queued` ones become `held`. Each namespace contributes
-  /// equally, as far as it has due calls, earliest first.
-  func claimDue(before time: Timestamp, limit: Int) throws(StoreError) -> Claim
-
-  /// Loads calls from the queue of a target, the most urgent first, then the oldest: `queued` ones become `held`,
-  /// unless they wait for their turn.
-  func claimQueued(target: TargetKey, limit: Int) throws(StoreError) -> [CallRecord]
-
-  /// Loads one call. If it has not ended it becomes `held`. If it has ended, or its shard belongs to another
-  /// instance, it is returned unchanged. Nil if the namespace has no call with this id.
-  ///
-  /// - Throws: With ``StoreError/damaged`` if only this call cannot be read and the store itself works.
-  func claim(_ id: CallID, in namespace: Namespace) throws(StoreError) -> CallRecord?
-
-  /// The call that was accepted under a key which has not expired.
-  func find(key: IdempotencyName, at now: Timestamp) throws(StoreError) -> KeyRecord?
 
   /// Removes some of the finished calls that a rule does not keep, earliest ended first, with their attempts and
   /// keys, and makes the store smaller if it can. Call it again until nothing is left to do.

@@ -1,3 +1,5 @@
+public import RedialModel
+
 /// Small data of the service that it reads completely at its start: each a document with an id.
 public protocol DocumentStore: AnyObject {
   /// All documents of a kind, by id.
@@ -8,6 +10,10 @@ public protocol DocumentStore: AnyObject {
 
   /// Removes a document, if it exists.
   func removeDocument(_ kind: DocumentKind, id: String) throws(StoreError)
+
+  /// Makes changes of the service itself, such as policies and bulk operations; all of them are on disk on return, or
+  /// none is made. They are not part of the sequence of ``CallStore/submit(_:as:)``.
+  func commit(_ writes: [StoreWrite]) throws(StoreError)
 }
 
 /// The store of a service: calls, and the documents of the service itself.

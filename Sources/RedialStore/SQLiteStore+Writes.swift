@@ -54,8 +54,9 @@ extension SQLiteStore {
       try calls.insert(record)
     case .discard(let id):
       if leases.isShared, try isElsewhere(id) { return }
+      let isOwn = try isOwn(id)
       try calls.remove(id)
-      try turns.pass(id)
+      try turns.pass(id, grants: isOwn)
     case .breaker(let target, let breaker):
       try targets.set(breaker, of: target)
     case .pace(let target, let pace):
@@ -65,7 +66,7 @@ extension SQLiteStore {
     case .awaitTurn(let id, let target, let key):
       try turns.enter(
         id, targetID: try targets.intern(target),
-        namespace: try namespaces.intern(target.namespace), key: key)
+        namespace: try namespaces.intern(target.namespace), key: key, grants: try leases.owns(target))
     case .passTurn(let id):
       try turns.pass(id)
     case .retried(let id, let retry):

@@ -11,6 +11,8 @@ public final class SQLiteStore: CallStore {
 
   let file: SQLiteFile
   let notices: StoreNotices
+  /// The time by which leases end.
+  let clock: @Sendable () -> Timestamp
   let counts: CallCounts
   let targets: TargetTable
   let namespaces: NamespaceTable
@@ -28,6 +30,7 @@ public final class SQLiteStore: CallStore {
   ///   - payloads: Which payloads are kept, and how.
   ///   - sharing: Whether this process has the store for itself.
   ///   - reserveBytes: The room to reserve on the disk, see ``isShortOfRoom``; nil to leave it unchanged.
+  ///   - clock: The time by which leases end: all instances that share the file must have the same.
   ///   - notices: Gets what the store reports by itself.
   ///   - syncFailed: Called, on any thread, with the first fsync that failed. From then on the store refuses everything:
   ///     the process must end at once, by `_exit`, and be started again. See ``StoreError/Kind/syncFailed``.
@@ -35,7 +38,8 @@ public final class SQLiteStore: CallStore {
   ///   of a newer version (it is not changed then); `syncFailed` if the files cannot be made durable.
   public init(
     path: String, payloads: PayloadRule = PayloadRule(), sharing: StoreSharing = .alone,
-    reserveBytes: Int? = nil, notices: StoreNotices = StoreNotices(),
+    reserveBytes: Int? = nil, clock: @escaping @Sendable () -> Timestamp = SQLiteStore.machineTime,
+    notices: StoreNotices = StoreNotices(),
     syncFailed: @escaping @Sendable (StoreError) -> Void = { _ in }
   ) throws(StoreError) {
     let isShared = sharing == .shared
@@ -44,6 +48,7 @@ public final class SQLiteStore: CallStore {
     let connection = file.connection
     self.file = file
     self.notices = notices
+    self.clock = clock
     counts = try CallCounts(on: connection, isShared: isShared)
     targets = try TargetTable(on: connection)
     namespaces = try NamespaceTable(on: connection)

@@ -85,6 +85,19 @@ struct EngineProbe {
     commit()
   }
 
+  /// The store grants the lease that was requested: on all shards.
+  mutating func join() {
+    let asks = requests.compactMap { if case .lease(let ask) = $0.body { ask } else { nil } }
+    requests.removeAll { if case .lease = $0.body { true } else { false } }
+    let session = LeaseSession(id: 7, instance: 3)
+    for ask in asks {
+      hear(
+        .leased(
+          LeaseGrant(session: session, shards: .all, gained: .all, share: ShardSet.count, state: RecoveredState()), ask)
+      )
+    }
+  }
+
   // MARK: Clients
 
   mutating func token<Answer>(for answer: Answer.Type = Answer.self) -> ReplyToken<Answer> {

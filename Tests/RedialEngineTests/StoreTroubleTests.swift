@@ -59,6 +59,80 @@ struct StoreTroubleTests {
     #expect(probe.submit().rawValue > 0)
   }
 
+  @Test("while commits are in doubt their clients get no answer, and new requests are refused")
+  func inDoubt() {
+    var probe = EngineProbe()
+    let waiting = probe.submit(after: .seconds(4))
+    let submission = probe.submitOnly()
+    let cancel = probe.token(for: CallCommand.Reply.self)
+    probe.hear(.command(CallCommand(.cancel, waiting, reply: cancel)))
+    probe.hear(.storeInDoubt("the connection was lost"))
+    #expect(probe.reply(to: submission) == nil && probe.reply(to: cancel) == nil)
+    #expect(probe.report()?.storeFailing == true && probe.isReady() == false)
+    #expect(probe.notices.contains(.storeFailed(message: "the connection was lost")))
+    let late = probe.submitOnly()
+    #expect(probe.refusal(of: late)?.code == "storageUnavailable" && probe.refusal(of: late)?.retryAfter == 2)
+    let lateRetry = probe.command(.retry, waiting)
+    #expect(probe.refusal(of: lateRetry)?.code == "storageUnavailable")
+    let latePause = probe.token(for: TargetCommand.Reply.self)
+    probe.hear(.targetCommand(TargetCommand(.pause, EngineProbe.target, reply: latePause)))
+    guard case .refused = probe.reply(to: latePause) else {
+      Issue.record("the target was paused")
+      return
+    }
+    // The ledger says that both were made.
+    probe.commit()
+    probe.hear(.storeInDoubt(nil))
+    guard case .accepted(let record) = probe.reply(to: submission) else {
+      Issue.record("the call was made, and its client was not told")
+      return
+    }
+    #expect(probe.isDone(cancel) && probe.starts(of: record.id) == 1)
+    #expect(probe.report()?.storeFailing == false && probe.isReady() == true)
+    #expect(probe.submit().rawValue > 0)
+  }
+
+  @Test("what was in doubt and was not made is refused then, not before")
+  func notMade() {
+    var probe = EngineProbe()
+    let submission = probe.submitOnly()
+    probe.hear(.storeInDoubt("the connection was lost"))
+    #expect(probe.refusal(of: submission) == nil)
+    probe.hear(.storeInDoubt(nil))
+    probe.fail()
+    #expect(probe.refusal(of: submission)?.status == 503)
+    #expect(probe.report()?.unfinished == 0)
+  }
+
+  @Test("of the calls that were refused on a shared store, one with a key stays: others may have answered with it")
+  func discardsWithoutKeys() {
+    for isShared in [false, true] {
+      var settings = EngineSettings()
+      if isShared { settings.leases = LeaseSettings() }
+      var probe = EngineProbe(settings)
+      if isShared { probe.join() }
+      var descriptor = EngineProbe.descriptor()
+      let bare = probe.token(for: SubmissionReply.self)
+      probe.hear(.submit(descriptor, bare))
+      descriptor.key = IdempotencyKey("k", fingerprint: [1])
+      let keyed = probe.token(for: SubmissionReply.self)
+      probe.hear(.submit(descriptor, keyed))
+      let asked = probe.requests
+      probe.requests.removeAll { if case .findKey = $0.body { true } else { false } }
+      for case .findKey(let submission, _) in asked.map(\.body) { probe.hear(.foundKey(submission, nil)) }
+      let ids = probe.requests.flatMap { request -> [CallID] in
+        guard case .commit(let writes, _) = request.body else { return [] }
+        return writes.compactMap { if case .insert(let record) = $0 { record.id } else { nil } }
+      }
+      #expect(ids.count == 2)
+      probe.fail()
+      #expect(probe.refusal(of: bare)?.status == 503 && probe.refusal(of: keyed)?.status == 503)
+      probe.advance(.seconds(1))
+      let discarded = probe.written.compactMap { if case .discard(let id) = $0 { id } else { nil } }
+      #expect(discarded == (isShared ? [ids[0]] : ids), "shared: \(isShared)")
+    }
+  }
+
   @Test("while the store's files are not in their place, new calls are refused, and the service is not ready")
   func misplaced() {
     var probe = EngineProbe()

@@ -28,9 +28,6 @@ final class NotedStore: ServiceStore, @unchecked Sendable {
   func setFailing(_ failing: Bool) { state.withLock { $0.failing = failing } }
 
   func recover(at now: Timestamp) -> RecoveredState { RecoveredState() }
-  func lease(_ request: LeaseRequest, renewing session: Int64?, at now: Timestamp) throws(StoreError) -> LeaseGrant {
-    throw StoreError(kind: .unavailable, message: "not shared")
-  }
   func leave() {}
   func commit(_ writes: [StoreWrite]) throws(StoreError) {
     gate?.wait()
@@ -40,13 +37,26 @@ final class NotedStore: ServiceStore, @unchecked Sendable {
     }
     if fails { throw StoreError(kind: .full, message: "no space") }
   }
-  func claimDue(before time: Timestamp, limit: Int) -> Claim { Claim(calls: [], nextDue: nil) }
-  func claimQueued(target: TargetKey, limit: Int) -> [CallRecord] { [] }
-  func claim(_ id: CallID, in namespace: Namespace) throws(StoreError) -> CallRecord? {
-    guard id == Self.damaged else { return nil }
-    throw StoreError(kind: .corrupt, message: "damaged", damaged: .init(id: id, hasEnded: true))
+  func report(to listener: @escaping @Sendable (StoreOutcome) -> Void) {}
+  func submit(_ work: StoreWork, as sequence: Int64) -> StoreOutcome? {
+    do throws(StoreError) {
+      switch work {
+      case .commit(let writes): try commit(writes)
+      case .prove: try setSetting("", to: "")
+      case .claimDue: return .made(.due(Claim(calls: [], nextDue: nil)))
+      case .claimQueued: return .made(.calls([]))
+      case .claim(Self.damaged, _):
+        return .made(
+          .damaged(StoreError(kind: .corrupt, message: "damaged", damaged: .init(id: Self.damaged, hasEnded: true))))
+      case .claim: return .made(.call(nil))
+      case .find(let keys, _): return .made(.keys(keys.map { _ in nil }))
+      case .lease: throw StoreError(kind: .unavailable, message: "not shared")
+      }
+      return .made(.done)
+    } catch {
+      return .notMade(error)
+    }
   }
-  func find(key: IdempotencyName, at now: Timestamp) throws(StoreError) -> KeyRecord? { nil }
   func tidy(_ retention: Retention, at now: Timestamp, within budget: Duration) throws(StoreError) -> TidyStep {
     let left = state.withLock { state in
       state.untidy = max(0, state.untidy - 1)
@@ -59,6 +69,41 @@ final class NotedStore: ServiceStore, @unchecked Sendable {
   func setSetting(_ name: String, to value: String) throws(StoreError) {
     if state.withLock({ $0.failing }) { throw StoreError(kind: .full, message: "no space") }
   }
+  func close() {}
+}
+
+/// A store whose outcomes come when a test says so.
+final class LateStore: ServiceStore, @unchecked Sendable {
+  // Sound: all mutable state is behind the lock.
+  private let state = Mutex((submitted: [String](), listener: { @Sendable (_: StoreOutcome) in }))
+
+  /// The sizes and numbers of the commits that were submitted.
+  var submitted: [String] { state.withLock { $0.submitted } }
+
+  func answer(_ outcome: StoreOutcome) {
+    state.withLock { $0.listener }(outcome)
+  }
+
+  func report(to listener: @escaping @Sendable (StoreOutcome) -> Void) {
+    state.withLock { $0.listener = listener }
+  }
+  func submit(_ work: StoreWork, as sequence: Int64) -> StoreOutcome? {
+    guard case .commit(let writes) = work else { return nil }
+    state.withLock { $0.submitted.append("\(writes.count) #\(sequence)") }
+    return nil
+  }
+
+  func documents(_ kind: DocumentKind) throws(StoreError) -> [(id: String, content: [UInt8])] { [] }
+  func putDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError) {}
+  func removeDocument(_ kind: DocumentKind, id: String) throws(StoreError) {}
+  func commit(_ writes: [StoreWrite]) throws(StoreError) {}
+  func recover(at now: Timestamp) -> RecoveredState { RecoveredState() }
+  func leave() {}
+  func tidy(_ retention: Retention, at now: Timestamp, within budget: Duration) throws(StoreError) -> TidyStep {
+    TidyStep()
+  }
+  func setting(_ name: String) -> String? { nil }
+  func setSetting(_ name: String, to value: String) throws(StoreError) {}
   func close() {}
 }
 
@@ -79,18 +124,20 @@ struct StoreLaneTests {
   ) -> [String] {
     let seen = Mutex<[String]>([])
     let lane = StoreLane(store: store, spacing: spacing) { outcome in
-      let words =
-        switch outcome {
-        case .committed(let writes, let then): ["\(writes.count) committed, \(then.count) told"]
-        case .events(let events): events.map(Self.words)
-        }
-      seen.withLock { $0 += words }
+      seen.withLock { $0 += Self.words(outcome) }
     }
     body(lane)
     let done = DispatchSemaphore(value: 0)
     lane.afterwards { _ in done.signal() }
     done.wait()
     return seen.withLock { $0 }
+  }
+
+  private static func words(_ outcome: StorePipeline.Result) -> [String] {
+    switch outcome {
+    case .committed(let writes, let then): ["\(writes.count) committed, \(then.count) told"]
+    case .events(let events): events.map(Self.words)
+    }
   }
 
   private static func words(_ event: EngineEvent) -> String {
@@ -100,6 +147,7 @@ struct StoreLaneTests {
     case .fetchedDamaged(_, let hasEnded, let message): "\(message) \(hasEnded)"
     case .storeFailed(let request, let failure): "failed \(request.epoch) \(failure.isFull ? "full" : "")"
     case .storeWritten(let epoch): "written \(epoch)"
+    case .storeInDoubt(let message): message.map { "in doubt: \($0)" } ?? "known"
     default: "?"
     }
   }
@@ -230,6 +278,40 @@ struct StoreLaneTests {
       lane.post([Self.commit(1, epoch: 1), StoreRequest(.barrier, epoch: 1)])
     }
     #expect(outcomes == ["failed 0 full", "1 committed, 1 told", "written 1"])
+  }
+
+  @Test("a store that answers later has two commits at a time, and results are reported as they come, in order")
+  func later() {
+    let store = LateStore()
+    let seen = Mutex<[String]>([])
+    let lane = StoreLane(store: store, spacing: .zero) { outcome in seen.withLock { $0 += Self.words(outcome) } }
+    let (closed, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    /// Waits until the lane has done what it can.
+    func settle() {
+      lane.settle { closed.signal() }
+      closed.wait()
+    }
+    for number in 1...2 {
+      lane.post([Self.commit(number)])
+      settle()
+    }
+    lane.post([Self.commit(3), Self.commit(4)])
+    lane.afterwards { _ in done.signal() }
+    settle()
+    #expect(store.submitted == ["1 #1", "1 #2"])
+    store.answer(.made(.done))
+    settle()
+    #expect(store.submitted == ["1 #1", "1 #2", "2 #3"])
+    store.answer(.unknown(StoreError(kind: .unavailable, message: "lost")))
+    settle()
+    #expect(seen.withLock { $0 } == ["1 committed, 1 told", "in doubt: lost"])
+    store.answer(.made(.done))
+    store.answer(.notMade(StoreError(kind: .full, message: "no space")))
+    done.wait()
+    #expect(
+      seen.withLock { $0 } == [
+        "1 committed, 1 told", "in doubt: lost", "known", "1 committed, 1 told", "failed 0 full", "failed 0 full",
+      ])
   }
 
   @Test("after a failure no request of its epoch is executed, until the engine begins another")

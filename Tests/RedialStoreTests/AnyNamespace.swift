@@ -12,7 +12,3 @@ extension CallReader {
     try attempts(of: id, in: .default, withBodies: withBodies)
   }
 }
-
-extension CallStore {
-  func claim(_ id: CallID) throws(StoreError) -> CallRecord? { try claim(id, in: .default) }
-}

@@ -42,7 +42,7 @@ struct BatchedCommitTests {
   private func open(_ name: String, _ sharing: StoreSharing, _ payloads: PayloadRule) throws -> SQLiteStore {
     let store = try SQLiteStore(path: folder.file(name), payloads: payloads, sharing: sharing)
     if sharing == .shared {
-      _ = try store.lease(LeaseRequest(duration: .seconds(60)), renewing: nil, at: Sample.start)
+      _ = try store.lease(LeaseRequest(duration: .seconds(60)), renewing: nil)
     }
     return store
   }

@@ -1,5 +1,6 @@
 import RedialCore
 import RedialModel
+import Synchronization
 import Testing
 
 @testable import RedialStore
@@ -8,6 +9,8 @@ import Testing
 struct LeaseConformance {
   /// Opens the store for one more instance.
   var openStore: () throws -> any CallStore
+  /// Sets the time of the store's clock.
+  var setTime: (Timestamp) -> Void
 
   private static let duration = Duration.seconds(10)
 
@@ -15,7 +18,8 @@ struct LeaseConformance {
     _ store: any CallStore, _ session: Int64? = nil, at second: Int, giveBack: ShardSet = .none, takes: Bool = true
   ) throws -> LeaseGrant {
     let request = LeaseRequest(duration: Self.duration, giveBack: giveBack, takesShards: takes)
-    return try store.lease(request, renewing: session, at: Sample.time(second))
+    setTime(Sample.time(second))
+    return try store.lease(request, renewing: session)
   }
 
   private func refuses(_ body: () throws -> Void) -> Bool {
@@ -205,6 +209,37 @@ struct LeaseConformance {
     #expect(try two.claim(Sample.id(2)) == nil)
   }
 
+  /// Turns are given by the owner of a target alone: a call that another instance stores waits for the owner's next
+  /// request, and then has its turn, if no other has it.
+  func turns() throws {
+    let (one, two) = (try openStore(), try openStore())
+    defer { for store in [one, two] { store.close() } }
+    let first = try lease(one, at: 0)
+    let second = try lease(two, at: 0)
+    let back = ShardSet(0..<32)
+    _ = try lease(one, first.session.id, at: 1, giveBack: back)
+    _ = try lease(two, second.session.id, at: 1)
+    let target = try target(in: back)
+    func call(_ number: Int) -> [StoreWrite] {
+      var call = Sample.call(number, .queued, due: Sample.time(90), target: target)
+      call.progress.waiting = .ordering
+      return [.insert(call), .awaitTurn(call.id, target: target, orderingKey: "k")]
+    }
+    try one.commit(call(1) + call(2))
+    #expect(try two.claimDue(before: Sample.time(50), limit: 9).calls.isEmpty)
+    let grant = try lease(two, second.session.id, at: 2)
+    #expect(grant.state.nextDue == Sample.call(1).progress.roundStartedAt)
+    #expect(try two.claimDue(before: Sample.time(50), limit: 9).calls.map(\.id) == [Sample.id(1)])
+    // The instance that is not the owner gives the turn to nobody, not even when it takes the call out.
+    try one.commit(call(3))
+    try two.commit([.passTurn(Sample.id(1))])
+    #expect(try two.claimDue(before: Sample.time(50), limit: 9).calls.map(\.id) == [Sample.id(2)])
+    _ = try lease(two, second.session.id, at: 3)
+    #expect(try two.claimDue(before: Sample.time(50), limit: 9).calls.isEmpty)
+    try two.commit([.passTurn(Sample.id(2))])
+    #expect(try two.claimDue(before: Sample.time(50), limit: 9).calls.map(\.id) == [Sample.id(3)])
+  }
+
   /// An instance that leaves need not be waited for.
   func leaving() throws {
     let (one, two) = (try openStore(), try openStore())
@@ -217,13 +252,26 @@ struct LeaseConformance {
   }
 }
 
+/// A store's clock that stands still until a test sets it.
+final class StoreClock: Sendable {
+  private let now = Mutex(Sample.start)
+
+  var time: Timestamp {
+    get { now.withLock { $0 } }
+    set { now.withLock { $0 = newValue } }
+  }
+}
+
 @Suite("SQLite shared by several instances fulfils the conformance suite")
 struct SQLiteLeaseConformanceTests {
   let folder = TemporaryFolder()
 
   var conformance: LeaseConformance {
     let path = folder.file("calls.db")
-    return LeaseConformance { try SQLiteStore(path: path, sharing: .shared) }
+    let clock = StoreClock()
+    return LeaseConformance(
+      openStore: { try SQLiteStore(path: path, sharing: .shared, clock: { clock.time }) },
+      setTime: { clock.time = $0 })
   }
 
   @Test("instances have even shares, and no shard has two owners")
@@ -247,7 +295,7 @@ struct SQLiteLeaseConformanceTests {
     func shared(_ body: (SQLiteStore, LeaseGrant) throws -> Void) throws {
       let store = try SQLiteStore(path: path, sharing: .shared)
       defer { store.close() }
-      try body(store, try store.lease(LeaseRequest(duration: .seconds(10)), renewing: nil, at: Sample.start))
+      try body(store, try store.lease(LeaseRequest(duration: .seconds(10)), renewing: nil))
       try store.leave()
     }
     let ended = CallProgress(
@@ -278,6 +326,9 @@ struct SQLiteLeaseConformanceTests {
   @Test("of two simultaneous calls under one key one is accepted")
   func keys() throws { try conformance.keys() }
 
+  @Test("turns are given by the owner of a target alone, also those of calls that others store for it")
+  func turns() throws { try conformance.turns() }
+
   @Test("an instance that leaves need not be waited for")
   func leaving() throws { try conformance.leaving() }
 
@@ -285,14 +336,14 @@ struct SQLiteLeaseConformanceTests {
   func alone() throws {
     let path = folder.file("calls.db")
     let shared = try SQLiteStore(path: path, sharing: .shared)
-    _ = try shared.lease(LeaseRequest(duration: .seconds(1000)), renewing: nil, at: Sample.start)
+    _ = try shared.lease(LeaseRequest(duration: .seconds(1000)), renewing: nil)
     #expect(throws: StoreError.self) { _ = try SQLiteStore(path: path) }
     try shared.commit([.insert(Sample.call(1, .held, due: Sample.time(3)))])
     shared.close()
     let alone = try SQLiteStore(path: path)
     defer { alone.close() }
     #expect(throws: StoreError.self) {
-      _ = try alone.lease(LeaseRequest(duration: .seconds(1)), renewing: nil, at: Sample.start)
+      _ = try alone.lease(LeaseRequest(duration: .seconds(1)), renewing: nil)
     }
     _ = try alone.recover(at: Sample.start)
     #expect(try alone.claimDue(before: Sample.time(5), limit: 9).calls.map(\.id) == [Sample.id(1)])

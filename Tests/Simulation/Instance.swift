@@ -16,7 +16,7 @@ final class Instance {
   var stepIsPlanned = false
   var wakePlanned: Timestamp?
   var stepsAtOnce = 0
-  var lane = SimulatedStoreLane()
+  var lane: SimulatedStoreLane
   var network = SimulatedNetwork()
   var breakers: BreakerWatch
   var watch: TargetWatch
@@ -33,8 +33,6 @@ final class Instance {
   /// Until when it stands still, as a process does whose machine is suspended; and when it last continued.
   var stalledUntil: Timestamp?
   var wentOnAt = Timestamp.epoch
-  /// Results of requests that it has not received, because it stood still.
-  var unheard: SimulatedStoreLane.Outcome?
   /// When it cannot reach the store, and whether its requests then fail or are not answered.
   var cuts: [Range<Timestamp>] = []
   var cutsHang = false
@@ -48,7 +46,7 @@ final class Instance {
     engine = Engine(settings: settings, seed: 0)
     breakers = BreakerWatch(settings: settings, recovered: RecoveredState())
     watch = TargetWatch(settings: settings, recovered: RecoveredState())
-    lane.isShared = settings.leases != nil
+    lane = SimulatedStoreLane(isShared: settings.leases != nil)
   }
 
   /// Starts again, with the state of the store.
@@ -68,15 +66,13 @@ final class Instance {
   func stop() {
     isUp = false
     life += 1
-    lane = SimulatedStoreLane()
-    lane.isShared = settings.leases != nil
+    lane = SimulatedStoreLane(isShared: settings.leases != nil)
     network.drop()
     inbox = []
     waiting = [:]
     stepIsPlanned = false
     wakePlanned = nil
     stalledUntil = nil
-    unheard = nil
   }
 
   /// Whether it may do things that it would not do if it knew the time: it stands still, or has not had a step since.

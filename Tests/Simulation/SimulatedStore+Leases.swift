@@ -8,7 +8,31 @@ extension SimulatedStore {
   struct Session {
     var lease: LeaseSession
     var expiresAt: Timestamp
+    /// The last of its connections.
+    var connection = 0
+    /// Whether a commit has its row locked: nobody can end it, and no further connection can begin, until that is over.
+    var isLocked = false
   }
+
+  // MARK: The ledger
+
+  /// A session has begun, by a job with this number.
+  mutating func begin(_ session: Int64, by sequence: Int64) {
+    ledger[session] = sequence
+  }
+
+  /// The number of the last change that a session has made.
+  func lastChange(of session: Int64?) -> Int64 { session.flatMap { ledger[$0] } ?? 0 }
+
+  /// Whether the change before a job was made, and nothing behind it.
+  func isNext(_ job: StorePipeline.Job, of session: Int64?) -> Bool { lastChange(of: session) == job.sequence - 1 }
+
+  /// A job was made.
+  mutating func made(_ job: StorePipeline.Job, of session: Int64?) {
+    if let session, job.isChange { ledger[session] = max(job.sequence, lastChange(of: session)) }
+  }
+
+  // MARK: Leases
 
   /// Whether a session may still write; one that has the store for itself always may.
   func stands(_ session: Int64?) -> Bool { session.map { sessions[$0] != nil } ?? true }
@@ -23,9 +47,10 @@ extension SimulatedStore {
   func owner(of target: TargetKey) -> Int64? { owners[ShardSet.shard(of: target)] }
 
   /// Begins or renews a session; nil if the one to renew has ended.
-  mutating func lease(_ request: LeaseRequest, renewing: Int64?, instead old: Int64?, at now: Timestamp) -> LeaseGrant?
-  {
-    for (id, session) in sessions where session.expiresAt <= now { end(id) }
+  mutating func lease(
+    _ request: LeaseRequest, renewing: Int64?, instead old: Int64?, at now: Timestamp
+  ) throws(Nonsense) -> LeaseGrant? {
+    for (id, session) in sessions where session.expiresAt <= now && !session.isLocked { end(id) }
     var session: Int64
     if let renewing {
       guard sessions[renewing] != nil else { return nil }
@@ -48,6 +73,7 @@ extension SimulatedStore {
     let share = (ShardSet.count + sessions.count - 1) / sessions.count
     let gained = ShardSet(free.prefix(request.takesShards ? max(0, share - own) : 0))
     for shard in gained.shards { owners[shard] = session }
+    try giveFreeTurns(by: session)
     let state = recover(gained, for: session)
     let shards = ShardSet(owners.indices.filter { owners[$0] == session })
     var elsewhere: [Namespace: Int] = [:]

@@ -19,6 +19,8 @@ struct SimulatedStore {
   var sessions: [Int64: Session] = [:]
   var owners = [Int64?](repeating: nil, count: ShardSet.count)
   var lastSession: Int64 = 0
+  /// The last change that each session has made. It is kept when the session ends.
+  var ledger: [Int64: Int64] = [:]
 
   private(set) var rows: [CallID: Row] = [:]
   private(set) var breakers: [TargetKey: OpenBreaker] = [:]
@@ -82,17 +84,19 @@ struct SimulatedStore {
       rows[id] = nil
       ambiguous.remove(id)
       keys = keys.filter { $0.value.call != id }
-      passTurn(id)
+      try passTurn(id, by: session)
     case .breaker(let target, let breaker):
       breakers[target] = breaker
     case .pace(let target, let pace): paces[target] = pace
     case .controls(let target, let new): controls[target] = new
     case .awaitTurn(let id, let target, let key):
       if turns[id] == nil { turns[id] = ("\(target) \(key)", false) }
+      // Turns are given by the owner alone: of two others that look at the same time, both would find a free turn.
+      guard owns(target, session) else { break }
       let holder = turns.first { $0.value.key == "\(target) \(key)" && $0.value.hasTurn }?.key
       if holder == id { schedule(id) }
-      if holder == nil { giveTurn("\(target) \(key)") }
-    case .passTurn(let id): passTurn(id)
+      if holder == nil { try giveTurn("\(target) \(key)", by: session) }
+    case .passTurn(let id): try passTurn(id, by: session)
     case .erase(let id, let spec):
       guard let row = rows[id], row.record.progress.state.isFinal else {
         throw Nonsense(message: "the content of \(id) was erased, and it has not ended")
@@ -108,15 +112,25 @@ struct SimulatedStore {
     }
   }
 
-  private mutating func passTurn(_ id: CallID) {
+  private mutating func passTurn(_ id: CallID, by session: Int64?) throws(Nonsense) {
     guard let turn = turns.removeValue(forKey: id), turn.hasTurn else { return }
-    giveTurn(turn.key)
+    try giveTurn(turn.key, by: session)
   }
 
-  private mutating func giveTurn(_ key: String) {
+  private mutating func giveTurn(_ key: String, by session: Int64?) throws(Nonsense) {
     guard let next = turns.filter({ $0.value.key == key }).keys.min() else { return }
+    if let target = rows[next]?.record.spec.target, !owns(target, session) {
+      throw Nonsense(message: "the turn of \(next) was given by session \(session ?? 0), and \(target) is not its own")
+    }
     turns[next]?.hasTurn = true
     schedule(next)
+  }
+
+  /// Gives the free turns in a session's shards, which others have left.
+  mutating func giveFreeTurns(by session: Int64) throws(Nonsense) {
+    let own = turns.filter { id, _ in rows[id].map { owns($0.record.spec.target, session) } ?? false }.values
+    let taken = Set(own.filter(\.hasTurn).map(\.key))
+    for key in Set(own.map(\.key)).subtracting(taken).sorted() { try giveTurn(key, by: session) }
   }
 
   private mutating func schedule(_ id: CallID) {

@@ -1,141 +1,105 @@
 internal import RedialCore
-internal import RedialEngine
+@testable internal import RedialEngine
 internal import RedialModel
 
-/// The lane of the only writer, as in the service: requests that arrived during the last transaction form the next one,
-/// and those that depend on a failed one fail too.
+/// The lane of the only writer: the pipeline of the service, and a connection to the store. On a store that is not
+/// shared, each job is over before the next begins, as with SQLite.
 struct SimulatedStoreLane {
-  /// A unit of work for the writer.
-  enum Job {
-    case commit([StoreRequest])
-    case other(StoreRequest)
-  }
+  typealias Job = StorePipeline.Job
 
   /// The fault of a job.
   enum Fault {
     /// It had no effect.
     case before
-    /// It took effect, but is not reported.
+    /// It took effect, but is reported as failed: only without a ledger, on a store that is not shared.
     case unnoticed
-    /// It takes effect if the process dies now.
+    /// It takes effect if the process dies now; the same.
     case atDeath
   }
 
-  /// The result of a job.
-  enum Outcome {
-    case committed(then: [Action])
-    case events([EngineEvent])
-  }
-
-  private var mailbox: [StoreRequest] = []
-  private(set) var job: Job?
-  private var failed: (epoch: UInt64, failure: StoreFailure)?
+  let isShared: Bool
+  private(set) var pipeline: StorePipeline
   /// The session of the instance; nil if it has the store for itself, or no session.
   private(set) var session: Int64?
-  var isShared = false
+  /// The number of the connection, by which the store knows whether it is the last one of its session.
+  private(set) var connection = 0
+  /// Whether the connection is lost. The outcomes of the jobs in flight are unknown.
+  private(set) var isLost = false
+  /// When the last job that was sent will be over.
+  var busyUntil = Timestamp.epoch
+  /// Answers of jobs that took effect after the connection was lost.
+  private var answers: [UInt64: [EngineEvent]] = [:]
+  /// Jobs that were sent while the session stood.
+  private var stood: Set<UInt64> = []
+
+  init(isShared: Bool) {
+    self.isShared = isShared
+    // Look-ups are grouped only where seeds need not keep their meaning.
+    pipeline = StorePipeline(inFlight: isShared ? StorePipeline.mostInFlight : 1, lookups: isShared ? 8 : 1)
+  }
 
   /// Whether everything has been served.
-  var isIdle: Bool { job == nil && mailbox.isEmpty }
+  var isIdle: Bool { pipeline.settled == pipeline.posted }
 
   mutating func post(_ requests: [StoreRequest]) {
-    mailbox += requests
+    pipeline.post(requests)
   }
 
-  /// Begins the next job; nil if there is none, or one is running.
-  mutating func begin() -> Job? {
-    guard job == nil, let first = mailbox.first else { return nil }
-    var group: [StoreRequest] = []
-    for request in mailbox {
-      guard case .commit = request.body, !isVoid(request) else { break }
-      group.append(request)
-    }
-    mailbox.removeFirst(max(1, group.count))
-    job = group.isEmpty ? .other(first) : .commit(group)
-    return job
+  /// The next step of the pipeline.
+  mutating func next(_ store: SimulatedStore) -> StorePipeline.Step {
+    let step = pipeline.next()
+    if case .submit(let job) = step, store.stands(session) { stood.insert(job.number) }
+    return step
   }
 
-  /// Whether a job has no effect on the store.
-  func isVoid(_ job: Job) -> Bool {
-    if case .other(let request) = job { isVoid(request) } else { false }
-  }
+  // MARK: Execution
 
-  private func isVoid(_ request: StoreRequest) -> Bool {
-    if let failed { request.epoch <= failed.epoch } else { false }
-  }
-
-  /// Ends the running job.
+  /// Ends the oldest job in flight.
   mutating func end(
-    on store: inout SimulatedStore, at now: Timestamp, fault: Fault?, isFull: Bool = false
-  ) throws(SimulatedStore.Nonsense) -> Outcome {
-    guard let job else { return .events([]) }
-    self.job = nil
-    if fault == nil || fault == .unnoticed, isFenced(job, store) {
-      if case .commit(let group) = job { return fail(group, isFull: false, isLeaseLost: true) }
-      if case .other(let request) = job { return fail([request], isFull: false, isLeaseLost: true) }
-    }
-    switch job {
-    case .commit(let group):
-      let writes = Self.writes(group)
-      if isShared, fault != .before {
-        let taken = store.taken(writes)
-        if !taken.isEmpty { return fail(group, isFull: false, taken: taken) }
-      }
-      if let fault, !writes.isEmpty {
+    _ job: Job, on store: inout SimulatedStore, at now: Timestamp, fault: Fault?, isFull: Bool
+  ) throws(SimulatedStore.Nonsense) {
+    let outcome: StorePipeline.Outcome
+    if let fault, job.isCommit ? !job.writes.isEmpty : true, refusal(of: job, in: store) == nil || fault == .before {
+      // A claim that fails is rolled back: the engine would not know of the calls that it holds.
+      if job.isCommit {
         switch fault {
         case .before: break
-        case .unnoticed: try store.commitUnnoticed(writes, by: session)
-        case .atDeath: store.commitAtDeath(writes, by: session)
+        case .unnoticed: try store.commitUnnoticed(job.writes, by: session)
+        case .atDeath: store.commitAtDeath(job.writes, by: session)
         }
-        return fail(group, isFull: isFull)
       }
-      if !writes.isEmpty { try store.commit(writes, by: session) }
-      return .committed(
-        then: group.flatMap { request -> [Action] in
-          if case .commit(_, let then) = request.body { then } else { [] }
-        })
-    case .other(let request):
-      if isVoid(request) { return .events(void([request])) }
-      // A claim that fails is rolled back: the engine would not know of the calls that it holds.
-      if fault != nil { return fail([request], isFull: isFull) }
-      return serve(request, store: &store, at: now)
+      outcome = .failed(StoreFailure(isFull: isFull, message: "the simulated disk failed"))
+    } else {
+      outcome = try perform(job, on: &store, at: now)
     }
+    stood.remove(job.number)
+    pipeline.ended(job.number, outcome)
   }
 
-  static func writes(_ group: [StoreRequest]) -> [StoreWrite] {
-    group.flatMap { request -> [StoreWrite] in
-      if case .commit(let writes, _) = request.body { writes } else { [] }
-    }
-  }
-
-  /// Whether other instances have taken over the shards, so that the store refuses its requests.
-  func isFenced(_ job: Job, _ store: SimulatedStore) -> Bool {
-    guard isShared, !isVoid(job) else { return false }
-    switch job {
-    case .commit(let group): return !Self.writes(group).isEmpty && (session == nil || !store.stands(session))
-    case .other(let request):
-      switch request.body {
-      case .lease(let ask): return ask.session != nil && (ask.session != session || !store.stands(session))
-      default: return session == nil || !store.stands(session)
+  /// Executes a job, as far as the store does not refuse it.
+  mutating func perform(
+    _ job: Job, on store: inout SimulatedStore, at now: Timestamp
+  ) throws(SimulatedStore.Nonsense) -> StorePipeline.Outcome {
+    if let failure = refusal(of: job, in: store) { return .failed(failure) }
+    guard let request = job.requests.first else { return .made([]) }
+    switch request.body {
+    case .commit:
+      if !job.writes.isEmpty { try store.commit(job.writes, by: session) }
+    case .lease(let ask):
+      guard let grant = try store.lease(ask.request, renewing: ask.session, instead: session, at: now) else {
+        return .failed(StoreFailure(isFull: false, isLeaseLost: true, message: "the lease is over"))
       }
-    }
-  }
-
-  /// Whether the store refuses a job although it works.
-  func isRefused(_ job: Job, _ store: SimulatedStore) -> Bool {
-    guard isShared, !isVoid(job) else { return false }
-    if case .commit(let group) = job, !store.taken(Self.writes(group)).isEmpty { return true }
-    return isFenced(job, store)
-  }
-
-  private mutating func serve(_ request: StoreRequest, store: inout SimulatedStore, at now: Timestamp) -> Outcome {
-    if case .lease(let ask) = request.body {
-      guard let grant = store.lease(ask.request, renewing: ask.session, instead: session, at: now) else {
-        return fail([request], isFull: false, isLeaseLost: true)
+      if session != grant.session.id {
+        session = grant.session.id
+        store.begin(grant.session.id, by: job.sequence)
+        connection = 0
       }
-      session = grant.session.id
-      return .events([.leased(grant, ask)])
+      store.made(job, of: session)
+      return .made([.leased(grant, ask)])
+    default: break
     }
-    return .events(answer(request, store: &store))
+    store.made(job, of: session)
+    return .made(job.requests.flatMap { answer($0, store: &store) })
   }
 
   private func answer(_ request: StoreRequest, store: inout SimulatedStore) -> [EngineEvent] {
@@ -154,22 +118,74 @@ struct SimulatedStoreLane {
     }
   }
 
-  private mutating func fail(
-    _ requests: [StoreRequest], isFull: Bool, isLeaseLost: Bool = false, taken: [TakenKey] = []
-  )
-    -> Outcome
-  {
-    guard let last = requests.last else { return .events([]) }
-    failed = (
-      last.epoch,
-      StoreFailure(
-        isFull: isFull, isLeaseLost: isLeaseLost, taken: taken, message: "the simulated disk failed")
-    )
-    return .events(void(requests))
+  /// Why the store refuses a job although it works; nil if it does not.
+  func refusal(of job: Job, in store: SimulatedStore) -> StoreFailure? {
+    guard isShared, !job.isEmpty else { return nil }
+    if isFenced(job, store) { return StoreFailure(isFull: false, isLeaseLost: true, message: "the lease is over") }
+    if job.isJoining { return nil }
+    if job.isChange, !store.isNext(job, of: session) {
+      return StoreFailure(isFull: false, message: "the change before it was not made")
+    }
+    let taken = store.taken(job.writes)
+    return taken.isEmpty ? nil : StoreFailure(isFull: false, taken: taken, message: "keys are taken")
   }
 
-  private func void(_ requests: [StoreRequest]) -> [EngineEvent] {
-    guard let failed else { return [] }
-    return requests.map { .storeFailed($0, failed.failure) }
+  /// Whether other instances have taken over the shards, so that the store refuses the session's requests.
+  private func isFenced(_ job: Job, _ store: SimulatedStore) -> Bool {
+    if case .lease(let ask)? = job.requests.first?.body {
+      return ask.session != nil && (ask.session != session || !store.stands(session))
+    }
+    guard session != nil else { return true }
+    // Whoever has looked before the commit has not looked at all: the session may have ended since.
+    return !store.stands(session)
   }
+
+  // MARK: Lost connections
+
+  /// The connection is lost.
+  mutating func lose() {
+    isLost = true
+    pipeline.doubted("the connection to the simulated store was lost")
+  }
+
+  /// A job that the store still had when the connection was lost has taken effect.
+  mutating func executed(_ job: Job, _ outcome: StorePipeline.Outcome) {
+    if case .made(let events) = outcome { answers[job.number] = events }
+  }
+
+  /// The store is reached again, and the earlier connection is shut out. The ledger tells which jobs were made; those
+  /// that change nothing, or begin a session, are done again.
+  mutating func resolve(
+    by ledger: Int64, on store: inout SimulatedStore, at now: Timestamp
+  ) throws(SimulatedStore.Nonsense) {
+    isLost = false
+    connection += 1
+    for job in pipeline.openJobs {
+      if job.isEmpty {
+        pipeline.ended(job.number, .made([]))
+      } else if !job.isChange || job.isJoining {
+        pipeline.ended(job.number, try perform(job, on: &store, at: now))
+      } else if job.sequence <= ledger {
+        pipeline.ended(job.number, .made(answers[job.number] ?? []))
+      } else {
+        pipeline.ended(
+          job.number,
+          .failed(
+            StoreFailure(
+              isFull: false, isLeaseLost: isFenced(job, store), message: "the commit was not made, as the ledger says"))
+        )
+      }
+    }
+    answers = [:]
+  }
+}
+
+extension StorePipeline.Job {
+  var isCommit: Bool { if case .commit? = requests.first?.body { true } else { false } }
+
+  /// Whether a store has nothing to do for it.
+  var isEmpty: Bool { isCommit && writes.isEmpty }
+
+  /// Whether it begins a session, and with it a chain.
+  var isJoining: Bool { if case .lease(let ask)? = requests.first?.body { ask.session == nil } else { false } }
 }

@@ -34,6 +34,7 @@ extension EngineEvent {
     case .namespaces(let all): "there are \(all)"
     case .storeFailed(let request, _): "failure of \(request.summary)"
     case .storeWritten(let epoch): "written/\(epoch)"
+    case .storeInDoubt(let message): message.map { "store in doubt: \($0)" } ?? "store known"
     case .room(let isShort): isShort ? "short of room" : "room"
     case .storeMisplaced(let isMisplaced): isMisplaced ? "store misplaced" : "store in place"
     case .subscriptions(let all): "subscriptions \(all.map(\.id))"

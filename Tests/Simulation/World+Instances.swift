@@ -49,10 +49,6 @@ extension World {
     note(instance, "goes on")
     instance.stalledUntil = nil
     instance.wentOnAt = now
-    if let outcome = instance.unheard {
-      instance.unheard = nil
-      hear(outcome, instance)
-    }
     serveStore(instance)
   }
 

@@ -170,13 +170,15 @@ extension World {
     note(instance, "crash")
     instance.isUp = false
     invariants.crashed(instance.number)
-    if case .commit(let group)? = instance.lane.job, random.chance(0.5),
-      !instance.lane.isRefused(.commit(group), store)
-    {
+    // The first job in flight may be a commit that still takes effect; then so may the next one.
+    var isKept = !instance.lane.isLost
+    for job in instance.lane.pipeline.openJobs where isKept && job.isCommit {
+      isKept =
+        isShared && job.number != instance.lane.pipeline.open?.number ? lossRandom.chance(0.5) : random.chance(0.5)
+      guard isKept, instance.lane.refusal(of: job, in: store) == nil else { break }
       let before = store
-      let writes = SimulatedStoreLane.writes(group)
-      do { try store.commit(writes, by: instance.lane.session) } catch { invariants.require(false, error.message) }
-      invariants.committed(before, store, writes)
+      do { _ = try instance.lane.perform(job, on: &store, at: now) } catch { invariants.require(false, error.message) }
+      invariants.committed(before, store, job.writes)
     }
     instance.lastSession = instance.lane.session
     instance.stop()

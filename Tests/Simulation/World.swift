@@ -13,7 +13,12 @@ final class World {
   enum Happening {
     case step(Int, life: Int)
     case wake(Int, life: Int)
-    case storeEnds(Int, life: Int)
+    case storeEnds(Int, life: Int, job: UInt64)
+    case storeFails(Int, life: Int)
+    case lateBegins(LateJob)
+    case lateEnds(LateJob)
+    case reconnect(Int, life: Int)
+    case resolve(Int, life: Int, seen: Int64)
     case attemptEnds(Int, life: Int, CallID, number: Int)
     case submit
     case join(Int)
@@ -51,8 +56,10 @@ final class World {
   var isOver = false
   /// Consecutive checks at which nothing was left to do.
   var restedFor = 0
+  /// A generator for lost connections, so that other runs stay the same.
+  var lossRandom: RandomSource
   /// When the store was last written; other instances' writes become known only some time later.
-  private var lastWritten = World.start
+  var lastWritten = World.start
 
   var tokens: UInt64 = 0
   var known: [CallID] = []
@@ -83,6 +90,7 @@ final class World {
   init(seed: UInt64) {
     random = RandomSource(seed: seed)
     sharedRandom = RandomSource(seed: seed ^ 0x6c65_6173_6573)
+    lossRandom = RandomSource(seed: seed ^ 0x6c65_6467_6572)
     var settings = Workload.settings(&random)
     let count = Workload.share(&settings, &sharedRandom)
     crowd = Crowd(seed: seed, &settings)
@@ -147,9 +155,17 @@ final class World {
       guard let instance = awake(number, life, happening), instance.wakePlanned ?? .distantFuture <= now else { return }
       instance.wakePlanned = nil
       step(instance)
-    case .storeEnds(let number, let life):
+    case .storeEnds(let number, let life, let job):
       // The store works on while its instances stand still.
-      if instances[number].life == life { storeEnds(instances[number]) }
+      if instances[number].life == life { storeEnds(instances[number], job) }
+    case .storeFails(let number, let life):
+      if instances[number].life == life { serveStore(instances[number], failing: true) }
+    case .lateBegins(let late): lateBegins(late)
+    case .lateEnds(let late): lateEnds(late)
+    case .reconnect(let number, let life):
+      if let instance = awake(number, life, happening) { reconnect(instance) }
+    case .resolve(let number, let life, let seen):
+      if let instance = awake(number, life, happening) { resolve(instance, seen: seen) }
     case .attemptEnds(let number, let life, let id, let attempt):
       guard let instance = awake(number, life, happening) else { return }
       attemptEnds(instance, id, attempt)
@@ -289,61 +305,5 @@ final class World {
       result, call, by: instance.number, at: instance.clock.reading(at: now),
       isOwner: store.owns(call.spec.target, instance.lane.session))
     post(.attemptEnded(id, number: number, result), to: instance)
-  }
-
-  // MARK: A store's lane
-
-  func serveStore(_ instance: Instance) {
-    guard instance.isUp, instance.stalledUntil == nil, let job = instance.lane.begin() else { return }
-    var latency =
-      instance.lane.isVoid(job) ? Duration.zero : random.duration(0.1...(random.chance(0.02) ? 400 : 20))
-    if instance.cutsHang, let cut = instance.cut(at: now) { latency = max(latency, cut.upperBound - now) }
-    agenda.add(.storeEnds(instance.number, life: instance.life), at: now + latency)
-  }
-
-  private func fault(_ instance: Instance) -> SimulatedStoreLane.Fault? {
-    if !instance.cutsHang, instance.cut(at: now) != nil { return .before }
-    let isBad = badWeather.contains { $0.contains(now) }
-    guard !isHealed, random.chance(isBad ? 0.9 : faultRate) else { return nil }
-    if random.chance(0.5) { return .before }
-    return unnoticedFaults ? .unnoticed : .atDeath
-  }
-
-  private func storeEnds(_ instance: Instance) {
-    guard let job = instance.lane.job else { return }
-    let fault = instance.lane.isVoid(job) ? nil : self.fault(instance)
-    let isFull = fault != nil && random.chance(0.4)
-    let isFenced = instance.lane.isRefused(job, store)
-    let before = store
-    let session = instance.lane.session
-    let outcome: SimulatedStoreLane.Outcome
-    do {
-      outcome = try instance.lane.end(on: &store, at: now, fault: fault, isFull: isFull)
-    } catch {
-      return invariants.require(false, error.message)
-    }
-    checkTakeover(since: before, by: session)
-    if case .commit(let group) = job {
-      lastWritten = now
-      note(instance, "store \(isFenced ? "refuses" : fault.map { "fails (\($0))" } ?? "commits") \(group.count)")
-      if fault == .unnoticed, !isFenced { instance.hadUnnoticedFault = true }
-      if fault == nil || fault == .unnoticed, !isFenced {
-        let writes = SimulatedStoreLane.writes(group)
-        invariants.committed(before, store, writes)
-        if fault == nil, !writes.isEmpty { invariants.checkRefused(store, by: instance.number, session) }
-      }
-    } else if fault != nil || isFenced {
-      note(instance, "store \(isFenced ? "refuses" : "fails") a claim")
-    }
-    if instance.stalledUntil != nil { return instance.unheard = outcome }
-    hear(outcome, instance)
-  }
-
-  func hear(_ outcome: SimulatedStoreLane.Outcome, _ instance: Instance) {
-    switch outcome {
-    case .committed(let then): perform(then, instance)
-    case .events(let events): for event in events { post(event, to: instance) }
-    }
-    serveStore(instance)
   }
 }

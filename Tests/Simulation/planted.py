@@ -84,6 +84,9 @@ BUGS = [
         "case .elapsed: timeForAttempts.subtracting(elapsed(end, at: now)) + (PLANTED ? .seconds(5) : .zero)"), (
         ENGINE, "if now >= lastStart { return finish",
         "if now >= lastStart, !PLANTED { return finish"), (
+        # Otherwise it would wait for a time that has passed, again and again.
+        ENGINE, "{ return calls.wait(id, until: lastStart) }",
+        "{ return calls.wait(id, until: PLANTED ? max(lastStart, now + .seconds(1)) : lastStart) }"), (
         ENGINE, "case .ready: finish(id, .failed, failure: .deadlineExceeded)",
         "case .ready: if !PLANTED { finish(id, .failed, failure: .deadlineExceeded) }"), (
         ENGINE, "leases.startBefore.map { min(",
@@ -265,10 +268,24 @@ BUGS = [
         ENGINE, "if surplus > 0 { leave(", "if surplus > 0, !PLANTED { leave(")),
     # The store's part, in the simulated one.
     bug("a takeover before the lease expired", 200, (
-        STORE, "sessions where session.expiresAt <= now {",
-        "sessions where session.expiresAt <= now + (PLANTED ? .seconds(1) : .zero) {")),
+        STORE, "sessions where session.expiresAt <= now &&",
+        "sessions where session.expiresAt <= now + (PLANTED ? .seconds(1) : .zero) &&")),
     bug("a commit without fencing", 500, (
         STORE, "  func stands(_ session: Int64?) -> Bool { ", "  func stands(_ session: Int64?) -> Bool { PLANTED || ")),
     bug("a key that two instances give to two calls", 500, (
         STORE, "guard case .key(let record) = write, let", "guard !PLANTED, case .key(let record) = write, let")),
+    bug("a fence that only selects", 500, (
+        STORE, "return !store.stands(session) }",
+        "return PLANTED ? !stood.contains(job.number) && !store.stands(session) : !store.stands(session) }")),
+    bug("a pipeline that is not chained", 1000, (
+        STORE, "if job.isChange, !store.isNext(job, of: session) {",
+        "if job.isChange, !PLANTED, !store.isNext(job, of: session) {")),
+    bug("a ledger read in the statement that waits", 500, (
+        STORE, "let ledger = store.lastChange(of: instance.lane.session) note(",
+        "let ledger = PLANTED ? seen : store.lastChange(of: instance.lane.session)\nnote(")),
+    bug("turns given by whoever writes", 500, (
+        STORE, "guard owns(target, session) else { break }", "guard PLANTED || owns(target, session) else { break }")),
+    # In doubt.
+    bug("a commit in doubt reported as failed", 500, (
+        STORE, "} else if job.sequence <= ledger {", "} else if job.sequence <= ledger, !PLANTED {")),
 ]

@@ -49,7 +49,7 @@ extension Engine {
     afterCommit.append(.reply(.targetCommand(command.reply, .done(describe(index)))))
   }
 
-  private mutating func refuse(_ command: TargetCommand, _ problem: Problem) {
+  mutating func refuse(_ command: TargetCommand, _ problem: Problem) {
     effects.actions.append(.reply(.targetCommand(command.reply, .refused(problem))))
   }
 

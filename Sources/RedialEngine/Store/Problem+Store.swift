@@ -9,6 +9,12 @@ extension Problem {
       "The call was not accepted: its files were removed or replaced, so that it would be lost. The log says more.",
     retryAfter: 10)
 
+  /// The store was lost, and has to be found again.
+  static let unreachable = Problem(
+    status: 503, code: "storageUnavailable", title: "The store cannot be reached",
+    detail: "The request was not executed: the connection to the store was lost. Accepted calls are kept. Try again.",
+    retryAfter: 2)
+
   /// The disk has only the reserve left.
   static let noRoom = Problem(
     status: 507, code: "storageFull", title: "The store has no room",

@@ -12,6 +12,9 @@ struct StoreDesk: Sendable {
   private(set) var isShortOfRoom = false
   /// Whether the store's files are not where they were.
   private(set) var isMisplaced = false
+  /// Whether the store was lost, and the outcomes of requests are unknown. New calls are then refused: they would
+  /// have to wait for the store.
+  private(set) var isInDoubt = false
   /// Requests of this step that follow its writes, so that the store sees those too.
   private var later: [StoreRequest.Body] = []
   /// Loading calls.
@@ -27,7 +30,8 @@ struct StoreDesk: Sendable {
     self.leases = LeaseTable(leases)
   }
 
-  /// Forgets everything except the lease and the answers that the store still has to send.
+  /// Forgets everything except the lease, the answers that the store still has to send, and whether they are in
+  /// doubt.
   mutating func startOver() {
     fetches.outdateAll()
     keys.outdateAll()
@@ -42,7 +46,7 @@ struct StoreDesk: Sendable {
 
   /// Whether new calls are refused, because the store fails or belongs to nobody.
   var isFailing: Bool {
-    trouble.map { !$0.isContended } ?? false || isShortOfRoom || isMisplaced || !leases.canWork
+    trouble.map { !$0.isContended } ?? false || isShortOfRoom || isMisplaced || isInDoubt || !leases.canWork
   }
 
   /// Why nothing can be accepted now; nil if the store is well.
@@ -50,6 +54,7 @@ struct StoreDesk: Sendable {
     if let trouble { return trouble.problem }
     if isShortOfRoom { return .noRoom }
     if isMisplaced { return .misplaced }
+    if isInDoubt { return .unreachable }
     return leases.canWork ? nil : .leaseLost
   }
 
@@ -61,6 +66,11 @@ struct StoreDesk: Sendable {
   /// The store's files were removed, or are back in their place.
   mutating func note(isMisplaced: Bool) {
     self.isMisplaced = isMisplaced
+  }
+
+  /// The store was lost, or the outcomes of all requests are known again.
+  mutating func note(isInDoubt: Bool) {
+    self.isInDoubt = isInDoubt
   }
 
   // MARK: Requests

@@ -29,6 +29,8 @@ struct StoreTrouble: Sendable {
   private(set) var later = Backlog()
   /// Calls that were refused because their insert failed, and webhooks about them. Their other writes are dropped.
   private(set) var refused: Set<CallID> = []
+  /// Calls whose keys were among the writes that came back.
+  private(set) var keyed: Set<CallID> = []
   /// The places of their namespaces.
   private var places: [CallID: Int] = [:]
   /// Calls that cannot be accepted, because other instances were first with their keys.
@@ -67,6 +69,7 @@ struct StoreTrouble: Sendable {
   /// Keeps writes that have come back.
   mutating func stick(_ writes: [StoreWrite], then actions: [Action]) {
     stuck.append(actions, writes)
+    for case .key(let record) in writes { keyed.insert(record.call) }
   }
 
   /// All requests from before the failure have come back.
@@ -102,7 +105,7 @@ struct StoreTrouble: Sendable {
     isComplete = false
     isRetrying = true
     (stuck, later) = (Backlog(), Backlog())
-    (refused, places, taken) = ([], [:], [:])
+    (refused, keyed, places, taken) = ([], [], [:], [:])
   }
 
   private mutating func note(_ keys: [TakenKey]) {

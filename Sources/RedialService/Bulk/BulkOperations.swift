@@ -61,7 +61,7 @@ struct BulkOperations: Sendable {
   }
 
   /// Accepts an operation, on the store's lane.
-  func begin(_ request: BulkRequest, in store: any CallStore, at now: Timestamp) throws -> HTTPResponse {
+  func begin(_ request: BulkRequest, in store: any ServiceStore, at now: Timestamp) throws -> HTTPResponse {
     guard runner.unfinished(in: request.filter.namespace) < limit else {
       throw Problem(
         status: 409, code: "tooManyOperations", title: "Too many bulk operations run",
@@ -76,7 +76,7 @@ struct BulkOperations: Sendable {
 
   /// Cancels an operation, on the store's lane.
   func cancel(
-    _ id: BulkOperationID, _ namespace: Namespace, in store: any CallStore, at now: Timestamp
+    _ id: BulkOperationID, _ namespace: Namespace, in store: any ServiceStore, at now: Timestamp
   ) throws -> HTTPResponse {
     guard var operation = runner.operation(id), operation.namespace == namespace else { throw Self.noSuchOperation(id) }
     guard operation.state != .completed else {

@@ -7,22 +7,20 @@ internal import RedialModel
 internal import RedialStore
 
 /// The lane of the store's only writer. It puts everything that arrived during the last fsync into the next
-/// transaction.
+/// transaction; ``StorePipeline`` decides what is sent when.
 ///
 /// `@unchecked Sendable`: all mutable state is used only on `queue`, which is serial.
 final class StoreLane: @unchecked Sendable {
   private let queue = DispatchQueue(label: "redial.store", qos: .userInitiated)
   private let mailbox = Mailbox<StoreRequest>()
-  /// The requests that are being served. Their memory is used again.
+  /// The requests that have just arrived. Their memory is used again.
   private var batch: [StoreRequest] = []
+  private var pipeline = StorePipeline()
+  /// Closures that run when so many requests have their results, in order.
+  private var afterwards: [(settled: Int, body: @Sendable (any ServiceStore) -> Void)] = []
   private let store: any ServiceStore
-  private let outcome: @Sendable (Outcome) -> Void
-  /// Requests of this epoch or an older one depend on changes that failed.
-  private var failed: (epoch: UInt64, failure: StoreFailure)?
+  private let outcome: @Sendable (StorePipeline.Result) -> Void
   private var isTidying = true
-  /// Set if changes have failed and none has been written since. The engine has them and will request them again, even
-  /// for calls that have ended: these must still exist then, however long it takes.
-  private var owesChanges = false
 
   /// The minimum time between the starts of two commits. A single request does not wait, and of many that come one by
   /// one some share a sync (measured at a thousand calls per second: half as many commits).
@@ -30,9 +28,6 @@ final class StoreLane: @unchecked Sendable {
 
   private let spacing: Duration
   private var lastCommit: ContinuousClock.Instant?
-
-  /// Maximum number of writes in one transaction.
-  private static let maximumWrites = 2048
 
   /// Maximum duration of a tidying step, besides its commit.
   private static let tidyBudget = Duration.milliseconds(2)
@@ -43,23 +38,18 @@ final class StoreLane: @unchecked Sendable {
   /// The same after a step that failed: the store probably has trouble, which the engine handles.
   private static let tidyRetry = Duration.seconds(10)
 
-  /// The results of requests.
-  enum Outcome: Sendable {
-    /// These changes are on disk; the actions may follow.
-    case committed([StoreWrite], then: [Action])
-    /// Events for the engine.
-    case events([EngineEvent])
-  }
-
   /// - Parameters:
   ///   - spacing: The minimum time between the starts of two commits.
   ///   - outcome: Called on the lane.
   init(
-    store: any ServiceStore, spacing: Duration = StoreLane.commitSpacing, outcome: @escaping @Sendable (Outcome) -> Void
+    store: any ServiceStore, spacing: Duration = StoreLane.commitSpacing,
+    outcome: @escaping @Sendable (StorePipeline.Result) -> Void
   ) {
     self.store = store
     self.spacing = spacing
     self.outcome = outcome
+    // Weak: the store may outlive its lane. Outcomes are then lost; the next start finds what is on disk.
+    store.report { [weak self] outcome in self?.arrived(outcome) }
   }
 
   /// Sends requests to the store, from any thread.
@@ -67,9 +57,17 @@ final class StoreLane: @unchecked Sendable {
     if mailbox.post(contentsOf: requests) == .mustWake { queue.async { self.serve() } }
   }
 
-  /// Runs a closure with the store, on its lane, after all earlier requests.
+  /// Runs a closure with the store, on its lane, when all earlier requests have their results.
   func afterwards(_ body: @escaping @Sendable (any ServiceStore) -> Void) {
-    queue.async { body(self.store) }
+    queue.async {
+      self.afterwards.append((self.pipeline.posted, body))
+      self.runAfterwards()
+    }
+  }
+
+  /// Runs a closure when the lane has served what has arrived until now, whether it is answered or not.
+  func settle(_ body: @escaping @Sendable () -> Void) {
+    queue.async(execute: body)
   }
 
   // MARK: Tidying
@@ -99,7 +97,7 @@ final class StoreLane: @unchecked Sendable {
     let began = ContinuousClock.now
     var pause = Self.tidyInterval
     do throws(StoreError) {
-      if !owesChanges {
+      if !pipeline.owesChanges {
         let step = try store.tidy(retention, at: now(), within: Self.tidyBudget)
         if !step.isDone { pause = (ContinuousClock.now - began) * (Self.tidyShare - 1) }
         if step.removed > 0 || step.releasedPages > 0 { report(.success(step)) }
@@ -114,23 +112,13 @@ final class StoreLane: @unchecked Sendable {
     }
   }
 
+  // MARK: Requests
+
   private func serve() {
     awaitOthers()
-    var group: [StoreRequest] = []
-    var size = 0
     mailbox.take(&batch)
-    defer { batch.removeAll(keepingCapacity: true) }
-    for request in batch {
-      if case .commit(let writes, _) = request.body, !isVoid(request) {
-        if size + writes.count > Self.maximumWrites { commit(&group, &size) }
-        group.append(request)
-        size += writes.count
-      } else {
-        commit(&group, &size)
-        serve(request)
-      }
-    }
-    commit(&group, &size)
+    pipeline.take(&batch)
+    proceed()
   }
 
   /// Waits for more requests if the last commit was very recent. The wait is so short that a timer would cost more than
@@ -141,89 +129,88 @@ final class StoreLane: @unchecked Sendable {
     if left > .zero { usleep(UInt32(clamping: left.wholeMicroseconds)) }
   }
 
-  /// Whether a request depends on changes that failed.
-  private func isVoid(_ request: StoreRequest) -> Bool {
-    guard let failed else { return false }
-    return request.epoch <= failed.epoch
-  }
-
-  /// Runs requests as one transaction, and removes them.
-  private func commit(_ group: inout [StoreRequest], _ size: inout Int) {
-    guard let last = group.last else { return }
-    defer {
-      group.removeAll(keepingCapacity: true)
-      size = 0
-    }
-    // An earlier part of the same batch may have failed meanwhile.
-    if isVoid(last) { return fail(group) }
-    do {
-      let (writes, then) = Self.joined(group, size)
-      if !writes.isEmpty {
-        lastCommit = .now
-        try store.commit(writes)
-        owesChanges = false
+  /// Sends what can be sent, and reports what is known.
+  private func proceed() {
+    while true {
+      switch pipeline.next() {
+      case .wait: return runAfterwards()
+      case .report(let result): outcome(result)
+      case .submit(let job): if let known = submit(job) { note(known, of: job) }
       }
-      outcome(.committed(writes, then: then))
-    } catch {
-      failed = (last.epoch, Self.failure(error))
-      fail(group)
     }
   }
 
-  /// The writes and actions of requests, in order. The usual case is a single request, whose own arrays are used: they
-  /// are large, and copying them would count all references in them up and down.
-  private static func joined(_ group: [StoreRequest], _ size: Int) -> (writes: [StoreWrite], then: [Action]) {
-    if group.count == 1, case .commit(let writes, let then) = group[0].body { return (writes, then) }
-    var writes: [StoreWrite] = []
-    var then: [Action] = []
-    writes.reserveCapacity(size)
-    then.reserveCapacity(size)
-    for case .commit(let more, let actions) in group.lazy.map(\.body) {
-      writes += more
-      then += actions
-    }
-    return (writes, then)
-  }
-
-  private func serve(_ request: StoreRequest) {
-    guard !isVoid(request) else { return fail([request]) }
-    do throws(StoreError) {
-      switch request.body {
-      case .commit: break
-      case .barrier:
-        // A different value each time, because an unchanged value would not be written.
-        try store.setSetting("writtenAgainAt", to: "\(Clock.wallTime().microseconds)")
-        outcome(.events([.storeWritten(epoch: request.epoch)]))
-      case .claimDue(let time, let limit):
-        outcome(.events([.claimedDue(try store.claimDue(before: time, limit: limit))]))
-      case .claimQueued(let target, let limit):
-        let calls = try store.claimQueued(target: target, limit: limit)
-        outcome(.events([.claimedQueued(target: target, calls: calls, complete: calls.count < limit)]))
-      case .findKey(let submission, let time):
-        outcome(.events([.foundKey(submission, try store.find(key: submission.key.name, at: time))]))
-      case .fetch(let operation):
-        outcome(.events([.fetched(operation, try store.claim(operation.id, in: operation.namespace))]))
-      case .lease(let ask):
-        // All instances on one machine share this clock; it is only compared with itself.
-        let grant = try store.lease(ask.request, renewing: ask.session, at: Clock.wallTime())
-        outcome(.events([.leased(grant, ask)]))
-      }
-    } catch {
-      // A single call that cannot be read is not a failure of the store: only the client that requested it gets an
-      // error.
-      if case .fetch(let operation) = request.body, let damage = error.damaged, damage.id == operation.id {
-        return outcome(
-          .events([.fetchedDamaged(operation, hasEnded: damage.hasEnded, message: error.message)]))
-      }
-      failed = (request.epoch, Self.failure(error))
-      fail([request])
+  private func runAfterwards() {
+    while let first = afterwards.first, first.settled <= pipeline.settled {
+      afterwards.removeFirst()
+      first.body(store)
     }
   }
 
-  private func fail(_ requests: [StoreRequest]) {
-    guard let failed else { return }
-    for case .commit(let writes, _) in requests.lazy.map(\.body) where !writes.isEmpty { owesChanges = true }
-    outcome(.events(requests.map { .storeFailed($0, failed.failure) }))
+  private func submit(_ job: StorePipeline.Job) -> StoreOutcome? {
+    guard let first = job.requests.first else { return .made(.done) }
+    let work: StoreWork
+    switch first.body {
+    case .commit:
+      if job.writes.isEmpty { return .made(.done) }
+      lastCommit = .now
+      work = .commit(job.writes)
+    case .claimDue(let time, let limit): work = .claimDue(before: time, limit: limit)
+    case .claimQueued(let target, let limit): work = .claimQueued(target: target, limit: limit)
+    case .fetch(let command): work = .claim(command.id, in: command.namespace)
+    case .findKey:
+      let lookups = Self.lookups(job)
+      work = .find(lookups.map(\.key.name), at: lookups.map(\.time).max() ?? .epoch)
+    case .lease(let ask): work = .lease(ask.request, renewing: ask.session)
+    case .barrier: work = .prove
+    }
+    return store.submit(work, as: job.sequence)
+  }
+
+  private static func lookups(
+    _ job: StorePipeline.Job
+  ) -> [(submission: KeyedSubmission, key: IdempotencyKey, time: Timestamp)] {
+    job.requests.compactMap {
+      if case .findKey(let submission, let time) = $0.body { (submission, submission.key, time) } else { nil }
+    }
+  }
+
+  // MARK: Outcomes
+
+  /// An outcome has come later, on any thread.
+  private func arrived(_ outcome: StoreOutcome) {
+    queue.async {
+      guard let job = self.pipeline.open else { return }
+      self.note(outcome, of: job)
+      self.proceed()
+    }
+  }
+
+  private func note(_ outcome: StoreOutcome, of job: StorePipeline.Job) {
+    switch outcome {
+    case .made(let answer): pipeline.ended(job.number, .made(Self.events(answer, of: job)))
+    case .notMade(let error): pipeline.ended(job.number, .failed(Self.failure(error)))
+    case .unknown(let error): pipeline.doubted(error.message)
+    }
+  }
+
+  /// The events that report an answer to the engine; none for commits.
+  private static func events(_ answer: StoreAnswer, of job: StorePipeline.Job) -> [EngineEvent] {
+    guard let request = job.requests.first else { return [] }
+    switch (request.body, answer) {
+    case (.barrier, _): return [.storeWritten(epoch: request.epoch)]
+    case (_, .due(let claim)): return [.claimedDue(claim)]
+    case (.claimQueued(let target, let limit), .calls(let calls)):
+      return [.claimedQueued(target: target, calls: calls, complete: calls.count < limit)]
+    case (.fetch(let command), .call(let call)): return [.fetched(command, call)]
+    case (.fetch(let command), .damaged(let error)):
+      // Not a failure of the store: only the client that requested the call gets an error.
+      return [.fetchedDamaged(command, hasEnded: error.damaged?.hasEnded ?? false, message: error.message)]
+    case (_, .keys(let records)):
+      return zip(lookups(job), records).map { .foundKey($0.submission, $1) }
+    case (.lease(let ask), .leased(let grant)): return [.leased(grant, ask)]
+    default: return []
+    }
   }
 
   private static func failure(_ error: StoreError) -> StoreFailure {

@@ -1,4 +1,4 @@
-public import RedialCore
+internal import RedialCore
 public import RedialModel
 
 /// Who uses a store.
@@ -13,8 +13,9 @@ public enum StoreSharing: Sendable, Hashable {
 extension SQLiteStore {
   /// Joins the instances that share the store, or renews the lease; gives back shards and gets new ones.
   public func lease(
-    _ request: LeaseRequest, renewing session: Int64?, at now: Timestamp
+    _ request: LeaseRequest, renewing session: Int64?
   ) throws(StoreError) -> LeaseGrant {
+    let now = clock()
     guard leases.isShared else {
       throw StoreError(kind: .unavailable, message: "\(file.path) is not shared: nobody else can have a lease on it.")
     }
@@ -24,7 +25,8 @@ extension SQLiteStore {
       let renewal = try leases.renew(session, request, at: now)
       let (own, gained) = (renewal.session, renewal.division.gained)
       _ = try search.releaseHeld(in: renewal.back.union(gained))
-      if !gained.isEmpty { try turns.grantFree() }
+      // Others may have stored calls here, and they give no turns.
+      try turns.grantFree(in: own.id)
       // Before damaged calls are ended: those are reported to the counters separately.
       let unfinished = try counts.unfinished(of: own.id)
       let running = try take(try search.running(in: gained), at: now, &damaged) { _ in }
@@ -67,6 +69,12 @@ extension SQLiteStore {
         + "accepted under its key. Neither it nor the rest of its transaction was written.")
     error.taken = taken
     throw error
+  }
+
+  /// Whether a call is in a shard of this instance.
+  func isOwn(_ id: CallID) throws(StoreError) -> Bool {
+    guard leases.isShared, case .intact(let record)? = try calls.read(id) else { return true }
+    return try leases.owns(record.spec.target)
   }
 
   /// Whether a call is in the memory of another instance, or was.

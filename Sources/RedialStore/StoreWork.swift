@@ -1,0 +1,64 @@
+public import RedialCore
+public import RedialModel
+
+/// What a store can be asked to do. All of it belongs to one sequence, see ``CallStore/submit(_:as:)``.
+public enum StoreWork: Sendable {
+  /// Makes all of the changes, in order, or none of them.
+  case commit([StoreWrite])
+  /// Loads calls that are due before a time: `scheduled` and `queued` ones become `held`. Each namespace contributes
+  /// equally, as far as it has due calls, earliest first. Answered by ``StoreAnswer/due(_:)``.
+  case claimDue(before: Timestamp, limit: Int)
+  /// Loads calls from the queue of a target, the most urgent first, then the oldest: `queued` ones become `held`,
+  /// unless they wait for their turn. Answered by ``StoreAnswer/calls(_:)``.
+  case claimQueued(target: TargetKey, limit: Int)
+  /// Loads one call. If it has not ended it becomes `held`. If it has ended, or its shard belongs to another
+  /// instance, it is returned unchanged. Answered by ``StoreAnswer/call(_:)``, which has no call if the namespace has
+  /// none with this id, or by ``StoreAnswer/damaged(_:)``.
+  case claim(CallID, in: Namespace)
+  /// The calls that were accepted under keys which have not expired, in the order of the keys. Answered by
+  /// ``StoreAnswer/keys(_:)``.
+  case find([IdempotencyName], at: Timestamp)
+  /// For a store that several instances share: begins a session with a lease, or renews one. It gives back shards,
+  /// and takes shards without an owner up to an even share. Gained shards are taken over as by
+  /// ``CallStore/recover(at:)``, which need not be called for such stores. Answered by ``StoreAnswer/leased(_:)``.
+  ///
+  /// It also ends sessions whose time is over by the store's clock, whoever asks. Their shards are then free, and
+  /// further requests of their owners are refused. All other work is done only within the session's shards, except
+  /// that a call may be inserted for any shard.
+  ///
+  /// `renewing` is the session to renew; nil for a new one, which ends the one before. If the session to renew has
+  /// ended, the error is `leaseLost`.
+  case lease(LeaseRequest, renewing: Int64?)
+  /// Writes something, whatever it is, which shows that the store can be written.
+  case prove
+}
+
+/// The result of work that a store has done.
+public enum StoreAnswer: Sendable {
+  /// It is done.
+  case done
+  /// The due calls.
+  case due(Claim)
+  /// The calls.
+  case calls([CallRecord])
+  /// The call; nil if there is none.
+  case call(CallRecord?)
+  /// The error with which the call cannot be read. The store itself works.
+  case damaged(StoreError)
+  /// A record for each key, or nil.
+  case keys([KeyRecord?])
+  /// The lease.
+  case leased(LeaseGrant)
+}
+
+/// The outcome of submitted work, as far as it is known.
+public enum StoreOutcome: Sendable {
+  /// It is done, and what it has changed is on disk.
+  case made(StoreAnswer)
+  /// It is certain that nothing of it was done, nor will be. With `keyTaken`, other instances were first with some of
+  /// the keys; with `leaseLost`, other instances may own everything that the session had.
+  case notMade(StoreError)
+  /// The store was lost, and nobody knows yet. Another outcome follows, as soon as the store has been reached and
+  /// asked.
+  case unknown(StoreError)
+}
