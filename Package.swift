@@ -59,7 +59,11 @@ let package = Package(
 
     // The shells around them, and the mailboxes between their threads.
     module("RedialLanes", ["CLinux"]),
-    module("RedialStore", ["RedialModel", "RedialText", "RedialJSON", "RedialCore", "CDocuments", "CSQLite", "CZlib"]),
+    // What all stores have in common, and the store in a file.
+    module("RedialStore", ["RedialModel", "RedialText", "RedialJSON", "RedialCore", "CZlib"]),
+    module(
+      "RedialSQLite",
+      ["RedialStore", "RedialModel", "RedialText", "RedialJSON", "RedialCore", "CDocuments", "CSQLite"]),
     module("RedialTransport", ["RedialLanes", "RedialModel", "RedialCore", "CCurl", "CLinux"]),
     module("HTTPServer", ["RedialLanes", "CLinux", "CZlib"]),
 
@@ -67,7 +71,8 @@ let package = Package(
     .target(
       name: "RedialService",
       dependencies: [
-        "HTTPServer", "RedialEngine", "RedialForecast", "RedialStore", "RedialTransport", "RedialLanes", "RedialModel",
+        "HTTPServer", "RedialEngine", "RedialForecast", "RedialSQLite", "RedialStore", "RedialTransport", "RedialLanes",
+        "RedialModel",
         "RedialText", "RedialJSON", "RedialCore", "CCrypto", "CDocuments", "CLinux",
       ],
       exclude: ["Dashboard/dashboard.html"],
@@ -75,7 +80,8 @@ let package = Package(
     .executableTarget(
       name: "redial",
       dependencies: [
-        "RedialService", "RedialForecast", "HTTPServer", "RedialStore", "RedialTransport", "RedialModel", "RedialText",
+        "RedialService", "RedialForecast", "HTTPServer", "RedialSQLite", "RedialStore", "RedialTransport",
+        "RedialModel", "RedialText",
         "RedialJSON", "RedialCore",
       ],
       swiftSettings: strict),
@@ -116,7 +122,7 @@ let package = Package(
     tests("RedialModelTests", ["RedialModel", "RedialText", "RedialJSON", "RedialCore"]),
     tests("RedialForecastTests", ["RedialForecast", "RedialModel", "RedialJSON", "RedialCore"]),
     tests("RedialEngineTests", ["RedialEngine", "RedialModel", "RedialCore"]),
-    tests("RedialStoreTests", ["RedialStore", "RedialModel", "RedialJSON", "RedialCore"]),
+    tests("RedialStoreTests", ["RedialSQLite", "RedialStore", "RedialModel", "RedialJSON", "RedialCore"]),
     tests("RedialLanesTests", ["RedialLanes", "CLinux"]),
     tests("RedialTransportTests", ["RedialTransport", "RedialModel", "RedialCore", "CCurl", "CZlib"]),
     tests("HTTPServerTests", ["HTTPServer", "CLinux"]),

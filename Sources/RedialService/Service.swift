@@ -14,7 +14,7 @@ public final class Service: Sendable {
   private let server: HTTPServer
   private let bulk: BulkRunner
   private let settings: ServiceSettings
-  /// The absolute path of the store's file.
+  /// Where the store is: the absolute path of its file.
   public let dataPath: String
   /// The log of the service.
   public let log: Log
@@ -47,7 +47,7 @@ public final class Service: Sendable {
     }
     // Inherited sockets are checked later.
     try Self.refuseOpenDoors(settings, opened.keys, isLocal: settings.egress.knowing(settings.listen).reachesLoopback)
-    dataPath = opened.path
+    dataPath = opened.place
     let (store, keys) = (opened.store, opened.keys)
     do throws(TransportStartError) {
       runtime = try Runtime(

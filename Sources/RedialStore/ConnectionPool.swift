@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// A connection is either in `idle` or borrowed by one thread. The mutex orders borrowing and returning, so no two
 /// threads ever use one at a time, and each sees the effects of the one before.
-final class ConnectionPool<Connection: Sendable>: Sendable {
+package final class ConnectionPool<Connection: Sendable>: Sendable {
   private let idle: Mutex<[Connection]>
   /// Counts the connections in `idle`, so that a thread waits if all are borrowed.
   private let available: DispatchSemaphore
@@ -13,7 +13,7 @@ final class ConnectionPool<Connection: Sendable>: Sendable {
   /// Opens connections.
   ///
   /// - Parameter count: How many threads are served at a time, 1 or more; others wait.
-  init(_ count: Int, opening open: () throws(StoreError) -> Connection) throws(StoreError) {
+  package init(_ count: Int, opening open: () throws(StoreError) -> Connection) throws(StoreError) {
     var opened: [Connection] = []
     for _ in 0..<max(1, count) { opened.append(try open()) }
     // A semaphore must not end below its initial value, so it begins with 0.
@@ -23,7 +23,7 @@ final class ConnectionPool<Connection: Sendable>: Sendable {
   }
 
   /// Calls a closure with a connection that no other thread uses meanwhile.
-  func withConnection<Result, Failure: Error>(
+  package func withConnection<Result, Failure: Error>(
     _ body: (Connection) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     available.wait()

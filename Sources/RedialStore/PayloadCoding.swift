@@ -9,7 +9,7 @@ public struct PayloadRule: Sendable, Hashable {
   public var keptResponses: Int
 
   /// The maximum size of a client's request body that is read with the call, in bytes; a larger one is read in pieces,
-  /// by ``StoredBodies``.
+  /// by a ``BodyReader``.
   public var streamBodiesAbove = Int.max
 
   /// Creates a rule. The defaults are one page of the file, because smaller bodies share their page with others and
@@ -22,14 +22,14 @@ public struct PayloadRule: Sendable, Hashable {
 
 /// How request bodies and captured responses are stored: unchanged, or, if they are long and become smaller, in the
 /// zlib format, with their original size.
-enum PayloadCoding {
+package enum PayloadCoding {
   /// A fast level: the writer spends about a third of the time that zlib's default level takes.
   private static let level: Int32 = 1
   /// The maximum size of an inflated payload, in bytes; a larger one is damage.
   private static let maximumSize: Int64 = 1 << 30
 
   /// The compressed payload; nil if it is short, or would not become smaller by an eighth.
-  static func deflated(_ payload: [UInt8], threshold: Int) -> [UInt8]? {
+  package static func deflated(_ payload: [UInt8], threshold: Int) -> [UInt8]? {
     guard !payload.isEmpty, payload.count >= threshold else { return nil }
     let room = payload.count - payload.count / 8
     let compressed = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
@@ -43,12 +43,12 @@ enum PayloadCoding {
   }
 
   /// Whether a payload can have that size.
-  static func isPossible(size: Int64) -> Bool { (1...maximumSize).contains(size) }
+  package static func isPossible(size: Int64) -> Bool { (1...maximumSize).contains(size) }
 
   /// The original of a stored payload; nil if it is damaged.
   ///
   /// - Parameter size: Its inflated size; nil for an uncompressed one.
-  static func payload(_ stored: UnsafeBufferPointer<UInt8>, size: Int64?) -> [UInt8]? {
+  package static func payload(_ stored: UnsafeBufferPointer<UInt8>, size: Int64?) -> [UInt8]? {
     guard let size else { return Array(stored) }
     guard isPossible(size: size) else { return nil }
     let payload = [UInt8](unsafeUninitializedCapacity: Int(size)) { buffer, count in

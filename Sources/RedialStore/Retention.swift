@@ -1,4 +1,4 @@
-internal import RedialCore
+package import RedialCore
 public import RedialModel
 
 /// How long finished calls are kept. Unfinished calls are not affected.
@@ -21,7 +21,7 @@ public struct Retention: Sendable, Hashable {
   /// The time up to which ended calls are removed.
   ///
   /// - Parameter bytes: The size of the store.
-  func horizon(at now: Timestamp, bytes: Int) -> Timestamp {
+  package func horizon(at now: Timestamp, bytes: Int) -> Timestamp {
     let kept = bytes > self.bytes ? min(time, minimumTime) : time
     return Timestamp(microseconds: now.microseconds &- kept.wholeMicroseconds)
   }
@@ -31,15 +31,15 @@ public struct Retention: Sendable, Hashable {
 public struct TidyStep: Sendable, Hashable {
   /// Calls removed.
   public var removed: Int
-  /// Pages returned to the file system.
-  public var releasedPages: Int
+  /// Bytes returned to the file system.
+  public var releasedBytes: Int
   /// Whether nothing was left to do.
   public var isDone: Bool
 
   /// Creates the report of a step.
-  public init(removed: Int = 0, releasedPages: Int = 0, isDone: Bool = true) {
+  public init(removed: Int = 0, releasedBytes: Int = 0, isDone: Bool = true) {
     self.removed = removed
-    self.releasedPages = releasedPages
+    self.releasedBytes = releasedBytes
     self.isDone = isDone
   }
 }

@@ -41,7 +41,7 @@ public final class StoreNotices: Sendable {
     for notice in kept { receiver(notice) }
   }
 
-  func post(_ notice: StoreNotice) {
+  package func post(_ notice: StoreNotice) {
     let receiver = state.withLock { state -> (@Sendable (StoreNotice) -> Void)? in
       switch state {
       case .receiving(let receiver): return receiver

@@ -9,7 +9,7 @@ public final class StoredBody: @unchecked Sendable {
   public let id: CallID
   /// The length of the body, in bytes.
   public let size: Int
-  private let bodies: StoredBodies
+  private let bodies: any BodyReader
   /// How much has been read, in bytes of the body.
   private var position = 0
   /// How the body is stored; nil until some of it was read.
@@ -31,7 +31,7 @@ public final class StoredBody: @unchecked Sendable {
   /// The maximum number of bytes of a compressed body that are read at a time.
   private static let compressedPiece = 32 * 1024
 
-  init(id: CallID, size: Int, in bodies: StoredBodies) {
+  init(id: CallID, size: Int, in bodies: any BodyReader) {
     self.id = id
     self.size = size
     self.bodies = bodies
@@ -50,26 +50,24 @@ public final class StoredBody: @unchecked Sendable {
   public func next(atMost count: Int) throws(StoredBodyError) -> [UInt8] {
     let wanted = min(count, size - position)
     guard wanted > 0 else { return [] }
-    let piece = try bodies.withConnection { connection throws(StoredBodyError) in
-      try read(wanted, on: connection)
-    }
+    let piece = try read(wanted)
     position += piece.count
     return piece
   }
 
-  private func read(_ wanted: Int, on connection: BodyConnection) throws(StoredBodyError) -> [UInt8] {
-    if form == nil { form = try begin(on: connection) }
+  private func read(_ wanted: Int) throws(StoredBodyError) -> [UInt8] {
+    if form == nil { form = try begin() }
     switch form {
     case .compressed(var compressed):
       defer { form = .compressed(compressed) }
-      return try inflate(wanted, of: &compressed, on: connection)
+      return try inflate(wanted, of: &compressed)
     case .plain, nil:
-      return try connection.bytes(of: id, position..<(position + wanted))
+      return try bodies.bytes(of: id, position..<(position + wanted))
     }
   }
 
-  private func begin(on connection: BodyConnection) throws(StoredBodyError) -> Form {
-    let found = try connection.form(of: id)
+  private func begin() throws(StoredBodyError) -> Form {
+    let found = try bodies.form(of: id)
     guard found.inflatedSize ?? found.storedSize == size else {
       throw .damaged("it has \(found.inflatedSize ?? found.storedSize) bytes where its call says \(size)")
     }
@@ -78,7 +76,7 @@ public final class StoredBody: @unchecked Sendable {
   }
 
   private func inflate(
-    _ wanted: Int, of compressed: inout Compressed, on connection: BodyConnection
+    _ wanted: Int, of compressed: inout Compressed
   ) throws(StoredBodyError) -> [UInt8] {
     var piece: [UInt8] = []
     piece.reserveCapacity(wanted)
@@ -88,7 +86,7 @@ public final class StoredBody: @unchecked Sendable {
       if compressed.stream.needsMore {
         let end = min(compressed.position + Self.compressedPiece, compressed.storedSize)
         guard compressed.position < end else { throw .damaged("it ends before its last byte") }
-        compressed.stream.feed(try connection.bytes(of: id, compressed.position..<end))
+        compressed.stream.feed(try bodies.bytes(of: id, compressed.position..<end))
         compressed.position = end
       }
       try compressed.stream.inflate(into: &piece, upTo: wanted)

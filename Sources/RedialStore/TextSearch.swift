@@ -2,13 +2,13 @@
 ///
 /// By Knuth, Morris and Pratt ("Fast Pattern Matching in Strings", SIAM Journal on Computing 6, 1977). Clients choose both
 /// the part and the texts, so the search must be linear in the worst case too.
-struct TextSearch {
+package struct TextSearch: Sendable {
   private let part: [UInt8]
   /// By length of a prefix of `part`: the length of the longest shorter prefix that it ends with.
   private let fallbacks: [Int]
 
   /// - Complexity: O(*n*) in the length of the part.
-  init(_ text: String) {
+  package init(_ text: String) {
     let part = text.utf8.map(Self.lowercased)
     var fallbacks = [0, 0]
     fallbacks.reserveCapacity(part.count + 1)
@@ -25,7 +25,7 @@ struct TextSearch {
   /// Whether the part occurs in a text.
   ///
   /// - Complexity: O(*n*) in the length of the text, whatever the part. Nothing is copied.
-  func occurs(in text: String) -> Bool {
+  package func occurs(in text: String) -> Bool {
     var text = text
     return text.withUTF8 { bytes in
       part.withUnsafeBufferPointer { part in

@@ -21,6 +21,14 @@ struct EmptyReader: CallReader {
   ) throws(StoreError) -> [(start: Timestamp, tally: CallTally)] { [] }
   func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding] { [] }
   func ping() throws(StoreError) {}
+  func backlog(of target: TargetKey?, in namespace: Namespace, limit: Int) throws(StoreError) -> StoredBacklog {
+    StoredBacklog(isComplete: true)
+  }
+  func deadlines(of target: TargetKey, limit: Int) throws(StoreError) -> QueueDeadlines { QueueDeadlines() }
+  func policies() throws(StoreError) -> [StoredPolicy] { [] }
+  func operations() throws(StoreError) -> [BulkOperation] { [] }
+  func setting(_ name: String) throws(StoreError) -> String? { nil }
+  var connections: Int { 4 }
 }
 
 @Suite("The end of the lanes")

@@ -1,5 +1,6 @@
 import RedialModel
 
+@testable import RedialSQLite
 @testable import RedialStore
 
 /// The default of most tests: calls of any namespace, or of the default one.

@@ -2,6 +2,7 @@ import RedialCore
 import RedialModel
 import Testing
 
+@testable import RedialSQLite
 @testable import RedialStore
 
 @Suite("Ordered calls in copies of a store")

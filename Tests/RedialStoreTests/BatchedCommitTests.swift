@@ -2,6 +2,7 @@ import RedialCore
 import RedialModel
 import Testing
 
+@testable import RedialSQLite
 @testable import RedialStore
 
 /// A commit stores the rows of its calls together, and so not in their original order.

@@ -3,6 +3,7 @@ import RedialModel
 import Synchronization
 import Testing
 
+@testable import RedialSQLite
 @testable import RedialStore
 
 @Suite("A store starts from durable data")

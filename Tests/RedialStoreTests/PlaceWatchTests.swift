@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 
+@testable import RedialSQLite
 @testable import RedialStore
 
 @Suite("The watch over a store's files")

@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 
+@testable import RedialSQLite
 @testable import RedialStore
 
 @Suite("The reserve of a store's disk")

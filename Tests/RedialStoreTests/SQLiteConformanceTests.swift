@@ -1,3 +1,4 @@
+import RedialSQLite
 import RedialStore
 import Testing
 

@@ -3,6 +3,7 @@ import RedialCore
 import RedialModel
 import Testing
 
+@testable import RedialSQLite
 @testable import RedialStore
 
 @Suite("The file of an SQLite store")

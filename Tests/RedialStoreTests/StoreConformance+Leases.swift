@@ -3,6 +3,7 @@ import RedialModel
 import Synchronization
 import Testing
 
+@testable import RedialSQLite
 @testable import RedialStore
 
 /// The rules for a store that several instances share.

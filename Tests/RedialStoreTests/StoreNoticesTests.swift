@@ -1,5 +1,6 @@
 import Testing
 
+@testable import RedialSQLite
 @testable import RedialStore
 
 @Suite("Notices of a store")

@@ -2,6 +2,7 @@ import Glibc
 import RedialModel
 import Testing
 
+@testable import RedialSQLite
 @testable import RedialStore
 
 @Suite("A store whose files are removed while it is open")

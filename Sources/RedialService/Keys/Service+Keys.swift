@@ -44,11 +44,6 @@ extension Service {
   private static func withDocuments<Result>(
     _ settings: ServiceSettings, _ body: (any DocumentStore, Timestamp) throws(StoreError) -> Result
   ) throws(StartError) -> Result {
-    let path = try settings.storePath()
-    return try ServiceStartError.of { () throws(StoreError) in
-      let store = try SQLiteStore(path: path)
-      defer { store.close() }
-      return try body(store, Clock.wallTime())
-    }
+    try settings.withDocuments { store throws(StoreError) in try body(store, Clock.wallTime()) }
   }
 }

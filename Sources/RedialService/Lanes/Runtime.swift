@@ -71,7 +71,7 @@ final class Runtime: @unchecked Sendable {
     housekeeping = Housekeeping(settings, reader: reader, clock: clock, log: log, metrics: metrics)
     deadlines = DeadlineWatch(
       reader: reader, limit: settings.namedTargets, every: settings.storeWatchInterval, log: log)
-    queries = QueryLanes(count: SQLiteReader.defaultConnections)
+    queries = QueryLanes(count: reader.connections)
     forecastLimits = settings.forecasts
     forecasts = ForecastLane(
       maxPerKey: settings.forecasts.maxForecastsPerKey, maxWaiting: settings.forecasts.maxForecasts)

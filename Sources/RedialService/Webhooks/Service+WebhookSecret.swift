@@ -1,6 +1,4 @@
-internal import Glibc
 public import RedialModel
-internal import RedialStore
 
 /// The secrets that sign the callbacks of calls.
 extension Service {
@@ -23,16 +21,10 @@ extension Service {
   /// - Throws: If there is no store, it cannot be read, or no service has made a secret in it yet.
   public static func webhookSecret(_ settings: ServiceSettings) throws(StartError) -> String {
     if let text = settings.webhookSecret { return text }
-    let path = try settings.storePath()
-    guard access(path, F_OK) == 0 else {
-      throw StartError(message: "There is no store at \(path); name it with --store, or ask a service with --server.")
-    }
-    let kept = try ServiceStartError.of { () throws(StoreError) in
-      try SQLiteReader(path: path, connections: 1).setting(WebhookSecret.settingName)
-    }
-    guard let kept else {
+    guard let kept = try settings.storedValue(WebhookSecret.settingName) else {
       throw StartError(
-        message: "The store at \(path) has no webhook secret yet: the service makes it when it first starts there.")
+        message:
+          "The store at \(settings.store) has no webhook secret yet: the service makes it when it first starts there.")
     }
     return kept
   }

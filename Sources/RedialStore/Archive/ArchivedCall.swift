@@ -22,15 +22,15 @@ public struct ArchivedCall: Sendable {
   }
 
   /// The ordering key whose turn it has or waits for.
-  var orderingKey: String? { record.progress.state.isFinal ? nil : record.spec.orderingKey }
+  package var orderingKey: String? { record.progress.state.isFinal ? nil : record.spec.orderingKey }
 
   /// Whether it had the turn. A call that waits for its turn has that as its wait reason, so an archive without the
   /// member has the same information.
-  var goesOn: Bool { hasTurn != false && record.progress.waiting != .ordering }
+  package var goesOn: Bool { hasTurn != false && record.progress.waiting != .ordering }
 
   /// Puts it behind the other calls of its ordering key. An attempt in flight is recorded as interrupted, as a service
   /// does that takes over a store with such a call: otherwise nobody would count it.
-  mutating func awaitTurn() {
+  package mutating func awaitTurn() {
     let progress = record.progress
     guard progress.state == .running || progress.waiting != .ordering else { return }
     if progress.state == .running, attempts.last?.number ?? 0 < progress.attempts {
@@ -48,7 +48,7 @@ public struct ArchivedCall: Sendable {
   }
 
   /// The changes that put it into a store, without its turn.
-  var writes: [StoreWrite] {
+  package var writes: [StoreWrite] {
     [.insert(record)] + attempts.map { .update(record.id, record.progress, $0) }
       + record.retries.map { .retried(record.id, $0) } + (key.map { [.key($0)] } ?? [])
   }

@@ -72,7 +72,7 @@ public struct StoreFinding: Sendable, Hashable {
   }
 
   /// Counts one more fault.
-  mutating func add(_ example: @autoclosure () -> String) {
+  package mutating func add(_ example: @autoclosure () -> String) {
     count += 1
     if examples.count < Self.maximumExamples { examples.append(example()) }
   }
@@ -90,6 +90,15 @@ public struct StoreReport: Sendable, Hashable {
   public var usage: StoreUsage
   /// One for each check that was made, in the order of ``StoreCheck``.
   public var findings: [StoreFinding]
+
+  /// Creates a report.
+  package init(path: String, isLive: Bool, calls: Int, usage: StoreUsage, findings: [StoreFinding]) {
+    self.path = path
+    self.isLive = isLive
+    self.calls = calls
+    self.usage = usage
+    self.findings = findings
+  }
 
   /// Whether every number is 0.
   public var isClean: Bool { findings.allSatisfy { $0.count == 0 } }

@@ -1,6 +1,7 @@
 import Glibc
 import RedialModel
 import RedialService
+import RedialSQLite
 import RedialStore
 import RedialJSON
 

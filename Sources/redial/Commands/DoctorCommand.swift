@@ -1,6 +1,7 @@
 import Glibc
 import RedialCore
 import RedialModel
+import RedialSQLite
 import RedialStore
 import RedialJSON
 

@@ -1,6 +1,7 @@
 import RedialCore
 import Testing
 
+@testable import RedialSQLite
 @testable import RedialStore
 
 @Suite("Gathered changes of counts")

@@ -1,5 +1,6 @@
 import Testing
 
+@testable import RedialSQLite
 @testable import RedialStore
 
 @Suite("The cache of numbers")

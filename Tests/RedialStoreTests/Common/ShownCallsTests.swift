@@ -1,6 +1,7 @@
 import RedialModel
 import Testing
 
+@testable import RedialSQLite
 @testable import RedialStore
 
 @Suite("Calls that retention spares for a while")

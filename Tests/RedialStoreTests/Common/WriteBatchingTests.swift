@@ -1,6 +1,7 @@
 import RedialModel
 import Testing
 
+@testable import RedialSQLite
 @testable import RedialStore
 
 @Suite("Changes that are made grouped by kind")

@@ -1,0 +1,110 @@
+internal import RedialStore
+internal import RedialCore
+internal import RedialModel
+
+/// Stores attempts. A stored attempt never changes, except that its response body is removed after a time.
+struct AttemptChanges {
+  private let payloads: PayloadRule
+  /// Which attempts may be stored with others.
+  let batching: WriteBatching
+  private let rows: RowInsertion
+  private let forgetBody: SQLiteStatement
+  private let eraseResponses: SQLiteStatement
+  private let removeAll: SQLiteStatement
+
+  /// Prepares the statements.
+  ///
+  /// - Parameter payloads: For how many attempts the response bodies are kept, and from which size on they are
+  ///   compressed.
+  init(on connection: SQLiteConnection, payloads: PayloadRule) throws(StoreError) {
+    self.payloads = payloads
+    batching = WriteBatching(keptResponses: payloads.keptResponses)
+    rows = try RowInsertion(
+      on: connection, "store an attempt", into: "attempts",
+      [
+        "call_id", "number", "started_at", "duration", "outcome", "status", "failure_code", "failure_message",
+        "decision", "truncated", "response_head", "response_body", "figures", "response_body_size",
+      ])
+    forgetBody = try connection.prepare(
+      "forget a response body",
+      """
+      UPDATE attempts SET response_body = NULL, response_body_size = NULL, truncated = 1
+      WHERE call_id = ?1 AND number = ?2 AND length(response_body) > 0
+      """)
+    eraseResponses = try connection.prepare(
+      "erase a call's responses",
+      """
+      UPDATE attempts SET truncated = NULL, response_head = NULL, response_body = NULL, response_body_size = NULL
+      WHERE call_id = ?1
+      """)
+    removeAll = try connection.prepare("remove a call's attempts", "DELETE FROM attempts WHERE call_id = ?1")
+  }
+
+  /// Removes all attempts of a call.
+  func remove(of id: CallID) throws(StoreError) {
+    removeAll.bind(1, id.rawValue)
+    try removeAll.run()
+  }
+
+  /// Erases the stored parts of the responses to a call's attempts.
+  func erase(of id: CallID) throws(StoreError) {
+    eraseResponses.bind(1, id.rawValue)
+    try eraseResponses.run()
+  }
+
+  /// Stores attempts, as ``insert(_:of:)`` does each: all of them may wait.
+  func insert(_ attempts: [(id: CallID, attempt: AttemptRecord)]) throws(StoreError) {
+    try rows.insert(attempts) { new, statement in
+      let body = bind(new.attempt, of: new.id, to: statement)
+      statement.bind(9, copying: new.attempt.decision)
+      statement.bind(11, copying: new.attempt.response?.head.bytes ?? [])
+      statement.bind(12, copying: body)
+      statement.bind(13, copying: new.attempt.figures?.encoded ?? [])
+    }
+  }
+
+  /// Stores an attempt of a call, and removes the response body of the attempt that is now too old for it. It is an
+  /// error if the call has an attempt with that number.
+  func insert(_ attempt: AttemptRecord, of id: CallID) throws(StoreError) {
+    if batching.forgets(attempt) {
+      forgetBody.bind(1, id.rawValue)
+      forgetBody.bind(2, Int64(attempt.number - payloads.keptResponses))
+      try forgetBody.run()
+    }
+    let (head, figures) = (attempt.response?.head.bytes ?? [], attempt.figures?.encoded ?? [])
+    try rows.insert { statement, run throws(StoreError) in
+      let body = bind(attempt, of: id, to: statement)
+      try attempt.decision.withUnsafeBufferPointer { decision throws(StoreError) in
+        try head.withUnsafeBufferPointer { head throws(StoreError) in
+          try body.withUnsafeBufferPointer { body throws(StoreError) in
+            statement.bind(9, bytes: decision)
+            statement.bind(11, bytes: head)
+            try figures.withUnsafeBufferPointer { figures throws(StoreError) in
+              statement.bind(12, bytes: body)
+              statement.bind(13, bytes: figures)
+              try run()
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// Binds the columns that are not blobs, and returns the response's body in its stored form.
+  private func bind(_ attempt: AttemptRecord, of id: CallID, to statement: SQLiteStatement) -> [UInt8] {
+    statement.bind(1, id.rawValue)
+    statement.bind(2, Int64(attempt.number))
+    statement.bind(3, attempt.startedAt.microseconds)
+    statement.bind(4, attempt.duration.wholeMicroseconds)
+    statement.bind(5, Int64(attempt.outcome.rawValue))
+    statement.bind(6, attempt.status.map { Int64($0) })
+    statement.bind(7, text: attempt.failure?.code)
+    statement.bind(8, text: attempt.failure?.message)
+    // Only this column says whether there was a response, because both its parts may be empty.
+    statement.bind(10, attempt.response.map { $0.truncated ? 1 : 0 })
+    let given = attempt.response?.body ?? []
+    let compressed = PayloadCoding.deflated(given, threshold: payloads.compressMinBytes)
+    statement.bind(14, compressed.map { _ in Int64(given.count) })
+    return compressed ?? given
+  }
+}

@@ -1,0 +1,82 @@
+internal import RedialStore
+internal import RedialCore
+internal import RedialModel
+
+/// Finds faults of single calls.
+struct CallFindings {
+  private(set) var count = 0
+  private(set) var damaged = StoreFinding(check: .damaged)
+  private(set) var doublyLeased = StoreFinding(check: .doublyLeased)
+  private(set) var miscounted = StoreFinding(check: .miscounted)
+  private(set) var halfEnded = StoreFinding(check: .halfEnded)
+  private(set) var unordered = StoreFinding(check: .turns)
+
+  /// How much two attempts may seem to overlap: an attempt's start and its duration come from different clocks.
+  private static let overlapTolerance = Duration.milliseconds(100)
+
+  /// Checks a call, its attempts, and its turn.
+  mutating func note(
+    _ id: CallID, _ found: CallRows.Found, _ attempts: Result<[AttemptRecord], DamagedCall>,
+    turn: () throws(StoreError) -> TurnRow?
+  ) throws(StoreError) {
+    count += 1
+    switch (found, attempts) {
+    case (.damaged(let call), _), (_, .failure(let call)): damaged.add("\(id): \(call.reason)")
+    case (.intact(let call), .success(let attempts)):
+      noteEnd(of: call)
+      noteCount(of: call, attempts)
+      noteOverlap(id, attempts)
+      if Self.isOrdered(call) { noteTurn(of: call, try turn()) }
+    }
+  }
+
+  /// Whether the call is part of an order, or its record says so.
+  private static func isOrdered(_ call: CallRecord) -> Bool {
+    !call.progress.state.isFinal && (call.spec.orderingKey != nil || call.progress.waiting == .ordering)
+  }
+
+  private mutating func noteTurn(of call: CallRecord, _ turn: TurnRow?) {
+    let awaitsTurn = call.progress.waiting == .ordering
+    guard let turn else {
+      let what = awaitsTurn ? "awaits its turn" : "has an ordering key"
+      return unordered.add("\(call.id) \(what) and has no place in the order")
+    }
+    if turn.key != call.spec.orderingKey {
+      unordered.add("\(call.id) has its place in the order of another key")
+    } else if turn.hasTurn, awaitsTurn {
+      unordered.add("\(call.id) has its turn and still awaits it")
+    } else if !turn.hasTurn, !awaitsTurn {
+      unordered.add("\(call.id) goes on, and it is not its turn")
+    }
+  }
+
+  private mutating func noteEnd(of call: CallRecord) {
+    let progress = call.progress
+    if progress.state.isFinal, progress.finishedAt == nil {
+      halfEnded.add("\(call.id) is \(progress.state.visible.rawValue) without a time")
+    } else if !progress.state.isFinal, progress.finishedAt != nil {
+      halfEnded.add("\(call.id) has a time of its end and is \(progress.state.visible.rawValue)")
+    } else if (progress.state == .failed) != (progress.failure != nil) {
+      let reason = progress.failure.map { "the reason \($0.name)" } ?? "no reason"
+      halfEnded.add("\(call.id) is \(progress.state.visible.rawValue) and has \(reason)")
+    }
+  }
+
+  private mutating func noteCount(of call: CallRecord, _ attempts: [AttemptRecord]) {
+    let progress = call.progress
+    if attempts.count > progress.attempts || attempts.last.map({ $0.number > progress.attempts }) == true {
+      miscounted.add("\(call.id) has \(attempts.count) attempts recorded and \(progress.attempts) counted")
+    } else if progress.state.isFinal, attempts.count < progress.attempts {
+      miscounted.add("\(call.id) has ended with \(progress.attempts) attempts counted and \(attempts.count) recorded")
+    } else if progress.chargedAttempts > call.spec.policy.maxAttempts {
+      miscounted.add("\(call.id) was charged \(progress.chargedAttempts) of \(call.spec.policy.maxAttempts) attempts")
+    }
+  }
+
+  private mutating func noteOverlap(_ id: CallID, _ attempts: [AttemptRecord]) {
+    for (earlier, later) in zip(attempts, attempts.dropFirst())
+    where earlier.startedAt + earlier.duration > later.startedAt + Self.overlapTolerance {
+      doublyLeased.add("\(id): attempt \(later.number) began before attempt \(earlier.number) ended")
+    }
+  }
+}

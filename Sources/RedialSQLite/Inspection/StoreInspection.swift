@@ -1,0 +1,186 @@
+public import RedialStore
+public import RedialCore
+internal import RedialModel
+
+/// Checks a store against the invariants, on its own connection, which cannot write.
+///
+/// Beside a running service it is one more reader: neither waits for the other. No read transaction lasts longer than
+/// one check, or a thousand calls, so that the log can start again; only the check of the file's integrity needs one
+/// transaction for the whole file.
+public final class StoreInspection {
+  /// Calls that are read in one transaction.
+  private static let batch: Int64 = 1000
+
+  private let connection: SQLiteConnection
+  private let usage: UsageQueries
+  private let rows: CallRows
+  private let attempts: AttemptRows
+  private let next: SQLiteStatement
+  private let timely: TimelinessQueries
+  private let turns: TurnQueries
+  private let leases: LeaseFindings
+  private let inTransaction: Transaction
+
+  /// Opens a store for reading.
+  ///
+  /// - Throws: If there is no such file, it is not a store, or it has another version.
+  public init(path: String) throws(StoreError) {
+    connection = try SQLiteConnection(path: path, role: .reader)
+    try Schema.openForReading(connection)
+    usage = try UsageQueries(on: connection)
+    rows = try CallRows(on: connection, bodies: true)
+    attempts = try AttemptRows(on: connection)
+    timely = try TimelinessQueries(on: connection)
+    turns = try TurnQueries(on: connection)
+    leases = try LeaseFindings(on: connection)
+    next = try connection.prepare("read the calls", "SELECT id FROM calls WHERE id > ?1 ORDER BY id LIMIT ?2")
+    inTransaction = try Transaction(on: connection, role: .reader)
+  }
+
+  /// Makes all checks.
+  ///
+  /// - Parameters:
+  ///   - now: The time of the wall clock.
+  ///   - quick: Leave out the comparison of each index with its table, which takes longest.
+  /// - Throws: If the store cannot be read at all. Damage is a finding and not an error, if the other checks can
+  ///   continue.
+  public func report(at now: Timestamp, quick: Bool = false) throws(StoreError) -> StoreReport {
+    let isLive = StoreFile.isOwned(connection.path)
+    var integrity = StoreFinding(check: .integrity)
+    var findings: [StoreFinding] = []
+    var calls = CallFindings()
+    // A check that meets a damaged page ends there; the others continue.
+    func check(_ body: () throws(StoreError) -> Void) throws(StoreError) {
+      do {
+        try body()
+      } catch {
+        guard error.kind == .corrupt else { throw error }
+        integrity.add(error.message)
+      }
+    }
+    try check { () throws(StoreError) in try checkFile(quick: quick, &integrity) }
+    try check { () throws(StoreError) in try readAll(into: &calls) }
+    findings.append(calls.damaged)
+    if isLive { try check { () throws(StoreError) in findings += try timely.findings(at: now) } }
+    try check { () throws(StoreError) in findings.append(try orphaned()) }
+    try check { () throws(StoreError) in findings.append(try orphanedWebhooks()) }
+    findings.append(calls.doublyLeased)
+    try check { () throws(StoreError) in
+      try inTransaction { () throws(StoreError) in findings += try leases.findings(at: isLive ? now : nil) }
+    }
+    findings += [calls.miscounted, calls.halfEnded]
+    var order = calls.unordered
+    try check { () throws(StoreError) in try inTransaction { () throws(StoreError) in try turns.add(to: &order) } }
+    findings.append(order)
+    try check { () throws(StoreError) in findings.append(try keptCounts()) }
+    return StoreReport(
+      path: connection.path, isLive: isLive, calls: calls.count, usage: try usage.usage(),
+      findings: [integrity] + findings)
+  }
+
+  /// Closes the file.
+  public func close() {
+    connection.close()
+  }
+
+  // MARK: Checks
+
+  private func checkFile(quick: Bool, _ finding: inout StoreFinding) throws(StoreError) {
+    let pragma = quick ? "PRAGMA quick_check(100)" : "PRAGMA integrity_check(100)"
+    let lines = try connection.prepare("check the file", pragma).rows { row throws(StoreError) in row.text(0) }
+    for line in lines where line != "ok" { finding.add(line) }
+  }
+
+  private func readAll(into findings: inout CallFindings) throws(StoreError) {
+    var last = Int64.min
+    while true {
+      let count = try inTransaction { () throws(StoreError) -> Int in
+        next.bind(1, last)
+        next.bind(2, Self.batch)
+        let ids = try next.rows { row throws(StoreError) in CallID(rawValue: row.integer(0)) }
+        for id in ids {
+          last = id.rawValue
+          guard let found = try rows.call(id) else { continue }
+          try findings.note(id, found, try attempts.attempts(of: id, responses: .all)) { () throws(StoreError) in
+            try turns.turn(of: id)
+          }
+        }
+        return ids.count
+      }
+      if count < Int(Self.batch) { return }
+    }
+  }
+
+  private func orphaned() throws(StoreError) -> StoreFinding {
+    var finding = StoreFinding(check: .orphaned)
+    let missing = [
+      ("an attempt", "SELECT a.call_id FROM attempts a LEFT JOIN calls c ON c.id = a.call_id WHERE c.id IS NULL"),
+      ("a request", "SELECT r.id FROM requests r LEFT JOIN calls c ON c.id = r.id WHERE c.id IS NULL"),
+      ("a key", "SELECT k.call_id FROM idempotency_keys k LEFT JOIN calls c ON c.id = k.call_id WHERE c.id IS NULL"),
+      ("a label", "SELECT l.call_id FROM labels l LEFT JOIN calls c ON c.id = l.call_id WHERE c.id IS NULL"),
+      ("a retry", "SELECT r.call_id FROM retries r LEFT JOIN calls c ON c.id = r.call_id WHERE c.id IS NULL"),
+    ]
+    for (what, sql) in missing {
+      for id in try ids(sql) { finding.add("\(what) of \(id), which is not there") }
+    }
+    for id in try ids("SELECT c.id FROM calls c LEFT JOIN requests r ON r.id = c.id WHERE r.id IS NULL") {
+      finding.add("\(id) has no request")
+    }
+    return finding
+  }
+
+  /// A webhook's call ended when the webhook was made. It may be missing only if it ended before the last call that was
+  /// removed.
+  private func orphanedWebhooks() throws(StoreError) -> StoreFinding {
+    var finding = StoreFinding(check: .orphanedWebhooks)
+    try inTransaction { () throws(StoreError) in
+      guard let horizon = try horizon() else { return }
+      let webhooks = try ids(
+        "SELECT id FROM calls WHERE kind = \(CallKind.webhook.rawValue) AND state <= \(StateColumns.lastUnfinished)"
+          + " AND created_at > \(horizon)")
+      for id in webhooks {
+        guard case .intact(let webhook) = try rows.call(id), let call = WebhookSubject.id(in: webhook.body) else {
+          continue
+        }
+        if try rows.call(call) == nil { finding.add("\(id) is about \(call), which does not exist") }
+      }
+    }
+    return finding
+  }
+
+  /// The time of the end up to which calls may be missing: the stored one, or, in a store without it, that of the first
+  /// call.
+  private func horizon() throws(StoreError) -> Int64? {
+    if let kept = try SettingTable(on: connection).value(of: Eviction.goneBy) { return Int64(kept) }
+    return try connection.value(
+      "find the first end", "SELECT min(finished_at) FROM calls WHERE \(Conditions.finished)"
+    ) { $0.integerIfPresent(0) } ?? nil
+  }
+
+  private func keptCounts() throws(StoreError) -> StoreFinding {
+    var finding = StoreFinding(check: .keptCounts)
+    try inTransaction { () throws(StoreError) in
+      let kept = try connection.prepare(
+        "compare the kept counts",
+        """
+        SELECT kind, state, sum(kept), sum(found) FROM (
+          SELECT kind, state, count AS kept, 0 AS found FROM finished_counts
+          UNION ALL SELECT kind, state, 0, count(*) FROM calls WHERE state >= 5 GROUP BY kind, state)
+        GROUP BY kind, state HAVING sum(kept) <> sum(found)
+        """)
+      let lines = try kept.rows { row throws(StoreError) in
+        let kind = row.code(0, as: CallKind.self)?.name ?? "\(row.integer(0))"
+        let state = row.code(1, as: StoredState.self)?.visible.rawValue ?? "\(row.integer(1))"
+        return "\(row.integer(2)) kept of kind \(kind) and state \(state), \(row.integer(3)) found"
+      }
+      for line in try lines + leases.miscounts() { finding.add(line) }
+    }
+    return finding
+  }
+
+  private func ids(_ sql: String) throws(StoreError) -> [CallID] {
+    try connection.prepare("check the store", sql).rows { row throws(StoreError) in
+      CallID(rawValue: row.integer(0))
+    }
+  }
+}

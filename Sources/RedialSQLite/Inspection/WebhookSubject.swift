@@ -1,0 +1,31 @@
+internal import RedialStore
+internal import RedialCore
+internal import RedialModel
+internal import RedialJSON
+
+/// The call that a webhook reports.
+enum WebhookSubject {
+  /// The call in a webhook's body, or nil.
+  static func id(in body: [UInt8]) -> CallID? {
+    body.withUnsafeBufferPointer { bytes -> CallID? in
+      var reader = JSONReader(bytes)
+      return try? id(&reader)
+    }
+  }
+
+  private static func id(_ reader: inout JSONReader) throws(JSONError) -> CallID? {
+    try reader.beginObject()
+    while let key = try reader.nextKey() {
+      guard key == "data" else {
+        _ = try reader.skipValue()
+        continue
+      }
+      try reader.beginObject()
+      while let member = try reader.nextKey() {
+        if member == "id" { return CallID(try reader.string()) }
+        _ = try reader.skipValue()
+      }
+    }
+    return nil
+  }
+}

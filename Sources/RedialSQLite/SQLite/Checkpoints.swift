@@ -1,0 +1,202 @@
+internal import RedialStore
+internal import Dispatch
+internal import Synchronization
+
+/// Moves committed pages from the write-ahead log into the file, in parallel to the writer.
+///
+/// A commit that does this itself takes longer the longer the log is: some milliseconds, at times many more, in which
+/// every accept waits. So a second connection moves the pages, and syncs the file, on its own thread, while the writer
+/// continues to append. Few pages are appended meanwhile; the writer moves them at its next commit, after which the log
+/// starts again from its beginning.
+final class Checkpoints {
+  /// The number of pages in the log at which they are moved: 16 MiB. This is large enough that a page that changes
+  /// often is moved once for many commits.
+  static let dueAfter = 4000
+  /// The maximum number of pages that the writer moves itself. If more were appended meanwhile, another round comes
+  /// first.
+  static let shortRest = 1000
+  /// Rounds after which the writer moves the rest, whatever its size, so that the log stays limited.
+  static let maximumRounds = 4
+
+  /// The same for one store: with a reserve, the log must fit into the file with no more space than that, and it may
+  /// have grown to three times the size at which it is due.
+  let dueAfter: Int
+  /// The share of the reserve that the log may use before it is due.
+  private static let reserveShare = 4
+  private static let minimumDue = 100
+  private static let pageBytes = 4096
+
+  private enum Phase {
+    /// The log is short. Leads to `moving`.
+    case idle
+    /// The other connection is moving pages. Leads to `moved`, or to `failed`.
+    case moving(round: Int)
+    /// It has ended: this many pages of the log are in the file. Leads to `idle`, to `moving` again, or to `failed`.
+    case moved(pages: Int, round: Int)
+    /// The disk refused a write. Leads to `moving`.
+    case failed(StoreError)
+  }
+
+  private let connection: SQLiteConnection
+  private let other: CheckpointConnection
+  private let syncs: SyncWatch
+  private let phase = PhaseBox()
+  /// Pages in the log when all of it was last moved; a reader may have prevented it from starting again.
+  private var movedPages = 0
+  /// Why a checkpoint failed, until one has moved the whole log and synced the file.
+  private var failure: StoreError?
+  /// Gets the first failure, and nil once the whole log is moved and the file is synced: moving only a part of it, which
+  /// SQLite does not sync, proves nothing.
+  private let notices: StoreNotices
+  /// Whether there was no space to move pages to.
+  private var foundDiskFull = false
+
+  /// The phase, which both threads read.
+  private final class PhaseBox: Sendable {
+    let value = Mutex(Phase.idle)
+  }
+
+  /// Takes over the checkpoints of a writer's connection from SQLite.
+  ///
+  /// - Parameter reserveBytes: The size of the reserve on the disk; 0 for none.
+  init(
+    of connection: SQLiteConnection, syncs: SyncWatch, notices: StoreNotices, reserveBytes: Int = 0
+  ) throws(StoreError) {
+    let share = reserveBytes / Self.reserveShare / Self.pageBytes
+    dueAfter = reserveBytes == 0 ? Self.dueAfter : min(Self.dueAfter, max(Self.minimumDue, share))
+    self.connection = connection
+    self.syncs = syncs
+    self.notices = notices
+    other = try CheckpointConnection(path: connection.path)
+    connection.watchLog()
+  }
+
+  deinit {
+    close()
+  }
+
+  /// A commit may have made the log longer.
+  func didCommit() {
+    if connection.logPages < movedPages { movedPages = 0 }
+    guard connection.logPages - movedPages >= dueAfter else { return }
+    advance()
+  }
+
+  /// Moves all pages, however few, for example after space was freed: only then does the file become smaller.
+  ///
+  /// - Parameter cuttingLog: Also truncates the log to nothing, if no connection reads.
+  func moveAll(cuttingLog: Bool = false) {
+    guard syncs.failure == nil else { return }
+    switch phase.value.withLock({ $0 }) {
+    case .idle, .moved, .failed: moveRest(cuttingLog: cuttingLog)
+    case .moving: break
+    }
+  }
+
+  /// Moves pages on the writer's own connection. A failed write is no failure of the commit, which is on disk: the log
+  /// stays, and is moved later.
+  private func moveRest(cuttingLog: Bool = false) {
+    do throws(StoreError) {
+      let moved = try cuttingLog ? connection.checkpointAndCut() : connection.checkpoint()
+      movedPages = connection.logPages
+      phase.value.withLock { $0 = .idle }
+      if moved?.isComplete == true { note(nil) }
+    } catch {
+      syncs.note(error)
+      phase.value.withLock { $0 = .failed(error) }
+      note(error)
+    }
+  }
+
+  private func note(_ failure: StoreError?) {
+    let hasChanged = (failure == nil) != (self.failure == nil)
+    self.failure = failure
+    if hasChanged { notices.post(.checkpoint(failure)) }
+    if failure?.kind == .full { foundDiskFull = true }
+  }
+
+  /// Whether there was no space to move pages to since this was last asked.
+  func takeDiskFull() -> Bool {
+    defer { foundDiskFull = false }
+    return foundDiskFull
+  }
+
+  /// Waits until the other connection has moved the requested pages.
+  func settle() {
+    other.settle()
+  }
+
+  /// Waits for the other connection, and closes it. The writer's must be open until then. After a failed fsync the log
+  /// stays as it is: it contains pages that the file may lack.
+  func close() {
+    other.close(keepingLog: syncs.failure != nil)
+    if syncs.failure != nil { connection.keepLogOnClose() }
+  }
+
+  private func advance() {
+    let now = phase.value.withLock { $0 }
+    switch now {
+    case .moving: break
+    case .idle: move(round: 1)
+    case .failed(let error):
+      note(error)
+      move(round: 1)
+    case .moved(let pages, let round):
+      if connection.logPages - pages > Self.shortRest, round < Self.maximumRounds { return move(round: round + 1) }
+      moveRest()
+    }
+  }
+
+  private func move(round: Int) {
+    phase.value.withLock { $0 = .moving(round: round) }
+    other.checkpoint { [phase, syncs] result in
+      if case .failure(let error) = result { syncs.note(error) }
+      phase.value.withLock {
+        switch result {
+        case .success(let moved?): $0 = .moved(pages: moved.pages, round: round)
+        // Another connection makes a checkpoint.
+        case .success(nil): $0 = .idle
+        case .failure(let error): $0 = .failed(error)
+        }
+      }
+    }
+  }
+}
+
+/// The second connection, and its thread.
+///
+/// Sendable without the compiler's proof: after `init` the connection is used only on `queue`, which is serial.
+private final class CheckpointConnection: @unchecked Sendable {
+  private let connection: SQLiteConnection
+  private let queue = DispatchQueue(label: "redial.checkpoint", qos: .utility)
+
+  init(path: String) throws(StoreError) {
+    connection = try SQLiteConnection(path: path, role: .writer)
+    // The file must be on disk before the log is overwritten.
+    try connection.execute("set up the connection", "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;")
+  }
+
+  /// Moves the current pages of the log; calls back on another thread with how many are in the file, or nil if another
+  /// connection makes a checkpoint.
+  func checkpoint(_ done: @escaping @Sendable (Result<SQLiteConnection.Moved?, StoreError>) -> Void) {
+    queue.async {
+      do throws(StoreError) {
+        done(.success(try self.connection.checkpoint()))
+      } catch {
+        done(.failure(error))
+      }
+    }
+  }
+
+  /// Waits until it has finished all requests.
+  func settle() {
+    queue.sync {}
+  }
+
+  func close(keepingLog: Bool) {
+    queue.sync {
+      if keepingLog { connection.keepLogOnClose() }
+      connection.close()
+    }
+  }
+}

@@ -1,0 +1,78 @@
+internal import RedialStore
+
+/// A store's space on its disk: the log, whose pages checkpoints move into the file, and the reserve for the time when the
+/// disk is full.
+final class DiskSpace {
+  private let reserve: Reserve
+  private let checkpoints: Checkpoints
+  private let notices: StoreNotices
+
+  init(
+    of connection: SQLiteConnection, reserve: Reserve, syncs: SyncWatch, notices: StoreNotices
+  ) throws(StoreError) {
+    self.reserve = reserve
+    self.notices = notices
+    checkpoints = try Checkpoints(of: connection, syncs: syncs, notices: notices, reserveBytes: reserve.bytes)
+  }
+
+  /// Whether only the reserve is left, or less.
+  var isShort: Bool { reserve.isMissing }
+
+  /// Runs a closure that may find no space, and again with the space of the reserve if it does.
+  func lending<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    try reserve.lending(body)
+  }
+
+  /// Reports if there is no reserve from the start.
+  func begin() {
+    if isShort { notices.post(.shortage(true)) }
+  }
+
+  /// A commit may have made the log longer.
+  func didCommit() {
+    checkpoints.didCommit()
+    heedCheckpoints()
+  }
+
+  /// A write has found no space.
+  func didFill() {
+    releaseReserve()
+  }
+
+  /// Moves the whole log into the file.
+  func moveLog() {
+    checkpoints.moveAll()
+    heedCheckpoints()
+  }
+
+  /// Takes the reserve again if there is room. Call it once nothing is left to remove or to give back.
+  func takeReserve() {
+    guard reserve.isMissing else { return }
+    checkpoints.moveAll(cuttingLog: true)
+    heedCheckpoints()
+    if reserve.take() { notices.post(.shortage(false)) }
+  }
+
+  /// Waits until the log is moved as far as it was requested.
+  func settle() {
+    checkpoints.settle()
+  }
+
+  /// Ends the checkpoints.
+  func close() {
+    checkpoints.close()
+  }
+
+  /// Releases the reserve if a checkpoint has found no space to move pages to.
+  private func heedCheckpoints() {
+    if checkpoints.takeDiskFull() { releaseReserve() }
+  }
+
+  /// Releases the reserve for accepted calls and retention.
+  private func releaseReserve() {
+    guard reserve.release() else { return }
+    notices.post(.shortage(true))
+    // The log can then start again at its beginning, in its existing space.
+    checkpoints.moveAll()
+  }
+}

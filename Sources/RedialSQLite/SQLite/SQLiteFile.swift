@@ -1,0 +1,121 @@
+internal import RedialStore
+
+/// The open file of a store: its lock, the writer's connection, and what makes a commit durable.
+final class SQLiteFile {
+  /// The only connection that writes calls.
+  let connection: SQLiteConnection
+  private let lock: StoreFile
+  private let syncs: SyncWatch
+  private let place: PlaceWatch
+  private let space: DiskSpace
+  private let inTransaction: Transaction
+
+  /// Takes the lock, makes durable what the last process left, opens the file and completes its tables.
+  ///
+  /// - Parameters:
+  ///   - isShared: Whether other processes may have the lock too.
+  ///   - reserveBytes: The room to reserve on the disk; nil to leave it unchanged.
+  ///   - syncFailed: Called, on any thread, with the first fsync that failed.
+  init(
+    path: String, isShared: Bool, reserveBytes: Int?, notices: StoreNotices,
+    syncFailed: @escaping @Sendable (StoreError) -> Void
+  ) throws(StoreError) {
+    syncs = SyncWatch(onFailure: syncFailed)
+    let lock = try StoreFile(path: path, isShared: isShared)
+    let reserve = try Reserve(path: lock.path + "-reserve", bytes: reserveBytes)
+    let connection = try reserve.lending { () throws(StoreError) in
+      try DurableStart.prepare(path: lock.path)
+      let connection = try SQLiteConnection(path: lock.path, role: .writer)
+      try Schema.open(connection)
+      return connection
+    }
+    self.lock = lock
+    self.connection = connection
+    inTransaction = try Transaction(on: connection, role: .writer)
+    space = try DiskSpace(of: connection, reserve: reserve, syncs: syncs, notices: notices)
+    place = PlaceWatch(notices: notices)
+  }
+
+  /// Runs the first transaction, after which all of the store's files exist.
+  func begin<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    let result = try space.lending { () throws(StoreError) in try inTransaction(body) }
+    // SQLite has made the log by now.
+    place.begin(path: lock.path)
+    // SQLite has synced the folder for its new log, but does not report a failure of that.
+    try lock.syncFolder()
+    space.begin()
+    return result
+  }
+
+  /// The path without links.
+  var path: String { lock.path }
+
+  /// Whether only the reserve is left, or less.
+  var isShortOfRoom: Bool { space.isShort }
+
+  /// Runs a transaction. It is on disk when this returns; if it throws, nothing of it is.
+  ///
+  /// - Parameter body: Makes the changes.
+  func transaction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    do {
+      try check()
+      let result = try inTransaction(body)
+      // Another thread's sync of the log may have failed and dropped data that this commit's own sync then did not
+      // find. (Since Linux 4.13 each descriptor reports that itself.)
+      try check()
+      return result
+    } catch {
+      note(error)
+      throw error
+    }
+  }
+
+  /// Records an error: after a failed fsync nothing is written any more.
+  func note(_ error: StoreError) {
+    syncs.note(error)
+  }
+
+  /// Nothing is written after a failed sync, nor to a log beside which another file may lie now.
+  private func check() throws(StoreError) {
+    try syncs.check()
+    try place.check()
+  }
+
+  /// Checks that the store's files are in their place.
+  func checkPlace() throws(StoreError) {
+    try place.check()
+  }
+
+  /// A transaction is committed, and all of the store knows it.
+  func didCommit() {
+    space.didCommit()
+  }
+
+  /// A transaction is rolled back, and all of the store knows it.
+  func didRollBack(_ error: StoreError) {
+    if error.kind == .full { space.didFill() }
+  }
+
+  /// Moves the whole log into the file: only then does the file become smaller.
+  func moveLog() {
+    space.moveLog()
+  }
+
+  /// Takes the reserve again if there is room. Call it once nothing is left to remove or to give back.
+  func takeReserve() {
+    space.takeReserve()
+  }
+
+  /// Waits until the log is moved as far as it was requested.
+  func settle() {
+    space.settle()
+  }
+
+  /// Closes the file; later requests fail.
+  func close() {
+    space.close()
+    connection.close()
+    // Only after the file is closed: the next owner must find the log as this one left it.
+    lock.close()
+  }
+}

@@ -1,0 +1,295 @@
+public import RedialStore
+public import RedialCore
+public import RedialModel
+
+/// Reads the calls in a ``SQLiteStore``'s file, on its own connections: readers never wait for the writer, nor the
+/// writer for readers.
+public final class SQLiteReader: CallReader {
+  /// The default number of connections.
+  public static let defaultConnections = 4
+  /// The maximum size of a client's body that is read with the call, in bytes; ``StoredBodies`` reads larger ones from
+  /// the store.
+  public static let largestHeldBody = 32 * 1024
+
+  /// How many threads it serves at a time.
+  public let connections: Int
+  private let pool: ConnectionPool<ReadConnection>
+
+  /// Opens connections to an open store.
+  ///
+  /// - Parameters:
+  ///   - connections: How many threads are served at a time, 1 or more; others wait.
+  ///   - redaction: Hides parts of URLs; a search by a part of the URL does not find them.
+  public init(
+    path: String, connections: Int = SQLiteReader.defaultConnections, redaction: Redaction = Redaction()
+  ) throws(StoreError) {
+    self.connections = max(1, connections)
+    pool = try ConnectionPool(connections) { () throws(StoreError) in
+      try ReadConnection(path: path, redaction: redaction)
+    }
+  }
+
+  /// A call with all its attempts; with the responses of all of them, or only of the last.
+  public func call(_ id: CallID, in namespace: Namespace?, allResponses: Bool) throws(StoreError) -> StoredCall? {
+    try withConnection { connection throws(StoreError) in
+      try connection.call(id, in: namespace, responses: allResponses ? .all : .last)
+    }
+  }
+
+  /// The attempts of a call, the newest last, with all responses or only their heads; nil if there is no such call.
+  public func attempts(
+    of id: CallID, in namespace: Namespace, withBodies: Bool
+  ) throws(StoreError) -> [AttemptRecord]? {
+    try withConnection { connection throws(StoreError) in
+      try connection.call(id, in: namespace, responses: withBodies ? .all : .heads)?.attempts
+    }
+  }
+
+  /// Calls by their ids, in that order, without bodies and attempts.
+  public func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?] {
+    try withConnection { connection throws(StoreError) in try connection.records(of: ids) }
+  }
+
+  /// Calls without bodies, newest first. One that cannot be read is listed with an empty URL.
+  public func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall> {
+    try withConnection { connection throws(StoreError) in try connection.calls(query) }
+  }
+
+  /// A value of the service, stored under a name.
+  public func setting(_ name: String) throws(StoreError) -> String? {
+    try withConnection { connection throws(StoreError) in try connection.settings.value(of: name) }
+  }
+
+  /// All stored bulk operations, the oldest first.
+  public func operations() throws(StoreError) -> [BulkOperation] {
+    try withConnection { connection throws(StoreError) in try connection.bulk.all() }
+  }
+
+  /// The ids of calls, newest first.
+  public func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID> {
+    try withConnection { connection throws(StoreError) in try connection.ids(query) }
+  }
+
+  /// All stored versions of all policies, by name, the newest last; one without a text is a removal.
+  public func policies() throws(StoreError) -> [StoredPolicy] {
+    try withConnection { connection throws(StoreError) in try connection.policies.all() }
+  }
+
+  /// How many calls in no engine's memory wait, by target and reason, up to a limit.
+  public func backlog(
+    of target: TargetKey?, in namespace: Namespace, limit: Int
+  ) throws(StoreError) -> StoredBacklog {
+    try withConnection { connection throws(StoreError) in
+      try connection.backlog(of: target, in: namespace, limit: limit)
+    }
+  }
+
+  /// When the first calls of a target's queue have to start at the latest, and the last one.
+  public func deadlines(of target: TargetKey, limit: Int) throws(StoreError) -> QueueDeadlines {
+    try withConnection { connection throws(StoreError) in try connection.deadlines(of: target, limit: limit) }
+  }
+
+  /// The size of the store, and the number of finished calls in it.
+  public func usage() throws(StoreError) -> StoreUsage {
+    try withConnection { connection throws(StoreError) in try connection.usage.usage() }
+  }
+
+  /// The results of a namespace's calls and attempts, by step, from a time on.
+  public func statistics(
+    of namespace: Namespace, by step: StatisticsStep, from time: Timestamp
+  ) throws(StoreError) -> [(start: Timestamp, tally: CallTally)] {
+    try withConnection { connection throws(StoreError) in
+      try connection.statistics(of: namespace, by: step, from: time)
+    }
+  }
+
+  /// Overdue work.
+  public func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding] {
+    try withConnection { connection throws(StoreError) in try connection.lateness(at: now) }
+  }
+
+  /// Throws if the store does not work.
+  public func ping() throws(StoreError) {
+    try withConnection { connection throws(StoreError) in try connection.ping() }
+  }
+
+  private func withConnection<Result>(
+    _ body: (ReadConnection) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try pool.withConnection(body)
+  }
+
+  /// SQLite's plans for the queries so far, on the connection that is used next.
+  func plans() throws(StoreError) -> [(sql: String, steps: [String])] {
+    try withConnection { connection throws(StoreError) in try connection.connection.plans() }
+  }
+}
+
+/// One connection and its queries. Each query sees one moment of the store, however many rows it reads.
+///
+/// Sendable without the compiler's proof: the pool of `SQLiteReader` creates an instance and lends it to one thread at
+/// a time.
+private final class ReadConnection: @unchecked Sendable {
+  let connection: SQLiteConnection
+  let settings: SettingTable
+  let usage: UsageQueries
+  let policies: PolicyTable
+  let bulk: BulkTable
+  private let tallies: StatisticsTable
+  private let timely: TimelinessQueries
+  private let waiting: BacklogQueries
+  private let queued: DeadlineQueries
+  private let rows: CallRows
+  private let rowsWithoutBodies: CallRows
+  private let attempts: AttemptRows
+  private let retries: RetryTable
+  private let listing: CallListing
+  private let namespaces: NamespaceTable
+  private let findTarget: SQLiteStatement
+  private let pingStatement: SQLiteStatement
+  private let inTransaction: Transaction
+
+  init(path: String, redaction: Redaction) throws(StoreError) {
+    let connection = try SQLiteConnection(path: path, role: .reader)
+    try Schema.openForReading(connection)
+    self.connection = connection
+    settings = try SettingTable(on: connection)
+    usage = try UsageQueries(on: connection)
+    policies = try PolicyTable(on: connection)
+    bulk = try BulkTable(on: connection)
+    tallies = try StatisticsTable(on: connection)
+    timely = try TimelinessQueries(on: connection)
+    waiting = try BacklogQueries(on: connection)
+    queued = try DeadlineQueries(on: connection)
+    rows = try CallRows(on: connection, bodies: true, largest: SQLiteReader.largestHeldBody)
+    rowsWithoutBodies = try CallRows(on: connection, bodies: false)
+    attempts = try AttemptRows(on: connection)
+    retries = try RetryTable(on: connection)
+    listing = try CallListing(on: connection, redaction: redaction)
+    namespaces = try NamespaceTable(on: connection)
+    findTarget = try connection.prepare("find a target", "SELECT id FROM targets WHERE key = ?1")
+    pingStatement = try connection.prepare("reach the store", "SELECT max(id) FROM calls")
+    inTransaction = try Transaction(on: connection, role: .reader)
+  }
+
+  func call(
+    _ id: CallID, in namespace: Namespace?, responses: AttemptRows.Responses
+  ) throws(StoreError) -> StoredCall? {
+    try inTransaction { () throws(StoreError) in
+      var number: Int64?
+      if let namespace {
+        // A namespace without calls has no such id. The query still runs, so that it takes as long as for any other.
+        number = try namespaces.find(namespace) ?? -1
+      }
+      switch try rows.call(id, namespace: number) {
+      case nil: return nil
+      case .damaged(let call): throw call.error
+      case .intact(var record):
+        record.retries = try retries.retries(of: id)
+        switch try attempts.attempts(of: id, responses: responses) {
+        case .success(let attempts): return StoredCall(record: record, attempts: attempts)
+        case .failure(let damage): throw damage.error
+        }
+      }
+    }
+  }
+
+  func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?] {
+    try inTransaction { () throws(StoreError) in
+      var records: [Result<CallRecord, StoreError>?] = []
+      records.reserveCapacity(ids.count)
+      for id in ids {
+        switch try rowsWithoutBodies.call(id) {
+        case nil: records.append(nil)
+        case .damaged(let call): records.append(.failure(call.error))
+        case .intact(let record): records.append(.success(record))
+        }
+      }
+      return records
+    }
+  }
+
+  func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall> {
+    try inTransaction { () throws(StoreError) in
+      guard let found = try identities(query) else { return CallPage(calls: [], next: nil) }
+      var calls: [StoredCall] = []
+      for id in found.calls {
+        switch try rowsWithoutBodies.call(id) {
+        case nil: throw DamagedCall(id: id, reason: "an index names it and the table lacks it").error
+        case .damaged(let call): calls.append(StoredCall(record: call.standIn(for: query.filter), attempts: []))
+        case .intact(let record): calls.append(StoredCall(record: record, attempts: []))
+        }
+      }
+      return CallPage(calls: calls, next: found.next)
+    }
+  }
+
+  func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID> {
+    try inTransaction { () throws(StoreError) in try identities(query) ?? CallPage(calls: [], next: nil) }
+  }
+
+  /// The ids of the selected calls; nil if there is no such namespace or target.
+  private func identities(_ query: CallQuery) throws(StoreError) -> CallPage<CallID>? {
+    guard let namespace = try namespaces.find(query.filter.namespace) else { return nil }
+    var targetID: Int64?
+    if let target = query.filter.target {
+      findTarget.bind(1, key: TargetKey(target, in: query.filter.namespace))
+      targetID = try findTarget.first { row throws(StoreError) in row.integer(0) }
+      if targetID == nil { return nil }
+    }
+    return try listing.ids(query, namespace: namespace, targetID: targetID)
+  }
+
+  func backlog(of target: TargetKey?, in namespace: Namespace, limit: Int) throws(StoreError) -> StoredBacklog {
+    try inTransaction { () throws(StoreError) in
+      guard let number = try namespaces.find(namespace) else { return StoredBacklog(isComplete: true) }
+      guard let target else { return try waiting.backlog(of: nil, in: number, limit: limit) }
+      findTarget.bind(1, key: target)
+      guard let id = try findTarget.first({ row throws(StoreError) in row.integer(0) }) else {
+        return StoredBacklog(isComplete: true)
+      }
+      return try waiting.backlog(of: id, in: number, limit: limit)
+    }
+  }
+
+  func deadlines(of target: TargetKey, limit: Int) throws(StoreError) -> QueueDeadlines {
+    try inTransaction { () throws(StoreError) in
+      findTarget.bind(1, key: target)
+      guard let id = try findTarget.first({ row throws(StoreError) in row.integer(0) }) else { return QueueDeadlines() }
+      return try queued.deadlines(of: id, limit: limit)
+    }
+  }
+
+  func statistics(
+    of namespace: Namespace, by step: StatisticsStep, from time: Timestamp
+  ) throws(StoreError) -> [(start: Timestamp, tally: CallTally)] {
+    try inTransaction { () throws(StoreError) in
+      guard let number = try namespaces.find(namespace) else { return [] }
+      return try tallies.steps(step, from: time, namespace: number)
+    }
+  }
+
+  func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding] {
+    try inTransaction { () throws(StoreError) in try timely.findings(at: now) }
+  }
+
+  func ping() throws(StoreError) {
+    _ = try pingStatement.first { row throws(StoreError) in row.integer(0) }
+  }
+}
+
+extension DamagedCall {
+  /// What a list contains in place of a call that cannot be read, so that the others can be listed and this one is not
+  /// hidden: its id, an empty URL, and the requested state.
+  fileprivate func standIn(for filter: CallFilter) -> CallRecord {
+    let state =
+      filter.states.isEmpty ? .failed : StoredState.allCases.first { filter.states.contains($0.visible) } ?? .failed
+    return CallRecord(
+      id: id, kind: filter.kind,
+      spec: CallSpec(
+        url: "", method: "", headers: [], target: TargetKey(filter.target ?? "", in: filter.namespace),
+        policy: RetryPolicy(), captureLimit: 0),
+      body: [], createdAt: id.createdAt,
+      progress: CallProgress(state: state, due: id.createdAt, roundStartedAt: id.createdAt, finishedAt: id.createdAt))
+  }
+}

@@ -1,0 +1,147 @@
+public import RedialStore
+public import RedialCore
+public import RedialModel
+
+extension SQLiteStore {
+  /// Takes the store over from a process that is gone.
+  public func recover(at now: Timestamp) throws(StoreError) -> RecoveredState {
+    // The state that it returns counts only the calls that are unfinished after it.
+    try claiming(countsDamaged: false) { damaged throws(StoreError) in
+      try calls.releaseAllHeld()
+      // An interrupted import has given no turns yet.
+      try turns.grantFree()
+      // They stay running on disk until their interruption is committed: a recovery after a crash in between finds
+      // them again.
+      let running = try take(try search.running(), at: now, &damaged) { _ in }
+      let unfinished = try namespaces.unfinished()
+      var state = RecoveredState(
+        running: running, nextDue: try search.nextDue(of: nil), queued: try search.queueLengths(),
+        breakers: try targets.breakers(), controls: try targets.controls(),
+        unfinished: unfinished.reduce(0) { $0 + $1.unfinished }, namespaces: unfinished,
+        lastID: try search.lastID())
+      state.paces = try targets.paces(at: now)
+      return state
+    }
+  }
+
+  /// Loads calls that are due by a time, alternating between namespaces, earliest first.
+  public func claimDue(before time: Timestamp, limit: Int) throws(StoreError) -> Claim {
+    try claiming { damaged throws(StoreError) in
+      let session = leases.session?.id
+      let calls = try hold(upTo: limit, at: time, &damaged) { count throws(StoreError) in
+        try search.due(by: time, limit: count, of: session)
+      }
+      return Claim(calls: calls, nextDue: try search.nextDue(of: session))
+    }
+  }
+
+  /// Loads calls from the queue of a target, the most urgent first, then the oldest.
+  public func claimQueued(target: TargetKey, limit: Int) throws(StoreError) -> [CallRecord] {
+    try claiming { damaged throws(StoreError) in
+      guard try leases.owns(target), let targetID = try targets.find(target) else { return [] }
+      return try hold(upTo: limit, at: nil, &damaged) { count throws(StoreError) in
+        try search.queued(targetID: targetID, limit: count)
+      }
+    }
+  }
+
+  /// Loads one call, unless it has ended.
+  ///
+  /// - Throws: `corrupt`, with the damage, if it cannot be read. It has then ended, by itself or because it was set
+  ///   to `failed`. In a shared store it stays unchanged until its owner finds it, because nobody can tell whose it
+  ///   is.
+  public func claim(_ id: CallID, in namespace: Namespace) throws(StoreError) -> CallRecord? {
+    let found = try claiming { damaged throws(StoreError) -> Result<CallRecord?, StoreError> in
+      switch try calls.read(id, namespace: try namespaces.find(namespace) ?? -1) {
+      case nil: return .success(nil)
+      case .damaged(let call):
+        var error = call.error
+        error.damaged = .init(id: id, hasEnded: try end(call, &damaged))
+        return .failure(error)
+      case .intact(var call):
+        guard try leases.owns(call.spec.target) else { return .success(call) }
+        guard !call.progress.state.isFinal else {
+          // A command for it, such as a retry, follows and must still find it.
+          eviction.spare(id, at: .now)
+          return .success(call)
+        }
+        try calls.hold(id)
+        call.progress.state = .held
+        return .success(call)
+      }
+    }
+    return try found.get()
+  }
+
+  /// Ends a damaged call that was requested. Returns whether it has ended.
+  private func end(_ call: DamagedCall, _ damaged: inout [DamagedCall]) throws(StoreError) -> Bool {
+    if try calls.hasEnded(call.id) { return true }
+    guard !leases.isShared else { return false }
+    try calls.setAside(call.id, at: nil)
+    try turns.pass(call.id)
+    damaged.append(call)
+    return true
+  }
+
+  /// Runs a transaction of a takeover, which begins without a session.
+  func recovering<Result>(
+    _ body: (inout [DamagedCall]) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try claiming(isFenced: false, body)
+  }
+
+  /// Runs a transaction of a claim, and reports damaged calls once it is on disk.
+  ///
+  /// - Parameter countsDamaged: Whether the engine counts the damaged calls as unfinished until now.
+  private func claiming<Result>(
+    isFenced: Bool = true, countsDamaged: Bool = true, _ body: (inout [DamagedCall]) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    var damaged: [DamagedCall] = []
+    let result = try transaction(isFenced: isFenced) { () throws(StoreError) in try body(&damaged) }
+    for call in damaged { notices.post(.damaged(call.id, call.error)) }
+    if countsDamaged, !damaged.isEmpty {
+      var calls: [(id: CallID, namespace: Namespace)] = []
+      for call in damaged { calls.append((call.id, try namespaces.namespace(of: call.id))) }
+      notices.post(.setAside(calls))
+    }
+    return result
+  }
+
+  /// Holds calls until the limit is reached, or `next` finds no more. A damaged call does not count: fewer calls than
+  /// the limit mean that there are no more.
+  private func hold(
+    upTo limit: Int, at time: Timestamp?, _ damaged: inout [DamagedCall],
+    next: (_ count: Int) throws(StoreError) -> [CallID]
+  ) throws(StoreError) -> [CallRecord] {
+    var calls: [CallRecord] = []
+    while calls.count < limit {
+      let ids = try next(limit - calls.count)
+      if ids.isEmpty { break }
+      calls += try take(ids, at: time, &damaged) { id throws(StoreError) in try self.calls.hold(id) }
+    }
+    return calls
+  }
+
+  /// Reads calls to hold, and marks each. A call that cannot be read becomes `failed` instead: left unchanged it would
+  /// be claimed again forever, and an error would stop all calls behind it.
+  func take(
+    _ ids: [CallID], at time: Timestamp?, _ damaged: inout [DamagedCall], mark: (CallID) throws(StoreError) -> Void
+  ) throws(StoreError) -> [CallRecord] {
+    var calls: [CallRecord] = []
+    calls.reserveCapacity(ids.count)
+    for id in ids {
+      switch try self.calls.read(id) {
+      case nil: throw DamagedCall(id: id, reason: "an index names it and the table lacks it").error
+      case .damaged(let call):
+        try self.calls.setAside(id, at: time)
+        try turns.pass(id)
+        damaged.append(call)
+      case .intact(var call):
+        try mark(id)
+        call.progress.state = .held
+        calls.append(call)
+      }
+    }
+    return calls
+  }
+}

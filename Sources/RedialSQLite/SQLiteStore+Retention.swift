@@ -1,0 +1,47 @@
+public import RedialStore
+public import RedialCore
+internal import RedialModel
+
+extension SQLiteStore {
+  /// Removes some of the expired calls, or returns some of the free space to the file system, in one transaction that
+  /// takes about the allowed time.
+  ///
+  /// It does one of the two: space is returned once nothing is left to remove.
+  ///
+  /// - Parameter budget: After this time it begins with no further call or page. The commit takes additional time.
+  public func tidy(
+    _ retention: Retention, at now: Timestamp, within budget: Duration
+  ) throws(StoreError) -> TidyStep {
+    // Also without a commit, so that an idle service notices before the next call.
+    try file.checkPlace()
+    let end = ContinuousClock.now + budget
+    let usedBytes = try pages.usedBytes()
+    let isOver = usedBytes > retention.bytes
+    let ended = try eviction.next(endedBy: retention.horizon(at: now, bytes: usedBytes), at: end)
+    if ended.isEmpty {
+      let step = try releasePages(until: end)
+      if step.isDone { file.takeReserve() }
+      return step
+    }
+    return try transaction { () throws(StoreError) in
+      var removed = 0
+      for call in ended {
+        try calls.remove(call.id)
+        removed += 1
+        if ContinuousClock.now >= end { break }
+        // Only the size is over the limit: no more calls than needed are removed early.
+        if isOver, try pages.usedBytes() <= retention.bytes { break }
+      }
+      try eviction.noteGone(by: ended[removed - 1].end)
+      return TidyStep(removed: removed, isDone: false)
+    }
+  }
+
+  private func releasePages(until end: ContinuousClock.Instant) throws(StoreError) -> TidyStep {
+    let excess = try pages.excess(isShort: isShortOfRoom)
+    guard excess > 0 else { return TidyStep() }
+    let step = try transaction { () throws(StoreError) in try pages.release(excess, until: end) }
+    if step.isDone { file.moveLog() }
+    return step
+  }
+}

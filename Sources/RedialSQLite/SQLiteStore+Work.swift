@@ -1,0 +1,52 @@
+public import RedialStore
+internal import Glibc
+public import RedialCore
+internal import RedialModel
+
+extension SQLiteStore {
+  /// Nothing comes later.
+  public func report(to listener: @escaping @Sendable (StoreOutcome) -> Void) {}
+
+  /// Does the work at once.
+  public func submit(_ work: StoreWork, as sequence: Int64) -> StoreOutcome? {
+    do throws(StoreError) {
+      return .made(try perform(work))
+    } catch {
+      return .notMade(error)
+    }
+  }
+
+  private func perform(_ work: StoreWork) throws(StoreError) -> StoreAnswer {
+    switch work {
+    case .commit(let writes):
+      try commit(writes)
+      return .done
+    case .claimDue(let time, let limit): return .due(try claimDue(before: time, limit: limit))
+    case .claimQueued(let target, let limit): return .calls(try claimQueued(target: target, limit: limit))
+    case .claim(let id, let namespace):
+      do throws(StoreError) {
+        return .call(try claim(id, in: namespace))
+      } catch {
+        guard error.damaged?.id == id else { throw error }
+        return .damaged(error)
+      }
+    case .find(let keys, let time):
+      var found: [KeyRecord?] = []
+      found.reserveCapacity(keys.count)
+      for key in keys { found.append(try find(key: key, at: time)) }
+      return .keys(found)
+    case .lease(let request, let session): return .leased(try lease(request, renewing: session))
+    case .prove:
+      // A different value each time, because an unchanged value would not be written.
+      try setSetting("writtenAgainAt", to: "\(clock().microseconds)")
+      return .done
+    }
+  }
+
+  /// The time of this machine's wall clock, which all instances that share a file have in common.
+  public static func machineTime() -> Timestamp {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+  }
+}

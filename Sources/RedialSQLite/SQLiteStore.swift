@@ -1,0 +1,115 @@
+public import RedialStore
+public import RedialCore
+public import RedialModel
+
+/// Calls in one SQLite file. Only this process writes to it.
+///
+/// The write-ahead log is synced at every commit (`synchronous = FULL`), so a change survives a crash of the machine
+/// once its method has returned. One change costs as much as hundreds: commit many at a time.
+public final class SQLiteStore: CallStore {
+  /// Whether only the reserve is left, or less.
+  public var isShortOfRoom: Bool { file.isShortOfRoom }
+
+  let file: SQLiteFile
+  let notices: StoreNotices
+  /// The time by which leases end.
+  let clock: @Sendable () -> Timestamp
+  let counts: CallCounts
+  let targets: TargetTable
+  let namespaces: NamespaceTable
+  let calls: CallTables
+  let turns: TurnTable
+  let search: ClaimSearch
+  let leases: StoreLease
+  let eviction: Eviction
+  let pages: PageRelease
+  let service: ServiceTables
+
+  /// Opens the store in a file. The file and its folder are created if they do not exist.
+  ///
+  /// - Parameters:
+  ///   - payloads: Which payloads are kept, and how.
+  ///   - sharing: Whether this process has the store for itself.
+  ///   - reserveBytes: The room to reserve on the disk, see ``isShortOfRoom``; nil to leave it unchanged.
+  ///   - clock: The time by which leases end: all instances that share the file must have the same.
+  ///   - notices: Gets what the store reports by itself.
+  ///   - syncFailed: Called, on any thread, with the first fsync that failed. From then on the store refuses everything:
+  ///     the process must end at once, by `_exit`, and be started again. See ``StoreError/Kind/syncFailed``.
+  /// - Throws: `inUse` if another process, or this one, has it open; `corrupt` if the file is not a store, or is one
+  ///   of a newer version (it is not changed then); `syncFailed` if the files cannot be made durable.
+  public init(
+    path: String, payloads: PayloadRule = PayloadRule(), sharing: StoreSharing = .alone,
+    reserveBytes: Int? = nil, clock: @escaping @Sendable () -> Timestamp = SQLiteStore.machineTime,
+    notices: StoreNotices = StoreNotices(),
+    syncFailed: @escaping @Sendable (StoreError) -> Void = { _ in }
+  ) throws(StoreError) {
+    let isShared = sharing == .shared
+    let file = try SQLiteFile(
+      path: path, isShared: isShared, reserveBytes: reserveBytes, notices: notices, syncFailed: syncFailed)
+    let connection = file.connection
+    self.file = file
+    self.notices = notices
+    self.clock = clock
+    counts = try CallCounts(on: connection, isShared: isShared)
+    targets = try TargetTable(on: connection)
+    namespaces = try NamespaceTable(on: connection)
+    calls = try CallTables(on: connection, payloads: payloads, counts: counts)
+    turns = try TurnTable(on: connection)
+    search = try ClaimSearch(on: connection, isShared: isShared)
+    leases = try StoreLease(on: connection, isShared: isShared)
+    let settings = try SettingTable(on: connection)
+    eviction = try Eviction(on: connection, settings: settings)
+    pages = try PageRelease(on: connection)
+    service = try ServiceTables(on: connection, settings: settings)
+    let session = try file.begin { [targets, leases] () throws(StoreError) in
+      try targets.completeShards()
+      return try leases.takeAll()
+    }
+    leases.didJoin(session)
+  }
+
+  /// The call that was accepted under a key which has not expired.
+  public func find(key: IdempotencyName, at now: Timestamp) throws(StoreError) -> KeyRecord? {
+    try calls.find(key, at: now)
+  }
+
+  /// A value of the service, stored under a name.
+  public func setting(_ name: String) throws(StoreError) -> String? {
+    try service.setting(name)
+  }
+
+  /// Stores a value of the service under a name.
+  public func setSetting(_ name: String, to value: String) throws(StoreError) {
+    try transaction { () throws(StoreError) in try service.set(name, to: value) }
+  }
+
+  /// Closes the store; later requests fail.
+  public func close() {
+    file.close()
+  }
+
+  /// Runs a transaction, and lets all parts know how it ended.
+  ///
+  /// - Parameter isFenced: Whether it is refused without a valid lease.
+  func transaction<Result>(isFenced: Bool = true, _ body: () throws(StoreError) -> Result) throws(StoreError) -> Result
+  {
+    do {
+      let result = try file.transaction { () throws(StoreError) in
+        if isFenced { try leases.check() }
+        let result = try body()
+        try counts.write()
+        return result
+      }
+      targets.didCommit()
+      namespaces.didCommit()
+      file.didCommit()
+      return result
+    } catch {
+      targets.didRollBack()
+      namespaces.didRollBack()
+      counts.forget()
+      file.didRollBack(error)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,140 @@
+internal import RedialStore
+internal import CDocuments
+
+/// The tables and indexes: `docs/schema.sql` for a new file, and numbered steps for files of earlier releases.
+enum Schema {
+  /// Marks a file as Redial's, in its header: "RDIA".
+  static let applicationID: Int64 = 0x5244_4941
+  /// The oldest version that can be brought to this one. Files of lower versions are from before the first release.
+  static let oldest: Int64 = 22
+  /// `docs/schema.sql`, which is part of the program, and makes a file of this version.
+  static let current: String = {
+    // Its bytes are constant, and live as long as the program.
+    let file = redial_schema()
+    return String(decoding: UnsafeBufferPointer(start: file.bytes, count: file.count), as: UTF8.self)
+  }()
+
+  /// The version that this program reads and writes.
+  static var version: Int64 { oldest + Int64(migrations.count) }
+
+  /// Step *n* makes version `oldest + n + 1` from the one before. A step never changes once it is released.
+  static let migrations: [String] = [
+    // 23: what the paces have learned.
+    """
+    ALTER TABLE targets ADD COLUMN pace_delivered INTEGER;
+    ALTER TABLE targets ADD COLUMN pace_limited INTEGER;
+    ALTER TABLE targets ADD COLUMN pace_at INTEGER;
+    """
+  ]
+
+  /// The identification in a file's header.
+  private enum Identity {
+    case empty
+    case redial(version: Int64)
+  }
+
+  /// Prepares the writer's connection: refuses other files before anything is written, then sets up the connection and
+  /// brings the tables to this version.
+  ///
+  /// Deleted data is overwritten with zeros (`secure_delete`), as the erasure of content promises.
+  static func open(_ connection: SQLiteConnection) throws(StoreError) {
+    let found = try identity(of: connection)
+    // Only a file without tables accepts this setting, and before anything is written to it: the pages of removed calls
+    // can then be returned to the file system a few at a time.
+    if case .empty = found { try connection.execute("set up the file", "PRAGMA auto_vacuum = INCREMENTAL") }
+    let mode = try connection.value("set the journal mode", "PRAGMA journal_mode = WAL") { $0.text(0) }
+    guard mode == "wal" else {
+      throw StoreError(
+        kind: .unavailable,
+        message: "\(connection.path) cannot have a write-ahead log: its file system lacks shared memory or locks. "
+          + "Keep the store on a local file system.")
+    }
+    try connection.execute(
+      "set up the connection",
+      """
+      PRAGMA synchronous = FULL;
+      PRAGMA wal_autocheckpoint = \(Checkpoints.dueAfter);
+      PRAGMA journal_size_limit = \(SQLiteConnection.logBytes);
+      PRAGMA cache_size = -\(SQLiteConnection.writerCacheKibibytes);
+      PRAGMA temp_store = MEMORY;
+      PRAGMA secure_delete = ON;
+      """)
+    switch found {
+    case .empty:
+      try migrate(connection, by: [current])
+    case .redial(let version): try migrate(connection, by: Array(migrations[Int(version - oldest)...]))
+    }
+  }
+
+  /// Prepares a reader's connection to a file that the writer has prepared.
+  static func openForReading(_ connection: SQLiteConnection) throws(StoreError) {
+    guard try checkIsStore(connection) == version else {
+      throw StoreError(
+        kind: .unavailable,
+        message: "\(connection.path) was made by an older version. Start the service of this version on it once.")
+    }
+    try connection.execute(
+      "set up the connection",
+      """
+      PRAGMA query_only = ON;
+      PRAGMA cache_size = -\(SQLiteConnection.readerCacheKibibytes);
+      PRAGMA temp_store = MEMORY;
+      """)
+  }
+
+  /// The version of an existing store.
+  @discardableResult
+  static func checkIsStore(_ connection: SQLiteConnection) throws(StoreError) -> Int64 {
+    guard case .redial(let version) = try identity(of: connection) else {
+      throw StoreError(
+        kind: .unavailable, message: "\(connection.path) has not been set up yet. Open it as a store first.")
+    }
+    return version
+  }
+
+  private static func identity(of connection: SQLiteConnection) throws(StoreError) -> Identity {
+    let purpose: StaticString = "recognise the store"
+    let application = try connection.value(purpose, "PRAGMA application_id") { $0.integer(0) } ?? 0
+    let version = try connection.value(purpose, "PRAGMA user_version") { $0.integer(0) } ?? 0
+    let objects = try connection.value(purpose, "SELECT count(*) FROM sqlite_schema") { $0.integer(0) } ?? 0
+    if application == 0, version == 0, objects == 0 { return .empty }
+    guard application == applicationID else {
+      throw StoreError(
+        kind: .corrupt,
+        message: "\(connection.path) is a database of another program. It was not changed; name another file.")
+    }
+    guard version <= Self.version else {
+      throw StoreError(
+        kind: .corrupt,
+        message: "\(connection.path) was made by a newer version of Redial (schema \(version); this one knows "
+          + "\(Self.version)). It was not changed; run that version, or restore an older backup.")
+    }
+    guard version >= oldest else {
+      throw StoreError(
+        kind: .corrupt,
+        message:
+          "\(connection.path) was made by a version of Redial before the first release (schema \(version); this one "
+          + "reads \(oldest) and later). It was left as it is; export it with the program that made it, and import that."
+      )
+    }
+    return .redial(version: version)
+  }
+
+  private static func migrate(_ connection: SQLiteConnection, by steps: [String]) throws(StoreError) {
+    guard !steps.isEmpty else { return }
+    do {
+      try connection.execute(
+        "bring the store to this version",
+        """
+        BEGIN EXCLUSIVE;
+        \(steps.joined(separator: "\n"))
+        PRAGMA application_id = \(applicationID);
+        PRAGMA user_version = \(version);
+        COMMIT;
+        """)
+    } catch {
+      connection.rollBack()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,86 @@
+internal import CSQLite
+public import RedialModel
+public import RedialStore
+
+/// Reads request bodies in pieces, on its own connections to the file of a ``SQLiteStore``: the memory for a body does
+/// not depend on its size.
+///
+/// A read transaction lasts no longer than the reading of one piece. If it lasted until a slow target has received the
+/// body, the write-ahead log could not be truncated meanwhile.
+public final class StoredBodies: BodyReader {
+  /// The default number of connections, which is the number of threads that read at a time.
+  public static let defaultConnections = 2
+
+  private let pool: ConnectionPool<BodyConnection>
+
+  /// Opens connections to an open store.
+  ///
+  /// - Parameter connections: How many threads are served at a time, 1 or more; others wait.
+  public init(path: String, connections: Int = StoredBodies.defaultConnections) throws(StoreError) {
+    pool = try ConnectionPool(connections) { () throws(StoreError) in try BodyConnection(path: path) }
+  }
+
+  /// How a body is stored.
+  public func form(of id: CallID) throws(StoredBodyError) -> StoredBodyForm {
+    try pool.withConnection { connection throws(StoredBodyError) in try connection.form(of: id) }
+  }
+
+  /// Some bytes of a body in its stored form.
+  public func bytes(of id: CallID, _ range: Range<Int>) throws(StoredBodyError) -> [UInt8] {
+    try pool.withConnection { connection throws(StoredBodyError) in try connection.bytes(of: id, range) }
+  }
+}
+
+/// One connection, only for bodies.
+///
+/// Sendable without the compiler's proof: the pool of `StoredBodies` creates an instance and lends it to one thread at
+/// a time.
+final class BodyConnection: @unchecked Sendable {
+  private let connection: SQLiteConnection
+  private let form: SQLiteStatement
+
+  /// The size of the page cache, in KiB: a body's pages are read once.
+  private static let cacheKibibytes = 1024
+
+  init(path: String) throws(StoreError) {
+    connection = try SQLiteConnection(path: path, role: .reader)
+    try Schema.openForReading(connection)
+    try connection.execute("set up the connection", "PRAGMA cache_size = -\(Self.cacheKibibytes)")
+    form = try connection.prepare(
+      "find a call's body", "SELECT body_size, length(body) FROM requests WHERE id = ?1 AND body IS NOT NULL")
+  }
+
+  func form(of id: CallID) throws(StoredBodyError) -> StoredBodyForm {
+    var found: (Int64?, Int64)?
+    do throws(StoreError) {
+      form.bind(1, id.rawValue)
+      found = try form.first { row throws(StoreError) in (row.integerIfPresent(0), row.integer(1)) }
+    } catch {
+      throw .unreadable(error)
+    }
+    guard let found else { throw .gone }
+    return StoredBodyForm(storedSize: Int(found.1), inflatedSize: found.0.map { Int($0) })
+  }
+
+  /// Some bytes of a body in its stored form.
+  func bytes(of id: CallID, _ range: Range<Int>) throws(StoredBodyError) -> [UInt8] {
+    var opened: OpaquePointer?
+    let found = sqlite3_blob_open(connection.handle, "main", "requests", "body", id.rawValue, 0, &opened)
+    defer { sqlite3_blob_close(opened) }
+    // This error means a missing row or body. It could also mean a damaged schema, but then the store would not have
+    // opened.
+    if found == SQLITE_ERROR { throw .gone }
+    var result = found
+    let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
+      if result == SQLITE_OK {
+        result = sqlite3_blob_read(opened, buffer.baseAddress, Int32(range.count), Int32(range.lowerBound))
+      }
+      count = result == SQLITE_OK ? range.count : 0
+    }
+    guard result == SQLITE_OK else {
+      throw .unreadable(
+        StoreError.sqlite(connection.handle, code: result, purpose: "read the body of \(id)", path: connection.path))
+    }
+    return bytes
+  }
+}

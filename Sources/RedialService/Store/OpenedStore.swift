@@ -1,0 +1,40 @@
+internal import RedialEngine
+internal import RedialModel
+internal import RedialStore
+
+/// The store of a service that starts, and what the service reads from it.
+struct OpenedStore {
+  let store: any ServiceStore
+  let reader: any CallReader
+  let bodies: BodyReading
+  /// Where the store is, for people.
+  let place: String
+  let policies: [StoredPolicy]
+  let operations: [BulkOperation]
+  let keys: KeyRing
+  let endpoints: WebhookEndpoints
+  let secret: WebhookSecret
+
+  /// Opens the store.
+  ///
+  /// - Parameters:
+  ///   - notices: Gets what the store reports by itself.
+  ///   - syncFailed: Called after a failed fsync. It must end the process.
+  init(
+    _ settings: ServiceSettings, _ notices: StoreNotices, syncFailed: @escaping @Sendable (StoreError) -> Void
+  ) throws(ServiceStartError) {
+    let opened = try settings.openStore(notices, syncFailed: syncFailed)
+    (store, reader, bodies, place) = (opened.store, opened.reader, BodyReading(opened.bodies), opened.place)
+    keys = KeyRing(adminKey: settings.adminKey)
+    endpoints = WebhookEndpoints(limit: settings.maxWebhookEndpoints, disableAfter: settings.webhookDisableAfter)
+    do throws(StoreError) {
+      policies = try reader.policies()
+      operations = try reader.operations()
+      try keys.load(from: store)
+      try endpoints.load(from: store)
+    } catch {
+      throw ServiceStartError(message: error.message)
+    }
+    secret = try WebhookSecret.kept(in: store, settings)
+  }
+}

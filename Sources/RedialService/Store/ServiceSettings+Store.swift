@@ -1,0 +1,81 @@
+internal import Glibc
+internal import RedialEngine
+internal import RedialSQLite
+internal import RedialStore
+
+/// A store that was opened for a service, with its readers.
+struct StoreConnections {
+  let store: any ServiceStore
+  let reader: any CallReader
+  let bodies: any BodyReader
+  /// Where it is, for people: the absolute path of a file.
+  let place: String
+}
+
+/// Opens the store that the settings name. Nothing else in the service knows which kinds of stores there are.
+extension ServiceSettings {
+  /// Opens it for a service.
+  ///
+  /// - Parameters:
+  ///   - notices: Gets what the store reports by itself.
+  ///   - syncFailed: Called after a failed fsync. It must end the process.
+  func openStore(
+    _ notices: StoreNotices, syncFailed: @escaping @Sendable (StoreError) -> Void
+  ) throws(ServiceStartError) -> StoreConnections {
+    switch try location() {
+    case .sqlite(let path):
+      try ServiceStartError.of { () throws(StoreError) in
+        StoreConnections(
+          store: try SQLiteStore(
+            path: path, payloads: storedPayloads, reserveBytes: reserveBytes, notices: notices, syncFailed: syncFailed),
+          reader: try SQLiteReader(path: path, redaction: engine.redaction), bodies: try StoredBodies(path: path),
+          place: Self.absolute(path))
+      }
+    }
+  }
+
+  /// Runs a closure with the service's documents, for a command that works without a service.
+  func withDocuments<Result>(
+    _ body: (any DocumentStore) throws(StoreError) -> Result
+  ) throws(ServiceStartError) -> Result {
+    switch try location() {
+    case .sqlite(let path):
+      try ServiceStartError.of { () throws(StoreError) in
+        let store = try SQLiteStore(path: path)
+        defer { store.close() }
+        return try body(store)
+      }
+    }
+  }
+
+  /// A value of the service, stored under a name; nil if there is none. It changes nothing.
+  ///
+  /// - Throws: If there is no store, or it cannot be read.
+  func storedValue(_ name: String) throws(ServiceStartError) -> String? {
+    switch try location() {
+    case .sqlite(let path):
+      guard access(path, F_OK) == 0 else {
+        throw ServiceStartError(
+          message: "There is no store at \(path); name it with --store, or ask a service with --server.")
+      }
+      return try ServiceStartError.of { () throws(StoreError) in
+        try SQLiteReader(path: path, connections: 1).setting(name)
+      }
+    }
+  }
+
+  private func location() throws(ServiceStartError) -> StoreLocation {
+    do throws(StoreLocation.Invalid) {
+      return try StoreLocation(store)
+    } catch {
+      throw ServiceStartError(message: error.message)
+    }
+  }
+
+  /// The absolute path of an existing file.
+  private static func absolute(_ path: String) -> String {
+    guard let resolved = realpath(path, nil) else { return path }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+}
