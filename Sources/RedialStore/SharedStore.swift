@@ -1,0 +1,72 @@
+public import RedialCore
+public import RedialModel
+
+/// A store that several instances share: what they exchange beside their work on calls.
+///
+/// Nothing here is needed for a correct result. A lost message makes something later, up to the next heartbeat.
+public protocol SharedStore: CallStore {
+  /// Begins to renew the lease by a connection of its own, and to listen to the other instances. Called once, before the
+  /// first lease is requested.
+  ///
+  /// - Parameters:
+  ///   - address: The URL at which the others can reach this instance; nil if they cannot.
+  ///   - version: The version of this instance, for people.
+  ///   - listener: Gets the news, on a thread of the store.
+  func meet(at address: String?, version: String, _ listener: @escaping @Sendable (PeerNews) -> Void)
+
+  /// Tells the owners of these shards that calls were stored which they do not have in memory. It returns at once, from
+  /// any thread; several calls within some milliseconds are sent together.
+  func tellOwners(of shards: ShardSet)
+}
+
+/// What an instance learns from the others, or about them.
+public enum PeerNews: Sendable, Hashable {
+  /// The lease of the session was renewed. It is valid from when that was requested.
+  case renewed(session: Int64, asked: ContinuousClock.Instant)
+  /// There may be calls for this instance that it does not know, or shards that it should take or give back.
+  case changed
+  /// The instances that share the store, and their shards, are these.
+  case peers([Peer])
+  /// Documents of these kinds were changed, perhaps by another instance. Read them again.
+  case documentsChanged(Set<SharedDocuments>)
+}
+
+/// What all instances read, and any of them may change.
+public enum SharedDocuments: String, Sendable, Hashable, CaseIterable {
+  /// API keys.
+  case apiKeys
+  /// Webhook endpoints.
+  case webhookEndpoints
+  /// Named policies.
+  case policies
+  /// Bulk operations.
+  case operations
+}
+
+/// An instance that shares the store.
+public struct Peer: Sendable, Hashable {
+  /// Its session.
+  public var session: LeaseSession
+  /// The URL at which the others can reach it; nil if they cannot.
+  public var address: String?
+  /// Its version.
+  public var version: String
+  /// Its shards.
+  public var shards: ShardSet
+  /// When its session ends unless it is renewed, by the store's clock; nil for never.
+  public var expiresAt: Timestamp?
+  /// Whether it is the instance that was asked.
+  public var isSelf: Bool
+
+  /// Creates an instance.
+  public init(
+    session: LeaseSession, address: String?, version: String, shards: ShardSet, expiresAt: Timestamp?, isSelf: Bool
+  ) {
+    self.session = session
+    self.address = address
+    self.version = version
+    self.shards = shards
+    self.expiresAt = expiresAt
+    self.isSelf = isSelf
+  }
+}
