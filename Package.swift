@@ -36,6 +36,7 @@ let package = Package(
     // The C libraries, all from the distribution.
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "CLinux"),
@@ -59,11 +60,17 @@ let package = Package(
 
     // The shells around them, and the mailboxes between their threads.
     module("RedialLanes", ["CLinux"]),
-    // What all stores have in common, and the store in a file.
+    // What all stores have in common, and the two stores.
     module("RedialStore", ["RedialModel", "RedialText", "RedialJSON", "RedialCore", "CZlib"]),
     module(
       "RedialSQLite",
       ["RedialStore", "RedialModel", "RedialText", "RedialJSON", "RedialCore", "CDocuments", "CSQLite"]),
+    module(
+      "RedialPostgres",
+      [
+        "RedialStore", "RedialLanes", "RedialModel", "RedialText", "RedialJSON", "RedialCore", "CDocuments",
+        "CPostgres",
+      ]),
     module("RedialTransport", ["RedialLanes", "RedialModel", "RedialCore", "CCurl", "CLinux"]),
     module("HTTPServer", ["RedialLanes", "CLinux", "CZlib"]),
 
@@ -122,7 +129,15 @@ let package = Package(
     tests("RedialModelTests", ["RedialModel", "RedialText", "RedialJSON", "RedialCore"]),
     tests("RedialForecastTests", ["RedialForecast", "RedialModel", "RedialJSON", "RedialCore"]),
     tests("RedialEngineTests", ["RedialEngine", "RedialModel", "RedialCore"]),
-    tests("RedialStoreTests", ["RedialSQLite", "RedialStore", "RedialModel", "RedialJSON", "RedialCore"]),
+    .target(
+      name: "StoreConformance", dependencies: ["RedialStore", "RedialModel", "RedialCore"],
+      path: "Tests/StoreConformance", swiftSettings: strict),
+    tests(
+      "RedialStoreTests",
+      ["RedialSQLite", "RedialStore", "StoreConformance", "RedialModel", "RedialJSON", "RedialCore"]),
+    tests(
+      "RedialPostgresTests",
+      ["RedialPostgres", "RedialStore", "StoreConformance", "RedialModel", "RedialCore", "CPostgres"]),
     tests("RedialLanesTests", ["RedialLanes", "CLinux"]),
     tests("RedialTransportTests", ["RedialTransport", "RedialModel", "RedialCore", "CCurl", "CZlib"]),
     tests("HTTPServerTests", ["HTTPServer", "CLinux"]),

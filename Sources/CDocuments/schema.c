@@ -7,6 +7,14 @@ static const uint8_t bytes[] = {
 #embed "../../docs/schema.sql"
 };
 
+static const uint8_t postgres[] = {
+#embed "../../docs/schema-postgres.sql"
+};
+
 struct redial_document redial_schema(void) {
   return (struct redial_document){bytes, sizeof bytes};
+}
+
+struct redial_document redial_postgres_schema(void) {
+  return (struct redial_document){postgres, sizeof postgres};
 }

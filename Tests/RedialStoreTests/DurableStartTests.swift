@@ -1,6 +1,7 @@
 import RedialCore
 import RedialModel
 import Synchronization
+import StoreConformance
 import Testing
 
 @testable import RedialSQLite

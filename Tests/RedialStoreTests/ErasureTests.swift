@@ -1,6 +1,7 @@
 import Foundation
 import RedialCore
 import RedialModel
+import StoreConformance
 import Testing
 
 @testable import RedialSQLite

@@ -1,5 +1,6 @@
 import RedialCore
 import RedialModel
+import StoreConformance
 import Testing
 
 @testable import RedialSQLite

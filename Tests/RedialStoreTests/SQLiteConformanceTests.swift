@@ -1,5 +1,6 @@
 import RedialSQLite
 import RedialStore
+import StoreConformance
 import Testing
 
 @Suite("SQLite fulfils the conformance suite of stores")

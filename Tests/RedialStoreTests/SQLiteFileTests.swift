@@ -1,6 +1,7 @@
 import Glibc
 import RedialCore
 import RedialModel
+import StoreConformance
 import Testing
 
 @testable import RedialSQLite

@@ -1,5 +1,6 @@
 import Glibc
 import RedialModel
+import StoreConformance
 import Testing
 
 @testable import RedialSQLite

@@ -22,4 +22,7 @@ struct redial_document redial_dashboard(void);
 // docs/schema.sql, the schema of a new store.
 struct redial_document redial_schema(void);
 
+// docs/schema-postgres.sql, the schema of a new store on PostgreSQL.
+struct redial_document redial_postgres_schema(void);
+
 #endif

@@ -1,4 +1,5 @@
 import RedialModel
+import StoreConformance
 import Testing
 
 @testable import RedialSQLite

@@ -25,7 +25,7 @@ extension StoreConformance {
 
   /// Calls are removed when their retention time has passed, with their attempts and keys, whatever their kind and end;
   /// no other call is, however old it is.
-  func retentionByAge() throws {
+  package func retentionByAge() throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
     let ends: [StoredState] = [.succeeded, .failed, .cancelled]
@@ -57,7 +57,7 @@ extension StoreConformance {
   }
 
   /// A call that a command is about to change still exists when the change arrives, however old it is.
-  func retentionDuringOperation() throws {
+  package func retentionDuringOperation() throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
     try store.commit((1...3).map { .insert(finished($0, .failed, at: 0)) })
@@ -72,7 +72,7 @@ extension StoreConformance {
 
   /// If the store is over its maximum size, the calls that ended first are removed, as many as needed, and none that
   /// ended so recently that its client cannot have learned of it.
-  func retentionByBytes() throws {
+  package func retentionByBytes() throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
     var random = RandomSource(seed: 4)
@@ -97,7 +97,7 @@ extension StoreConformance {
   }
 
   /// The stored counts of finished calls agree with a naive model through ends, retries, discards and removals.
-  func finishedCounts(seed: UInt64) throws {
+  package func finishedCounts(seed: UInt64) throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
     var random = RandomSource(seed: seed)

@@ -5,7 +5,7 @@ import Testing
 
 extension StoreConformance {
   /// Due calls are claimed earliest first, up to the limit, once; the claim returns when the next is due.
-  func dueClaims() throws {
+  package func dueClaims() throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
     // Due at 5, 4, 3, 2, 1 and 9 s; no claim includes the others.
@@ -29,7 +29,7 @@ extension StoreConformance {
   }
 
   /// Many due calls of one namespace do not delay those of others, however early they were due.
-  func fairClaims() throws {
+  package func fairClaims() throws {
     let store = try openStore()
     defer { store.close() }
     func call(_ number: Int, of namespace: String, due: Int) throws -> StoreWrite {
@@ -58,7 +58,7 @@ extension StoreConformance {
   }
 
   /// The queue of a target is claimed oldest first, and no other target's.
-  func queuedClaims() throws {
+  package func queuedClaims() throws {
     let store = try openStore()
     defer { store.close() }
     try store.commit(
@@ -78,7 +78,7 @@ extension StoreConformance {
   }
 
   /// A claim by id holds a call that has not ended, and returns one that has.
-  func claimsByID() throws {
+  package func claimsByID() throws {
     let store = try openStore()
     defer { store.close() }
     for (number, state) in StoredState.allCases.enumerated() {
@@ -91,7 +91,7 @@ extension StoreConformance {
   }
 
   /// A claimed call has its attempts only if its webhook contains them, and never their responses.
-  func claimedHistory() throws {
+  package func claimedHistory() throws {
     let store = try openStore()
     defer { store.close() }
     let callback = Callback(url: "https://me.example.com/hooks")
@@ -111,7 +111,7 @@ extension StoreConformance {
   }
 
   /// A process that takes over gets the running calls, returns the held ones, and gets the number of the others.
-  func recovery() throws {
+  package func recovery() throws {
     let store = try openStore()
     #expect(try store.recover(at: Sample.start).unfinished == 0)
     var writes: [StoreWrite] = []
@@ -170,7 +170,7 @@ extension StoreConformance {
   }
 
   /// A call that was claimed from its target's queue returns there, and does not wait for its deadline.
-  func queueAfterCrash() throws {
+  package func queueAfterCrash() throws {
     let store = try openStore()
     var call = Sample.call(1, .queued, due: Sample.time(900), target: "t")
     call.progress.waiting = .breaker
@@ -191,7 +191,7 @@ extension StoreConformance {
 
   /// However calls changed between waiting and running, a list always shows which are which, and a process that takes
   /// over after a crash gets exactly those with an attempt in flight.
-  func runningAfterCrash(seed: UInt64) throws {
+  package func runningAfterCrash(seed: UInt64) throws {
     let (store, reader) = (try openStore(), try openReader())
     var random = RandomSource(seed: seed)
     var states: [Int: StoredState] = [:]
@@ -240,7 +240,7 @@ extension StoreConformance {
   }
 
   /// A process that dies in its recovery, before the interruption is on disk, does not lose it.
-  func twiceRunning() throws {
+  package func twiceRunning() throws {
     let store = try openStore()
     try store.commit([.insert(Sample.call(1, .running))])
     store.close()

@@ -1,17 +1,17 @@
-import RedialCore
-import RedialModel
+package import RedialCore
+package import RedialModel
 
 /// Calls for tests, with as few arguments as the test needs.
-enum Sample {
-  static let start = Timestamp(microseconds: 1_790_000_000_123_456)
+package enum Sample {
+  package static let start = Timestamp(microseconds: 1_790_000_000_123_456)
 
-  static func time(_ seconds: Int) -> Timestamp { start + .seconds(seconds) }
+  package static func time(_ seconds: Int) -> Timestamp { start + .seconds(seconds) }
 
-  static func id(_ number: Int) -> CallID {
+  package static func id(_ number: Int) -> CallID {
     CallID(rawValue: (start.microseconds / 1000) << 20 + Int64(number))
   }
 
-  static func spec(
+  package static func spec(
     target: TargetKey = "https://example.com", callback: Callback? = nil, priority: Int = CallSpec.defaultPriority,
     orderingKey: String? = nil, labels: [CallSpec.Label] = []
   ) -> CallSpec {
@@ -22,7 +22,7 @@ enum Sample {
       orderingKey: orderingKey)
   }
 
-  static func call(
+  package static func call(
     _ number: Int, _ state: StoredState = .scheduled, due: Timestamp = start, target: TargetKey = "https://example.com",
     kind: CallKind = .call, callback: Callback? = nil, body: [UInt8] = Array("hello".utf8),
     priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil, labels: [CallSpec.Label] = []
@@ -39,7 +39,7 @@ enum Sample {
         failure: state == .failed ? .notRetryable : nil))
   }
 
-  static func attempt(_ number: Int, body: [UInt8]? = nil) -> AttemptRecord {
+  package static func attempt(_ number: Int, body: [UInt8]? = nil) -> AttemptRecord {
     var figures = ExchangeFigures(phase: .response)
     (figures.connected, figures.remoteAddress, figures.version) = (number, IPAddress(canonical: "::1"), .http11)
     return AttemptRecord(
@@ -52,24 +52,24 @@ enum Sample {
 }
 
 /// All comparable parts of a call, so that a failed expectation shows the difference.
-struct ComparableCall: Equatable {
-  var id: CallID
-  var kind: CallKind
-  var createdAt: Timestamp
-  var body: [UInt8]
-  var progress: CallProgress
-  var history: [AttemptRecord]
-  var url: String
-  var method: String
-  var headers: [HeaderField]
-  var target: TargetKey
-  var policy: RetryPolicy
-  var idempotent: Bool
-  var labels: [CallSpec.Label]
-  var callback: Callback?
-  var captureLimit: Int
-  var priority: Int
-  var orderingKey: String?
+package struct ComparableCall: Equatable {
+  package var id: CallID
+  package var kind: CallKind
+  package var createdAt: Timestamp
+  package var body: [UInt8]
+  package var progress: CallProgress
+  package var history: [AttemptRecord]
+  package var url: String
+  package var method: String
+  package var headers: [HeaderField]
+  package var target: TargetKey
+  package var policy: RetryPolicy
+  package var idempotent: Bool
+  package var labels: [CallSpec.Label]
+  package var callback: Callback?
+  package var captureLimit: Int
+  package var priority: Int
+  package var orderingKey: String?
 
   init(_ call: CallRecord) {
     id = call.id
@@ -94,7 +94,7 @@ struct ComparableCall: Equatable {
 
 extension ComparableCall {
   /// As a look-up returns it: a large body stays in the store, and is read in pieces.
-  var shown: Self {
+  package var shown: Self {
     var shown = self
     if body.count > 32 << 10 { shown.body = [] }
     return shown

@@ -6,7 +6,7 @@ import Testing
 extension StoreConformance {
   /// Waiting calls in the store are counted by target and reason, up to the limit, with the same result as counting all
   /// calls.
-  func backlog(seed: UInt64) throws {
+  package func backlog(seed: UInt64) throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
     var random = RandomSource(seed: seed)
@@ -64,7 +64,7 @@ extension StoreConformance {
     #expect(!short.isComplete && short.counts.reduce(0) { $0 + $1.count } == 4)
   }
   /// The deadlines of a target's queue come in the order in which its calls start, up to the limit; with that of the last.
-  func deadlines(seed: UInt64) throws {
+  package func deadlines(seed: UInt64) throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
     var random = RandomSource(seed: seed)

@@ -5,7 +5,7 @@ import Testing
 
 extension StoreConformance {
   /// Every list, page by page, equals the result of sorting and filtering all calls.
-  func listing(seed: UInt64) throws {
+  package func listing(seed: UInt64) throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
     var random = RandomSource(seed: seed)
@@ -47,7 +47,7 @@ extension StoreConformance {
 
   /// For any combination of conditions, the pages equal the result of checking every call, and no page examines more
   /// calls than its limit.
-  func filtering(seed: UInt64) throws {
+  package func filtering(seed: UInt64) throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
     var random = RandomSource(seed: seed)

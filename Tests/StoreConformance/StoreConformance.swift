@@ -1,19 +1,25 @@
 import RedialCore
 import RedialModel
-import RedialStore
+package import RedialStore
 import Testing
 
 /// The rules for every store: written once against the protocols, run for each implementation in its own location.
-struct StoreConformance {
+package struct StoreConformance {
   /// Opens the store of this location; again after a `close()`, as the next process does.
-  var openStore: () throws -> any CallStore
+  package var openStore: () throws -> any CallStore
   /// Opens a reader of it.
-  var openReader: () throws -> any CallReader
+  package var openReader: () throws -> any CallReader
+
+  /// Creates the suite for a location.
+  package init(openStore: @escaping () throws -> any CallStore, openReader: @escaping () throws -> any CallReader) {
+    self.openStore = openStore
+    self.openReader = openReader
+  }
 
   // MARK: Round trips
 
   /// Every field of a call is read back unchanged.
-  func callRoundTrip() throws {
+  package func callRoundTrip() throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
     let policy = RetryPolicy(
@@ -51,7 +57,7 @@ struct StoreConformance {
   }
 
   /// Progress and attempts are read back as of the last update, with the requested responses.
-  func updatesAndAttempts() throws {
+  package func updatesAndAttempts() throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
     try store.commit([.insert(Sample.call(1))])
@@ -87,7 +93,7 @@ struct StoreConformance {
   }
 
   /// A value is stored under its name until another replaces it.
-  func settings() throws {
+  package func settings() throws {
     let store = try openStore()
     #expect(try store.setting("secret") == nil)
     try store.setSetting("secret", to: "whsec_1")
@@ -103,7 +109,7 @@ struct StoreConformance {
   // MARK: All or nothing
 
   /// If one change of a commit is impossible, none of them is made, and the store continues.
-  func rollback() throws {
+  package func rollback() throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
     let call = Sample.call(1, target: "new")
@@ -124,7 +130,7 @@ struct StoreConformance {
   }
 
   /// Committed data is there for the next process.
-  func durability() throws {
+  package func durability() throws {
     let store = try openStore()
     try store.commit((1...100).map { .insert(Sample.call($0)) })
     store.close()

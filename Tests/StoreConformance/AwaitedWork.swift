@@ -1,10 +1,10 @@
-import RedialCore
-import RedialModel
-import RedialStore
+package import RedialCore
+package import RedialModel
+package import RedialStore
 
 /// Work whose outcome a test waits for, on any store that knows it at once.
 extension CallStore {
-  func perform(_ work: StoreWork) throws(StoreError) -> StoreAnswer {
+  package func perform(_ work: StoreWork) throws(StoreError) -> StoreAnswer {
     switch submit(work, as: 1) {
     case .made(let answer): return answer
     case .notMade(let error), .unknown(let error): throw error
@@ -12,21 +12,21 @@ extension CallStore {
     }
   }
 
-  func commit(_ writes: [StoreWrite]) throws(StoreError) {
+  package func commit(_ writes: [StoreWrite]) throws(StoreError) {
     _ = try perform(.commit(writes))
   }
 
-  func claimDue(before time: Timestamp, limit: Int) throws(StoreError) -> Claim {
+  package func claimDue(before time: Timestamp, limit: Int) throws(StoreError) -> Claim {
     guard case .due(let claim) = try perform(.claimDue(before: time, limit: limit)) else { throw .unfit }
     return claim
   }
 
-  func claimQueued(target: TargetKey, limit: Int) throws(StoreError) -> [CallRecord] {
+  package func claimQueued(target: TargetKey, limit: Int) throws(StoreError) -> [CallRecord] {
     guard case .calls(let calls) = try perform(.claimQueued(target: target, limit: limit)) else { throw .unfit }
     return calls
   }
 
-  func claim(_ id: CallID, in namespace: Namespace = .default) throws(StoreError) -> CallRecord? {
+  package func claim(_ id: CallID, in namespace: Namespace = .default) throws(StoreError) -> CallRecord? {
     switch try perform(.claim(id, in: namespace)) {
     case .call(let call): return call
     case .damaged(let error): throw error
@@ -34,12 +34,12 @@ extension CallStore {
     }
   }
 
-  func find(key: IdempotencyName, at time: Timestamp) throws(StoreError) -> KeyRecord? {
+  package func find(key: IdempotencyName, at time: Timestamp) throws(StoreError) -> KeyRecord? {
     guard case .keys(let records) = try perform(.find([key], at: time)), records.count == 1 else { throw .unfit }
     return records[0]
   }
 
-  func lease(_ request: LeaseRequest, renewing session: Int64?) throws(StoreError) -> LeaseGrant {
+  package func lease(_ request: LeaseRequest, renewing session: Int64?) throws(StoreError) -> LeaseGrant {
     guard case .leased(let grant) = try perform(.lease(request, renewing: session)) else { throw .unfit }
     return grant
   }

@@ -5,7 +5,7 @@ import Testing
 
 extension StoreConformance {
   /// A key finds its call until it expires, in the next process too, and may then be used again.
-  func keys() throws {
+  package func keys() throws {
     let store = try openStore()
     func record(_ number: Int, _ name: IdempotencyName, at created: Timestamp) -> KeyRecord {
       KeyRecord(
@@ -32,7 +32,7 @@ extension StoreConformance {
   }
 
   /// A discarded call is removed with all its data, whether it was there or not; its id can be used again.
-  func discards() throws {
+  package func discards() throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
     let key = KeyRecord(

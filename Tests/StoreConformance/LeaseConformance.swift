@@ -1,17 +1,21 @@
-import RedialCore
+package import RedialCore
 import RedialModel
+package import RedialStore
 import Synchronization
 import Testing
 
-@testable import RedialSQLite
-@testable import RedialStore
-
 /// The rules for a store that several instances share.
-struct LeaseConformance {
+package struct LeaseConformance {
   /// Opens the store for one more instance.
-  var openStore: () throws -> any CallStore
+  package var openStore: () throws -> any CallStore
   /// Sets the time of the store's clock.
-  var setTime: (Timestamp) -> Void
+  package var setTime: (Timestamp) -> Void
+
+  /// Creates the suite for a location.
+  package init(openStore: @escaping () throws -> any CallStore, setTime: @escaping (Timestamp) -> Void) {
+    self.openStore = openStore
+    self.setTime = setTime
+  }
 
   private static let duration = Duration.seconds(10)
 
@@ -38,7 +42,7 @@ struct LeaseConformance {
 
   /// The first instance has everything; the second has its share once the first has given it back; no shard has two
   /// owners.
-  func shares() throws {
+  package func shares() throws {
     let (one, two) = (try openStore(), try openStore())
     defer { for store in [one, two] { store.close() } }
     let first = try lease(one, at: 0)
@@ -55,7 +59,7 @@ struct LeaseConformance {
   }
 
   /// An instance without a session, or whose session ended and was taken over, can change and claim nothing.
-  func fencing() throws {
+  package func fencing() throws {
     let (one, two) = (try openStore(), try openStore())
     defer { for store in [one, two] { store.close() } }
     let (a, b) = (Sample.call(1), Sample.call(2))
@@ -76,7 +80,7 @@ struct LeaseConformance {
   }
 
   /// No instance claims another's calls; but any may put calls into the store, which their owner finds.
-  func confinement() throws {
+  package func confinement() throws {
     let (one, two) = (try openStore(), try openStore())
     defer { for store in [one, two] { store.close() } }
     let first = try lease(one, at: 0)
@@ -103,7 +107,7 @@ struct LeaseConformance {
 
   /// The running calls of an instance that died are found by the next owner, and its held calls wait again; of the
   /// shards that it has given back nothing is held.
-  func takeover() throws {
+  package func takeover() throws {
     let (one, two) = (try openStore(), try openStore())
     defer { for store in [one, two] { store.close() } }
     let first = try lease(one, at: 0)
@@ -137,7 +141,7 @@ struct LeaseConformance {
   }
 
   /// Each instance gets the number of unfinished calls, in its shards and in others, whoever put them there.
-  func counts() throws {
+  package func counts() throws {
     let (one, two) = (try openStore(), try openStore())
     defer { for store in [one, two] { store.close() } }
     let first = try lease(one, at: 0).session.id
@@ -183,7 +187,7 @@ struct LeaseConformance {
   }
 
   /// Of two instances that accept calls under one key at the same time, one is first.
-  func keys() throws {
+  package func keys() throws {
     let (one, two) = (try openStore(), try openStore())
     defer { for store in [one, two] { store.close() } }
     _ = try lease(one, at: 0)
@@ -212,7 +216,7 @@ struct LeaseConformance {
 
   /// Turns are given by the owner of a target alone: a call that another instance stores waits for the owner's next
   /// request, and then has its turn, if no other has it.
-  func turns() throws {
+  package func turns() throws {
     let (one, two) = (try openStore(), try openStore())
     defer { for store in [one, two] { store.close() } }
     let first = try lease(one, at: 0)
@@ -242,7 +246,7 @@ struct LeaseConformance {
   }
 
   /// An instance that leaves need not be waited for.
-  func leaving() throws {
+  package func leaving() throws {
     let (one, two) = (try openStore(), try openStore())
     defer { for store in [one, two] { store.close() } }
     _ = try lease(one, at: 0)
@@ -254,99 +258,14 @@ struct LeaseConformance {
 }
 
 /// A store's clock that stands still until a test sets it.
-final class StoreClock: Sendable {
+package final class StoreClock: Sendable {
   private let now = Mutex(Sample.start)
 
-  var time: Timestamp {
+  /// A clock at the start of the samples.
+  package init() {}
+
+  package var time: Timestamp {
     get { now.withLock { $0 } }
     set { now.withLock { $0 = newValue } }
-  }
-}
-
-@Suite("SQLite shared by several instances fulfils the conformance suite")
-struct SQLiteLeaseConformanceTests {
-  let folder = TemporaryFolder()
-
-  var conformance: LeaseConformance {
-    let path = folder.file("calls.db")
-    let clock = StoreClock()
-    return LeaseConformance(
-      openStore: { try SQLiteStore(path: path, sharing: .shared, clock: { clock.time }) },
-      setTime: { clock.time = $0 })
-  }
-
-  @Test("instances have even shares, and no shard has two owners")
-  func shares() throws { try conformance.shares() }
-
-  @Test("an instance without a lease can change and claim nothing")
-  func fencing() throws { try conformance.fencing() }
-
-  @Test("no instance claims another's calls, and an owner finds the calls that others put there")
-  func confinement() throws { try conformance.confinement() }
-
-  @Test("an instance that takes over finds the running and the held calls")
-  func takeover() throws { try conformance.takeover() }
-
-  @Test("each instance gets the numbers of unfinished calls, in its shards and elsewhere")
-  func counts() throws { try conformance.counts() }
-
-  @Test("calls of a process that had the store alone are counted by the first instance that shares it")
-  func countsAnew() throws {
-    let path = folder.file("calls.db")
-    func shared(_ body: (SQLiteStore, LeaseGrant) throws -> Void) throws {
-      let store = try SQLiteStore(path: path, sharing: .shared)
-      defer { store.close() }
-      try body(store, try store.lease(LeaseRequest(duration: .seconds(10)), renewing: nil))
-      try store.leave()
-    }
-    let ended = CallProgress(
-      state: .succeeded, due: Sample.time(3), roundStartedAt: Sample.time(3), finishedAt: Sample.time(3))
-    try shared { store, _ in
-      try store.commit([.insert(Sample.call(1, .held, due: Sample.time(3)))])
-    }
-    let alone = try SQLiteStore(path: path)
-    _ = try alone.recover(at: Sample.start)
-    try alone.commit([.insert(Sample.call(2, .held, due: Sample.time(3))), .update(Sample.id(1), ended, nil)])
-    try alone.commit([.insert(Sample.call(3, .held, due: Sample.time(3)))])
-    try alone.leave()
-    alone.close()
-    try shared { _, grant in #expect(grant.state.unfinished + grant.elsewhere.reduce(0) { $0 + $1.unfinished } == 2) }
-    // A wrong count is found.
-    func miscounted() throws -> [String] {
-      let inspection = try StoreInspection(path: path)
-      defer { inspection.close() }
-      return try inspection.report(at: Sample.time(1)).findings.filter { $0.check == .keptCounts }.flatMap(\.examples)
-    }
-    #expect(try miscounted().isEmpty)
-    let connection = try SQLiteConnection(path: path, role: .writer)
-    try connection.execute("miscount", "UPDATE unfinished_counts SET count = count + 1 WHERE shard >= 0")
-    connection.close()
-    #expect(try miscounted().count == 1)
-  }
-
-  @Test("of two simultaneous calls under one key one is accepted")
-  func keys() throws { try conformance.keys() }
-
-  @Test("turns are given by the owner of a target alone, also those of calls that others store for it")
-  func turns() throws { try conformance.turns() }
-
-  @Test("an instance that leaves need not be waited for")
-  func leaving() throws { try conformance.leaving() }
-
-  @Test("a store of a single process is not shared, and takes over everything at once")
-  func alone() throws {
-    let path = folder.file("calls.db")
-    let shared = try SQLiteStore(path: path, sharing: .shared)
-    _ = try shared.lease(LeaseRequest(duration: .seconds(1000)), renewing: nil)
-    #expect(throws: StoreError.self) { _ = try SQLiteStore(path: path) }
-    try shared.commit([.insert(Sample.call(1, .held, due: Sample.time(3)))])
-    shared.close()
-    let alone = try SQLiteStore(path: path)
-    defer { alone.close() }
-    #expect(throws: StoreError.self) {
-      _ = try alone.lease(LeaseRequest(duration: .seconds(1)), renewing: nil)
-    }
-    _ = try alone.recover(at: Sample.start)
-    #expect(try alone.claimDue(before: Sample.time(5), limit: 9).calls.map(\.id) == [Sample.id(1)])
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 extension StoreConformance {
   /// However many changes of however many calls are in a commit, all are made; and none, if one is impossible.
-  func batches(seed: UInt64) throws {
+  package func batches(seed: UInt64) throws {
     let (store, reader) = (try openStore(), try openReader())
     defer { store.close() }
     var random = RandomSource(seed: seed)

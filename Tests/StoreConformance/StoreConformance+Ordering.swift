@@ -1,11 +1,11 @@
-@testable import RedialCore
+import RedialCore
 import RedialModel
 import RedialStore
 import Testing
 
 extension StoreConformance {
   /// A target's queue is claimed by priority, then by age, also in the next process.
-  func priorities() throws {
+  package func priorities() throws {
     let store = try openStore()
     let priorities = [5, 0, 9, 5, 9]
     try store.commit(
@@ -23,7 +23,7 @@ extension StoreConformance {
   }
 
   /// Operators' settings of targets are read back, the latest of each, and are gone after they are undone.
-  func controls() throws {
+  package func controls() throws {
     let store = try openStore()
     var overrides = TargetOverrides()
     overrides.maxInFlight = 3
@@ -57,7 +57,7 @@ extension StoreConformance {
 
   /// The oldest of a key's calls is scheduled, the others wait in no queue until it ends, is discarded, or is given up;
   /// calls of other keys and targets do not affect them.
-  func turns() throws {
+  package func turns() throws {
     let (store, reader) = (try openStore(), try openReader())
     func due() throws -> [CallID] {
       try store.claimDue(before: Sample.time(10), limit: 10).calls.map { $0.id }
@@ -94,7 +94,7 @@ extension StoreConformance {
   }
 
   /// Compared with a list that is searched from end to end, over crashes.
-  func turnsAgree(seed: UInt64) throws {
+  package func turnsAgree(seed: UInt64) throws {
     var random = RandomSource(seed: seed)
     var store = try openStore()
     var keys: [Int: String] = [:]

@@ -5,7 +5,7 @@ import Testing
 
 extension StoreConformance {
   /// Data of calls besides their attempts, and erased content.
-  func afterTheFact() throws {
+  package func afterTheFact() throws {
     let store = try openStore()
     let (call, other) = (Sample.call(1, .failed), Sample.call(2, .failed))
     func retry(_ number: Int) -> ManualRetry {

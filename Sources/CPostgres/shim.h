@@ -1,0 +1,11 @@
+#ifndef REDIAL_CPOSTGRES_SHIM_H
+#define REDIAL_CPOSTGRES_SHIM_H
+
+#include <libpq-fe.h>
+
+// PG_DIAG_SQLSTATE is a character constant, which Swift imports as a number of another type than the function takes.
+static inline char *_Nullable redial_sql_state(const PGresult *_Nullable result) {
+  return PQresultErrorField(result, PG_DIAG_SQLSTATE);
+}
+
+#endif

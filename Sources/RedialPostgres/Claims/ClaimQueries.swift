@@ -1,0 +1,151 @@
+internal import RedialModel
+
+/// The statements of claims. A claim notes which calls it took, so that its answer can be given again after a lost
+/// connection.
+enum ClaimQueries {
+  private static let own = "(SELECT shard FROM leases WHERE owner = $1::int8)"
+  private static let columns = CallColumns.list(bodies: true, largest: "$3::int8")
+  private static let waits = "state <> \(StoredPlace.inMemory)"
+  private static let held = "state = \(StoredPlace.inMemory), waiting = nullif(l.waiting, \(StoredPlace.inFlight))"
+  private static let noted = """
+    noted AS (INSERT INTO claims (session, seq, ids)
+      SELECT $1::int8, $2::int8, coalesce(array_agg(id ORDER BY place), '{}') FROM held)
+    """
+
+  /// Holds due calls: an equal number of each namespace as far as it has so many, those that are due first. $4 is the
+  /// time, $5 the limit.
+  ///
+  /// Of each shard and namespace it looks at a quarter of the limit, so that a claim costs no more than sixteen index
+  /// entries for each call; a claim may return fewer calls than are due, and then says that the next is due already.
+  static let due = PostgresQuery(
+    "claim_due", "claim due calls",
+    """
+    WITH own AS \(own),
+      candidates AS (SELECT n.id AS namespace, c.id, c.due FROM namespaces n CROSS JOIN own CROSS JOIN LATERAL (
+        SELECT m.id, m.due FROM live m WHERE m.shard = own.shard AND m.namespace = n.id AND m.\(waits)
+          AND m.due <= $4::int8 ORDER BY m.due LIMIT greatest(64, $5::int8 / 4)) c),
+      ranked AS (SELECT id, due, row_number() OVER (PARTITION BY namespace ORDER BY due, id) AS rank,
+        min(due) OVER (PARTITION BY namespace) AS head, namespace FROM candidates),
+      picked AS (SELECT id, row_number() OVER (ORDER BY head, namespace, due, id) AS place
+        FROM (SELECT * FROM ranked ORDER BY rank, head, namespace LIMIT $5::int8) p),
+      held AS (UPDATE live l SET \(held) FROM picked WHERE l.id = picked.id RETURNING l.*, picked.place),
+      \(noted)
+    SELECT \(columns) FROM held c JOIN requests r ON r.id = c.id ORDER BY c.place
+    """)
+
+  /// Holds calls of the queue of the target $4, up to $5.
+  static let queued = PostgresQuery(
+    "claim_queued", "claim queued calls",
+    """
+    WITH own AS \(own),
+      picked AS (SELECT q.id, row_number() OVER (ORDER BY q.priority DESC, q.id) AS place FROM (
+        SELECT m.id, m.priority FROM live m
+        WHERE m.target_id = (SELECT id FROM targets WHERE key = $4::text AND shard IN (SELECT shard FROM own))
+          AND m.state = \(StoredState.queued.rawValue) ORDER BY m.priority DESC, m.id LIMIT $5::int8) q),
+      held AS (UPDATE live l SET \(held) FROM picked WHERE l.id = picked.id RETURNING l.*, picked.place),
+      \(noted)
+    SELECT \(columns) FROM held c JOIN requests r ON r.id = c.id ORDER BY c.place
+    """)
+
+  /// Holds the call $3, if it belongs to the namespace $4, has not ended and is in the session's shards.
+  static let one = PostgresQuery(
+    "claim_one", "claim a call",
+    """
+    WITH held AS (UPDATE live l SET \(held) WHERE l.id = $3::int8
+        AND l.namespace = (SELECT id FROM namespaces WHERE name = $4::text) AND l.shard IN \(own)
+        RETURNING l.id, 1 AS place),
+      \(noted)
+    SELECT id FROM held
+    """)
+
+  /// The call $2 of the namespace $3, wherever it is.
+  static let find = PostgresQuery(
+    "claim_find", "read a call",
+    """
+    SELECT \(CallColumns.list(bodies: true, largest: "$1::int8")) FROM calls c JOIN requests r ON r.id = c.id
+    WHERE c.id = $2::int8 AND c.namespace = (SELECT id FROM namespaces WHERE name = $3::text)
+    """)
+
+  /// The calls that the claim $2 took, again.
+  static let again = PostgresQuery(
+    "claim_again", "read claimed calls again",
+    """
+    SELECT \(columns) FROM claims k CROSS JOIN LATERAL unnest(k.ids) WITH ORDINALITY AS u (id, place)
+      JOIN live c ON c.id = u.id JOIN requests r ON r.id = c.id
+    WHERE k.session = $1::int8 AND k.seq = $2::int8 ORDER BY u.place
+    """)
+
+  /// The attempts of the calls that the claim $2 took, of those whose webhooks contain them.
+  static let attempts = PostgresQuery(
+    "claim_attempts", "read the attempts of claimed calls",
+    """
+    SELECT \(AttemptColumns.list(head: "false", body: "false")) FROM claims k CROSS JOIN LATERAL unnest(k.ids) AS u (id)
+      JOIN live c ON c.id = u.id AND c.callback JOIN attempts a ON a.call_id = c.id
+    WHERE k.session = $1::int8 AND k.seq = $2::int8 ORDER BY a.call_id, a.number
+    """)
+
+  /// Their retries.
+  static let retries = PostgresQuery(
+    "claim_retries", "read the retries of claimed calls",
+    """
+    SELECT \(AttemptColumns.retries) FROM claims k CROSS JOIN LATERAL unnest(k.ids) AS u (id)
+      JOIN live c ON c.id = u.id AND c.callback JOIN retries t ON t.call_id = c.id
+    WHERE k.session = $1::int8 AND k.seq = $2::int8 ORDER BY t.call_id, t.at
+    """)
+
+  /// When the first call in no engine's memory is due, in the session's shards.
+  static let next = PostgresQuery(
+    "claim_next", "find the next due call",
+    """
+    SELECT min(c.due) FROM namespaces n CROSS JOIN \(own) own CROSS JOIN LATERAL (
+      SELECT m.due FROM live m WHERE m.shard = own.shard AND m.namespace = n.id AND m.\(waits) ORDER BY m.due LIMIT 1) c
+    """)
+
+  /// The calls with an attempt in flight in the shards $2.
+  static let running = PostgresQuery(
+    "running", "find running calls",
+    """
+    SELECT \(CallColumns.list(bodies: true, largest: "$1::int8")) FROM live c JOIN requests r ON r.id = c.id
+    WHERE c.shard = ANY($2::int8[]) AND c.\(StoredPlace.condition(.running)) ORDER BY c.id
+    """)
+
+  static let runningAttempts = PostgresQuery(
+    "running_attempts", "read the attempts of running calls",
+    """
+    SELECT \(AttemptColumns.list(head: "false", body: "false")) FROM live c JOIN attempts a ON a.call_id = c.id
+    WHERE c.shard = ANY($1::int8[]) AND c.\(StoredPlace.condition(.running)) AND c.callback ORDER BY a.call_id, a.number
+    """)
+
+  static let runningRetries = PostgresQuery(
+    "running_retries", "read the retries of running calls",
+    """
+    SELECT \(AttemptColumns.retries) FROM live c JOIN retries t ON t.call_id = c.id
+    WHERE c.shard = ANY($1::int8[]) AND c.\(StoredPlace.condition(.running)) AND c.callback ORDER BY t.call_id, t.at
+    """)
+
+  /// The calls under keys that have not expired.
+  static let keys = PostgresQuery(
+    "find_keys", "find keys",
+    """
+    SELECT u.place, k.call_id, k.fingerprint, k.created_at, k.expires_at
+    FROM unnest($1::text[]) WITH ORDINALITY AS u (key, place) JOIN keys k ON k.key = u.key WHERE k.expires_at > $2::int8
+    """)
+
+  /// Ends calls that cannot be read, so that no claim finds them again.
+  static let setAside = PostgresQuery(
+    "set_aside", "set damaged calls aside",
+    """
+    WITH gone AS (DELETE FROM live l WHERE l.id = ANY($1::int8[])
+        AND EXISTS (SELECT 1 FROM sessions WHERE id = $2::int8 FOR SHARE) RETURNING *),
+      d AS (INSERT INTO done (id, shard, namespace, kind, target_id, created_at, priority, callback, state, at, attempts,
+          interruptions, attempts_before, round_started_at, previous_wait, total_wait, finished_at, last_outcome, last_status)
+        SELECT id, shard, namespace, kind, target_id, created_at, priority, callback, \(StoredState.failed.rawValue), at,
+          attempts, interruptions, attempts_before, round_started_at, previous_wait, total_wait,
+          coalesce($3::int8, round_started_at), last_outcome, last_status FROM gone),
+      c AS (INSERT INTO unfinished (shard, namespace, n)
+        SELECT shard, namespace, -count(*) FROM gone GROUP BY shard, namespace),
+      f AS (INSERT INTO finished (kind, state, n)
+        SELECT kind, \(StoredState.failed.rawValue), count(*) FROM gone GROUP BY kind)
+    SELECT g.id, n.name FROM gone g JOIN namespaces n ON n.id = g.namespace
+    """)
+}

@@ -1,0 +1,280 @@
+internal import RedialModel
+
+/// The statements of a commit. Each changes all rows of its kind at once, given as arrays; each array is a column.
+enum CommitQueries {
+  /// Refuses a commit of a session that has ended, or on a connection that another has replaced, or behind one that was
+  /// not made; and notes the commit in the ledger. It locks the session's row, so that nobody can end the session before
+  /// the commit is made: a look-up without a lock would see a session that is about to end.
+  static let fence = PostgresQuery(
+    "fence", "commit", check: .fence,
+    """
+    WITH f AS (SELECT 1 FROM sessions WHERE id = $1::int8 AND conn = $2::int8 FOR SHARE),
+      i AS (INSERT INTO commits (session, seq) SELECT $1::int8, $3::int8 FROM f
+        WHERE EXISTS (SELECT 1 FROM commits WHERE session = $1::int8 AND seq = $3::int8 - 1) RETURNING 1)
+    SELECT 1 / count(*) FROM i
+    """)
+
+  /// Removes what nobody can ask about any more from the ledger.
+  static let trim = PostgresQuery(
+    "trim", "shorten the ledger",
+    """
+    WITH c AS (DELETE FROM claims WHERE session = $1::int8 AND seq < $2::int8 - 1000 AND seq > $2::int8 - 5000)
+    DELETE FROM commits WHERE session = $1::int8 AND seq < $2::int8 - 1000 AND seq > $2::int8 - 5000
+    """)
+
+  // MARK: Calls
+
+  /// The columns of a call.
+  ///
+  /// - Parameter due: The column of the due time with a comma, or none: only unfinished calls have it.
+  private static func columns(_ due: String) -> String {
+    """
+    id, shard, namespace, kind, target_id, created_at, priority, callback, state, \(due)at, waiting, attempts, \
+    interruptions, attempts_before, round_started_at, previous_wait, total_wait, finished_at, failure, last_outcome, \
+    last_status
+    """
+  }
+
+  /// The columns of new calls, as arrays.
+  private static let new = """
+    unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[], $7::int8[], $8::int8[], $9::int8[],
+      $10::int8[], $11::int8[], $12::int8[], $13::int8[], $14::int8[], $15::int8[], $16::int8[], $17::int8[],
+      $18::int8[], $19::int8[], $20::int8[], $21::int8[])
+      AS u (id, shard, namespace, kind, target_id, created_at, priority, callback, state, at, waiting, attempts,
+        interruptions, attempts_before, round_started_at, previous_wait, total_wait, finished_at, failure, outcome,
+        status)
+    """
+
+  private static func values(_ due: String) -> String {
+    """
+    id, shard, namespace, kind, target_id, created_at, priority, callback = 1, state, \(due)at, waiting, attempts,
+      interruptions, attempts_before, round_started_at, previous_wait, total_wait, finished_at, failure, outcome, status
+    """
+  }
+
+  static let insertRequests = PostgresQuery(
+    "insert_requests", "store calls",
+    """
+    INSERT INTO requests (id, spec, body, body_size)
+    SELECT * FROM unnest($1::int8[], $2::bytea[], $3::bytea[], $4::int8[])
+    """)
+
+  static let insertLive = PostgresQuery(
+    "insert_live", "store calls",
+    """
+    WITH u AS (SELECT * FROM \(new)),
+      l AS (INSERT INTO live (\(columns("due, "))) SELECT \(values("at, ")) FROM u)
+    INSERT INTO unfinished (shard, namespace, n) SELECT shard, namespace, count(*) FROM u GROUP BY shard, namespace
+    """)
+
+  static let insertDone = PostgresQuery(
+    "insert_done", "store calls that have ended",
+    """
+    WITH u AS (SELECT * FROM \(new)),
+      d AS (INSERT INTO done (\(columns(""))) SELECT \(values("")) FROM u)
+    INSERT INTO finished (kind, state, n) SELECT kind, state, count(*) FROM u GROUP BY kind, state
+    """)
+
+  /// For calls of other owners: one of them may have the call already, and its changes stay.
+  static let insertForeignRequests = PostgresQuery(
+    "insert_foreign_requests", "store calls for other instances",
+    """
+    INSERT INTO requests (id, spec, body, body_size)
+    SELECT * FROM unnest($1::int8[], $2::bytea[], $3::bytea[], $4::int8[]) ON CONFLICT (id) DO NOTHING
+    """)
+
+  static let insertForeign = PostgresQuery(
+    "insert_foreign", "store calls for other instances",
+    """
+    WITH u AS (SELECT * FROM \(new) WHERE NOT EXISTS (SELECT 1 FROM live WHERE live.id = u.id)
+        AND NOT EXISTS (SELECT 1 FROM done WHERE done.id = u.id)),
+      l AS (INSERT INTO live (\(columns("due, "))) SELECT \(values("at, ")) FROM u WHERE state < \(StoredPlace.firstEnded)),
+      d AS (INSERT INTO done (\(columns(""))) SELECT \(values("")) FROM u
+        WHERE state >= \(StoredPlace.firstEnded)),
+      f AS (INSERT INTO finished (kind, state, n) SELECT kind, state, count(*) FROM u
+        WHERE state >= \(StoredPlace.firstEnded) GROUP BY kind, state)
+    INSERT INTO unfinished (shard, namespace, n) SELECT shard, namespace, count(*) FROM u
+      WHERE state < \(StoredPlace.firstEnded) GROUP BY shard, namespace
+    """)
+
+  /// The columns of a call's progress, as arrays.
+  private static let changed = """
+    unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[], $7::int8[], $8::int8[], $9::int8[],
+      $10::int8[], $11::int8[], $12::int8[], $13::int8[], $14::int8[])
+      AS u (id, state, at, waiting, attempts, interruptions, attempts_before, round_started_at, previous_wait,
+        total_wait, finished_at, failure, outcome, status)
+    """
+
+  /// Changes calls that do not end. In memory the due time of a claim stays, so that no index is written.
+  static let update = PostgresQuery(
+    "update", "change calls", check: .standing,
+    """
+    WITH u AS (SELECT * FROM \(changed)),
+      n AS (UPDATE live l SET state = u.state, at = u.at, waiting = u.waiting, attempts = u.attempts,
+        due = CASE WHEN u.state = \(StoredPlace.inMemory) THEN l.due ELSE u.at END, interruptions = u.interruptions,
+        attempts_before = u.attempts_before, round_started_at = u.round_started_at, previous_wait = u.previous_wait,
+        total_wait = u.total_wait, finished_at = u.finished_at, failure = u.failure,
+        last_status = CASE WHEN u.outcome IS NULL THEN l.last_status ELSE u.status END,
+        last_outcome = coalesce(u.outcome, l.last_outcome)
+        FROM u WHERE l.id = u.id RETURNING 1)
+    SELECT 1 / (CASE WHEN count(*) = $15::int8 THEN 1 ELSE 0 END) FROM n
+    """)
+
+  /// Ends calls: they leave `live` for `done`.
+  static let end = PostgresQuery(
+    "end", "end calls", check: .standing,
+    """
+    WITH u AS (SELECT * FROM \(changed)),
+      gone AS (DELETE FROM live l USING u WHERE l.id = u.id
+        RETURNING l.id, l.shard, l.namespace, l.kind, l.target_id, l.created_at, l.priority, l.callback, u.state, u.at,
+          u.waiting, u.attempts, u.interruptions, u.attempts_before, u.round_started_at, u.previous_wait, u.total_wait,
+          u.finished_at, u.failure, coalesce(u.outcome, l.last_outcome) AS last_outcome,
+          CASE WHEN u.outcome IS NULL THEN l.last_status ELSE u.status END AS last_status),
+      d AS (INSERT INTO done (\(columns(""))) SELECT \(columns("")) FROM gone),
+      c AS (INSERT INTO unfinished (shard, namespace, n)
+        SELECT shard, namespace, -count(*) FROM gone GROUP BY shard, namespace),
+      f AS (INSERT INTO finished (kind, state, n) SELECT kind, state, count(*) FROM gone GROUP BY kind, state)
+    SELECT 1 / (CASE WHEN count(*) = $15::int8 THEN 1 ELSE 0 END) FROM gone
+    """)
+
+  /// Brings calls that have ended back, before they are changed.
+  static let revive = PostgresQuery(
+    "revive", "bring back calls that have ended",
+    """
+    WITH r AS (DELETE FROM done WHERE id = ANY($1::int8[]) RETURNING *),
+      l AS (INSERT INTO live (\(columns("due, "))) SELECT \(columns("at, ")) FROM r),
+      f AS (INSERT INTO finished (kind, state, n) SELECT kind, state, -count(*) FROM r GROUP BY kind, state)
+    INSERT INTO unfinished (shard, namespace, n) SELECT shard, namespace, count(*) FROM r GROUP BY shard, namespace
+    """)
+
+  // MARK: Attempts
+
+  static let insertAttempts = PostgresQuery(
+    "insert_attempts", "store attempts",
+    """
+    INSERT INTO attempts (call_id, number, started_at, duration, outcome, status, truncated, response_body_size,
+      failure_code, failure_message, decision, response_head, response_body, figures)
+    SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[], $7::int8[], $8::int8[],
+      $9::text[], $10::text[], $11::bytea[], $12::bytea[], $13::bytea[], $14::bytea[])
+    """)
+
+  static let forgetBodies = PostgresQuery(
+    "forget_bodies", "forget response bodies",
+    """
+    UPDATE attempts a SET response_body = NULL, response_body_size = NULL, truncated = 1
+    FROM unnest($1::int8[], $2::int8[]) AS u (call_id, number)
+    WHERE a.call_id = u.call_id AND a.number = u.number AND length(a.response_body) > 0
+    """)
+
+  // MARK: What belongs to calls
+
+  static let insertLabels = PostgresQuery(
+    "insert_labels", "store labels",
+    """
+    INSERT INTO labels (name, value, call_id) SELECT * FROM unnest($1::text[], $2::text[], $3::int8[])
+    ON CONFLICT DO NOTHING
+    """)
+
+  /// A key of another call that has not expired is not replaced, and then there are fewer rows than keys.
+  static let insertKeys = PostgresQuery(
+    "insert_keys", "store idempotency keys", check: .keys,
+    """
+    WITH n AS (INSERT INTO keys AS k (key, call_id, fingerprint, created_at, expires_at)
+      SELECT * FROM unnest($1::text[], $2::int8[], $3::bytea[], $4::int8[], $5::int8[]) AS u (key, c, f, created, e)
+      ORDER BY key COLLATE "C"
+      ON CONFLICT (key) DO UPDATE SET call_id = excluded.call_id, fingerprint = excluded.fingerprint,
+        created_at = excluded.created_at, expires_at = excluded.expires_at
+      WHERE k.expires_at <= excluded.created_at OR k.call_id = excluded.call_id RETURNING 1)
+    SELECT 1 / (CASE WHEN count(*) = $6::int8 THEN 1 ELSE 0 END) FROM n
+    """)
+
+  static let sweepKeys = PostgresQuery(
+    "sweep_keys", "remove expired keys",
+    """
+    DELETE FROM keys WHERE key IN (SELECT key FROM keys WHERE expires_at <= $1::int8 ORDER BY expires_at LIMIT $2::int8
+      FOR UPDATE SKIP LOCKED)
+    """)
+
+  static let insertRetries = PostgresQuery(
+    "insert_retries", "store retries",
+    """
+    INSERT INTO retries (call_id, at, after_attempt, actor, reason)
+    SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::text[], $5::text[])
+    ON CONFLICT (call_id, at) DO UPDATE SET after_attempt = excluded.after_attempt, actor = excluded.actor,
+      reason = excluded.reason
+    """)
+
+  static let removeOldRetries = PostgresQuery(
+    "remove_old_retries", "remove old retries",
+    """
+    DELETE FROM retries r USING unnest($1::int8[]) AS u (call_id) WHERE r.call_id = u.call_id AND r.at <= (
+      SELECT at FROM retries WHERE call_id = u.call_id ORDER BY at DESC LIMIT 1 OFFSET \(ManualRetry.mostKept))
+    """)
+
+  static let eraseRequests = PostgresQuery(
+    "erase_requests", "erase payloads",
+    """
+    UPDATE requests r SET spec = u.spec, body = NULL, body_size = NULL
+    FROM unnest($1::int8[], $2::bytea[]) AS u (id, spec) WHERE r.id = u.id
+    """)
+
+  static let eraseResponses = PostgresQuery(
+    "erase_responses", "erase payloads",
+    """
+    UPDATE attempts SET truncated = NULL, response_head = NULL, response_body = NULL, response_body_size = NULL
+    WHERE call_id = ANY($1::int8[])
+    """)
+
+  static let removeLabels = PostgresQuery(
+    "remove_labels", "remove labels", "DELETE FROM labels WHERE call_id = ANY($1::int8[])")
+
+  // MARK: Discards
+
+  /// Removes calls, except for those that another instance has, or had, in its memory.
+  static let discard = PostgresQuery(
+    "discard", "remove calls",
+    """
+    WITH own AS (SELECT shard FROM leases WHERE owner = $2::int8),
+      l AS (DELETE FROM live WHERE id = ANY($1::int8[])
+        AND (state <> \(StoredPlace.inMemory) OR shard IN (SELECT shard FROM own)) RETURNING shard, namespace),
+      d AS (DELETE FROM done WHERE id = ANY($1::int8[]) AND shard IN (SELECT shard FROM own) RETURNING kind, state),
+      f AS (INSERT INTO finished (kind, state, n) SELECT kind, state, -count(*) FROM d GROUP BY kind, state)
+    INSERT INTO unfinished (shard, namespace, n) SELECT shard, namespace, -count(*) FROM l GROUP BY shard, namespace
+    """)
+
+  /// Removes what calls have left that are gone.
+  static let removeRemains: [PostgresQuery] = [
+    ("requests", "id"), ("attempts", "call_id"), ("labels", "call_id"), ("keys", "call_id"), ("retries", "call_id"),
+  ].map { table, column in
+    PostgresQuery(
+      "remove_\(table)", "remove calls",
+      """
+      DELETE FROM \(table) t WHERE t.\(column) = ANY($1::int8[])
+        AND NOT EXISTS (SELECT 1 FROM live WHERE live.id = t.\(column))
+        AND NOT EXISTS (SELECT 1 FROM done WHERE done.id = t.\(column))
+      """)
+  }
+
+  // MARK: Targets
+
+  static let setBreakers = PostgresQuery(
+    "set_breakers", "store breakers",
+    """
+    UPDATE targets t SET breaker_until = u.until, breaker_trips = u.trips
+    FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS u (id, until, trips) WHERE t.id = u.id
+    """)
+
+  static let setPaces = PostgresQuery(
+    "set_paces", "store paces",
+    """
+    UPDATE targets t SET pace_delivered = u.delivered, pace_limited = u.limited = 1, pace_at = u.at
+    FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[]) AS u (id, delivered, limited, at) WHERE t.id = u.id
+    """)
+
+  static let setControls = PostgresQuery(
+    "set_controls", "store the settings of targets",
+    """
+    UPDATE targets t SET overrides = u.overrides, paused = u.paused = 1, tripped = u.tripped = 1
+    FROM unnest($1::int8[], $2::bytea[], $3::int8[], $4::int8[]) AS u (id, overrides, paused, tripped) WHERE t.id = u.id
+    """)
+}

@@ -1,0 +1,321 @@
+internal import RedialCore
+internal import RedialModel
+internal import RedialStore
+
+/// Makes the statements of a commit from its changes. It decides and encodes; nothing is sent here.
+struct CommitStatements {
+  /// The numbers by which tables name targets and namespaces.
+  struct Numbers {
+    var targets: [TargetKey: Int64] = [:]
+    var namespaces: [Namespace: Int64] = [.default: 0]
+  }
+
+  /// Which payloads are kept, and how.
+  let payloads: PayloadRule
+  /// All numbers that the changes need.
+  let numbers: Numbers
+  /// The shards of this instance, as far as it knows.
+  let shards: ShardSet
+
+  /// The fence, which must be the first statement of all that changes something.
+  static var fence: PostgresStatement {
+    var fence = PostgresStatement(CommitQueries.fence)
+    fence.addSession()
+    fence.addConnection()
+    fence.addSequence()
+    return fence
+  }
+
+  /// How many expired keys are removed with each new one, so that the table shrinks without a pause.
+  private static let sweep: Int64 = 8
+
+  /// The statements, in order, without the fence.
+  func statements(_ writes: FoldedWrites) -> [PostgresStatement] {
+    var all: [PostgresStatement] = []
+    if !writes.discarded.isEmpty { all += discards(writes.discarded) }
+    all += inserts(writes)
+    all += updates(writes)
+    all += attempts(writes)
+    all += keys(writes)
+    all += targets(writes)
+    all += retries(writes)
+    all += erasures(writes)
+    all += turns(writes)
+    for other in writes.others { all += ServiceStatements.statements(other, numbers) }
+    return all
+  }
+
+  /// The statement that brings calls back which have ended, if the changes are of such calls.
+  func revival(_ writes: FoldedWrites) -> PostgresStatement? {
+    let ids = writes.changes.filter { $0.progress != nil }.map(\.id.rawValue)
+    guard !ids.isEmpty else { return nil }
+    var statement = PostgresStatement(CommitQueries.revive)
+    statement.add(ids)
+    return statement
+  }
+
+  // MARK: Calls
+
+  private func discards(_ ids: [CallID]) -> [PostgresStatement] {
+    let ids = ids.map(\.rawValue)
+    var discard = PostgresStatement(CommitQueries.discard)
+    discard.add(ids)
+    discard.addSession()
+    return [discard] + CommitQueries.removeRemains.map { Self.one($0, ids) }
+  }
+
+  private func inserts(_ writes: FoldedWrites) -> [PostgresStatement] {
+    let new = writes.changes.filter { $0.inserted != nil }
+    guard !new.isEmpty else { return [] }
+    let own = new.filter { shards.contains(target: $0.target) }
+    let foreign = own.count == new.count ? [] : new.filter { !shards.contains(target: $0.target) }
+    var all: [PostgresStatement] = []
+    if !own.isEmpty {
+      all.append(requests(of: own, by: CommitQueries.insertRequests))
+      let (live, done) = (own.filter { !$0.isEnded }, own.filter(\.isEnded))
+      if !live.isEmpty { all.append(calls(live, by: CommitQueries.insertLive)) }
+      if !done.isEmpty { all.append(calls(done, by: CommitQueries.insertDone)) }
+    }
+    if !foreign.isEmpty {
+      all.append(calls(foreign, by: CommitQueries.insertForeign))
+      all.append(requests(of: foreign, by: CommitQueries.insertForeignRequests))
+    }
+    if let labels = labels(of: new) { all.append(labels) }
+    return all
+  }
+
+  private func requests(of new: [FoldedWrites.Change], by query: PostgresQuery) -> PostgresStatement {
+    var (ids, specs, bodies, sizes): ([Int64], [[UInt8]?], [[UInt8]?], [Int64?]) = ([], [], [], [])
+    for change in new {
+      guard let call = change.inserted else { continue }
+      guard case .held(let body) = call.content else {
+        preconditionFailure("a call whose body only the store has is in the store")
+      }
+      let compressed = PayloadCoding.deflated(body, threshold: payloads.compressMinBytes)
+      ids.append(call.id.rawValue)
+      specs.append(call.spec.canonicalJSON)
+      bodies.append(compressed ?? body)
+      sizes.append(compressed.map { _ in Int64(body.count) })
+    }
+    var statement = PostgresStatement(query)
+    statement.add(ids)
+    statement.add(byteStrings: specs)
+    statement.add(byteStrings: bodies)
+    statement.add(sizes)
+    return statement
+  }
+
+  private func calls(_ changes: [FoldedWrites.Change], by query: PostgresQuery) -> PostgresStatement {
+    let new = changes.compactMap(\.inserted)
+    var statement = PostgresStatement(query)
+    statement.add(new.map(\.id.rawValue))
+    statement.add(new.map { Int64(ShardSet.shard(of: $0.spec.target)) })
+    statement.add(new.map { numbers.namespaces[$0.spec.namespace] ?? 0 })
+    statement.add(new.map { Int64($0.kind.rawValue) })
+    statement.add(new.map { numbers.targets[$0.spec.target] ?? 0 })
+    statement.add(new.map(\.createdAt.microseconds))
+    statement.add(new.map { Int64($0.spec.priority) })
+    statement.add(new.map { $0.spec.callback == nil ? 0 : 1 as Int64 })
+    add(new.map(\.progress), last: changes.map(\.last), to: &statement)
+    return statement
+  }
+
+  /// Adds the columns of a call's progress: state, due time, reason, counts, times, end, and the last attempt.
+  private func add(_ all: [CallProgress], last: [AttemptRecord?], to statement: inout PostgresStatement) {
+    let places = all.map { StoredPlace($0) }
+    statement.add(places.map(\.state))
+    statement.add(all.map(\.due.microseconds))
+    statement.add(places.map(\.waiting))
+    statement.add(all.map { Int64($0.attempts) })
+    statement.add(all.map { Int64($0.interruptions) })
+    statement.add(all.map { Int64($0.attemptsBefore) })
+    statement.add(all.map(\.roundStartedAt.microseconds))
+    statement.add(all.map(\.waits.previous.wholeMicroseconds))
+    statement.add(all.map(\.waits.total.wholeMicroseconds))
+    statement.add(all.map { $0.finishedAt?.microseconds })
+    statement.add(all.map { $0.failure.map { Int64($0.rawValue) } })
+    statement.add(last.map { $0.map { Int64($0.outcome.rawValue) } })
+    statement.add(last.map { $0?.status.map { Int64($0) } })
+  }
+
+  private func updates(_ writes: FoldedWrites) -> [PostgresStatement] {
+    let changed = writes.changes.filter { $0.progress != nil }
+    return [false, true].compactMap { ends in
+      let some = changed.filter { $0.isEnded == ends }
+      guard !some.isEmpty else { return nil }
+      var statement = PostgresStatement(ends ? CommitQueries.end : CommitQueries.update)
+      statement.add(some.map(\.id.rawValue))
+      add(some.compactMap(\.progress), last: some.map(\.last), to: &statement)
+      statement.add(Int64(some.count))
+      return statement
+    }
+  }
+
+  private func attempts(_ writes: FoldedWrites) -> [PostgresStatement] {
+    let new = writes.changes.flatMap { change in change.attempts.map { (id: change.id, attempt: $0) } }
+    guard !new.isEmpty else { return [] }
+    var statement = PostgresStatement(CommitQueries.insertAttempts)
+    statement.add(new.map(\.id.rawValue))
+    statement.add(new.map { Int64($0.attempt.number) })
+    statement.add(new.map(\.attempt.startedAt.microseconds))
+    statement.add(new.map(\.attempt.duration.wholeMicroseconds))
+    statement.add(new.map { Int64($0.attempt.outcome.rawValue) })
+    statement.add(new.map { $0.attempt.status.map { Int64($0) } })
+    statement.add(new.map { $0.attempt.response.map { $0.truncated ? 1 : 0 } })
+    let bodies = new.map { new -> (stored: [UInt8], size: Int64?) in
+      let body = new.attempt.response?.body ?? []
+      guard let compressed = PayloadCoding.deflated(body, threshold: payloads.compressMinBytes) else {
+        return (body, nil)
+      }
+      return (compressed, Int64(body.count))
+    }
+    statement.add(bodies.map(\.size))
+    statement.add(texts: new.map(\.attempt.failure?.code))
+    statement.add(texts: new.map(\.attempt.failure?.message))
+    statement.add(byteStrings: new.map(\.attempt.decision))
+    statement.add(byteStrings: new.map { $0.attempt.response?.head.bytes ?? [] })
+    statement.add(byteStrings: bodies.map(\.stored))
+    statement.add(byteStrings: new.map { $0.attempt.figures?.encoded ?? [] })
+    let old = new.filter { $0.attempt.number > payloads.keptResponses }
+    guard !old.isEmpty else { return [statement] }
+    var forgetting = PostgresStatement(CommitQueries.forgetBodies)
+    forgetting.add(old.map(\.id.rawValue))
+    forgetting.add(old.map { Int64($0.attempt.number - payloads.keptResponses) })
+    return [statement, forgetting]
+  }
+
+  // MARK: What belongs to calls
+
+  private func labels(of new: [FoldedWrites.Change]) -> PostgresStatement? {
+    var (names, values, ids): ([String?], [String?], [Int64]) = ([], [], [])
+    // A webhook's label is its event; nobody searches by it.
+    for case let call? in new.map(\.inserted) where call.kind == .call {
+      for label in call.spec.labels {
+        names.append(LabelName(label.name, in: call.spec.namespace).text)
+        values.append(label.value)
+        ids.append(call.id.rawValue)
+      }
+    }
+    guard !ids.isEmpty else { return nil }
+    var statement = PostgresStatement(CommitQueries.insertLabels)
+    statement.add(texts: names)
+    statement.add(texts: values)
+    statement.add(ids)
+    return statement
+  }
+
+  private func keys(_ writes: FoldedWrites) -> [PostgresStatement] {
+    let keys = writes.keys
+    guard let now = keys.map(\.createdAt).max() else { return [] }
+    var statement = PostgresStatement(CommitQueries.insertKeys)
+    statement.add(texts: keys.map(\.key.name.text))
+    statement.add(keys.map(\.call.rawValue))
+    statement.add(byteStrings: keys.map(\.key.fingerprint))
+    statement.add(keys.map(\.createdAt.microseconds))
+    statement.add(keys.map(\.expiresAt.microseconds))
+    statement.add(Int64(keys.count))
+    var sweeping = PostgresStatement(CommitQueries.sweepKeys)
+    sweeping.add(now.microseconds)
+    sweeping.add(Self.sweep * Int64(keys.count))
+    return [statement, sweeping]
+  }
+
+  private func retries(_ writes: FoldedWrites) -> [PostgresStatement] {
+    let retries = writes.retries
+    guard !retries.isEmpty else { return [] }
+    var statement = PostgresStatement(CommitQueries.insertRetries)
+    statement.add(retries.map(\.id.rawValue))
+    statement.add(retries.map(\.retry.at.microseconds))
+    statement.add(retries.map { Int64($0.retry.afterAttempt) })
+    statement.add(texts: retries.map(\.retry.attribution.by))
+    statement.add(texts: retries.map(\.retry.attribution.reason))
+    return [statement, Self.one(CommitQueries.removeOldRetries, Array(Set(retries.map(\.id.rawValue))).sorted())]
+  }
+
+  private func erasures(_ writes: FoldedWrites) -> [PostgresStatement] {
+    let erased = writes.erased
+    guard !erased.isEmpty else { return [] }
+    var requests = PostgresStatement(CommitQueries.eraseRequests)
+    requests.add(erased.map(\.id.rawValue))
+    requests.add(byteStrings: erased.map(\.spec.canonicalJSON))
+    var all = [requests, Self.one(CommitQueries.eraseResponses, erased.map(\.id.rawValue))]
+    let bare = erased.filter { $0.spec.labels.isEmpty }.map(\.id.rawValue)
+    if !bare.isEmpty { all.append(Self.one(CommitQueries.removeLabels, bare)) }
+    return all
+  }
+
+  private func turns(_ writes: FoldedWrites) -> [PostgresStatement] {
+    let (awaited, passed) = (writes.awaited, writes.passed.map(\.rawValue))
+    guard !awaited.isEmpty || !passed.isEmpty || !writes.discarded.isEmpty else { return [] }
+    var all: [PostgresStatement] = []
+    if !awaited.isEmpty {
+      var enter = PostgresStatement(TurnQueries.enter)
+      enter.add(awaited.map(\.id.rawValue))
+      enter.add(awaited.map { numbers.targets[$0.target] ?? 0 })
+      enter.add(texts: awaited.map(\.key))
+      enter.add(awaited.map { numbers.namespaces[$0.target.namespace] ?? 0 })
+      enter.add(awaited.map { Int64(ShardSet.shard(of: $0.target)) })
+      enter.addSession()
+      all.append(enter)
+    }
+    for query in [TurnQueries.release, TurnQueries.grant, TurnQueries.leave] {
+      var statement = PostgresStatement(query)
+      statement.add(passed)
+      statement.add(writes.discarded.map(\.rawValue))
+      if query.name == TurnQueries.grant.name {
+        statement.add(awaited.map(\.id.rawValue))
+        statement.addSession()
+      }
+      all.append(statement)
+    }
+    return all
+  }
+
+  // MARK: Targets
+
+  private func targets(_ writes: FoldedWrites) -> [PostgresStatement] {
+    var all: [PostgresStatement] = []
+    if !writes.breakers.isEmpty {
+      let breakers = writes.breakers.map { (id: numbers.targets[$0.key] ?? 0, breaker: $0.value) }
+      var statement = PostgresStatement(CommitQueries.setBreakers)
+      statement.add(breakers.map(\.id))
+      statement.add(breakers.map { $0.breaker?.until.microseconds })
+      statement.add(breakers.map { $0.breaker.map { Int64($0.trips) } })
+      all.append(statement)
+    }
+    if !writes.paces.isEmpty {
+      let paces = writes.paces.map { (id: numbers.targets[$0.key] ?? 0, pace: $0.value) }
+      var statement = PostgresStatement(CommitQueries.setPaces)
+      statement.add(paces.map(\.id))
+      // In thousandths, so that the column has whole numbers.
+      statement.add(paces.map { Int64(min(max(0, $0.pace.delivered * 1000), 1e15).rounded()) })
+      statement.add(paces.map { $0.pace.isLimited ? 1 : 0 as Int64 })
+      statement.add(paces.map(\.pace.at.microseconds))
+      all.append(statement)
+    }
+    if !writes.controls.isEmpty {
+      let controls = writes.controls.map { (id: numbers.targets[$0.key] ?? 0, controls: $0.value) }
+      var statement = PostgresStatement(CommitQueries.setControls)
+      statement.add(controls.map(\.id))
+      statement.add(
+        byteStrings: controls.map { $0.controls.overrides == TargetOverrides() ? nil : $0.controls.overrides.json })
+      statement.add(controls.map { $0.controls.isPaused ? 1 : 0 as Int64 })
+      statement.add(controls.map { $0.controls.isTripped ? 1 : 0 as Int64 })
+      all.append(statement)
+    }
+    return all
+  }
+
+  private static func one(_ query: PostgresQuery, _ ids: [Int64]) -> PostgresStatement {
+    var statement = PostgresStatement(query)
+    statement.add(ids)
+    return statement
+  }
+}
+
+extension FoldedWrites.Change {
+  /// The target of a new call.
+  fileprivate var target: TargetKey { inserted?.spec.target ?? TargetKey("", in: .default) }
+  /// Whether the call has ended at the end of the commit.
+  fileprivate var isEnded: Bool { (inserted?.progress ?? progress)?.state.isFinal == true }
+}

@@ -1,0 +1,117 @@
+internal import RedialCore
+internal import RedialModel
+
+/// The changes of one commit, folded: of each call, target and key only what is to be stored at the end.
+///
+/// Order matters only between changes of one thing. A discarded call that is inserted again is discarded first.
+struct FoldedWrites {
+  /// What happens to a call.
+  struct Change {
+    let id: CallID
+    /// The new call, with its progress at the end of the commit.
+    var inserted: CallRecord?
+    /// The progress of a call that is already stored.
+    var progress: CallProgress?
+    /// Its new attempts.
+    var attempts: [AttemptRecord] = []
+    /// The last attempt of the commit.
+    var last: AttemptRecord? { attempts.last }
+  }
+
+  /// A call that waits for its turn.
+  struct Awaited {
+    let id: CallID
+    let target: TargetKey
+    let key: String
+  }
+
+  private(set) var changes: [Change] = []
+  private var places: [CallID: Int] = [:]
+  private(set) var discarded: [CallID] = []
+  private(set) var keys: [KeyRecord] = []
+  private(set) var breakers: [TargetKey: OpenBreaker?] = [:]
+  private(set) var paces: [TargetKey: SavedPace] = [:]
+  private(set) var controls: [TargetKey: TargetControls] = [:]
+  private(set) var awaited: [Awaited] = []
+  private(set) var passed: [CallID] = []
+  private(set) var retries: [(id: CallID, retry: ManualRetry)] = []
+  private(set) var erased: [(id: CallID, spec: CallSpec)] = []
+  /// Changes of the service itself, in order.
+  private(set) var others: [StoreWrite] = []
+
+  /// Folds changes.
+  init(_ writes: [StoreWrite]) {
+    changes.reserveCapacity(writes.count)
+    for write in writes { add(write) }
+    // Rows of several instances are locked in one order, so that no two wait for each other.
+    keys.sort { $0.key.name < $1.key.name }
+  }
+
+  private mutating func add(_ write: StoreWrite) {
+    switch write {
+    case .insert(let call):
+      // A second insert of one call is a fault, which the database finds.
+      places[call.id] = changes.count
+      changes.append(Change(id: call.id, inserted: call))
+    case .update(let id, let progress, let attempt):
+      let place = place(of: id)
+      if changes[place].inserted != nil {
+        changes[place].inserted?.progress = progress
+      } else {
+        changes[place].progress = progress
+      }
+      if let attempt { changes[place].attempts.append(attempt) }
+    case .key(let record):
+      keys.removeAll { $0.key.name == record.key.name }
+      keys.append(record)
+    case .discard(let id):
+      forget(id)
+      discarded.append(id)
+    case .breaker(let target, let breaker): breakers[target] = .some(breaker)
+    case .pace(let target, let pace): paces[target] = pace
+    case .controls(let target, let settings): controls[target] = settings
+    case .awaitTurn(let id, let target, let key): awaited.append(Awaited(id: id, target: target, key: key))
+    case .passTurn(let id):
+      awaited.removeAll { $0.id == id }
+      passed.append(id)
+    case .retried(let id, let retry):
+      retries.removeAll { $0.id == id && $0.retry.at == retry.at }
+      retries.append((id, retry))
+    case .erase(let id, let spec): erased.append((id, spec))
+    case .policy, .operation, .removeOperation, .tallied: others.append(write)
+    }
+  }
+
+  private mutating func place(of id: CallID) -> Int {
+    if let place = places[id] { return place }
+    places[id] = changes.count
+    changes.append(Change(id: id))
+    return changes.count - 1
+  }
+
+  /// Drops what was to be done with a call that is discarded after all.
+  private mutating func forget(_ id: CallID) {
+    if let place = places.removeValue(forKey: id) {
+      changes[place] = Change(id: id)
+    }
+    keys.removeAll { $0.call == id }
+    awaited.removeAll { $0.id == id }
+    retries.removeAll { $0.id == id }
+    erased.removeAll { $0.id == id }
+  }
+
+  /// The targets that the changes name.
+  var targets: Set<TargetKey> {
+    var targets = Set(breakers.keys).union(paces.keys).union(controls.keys).union(awaited.map(\.target))
+    for change in changes { if let call = change.inserted { targets.insert(call.spec.target) } }
+    return targets
+  }
+
+  /// The namespaces that the changes name.
+  var namespaces: Set<Namespace> {
+    var namespaces = Set(awaited.map(\.target.namespace))
+    for change in changes { if let call = change.inserted { namespaces.insert(call.spec.namespace) } }
+    for case .tallied(let minutes) in others { namespaces.formUnion(minutes.map(\.namespace)) }
+    return namespaces
+  }
+}

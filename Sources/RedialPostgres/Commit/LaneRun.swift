@@ -1,0 +1,394 @@
+internal import RedialCore
+internal import RedialModel
+internal import RedialStore
+internal import Synchronization
+
+/// The state of a lane's thread: the chain, the connection, and what is in flight on it.
+struct LaneRun {
+  /// Statements in flight, of one transaction.
+  private struct Batch {
+    /// Whether it is the oldest work of the chain; otherwise it sets damaged calls aside.
+    var isWork: Bool
+    var rows: [PostgresRows] = []
+    var failure: PostgresFailure?
+    var damaged: [DamagedCall] = []
+  }
+
+  /// Maximum number of works in flight, as `StorePipeline.mostInFlight`.
+  private static let mostInFlight = 2
+  /// How often a work is sent again after conflicts with other transactions.
+  private static let mostRepetitions = 5
+  /// How long an idle lane sleeps before it looks around.
+  private static let longestSleep = Duration.seconds(30)
+  /// The time between two attempts to connect.
+  private static let reconnectPause = Duration.milliseconds(50)
+
+  private let lane: PostgresLane
+  private var chain = CommitChain<LaneJob>(inFlight: mostInFlight)
+  private var connection: PostgresConnection?
+  /// The number of the connection, by which the fence knows it.
+  private var number: Int64 = 0
+  private var batches: [Batch] = []
+  /// A session that was being begun when the connection was lost, and the place of that work in the chain.
+  private var joining: (id: Int64, sequence: Int64)?
+  /// Works that were made, and whose answers must be read again.
+  private var unanswered: [LaneJob] = []
+  /// Since when the database cannot be reached.
+  private var unreachable: ContinuousClock.Instant?
+  /// When something last arrived, or was sent on an idle connection.
+  private var active = ContinuousClock.now
+
+  init(_ lane: PostgresLane) {
+    self.lane = lane
+  }
+
+  private var settings: PostgresSettings { lane.settings }
+  private var session: LeaseSession? { lane.standing.withLock { $0.session } }
+
+  /// Makes all work until the lane is closed.
+  mutating func untilClosed() {
+    while let jobs = lane.take() {
+      lane.silence()
+      // What was posted between the two lines rings no bell any more.
+      for job in jobs + (lane.take() ?? []) {
+        chain.submit(job, as: job.sequence, isChange: job.isChange, isAlone: job.isAlone)
+      }
+      step()
+    }
+  }
+
+  private mutating func step() {
+    do throws(PostgresFailure) {
+      guard let connection = try connected() else { return }
+      try send(on: connection)
+      try receive(on: connection)
+      guard self.connection != nil else { return }
+      let deadline = batches.isEmpty ? ContinuousClock.now + Self.longestSleep : active + settings.answerTimeout
+      let isAwake = try connection.wait(until: deadline, or: lane.descriptor)
+      if isAwake { try receive(on: connection) }
+      if !isAwake, !batches.isEmpty {
+        throw PostgresFailure(
+          isLost: true, state: "", message: "no answer within \(settings.answerTimeout)", query: nil)
+      }
+    } catch {
+      lose(error)
+    }
+  }
+
+  // MARK: Sending
+
+  private mutating func send(on connection: PostgresConnection) throws(PostgresFailure) {
+    if batches.isEmpty { active = .now }
+    while true {
+      switch chain.next() {
+      case .wait: return
+      case .refuse: lane.report(.notMade(Self.consequence))
+      case .send(let link): try send(link, on: connection)
+      }
+    }
+  }
+
+  private mutating func send(
+    _ link: CommitChain<LaneJob>.Link, on connection: PostgresConnection
+  ) throws(PostgresFailure) {
+    let job = link.work
+    switch job.kind {
+    case .refused(let error): return fail(error)
+    case .nothing:
+      _ = chain.didMake()
+      return lane.report(.made(.done))
+    case .lease(let request, let renewing): return try lease(link, request, renewing, on: connection)
+    default: break
+    }
+    guard !job.isChange || session != nil else {
+      // Nothing is in flight: without a session nothing was sent.
+      return fail(lost("This instance has no lease."))
+    }
+    for statement in job.statements(session: session?.id ?? 0, connection: number) { try connection.send(statement) }
+    try connection.sync()
+    batches.append(Batch(isWork: true))
+  }
+
+  // MARK: Receiving
+
+  private mutating func receive(on connection: PostgresConnection) throws(PostgresFailure) {
+    while !batches.isEmpty, let arrival = try connection.arrival() {
+      active = .now
+      switch arrival {
+      case .rows(let rows): batches[0].rows.append(rows)
+      case .failed(let failure): if batches[0].failure == nil { batches[0].failure = failure }
+      case .skipped: break
+      case .synced:
+        let batch = batches.removeFirst()
+        if batch.isWork { try end(batch, on: connection) } else { didSetAside(batch) }
+      }
+    }
+  }
+
+  private mutating func end(_ batch: Batch, on connection: PostgresConnection) throws(PostgresFailure) {
+    guard let failure = batch.failure else {
+      let job = chain.didMake()
+      return try answer(job, Array(batch.rows.dropFirst(job.isChange ? 1 : 0)), on: connection)
+    }
+    guard let link = chain.oldest else { return }
+    let canRevive = link.work.revival != nil && !link.work.isThorough
+    if failure.check == .standing, canRevive { return chain.repeatOldest { $0.isThorough = true } }
+    if failure.isConflict, link.repetitions < Self.mostRepetitions { return chain.repeatOldest() }
+    fail(error(of: failure, link.work))
+  }
+
+  private func error(of failure: PostgresFailure, _ job: LaneJob) -> StoreError {
+    var error = failure.error(at: settings.place)
+    if failure.check == .standing { error.message += " A call to be changed is not there." }
+    guard failure.check == .keys, case .commit(let keys) = job.kind else { return error }
+    do throws(StoreError) {
+      error.taken = try lane.needs.taken(keys)
+      // It has expired or was removed since.
+      if error.taken.isEmpty { error.kind = .unavailable }
+      return error
+    } catch {
+      return error
+    }
+  }
+
+  /// The oldest work has failed, and nothing of it was made.
+  private mutating func fail(_ error: StoreError) {
+    guard let (_, isConsequence) = chain.didFail() else { return }
+    lane.report(.notMade(isConsequence ? Self.consequence : error))
+  }
+
+  private mutating func answer(
+    _ job: LaneJob, _ rows: [PostgresRows], on connection: PostgresConnection
+  ) throws(PostgresFailure) {
+    var (answer, damaged) = job.answer(rows)
+    if !damaged.isEmpty {
+      if case .damaged(var error) = answer {
+        error.damaged?.hasEnded = true
+        answer = .damaged(error)
+      }
+      try setAside(damaged, on: connection)
+    }
+    if case .call(let call?) = answer, call.progress.state.isFinal { lane.needs.didShow(call.id) }
+    lane.report(.made(answer))
+  }
+
+  // MARK: Damaged calls
+
+  /// Ends calls of this instance that cannot be read, so that no claim finds them again.
+  private mutating func setAside(_ damaged: [DamagedCall], on connection: PostgresConnection) throws(PostgresFailure) {
+    var statement = PostgresStatement(ClaimQueries.setAside)
+    statement.add(damaged.map(\.id.rawValue))
+    statement.add(session?.id ?? 0)
+    statement.add(lane.needs.now()?.microseconds)
+    try connection.send(statement)
+    try connection.sync()
+    batches.append(Batch(isWork: false, damaged: damaged))
+  }
+
+  private func didSetAside(_ batch: Batch) {
+    guard batch.failure == nil, let rows = batch.rows.first else { return }
+    let ended = rows.map {
+      (id: CallID(rawValue: rows.integer($0, 0)), namespace: Namespace(rows.text($0, 1)) ?? .default)
+    }
+    for call in batch.damaged where ended.contains(where: { $0.id == call.id }) {
+      lane.needs.notices.post(.damaged(call.id, call.error))
+    }
+    if !ended.isEmpty { lane.needs.notices.post(.setAside(ended)) }
+  }
+
+  // MARK: Leases
+
+  private mutating func lease(
+    _ link: CommitChain<LaneJob>.Link, _ request: LeaseRequest, _ renewing: Int64?, on connection: PostgresConnection
+  ) throws(PostgresFailure) {
+    let standing = lane.standing.withLock { $0 }
+    if let renewing, standing.session?.id != renewing { return fail(lost("The lease to renew has ended.")) }
+    do throws(LaneFailure) {
+      let result = try exchange(
+        request, standing, renewing: renewing != nil, link.sequence, isRepeated: false, on: connection)
+      _ = chain.didMake()
+      try didLease(result, link.work, on: connection)
+    } catch {
+      switch error {
+      case .refused(let error): fail(error)
+      case .failed(let failure) where failure.isLost: throw failure
+      case .failed(let failure):
+        joining = nil
+        if failure.isConflict, link.repetitions < Self.mostRepetitions { return chain.repeatOldest() }
+        fail(failure.error(at: settings.place))
+      }
+    }
+  }
+
+  private mutating func exchange(
+    _ request: LeaseRequest, _ standing: PostgresLane.Standing, renewing: Bool, _ sequence: Int64, isRepeated: Bool,
+    on connection: PostgresConnection
+  ) throws(LaneFailure) -> LeaseExchange.Result {
+    var newID: Int64 = 0
+    if !renewing {
+      do throws(PostgresFailure) {
+        newID = try connection.run([PostgresStatement(LeaseQueries.newID)], within: settings.answerTimeout)[0].integer(
+          0, 0)
+      } catch {
+        throw .failed(error)
+      }
+      joining = (newID, sequence)
+    }
+    let exchange = LeaseExchange(patience: settings.answerTimeout, now: lane.needs.now(), largest: lane.needs.largest)
+    return try exchange.perform(
+      LeaseExchange.Request(
+        request: request, renewing: renewing ? standing.session : nil, previous: renewing ? nil : standing.session,
+        newID: newID, connection: number, sequence: sequence, isRepeated: isRepeated,
+        known: renewing ? standing.shards : .none), on: connection)
+  }
+
+  private mutating func didLease(
+    _ result: LeaseExchange.Result, _ job: LaneJob, on connection: PostgresConnection
+  ) throws(LaneFailure) {
+    if joining != nil { number = 0 }
+    joining = nil
+    lane.standing.withLock { $0 = PostgresLane.Standing(session: result.grant.session, shards: result.grant.shards) }
+    lane.report(.made(.leased(result.grant)))
+    guard !result.damaged.isEmpty else { return }
+    do throws(PostgresFailure) {
+      try setAside(result.damaged, on: connection)
+    } catch {
+      throw .failed(error)
+    }
+  }
+
+  // MARK: Connections
+
+  /// The connection, which is made if there is work for it; nil if there is none.
+  private mutating func connected() throws(PostgresFailure) -> PostgresConnection? {
+    if let connection { return connection }
+    guard !chain.links.isEmpty || !unanswered.isEmpty else {
+      lane.sleep(Self.longestSleep)
+      return nil
+    }
+    let new = try PostgresConnection(settings)
+    try resolve(on: new)
+    connection = new
+    unreachable = nil
+    return new
+  }
+
+  /// Asks the database what was made of the works in doubt.
+  private mutating func resolve(on connection: PostgresConnection) throws(PostgresFailure) {
+    let limit = settings.answerTimeout
+    if let joining {
+      var (prevent, end) = (PostgresStatement(LeaseQueries.preventJoin), PostgresStatement(LeaseQueries.end))
+      prevent.add(joining.id)
+      prevent.add(joining.sequence)
+      end.add(joining.id)
+      _ = try connection.run([prevent], within: limit)
+      _ = try connection.run([end], within: limit)
+      self.joining = nil
+      _ = chain.resolved(through: chain.made)
+      return
+    }
+    guard let session else { return _ = chain.resolved(through: chain.made) }
+    var (end, take, ask) = (
+      PostgresStatement(LeaseQueries.endOwn), PostgresStatement(LeaseQueries.reconnect),
+      PostgresStatement(LeaseQueries.lastMade)
+    )
+    end.add(session.id)
+    take.add(session.id)
+    ask.add(session.id)
+    _ = try connection.run([end], within: limit)
+    let taken = try connection.run([take], within: limit)[0]
+    let last = try connection.run([ask], within: limit)[0].integer(0, 0)
+    guard last >= chain.made else {
+      chain.connected()
+      lane.standing.withLock { $0 = PostgresLane.Standing() }
+      return refuseAll(
+        lost("The database has lost commits that it had acknowledged: \(chain.made) were made, and it knows \(last)."))
+    }
+    let made = chain.resolved(through: last)
+    guard taken.count == 1 else {
+      // The session has ended. What was made of it is on disk; but claimed calls belong to others now.
+      for job in unanswered + made {
+        lane.report(job.isPlainChange ? .made(.done) : .notMade(lost("The lease has ended.")))
+      }
+      unanswered = []
+      lane.standing.withLock { $0 = PostgresLane.Standing() }
+      return refuseAll(lost("The lease has ended."))
+    }
+    number = taken.integer(0, 0)
+    unanswered += made
+    try answerAgain(on: connection)
+  }
+
+  /// Reports the works that were made while the connection was lost.
+  private mutating func answerAgain(on connection: PostgresConnection) throws(PostgresFailure) {
+    while let job = unanswered.first {
+      if case .lease(let request, _) = job.kind {
+        do throws(LaneFailure) {
+          let standing = lane.standing.withLock { $0 }
+          let result = try exchange(request, standing, renewing: true, job.sequence, isRepeated: true, on: connection)
+          unanswered.removeFirst()
+          try didLease(result, job, on: connection)
+        } catch {
+          switch error {
+          case .failed(let failure): throw failure
+          case .refused(let error):
+            unanswered.removeFirst()
+            lane.report(.notMade(error))
+          }
+        }
+        continue
+      }
+      var statements = job.repetition(largest: lane.needs.largest)
+      for index in statements.indices {
+        statements[index].fill(session: session?.id ?? 0, connection: number, sequence: job.sequence)
+      }
+      let rows = statements.isEmpty ? [] : try connection.run(statements, within: settings.answerTimeout)
+      unanswered.removeFirst()
+      try answer(job, rows, on: connection)
+    }
+  }
+
+  private mutating func refuseAll(_ error: StoreError) {
+    for _ in chain.refuseAll() { lane.report(.notMade(error)) }
+  }
+
+  /// The connection is lost, or could not be made.
+  private mutating func lose(_ failure: PostgresFailure) {
+    let error = failure.error(at: settings.place)
+    connection = nil
+    batches = []
+    for _ in chain.lose() { lane.report(.unknown(error)) }
+    let since = unreachable ?? .now
+    unreachable = since
+    if !chain.isInDoubt, unanswered.isEmpty, ContinuousClock.now - since >= settings.patience { refuseAll(error) }
+    if ContinuousClock.now - since > .zero { pause() }
+  }
+
+  /// Waits a moment, whatever is posted.
+  private func pause() {
+    let end = ContinuousClock.now + Self.reconnectPause
+    while ContinuousClock.now < end {
+      lane.silence()
+      lane.sleep(end - .now)
+    }
+  }
+
+  private func lost(_ reason: String) -> StoreError {
+    StoreError(
+      kind: .leaseLost,
+      message: "\(reason) Nothing was written to \(settings.place). The instance joins again by itself.")
+  }
+
+  private static let consequence = StoreError(
+    kind: .unavailable, message: "Nothing was written, because the commit before failed.")
+}
+
+extension LaneJob {
+  /// Whether its answer says only that it was made.
+  fileprivate var isPlainChange: Bool {
+    switch kind {
+    case .commit, .prove: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,71 @@
+internal import RedialModel
+
+/// The statements about the turns of ordering keys. Only the owner of a shard gives turns; so two instances never look
+/// for a free turn at the same time.
+enum TurnQueries {
+  /// Lets calls wait for their turn. Those of other owners are offered to them.
+  static let enter = PostgresQuery(
+    "turns_enter", "have calls wait for their turn",
+    """
+    INSERT INTO turns (call_id, target_id, key, namespace, shard, has_turn, offered)
+    SELECT u.call_id, u.target_id, u.key, u.namespace, u.shard, false, l.owner IS DISTINCT FROM $6::int8
+    FROM unnest($1::int8[], $2::int8[], $3::text[], $4::int8[], $5::int8[]) AS u (call_id, target_id, key, namespace, shard)
+      JOIN leases l ON l.shard = u.shard
+    ON CONFLICT (call_id) DO NOTHING
+    """)
+
+  /// Takes the turns from calls that have ended ($1), or that were discarded and are gone ($2).
+  static let release = PostgresQuery(
+    "turns_release", "end turns", "UPDATE turns t SET has_turn = false WHERE t.has_turn AND \(ended)")
+
+  private static let ended = """
+    (t.call_id = ANY($1::int8[]) OR t.call_id = ANY($2::int8[])
+      AND NOT EXISTS (SELECT 1 FROM live WHERE live.id = t.call_id)
+      AND NOT EXISTS (SELECT 1 FROM done WHERE done.id = t.call_id))
+    """
+
+  /// Gives the free turns of the keys of these calls to the oldest calls that wait for them, and offers them to the
+  /// owner if that is another instance; and schedules the calls that have the turn.
+  ///
+  /// $3 are calls that have just begun to wait: one of them may have had the turn already.
+  static let grant = PostgresQuery(
+    "turns_grant", "give turns",
+    """
+    WITH groups AS (SELECT DISTINCT t.target_id, t.key, t.shard FROM turns t
+        WHERE t.call_id = ANY($3::int8[]) OR \(ended)),
+      next AS (SELECT (SELECT min(t.call_id) FROM turns t WHERE t.target_id = g.target_id AND t.key = g.key
+          AND NOT t.has_turn AND NOT \(ended)) AS call_id, l.owner IS NOT DISTINCT FROM $4::int8 AS own
+        FROM groups g JOIN leases l ON l.shard = g.shard
+        WHERE NOT EXISTS (SELECT 1 FROM turns h WHERE h.target_id = g.target_id AND h.key = g.key AND h.has_turn)),
+      given AS (UPDATE turns t SET has_turn = next.own, offered = NOT next.own FROM next
+        WHERE t.call_id = next.call_id RETURNING t.call_id, t.has_turn)
+    UPDATE live SET \(scheduled) WHERE id IN (SELECT call_id FROM given WHERE has_turn
+      UNION ALL SELECT call_id FROM turns WHERE call_id = ANY($3::int8[]) AND has_turn)
+    """)
+
+  /// Removes the turns of calls that have ended.
+  static let leave = PostgresQuery("turns_leave", "end turns", "DELETE FROM turns t WHERE \(ended)")
+
+  /// Gives the free turns of the session's shards: those that others have offered ($2 empty), or all of some shards
+  /// ($2).
+  static let grantFree = PostgresQuery(
+    "turns_grant_free", "give free turns",
+    """
+    WITH seen AS (SELECT t.call_id, t.target_id, t.key FROM turns t JOIN leases l ON l.shard = t.shard
+        WHERE l.owner = $1::int8 AND (t.offered OR t.shard = ANY($2::int8[]))),
+      next AS (SELECT min(t.call_id) AS call_id FROM turns t
+          JOIN (SELECT DISTINCT target_id, key FROM seen) g ON g.target_id = t.target_id AND g.key = t.key
+        WHERE NOT t.has_turn
+          AND NOT EXISTS (SELECT 1 FROM turns h WHERE h.target_id = g.target_id AND h.key = g.key AND h.has_turn)
+        GROUP BY t.target_id, t.key),
+      given AS (UPDATE turns t SET offered = false, has_turn = t.has_turn OR t.call_id IN (SELECT call_id FROM next)
+        WHERE t.call_id IN (SELECT call_id FROM seen UNION SELECT call_id FROM next)
+        RETURNING t.call_id)
+    UPDATE live SET \(scheduled) WHERE id IN (SELECT call_id FROM next)
+    """)
+
+  private static let scheduled = """
+    state = \(StoredState.scheduled.rawValue), due = round_started_at, at = round_started_at,
+      waiting = \(WaitReason.startTime.rawValue)
+    """
+}

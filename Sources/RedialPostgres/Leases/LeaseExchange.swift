@@ -1,0 +1,194 @@
+internal import RedialCore
+internal import RedialModel
+internal import RedialStore
+
+/// Why work on a connection ended without a result.
+enum LaneFailure: Error {
+  /// A statement or the connection failed.
+  case failed(PostgresFailure)
+  /// The store refuses it.
+  case refused(StoreError)
+}
+
+/// Begins and renews sessions, and divides the shards, in transactions of several steps.
+struct LeaseExchange {
+  /// How long a step may wait for its answer.
+  let patience: Duration
+  /// The time of the clock; nil for that of the database.
+  let now: Timestamp?
+  /// The maximum size of a body that is read with its call.
+  let largest: Int
+
+  /// What a lease request has changed.
+  struct Result {
+    var grant: LeaseGrant
+    var damaged: [DamagedCall]
+  }
+
+  /// A request, and what the instance has.
+  struct Request {
+    var request: LeaseRequest
+    /// The session to renew; nil for a new one.
+    var renewing: LeaseSession?
+    /// The session that a new one ends.
+    var previous: LeaseSession?
+    /// The id of a new session.
+    var newID: Int64
+    /// The number of the connection.
+    var connection: Int64
+    /// The place of the work in the chain.
+    var sequence: Int64
+    /// Whether it was made before and its answer was lost, so that it is in the ledger already.
+    var isRepeated: Bool
+    /// The shards that the instance knows to be its own.
+    var known: ShardSet
+  }
+
+  /// Performs a request.
+  func perform(_ request: Request, on connection: PostgresConnection) throws(LaneFailure) -> Result {
+    let locks = try request.renewing.map { session throws(LaneFailure) in
+      try mustLock(request, session, on: connection)
+    }
+    _ = try run([PostgresStatement(LeaseQueries.begin)], on: connection)
+    do {
+      let result = try inTransaction(request, locks: locks ?? true, on: connection)
+      _ = try run([PostgresStatement(LeaseQueries.commit)], on: connection)
+      return result
+    } catch {
+      if case .failed(let failure) = error, failure.isLost { throw error }
+      _ = try run([PostgresStatement(LeaseQueries.rollBack)], on: connection)
+      throw error
+    }
+  }
+
+  /// Whether a renewal changes more than the session's own row.
+  private func mustLock(
+    _ request: Request, _ session: LeaseSession, on connection: PostgresConnection
+  ) throws(LaneFailure) -> Bool {
+    var probe = PostgresStatement(LeaseQueries.probe)
+    probe.add(session.id)
+    probe.add(now?.microseconds)
+    let row = try run([probe], on: connection)[0]
+    let (expired, free) = (row.integer(0, 0), row.integer(0, 1))
+    let share = (ShardSet.count + Int(max(1, row.integer(0, 3))) - 1) / Int(max(1, row.integer(0, 3)))
+    let takes = request.request.takesShards && free > 0 && row.integer(0, 2) < share
+    return expired > 0 || takes || !request.request.giveBack.isEmpty
+  }
+
+  private func inTransaction(
+    _ request: Request, locks: Bool, on connection: PostgresConnection
+  ) throws(LaneFailure) -> Result {
+    if locks {
+      var (expire, terminate) = (PostgresStatement(LeaseQueries.expire), PostgresStatement(LeaseQueries.terminate))
+      expire.add(now?.microseconds)
+      terminate.add(now?.microseconds)
+      _ = try run([PostgresStatement(LeaseQueries.lock), expire, terminate], on: connection)
+    }
+    let session = try began(request, on: connection)
+    var owners = try shards(of: session, on: connection)
+    let back = owners.own.intersection(request.request.giveBack)
+    let division = ShardDivision(
+      among: owners.sessions, owned: owners.own.subtracting(back).size, free: owners.free,
+      takesShards: request.request.takesShards && locks)
+    if !back.isEmpty { try change(back, by: LeaseQueries.give, session, on: connection) }
+    if !division.gained.isEmpty { try change(division.gained, by: LeaseQueries.take, session, on: connection) }
+    owners.own = owners.own.subtracting(back).union(division.gained)
+    // What the instance does not know yet: what it has gained now, or before an answer was lost.
+    let gained = owners.own.subtracting(request.known.subtracting(back))
+    try release(back.union(gained), gained: gained, session, on: connection)
+    let rows = try run(
+      Takeover.statements(session: session.id, gained: gained, at: now, largest: largest), on: connection)
+    do throws(StoreError) {
+      let found = try Takeover(rows, place: connection.place)
+      let grant = LeaseGrant(
+        session: session, shards: owners.own, gained: gained, share: division.share, state: found.state,
+        elsewhere: found.elsewhere)
+      return Result(grant: grant, damaged: found.damaged)
+    } catch {
+      throw .refused(error)
+    }
+  }
+
+  /// Begins or renews the session.
+  private func began(_ request: Request, on connection: PostgresConnection) throws(LaneFailure) -> LeaseSession {
+    let duration = request.request.duration.wholeMicroseconds
+    if let session = request.renewing {
+      var statements: [PostgresStatement] = []
+      if !request.isRepeated {
+        var fence = CommitStatements.fence
+        fence.fill(session: session.id, connection: request.connection, sequence: request.sequence)
+        statements.append(fence)
+      }
+      var renewal = PostgresStatement(LeaseQueries.renew)
+      renewal.add(session.id)
+      renewal.add(now?.microseconds)
+      renewal.add(duration)
+      _ = try run(statements + [renewal], on: connection)
+      return session
+    }
+    var statements: [PostgresStatement] = []
+    if let previous = request.previous {
+      var end = PostgresStatement(LeaseQueries.end)
+      end.add(previous.id)
+      statements.append(end)
+    }
+    var join = PostgresStatement(LeaseQueries.join)
+    join.add(request.newID)
+    join.add(now?.microseconds)
+    join.add(duration)
+    join.add(request.sequence)
+    guard let rows = try run(statements + [join], on: connection).last, rows.count == 1 else {
+      throw .refused(StoreError(kind: .unavailable, message: "\(connection.place) did not begin a session."))
+    }
+    return LeaseSession(id: request.newID, instance: Int(rows.integer(0, 0)))
+  }
+
+  /// The shards of a session, those without an owner, and the number of sessions.
+  private func shards(
+    of session: LeaseSession, on connection: PostgresConnection
+  ) throws(LaneFailure) -> (own: ShardSet, free: ShardSet, sessions: Int) {
+    let rows = try run([PostgresStatement(LeaseQueries.shards)], on: connection)[0]
+    let all = rows.map { row in (shard: Int(rows.integer(row, 0)), owner: rows.integer(row, 1)) }
+    return (
+      ShardSet(all.filter { $0.owner == session.id }.map(\.shard)),
+      ShardSet(all.filter { $0.owner == 0 }.map(\.shard)), rows.count == 0 ? 1 : Int(rows.integer(0, 2))
+    )
+  }
+
+  private func change(
+    _ shards: ShardSet, by query: PostgresQuery, _ session: LeaseSession, on connection: PostgresConnection
+  ) throws(LaneFailure) {
+    var statement = PostgresStatement(query)
+    statement.add(session.id)
+    statement.add(shards.shards.map { Int64($0) })
+    _ = try run([statement], on: connection)
+  }
+
+  /// Frees calls that nobody has in memory any more, and gives turns that nobody has.
+  private func release(
+    _ shards: ShardSet, gained: ShardSet, _ session: LeaseSession, on connection: PostgresConnection
+  ) throws(LaneFailure) {
+    var statements: [PostgresStatement] = []
+    if !shards.isEmpty {
+      var held = PostgresStatement(LeaseQueries.releaseHeld)
+      held.add(shards.shards.map { Int64($0) })
+      statements.append(held)
+    }
+    var turns = PostgresStatement(TurnQueries.grantFree)
+    turns.add(session.id)
+    turns.add(gained.shards.map { Int64($0) })
+    var fold = PostgresStatement(LeaseQueries.foldUnfinished)
+    fold.add(session.id)
+    _ = try run(statements + [turns, fold], on: connection)
+  }
+
+  private func run(
+    _ statements: [PostgresStatement], on connection: PostgresConnection
+  ) throws(LaneFailure) -> [PostgresRows] {
+    do throws(PostgresFailure) {
+      return try connection.run(statements, within: patience)
+    } catch {
+      throw .failed(error)
+    }
+  }
+}

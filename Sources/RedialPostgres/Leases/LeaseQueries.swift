@@ -1,0 +1,192 @@
+internal import RedialModel
+
+/// The statements of leases. Times are those of the database's clock, except in tests, which give theirs.
+enum LeaseQueries {
+  private static func now(_ parameter: String) -> String {
+    "coalesce(\(parameter)::int8, (extract(epoch FROM clock_timestamp()) * 1000000)::int8)"
+  }
+
+  static let begin = PostgresQuery("begin", "begin a transaction", "BEGIN")
+  static let commit = PostgresQuery("commit", "commit", "COMMIT")
+  static let rollBack = PostgresQuery("rollback", "roll back", "ROLLBACK")
+  /// Whoever ends sessions or gives shards holds this lock.
+  static let lock = PostgresQuery("control", "lock the leases", "SELECT 1 FROM control FOR UPDATE")
+  static let newID = PostgresQuery("session_id", "begin a session", "SELECT nextval('session_ids')")
+
+  /// Whether a renewal changes who has which shards: some session is over, or shards are free.
+  static let probe = PostgresQuery(
+    "lease_probe", "look at the leases",
+    """
+    SELECT (SELECT count(*) FROM beats WHERE expires_at <= \(now("$2"))),
+      (SELECT count(*) FROM leases WHERE owner IS NULL), (SELECT count(*) FROM leases WHERE owner = $1::int8),
+      (SELECT count(*) FROM sessions)
+    """)
+
+  /// Ends the sessions whose time is over. One that is in a commit goes later: its row is locked. Both rows are locked, so
+  /// that one that has been renewed meanwhile is seen as it is now.
+  static let expire = PostgresQuery(
+    "lease_expire", "end sessions that are over",
+    """
+    WITH e AS (SELECT s.id FROM sessions s JOIN beats b ON b.session = s.id WHERE b.expires_at <= \(now("$1"))
+        FOR UPDATE OF s, b SKIP LOCKED),
+      g AS (DELETE FROM sessions s USING e WHERE s.id = e.id RETURNING s.id),
+      h AS (DELETE FROM beats b USING g WHERE b.session = g.id)
+    UPDATE leases l SET owner = NULL, epoch = l.epoch + 1 FROM g WHERE l.owner = g.id
+    """)
+
+  /// Ends the server processes of sessions that were over two seconds ago and are still in a commit: no timeout catches a
+  /// pipeline of which only a half was sent.
+  static let terminate = PostgresQuery(
+    "lease_terminate", "end the connections of sessions that are over",
+    """
+    SELECT pg_terminate_backend(a.pid) FROM beats b
+      JOIN pg_stat_activity a ON a.pid = b.backend AND a.backend_start = b.backend_start
+    WHERE b.expires_at <= \(now("$1")) - 2000000
+    """)
+
+  /// Ends a session: it can no longer write, and its shards have no owner.
+  static let end = PostgresQuery(
+    "lease_end", "end a session",
+    """
+    WITH g AS (DELETE FROM sessions WHERE id = $1::int8), h AS (DELETE FROM beats WHERE session = $1::int8)
+    UPDATE leases SET owner = NULL, epoch = epoch + 1 WHERE owner = $1::int8
+    """)
+
+  /// Ends all sessions: for a process that has the store for itself.
+  static let endAll = PostgresQuery(
+    "lease_end_all", "end all sessions", "WITH h AS (DELETE FROM beats) DELETE FROM sessions")
+
+  /// Begins the session $1 with the lowest free instance number; $2 is the time, $3 the duration or NULL for no end, $4 the
+  /// place of the work in the chain.
+  static let join = PostgresQuery(
+    "lease_join", "begin a session",
+    """
+    WITH i AS (SELECT min(n) AS instance FROM generate_series(0, 1023) n
+        WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.instance = n)),
+      s AS (INSERT INTO sessions (id, instance, conn) SELECT $1::int8, instance, 0 FROM i RETURNING instance),
+      b AS (INSERT INTO beats (session, expires_at, backend, backend_start)
+        SELECT $1::int8, \(now("$2")) + $3::int8, pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()),
+      c AS (INSERT INTO commits (session, seq) VALUES ($1::int8, $4::int8))
+    SELECT instance FROM s
+    """)
+
+  /// Makes sure that a join that is in doubt is not made any more: its place in the ledger is taken, or it is undone.
+  static let preventJoin = PostgresQuery(
+    "lease_prevent", "undo a session",
+    "INSERT INTO commits (session, seq) VALUES ($1::int8, $2::int8) ON CONFLICT (session, seq) DO NOTHING")
+
+  /// Locks the session for a transaction that is no part of the chain.
+  static let hold = PostgresQuery(
+    "lease_hold", "check the lease", check: .fence,
+    "WITH f AS (SELECT 1 FROM sessions WHERE id = $1::int8 FOR SHARE) SELECT 1 / count(*) FROM f")
+
+  static let renew = PostgresQuery(
+    "lease_renew", "renew the lease",
+    "UPDATE beats SET expires_at = \(now("$2")) + $3::int8 WHERE session = $1::int8")
+
+  static let shards = PostgresQuery(
+    "lease_shards", "read the leases",
+    "SELECT shard, coalesce(owner, 0), (SELECT count(*) FROM sessions) FROM leases ORDER BY shard")
+
+  static let give = PostgresQuery(
+    "lease_give", "give shards back",
+    "UPDATE leases SET owner = NULL, epoch = epoch + 1 WHERE owner = $1::int8 AND shard = ANY($2::int8[])")
+
+  static let take = PostgresQuery(
+    "lease_take", "take shards",
+    "UPDATE leases SET owner = $1::int8, epoch = epoch + 1 WHERE owner IS NULL AND shard = ANY($2::int8[])")
+
+  static let takeAll = PostgresQuery(
+    "lease_take_all", "take all shards", "UPDATE leases SET owner = $1::int8, epoch = epoch + 1")
+
+  /// Puts the calls in the memory of an earlier owner back to where they were claimed from.
+  static let releaseHeld = PostgresQuery(
+    "lease_release", "give held calls back",
+    """
+    UPDATE live SET state = \(StoredPlace.released), due = at
+    WHERE shard = ANY($1::int8[]) AND \(StoredPlace.condition(.held))
+    """)
+
+  // MARK: Connections
+
+  /// Ends the server process of the session's connection before, if it is still there: of a pipeline of which only a half
+  /// was sent, it would wait for the rest.
+  static let endOwn = PostgresQuery(
+    "end_own", "end the connection before",
+    """
+    SELECT pg_terminate_backend(a.pid) FROM beats b
+      JOIN pg_stat_activity a ON a.pid = b.backend AND a.backend_start = b.backend_start AND a.pid <> pg_backend_pid()
+    WHERE b.session = $1::int8
+    """)
+
+  /// Makes the lane's new connection the only one that may commit. It waits for a commit on the one before.
+  static let reconnect = PostgresQuery(
+    "reconnect", "take the session over",
+    """
+    WITH s AS (UPDATE sessions SET conn = conn + 1 WHERE id = $1::int8 RETURNING conn),
+      b AS (UPDATE beats SET backend = a.pid, backend_start = a.backend_start FROM pg_stat_activity a
+        WHERE a.pid = pg_backend_pid() AND session = $1::int8)
+    SELECT conn FROM s
+    """)
+
+  /// The last work that was made. A statement of its own: it must see what those have done whose locks the one before
+  /// waited for.
+  static let lastMade = PostgresQuery(
+    "last_made", "find the last commit", "SELECT coalesce(max(seq), -1) FROM commits WHERE session = $1::int8")
+
+  // MARK: Counts
+
+  /// Every namespace, with the number of its unfinished calls in the session's shards, and in all others.
+  static let unfinished = PostgresQuery(
+    "unfinished", "count unfinished calls",
+    """
+    SELECT n.name, coalesce(sum(u.n) FILTER (WHERE l.owner = $1::int8), 0)::int8,
+      coalesce(sum(u.n) FILTER (WHERE l.owner IS DISTINCT FROM $1::int8), 0)::int8
+    FROM namespaces n LEFT JOIN unfinished u ON u.namespace = n.id LEFT JOIN leases l ON l.shard = u.shard
+    GROUP BY n.id, n.name ORDER BY n.id
+    """)
+
+  /// Adds the changes of these counts up, if there are many.
+  static let foldUnfinished = PostgresQuery(
+    "fold_unfinished", "add up the counts of unfinished calls",
+    """
+    WITH d AS (DELETE FROM unfinished u USING leases l WHERE l.shard = u.shard AND l.owner = $1::int8
+        AND EXISTS (SELECT 1 FROM unfinished OFFSET 512) RETURNING u.shard, u.namespace, u.n)
+    INSERT INTO unfinished (shard, namespace, n) SELECT shard, namespace, sum(n) FROM d GROUP BY shard, namespace
+      HAVING sum(n) <> 0
+    """)
+
+  // MARK: What an owner must know
+
+  static let queues = PostgresQuery(
+    "queues", "count queued calls",
+    """
+    SELECT t.key, q.n FROM (SELECT target_id, count(*) AS n FROM live
+      WHERE state = \(StoredState.queued.rawValue) AND shard = ANY($1::int8[]) GROUP BY target_id) q
+      JOIN targets t ON t.id = q.target_id
+    """)
+
+  static let breakers = PostgresQuery(
+    "breakers", "read the breakers",
+    """
+    SELECT key, breaker_until, breaker_trips FROM targets
+    WHERE breaker_until IS NOT NULL AND shard = ANY($1::int8[])
+    """)
+
+  static let paces = PostgresQuery(
+    "paces", "read the paces",
+    """
+    SELECT key, pace_delivered, pace_limited, pace_at FROM targets WHERE shard = ANY($1::int8[])
+      AND (pace_at >= \(now("$2")) - \(SavedPace.memory.components.seconds) * 1000000::int8
+        OR pace_at IS NOT NULL AND breaker_until IS NOT NULL)
+    """)
+
+  static let controls = PostgresQuery(
+    "controls", "read the settings of targets",
+    """
+    SELECT key, overrides, paused, tripped FROM targets
+    WHERE (overrides IS NOT NULL OR paused OR tripped) AND shard = ANY($1::int8[])
+    """)
+
+  static let newest = PostgresQuery("newest", "find the newest call", "SELECT coalesce(max(id), 0) FROM requests")
+}

@@ -1,0 +1,82 @@
+internal import RedialCore
+public import RedialModel
+public import RedialStore
+internal import Synchronization
+
+extension PostgresStore: DocumentStore {
+  private static let upsertSetting = PostgresQuery(
+    "upsert_setting", "store a setting",
+    """
+    INSERT INTO settings (name, value) VALUES ($1::text, $2::text)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value
+    """)
+  private static let findDocuments = PostgresQuery(
+    "find_documents", "read the service's documents",
+    "SELECT id, content FROM documents WHERE kind = $1::text ORDER BY id")
+  private static let upsertDocument = PostgresQuery(
+    "upsert_document", "store a document of the service",
+    """
+    INSERT INTO documents (kind, id, content) VALUES ($1::text, $2::text, $3::bytea)
+    ON CONFLICT (kind, id) DO UPDATE SET content = excluded.content
+    """)
+  private static let deleteDocument = PostgresQuery(
+    "delete_document", "remove a document of the service",
+    "DELETE FROM documents WHERE kind = $1::text AND id = $2::text")
+
+  /// A value of the service, stored under a name.
+  public func setting(_ name: String) throws(StoreError) -> String? {
+    var find = PostgresStatement(ReadQueries.setting)
+    find.add(text: name)
+    let rows = try side.run([find])[0]
+    return rows.count == 0 ? nil : rows.text(0, 0)
+  }
+
+  /// Stores a value of the service under a name.
+  public func setSetting(_ name: String, to value: String) throws(StoreError) {
+    var upsert = PostgresStatement(Self.upsertSetting)
+    upsert.add(text: name)
+    upsert.add(text: value)
+    _ = try side.run([upsert])
+  }
+
+  /// All documents of a kind, by id.
+  public func documents(_ kind: DocumentKind) throws(StoreError) -> [(id: String, content: [UInt8])] {
+    var find = PostgresStatement(Self.findDocuments)
+    find.add(text: kind.rawValue)
+    let rows = try side.run([find])[0]
+    return rows.map { (rows.text($0, 0), rows.bytes($0, 1)) }
+  }
+
+  /// Stores a document in place of the one with that id.
+  public func putDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError) {
+    var upsert = PostgresStatement(Self.upsertDocument)
+    upsert.add(text: kind.rawValue)
+    upsert.add(text: id)
+    upsert.add(bytes: content)
+    _ = try side.run([upsert])
+  }
+
+  /// Removes a document, if it exists.
+  public func removeDocument(_ kind: DocumentKind, id: String) throws(StoreError) {
+    var delete = PostgresStatement(Self.deleteDocument)
+    delete.add(text: kind.rawValue)
+    delete.add(text: id)
+    _ = try side.run([delete])
+  }
+
+  /// Makes changes of the service itself, outside of the chain and of any lease: policies, bulk operations, statistics.
+  ///
+  /// - Throws: `unavailable` if the connection is lost meanwhile. The changes may then be made or not.
+  public func commit(_ writes: [StoreWrite]) throws(StoreError) {
+    if writes.isEmpty { return }
+    let folded = FoldedWrites(writes)
+    guard folded.changes.isEmpty, folded.discarded.isEmpty, folded.keys.isEmpty else {
+      throw StoreError(
+        kind: .unavailable, message: "Changes of calls belong to the chain of work, and were not made. Submit them.")
+    }
+    let session = lane.standing.withLock { $0.session?.id } ?? 0
+    var statements = try statements(folded).statements(folded)
+    for index in statements.indices { statements[index].fill(session: session, connection: 0, sequence: 0) }
+    _ = try side.run(statements)
+  }
+}

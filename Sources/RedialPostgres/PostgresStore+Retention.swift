@@ -1,0 +1,73 @@
+public import RedialCore
+internal import RedialModel
+public import RedialStore
+internal import Synchronization
+
+extension PostgresStore {
+  /// Maximum number of calls that a step removes.
+  private static let batch: Int64 = 256
+
+  private static let ended = PostgresQuery(
+    "ended", "find the calls that ended first",
+    "SELECT id, finished_at FROM done WHERE finished_at <= $1::int8 ORDER BY finished_at LIMIT $2::int8")
+  private static let ownsFirst = PostgresQuery(
+    "owns_first", "see who removes old calls",
+    "SELECT count(*) FROM leases WHERE shard = 0 AND owner = $1::int8")
+  private static let remove = PostgresQuery(
+    "remove_ended", "remove old calls",
+    """
+    WITH d AS (DELETE FROM done WHERE id = ANY($1::int8[]) RETURNING kind, state)
+    INSERT INTO finished (kind, state, n) SELECT kind, state, -count(*) FROM d GROUP BY kind, state
+    """)
+  private static let foldFinished = PostgresQuery(
+    "fold_finished", "add up the counts of finished calls",
+    """
+    WITH d AS (DELETE FROM finished WHERE EXISTS (SELECT 1 FROM finished OFFSET 512) RETURNING kind, state, n)
+    INSERT INTO finished (kind, state, n) SELECT kind, state, sum(n) FROM d GROUP BY kind, state HAVING sum(n) <> 0
+    """)
+  /// Of a session that has ended, the last row stays: its owner may still ask what was made.
+  private static let forgetCommits = PostgresQuery(
+    "forget_commits", "shorten the ledger",
+    """
+    DELETE FROM commits c WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = c.session)
+      AND EXISTS (SELECT 1 FROM commits m WHERE m.session = c.session AND m.seq > c.seq)
+    """)
+  private static let forgetClaims = PostgresQuery(
+    "forget_claims", "shorten the ledger",
+    "DELETE FROM claims c WHERE NOT EXISTS (SELECT 1 FROM sessions s WHERE s.id = c.session)")
+
+  /// Removes some of the calls that ended before the retention time, in one transaction. Only the owner of the first
+  /// shard does, so that instances do not wait for each other.
+  ///
+  /// The size of the database is not limited: `retention.bytes` is not used.
+  public func tidy(
+    _ retention: Retention, at now: Timestamp, within budget: Duration
+  ) throws(StoreError) -> TidyStep {
+    guard let session = lane.standing.withLock({ $0.session }) else { return TidyStep() }
+    let shown = shown.current()
+    var (first, find) = (PostgresStatement(Self.ownsFirst), PostgresStatement(Self.ended))
+    first.add(session.id)
+    find.add(now.microseconds &- retention.time.wholeMicroseconds)
+    find.add(Self.batch + Int64(shown.count))
+    let rows = try side.run([first, find])
+    guard rows[0].integer(0, 0) == 1 else { return TidyStep() }
+    let ids = rows[1].map { CallID(rawValue: rows[1].integer($0, 0)) }.filter { !shown.contains($0) }
+      .prefix(Int(Self.batch)).map(\.rawValue)
+    var hold = PostgresStatement(LeaseQueries.hold)
+    hold.add(session.id)
+    guard !ids.isEmpty else {
+      _ = try side.run([
+        hold, PostgresStatement(Self.foldFinished), PostgresStatement(Self.forgetCommits),
+        PostgresStatement(Self.forgetClaims),
+      ])
+      return TidyStep()
+    }
+    let removals = ([Self.remove] + CommitQueries.removeRemains).map { query in
+      var statement = PostgresStatement(query)
+      statement.add(ids)
+      return statement
+    }
+    _ = try side.run([hold] + removals)
+    return TidyStep(removed: ids.count, isDone: false)
+  }
+}

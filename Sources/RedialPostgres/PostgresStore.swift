@@ -1,0 +1,141 @@
+public import RedialCore
+internal import RedialModel
+public import RedialStore
+internal import Synchronization
+
+/// Calls in a PostgreSQL database, which several instances share.
+///
+/// Work is made on a connection of its own, two at a time, and its outcome comes later, see ``report(to:)``. A lost
+/// connection loses no outcome: on the next one the store asks the database which works were made. All other methods
+/// use a second connection, and return when what they change is on disk.
+public final class PostgresStore: CallStore {
+  let side: SideConnection
+  let lane: PostgresLane
+  let notices: StoreNotices
+  let clock: (@Sendable () -> Timestamp)?
+  let payloads: PayloadRule
+  let isShared: Bool
+  let shown: ShownByClaims
+  private let numbers: NumberTable
+
+  /// Opens the store in a database. Its tables are made if there are none.
+  ///
+  /// - Parameters:
+  ///   - payloads: Which payloads are kept, and how.
+  ///   - sharing: Whether this process ends all others' sessions and takes every shard at once; for tools, and for a
+  ///     single instance. By default it shares the database, and must request a lease.
+  ///   - clock: The time by which leases end, for tests; nil for the database's.
+  ///   - notices: Gets what the store reports by itself.
+  /// - Throws: `unavailable` if the database cannot be reached, or has settings that would lose accepted calls;
+  ///   `corrupt` if its tables are of another version.
+  public init(
+    _ settings: PostgresSettings, payloads: PayloadRule = PayloadRule(), sharing: StoreSharing = .shared,
+    clock: (@Sendable () -> Timestamp)? = nil, notices: StoreNotices = StoreNotices()
+  ) throws(StoreError) {
+    let side = SideConnection(settings)
+    let shown = ShownByClaims()
+    self.side = side
+    self.shown = shown
+    self.payloads = payloads
+    self.clock = clock
+    self.notices = notices
+    isShared = sharing == .shared
+    numbers = NumberTable(side)
+    try side.use { connection throws(StoreError) in
+      try PostgresSchema.open(connection, schema: settings.schema)
+    }
+    var standing = PostgresLane.Standing()
+    if !isShared { standing = try Self.takeAll(side, at: clock?()) }
+    lane = try PostgresLane(
+      settings, standing,
+      PostgresLane.Needs(
+        now: { clock?() }, taken: { keys throws(StoreError) in try Self.taken(keys, side) },
+        didShow: { shown.note($0) }, notices: notices, largest: payloads.streamBodiesAbove))
+  }
+
+  /// Sets who receives the outcomes of work.
+  public func report(to listener: @escaping @Sendable (StoreOutcome) -> Void) {
+    lane.report(to: listener)
+  }
+
+  /// Submits work. Its outcome comes later.
+  public func submit(_ work: StoreWork, as sequence: Int64) -> StoreOutcome? {
+    lane.post(job(work, sequence))
+    return nil
+  }
+
+  /// Ends the connections. Works without an outcome get none; the next connection of the session would learn it.
+  public func close() {
+    lane.close()
+    side.close()
+  }
+
+  // MARK: Work
+
+  private func job(_ work: StoreWork, _ sequence: Int64) -> LaneJob {
+    let largest = payloads.streamBodiesAbove
+    switch work {
+    case .commit(let writes):
+      return writes.isEmpty ? LaneJob(kind: .nothing, sequence: sequence) : commit(writes, sequence)
+    case .claimDue(let time, let limit):
+      return .claimDue(before: time, limit: limit, largest: largest, as: sequence)
+    case .claimQueued(let target, let limit):
+      return .claimQueued(target: target, limit: limit, largest: largest, as: sequence)
+    case .claim(let id, let namespace): return .claim(id, in: namespace, largest: largest, as: sequence)
+    case .find(let keys, let time): return .find(keys, at: time, as: sequence)
+    case .lease(let request, let session):
+      return LaneJob(kind: .lease(request, renewing: session), sequence: sequence)
+    case .prove: return LaneJob(kind: .prove, sequence: sequence)
+    }
+  }
+
+  private func commit(_ writes: [StoreWrite], _ sequence: Int64) -> LaneJob {
+    let folded = FoldedWrites(writes)
+    do throws(StoreError) {
+      let statements = try statements(folded)
+      return LaneJob(
+        kind: .commit(keys: folded.keys), sequence: sequence, statements: statements.statements(folded),
+        revival: statements.revival(folded))
+    } catch {
+      return LaneJob(kind: .refused(error), sequence: sequence)
+    }
+  }
+
+  /// What makes the statements of changes, with the numbers of all targets and namespaces that they name. Unknown ones
+  /// get their numbers in a transaction of their own, so that no commit waits for another because of them.
+  func statements(_ writes: FoldedWrites) throws(StoreError) -> CommitStatements {
+    CommitStatements(
+      payloads: payloads, numbers: try numbers.numbers(targets: writes.targets, namespaces: writes.namespaces),
+      shards: lane.standing.withLock { $0.shards })
+  }
+
+  /// Of the keys of a refused commit, those under which other calls were accepted.
+  private static func taken(_ keys: [KeyRecord], _ side: SideConnection) throws(StoreError) -> [TakenKey] {
+    var find = PostgresStatement(ClaimQueries.keys)
+    find.add(texts: keys.map(\.key.name.text))
+    find.add(keys.map(\.createdAt.microseconds).min() ?? 0)
+    let found = KeyRows.records(of: keys.map(\.key.name), try side.run([find])[0])
+    return zip(keys, found).compactMap { submitted, earlier in
+      guard let earlier, earlier.call != submitted.call, earlier.expiresAt > submitted.createdAt else { return nil }
+      return TakenKey(submitted: submitted, earlier: earlier)
+    }
+  }
+
+  /// Ends all sessions, and gives every shard to a new one without an end.
+  private static func takeAll(
+    _ side: SideConnection, at now: Timestamp?
+  ) throws(StoreError) -> PostgresLane.Standing {
+    let id = try side.run([PostgresStatement(LeaseQueries.newID)])[0].integer(0, 0)
+    var (join, take) = (PostgresStatement(LeaseQueries.join), PostgresStatement(LeaseQueries.takeAll))
+    join.add(id)
+    join.add(now?.microseconds)
+    join.add(nil as Int64?)
+    join.add(0)
+    take.add(id)
+    let rows = try side.run([
+      PostgresStatement(LeaseQueries.lock), PostgresStatement(LeaseQueries.endAll), join, take,
+    ])
+    return PostgresLane.Standing(
+      session: LeaseSession(id: id, instance: Int(rows[2].integer(0, 0))), shards: .all)
+  }
+}

@@ -1,0 +1,197 @@
+public import RedialCore
+public import RedialModel
+public import RedialStore
+internal import RedialText
+
+/// Reads the calls in a ``PostgresStore``'s database, on its own connections.
+public final class PostgresReader: CallReader {
+  /// The default number of connections.
+  public static let defaultConnections = 4
+  /// The maximum size of a client's body that is read with the call, in bytes.
+  public static let largestHeldBody = 32 * 1024
+  /// How late something may be before it is a finding: a service that starts with a full store needs some time.
+  private static let grace = Duration.seconds(60)
+
+  private let settings: PostgresSettings
+  /// How many threads it serves at a time; others wait.
+  public let connections: Int
+  let redaction: Redaction
+  private let pool: ConnectionPool<SideConnection>
+
+  /// A reader; its connections are made when they are needed.
+  ///
+  /// - Parameters:
+  ///   - connections: How many threads are served at a time, 1 or more; others wait.
+  ///   - redaction: Hides parts of URLs; a search by a part of the URL does not find them.
+  public init(
+    _ settings: PostgresSettings, connections: Int = PostgresReader.defaultConnections,
+    redaction: Redaction = Redaction()
+  ) throws(StoreError) {
+    self.settings = settings
+    self.redaction = redaction
+    self.connections = max(1, connections)
+    pool = try ConnectionPool(connections) { () throws(StoreError) in SideConnection(settings) }
+  }
+
+  // MARK: Calls
+
+  /// A call with all its attempts; with the responses of all of them, or only of the last.
+  public func call(_ id: CallID, in namespace: Namespace?, allResponses: Bool) throws(StoreError) -> StoredCall? {
+    try call(id, in: namespace, responses: allResponses ? 2 : 1)
+  }
+
+  /// The attempts of a call, the newest last, with all responses or only their heads; nil if there is no such call.
+  public func attempts(
+    of id: CallID, in namespace: Namespace, withBodies: Bool
+  ) throws(StoreError) -> [AttemptRecord]? {
+    try call(id, in: namespace, responses: withBodies ? 2 : 3)?.attempts
+  }
+
+  private func call(_ id: CallID, in namespace: Namespace?, responses: Int64) throws(StoreError) -> StoredCall? {
+    var (call, attempts) = (PostgresStatement(ReadQueries.call), PostgresStatement(ReadQueries.attempts))
+    var retries = PostgresStatement(ReadQueries.retries)
+    call.add(Int64(Self.largestHeldBody))
+    call.add(id.rawValue)
+    call.add(text: namespace?.name)
+    attempts.add(id.rawValue)
+    attempts.add(responses)
+    retries.add(id.rawValue)
+    let rows = try run([call, attempts, retries])
+    guard rows[0].count > 0 else { return nil }
+    var record: CallRecord
+    switch CallColumns.read(rows[0], 0) {
+    case .failure(let damage): throw damage.error
+    case .success(let intact): record = intact
+    }
+    record.retries = rows[2].map { AttemptColumns.readRetry(rows[2], $0).retry }
+    var all: [AttemptRecord] = []
+    for row in 0..<rows[1].count {
+      switch AttemptColumns.read(rows[1], row) {
+      case .failure(let damage): throw damage.error
+      case .success(let attempt): all.append(attempt)
+      }
+    }
+    return StoredCall(record: record, attempts: all)
+  }
+
+  /// Calls by their ids, in that order, without bodies and attempts.
+  public func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?] {
+    let found = try results(of: ids)
+    return ids.map { found[$0].map { $0.mapError(\.error) } }
+  }
+
+  func results(of ids: [CallID]) throws(StoreError) -> [CallID: Result<CallRecord, DamagedCall>] {
+    guard !ids.isEmpty else { return [:] }
+    var select = PostgresStatement(ReadQueries.records)
+    select.add(ids.map(\.rawValue))
+    let rows = try run([select])[0]
+    var found: [CallID: Result<CallRecord, DamagedCall>] = [:]
+    for row in 0..<rows.count { found[CallID(rawValue: rows.integer(row, 0))] = CallColumns.read(rows, row) }
+    return found
+  }
+
+  // MARK: Waiting calls
+
+  /// How many calls in no engine's memory wait, by target and reason, up to a limit.
+  public func backlog(
+    of target: TargetKey?, in namespace: Namespace, limit: Int
+  ) throws(StoreError) -> StoredBacklog {
+    var backlog = StoredBacklog(isComplete: true)
+    let number = if let target { try number(of: target) } else { try number(of: namespace) }
+    guard let place = number else { return backlog }
+    var select = PostgresStatement(target == nil ? ReadQueries.waiting : ReadQueries.waitingOfTarget)
+    select.add(place)
+    // One more than the limit shows whether there are more.
+    select.add(Int64(limit) + 1)
+    let rows = try run([select])[0]
+    var left = [limit, limit]
+    for row in 0..<rows.count {
+      let part = Int(rows.integer(row, 3))
+      let count = min(Int(rows.integer(row, 2)), left[part])
+      if count < Int(rows.integer(row, 2)) { backlog.isComplete = false }
+      left[part] -= count
+      guard let reason = rows.code(row, 1, as: WaitReason.self) else {
+        backlog.isComplete = false
+        continue
+      }
+      if count > 0 { backlog.counts.append((rows.key(row, 0), reason, count)) }
+    }
+    return backlog
+  }
+
+  /// When the first calls of a target's queue have to start at the latest, and the last one.
+  public func deadlines(of target: TargetKey, limit: Int) throws(StoreError) -> QueueDeadlines {
+    var (first, last) = (PostgresStatement(ReadQueries.deadlines), PostgresStatement(ReadQueries.lastDeadline))
+    first.add(text: target.text)
+    first.add(Int64(limit))
+    last.add(text: target.text)
+    let rows = try run([first, last])
+    return QueueDeadlines(
+      first: rows[0].map { Timestamp(microseconds: rows[0].integer($0, 0)) },
+      last: rows[1].count == 0 ? nil : Timestamp(microseconds: rows[1].integer(0, 0)))
+  }
+
+  // MARK: Counts
+
+  /// The size of the tables with their indexes, and the number of finished calls.
+  public func usage() throws(StoreError) -> StoreUsage {
+    let rows = try run([PostgresStatement(ReadQueries.usage), PostgresStatement(ReadQueries.finished)])
+    let finished = rows[1].map { row -> FinishedCount? in
+      guard let kind = rows[1].code(row, 0, as: CallKind.self), let state = rows[1].code(row, 1, as: StoredState.self)
+      else { return nil }
+      return FinishedCount(kind: kind, state: state.visible, count: Int(rows[1].integer(row, 2)))
+    }
+    return StoreUsage(
+      usedBytes: Int(rows[0].integer(0, 0)), freeBytes: 0, finished: finished.compactMap { $0 })
+  }
+
+  /// The results of a namespace's calls and attempts, by step, from a time on.
+  public func statistics(
+    of namespace: Namespace, by step: StatisticsStep, from time: Timestamp
+  ) throws(StoreError) -> [(start: Timestamp, tally: CallTally)] {
+    var select = PostgresStatement(ReadQueries.statistics)
+    select.add(text: namespace.name)
+    select.add(step.rawValue)
+    select.add(time.microseconds)
+    let rows = try run([select])[0]
+    var steps: [(start: Int64, numbers: [Int64])] = []
+    for row in 0..<rows.count {
+      if steps.last?.start != rows.integer(row, 0) { steps.append((rows.integer(row, 0), [])) }
+      steps[steps.count - 1].numbers.append(rows.integer(row, 2))
+    }
+    return steps.map { (Timestamp(microseconds: $0.start), CallTally(numbers: $0.numbers) ?? CallTally()) }
+  }
+
+  /// Overdue work.
+  public func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding] {
+    let late = Timestamp(microseconds: now.microseconds &- Self.grace.wholeMicroseconds)
+    var (overdue, held) = (PostgresStatement(ReadQueries.overdue), PostgresStatement(ReadQueries.inMemory))
+    overdue.add(late.microseconds)
+    held.add(late.microseconds)
+    let rows = try run([overdue, held])
+    var overdueCalls = StoreFinding(check: .overdue)
+    for row in 0..<rows[0].count { overdueCalls.add("\(CallID(rawValue: rows[0].integer(row, 0)))") }
+    var stuck = StoreFinding(check: .stuck)
+    for row in 0..<rows[1].count {
+      guard case .success(let call) = CallColumns.read(rows[1], row) else { continue }
+      let isRunning = call.progress.state == .running
+      let end = isRunning ? call.progress.due + call.spec.policy.attemptTimeout : max(call.deadline, call.progress.due)
+      let since = TimestampText.format(call.progress.due)
+      if end < late { stuck.add("\(call.id) is \(isRunning ? "running" : "in memory") since \(since)") }
+    }
+    return [overdueCalls, stuck]
+  }
+
+  /// Throws if the store does not work.
+  public func ping() throws(StoreError) {
+    _ = try run([PostgresStatement(ReadQueries.ping)])
+  }
+
+  /// The database, for messages.
+  var place: String { settings.place }
+
+  /// Makes statements in one transaction, and returns the rows of each.
+  func run(_ statements: [PostgresStatement]) throws(StoreError) -> [PostgresRows] {
+    try pool.withConnection { connection throws(StoreError) in try connection.run(statements) }
+  }
+}

@@ -1,0 +1,70 @@
+internal import Dispatch
+package import RedialCore
+package import RedialModel
+package import RedialStore
+internal import Synchronization
+
+/// A store that answers later, used like one that answers at once: each work is submitted as the next of its chain, and
+/// its outcome is waited for.
+package final class AwaitedStore: CallStore {
+  /// The store itself.
+  package let store: any CallStore
+  private let outcomes = Outcomes()
+  private var made: Int64 = 0
+
+  /// Maximum time that an outcome may take.
+  private static let patience = DispatchTimeInterval.seconds(60)
+
+  private final class Outcomes: Sendable {
+    let arrived = DispatchSemaphore(value: 0)
+    let list = Mutex<[StoreOutcome]>([])
+  }
+
+  /// Uses a store to which nothing was submitted yet.
+  package init(_ store: any CallStore) {
+    self.store = store
+    let outcomes = outcomes
+    store.report { outcome in
+      outcomes.list.withLock { $0.append(outcome) }
+      outcomes.arrived.signal()
+    }
+  }
+
+  /// Submits work as the next of its chain, and waits until its outcome is known for certain.
+  package func submit(_ work: StoreWork, as _: Int64) -> StoreOutcome? {
+    var isChange = true
+    if case .find = work { isChange = false }
+    if case .commit(let writes) = work, writes.isEmpty { isChange = false }
+    var outcome = store.submit(work, as: isChange ? made + 1 : made) ?? next()
+    while case .unknown = outcome { outcome = next() }
+    if isChange, case .made = outcome { made += 1 }
+    return outcome
+  }
+
+  private func next() -> StoreOutcome {
+    guard outcomes.arrived.wait(timeout: .now() + Self.patience) == .success else {
+      return .notMade(StoreError(kind: .unavailable, message: "no outcome within \(Self.patience)"))
+    }
+    return outcomes.list.withLock { $0.removeFirst() }
+  }
+
+  package func report(to listener: @escaping @Sendable (StoreOutcome) -> Void) {}
+
+  package func recover(at now: Timestamp) throws(StoreError) -> RecoveredState { try store.recover(at: now) }
+
+  package func leave() throws(StoreError) { try store.leave() }
+
+  package func tidy(
+    _ retention: Retention, at now: Timestamp, within budget: Duration
+  ) throws(StoreError) -> TidyStep {
+    try store.tidy(retention, at: now, within: budget)
+  }
+
+  package func setting(_ name: String) throws(StoreError) -> String? { try store.setting(name) }
+
+  package func setSetting(_ name: String, to value: String) throws(StoreError) {
+    try store.setSetting(name, to: value)
+  }
+
+  package func close() { store.close() }
+}
