@@ -134,8 +134,10 @@ CREATE INDEX statistics_by_start ON statistics (step, start);
 
 -- The instances that share the store. A row changes only when its instance connects again, because each commit looks it up and locks it,
 -- and the dead versions of a row that changes often would be walked each time. conn: the number of the connection that may commit.
-CREATE SEQUENCE session_ids AS int8;
-CREATE TABLE sessions (id int8 PRIMARY KEY, instance int4 NOT NULL UNIQUE, conn int8 NOT NULL);
+-- id: random, so that none is given twice, not even by a server that has lost the last ones. address: where the others reach it.
+CREATE TABLE sessions (
+  id int8 PRIMARY KEY, instance int4 NOT NULL UNIQUE, conn int8 NOT NULL, address text, version text NOT NULL
+);
 -- When their leases end (NULL: never), and the server process of each one's connection.
 CREATE TABLE beats (
   session int8 PRIMARY KEY, expires_at int8, backend int4, backend_start timestamptz
@@ -147,5 +149,11 @@ CREATE TABLE claims (session int8 NOT NULL, seq int8 NOT NULL, ids int8[] NOT NU
 -- Who has which of the 64 shards. The one row of `control` is locked by whoever changes that.
 CREATE TABLE leases (shard int2 PRIMARY KEY, owner int8, epoch int8 NOT NULL);
 INSERT INTO leases SELECT shard, NULL, 0 FROM generate_series(0, 63) shard;
-CREATE TABLE control (id int2 PRIMARY KEY);
-INSERT INTO control VALUES (0);
+--
+-- server: when the server was started that the instances use. quiet_until: after another server has taken over, and may lack the last
+-- changes of the one before, no session is ended and no shard is given until then.
+CREATE TABLE control (id int2 PRIMARY KEY, server int8 NOT NULL, quiet_until int8 NOT NULL);
+INSERT INTO control VALUES (0, 0, 0);
+
+-- How often the documents of a kind have changed: apiKeys, webhookEndpoints, policies, operations. All instances look at it.
+CREATE TABLE versions (kind text COLLATE "C" PRIMARY KEY, n int8 NOT NULL);

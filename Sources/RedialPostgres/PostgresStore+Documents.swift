@@ -53,7 +53,7 @@ extension PostgresStore: DocumentStore {
     upsert.add(text: kind.rawValue)
     upsert.add(text: id)
     upsert.add(bytes: content)
-    _ = try side.run([upsert])
+    _ = try side.run([upsert, ServiceStatements.raise([kind.shared])])
   }
 
   /// Removes a document, if it exists.
@@ -61,7 +61,7 @@ extension PostgresStore: DocumentStore {
     var delete = PostgresStatement(Self.deleteDocument)
     delete.add(text: kind.rawValue)
     delete.add(text: id)
-    _ = try side.run([delete])
+    _ = try side.run([delete, ServiceStatements.raise([kind.shared])])
   }
 
   /// Makes changes of the service itself, outside of the chain and of any lease: policies, bulk operations, statistics.
@@ -78,5 +78,15 @@ extension PostgresStore: DocumentStore {
     var statements = try statements(folded).statements(folded)
     for index in statements.indices { statements[index].fill(session: session, connection: 0, sequence: 0) }
     _ = try side.run(statements)
+  }
+}
+
+extension DocumentKind {
+  /// The kind by which instances tell each other of changes.
+  fileprivate var shared: SharedDocuments {
+    switch self {
+    case .webhookEndpoint: .webhookEndpoints
+    case .apiKey: .apiKeys
+    }
   }
 }

@@ -46,13 +46,14 @@ extension PostgresStore {
     var running = PostgresStatement(Self.anyRunning)
     running.add(session.id)
     let isRunning = try side.run([running])[0].integer(0, 0) > 0
-    var (lock, release) = (PostgresStatement(LeaseQueries.hold), PostgresStatement(LeaseQueries.releaseHeld))
-    lock.add(session.id)
+    var (hold, release) = (PostgresStatement(LeaseQueries.hold), PostgresStatement(LeaseQueries.releaseHeld))
+    hold.add(session.id)
     release.add(standing.shards.shards.map { Int64($0) })
     var end = PostgresStatement(LeaseQueries.end)
     end.add(session.id)
     guard !isRunning else { return }
-    _ = try side.run([PostgresStatement(LeaseQueries.lock), lock, release, end])
+    // The others need not wait for their next heartbeat.
+    _ = try side.run([hold, release, end, PostgresStatement(HeartbeatQueries.tellAll)])
     lane.standing.withLock { $0 = PostgresLane.Standing() }
   }
 

@@ -16,6 +16,7 @@ public final class PostgresStore: CallStore {
   let payloads: PayloadRule
   let isShared: Bool
   let shown: ShownByClaims
+  let heartbeat = Mutex<Heartbeat?>(nil)
   private let numbers: NumberTable
 
   /// Opens the store in a database. Its tables are made if there are none.
@@ -66,6 +67,7 @@ public final class PostgresStore: CallStore {
 
   /// Ends the connections. Works without an outcome get none; the next connection of the session would learn it.
   public func close() {
+    heartbeat.withLock { $0 }?.close()
     lane.close()
     side.close()
   }
@@ -125,12 +127,14 @@ public final class PostgresStore: CallStore {
   private static func takeAll(
     _ side: SideConnection, at now: Timestamp?
   ) throws(StoreError) -> PostgresLane.Standing {
-    let id = try side.run([PostgresStatement(LeaseQueries.newID)])[0].integer(0, 0)
+    let id = LeaseQueries.randomID()
     var (join, take) = (PostgresStatement(LeaseQueries.join), PostgresStatement(LeaseQueries.takeAll))
     join.add(id)
     join.add(now?.microseconds)
     join.add(nil as Int64?)
     join.add(0)
+    join.add(text: nil)
+    join.add(text: "")
     take.add(id)
     let rows = try side.run([
       PostgresStatement(LeaseQueries.lock), PostgresStatement(LeaseQueries.endAll), join, take,

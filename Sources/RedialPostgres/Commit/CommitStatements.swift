@@ -42,6 +42,9 @@ struct CommitStatements {
     all += erasures(writes)
     all += turns(writes)
     for other in writes.others { all += ServiceStatements.statements(other, numbers) }
+    let kinds = Set(writes.others.compactMap { ServiceStatements.kind(of: $0) })
+    // All instances change this row: it is the last, so that they wait for each other only as long as an fsync.
+    if !kinds.isEmpty { all.append(ServiceStatements.raise(kinds)) }
     return all
   }
 

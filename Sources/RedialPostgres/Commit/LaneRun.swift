@@ -214,7 +214,9 @@ struct LaneRun {
       case .failed(let failure) where failure.isLost: throw failure
       case .failed(let failure):
         joining = nil
-        if failure.isConflict, link.repetitions < Self.mostRepetitions { return chain.repeatOldest() }
+        if failure.isConflict || failure.isRaceForInstance, link.repetitions < Self.mostRepetitions {
+          return chain.repeatOldest()
+        }
         fail(failure.error(at: settings.place))
       }
     }
@@ -224,20 +226,15 @@ struct LaneRun {
     _ request: LeaseRequest, _ standing: PostgresLane.Standing, renewing: Bool, _ sequence: Int64, isRepeated: Bool,
     on connection: PostgresConnection
   ) throws(LaneFailure) -> LeaseExchange.Result {
-    var newID: Int64 = 0
-    if !renewing {
-      do throws(PostgresFailure) {
-        newID = try connection.run([PostgresStatement(LeaseQueries.newID)], within: settings.answerTimeout)[0].integer(
-          0, 0)
-      } catch {
-        throw .failed(error)
-      }
-      joining = (newID, sequence)
-    }
-    let exchange = LeaseExchange(patience: settings.answerTimeout, now: lane.needs.now(), largest: lane.needs.largest)
+    let newID = renewing ? 0 : LeaseQueries.randomID()
+    if !renewing { joining = (newID, sequence) }
+    let exchange = LeaseExchange(
+      patience: settings.answerTimeout, now: lane.needs.now(), largest: lane.needs.largest,
+      introduction: lane.introduction.withLock { $0 })
     return try exchange.perform(
       LeaseExchange.Request(
-        request: request, renewing: renewing ? standing.session : nil, previous: renewing ? nil : standing.session,
+        request: request, renewing: renewing ? standing.session : nil,
+        previous: renewing ? nil : standing.session ?? standing.previous,
         newID: newID, connection: number, sequence: sequence, isRepeated: isRepeated,
         known: renewing ? standing.shards : .none), on: connection)
   }
@@ -247,7 +244,9 @@ struct LaneRun {
   ) throws(LaneFailure) {
     if joining != nil { number = 0 }
     joining = nil
-    lane.standing.withLock { $0 = PostgresLane.Standing(session: result.grant.session, shards: result.grant.shards) }
+    var standing = PostgresLane.Standing(session: result.grant.session, shards: result.grant.shards)
+    if case .lease(let request, _) = job.kind { standing.duration = request.duration }
+    lane.standing.withLock { $0 = standing }
     lane.report(.made(.leased(result.grant)))
     guard !result.damaged.isEmpty else { return }
     do throws(PostgresFailure) {
@@ -300,7 +299,7 @@ struct LaneRun {
     let last = try connection.run([ask], within: limit)[0].integer(0, 0)
     guard last >= chain.made else {
       chain.connected()
-      lane.standing.withLock { $0 = PostgresLane.Standing() }
+      lane.standing.withLock { $0 = PostgresLane.Standing(previous: session) }
       return refuseAll(
         lost("The database has lost commits that it had acknowledged: \(chain.made) were made, and it knows \(last)."))
     }

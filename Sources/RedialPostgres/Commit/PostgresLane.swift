@@ -15,6 +15,18 @@ final class PostgresLane: Sendable {
     var session: LeaseSession?
     /// Its shards, as of the last lease.
     var shards = ShardSet.none
+    /// How long the lease lasts; nil for ever.
+    var duration: Duration?
+    /// A session of this instance that is of no use any more, and may still exist.
+    var previous: LeaseSession?
+  }
+
+  /// How this instance is shown to the others.
+  struct Introduction: Sendable {
+    /// The URL at which they can reach it; nil if they cannot.
+    var address: String?
+    /// Its version, for people.
+    var version = ""
   }
 
   /// What the lane asks its store for.
@@ -40,6 +52,7 @@ final class PostgresLane: Sendable {
   let settings: PostgresSettings
   let needs: Needs
   let standing: Mutex<Standing>
+  let introduction = Mutex(Introduction())
   private let inbox = Mutex(Inbox())
   private let bell: Bell
   private let queue = DispatchQueue(label: "redial.postgres")

@@ -15,6 +15,22 @@ enum ServiceStatements {
     }
   }
 
+  /// Counts the changes, so that all instances read the documents of these kinds again.
+  static func raise(_ kinds: Set<SharedDocuments>) -> PostgresStatement {
+    var statement = PostgresStatement(HeartbeatQueries.raise)
+    statement.add(texts: kinds.map(\.rawValue).sorted())
+    return statement
+  }
+
+  /// The kind of documents that a change is of; nil for one of statistics.
+  static func kind(of write: StoreWrite) -> SharedDocuments? {
+    switch write {
+    case .policy: .policies
+    case .operation, .removeOperation: .operations
+    default: nil
+    }
+  }
+
   // MARK: Policies
 
   private static let removePolicies = PostgresQuery(

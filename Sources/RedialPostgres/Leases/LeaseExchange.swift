@@ -18,6 +18,8 @@ struct LeaseExchange {
   let now: Timestamp?
   /// The maximum size of a body that is read with its call.
   let largest: Int
+  /// How a new session is shown to the others.
+  let introduction: PostgresLane.Introduction
 
   /// What a lease request has changed.
   struct Result {
@@ -78,18 +80,19 @@ struct LeaseExchange {
   private func inTransaction(
     _ request: Request, locks: Bool, on connection: PostgresConnection
   ) throws(LaneFailure) -> Result {
-    if locks {
+    let divides = locks ? try mayDivide(request, on: connection) : false
+    if divides {
       var (expire, terminate) = (PostgresStatement(LeaseQueries.expire), PostgresStatement(LeaseQueries.terminate))
       expire.add(now?.microseconds)
       terminate.add(now?.microseconds)
-      _ = try run([PostgresStatement(LeaseQueries.lock), expire, terminate], on: connection)
+      _ = try run([expire, terminate], on: connection)
     }
     let session = try began(request, on: connection)
     var owners = try shards(of: session, on: connection)
     let back = owners.own.intersection(request.request.giveBack)
     let division = ShardDivision(
       among: owners.sessions, owned: owners.own.subtracting(back).size, free: owners.free,
-      takesShards: request.request.takesShards && locks)
+      takesShards: request.request.takesShards && divides)
     if !back.isEmpty { try change(back, by: LeaseQueries.give, session, on: connection) }
     if !division.gained.isEmpty { try change(division.gained, by: LeaseQueries.take, session, on: connection) }
     owners.own = owners.own.subtracting(back).union(division.gained)
@@ -107,6 +110,15 @@ struct LeaseExchange {
     } catch {
       throw .refused(error)
     }
+  }
+
+  /// Locks the division of shards. Returns false if another instance divides them, or if nobody may.
+  private func mayDivide(_ request: Request, on connection: PostgresConnection) throws(LaneFailure) -> Bool {
+    guard try run([PostgresStatement(LeaseQueries.tryLock)], on: connection)[0].count == 1 else { return false }
+    var quiet = PostgresStatement(LeaseQueries.quiet)
+    quiet.add(now?.microseconds)
+    quiet.add(request.request.duration.wholeMicroseconds)
+    return try run([quiet], on: connection)[0].integer(0, 0) == 0
   }
 
   /// Begins or renews the session.
@@ -137,6 +149,8 @@ struct LeaseExchange {
     join.add(now?.microseconds)
     join.add(duration)
     join.add(request.sequence)
+    join.add(text: introduction.address)
+    join.add(text: introduction.version)
     guard let rows = try run(statements + [join], on: connection).last, rows.count == 1 else {
       throw .refused(StoreError(kind: .unavailable, message: "\(connection.place) did not begin a session."))
     }

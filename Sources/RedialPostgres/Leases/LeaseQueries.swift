@@ -2,16 +2,35 @@ internal import RedialModel
 
 /// The statements of leases. Times are those of the database's clock, except in tests, which give theirs.
 enum LeaseQueries {
-  private static func now(_ parameter: String) -> String {
+  static func now(_ parameter: String) -> String {
     "coalesce(\(parameter)::int8, (extract(epoch FROM clock_timestamp()) * 1000000)::int8)"
   }
 
   static let begin = PostgresQuery("begin", "begin a transaction", "BEGIN")
   static let commit = PostgresQuery("commit", "commit", "COMMIT")
   static let rollBack = PostgresQuery("rollback", "roll back", "ROLLBACK")
-  /// Whoever ends sessions or gives shards holds this lock.
+  /// Whoever ends sessions of others or takes shards holds this lock.
   static let lock = PostgresQuery("control", "lock the leases", "SELECT 1 FROM control FOR UPDATE")
-  static let newID = PostgresQuery("session_id", "begin a session", "SELECT nextval('session_ids')")
+  /// The same without waiting: there is no row if another has the lock. An instance that stalls while it has it then delays
+  /// the division of shards only, and no commit.
+  static let tryLock = PostgresQuery("try_control", "lock the leases", "SELECT 1 FROM control FOR UPDATE SKIP LOCKED")
+
+  /// Whether nobody may end sessions of others or take shards now: for a whole lease ($2) after another server has taken
+  /// over. It may have lost the last changes of the one before: renewed leases, and shards whose new owner has attempts in
+  /// flight.
+  ///
+  /// A server is known by the time at which it was started. Its address would differ between instances that reach it in
+  /// different ways.
+  static let quiet = PostgresQuery(
+    "lease_quiet", "look for another server",
+    """
+    WITH s AS (SELECT \(serverStart) AS start),
+      c AS (UPDATE control SET server = s.start,
+          quiet_until = CASE WHEN control.server = 0 THEN 0 ELSE \(now("$1")) + $2::int8 END
+        FROM s WHERE control.server <> s.start RETURNING quiet_until)
+    SELECT coalesce((SELECT quiet_until FROM c), (SELECT quiet_until FROM control)) > \(now("$1"))
+    """)
+  static let serverStart = "(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::int8"
 
   /// Whether a renewal changes who has which shards: some session is over, or shards are free.
   static let probe = PostgresQuery(
@@ -57,13 +76,14 @@ enum LeaseQueries {
     "lease_end_all", "end all sessions", "WITH h AS (DELETE FROM beats) DELETE FROM sessions")
 
   /// Begins the session $1 with the lowest free instance number; $2 is the time, $3 the duration or NULL for no end, $4 the
-  /// place of the work in the chain.
+  /// place of the work in the chain, $5 the address at which the others reach the instance, $6 its version.
   static let join = PostgresQuery(
     "lease_join", "begin a session",
     """
     WITH i AS (SELECT min(n) AS instance FROM generate_series(0, 1023) n
         WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.instance = n)),
-      s AS (INSERT INTO sessions (id, instance, conn) SELECT $1::int8, instance, 0 FROM i RETURNING instance),
+      s AS (INSERT INTO sessions (id, instance, conn, address, version)
+        SELECT $1::int8, instance, 0, $5::text, $6::text FROM i RETURNING instance),
       b AS (INSERT INTO beats (session, expires_at, backend, backend_start)
         SELECT $1::int8, \(now("$2")) + $3::int8, pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()),
       c AS (INSERT INTO commits (session, seq) VALUES ($1::int8, $4::int8))
@@ -106,6 +126,10 @@ enum LeaseQueries {
     UPDATE live SET state = \(StoredPlace.released), due = at
     WHERE shard = ANY($1::int8[]) AND \(StoredPlace.condition(.held))
     """)
+
+  /// The id of a new session. It is random, so that none is ever given twice, not even by a server that has lost the last
+  /// ones.
+  static func randomID() -> Int64 { Int64.random(in: 1...Int64.max) }
 
   // MARK: Connections
 

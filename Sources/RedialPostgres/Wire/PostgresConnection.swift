@@ -152,6 +152,17 @@ final class PostgresConnection: @unchecked Sendable {
     return nil
   }
 
+  /// How many notifications have arrived.
+  func takeNotifications() throws(PostgresFailure) -> Int {
+    guard PQconsumeInput(handle) == 1 else { throw lost(purpose: nil) }
+    var count = 0
+    while let notification = PQnotifies(handle) {
+      PQfreemem(notification)
+      count += 1
+    }
+    return count
+  }
+
   private func received(_ result: OpaquePointer, for next: Expected) throws(PostgresFailure) -> Arrival? {
     let status = PQresultStatus(result)
     switch next {

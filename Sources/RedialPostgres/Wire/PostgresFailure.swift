@@ -17,6 +17,9 @@ struct PostgresFailure: Error {
   /// Whether it is another transaction's fault, so that the same statements may succeed a moment later.
   var isConflict: Bool { state == "40001" || state == "40P01" }
 
+  /// Whether another instance has just taken the number that this one wanted.
+  var isRaceForInstance: Bool { state == "23505" && query?.name == LeaseQueries.join.name }
+
   /// The condition of the statement that was not met.
   var check: PostgresQuery.Check {
     state == Self.divisionByZero ? query?.check ?? .none : .none

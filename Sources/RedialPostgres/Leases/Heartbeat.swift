@@ -1,0 +1,204 @@
+internal import Dispatch
+internal import Glibc
+internal import RedialCore
+internal import RedialLanes
+internal import RedialModel
+internal import RedialStore
+internal import Synchronization
+
+/// The thread with the connection by which an instance renews its lease, looks at the others, hears from them and tells
+/// them. It is not the lane's: a long commit must not make the lease end.
+final class Heartbeat: Sendable {
+  /// The time between two heartbeats, of which each draws its own within a tenth.
+  static let interval = Duration.milliseconds(250)
+
+  private struct Inbox: Sendable {
+    var shards = ShardSet.none
+    var isClosed = false
+  }
+
+  private let settings: PostgresSettings
+  private let lane: PostgresLane
+  private let listener: @Sendable (PeerNews) -> Void
+  private let inbox = Mutex(Inbox())
+  private let bell: Bell
+  private let queue = DispatchQueue(label: "redial.postgres.heartbeat")
+  private let ended = DispatchSemaphore(value: 0)
+
+  /// Starts the thread.
+  ///
+  /// - Returns: Nil if the system has no file descriptor left.
+  init?(_ settings: PostgresSettings, _ lane: PostgresLane, _ listener: @escaping @Sendable (PeerNews) -> Void) {
+    guard let bell = Bell() else { return nil }
+    self.bell = bell
+    self.settings = settings
+    self.lane = lane
+    self.listener = listener
+    queue.async { [self] in
+      var run = Run(self)
+      run.untilClosed()
+      ended.signal()
+    }
+  }
+
+  /// Tells the owners of shards, from any thread.
+  func tell(_ shards: ShardSet) {
+    inbox.withLock { $0.shards = $0.shards.union(shards) }
+    bell.ring()
+  }
+
+  /// Ends the thread, and waits until it has ended.
+  func close() {
+    let wasClosed = inbox.withLock { inbox in
+      defer { inbox.isClosed = true }
+      return inbox.isClosed
+    }
+    guard !wasClosed else { return }
+    bell.ring()
+    ended.wait()
+  }
+
+  /// The state of the thread.
+  private struct Run {
+    private let heart: Heartbeat
+    private var connection: PostgresConnection?
+    /// The session on whose channel the connection listens.
+    private var heard: Int64?
+    private var watch = PeerWatch()
+    private var hints = OwnerHints()
+    private var peers: [Peer] = []
+    private var nextBeat = ContinuousClock.now
+
+    init(_ heart: Heartbeat) {
+      self.heart = heart
+    }
+
+    mutating func untilClosed() {
+      while true {
+        heart.silence()
+        let (shards, isClosed) = heart.inbox.withLock { inbox in
+          defer { inbox.shards = .none }
+          return (inbox.shards, inbox.isClosed)
+        }
+        if isClosed { return }
+        hints.add(shards)
+        do throws(PostgresFailure) {
+          try step()
+        } catch {
+          // Whoever needs the lease notices that it is not renewed; and hints are only hints.
+          connection = nil
+          heard = nil
+        }
+      }
+    }
+
+    private mutating func step() throws(PostgresFailure) {
+      if ContinuousClock.now >= nextBeat {
+        nextBeat = .now + Heartbeat.interval * Double.random(in: 0.9...1.1)
+        try beat()
+      }
+      var wakeUp = nextBeat
+      if let connection {
+        let (told, next) = hints.due(at: .now, owners: peers)
+        if !told.isEmpty {
+          var tell = PostgresStatement(HeartbeatQueries.tell)
+          tell.add(told)
+          _ = try connection.run([tell], within: heart.limit)
+        }
+        if let next { wakeUp = min(wakeUp, next) }
+        _ = try connection.wait(until: wakeUp, or: heart.bell.descriptor)
+        if try connection.takeNotifications() > 0 { heart.listener(.changed) }
+      } else {
+        heart.sleep(until: wakeUp)
+      }
+    }
+
+    private mutating func beat() throws(PostgresFailure) {
+      let standing = heart.lane.standing.withLock { $0 }
+      let connection = try connected(for: standing.session?.id)
+      let now = heart.lane.needs.now()
+      var statements: [PostgresStatement] = []
+      if let session = standing.session, let duration = standing.duration {
+        var renew = PostgresStatement(HeartbeatQueries.renew)
+        renew.add(session.id)
+        renew.add(now?.microseconds)
+        renew.add(duration.wholeMicroseconds)
+        statements.append(renew)
+      }
+      for query in [HeartbeatQueries.peers, HeartbeatQueries.quiet] {
+        var look = PostgresStatement(query)
+        look.add(now?.microseconds)
+        statements.append(look)
+      }
+      statements.append(PostgresStatement(HeartbeatQueries.versions))
+      let asked = ContinuousClock.now
+      let rows = try connection.run(statements, within: heart.limit)
+      let look = Self.look(Array(rows.suffix(3)), own: standing.session?.id)
+      if rows.count > 3, rows[0].count == 1, let session = standing.session {
+        heart.listener(.renewed(session: session.id, asked: asked))
+      }
+      peers = look.peers
+      for news in watch.news(of: look, session: standing.session?.id) { heart.listener(news) }
+    }
+
+    /// The connection, which listens on the session's channel.
+    private mutating func connected(for session: Int64?) throws(PostgresFailure) -> PostgresConnection {
+      let connection: PostgresConnection
+      if let existing = self.connection {
+        connection = existing
+      } else {
+        var settings = heart.settings
+        // A lost packet must not take the time of the whole lease.
+        settings.connectTimeout = min(settings.connectTimeout, .seconds(1))
+        connection = try PostgresConnection(settings)
+      }
+      self.connection = connection
+      guard heard != session else { return connection }
+      var changes: [String] = []
+      if let heard { changes.append("UNLISTEN redial_\(heard)") }
+      if let session { changes.append("LISTEN redial_\(session)") }
+      try connection.execute(changes, purpose: "listen to other instances", within: heart.limit)
+      heard = session
+      return connection
+    }
+
+    private static func look(_ rows: [PostgresRows], own: Int64?) -> PeerLook {
+      var look = PeerLook(isQuiet: rows[1].count == 1 && rows[1].integer(0, 0) == 1)
+      let peers = rows[0]
+      for row in 0..<peers.count {
+        let bits = UInt64(bitPattern: peers.integer(row, 6))
+        let id = peers.integer(row, 0)
+        look.peers.append(
+          Peer(
+            session: LeaseSession(id: id, instance: Int(peers.integer(row, 1))),
+            address: peers.isNull(row, 2) ? nil : peers.text(row, 2), version: peers.text(row, 3),
+            shards: ShardSet(rawValue: bits),
+            expiresAt: peers.integerIfPresent(row, 4).map { Timestamp(microseconds: $0) }, isSelf: id == own))
+        if peers.integer(row, 5) == 1 { look.expired += 1 }
+      }
+      for row in 0..<rows[2].count {
+        guard let kind = SharedDocuments(rawValue: rows[2].text(row, 0)) else { continue }
+        look.versions[kind] = rows[2].integer(row, 1)
+      }
+      return look
+    }
+  }
+
+  /// How long an answer may take: after so long without one, another connection is tried.
+  private var limit: Duration {
+    min(settings.answerTimeout, max(.seconds(1), lane.standing.withLock { $0.duration } ?? .seconds(3)))
+  }
+
+  private func silence() {
+    var count: UInt64 = 0
+    _ = read(bell.descriptor, &count, MemoryLayout<UInt64>.size)
+  }
+
+  private func sleep(until time: ContinuousClock.Instant) {
+    let left = time - .now
+    guard left > .zero else { return }
+    var watched = pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0)
+    let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000 + 1
+    _ = poll(&watched, 1, Int32(clamping: milliseconds))
+  }
+}

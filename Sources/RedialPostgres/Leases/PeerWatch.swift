@@ -1,0 +1,99 @@
+internal import RedialModel
+internal import RedialStore
+
+/// What one heartbeat has seen of the database.
+struct PeerLook: Sendable {
+  /// The instances, by number.
+  var peers: [Peer] = []
+  /// How many of their sessions are over.
+  var expired = 0
+  /// Whether nobody may end sessions or take shards now.
+  var isQuiet = false
+  /// How often the documents of each kind have changed.
+  var versions: [SharedDocuments: Int64] = [:]
+
+  /// The shards without an owner.
+  var free: ShardSet { peers.reduce(.all) { $0.subtracting($1.shards) } }
+  /// An even share of all shards, rounded up.
+  var share: Int {
+    ShardDivision(among: max(1, peers.count), owned: 0, free: .none, takesShards: false).share
+  }
+}
+
+/// Compares heartbeats: decides what an instance has to be told of what each one has seen.
+struct PeerWatch: Sendable {
+  /// The peers of the last heartbeat, without the ends of their sessions, which change each time.
+  private var known: [Peer] = []
+  private var versions: [SharedDocuments: Int64] = [:]
+
+  /// What is new.
+  ///
+  /// - Parameter session: The instance's own session; nil if it has none.
+  mutating func news(of look: PeerLook, session: Int64?) -> [PeerNews] {
+    var news: [PeerNews] = []
+    if let session, isLeaseDue(look, session) { news.append(.changed) }
+    let peers = look.peers.map { peer in
+      var peer = peer
+      peer.expiresAt = nil
+      return peer
+    }
+    if peers != known {
+      known = peers
+      news.append(.peers(look.peers))
+    }
+    // Before the first heartbeat nobody knows what the instance has read.
+    let changed = SharedDocuments.allCases.filter { look.versions[$0, default: 0] != versions[$0, default: 0] }
+    if !changed.isEmpty {
+      versions = look.versions
+      news.append(.documentsChanged(Set(changed)))
+    }
+    return news
+  }
+
+  /// Whether the instance should request its lease now: it has lost its session, or should take shards or give some back.
+  private func isLeaseDue(_ look: PeerLook, _ session: Int64) -> Bool {
+    guard let own = look.peers.first(where: { $0.session.id == session }) else { return true }
+    if look.isQuiet { return false }
+    return look.expired > 0 || own.shards.size > look.share || own.shards.size < look.share && !look.free.isEmpty
+  }
+}
+
+/// Collects the instances that are told of calls in their shards, so that each hears of them at once, and then at most
+/// once in a pause.
+struct OwnerHints: Sendable {
+  /// The time between two messages to one instance.
+  static let pause = Duration.milliseconds(5)
+
+  private var shards = ShardSet.none
+  private var sent: [Int64: ContinuousClock.Instant] = [:]
+
+  /// Adds the shards of calls that were stored.
+  mutating func add(_ shards: ShardSet) {
+    self.shards = self.shards.union(shards)
+  }
+
+  /// The instances to be told now, and when to ask again; nil if nothing is left.
+  ///
+  /// Shards whose owner nobody knows are left out: their next owner looks for due calls by itself.
+  mutating func due(
+    at now: ContinuousClock.Instant, owners: [Peer]
+  ) -> (told: [Int64], next: ContinuousClock.Instant?) {
+    guard !shards.isEmpty else { return ([], nil) }
+    var (told, later, next): ([Int64], ShardSet, ContinuousClock.Instant?) = ([], .none, nil)
+    for owner in owners where !owner.isSelf {
+      let meant = owner.shards.intersection(shards)
+      guard !meant.isEmpty else { continue }
+      let earliest = sent[owner.session.id].map { $0 + Self.pause } ?? now
+      if earliest <= now {
+        told.append(owner.session.id)
+        sent[owner.session.id] = now
+      } else {
+        later = later.union(meant)
+        next = next.map { min($0, earliest) } ?? earliest
+      }
+    }
+    shards = later
+    sent = sent.filter { entry in owners.contains { $0.session.id == entry.key } }
+    return (told, next)
+  }
+}
