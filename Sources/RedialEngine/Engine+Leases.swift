@@ -16,7 +16,7 @@ extension Engine {
 
   /// The first check of each step: is the lease still valid?
   mutating func checkLease() {
-    if now >= desk.leases.validUntil { loseLease() }
+    if now >= desk.leases.validUntil { loseLease(LeaseTable.notRenewed) }
   }
 
   /// Requests or renews the lease, and gives back shards without attempts in flight.
@@ -40,7 +40,7 @@ extension Engine {
   mutating func leased(_ grant: LeaseGrant, _ ask: LeaseAsk) {
     switch desk.leases.answered(grant, ask, at: now) {
     case .void: return
-    case .tooLate: return loseLease()
+    case .tooLate: return loseLease(LeaseTable.notRenewed)
     case .granted(let isNew):
       if isNew { ids = ids.joined(as: grant.session.instance, after: grant.state.lastID) }
     }
@@ -57,7 +57,9 @@ extension Engine {
 
   /// Other instances may own everything that this engine has. It drops all of it and requests another lease. What it
   /// had written is on disk; the rest is lost, as if it had crashed.
-  mutating func loseLease() {
+  ///
+  /// - Parameter reason: Why, for people.
+  mutating func loseLease(_ reason: String) {
     for id in calls.keys.sorted() {
       guard let call = calls[id], case .running(_, let cancelledBy) = call.phase else { continue }
       effects.actions.append(.abort(id))
@@ -69,7 +71,7 @@ extension Engine {
       desk.keys.end(submission.key)
       refuse(submission.reply, .leaseLost)
     }
-    effects.actions.append(.notice(.leaseLost))
+    effects.actions.append(.notice(.leaseLost(reason: reason)))
     let waiting = desk.trouble?.deferred ?? []
     startOver()
     desk.leases.lose(at: now, epoch: desk.epoch)

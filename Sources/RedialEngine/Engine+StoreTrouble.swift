@@ -7,7 +7,7 @@ extension Engine {
   mutating func storeFailed(_ request: StoreRequest, _ failure: StoreFailure) {
     if request.epoch < desk.leases.lostBelow { return drop(request) }
     if failure.isLeaseLost {
-      loseLease()
+      loseLease(failure.message)
       return drop(request)
     }
     if request.epoch == desk.epoch { desk.trouble == nil ? enterTrouble(failure) : prolongTrouble(failure) }

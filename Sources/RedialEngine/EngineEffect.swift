@@ -122,6 +122,6 @@ public enum Notice: Sendable, Hashable {
   case shardsGained(ShardSet)
   /// Shards were given back, and none of their calls is in memory.
   case shardsReleased(ShardSet)
-  /// Other instances may own everything that was this instance's. It has dropped everything.
-  case leaseLost
+  /// Other instances may own everything that was this instance's, for this reason. It has dropped everything.
+  case leaseLost(reason: String)
 }

@@ -26,6 +26,9 @@ public enum StoreWork: Sendable {
   /// further requests of their owners are refused. All other work is done only within the session's shards, except
   /// that a call may be inserted for any shard.
   ///
+  /// After a failover to another server, which may not have the last changes, a store ends no session and gives no
+  /// shard to anybody for one whole duration. By then every lease from before the failover is over.
+  ///
   /// `renewing` is the session to renew; nil for a new one, which ends the one before. If the session to renew has
   /// ended, the error is `leaseLost`.
   case lease(LeaseRequest, renewing: Int64?)
@@ -56,7 +59,8 @@ public enum StoreOutcome: Sendable {
   /// It is done, and what it has changed is on disk.
   case made(StoreAnswer)
   /// It is certain that nothing of it was done, nor will be. With `keyTaken`, other instances were first with some of
-  /// the keys; with `leaseLost`, other instances may own everything that the session had.
+  /// the keys; with `leaseLost`, other instances may own everything that the session had, or the store has lost changes
+  /// that it had reported as made to the session.
   case notMade(StoreError)
   /// The store was lost, and nobody knows yet. Another outcome follows, as soon as the store has been reached and
   /// asked.

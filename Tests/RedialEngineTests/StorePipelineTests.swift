@@ -145,5 +145,8 @@ struct StorePipelineTests {
     pipeline.doubted("lost")
     pipeline.ended(2, .failed(Self.failure))
     #expect(steps(&pipeline) == ["known", "failed 0 refused"])
+    pipeline.doubted("lost while it had nothing")
+    pipeline.post([Self.commit(3, epoch: 1)])
+    #expect(steps(&pipeline) == ["3:+1 #2"])
   }
 }

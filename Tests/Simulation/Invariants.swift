@@ -212,6 +212,27 @@ struct Invariants {
 
   // MARK: The disk
 
+  /// The store has lost its last changes: what clients and targets saw of these no longer counts.
+  mutating func wentBack(from before: SimulatedStore, to after: SimulatedStore) {
+    acknowledged = acknowledged.filter { after.keys[$0.key]?.call == $0.value }
+    for id in stories.keys.sorted() {
+      guard var story = stories[id] else { continue }
+      guard let row = after.rows[id] else {
+        stories[id] = Story()
+        stories[id]?.inFlight = story.inFlight
+        continue
+      }
+      let progress = row.record.progress
+      guard before.rows[id]?.record.progress != progress else { continue }
+      story.lastNumber = progress.attempts
+      story.starts = story.starts.filter { $0.key <= progress.attemptsBefore }
+      let round = progress.attemptsBefore
+      story.starts[round] = min(story.starts[round] ?? 0, progress.attempts - round)
+      (story.rounds, story.notBefore, story.wasAbortedInVain) = (0, .epoch, false)
+      stories[id] = story
+    }
+  }
+
   mutating func crashed(_ instance: Int) {
     for id in stories.keys { stories[id]?.inFlight.remove(instance) }
     forgetRefused(instance)

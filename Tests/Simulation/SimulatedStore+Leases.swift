@@ -50,7 +50,11 @@ extension SimulatedStore {
   mutating func lease(
     _ request: LeaseRequest, renewing: Int64?, instead old: Int64?, at now: Timestamp
   ) throws(Nonsense) -> LeaseGrant? {
-    for (id, session) in sessions where session.expiresAt <= now && !session.isLocked { end(id) }
+    // The server may not know the last renewals, gains and returns: until every lease from before the failover is
+    // over, no session is ended and no shard is given to anybody.
+    if lastServer != server { (lastServer, quietUntil) = (server, now + request.duration) }
+    let isQuiet = now < quietUntil
+    for (id, session) in sessions where session.expiresAt <= now && !isQuiet && !session.isLocked { end(id) }
     var session: Int64
     if let renewing {
       guard sessions[renewing] != nil else { return nil }
@@ -71,7 +75,7 @@ extension SimulatedStore {
     for shard in back { owners[shard] = nil }
     let own = owners.count { $0 == session }
     let share = (ShardSet.count + sessions.count - 1) / sessions.count
-    let gained = ShardSet(free.prefix(request.takesShards ? max(0, share - own) : 0))
+    let gained = ShardSet(free.prefix(request.takesShards && !isQuiet ? max(0, share - own) : 0))
     for shard in gained.shards { owners[shard] = session }
     try giveFreeTurns(by: session)
     let state = recover(gained, for: session)
@@ -85,6 +89,17 @@ extension SimulatedStore {
         session: $0.lease, shards: shards, gained: gained, share: share, state: state,
         elsewhere: elsewhere.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
     }
+  }
+
+  /// The store after a failover: a copy that another server has of an earlier state, or of this one.
+  func failedOver(to copy: SimulatedStore) -> SimulatedStore {
+    var copy = copy
+    copy.server = server + 1
+    // The numbers of sessions are not data either: they are never given again.
+    copy.lastSession = lastSession
+    // A commit that had begun ends with its server.
+    for id in copy.sessions.keys { copy.sessions[id]?.isLocked = false }
+    return copy
   }
 
   /// Ends a session: its shards have no owner.

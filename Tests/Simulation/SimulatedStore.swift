@@ -21,6 +21,11 @@ struct SimulatedStore {
   var lastSession: Int64 = 0
   /// The last change that each session has made. It is kept when the session ends.
   var ledger: [Int64: Int64] = [:]
+  /// The number of the server. It is not data: after a failover another server has a copy of the data.
+  var server = 0
+  /// The server at the last lease request, and until when nothing is taken from anybody because it was another one.
+  var lastServer = 0
+  var quietUntil = Timestamp.epoch
 
   private(set) var rows: [CallID: Row] = [:]
   private(set) var breakers: [TargetKey: OpenBreaker] = [:]

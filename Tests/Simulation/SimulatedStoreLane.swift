@@ -31,6 +31,12 @@ struct SimulatedStoreLane {
   private var answers: [UInt64: [EngineEvent]] = [:]
   /// Jobs that were sent while the session stood.
   private var stood: Set<UInt64> = []
+  /// The server to which it is connected.
+  private(set) var server = 0
+  /// The number of the last change which the store has reported as made.
+  private(set) var told: Int64 = 0
+  /// Whether the store has lost changes which it had reported as made. The session is then of no use any more.
+  private(set) var isBehind = false
 
   init(isShared: Bool) {
     self.isShared = isShared
@@ -73,6 +79,7 @@ struct SimulatedStoreLane {
       outcome = try perform(job, on: &store, at: now)
     }
     stood.remove(job.number)
+    if case .made = outcome, job.isChange { told = job.sequence }
     pipeline.ended(job.number, outcome)
   }
 
@@ -92,7 +99,7 @@ struct SimulatedStoreLane {
       if session != grant.session.id {
         session = grant.session.id
         store.begin(grant.session.id, by: job.sequence)
-        connection = 0
+        (connection, server, isBehind) = (0, store.server, false)
       }
       store.made(job, of: session)
       return .made([.leased(grant, ask)])
@@ -121,6 +128,7 @@ struct SimulatedStoreLane {
   /// Why the store refuses a job although it works; nil if it does not.
   func refusal(of job: Job, in store: SimulatedStore) -> StoreFailure? {
     guard isShared, !job.isEmpty else { return nil }
+    if isBehind, !job.isJoining { return StoreFailure(isFull: false, isLeaseLost: true, message: Self.behind) }
     if isFenced(job, store) { return StoreFailure(isFull: false, isLeaseLost: true, message: "the lease is over") }
     if job.isJoining { return nil }
     if job.isChange, !store.isNext(job, of: session) {
@@ -142,6 +150,12 @@ struct SimulatedStoreLane {
 
   // MARK: Lost connections
 
+  /// Why a session ends that the store knows.
+  static let behind = "the store has lost changes that it had reported as made"
+
+  /// Whether a store does not have all changes which it, or the one before it, has reported as made.
+  func hasLost(_ store: SimulatedStore) -> Bool { session != nil && told > store.lastChange(of: session) }
+
   /// The connection is lost.
   mutating func lose() {
     isLost = true
@@ -159,22 +173,25 @@ struct SimulatedStoreLane {
     by ledger: Int64, on store: inout SimulatedStore, at now: Timestamp
   ) throws(SimulatedStore.Nonsense) {
     isLost = false
-    connection += 1
+    server = store.server
+    connection = session.flatMap { store.sessions[$0]?.connection } ?? 0
+    isBehind = session != nil && ledger < told
     for job in pipeline.openJobs {
+      var outcome: StorePipeline.Outcome
       if job.isEmpty {
-        pipeline.ended(job.number, .made([]))
+        outcome = .made([])
       } else if !job.isChange || job.isJoining {
-        pipeline.ended(job.number, try perform(job, on: &store, at: now))
+        outcome = try perform(job, on: &store, at: now)
       } else if job.sequence <= ledger {
-        pipeline.ended(job.number, .made(answers[job.number] ?? []))
+        outcome = .made(answers[job.number] ?? [])
       } else {
-        pipeline.ended(
-          job.number,
-          .failed(
-            StoreFailure(
-              isFull: false, isLeaseLost: isFenced(job, store), message: "the commit was not made, as the ledger says"))
-        )
+        outcome = .failed(
+          StoreFailure(
+            isFull: false, isLeaseLost: isBehind || isFenced(job, store),
+            message: isBehind ? Self.behind : "the commit was not made, as the ledger says"))
       }
+      if case .made = outcome, job.isChange { told = job.sequence }
+      pipeline.ended(job.number, outcome)
     }
     answers = [:]
   }

@@ -8,6 +8,7 @@ final class LateJob {
   let instance: Int
   let life: Int
   let connection: Int
+  let server: Int
   /// The lane that sent it, as it was.
   var lane: SimulatedStoreLane
   /// Whether it has begun, and has its session locked.
@@ -19,6 +20,7 @@ final class LateJob {
     self.instance = instance.number
     life = instance.life
     connection = instance.lane.connection
+    server = instance.lane.server
     lane = instance.lane
   }
 }
@@ -59,7 +61,8 @@ extension World {
 
   /// The store begins a job of a connection that is gone: only if no other connection of the session has begun.
   func lateBegins(_ late: LateJob) {
-    guard let session = late.lane.session, store.sessions[session]?.connection == late.connection,
+    guard late.server == store.server, let session = late.lane.session,
+      store.sessions[session]?.connection == late.connection,
       late.lane.refusal(of: late.job, in: store) == nil
     else { return }
     late.hasBegun = true
@@ -67,7 +70,7 @@ extension World {
   }
 
   func lateEnds(_ late: LateJob) {
-    guard late.hasBegun, let session = late.lane.session else { return }
+    guard late.server == store.server, late.hasBegun, let session = late.lane.session else { return }
     store.sessions[session]?.isLocked = false
     execute(late)
   }
@@ -91,6 +94,10 @@ extension World {
   /// begun; then it asks what was made. Asking in the same statement would show what there was before the wait.
   func reconnect(_ instance: Instance) {
     guard instance.lane.isLost else { return }
+    if isServerDown {
+      return agenda.add(
+        .reconnect(instance.number, life: instance.life), at: serverUpAt + failoverRandom.duration(1...2000))
+    }
     let seen = store.lastChange(of: instance.lane.session)
     guard let session = instance.lane.session, store.sessions[session]?.isLocked == true else {
       return resolve(instance, seen: seen)

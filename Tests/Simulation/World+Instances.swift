@@ -1,5 +1,5 @@
 internal import RedialCore
-internal import RedialEngine
+@testable internal import RedialEngine
 internal import RedialModel
 
 /// Several instances with one store: they start and stop, stand still, and lose the store.
@@ -74,9 +74,25 @@ extension World {
     }
   }
 
-  /// No instance takes a shard from another whose lease has not ended, whether that is noticed or not.
+  /// No instance takes a shard from another whose lease has not ended, whether that is noticed or not, nor ends a
+  /// session or takes a shard on which an instance relies.
   func checkTakeover(since before: SimulatedStore, by asking: Int64?) {
     guard isShared else { return }
+    for instance in instances where instance.isUp {
+      let leases = instance.engine.desk.leases
+      guard let own = instance.lane.session, own != asking, leases.canWork,
+        instance.clock.reading(at: now) < leases.validUntil
+      else { continue }
+      invariants.require(
+        before.sessions[own] == nil || store.sessions[own] != nil,
+        "session \(own) was ended, and instance \(instance.number) relies on its lease")
+      for shard in leases.held.union(leases.leaving).shards where before.owners[shard] != store.owners[shard] {
+        let owner = store.owners[shard]
+        invariants.require(
+          owner == nil || owner == own,
+          "shard \(shard) was given to session \(owner ?? 0), and instance \(instance.number) relies on its lease")
+      }
+    }
     for (id, session) in before.sessions.sorted(by: { $0.key < $1.key }) where id != asking {
       guard session.expiresAt > now else { continue }
       invariants.require(

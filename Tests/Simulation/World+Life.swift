@@ -110,6 +110,7 @@ extension World {
     guard let asked = instance.waiting.removeValue(forKey: reply.number) else {
       return invariants.require(false, "client \(reply.number) got two replies")
     }
+    guard instance.knows(store) else { return }
     switch (asked, reply) {
     case (.submit(let key, _), .submission(_, .accepted(let record))):
       invariants.accepted(record, in: store)

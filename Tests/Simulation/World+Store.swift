@@ -16,6 +16,8 @@ extension World {
       case .wait: return
       case .report(.committed(_, let then)): perform(then, instance)
       case .report(.events(let events)): for event in events { post(event, to: instance) }
+      // Without a connection nothing is sent, and the outcome is unknown until there is one.
+      case .submit where instance.lane.isLost: instance.lane.lose()
       case .submit(let job):
         var latency = random.duration(0.1...(random.chance(0.02) ? 400 : 20))
         if instance.cutsHang, let cut = instance.cut(at: now) { latency = max(latency, cut.upperBound - now) }
@@ -28,7 +30,7 @@ extension World {
   }
 
   private func fault(_ instance: Instance) -> SimulatedStoreLane.Fault? {
-    if !instance.cutsHang, instance.cut(at: now) != nil { return .before }
+    if isServerDown || !instance.cutsHang && instance.cut(at: now) != nil { return .before }
     let isBad = badWeather.contains { $0.contains(now) }
     guard !isHealed, random.chance(isBad ? 0.9 : faultRate) else { return nil }
     if random.chance(0.5) { return .before }

@@ -19,6 +19,8 @@ final class World {
     case lateEnds(LateJob)
     case reconnect(Int, life: Int)
     case resolve(Int, life: Int, seen: Int64)
+    case replicate(Int)
+    case failOver(Int)
     case attemptEnds(Int, life: Int, CallID, number: Int)
     case submit
     case join(Int)
@@ -56,8 +58,13 @@ final class World {
   var isOver = false
   /// Consecutive checks at which nothing was left to do.
   var restedFor = 0
-  /// A generator for lost connections, so that other runs stay the same.
+  /// Generators for lost connections and for failovers, so that other runs stay the same.
   var lossRandom: RandomSource
+  var failoverRandom: RandomSource
+  /// What the next server will have at a failover, by the number of the failover.
+  var copies: [Int: SimulatedStore] = [:]
+  /// When the server is ready that has taken over.
+  var serverUpAt = World.start
   /// When the store was last written; other instances' writes become known only some time later.
   var lastWritten = World.start
 
@@ -91,6 +98,7 @@ final class World {
     random = RandomSource(seed: seed)
     sharedRandom = RandomSource(seed: seed ^ 0x6c65_6173_6573)
     lossRandom = RandomSource(seed: seed ^ 0x6c65_6467_6572)
+    failoverRandom = RandomSource(seed: seed ^ 0x6661_696c_6f76_6572)
     var settings = Workload.settings(&random)
     let count = Workload.share(&settings, &sharedRandom)
     crowd = Crowd(seed: seed, &settings)
@@ -104,7 +112,10 @@ final class World {
           well: crowd?.well.key))
     }
     plan()
-    if isShared { planInstances() }
+    if isShared {
+      planInstances()
+      planFailovers()
+    }
   }
 
   /// Runs to the end, and returns a violation.
@@ -166,6 +177,8 @@ final class World {
       if let instance = awake(number, life, happening) { reconnect(instance) }
     case .resolve(let number, let life, let seen):
       if let instance = awake(number, life, happening) { resolve(instance, seen: seen) }
+    case .replicate(let number): copies[number] = store
+    case .failOver(let number): failOver(number)
     case .attemptEnds(let number, let life, let id, let attempt):
       guard let instance = awake(number, life, happening) else { return }
       attemptEnds(instance, id, attempt)
@@ -222,7 +235,7 @@ final class World {
     instance.watch.willHear(events, calls: instance.engine.calls.table, at: now)
     for event in events { note(instance, "  hears \(event.summary)") }
     for case .leased(let grant, _) in events { invariants.recovered(grant.state) }
-    let unsaved = PaceWatch.check(instance, events, store)
+    let unsaved = instance.knows(store) ? PaceWatch.check(instance, events, store) : nil
     let effects = instance.engine.handle(events, at: now)
     invariants.checkMemory(
       instance.engine.calls.count, inFlight: instance.engine.roster.occupancy.inFlight, clients: instance.waiting.count)
@@ -273,7 +286,7 @@ final class World {
         invariants.require(
           instance.network.exchanges.isEmpty, "the engine says that it has drained, with attempts in flight")
         note(instance, "drained")
-        if let session = instance.lane.session { store.leave(session) }
+        if let session = instance.lane.session, instance.knows(store) { store.leave(session) }
         crash(instance)
       }
     }
@@ -285,13 +298,15 @@ final class World {
       note(instance, "  is too late to start \(start.call.id)")
       return post(.attemptTooLate(start.call.id, number: start.number), to: instance)
     }
-    checkShares(start, instance)
     if isShared {
       let readings = instances.map { $0.clock.reading(at: now) }
       let spread = (readings.max() ?? now) - (readings.min() ?? now)
       invariants.clockSpread = max(invariants.clockSpread, spread)
     }
-    invariants.started(start, by: instance.number, at: time, store: store, network: instance.network)
+    if instance.knows(store) {
+      checkShares(start, instance)
+      invariants.started(start, by: instance.number, at: time, store: store, network: instance.network)
+    }
     let duration = instance.network.start(start, at: time, &random) - time
     agenda.add(
       .attemptEnds(instance.number, life: instance.life, start.call.id, number: start.number),
@@ -303,7 +318,7 @@ final class World {
     else { return }
     invariants.ended(
       result, call, by: instance.number, at: instance.clock.reading(at: now),
-      isOwner: store.owns(call.spec.target, instance.lane.session))
+      isOwner: store.owns(call.spec.target, instance.lane.session) && !instance.lane.hasLost(store))
     post(.attemptEnded(id, number: number, result), to: instance)
   }
 }

@@ -245,7 +245,7 @@ BUGS = [
         "callback.events.contains(event), !(PLANTED && event == .tripped) else")),
     # Several instances.
     bug("a lost lease that goes unnoticed", 500, only_unless(
-        ENGINE, "if now >= desk.leases.validUntil { loseLease() }")),
+        ENGINE, "if now >= desk.leases.validUntil { loseLease(LeaseTable.notRenewed) }")),
     bug("a takeover that forgets running calls", 200, (
         ENGINE, "for record in state.running {",
         "for record in state.running where !PLANTED || desk.leases.settings == nil {")),
@@ -285,6 +285,13 @@ BUGS = [
         "let ledger = PLANTED ? seen : store.lastChange(of: instance.lane.session)\nnote(")),
     bug("turns given by whoever writes", 500, (
         STORE, "guard owns(target, session) else { break }", "guard PLANTED || owns(target, session) else { break }")),
+    # A failover.
+    bug("sessions ended at once after a failover", 1000, (
+        STORE, "!isQuiet && !session.isLocked", "(PLANTED || !isQuiet) && !session.isLocked")),
+    bug("shards given at once after a failover", 1000, (
+        STORE, "request.takesShards && !isQuiet ?", "request.takesShards && (PLANTED || !isQuiet) ?")),
+    bug("a failover that goes unnoticed", 1000, (
+        STORE, "isBehind = session != nil && ledger < told", "isBehind = !PLANTED && session != nil && ledger < told")),
     # In doubt.
     bug("a commit in doubt reported as failed", 500, (
         STORE, "} else if job.sequence <= ledger {", "} else if job.sequence <= ledger, !PLANTED {")),

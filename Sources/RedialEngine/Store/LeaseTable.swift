@@ -18,6 +18,9 @@ struct LeaseTable: Sendable {
     case evicted
   }
 
+  /// Why a lease ends by itself.
+  static let notRenewed = "The lease was not renewed in time: the store did not answer, or the process stood still."
+
   let settings: LeaseSettings?
   private(set) var standing: Standing
   /// Its shards.

@@ -234,9 +234,10 @@ public struct StorePipeline: Sendable {
     }
   }
 
-  /// The store was lost, and the outcomes of the jobs in flight are unknown. They become known later, in order.
+  /// The store was lost, and the outcomes of the jobs in flight are unknown. They become known later, in order. Without
+  /// a job in flight nothing is in doubt.
   public mutating func doubted(_ message: String) {
-    guard !isInDoubt else { return }
+    guard !isInDoubt, open != nil else { return }
     isInDoubt = true
     news = .storeInDoubt(message)
   }

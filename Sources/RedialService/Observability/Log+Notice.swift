@@ -34,8 +34,10 @@ extension Log {
       write(.info, "storeRetried", [("writes", "\(writes)")])
     case .shardsGained(let shards): write(.info, "shardsGained", [("shards", "\(shards.size)")])
     case .shardsReleased(let shards): write(.info, "shardsReleased", [("shards", "\(shards.size)")])
-    case .leaseLost:
-      write(.error, "leaseLost", [("meaning", "another process has taken over this instance's part of the store")])
+    case .leaseLost(let reason):
+      write(
+        .error, "leaseLost",
+        [("meaning", "other processes may have this instance's part of the store"), ("reason", reason)])
     }
   }
 
