@@ -83,10 +83,10 @@ final class World {
   /// When the last failure can have been.
   var healedAt: Timestamp?
   var targets: [SimulatedNetwork.Target] = []
-  /// Targets whose response times alone are a reason for a low rate.
+  /// Targets whose response times alone are a reason for a low rate. They get webhooks about calls of any namespace.
   lazy var slowTargets = Set(
-    targets.filter { $0.latency.upperBound > 300 }.flatMap {
-      [$0.key, TargetKey("webhook:" + $0.key.bare, in: $0.key.namespace)]
+    targets.filter { $0.latency.upperBound > 300 }.flatMap { target in
+      [target.key] + NamespaceWatch.names.map { TargetKey("webhook:" + target.key.bare, in: $0) }
     })
   var crowd: Crowd?
   var holds = HoldWatch()
