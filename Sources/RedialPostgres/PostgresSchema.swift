@@ -21,46 +21,40 @@ enum PostgresSchema {
     }.filter { !$0.isEmpty }
   }
 
-  /// Checks the server and the version of the tables, and makes them if there are none.
+  /// Checks the version of the tables, and makes them if there are none.
   ///
-  /// - Throws: `corrupt` for tables of another version, which are not changed; `unavailable` for a server whose settings
-  ///   would lose acknowledged calls.
+  /// - Throws: `corrupt` for tables of another version, which are not changed; `unavailable` if the role must not make them.
   static func open(_ connection: PostgresConnection, schema: String) throws(StoreError) {
-    let place = connection.place
-    do {
-      try check(try connection.run([PostgresStatement(server)], within: .seconds(10))[0], place)
+    var found: Int64?
+    do throws(PostgresFailure) {
       if try version(on: connection, schema: schema) == nil { try make(on: connection, schema: schema) }
-      guard let found = try version(on: connection, schema: schema), found == version else {
-        throw StoreError(
-          kind: .corrupt,
-          message: "The schema \(schema) in \(place) has another version than \(version), which this program knows. It "
-            + "was not changed; use the version of Redial that made it.")
-      }
-    } catch let failure as PostgresFailure {
-      throw failure.error(at: place)
-    } catch let error as StoreError {
-      throw error
+      found = try version(on: connection, schema: schema)
     } catch {
-      throw StoreError(kind: .unavailable, message: "\(place): \(error)")
+      throw error.error(at: connection.place)
+    }
+    if let message = objection(to: found, schema, connection.place) {
+      throw StoreError(kind: .corrupt, message: message)
     }
   }
 
-  private static let server = PostgresQuery(
-    "server", "check the server",
-    """
-    SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit')
-      AND setting = 'off'
-    """)
-
-  /// Refuses settings with which a commit that was answered can be lost by a crash.
-  private static func check(_ rows: PostgresRows, _ place: String) throws(StoreError) {
-    let off = (0..<rows.count).map { rows.text($0, 0) }
-    guard off.isEmpty else {
-      throw StoreError(
-        kind: .unavailable,
-        message: "\(place) would lose accepted calls in a crash: \(off.sorted().joined(separator: ", ")) is off. "
-          + "Switch it on.")
+  /// Why tables of a version are not used; nil if they are.
+  static func objection(to found: Int64?, _ schema: String, _ place: String) -> String? {
+    let tables = "The tables in the schema \(schema) of \(place)"
+    guard let found else {
+      return
+        "\(tables) have no version: something else made them, or only some of them. Nothing was changed. Use another "
+        + "database, or drop the schema if it holds nothing of value."
     }
+    if found > version {
+      return
+        "\(tables) are of version \(found), from a newer Redial; this one knows version \(version). Nothing was changed. "
+        + "Use the newer one."
+    }
+    if found < version {
+      return
+        "\(tables) are of version \(found), which this Redial, of version \(version), does not know. Nothing was changed."
+    }
+    return nil
   }
 
   private static func version(on connection: PostgresConnection, schema: String) throws(PostgresFailure) -> Int64? {
@@ -73,13 +67,26 @@ enum PostgresSchema {
     return found.count == 1 ? found.integer(0, 0) : nil
   }
 
-  /// Makes the tables. If another instance is making them, this one waits for it, and then finds them.
+  /// Makes the tables, in one transaction. If another instance is making them, this one waits for it, and then finds them.
   private static func make(on connection: PostgresConnection, schema: String) throws(PostgresFailure) {
-    let statements = ["CREATE SCHEMA \(schema)"] + statements(of: current)
+    // A schema that exists needs no right to make one.
+    let query = PostgresQuery("has_schema", "find the schema", "SELECT to_regnamespace('\(schema)') IS NOT NULL")
+    let exists = try connection.run([PostgresStatement(query)], within: .seconds(10))[0].integer(0, 0) == 1
+    let statements = (exists ? [] : ["CREATE SCHEMA \(schema)"]) + statements(of: current)
     do {
       try connection.execute(statements, purpose: "make the tables", within: .seconds(60))
     } catch {
       guard ["42P06", "42P07", "23505"].contains(error.state) else { throw error }
     }
+  }
+
+  /// Lets a role work with the tables that cannot change them.
+  static func grant(to role: String, on connection: PostgresConnection, schema: String) throws(PostgresFailure) {
+    let name = "\"" + role.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+    try connection.execute(
+      [
+        "GRANT USAGE ON SCHEMA \(schema) TO \(name)",
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(schema) TO \(name)",
+      ], purpose: "grant the use of the tables", within: .seconds(60))
   }
 }

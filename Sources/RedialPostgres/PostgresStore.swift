@@ -33,6 +33,7 @@ public final class PostgresStore: CallStore {
     _ settings: PostgresSettings, payloads: PayloadRule = PayloadRule(), sharing: StoreSharing = .shared,
     clock: (@Sendable () -> Timestamp)? = nil, notices: StoreNotices = StoreNotices()
   ) throws(StoreError) {
+    try settings.check()
     let side = SideConnection(settings)
     let shown = ShownByClaims()
     self.side = side
@@ -52,6 +53,23 @@ public final class PostgresStore: CallStore {
       PostgresLane.Needs(
         now: { clock?() }, taken: { keys throws(StoreError) in try Self.taken(keys, side) },
         didShow: { shown.note($0) }, notices: notices, largest: payloads.streamBodiesAbove))
+  }
+
+  /// Makes the tables if there are none, as the role that is to own them, and lets another role work with them: one that
+  /// can neither change nor drop them. The service then uses that one.
+  public static func makeTables(_ settings: PostgresSettings, granting role: String?) throws(StoreError) {
+    try settings.check()
+    let side = SideConnection(settings)
+    defer { side.close() }
+    try side.use { connection throws(StoreError) in
+      try PostgresSchema.open(connection, schema: settings.schema)
+      guard let role else { return }
+      do throws(PostgresFailure) {
+        try PostgresSchema.grant(to: role, on: connection, schema: settings.schema)
+      } catch {
+        throw error.error(at: settings.place)
+      }
+    }
   }
 
   /// Sets who receives the outcomes of work.

@@ -41,13 +41,24 @@ final class PostgresConnection: @unchecked Sendable {
   /// - Parameter settings: The database, and how long to wait for it.
   init(_ settings: PostgresSettings) throws(PostgresFailure) {
     place = settings.place
-    let (names, values) = settings.parameters
+    let parameters: [String: String]
+    do throws(StoreError) { parameters = try settings.parameters() } catch { throw Self.unconnected(error.message) }
+    let (names, values) = (Array(parameters.keys), Array(parameters.values))
     let started = Self.withCStrings(names) { names in
-      Self.withCStrings(values) { values in PQconnectStartParams(names, values, 1) }
+      Self.withCStrings(values) { values in PQconnectStartParams(names, values, 0) }
     }
-    guard let started else { throw Self.lost("libpq has no memory for a connection") }
+    guard let started else { throw Self.unconnected("libpq has no memory for a connection") }
     handle = started
     let deadline = ContinuousClock.now + settings.connectTimeout
+    do throws(PostgresFailure) {
+      try connect(until: deadline, settings)
+    } catch {
+      // All stored properties are set, so that `deinit` ends what was begun.
+      throw Self.unconnected(error.message)
+    }
+  }
+
+  private func connect(until deadline: ContinuousClock.Instant, _ settings: PostgresSettings) throws(PostgresFailure) {
     var state = PQstatus(handle) == CONNECTION_BAD ? PGRES_POLLING_FAILED : PGRES_POLLING_WRITING
     while state != PGRES_POLLING_OK {
       let events = state == PGRES_POLLING_READING ? Int16(POLLIN) : Int16(POLLOUT)
@@ -58,6 +69,13 @@ final class PostgresConnection: @unchecked Sendable {
       state = PQconnectPoll(handle)
     }
     guard PQsetnonblocking(handle, 1) == 0, PQenterPipelineMode(handle) == 1 else { throw lost(purpose: nil) }
+    let rows = try run([PostgresStatement(Greeting.query)], within: max(.zero, deadline - .now))[0]
+    let greeting = Greeting(
+      process: rows.integer(0, 0), version: rows.integer(0, 1), encoding: rows.text(0, 2), searchPath: rows.text(0, 3),
+      off: rows.text(0, 4))
+    if let objection = greeting.objection(process: Int64(PQbackendPID(handle)), schema: settings.schema) {
+      throw Self.lost(objection)
+    }
   }
 
   deinit { PQfinish(handle) }
@@ -201,6 +219,10 @@ final class PostgresConnection: @unchecked Sendable {
     PostgresFailure(isLost: true, state: "", message: Self.line(PQerrorMessage(handle)), query: query)
   }
 
+  private static func unconnected(_ message: String) -> PostgresFailure {
+    PostgresFailure(isLost: true, state: "", message: message, query: nil, isConnecting: true)
+  }
+
   private static func lost(_ message: String) -> PostgresFailure {
     PostgresFailure(isLost: true, state: "", message: message, query: nil)
   }
@@ -212,6 +234,23 @@ final class PostgresConnection: @unchecked Sendable {
   }
 
   // MARK: C
+
+  /// The parts of a location that have a value, by name; nil if it cannot be read.
+  static func parse(_ location: String) -> [String: String]? {
+    var problem: UnsafeMutablePointer<CChar>?
+    defer { PQfreemem(problem) }
+    guard let options = PQconninfoParse(location, &problem) else { return nil }
+    defer { PQconninfoFree(options) }
+    var parsed: [String: String] = [:]
+    var option = options
+    while let keyword = option.pointee.keyword {
+      if let value = option.pointee.val, value.pointee != 0 {
+        parsed[String(cString: keyword)] = String(cString: value)
+      }
+      option += 1
+    }
+    return parsed
+  }
 
   private static func send(_ statement: PostgresStatement, on handle: OpaquePointer) -> Bool {
     statement.bytes.withUnsafeBufferPointer { bytes in

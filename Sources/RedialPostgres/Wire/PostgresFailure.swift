@@ -10,6 +10,8 @@ struct PostgresFailure: Error {
   var message: String
   /// The statement that failed; nil if it was the connection.
   var query: PostgresQuery?
+  /// Whether the connection could not be made.
+  var isConnecting = false
 
   /// The division by zero by which statements check their conditions.
   static let divisionByZero = "22012"
@@ -29,9 +31,11 @@ struct PostgresFailure: Error {
   ///
   /// - Parameter place: The database, without a password.
   func error(at place: String) -> StoreError {
-    let attempt = query.map { "Could not \($0.purpose) in \(place)" } ?? "Lost the connection to \(place)"
+    let lost = isConnecting ? "Could not connect to \(place)" : "Lost the connection to \(place)"
+    let attempt = query.map { "Could not \($0.purpose) in \(place)" } ?? lost
     let code = state.isEmpty ? "" : " (SQLSTATE \(state))"
-    return StoreError(kind: kind, message: "\(attempt): \(message)\(code). \(advice)")
+    let end = state.isEmpty && message.hasSuffix(".") ? "" : "."
+    return StoreError(kind: kind, message: "\(attempt): \(message)\(code)\(end) \(advice)")
   }
 
   private var kind: StoreError.Kind {
@@ -50,9 +54,30 @@ struct PostgresFailure: Error {
     case .full: "Free space on the database server's disk."
     case .leaseLost: "Nothing was written. The instance joins again by itself."
     case .keyTaken: "Nothing was written."
+    case _ where isConnecting: Self.advice(unconnected: message)
+    case _ where state == "42501":
+      "Nothing was written. Grant the role of the URL what docs/store.md lists, or make the tables with the owner's role."
     case .corrupt: "Nothing was written. If rows were changed by hand, restore them."
     default: isLost ? "It is tried again." : "Nothing was written."
     }
+  }
+
+  /// What to do about a connection that could not be made. libpq reports no SQLSTATE for it, only a text.
+  private static func advice(unconnected message: String) -> String {
+    let known = [
+      ("too many clients", "Raise max_connections on the server, or use fewer instances."),
+      ("connection slots", "Raise max_connections on the server, or use fewer instances."),
+      ("too many connections", "Raise the connection limit of the role or of the database, or use fewer instances."),
+      ("password", "Check user and password."),
+      ("session is read-only", "It is a standby, or read-only. Name the primary, or all servers separated by commas."),
+      ("unsupported startup parameter", Greeting.poolAdvice),
+      ("certificate", "Set sslrootcert to the file with the certificate of the server's authority."),
+      (
+        "server does not support SSL",
+        "Switch SSL on at the server. In a network that you trust, sslmode=disable does without."
+      ),
+    ]
+    return known.first { message.contains($0.0) }?.1 ?? "It is tried again."
   }
 
   /// Whether a state says that the server ends the connection, or has no working one.
