@@ -31,7 +31,7 @@ final class Cluster: Sendable {
     let lines = [
       "listen_addresses = ''", "unix_socket_directories = '\(folder)'", "max_connections = 200",
       "shared_buffers = 64MB",
-      "log_min_messages = warning", "autovacuum_naptime = 1s",
+      "log_min_messages = warning", "autovacuum_naptime = 1s", "recovery_init_sync_method = syncfs",
     ]
     let file = "\(data)/postgresql.conf"
     let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
@@ -132,6 +132,12 @@ final class TestDatabase {
   init(_ cluster: Cluster = .shared) {
     self.cluster = cluster
     settings = cluster.newDatabase()
+  }
+
+  /// Another connection to a database, for another thread.
+  init(_ settings: PostgresSettings, in cluster: Cluster) {
+    self.cluster = cluster
+    self.settings = settings
   }
 
   /// The rows of a query.

@@ -20,8 +20,8 @@ struct LaneRun {
   private static let mostRepetitions = 5
   /// How long an idle lane sleeps before it looks around.
   private static let longestSleep = Duration.seconds(30)
-  /// The time between two attempts to connect.
-  private static let reconnectPause = Duration.milliseconds(50)
+  /// The longest time between two attempts to connect.
+  private static let longestPause = Duration.seconds(1)
 
   private let lane: PostgresLane
   private var chain = CommitChain<LaneJob>(inFlight: mostInFlight)
@@ -33,6 +33,8 @@ struct LaneRun {
   private var joining: (id: Int64, sequence: Int64)?
   /// Works that were made, and whose answers must be read again.
   private var unanswered: [LaneJob] = []
+  /// How often the connection was lost since something was last made.
+  private var losses = 0
   /// Since when the database cannot be reached.
   private var unreachable: ContinuousClock.Instant?
   /// When something last arrived, or was sent on an idle connection.
@@ -120,6 +122,7 @@ struct LaneRun {
       case .skipped: break
       case .synced:
         let batch = batches.removeFirst()
+        losses = 0
         if batch.isWork { try end(batch, on: connection) } else { didSetAside(batch) }
       }
     }
@@ -269,6 +272,8 @@ struct LaneRun {
     try resolve(on: new)
     connection = new
     unreachable = nil
+    // The server works. If this connection is lost as well, before anything is made on it, a short pause is enough.
+    losses = min(losses, 1)
     return new
   }
 
@@ -360,12 +365,19 @@ struct LaneRun {
     let since = unreachable ?? .now
     unreachable = since
     if !chain.isInDoubt, unanswered.isEmpty, ContinuousClock.now - since >= settings.patience { refuseAll(error) }
-    if ContinuousClock.now - since > .zero { pause() }
+    losses += 1
+    // The first time the connection was lost, and the server is most likely there.
+    if losses > 1 { pause(Self.pause(before: losses)) }
+  }
+
+  /// The time before an attempt to connect: 10 ms before the second, twice as long before each other one, up to a second.
+  static func pause(before attempt: Int) -> Duration {
+    min(longestPause, .milliseconds(10) * (1 << min(max(0, attempt - 2), 10)))
   }
 
   /// Waits a moment, whatever is posted.
-  private func pause() {
-    let end = ContinuousClock.now + Self.reconnectPause
+  private func pause(_ time: Duration) {
+    let end = ContinuousClock.now + time * Double.random(in: 0.8...1)
     while ContinuousClock.now < end {
       lane.silence()
       lane.sleep(end - .now)

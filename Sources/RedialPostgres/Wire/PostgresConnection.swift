@@ -140,7 +140,7 @@ final class PostgresConnection: @unchecked Sendable {
   /// Waits until something can be received, or another descriptor can be read. Returns false at the deadline.
   func wait(until deadline: ContinuousClock.Instant, or other: Int32? = nil) throws(PostgresFailure) -> Bool {
     let unsent = PQflush(handle)
-    guard unsent >= 0 else { throw lost(purpose: nil) }
+    guard unsent >= 0, isGood else { throw lost(purpose: nil) }
     let events = Int16(POLLIN) | (unsent > 0 ? Int16(POLLOUT) : 0)
     guard Self.poll(PQsocket(handle), events, other, until: deadline) else { return false }
     guard PQconsumeInput(handle) == 1, PQflush(handle) >= 0 else { throw lost(purpose: nil) }
@@ -151,7 +151,11 @@ final class PostgresConnection: @unchecked Sendable {
   func arrival() throws(PostgresFailure) -> Arrival? {
     var ends = 0
     while isBusy {
-      if PQisBusy(handle) != 0 { return nil }
+      if PQisBusy(handle) != 0 {
+        // libpq has closed the socket, and still counts on more: nobody would ever end that wait.
+        guard isGood else { throw lost(purpose: nil) }
+        return nil
+      }
       guard let result = PQgetResult(handle) else {
         // One statement's results have ended. Without a connection there is nothing else.
         ends += 1

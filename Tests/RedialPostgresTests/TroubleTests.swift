@@ -1,0 +1,343 @@
+import Dispatch
+import Glibc
+import RedialCore
+import RedialModel
+import RedialStore
+import StoreConformance
+import Synchronization
+import Testing
+
+@testable import RedialPostgres
+
+@Suite("Each commit is made once or not at all, and its outcome says which")
+struct TroubleTests {
+  let database = TestDatabase()
+
+  /// A store by a way that can be blocked, with a session and with all numbers that its commits need.
+  private func blocked(
+    _ proxy: Proxy, patience: Duration = .seconds(60), clock: (@Sendable () -> Timestamp)? = nil
+  ) throws -> Pipeline {
+    var settings = proxy.settings(for: database.settings, of: database.cluster)
+    settings.patience = patience
+    let pipeline = Pipeline(try PostgresStore(settings, clock: clock), duration: .seconds(10))
+    try pipeline.join()
+    try pipeline.commit([0])
+    pipeline.settle()
+    return pipeline
+  }
+
+  @Test("when server processes end at random moments")
+  func terminated() throws {
+    let pipeline = Pipeline(try PostgresStore(database.settings))
+    defer { pipeline.store.close() }
+    try pipeline.join()
+    let (settings, cluster) = (database.settings, database.cluster)
+    var random = RandomSource(seed: 1)
+    let done = Mutex(false)
+    let queue = DispatchQueue(label: "killer")
+    let kill = """
+      SELECT count(*) FROM (SELECT pg_terminate_backend(a.pid) AS is_hit FROM beats b JOIN pg_stat_activity a
+        ON a.pid = b.backend AND a.backend_start = b.backend_start) k WHERE is_hit
+      """
+    let pauses = (0..<100).map { _ in UInt32.random(in: 0..<4000, using: &random) }
+    queue.async {
+      let killer = TestDatabase(settings, in: cluster)
+      for pause in pauses {
+        usleep(pause)
+        // Each has to hit a process: a new one is there a moment later.
+        while (try? killer.number(kill)) == 0 {}
+      }
+      done.withLock { $0 = true }
+    }
+    var number = 0
+    while !done.withLock({ $0 }) {
+      try pipeline.commit(Array(number..<(number + 3)))
+      number += 3
+    }
+    try pipeline.check(database)
+    #expect(pipeline.unknown > 20, "\(pipeline.unknown) outcomes were in doubt, \(pipeline.made.count) calls stored")
+    #expect(pipeline.refused.isEmpty, "\(pipeline.failures)")
+  }
+
+  @Test("when the server crashes in the middle of commits")
+  func crashes() throws {
+    let cluster = Cluster()
+    defer { cluster.remove() }
+    let database = TestDatabase(cluster)
+    let pipeline = Pipeline(try PostgresStore(database.settings))
+    defer { pipeline.store.close() }
+    try pipeline.join()
+    var number = 0
+    for round in 0..<3 {
+      let isUp = Mutex(false)
+      let ended = DispatchSemaphore(value: 0)
+      DispatchQueue.global().async {
+        usleep(UInt32(20_000 + 7_000 * round))
+        cluster.crash()
+        cluster.start()
+        isUp.withLock { $0 = true }
+        ended.signal()
+      }
+      while !isUp.withLock({ $0 }) {
+        try pipeline.commit([number, number + 1])
+        number += 2
+      }
+      ended.wait()
+    }
+    try pipeline.check(database)
+    #expect(pipeline.unknown >= 3 && pipeline.made.count > 20, "\(pipeline.unknown), \(pipeline.made.count)")
+  }
+
+  @Test("when the answers are lost, and the commits were made")
+  func lostAnswers() throws {
+    let proxy = Proxy(database.cluster)
+    defer { proxy.close() }
+    let pipeline = try blocked(proxy)
+    defer { pipeline.store.close() }
+    for round in 0..<20 {
+      proxy.mode = .dropAnswers
+      try pipeline.commit([100 + 2 * round])
+      try pipeline.commit([101 + 2 * round])
+      while try database.number("SELECT count(*) FROM live") < Int64(3 + 2 * round) {}
+      proxy.mode = .pass
+      proxy.cut()
+      try pipeline.waitForDoubt()
+      #expect(pipeline.unknown == 2 * round + 2)
+      pipeline.settle()
+      #expect(pipeline.made.count == 3 + 2 * round)
+    }
+    try pipeline.check(database)
+    #expect(pipeline.refused.isEmpty)
+  }
+
+  @Test("when the requests are lost: they are sent again")
+  func lostRequests() throws {
+    let proxy = Proxy(database.cluster)
+    defer { proxy.close() }
+    let pipeline = try blocked(proxy)
+    defer { pipeline.store.close() }
+    for round in 0..<20 {
+      // Nothing of them arrives, or all but their end.
+      proxy.mode = round % 2 == 0 ? .dropRequests : .holdSync
+      try pipeline.commit([100 + 2 * round])
+      try pipeline.commit([101 + 2 * round])
+      usleep(2000)
+      proxy.mode = .pass
+      proxy.cut()
+      pipeline.settle()
+      #expect(pipeline.made.count == 3 + 2 * round)
+    }
+    try pipeline.check(database)
+    #expect(pipeline.refused.isEmpty && pipeline.unknown > 0)
+  }
+
+  @Test("while the database is away what is in doubt stays so, other work is refused, and both go on afterwards")
+  func away() throws {
+    let proxy = Proxy(database.cluster)
+    defer { proxy.close() }
+    let pipeline = try blocked(proxy, patience: .milliseconds(100))
+    defer { pipeline.store.close() }
+    proxy.mode = .dropRequests
+    try pipeline.commit([1])
+    try pipeline.commit([2])
+    proxy.cut()
+    try pipeline.waitForDoubt()
+    // For more than the patience nothing is said of what is in doubt.
+    usleep(400_000)
+    #expect(pipeline.unknown == 2 && pipeline.made == [0] && pipeline.refused.isEmpty)
+    proxy.mode = .pass
+    proxy.cut()
+    pipeline.settle()
+    #expect(pipeline.made == [0, 1, 2])
+    // With nothing in doubt, work is refused after the patience.
+    proxy.mode = .dropRequests
+    proxy.cut()
+    usleep(20_000)
+    try pipeline.commit([3])
+    pipeline.settle()
+    if pipeline.refused.contains(3) {
+      #expect(pipeline.failures == [.unavailable: 1])
+    } else {
+      #expect(pipeline.unknown > 2)
+    }
+    proxy.mode = .pass
+    proxy.cut()
+    try pipeline.commit([4])
+    try pipeline.check(database)
+    #expect(pipeline.made.isSuperset(of: [0, 1, 2]))
+  }
+
+  @Test("when another takes over in the middle of commits: none is made after that", arguments: 1...30)
+  func deposed(seed: UInt64) throws {
+    var random = RandomSource(seed: seed)
+    let clock = StoreClock()
+    let pipeline = Pipeline(try PostgresStore(database.settings, clock: { clock.time }), duration: .seconds(10))
+    let other = try Instance(database.settings, meets: false, clock: { clock.time })
+    defer {
+      pipeline.store.close()
+      other.kill()
+    }
+    pipeline.rejoins = false
+    try pipeline.join()
+    let joined = try other.lease(for: .seconds(1000))
+    let number = Mutex(0)
+    let isOver = Mutex<[Int64]?>(nil)
+    let ended = DispatchSemaphore(value: 0)
+    let (settings, cluster) = (database.settings, database.cluster)
+    let pause = UInt32.random(in: 0..<20_000, using: &random)
+    let instance = SendableInstance(other)
+    DispatchQueue.global().async {
+      defer { ended.signal() }
+      let database = TestDatabase(settings, in: cluster)
+      usleep(pause)
+      clock.time = Sample.time(11)
+      for _ in 0..<1000 {
+        guard let grant = try? instance.value.lease(joined.session, for: .seconds(1000)) else { continue }
+        guard grant.shards == .all else { continue }
+        // Everything that the deposed instance has written is seen now.
+        let rows = try? database.rows("SELECT id FROM live ORDER BY id")
+        isOver.withLock { $0 = rows.map { rows in rows.map { rows.integer($0, 0) } } ?? [] }
+        return
+      }
+    }
+    var after = 0
+    while after < 20 {
+      if pipeline.failures[.leaseLost] != nil { break }
+      let next = number.withLock { number in
+        number += 1
+        return number
+      }
+      try pipeline.commit([next])
+      if isOver.withLock({ $0 != nil }) { after += 1 }
+    }
+    pipeline.settle()
+    ended.wait()
+    let seen = isOver.withLock { $0 ?? [] }
+    let rows = try database.rows("SELECT id FROM live ORDER BY id")
+    #expect(rows.map { rows.integer($0, 0) } == seen, "seed \(seed): nothing was written after the take-over")
+    #expect(Set(seen.map { Int($0 - Sample.id(0).rawValue) }) == pipeline.made, "seed \(seed)")
+    #expect(pipeline.failures[.leaseLost] != nil, "seed \(seed)")
+  }
+
+  @Test("when an instance stalls beyond its lease: what it had sent is refused when it arrives")
+  func stall() throws {
+    let clock = StoreClock()
+    let proxy = Proxy(database.cluster)
+    defer { proxy.close() }
+    let pipeline = try blocked(proxy, clock: { clock.time })
+    let other = try Instance(database.settings, meets: false, clock: { clock.time })
+    defer {
+      pipeline.store.close()
+      other.kill()
+    }
+    proxy.mode = .freeze
+    usleep(5000)
+    try pipeline.commit([1])
+    try pipeline.commit([2])
+    clock.time = Sample.time(11)
+    #expect(try other.lease(for: .seconds(1000)).shards == .all)
+    proxy.mode = .pass
+    pipeline.settle()
+    #expect(pipeline.failures[.leaseLost] == 1 && pipeline.refused == [1, 2])
+    try pipeline.check(database)
+  }
+
+  @Test("when an instance stalls in the middle of a commit, its server process is ended two seconds after its lease")
+  func halfSent() throws {
+    let clock = StoreClock()
+    let proxy = Proxy(database.cluster)
+    defer { proxy.close() }
+    let pipeline = try blocked(proxy, clock: { clock.time })
+    let other = try Instance(database.settings, meets: false, clock: { clock.time })
+    defer {
+      pipeline.store.close()
+      other.kill()
+    }
+    proxy.mode = .holdSync
+    try pipeline.commit([1])
+    let locked =
+      "SELECT count(*) FROM pg_locks WHERE relation = 'sessions'::regclass AND mode = 'RowShareLock' AND granted"
+    while try database.number(locked) == 0 {}
+    proxy.mode = .freeze
+    clock.time = Sample.time(11)
+    let joined = try other.lease(for: .seconds(1000))
+    #expect(joined.shards.isEmpty, "the row of the session is locked by its commit")
+    clock.time = Sample.time(13)
+    var grant = try other.lease(joined.session, for: .seconds(1000))
+    for _ in 0..<1000 where grant.shards.isEmpty { grant = try other.lease(joined.session, for: .seconds(1000)) }
+    #expect(grant.shards == .all)
+    proxy.mode = .pass
+    pipeline.settle()
+    #expect(pipeline.refused == [1] && pipeline.failures[.leaseLost] == 1)
+    try pipeline.check(database)
+  }
+
+  @Test("instances that take and give shards at once never have one at the same time")
+  func racing() throws {
+    let settings = database.settings
+    let owners = Mutex<[Int: Int]>([:])
+    let problems = Mutex<[String]>([])
+    DispatchQueue.concurrentPerform(iterations: 4) { me in
+      var random = RandomSource(seed: UInt64(me))
+      do {
+        let instance = try Instance(settings, meets: false)
+        defer { instance.kill() }
+        var grant = try instance.lease()
+        func note(_ gained: ShardSet) {
+          owners.withLock { owners in
+            for shard in gained.shards {
+              if let owner = owners[shard] {
+                problems.withLock { $0.append("\(shard) of \(owner) was given to \(me)") }
+              }
+              owners[shard] = me
+            }
+          }
+        }
+        note(grant.gained)
+        for _ in 0..<60 {
+          let back = ShardSet(grant.shards.shards.filter { _ in Int.random(in: 0..<3, using: &random) == 0 })
+          owners.withLock { owners in for shard in back.shards { owners[shard] = nil } }
+          let request = LeaseRequest(duration: .seconds(600), giveBack: back, takesShards: true)
+          grant = try instance.works.lease(request, renewing: grant.session.id)
+          note(grant.gained)
+        }
+        owners.withLock { owners in for shard in grant.shards.shards { owners[shard] = nil } }
+        try instance.store.leave()
+      } catch {
+        problems.withLock { $0.append("\(error)") }
+      }
+    }
+    #expect(problems.withLock { $0 } == [])
+    #expect(try database.number("SELECT count(*) FROM leases WHERE owner IS NULL") == 64)
+  }
+
+  @Test("a server that has lost commits which it had acknowledged is of no use for the session")
+  func lostCommits() throws {
+    let pipeline = Pipeline(try PostgresStore(database.settings))
+    defer { pipeline.store.close() }
+    try pipeline.join()
+    for number in 1...5 { try pipeline.commit([number]) }
+    pipeline.settle()
+    let first = try #require(pipeline.session)
+    // As a standby that lacks the last two commits.
+    _ = try database.rows("DELETE FROM commits WHERE seq > (SELECT max(seq) - 2 FROM commits)")
+    for table in ["live", "requests"] {
+      _ = try database.rows("DELETE FROM \(table) WHERE id > \(Sample.id(3).rawValue)")
+    }
+    _ = try database.rows("SELECT pg_terminate_backend(backend) FROM beats")
+    try pipeline.commit([6])
+    pipeline.settle()
+    #expect(pipeline.failures == [.leaseLost: 1] && pipeline.refused == [6])
+    // It joins anew, and ends the session that is of no use.
+    try pipeline.commit([7])
+    pipeline.settle()
+    #expect(pipeline.made.contains(7) && pipeline.session?.id != first.id)
+    #expect(try database.number("SELECT count(*) FROM sessions") == 1)
+  }
+}
+
+/// Lets one other thread use an instance. Sendable without the compiler's proof: the test does not use it meanwhile.
+private struct SendableInstance: @unchecked Sendable {
+  let value: Instance
+  init(_ value: Instance) { self.value = value }
+}
