@@ -40,7 +40,8 @@ final class Cluster: Sendable {
     start()
   }
 
-  private var data: String { folder + "/data" }
+  /// The folder with the server's files.
+  var data: String { folder + "/data" }
 
   /// The process id of the server; nil while it is stopped.
   var pid: Int32? { postmaster.withLock { $0 } }
@@ -50,6 +51,18 @@ final class Cluster: Sendable {
     Self.run(Self.program("pg_ctl"), ["-D", data, "-l", folder + "/log", "-w", "-t", "60", "start"])
     let first = (try? String(contentsOfFile: data + "/postmaster.pid", encoding: .utf8))?.split(separator: "\n").first
     postmaster.withLock { $0 = first.flatMap { Int32($0) } }
+  }
+
+  /// Has the server read its configuration again, after changes of it or of who may connect.
+  func reload(_ lines: [String] = [], access: [String]? = nil) {
+    let file = "\(data)/postgresql.conf"
+    let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+    try? (text + lines.joined(separator: "\n") + "\n").write(toFile: file, atomically: false, encoding: .utf8)
+    if let access {
+      try? (access.joined(separator: "\n") + "\n").write(
+        toFile: "\(data)/pg_hba.conf", atomically: false, encoding: .utf8)
+    }
+    Self.run(Self.program("pg_ctl"), ["-D", data, "reload"])
   }
 
   /// Stops the server as a crash does: without a checkpoint, in the middle of whatever it does.
@@ -101,7 +114,7 @@ final class Cluster: Sendable {
   /// Runs a program, as the user `postgres` if this process is root's: the server refuses to be root's.
   ///
   /// The program gets no descriptor of this process. The server that `pg_ctl` starts would keep them.
-  private static func run(_ program: String, _ arguments: [String], asServer: Bool = true) {
+  static func run(_ program: String, _ arguments: [String], asServer: Bool = true) {
     let asPostgres = asServer && getuid() == 0
     let words = (asPostgres ? ["/usr/sbin/runuser", "-u", "postgres", "--"] : []) + [program] + arguments
     var actions = posix_spawn_file_actions_t()
