@@ -22,7 +22,7 @@ import service
 # A lane's work is below this function, and not below an earlier one in the list.
 LANES = [
     ("transport", "TransferLoop.run()"),
-    ("store: the transaction", "protocol witness for CallStore.commit(_:) in conformance SQLiteStore"),
+    ("store: the transaction", "protocol witness for CallStore.submit(_:as:) in conformance SQLiteStore"),
     ("after the commit: answers, starts", "Runtime.storeDid("),
     ("event loops", "EventLoop.run()"),
     ("engine", "Engine.handle("),
