@@ -20,7 +20,7 @@ extension Engine {
     // The call that was accepted under the key meanwhile is not known any more; a client that asks again will get it.
     if isStale || !desk.leases.canWork { return refuse(submission.reply, .leaseLost) }
     if desk.putOff(.submit(submission.descriptor, submission.reply)) { return }
-    if let trouble = desk.trouble { return refuse(submission.reply, trouble.problem) }
+    if let trouble = desk.trouble { return refuse(submission.reply, desk.refusal ?? trouble.problem) }
     if let earlier = record ?? accepted {
       let isSame = earlier.key.fingerprint == submission.key.fingerprint
       let reply: SubmissionReply = isSame ? .replayed(earlier.call) : .refused(Self.keyReused(submission.key))
@@ -41,10 +41,11 @@ extension Engine {
     refuse(submission.reply, problem)
   }
 
-  /// The store has not looked yet, and is asked again.
-  mutating func lookUpAgain(_ submission: KeyedSubmission) {
+  /// The store has not looked yet, and is asked again, unless it was lost meanwhile.
+  mutating func lookUpAgain(_ submission: KeyedSubmission, _ failure: StoreFailure) {
     desk.keys.end(submission.key)
-    _ = desk.putOff(.submit(submission.descriptor, submission.reply))
+    if desk.putOff(.submit(submission.descriptor, submission.reply)) { return }
+    refuse(submission.reply, desk.refusal ?? .of(failure))
   }
 
   /// The code of the problem that a key was used for something else.

@@ -23,7 +23,7 @@ extension Engine {
       _ = desk.fetches.end(command.id)
       if desk.putOff(.command(command)) { break }
       refuse(command, desk.trouble?.problem ?? Problem.of(failure))
-    case .findKey(let submission, _) where desk.trouble?.isContended == true: lookUpAgain(submission)
+    case .findKey(let submission, _) where desk.trouble?.isContended == true: lookUpAgain(submission, failure)
     case .findKey(let submission, _):
       lookupFailed(submission, desk.trouble?.problem ?? Problem.of(failure))
     case .lease(let ask): desk.leases.notAnswered(ask)
@@ -36,7 +36,9 @@ extension Engine {
   /// before it is known to be. Requests that have not been sent are refused, because nobody knows how long it takes.
   mutating func storeInDoubt(_ message: String?) {
     desk.note(isInDoubt: message != nil)
-    if let message { effects.actions.append(.notice(.storeFailed(message: message))) }
+    guard let message else { return }
+    effects.actions.append(.notice(.storeFailed(message: message)))
+    for event in desk.takeDeferred() { handle(event) }
   }
 
   private mutating func enterTrouble(_ failure: StoreFailure) {

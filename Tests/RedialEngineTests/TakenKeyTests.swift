@@ -135,6 +135,36 @@ struct TakenKeyTests {
     }
   }
 
+  // Found by the simulation: clients waited for as long as the store could not be reached.
+  @Test("should the store be lost while the others are written again, what waited is refused, and so is what comes")
+  func thenIsLost() {
+    var probe = EngineProbe()
+    let id = probe.submit(after: .seconds(4))
+    let keyed = contending(&probe)
+    var descriptor = EngineProbe.descriptor()
+    descriptor.key = IdempotencyKey("other", fingerprint: [1])
+    let lookup = probe.token(for: SubmissionReply.self)
+    probe.hear(.submit(descriptor, lookup))
+    fail(&probe)
+    let submission = probe.submitOnly()
+    let cancel = probe.token(for: CallCommand.Reply.self)
+    probe.hear(.command(CallCommand(.cancel, id, reply: cancel)))
+    #expect(probe.reply(to: submission) == nil && probe.reply(to: cancel) == nil)
+    probe.hear()
+    probe.hear(.storeInDoubt("the connection was lost"))
+    let late = probe.submitOnly()
+    for reply in [lookup, submission, late] { #expect(probe.refusal(of: reply)?.code == "storageUnavailable") }
+    #expect(probe.refusal(of: cancel)?.code == "storageUnavailable")
+    #expect(probe.report()?.storeFailing == true)
+    probe.hear(.storeInDoubt(nil))
+    probe.commit()
+    #expect(probe.report()?.storeFailing == false && probe.report()?.unfinished == 1)
+    guard case .replayed(Self.earlier) = probe.reply(to: keyed) else {
+      Issue.record("the repetition was answered with \(String(describing: probe.reply(to: keyed)))")
+      return
+    }
+  }
+
   @Test("whoever was refused at the same time for another reason keeps that answer")
   func tooLate() {
     var probe = EngineProbe()

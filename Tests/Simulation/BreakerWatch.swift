@@ -196,12 +196,14 @@ struct BreakerWatch {
 
   /// The effects of a step. A step may let calls through before it opens a breaker and after it closes one, so it is
   /// compared with the most open of its states.
-  mutating func step(_ effects: Effects, at now: Timestamp) -> String? {
+  mutating func step(
+    _ effects: Effects, putOff: Set<ReplyToken<TargetCommand.Reply>>, at now: Timestamp
+  ) -> String? {
     follow(effects, gains: true)
     defer { follow(effects, gains: false) }
     // The engine no longer receives the results of its attempts.
     for case .notice(.leaseLost) in effects.actions { return nil }
-    configure(effects)
+    configure(effects, putOff)
     var wasClosed: Set<TargetKey> = []
     var changed: Set<TargetKey> = []
     var wasHalfOpen: Set<TargetKey> = []
@@ -266,7 +268,8 @@ struct BreakerWatch {
 
   /// Applies the settings of operators. A closed breaker forgets its counts; a half-open one keeps its number of probes
   /// until it is closed or open.
-  private mutating func configure(_ effects: Effects) {
+  private mutating func configure(_ effects: Effects, _ putOff: Set<ReplyToken<TargetCommand.Reply>>) {
+    for token in putOff { configured[token] = nil }
     for case .reply(.targetCommand(let token, .refused)) in effects.actions { configured[token] = nil }
     for (_, word) in configured.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       let new = word.overrides.applied(to: defaults).breaker

@@ -10,14 +10,18 @@ struct HoldWatch {
   /// How long after the last failure the pace has to be fast enough for that.
   static let recovery = Duration.seconds(120)
 
-  /// Targets with an attempt that did not succeed.
-  private var troubled: Set<TargetKey> = []
+  /// When an attempt to a target failed last: also a healthy target may take longer than a call allows.
+  private var troubled: [TargetKey: Timestamp] = [:]
+  /// Targets that get nothing, because they are paused or to be left alone; and when that ended last. Until then the
+  /// pace learns nothing.
+  private var stopped: Set<TargetKey> = []
+  private var released: [TargetKey: Timestamp] = [:]
 
   /// Before a step.
-  mutating func willHear(_ events: [EngineEvent], _ engine: Engine) {
+  mutating func willHear(_ events: [EngineEvent], _ engine: Engine, at now: Timestamp) {
     for case .attemptEnded(let id, _, let result) in events {
       guard let call = engine.calls[id] else { continue }
-      if result.outcome != .answered || result.status ?? 0 >= 300 { troubled.insert(call.record.spec.target) }
+      if result.outcome != .answered || result.status ?? 0 >= 300 { troubled[call.record.spec.target] = now }
     }
   }
 
@@ -26,18 +30,28 @@ struct HoldWatch {
   /// - Parameters:
   ///   - slow: Targets whose response times alone are a reason for a low rate.
   ///   - healedAt: When the last failure can have been; nil while there are failures.
-  func step(_ engine: Engine, slow: Set<TargetKey>, healedAt: Timestamp?, at now: Timestamp) -> String? {
+  mutating func step(
+    _ engine: Engine, slow: Set<TargetKey>, healedAt: Timestamp?, at now: Timestamp
+  ) -> String? {
     for place in engine.roster.places {
       let target = engine.roster.targets[place]
+      if !target.canRun(at: now) {
+        stopped.insert(target.key)
+      } else if stopped.remove(target.key) != nil {
+        released[target.key] = now
+      }
       guard target.occupancy.ready > 0, target.breaker.state == .closed, var pace = target.limits.pace,
         let until = pace.wait(at: now), until > now + Self.longestHold
       else { continue }
       let rate = pace.rate ?? 0
-      if !troubled.contains(target.key), !slow.contains(target.key) {
+      let trouble = troubled[target.key]
+      if trouble == nil, !slow.contains(target.key) {
         return "\(target.key) has accepted everything, and its pace of \(rate)/s holds calls until \(until.text)"
       }
-      if let healedAt, now > healedAt + Self.recovery, !slow.contains(target.key) {
-        return "nothing has failed since \(healedAt.text), and the pace of \(target.key), \(rate)/s, holds calls until "
+      guard let healedAt, !slow.contains(target.key) else { continue }
+      let last = max(healedAt, trouble ?? healedAt, released[target.key] ?? healedAt)
+      if now > last + Self.recovery {
+        return "nothing has failed since \(last.text), and the pace of \(target.key), \(rate)/s, holds calls until "
           + until.text
       }
     }

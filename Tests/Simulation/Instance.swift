@@ -1,5 +1,5 @@
 internal import RedialCore
-internal import RedialEngine
+@testable internal import RedialEngine
 internal import RedialModel
 
 /// One process of a run, with its engine, its lanes and its clock.
@@ -29,6 +29,16 @@ final class Instance {
   var hadUnnoticedFault = false
   /// The session that the store knew before the process died.
   var lastSession: Int64?
+
+  /// Commands that wait in the engine until it has written to the store what had failed there.
+  var putOff: [EngineEvent] {
+    (engine.desk.trouble?.deferred ?? []).filter { event in
+      switch event {
+      case .command, .targetCommand: true
+      default: false
+      }
+    }
+  }
 
   /// Until when it stands still, as a process does whose machine is suspended; and when it last continued.
   var stalledUntil: Timestamp?

@@ -63,13 +63,15 @@ struct ShareWatch {
       sent = [:]
       return nil
     }
+    // What waited in memory at the beginning of the step, and may still have done so when the room was looked for.
+    let begun = BreakerWatch.starts(effects.store).reduce(0) { $0 + $1.call.content.heldSize }
     for request in effects.store {
       guard case .commit(let writes, let then) = request.body else { continue }
       for case .start(let start) in then {
         if let fault = check(start.call, engine) { return fault }
       }
       for case .insert(let call) in writes {
-        if let fault = checkSent(call, engine) { return fault }
+        if let fault = checkSent(call, begun, engine) { return fault }
       }
     }
     return nil
@@ -105,7 +107,7 @@ struct ShareWatch {
   }
 
   /// A new call may wait in memory beside a backlog in the store if there is room for both.
-  private mutating func checkSent(_ call: CallRecord, _ engine: Engine) -> String? {
+  private mutating func checkSent(_ call: CallRecord, _ begun: Int, _ engine: Engine) -> String? {
     let key = call.spec.target
     guard let place = engine.roster.place(of: key), call.spec.orderingKey == nil else { return nil }
     let target = engine.roster.targets[place]
@@ -115,6 +117,9 @@ struct ShareWatch {
       target.breaker.state == .closed && before[key] != nil && !target.due.share.isOff && target.due.waitingNew < 4
       && engine.roster.refillRoom(place, expecting: engine.desk.claims.expected) - target.stored.expected > 3
       && engine.roster.room(expecting: engine.desk.claims.expected) > engine.settings.maxHeld / 2
+      && target.occupancy.ready > 0
+      && engine.roster.hasShare(
+        place, bytes: begun + 2 * call.content.heldSize, expecting: engine.desk.claims.expected, at: engine.now)
     sent[key] = isSent && hasRoom ? (sent[key] ?? 0) + 1 : 0
     return sent[key] ?? 0 < 2
       ? nil : "\(call.id) went behind the backlog of \(key) in the store, with room for new calls"

@@ -172,10 +172,14 @@ struct TargetWatch {
   // MARK: After a turn
 
   /// The result of a step; returns a violation.
-  mutating func step(_ effects: Effects, _ engine: Engine, at now: Timestamp) -> String? {
+  ///
+  /// - Parameter putOff: Commands that the engine obeys, or refuses, in a later step.
+  mutating func step(
+    _ effects: Effects, _ engine: Engine, putOff: Set<ReplyToken<TargetCommand.Reply>>, at now: Timestamp
+  ) -> String? {
     takeOver(effects)
     defer { letGo(effects) }
-    obey(effects)
+    obey(effects, putOff)
     let standings = targets.mapValues { ($0.told, $0.toldAt) }
     listen(effects, at: now)
     for request in effects.store {
@@ -194,9 +198,9 @@ struct TargetWatch {
     return checkReported(engine, at: now)
   }
 
-  /// Operators' changes that were not refused.
-  private mutating func obey(_ effects: Effects) {
-    var refused: Set<ReplyToken<TargetCommand.Reply>> = []
+  /// Operators' changes that were neither refused nor put off.
+  private mutating func obey(_ effects: Effects, _ putOff: Set<ReplyToken<TargetCommand.Reply>>) {
+    var refused = putOff
     for case .reply(.targetCommand(let token, .refused)) in effects.actions { refused.insert(token) }
     for control in heard where !refused.contains(control.reply) {
       let key = control.target

@@ -228,11 +228,13 @@ final class World {
     instance.stepsAtOnce += 1
     invariants.require(instance.stepsAtOnce < 500, "the engine asks for step after step at one instant")
     let now = instance.clock.reading(at: now)
-    instance.breakers.willHear(events, at: now)
+    // The engine may now do what it had put off.
+    let heard = instance.putOff + events
+    instance.breakers.willHear(heard, at: now)
     instance.slots.willHear(events, instance.engine)
-    instance.shares.willHear(events, instance.engine)
-    holds.willHear(events, instance.engine)
-    instance.watch.willHear(events, calls: instance.engine.calls.table, at: now)
+    instance.shares.willHear(heard, instance.engine)
+    holds.willHear(events, instance.engine, at: now)
+    instance.watch.willHear(heard, calls: instance.engine.calls.table, at: now)
     for event in events { note(instance, "  hears \(event.summary)") }
     for case .leased(let grant, _) in events { invariants.recovered(grant.state) }
     let unsaved = instance.knows(store) ? PaceWatch.check(instance, events, store) : nil
@@ -245,8 +247,11 @@ final class World {
       let id = start.call.id
       invariants.require(start.call.progress.due == now, "attempt \(start.number) of \(id) was decided on earlier")
     }
+    let putOff = Set(
+      instance.putOff.compactMap { if case .targetCommand(let command) = $0 { command.reply } else { nil } })
     let fault =
-      instance.breakers.step(effects, at: now) ?? instance.watch.step(effects, instance.engine, at: now)
+      instance.breakers.step(effects, putOff: putOff, at: now)
+      ?? instance.watch.step(effects, instance.engine, putOff: putOff, at: now)
       ?? instance.namespaces.step(BreakerWatch.starts(effects.store), instance.engine)
       ?? instance.slots.step(effects, instance.engine, at: now)
       ?? unsaved ?? PaceWatch.checkTakeover(instance.engine, events, effects, at: now)

@@ -51,10 +51,10 @@ struct StoreDesk: Sendable {
 
   /// Why nothing can be accepted now; nil if the store is well.
   var refusal: Problem? {
+    if isInDoubt { return .unreachable }
     if let trouble { return trouble.problem }
     if isShortOfRoom { return .noRoom }
     if isMisplaced { return .misplaced }
-    if isInDoubt { return .unreachable }
     return leases.canWork ? nil : .leaseLost
   }
 
@@ -96,10 +96,13 @@ struct StoreDesk: Sendable {
 
   /// Keeps the request of a client for later, if it has to wait only for a moment.
   mutating func putOff(_ event: @autoclosure () -> EngineEvent) -> Bool {
-    guard trouble?.isContended == true else { return false }
+    guard trouble?.isContended == true, !isInDoubt else { return false }
     trouble?.putOff(event())
     return true
   }
+
+  /// Returns what was put off, and forgets it.
+  mutating func takeDeferred() -> [EngineEvent] { trouble?.takeDeferred() ?? [] }
 
   /// Keeps this step's writes until the store works. Returns false if it works.
   mutating func keep(_ writes: [StoreWrite], then actions: [Action]) -> Bool {

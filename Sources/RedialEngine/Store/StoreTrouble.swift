@@ -61,6 +61,12 @@ struct StoreTrouble: Sendable {
     deferred.append(event)
   }
 
+  /// Returns the events that were kept, and forgets them.
+  mutating func takeDeferred() -> [EngineEvent] {
+    defer { deferred = [] }
+    return deferred
+  }
+
   /// Keeps decisions that depend on what failed.
   mutating func keepLater(_ writes: [StoreWrite], then actions: [Action]) {
     later.append(actions, writes)
@@ -96,8 +102,7 @@ struct StoreTrouble: Sendable {
     problem = .of(failure)
     guard isContended else { return nil }
     isContended = false
-    defer { deferred = [] }
-    return deferred
+    return takeDeferred()
   }
 
   /// The kept writes are requested again. What follows is kept anew.
