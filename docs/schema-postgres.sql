@@ -122,8 +122,8 @@ CREATE TABLE settings (name text COLLATE "C" PRIMARY KEY, value text NOT NULL);
 -- Changes of the number of calls that have ended, and of those that have not. Each commit adds rows of its own, because a row that all
 -- instances change would be waited for (measured: half the commits); they are added up now and then.
 CREATE TABLE finished (kind int2 NOT NULL, state int2 NOT NULL, n int8 NOT NULL);
-CREATE TABLE unfinished (shard int2 NOT NULL, namespace int8 NOT NULL, n int8 NOT NULL);
-CREATE INDEX unfinished_by_shard ON unfinished (shard);
+-- The arrays of `unfinished` have an element for each shard and namespace.
+CREATE TABLE unfinished (shards int2[] NOT NULL, namespaces int8[] NOT NULL, counts int8[] NOT NULL);
 
 -- How calls ended and how attempts went, counted by namespace, step of time and session.
 CREATE TABLE statistics (

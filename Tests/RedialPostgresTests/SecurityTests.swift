@@ -138,6 +138,8 @@ struct SecurityTests {
     try configuration.write(toFile: folder + "/ini", atomically: false, encoding: .utf8)
     try "\"redial\" \"\"\n".write(toFile: folder + "/users", atomically: false, encoding: .utf8)
     Cluster.run("/usr/sbin/pgbouncer", ["-q", "-d", folder + "/ini"])
+    // It returns before it listens.
+    while access(folder + "/.s.PGSQL.6432", F_OK) != 0 { usleep(1000) }
     defer {
       let pid = (try? String(contentsOfFile: folder + "/pid", encoding: .utf8)).flatMap {
         Int32($0.trimmingCharacters(in: .whitespacesAndNewlines))

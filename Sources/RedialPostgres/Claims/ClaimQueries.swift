@@ -142,8 +142,7 @@ enum ClaimQueries {
         SELECT id, shard, namespace, kind, target_id, created_at, priority, callback, \(StoredState.failed.rawValue), at,
           attempts, interruptions, attempts_before, round_started_at, previous_wait, total_wait,
           coalesce($3::int8, round_started_at), last_outcome, last_status FROM gone),
-      c AS (INSERT INTO unfinished (shard, namespace, n)
-        SELECT shard, namespace, -count(*) FROM gone GROUP BY shard, namespace),
+      c AS (\(UnfinishedCounts.add("gone", sign: "-"))),
       f AS (INSERT INTO finished (kind, state, n)
         SELECT kind, \(StoredState.failed.rawValue), count(*) FROM gone GROUP BY kind)
     SELECT g.id, n.name FROM gone g JOIN namespaces n ON n.id = g.namespace

@@ -64,7 +64,7 @@ enum CommitQueries {
     """
     WITH u AS (SELECT * FROM \(new)),
       l AS (INSERT INTO live (\(columns("due, "))) SELECT \(values("at, ")) FROM u)
-    INSERT INTO unfinished (shard, namespace, n) SELECT shard, namespace, count(*) FROM u GROUP BY shard, namespace
+    \(UnfinishedCounts.add("u"))
     """)
 
   static let insertDone = PostgresQuery(
@@ -93,8 +93,7 @@ enum CommitQueries {
         WHERE state >= \(StoredPlace.firstEnded)),
       f AS (INSERT INTO finished (kind, state, n) SELECT kind, state, count(*) FROM u
         WHERE state >= \(StoredPlace.firstEnded) GROUP BY kind, state)
-    INSERT INTO unfinished (shard, namespace, n) SELECT shard, namespace, count(*) FROM u
-      WHERE state < \(StoredPlace.firstEnded) GROUP BY shard, namespace
+    \(UnfinishedCounts.add("u WHERE state < \(StoredPlace.firstEnded)"))
     """)
 
   /// The columns of a call's progress, as arrays.
@@ -131,8 +130,7 @@ enum CommitQueries {
           u.finished_at, u.failure, coalesce(u.outcome, l.last_outcome) AS last_outcome,
           CASE WHEN u.outcome IS NULL THEN l.last_status ELSE u.status END AS last_status),
       d AS (INSERT INTO done (\(columns(""))) SELECT \(columns("")) FROM gone),
-      c AS (INSERT INTO unfinished (shard, namespace, n)
-        SELECT shard, namespace, -count(*) FROM gone GROUP BY shard, namespace),
+      c AS (\(UnfinishedCounts.add("gone", sign: "-"))),
       f AS (INSERT INTO finished (kind, state, n) SELECT kind, state, count(*) FROM gone GROUP BY kind, state)
     SELECT 1 / (CASE WHEN count(*) = $15::int8 THEN 1 ELSE 0 END) FROM gone
     """)
@@ -144,7 +142,7 @@ enum CommitQueries {
     WITH r AS (DELETE FROM done WHERE id = ANY($1::int8[]) RETURNING *),
       l AS (INSERT INTO live (\(columns("due, "))) SELECT \(columns("at, ")) FROM r),
       f AS (INSERT INTO finished (kind, state, n) SELECT kind, state, -count(*) FROM r GROUP BY kind, state)
-    INSERT INTO unfinished (shard, namespace, n) SELECT shard, namespace, count(*) FROM r GROUP BY shard, namespace
+    \(UnfinishedCounts.add("r"))
     """)
 
   // MARK: Attempts
@@ -239,7 +237,7 @@ enum CommitQueries {
         AND (state <> \(StoredPlace.inMemory) OR shard IN (SELECT shard FROM own)) RETURNING shard, namespace),
       d AS (DELETE FROM done WHERE id = ANY($1::int8[]) AND shard IN (SELECT shard FROM own) RETURNING kind, state),
       f AS (INSERT INTO finished (kind, state, n) SELECT kind, state, -count(*) FROM d GROUP BY kind, state)
-    INSERT INTO unfinished (shard, namespace, n) SELECT shard, namespace, -count(*) FROM l GROUP BY shard, namespace
+    \(UnfinishedCounts.add("l", sign: "-"))
     """)
 
   /// Removes what calls have left that are gone.

@@ -191,9 +191,7 @@ struct LeaseExchange {
     var turns = PostgresStatement(TurnQueries.grantFree)
     turns.add(session.id)
     turns.add(gained.shards.map { Int64($0) })
-    var fold = PostgresStatement(LeaseQueries.foldUnfinished)
-    fold.add(session.id)
-    _ = try run(statements + [turns, fold], on: connection)
+    _ = try run(statements + [turns, PostgresStatement(UnfinishedCounts.fold)], on: connection)
   }
 
   private func run(

@@ -158,28 +158,6 @@ enum LeaseQueries {
   static let lastMade = PostgresQuery(
     "last_made", "find the last commit", "SELECT coalesce(max(seq), -1) FROM commits WHERE session = $1::int8")
 
-  // MARK: Counts
-
-  /// Every namespace, with the number of its unfinished calls in the session's shards, and in all others.
-  static let unfinished = PostgresQuery(
-    "unfinished", "count unfinished calls",
-    """
-    SELECT n.name, coalesce(sum(u.n) FILTER (WHERE l.owner = $1::int8), 0)::int8,
-      coalesce(sum(u.n) FILTER (WHERE l.owner IS DISTINCT FROM $1::int8), 0)::int8
-    FROM namespaces n LEFT JOIN unfinished u ON u.namespace = n.id LEFT JOIN leases l ON l.shard = u.shard
-    GROUP BY n.id, n.name ORDER BY n.id
-    """)
-
-  /// Adds the changes of these counts up, if there are many.
-  static let foldUnfinished = PostgresQuery(
-    "fold_unfinished", "add up the counts of unfinished calls",
-    """
-    WITH d AS (DELETE FROM unfinished u USING leases l WHERE l.shard = u.shard AND l.owner = $1::int8
-        AND EXISTS (SELECT 1 FROM unfinished OFFSET 512) RETURNING u.shard, u.namespace, u.n)
-    INSERT INTO unfinished (shard, namespace, n) SELECT shard, namespace, sum(n) FROM d GROUP BY shard, namespace
-      HAVING sum(n) <> 0
-    """)
-
   // MARK: What an owner must know
 
   static let queues = PostgresQuery(

@@ -15,7 +15,7 @@ struct Takeover {
       fill(&statement)
       all.append(statement)
     }
-    add(LeaseQueries.unfinished) { $0.add(session) }
+    add(UnfinishedCounts.read) { $0.add(session) }
     add(ClaimQueries.next) { $0.add(session) }
     add(LeaseQueries.newest) { _ in }
     guard !gained.isEmpty else { return all }
