@@ -78,7 +78,8 @@ let package = Package(
     .target(
       name: "RedialService",
       dependencies: [
-        "HTTPServer", "RedialEngine", "RedialForecast", "RedialSQLite", "RedialStore", "RedialTransport", "RedialLanes",
+        "HTTPServer", "RedialEngine", "RedialForecast", "RedialPostgres", "RedialSQLite", "RedialStore",
+        "RedialTransport", "RedialLanes",
         "RedialModel",
         "RedialText", "RedialJSON", "RedialCore", "CCrypto", "CDocuments", "CLinux",
       ],

@@ -1,5 +1,5 @@
 internal import RedialCore
-internal import RedialModel
+public import RedialModel
 
 /// How several engines share one store: each works only on the shards of its lease.
 ///
@@ -151,6 +151,7 @@ extension Engine {
   /// Writes a new call into the store for the engine that owns its target. That engine finds it there when it is due.
   mutating func insertElsewhere(_ new: CallRecord) -> CallRecord {
     var record = new
+    toTell = toTell.union(ShardSet([ShardSet.shard(of: record.spec.target)]))
     roster.countElsewhere(1, at: roster.place(of: record.spec.namespace))
     if let key = record.spec.orderingKey { return insertOrdered(record, key) }
     record.progress.state = .scheduled
@@ -159,12 +160,10 @@ extension Engine {
     return record
   }
 
-  /// The code of the problem that a command belongs to another instance.
-  public static let ownedElsewhereCode = "ownedElsewhere"
-
-  static func ownedElsewhere(_ target: TargetKey) -> Problem {
+  /// The problem that a command is for another instance, which could not be reached.
+  public static func ownedElsewhere(_ target: TargetKey) -> Problem {
     Problem(
-      status: 503, code: ownedElsewhereCode, title: "Another instance has this target",
+      status: 503, code: "ownedElsewhere", title: "Another instance has this target",
       detail: "The calls to \(target.bare) are run by another instance of the service, or by none for "
         + "the moment. Send the request to that instance, or try again.", retryAfter: 1)
   }

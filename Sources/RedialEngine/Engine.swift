@@ -30,6 +30,8 @@ public struct Engine: Sendable {
   var now = Timestamp.epoch
   var writes: [StoreWrite] = []
   var afterCommit: [Action] = []
+  /// The shards of other engines for which calls are written.
+  var toTell = ShardSet.none
   var effects = Effects()
 
   /// Whether the engine stops.
@@ -64,7 +66,7 @@ public struct Engine: Sendable {
     calls = Calls(after: calls)
     roster.startOver()
     originTLS = OriginTLS(rules: settings.targetRules)
-    (writes, afterCommit) = ([], [])
+    (writes, afterCommit, toTell) = ([], [], .none)
     if isDraining { stopping = .draining }
   }
 
@@ -121,6 +123,8 @@ public struct Engine: Sendable {
     case .namespaces(let all): roster.know(all)
     case .leased(let grant, let ask): leased(grant, ask)
     case .changed: desk.leases.askSoon(at: now)
+    case .callsStored: if desk.leases.canWork { desk.claims.stored(due: now) }
+    case .leaseRenewed(let session, let asked): desk.leases.renewed(session, asked: asked)
     case .storeFailed(let request, let failure): storeFailed(request, failure)
     case .storeWritten(let asked): storeWritten(asked)
     case .storeInDoubt(let message): storeInDoubt(message)
@@ -171,9 +175,11 @@ public struct Engine: Sendable {
   /// Sends this step's writes to the store, with the actions that follow the commit.
   mutating func flush() {
     guard !writes.isEmpty || !afterCommit.isEmpty else { return }
+    if !toTell.isEmpty { afterCommit.append(.tellOwners(toTell)) }
     if !desk.keep(writes, then: afterCommit) { request(.commit(writes, then: afterCommit)) }
     writes = []
     afterCommit = []
+    toTell = .none
   }
 
   /// Sends a request to the store.

@@ -75,6 +75,8 @@ public enum Action: Sendable {
   case notice(Notice)
   /// Take over the state that was found in shards that now belong to this instance.
   case tookOver(ShardSet, RecoveredState)
+  /// Tell the owners of these shards that calls for them are on disk. Only a hint: without it they find them later.
+  case tellOwners(ShardSet)
   /// All attempts in flight have ended, and their ends are on disk.
   case drained
 }

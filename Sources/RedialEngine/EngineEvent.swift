@@ -1,3 +1,4 @@
+public import RedialCore
 public import RedialModel
 
 /// An input of the engine.
@@ -46,8 +47,12 @@ public enum EngineEvent: Sendable {
   case namespaces([Namespace])
   /// A lease was granted or renewed.
   case leased(LeaseGrant, LeaseAsk)
-  /// Another instance has written something for this engine's shards, or has left. A hint to look at once.
+  /// An instance has come or left, or some shards have no owner. A hint to request the lease at once.
   case changed
+  /// Another instance has stored calls for this engine's shards. A hint to look for due calls at once.
+  case callsStored
+  /// The lease of the session was renewed beside the store's other work; it is valid from when that was requested.
+  case leaseRenewed(session: Int64, asked: Timestamp)
   /// The store could not execute this request.
   case storeFailed(StoreRequest, StoreFailure)
   /// The store has reached a ``StoreRequest/Body/barrier`` of this epoch and has written something for it.

@@ -36,10 +36,10 @@ public enum Reply: Sendable {
   /// Why the request is refused; nil if it is not.
   public var refusal: Problem? {
     switch self {
-    case .submission(_, .refused(let problem)), .command(_, .refused(let problem)),
-      .targetCommand(_, .refused(let problem)):
-      problem
-    case .submission, .command, .targetCommand, .target, .targets, .glance, .report, .readiness, .tally: nil
+    case .submission(_, .refused(let problem)): problem
+    case .command(_, let reply): reply.refusal
+    case .targetCommand(_, let reply): reply.refusal
+    case .submission, .target, .targets, .glance, .report, .readiness, .tally: nil
     }
   }
 
@@ -68,8 +68,20 @@ public enum SubmissionReply: Sendable {
 public enum CommandReply<Subject: Sendable>: Sendable {
   /// The command is done and on disk. This is the subject now.
   case done(Subject)
+  /// Another instance runs the calls of this target, or none for the moment; nothing was done. The command is for the
+  /// one that does.
+  case elsewhere(TargetKey)
   /// The command is refused.
   case refused(Problem)
+
+  /// Why nothing was done; nil if it was.
+  public var refusal: Problem? {
+    switch self {
+    case .done: nil
+    case .elsewhere(let target): Engine.ownedElsewhere(target)
+    case .refused(let problem): problem
+    }
+  }
 }
 
 /// A page of targets.

@@ -39,6 +39,22 @@ extension PostgresStore: DocumentStore {
     _ = try side.run([upsert])
   }
 
+  private static let insertSetting = PostgresQuery(
+    "insert_setting", "store a setting",
+    "INSERT INTO settings (name, value) VALUES ($1::text, $2::text) ON CONFLICT (name) DO NOTHING")
+
+  /// Stores a value of the service under a name, unless there is one; the value that is stored then.
+  public func keepSetting(_ name: String, orElse value: String) throws(StoreError) -> String {
+    var (insert, find) = (PostgresStatement(Self.insertSetting), PostgresStatement(ReadQueries.setting))
+    insert.add(text: name)
+    insert.add(text: value)
+    find.add(text: name)
+    // Not in one transaction: the value may be another's, which was written after this one began.
+    _ = try side.run([insert])
+    let rows = try side.run([find])[0]
+    return rows.count == 0 ? value : rows.text(0, 0)
+  }
+
   /// All documents of a kind, by id.
   public func documents(_ kind: DocumentKind) throws(StoreError) -> [(id: String, content: [UInt8])] {
     var find = PostgresStatement(Self.findDocuments)

@@ -8,7 +8,7 @@ internal import Synchronization
 /// Work is made on a connection of its own, two at a time, and its outcome comes later, see ``report(to:)``. A lost
 /// connection loses no outcome: on the next one the store asks the database which works were made. All other methods
 /// use a second connection, and return when what they change is on disk.
-public final class PostgresStore: CallStore {
+public final class PostgresStore: CallStore, Sendable {
   let side: SideConnection
   let lane: PostgresLane
   let notices: StoreNotices

@@ -50,6 +50,14 @@ public final class SQLiteReader: CallReader {
     try withConnection { connection throws(StoreError) in try connection.records(of: ids) }
   }
 
+  /// Those of some calls that have ended.
+  public func ended(among ids: [CallID]) throws(StoreError) -> [CallID] {
+    try records(of: ids).compactMap { found in
+      guard case .success(let record)? = found, record.progress.state.isFinal else { return nil }
+      return record.id
+    }
+  }
+
   /// Calls without bodies, newest first. One that cannot be read is listed with an empty URL.
   public func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall> {
     try withConnection { connection throws(StoreError) in try connection.calls(query) }

@@ -83,6 +83,15 @@ public final class SQLiteStore: CallStore {
     try transaction { () throws(StoreError) in try service.set(name, to: value) }
   }
 
+  /// Stores a value of the service under a name, unless there is one; the value that is stored then.
+  public func keepSetting(_ name: String, orElse value: String) throws(StoreError) -> String {
+    try transaction { () throws(StoreError) in
+      if let kept = try service.setting(name) { return kept }
+      try service.set(name, to: value)
+      return value
+    }
+  }
+
   /// Closes the store; later requests fail.
   public func close() {
     file.close()

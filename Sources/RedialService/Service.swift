@@ -14,7 +14,7 @@ public final class Service: Sendable {
   private let server: HTTPServer
   private let bulk: BulkRunner
   private let settings: ServiceSettings
-  /// Where the store is: the absolute path of its file.
+  /// Where the store is: the absolute path of its file, or the URL of its database without credentials.
   public let dataPath: String
   /// The log of the service.
   public let log: Log
@@ -31,7 +31,8 @@ public final class Service: Sendable {
   /// - Throws: What failed; nothing is left running.
   public init(settings wished: ServiceSettings) throws(StartError) {
     let descriptors = DescriptorLimit.raised()
-    let (settings, lowered) = descriptors.bounded(wished)
+    var (settings, lowered) = descriptors.bounded(wished)
+    if try settings.isShared { settings.engine.leases = LeaseSettings(lasting: settings.leaseDuration) }
     self.settings = settings
     log = Log(format: settings.logFormat, level: settings.logLevel)
     if !lowered.isEmpty {
@@ -49,19 +50,23 @@ public final class Service: Sendable {
     try Self.refuseOpenDoors(settings, opened.keys, isLocal: settings.egress.knowing(settings.listen).reachesLoopback)
     dataPath = opened.place
     let (store, keys) = (opened.store, opened.keys)
+    let storedPolicies = StoredPolicies(limit: settings.maxPolicies, maxVersions: settings.maxPolicyVersions)
+    do throws(Problem) {
+      try storedPolicies.fill(from: opened.policies)
+    } catch {
+      store.close()
+      throw StartError(message: "A stored policy cannot be read: \(error.detail) Restore the store from a backup.")
+    }
+    let trust = try opened.shared.map { _ throws(StartError) in try PeerTrust.kept(in: store) }
     do throws(TransportStartError) {
       runtime = try Runtime(
         settings: settings, store: store, reader: opened.reader, bodies: opened.bodies, secret: opened.secret,
-        endpoints: opened.endpoints, log: log)
+        endpoints: opened.endpoints, log: log,
+        sharing: opened.shared.flatMap { shared in
+          trust.map { SharedParts(store: shared, trust: $0, keys: keys, policies: storedPolicies) }
+        })
     } catch {
       throw StartError(message: error.message)
-    }
-    let storedPolicies = StoredPolicies(limit: settings.maxPolicies, maxVersions: settings.maxPolicyVersions)
-    do {
-      try storedPolicies.fill(from: opened.policies)
-    } catch {
-      runtime.abandon()
-      throw StartError(message: "A stored policy cannot be read: \(error.detail) Restore the store from a backup.")
     }
     bulk = BulkRunner(BulkRunner.Surroundings(runtime))
     var limits = settings.descriptorLimits
@@ -102,24 +107,14 @@ public final class Service: Sendable {
     runtime.restrict(to: settings.egress.knowing(server.urls))
     // Only now, so that a service that cannot listen makes no attempts either. Requests wait until then.
     do throws(StoreError) {
-      var state = try store.recover(at: runtime.clock.now)
-      for (target, members) in state.leaveOutFiles(outside: settings.tlsDirectory) {
-        log.write(
-          .warning, "tlsFilesNotApplied",
-          Log.fields(of: target) + [
-            ("members", members.joined(separator: " ")),
-            ("meaning", "they name files outside tlsDirectory; set it, or set the target again"),
-          ])
-      }
-      for target in state.targetsWithoutOrigins {
-        log.write(
-          .warning, "tlsNotApplied",
-          Log.fields(of: target) + [
-            ("meaning", "the TLS settings of this target name no origins; set the target again with tls.origins")
-          ])
-      }
+      // Of a store that is shared, the state comes with the lease.
+      var state = opened.shared == nil ? try store.recover(at: runtime.clock.now) : RecoveredState()
+      runtime.adopt(&state)
       // Before the store's lane works, so that notices stay in their order.
       runtime.receive(notices, reserveBytes: settings.reserveBytes)
+      if let shared = opened.shared {
+        runtime.meetPeers(by: shared, at: settings.peerURL ?? PeerURL.derived(from: server.urls), bulk)
+      }
       runtime.begin(with: state)
       runtime.post(.namespaces(keys.namespaces))
     } catch {
@@ -127,10 +122,11 @@ public final class Service: Sendable {
       runtime.abandon()
       throw StartError(message: error.message)
     }
-    bulk.take(opened.operations)
+    // Of a store that is shared, the leader runs them.
+    if opened.shared == nil { bulk.take(opened.operations) }
     log.write(
       .info, "started",
-      [("version", redialVersion), ("url", urls.joined(separator: " ")), ("store", settings.store)])
+      [("version", redialVersion), ("url", urls.joined(separator: " ")), ("store", opened.place)])
   }
 
   /// The addresses of the service, such as `http://127.0.0.1:8080` or `unix:/run/redial.sock`; more than one only for
@@ -161,7 +157,7 @@ public final class Service: Sendable {
     guard !isLocal, !keys.isRequired, !settings.allowUnauthenticated else { return }
     throw StartError(
       message: "\(settings.listen) can be reached from other machines, and there is no API key, so anybody could "
-        + "make this service send requests. Make a key (redial keys create --name admin --store \(settings.store)), or set "
+        + "make this service send requests. Make a key (redial keys create --name admin --store \(Redaction.place(settings.store))), or set "
         + "adminKey, or listen on 127.0.0.1. If something in front of it checks access, set allowUnauthenticated.")
   }
 }

@@ -42,6 +42,10 @@ public protocol CallStore: AnyObject {
   /// Stores a value of the service under a name.
   func setSetting(_ name: String, to value: String) throws(StoreError)
 
+  /// Stores a value of the service under a name, unless there is one. Returns the value that is stored then: all who
+  /// do this at the same time get the same.
+  func keepSetting(_ name: String, orElse value: String) throws(StoreError) -> String
+
   /// Closes the store; it must not be used afterwards.
   func close()
 }
@@ -60,6 +64,9 @@ public protocol CallReader: Sendable {
   /// Calls by their ids, in that order, without bodies and attempts: an error for a call that cannot be read, nil for
   /// one that does not exist.
   func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?]
+
+  /// Those of some calls that have ended.
+  func ended(among ids: [CallID]) throws(StoreError) -> [CallID]
 
   /// Calls without bodies, newest first.
   func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall>

@@ -4,7 +4,7 @@ public import RedialModel
 /// A store that several instances share: what they exchange beside their work on calls.
 ///
 /// Nothing here is needed for a correct result. A lost message makes something later, up to the next heartbeat.
-public protocol SharedStore: CallStore {
+public protocol SharedStore: AnyObject, Sendable {
   /// Begins to renew the lease by a connection of its own, and to listen to the other instances. Called once, before the
   /// first lease is requested.
   ///
@@ -23,8 +23,10 @@ public protocol SharedStore: CallStore {
 public enum PeerNews: Sendable, Hashable {
   /// The lease of the session was renewed. It is valid from when that was requested.
   case renewed(session: Int64, asked: ContinuousClock.Instant)
-  /// There may be calls for this instance that it does not know, or shards that it should take or give back.
+  /// There may be shards that this instance should take or give back.
   case changed
+  /// There may be calls for this instance that it does not know.
+  case callsStored
   /// The instances that share the store, and their shards, are these.
   case peers([Peer])
   /// Documents of these kinds were changed, perhaps by another instance. Read them again.

@@ -4,6 +4,8 @@ internal import RedialModel
 public enum StoreLocation: Sendable, Hashable {
   /// A file.
   case sqlite(path: String)
+  /// A PostgreSQL database, by a URL that libpq reads.
+  case postgres(url: String)
 
   /// Why a text is not a store's location.
   public struct Invalid: Error, Sendable, Hashable {
@@ -11,11 +13,16 @@ public enum StoreLocation: Sendable, Hashable {
     public var message: String
   }
 
-  /// Reads `sqlite:///absolute/path` or `sqlite:relative/path`. The path is used unchanged.
+  /// Reads `sqlite:///absolute/path` or `sqlite:relative/path`, whose path is used unchanged, or
+  /// `postgresql://user@host/database`.
   public init(_ text: String) throws(Invalid) {
-    let examples = "Use sqlite:///var/lib/redial/redial.db, or sqlite:redial.db for a file in the working folder."
-    if text.hasPrefix("postgres:") || text.hasPrefix("postgresql:") {
-      throw Invalid(message: "A PostgreSQL store is not supported by this version. \(examples)")
+    let examples =
+      "Use sqlite:///var/lib/redial/redial.db, sqlite:redial.db for a file in the working folder, or "
+      + "postgresql://user@host/database."
+    if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") {
+      guard !text.utf8.contains(0) else { throw Invalid(message: "The store's URL has a zero byte. \(examples)") }
+      self = .postgres(url: text)
+      return
     }
     let scheme = "sqlite:"
     guard text.hasPrefix(scheme) else {
@@ -35,5 +42,13 @@ public enum StoreLocation: Sendable, Hashable {
       throw Invalid(message: "A store in memory would lose calls that were accepted. \(examples)")
     }
     self = .sqlite(path: String(path))
+  }
+
+  /// Who uses the store.
+  public var sharing: StoreSharing {
+    switch self {
+    case .sqlite: .alone
+    case .postgres: .shared
+    }
   }
 }

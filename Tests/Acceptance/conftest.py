@@ -2,6 +2,7 @@
 
 import pytest
 
+import databases
 import processes
 
 
@@ -38,6 +39,38 @@ def receiver(made):
         server = processes.Receiver(answer, port)
         made.append(server)
         return server
+    return start
+
+
+@pytest.fixture
+def database(made):
+    """Starts a PostgreSQL cluster of its own, with optional settings of the server."""
+    def start(**settings):
+        cluster = databases.Database(**settings)
+        made.append(cluster)
+        return cluster.start()
+    return start
+
+
+@pytest.fixture
+def instances(made, tmp_path, database):
+    """Starts instances on one database, each in a folder of its own, and waits until all have their shares."""
+    def start(count, *flags, on=None, env=None):
+        cluster = on or database()
+        services = []
+        for number in range(count):
+            folder = tmp_path / f"instance{len(list(tmp_path.glob('instance*')))}"
+            folder.mkdir()
+            services.append(processes.Redial(folder, *flags, env=env, location=cluster.url))
+            made.append(services[-1])
+        for service in services:
+            service.start()
+        processes.wait_until(lambda: shares(cluster) == sorted([64 // count] * count) or 64 % count, "even shares")
+        return cluster, services
+
+    def shares(cluster):
+        return sorted(int(row[0]) for row in cluster.query(
+            "SELECT count(*) FROM redial.leases WHERE owner IS NOT NULL GROUP BY owner", "redial"))
     return start
 
 

@@ -138,10 +138,10 @@ class Redial(Server):
     # Header fields of every request.
     credentials = {}
 
-    def __init__(self, folder, *flags, env=None):
+    def __init__(self, folder, *flags, env=None, location=None):
         self.store = folder / "redial.db"
         super().__init__(
-            ["serve", "--listen", f"127.0.0.1:{free_port()}", "--store", f"sqlite:{self.store}", *flags],
+            ["serve", "--listen", f"127.0.0.1:{free_port()}", "--store", location or f"sqlite:{self.store}", *flags],
             folder / "redial.log", env)
 
     def start(self):

@@ -88,6 +88,38 @@ struct LeaseTests {
     #expect(probe.leaseAsks.count == 1)
   }
 
+  @Test("when others have stored calls for it, it looks for due calls at once, and not for its lease")
+  func callsStored() {
+    var probe = member()
+    probe.hear(.callsStored)
+    #expect(probe.leaseAsks.isEmpty)
+    #expect(probe.requests.contains { if case .claimDue = $0.body { true } else { false } })
+  }
+
+  @Test("a heartbeat extends the lease of its own session, and of no other")
+  func heartbeat() {
+    var (kept, other) = (member(), member())
+    for _ in 0..<4 {
+      kept.advance(Self.leases.validity / 2)
+      other.advance(Self.leases.validity / 2)
+      kept.hear(.leaseRenewed(session: Self.session.id, asked: kept.now))
+      other.hear(.leaseRenewed(session: Self.session.id + 1, asked: other.now))
+    }
+    #expect(!kept.hasLostLease && other.hasLostLease)
+    kept.advance(Self.leases.validity)
+    #expect(kept.hasLostLease)
+  }
+
+  @Test("the owner of a call that somebody else has accepted is told once the call is on disk")
+  func tellsOwners() throws {
+    var probe = member(everythingElse)
+    let id = probe.submit()
+    probe.commit()
+    let target = try #require(probe.record(id)?.spec.target)
+    let told = probe.actions.compactMap { if case .tellOwners(let shards) = $0 { shards } else { nil } }
+    #expect(told == [ShardSet([ShardSet.shard(of: target)])])
+  }
+
   @Test(
     "with the shards come the calls of a dead owner: attempts that were in flight there are interrupted, and tried again"
   )

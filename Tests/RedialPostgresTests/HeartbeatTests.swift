@@ -95,7 +95,7 @@ struct HeartbeatTests {
       })
     owner.news.clear()
     other.store.tellOwners(of: ShardSet([3]))
-    #expect(owner.news.wait { $0 == .changed })
+    #expect(owner.news.wait { $0 == .callsStored })
     // Nobody is told of his own.
     #expect(!owner.news.all.contains { if case .peers = $0 { true } else { false } })
   }

@@ -30,8 +30,7 @@ struct BulkRunnerTests {
     func cancel(_ id: CallID) -> CallCommand.Reply {
       state.withLock { state in
         if foreign.contains(id), state.looks <= settlesAfter {
-          return .refused(
-            Problem(status: 503, code: Engine.ownedElsewhereCode, title: "", detail: "", retryAfter: 1))
+          return .elsewhere(TargetKey("https://example.com", in: .default))
         }
         state.left.remove(id)
         return .done(id)

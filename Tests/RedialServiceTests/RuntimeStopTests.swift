@@ -25,6 +25,7 @@ struct EmptyReader: CallReader {
     StoredBacklog(isComplete: true)
   }
   func deadlines(of target: TargetKey, limit: Int) throws(StoreError) -> QueueDeadlines { QueueDeadlines() }
+  func ended(among ids: [CallID]) throws(StoreError) -> [CallID] { [] }
   func policies() throws(StoreError) -> [StoredPolicy] { [] }
   func operations() throws(StoreError) -> [BulkOperation] { [] }
   func setting(_ name: String) throws(StoreError) -> String? { nil }

@@ -66,6 +66,7 @@ final class NotedStore: ServiceStore, @unchecked Sendable {
     return TidyStep(removed: 1, isDone: left == 0)
   }
   func setting(_ name: String) -> String? { nil }
+  func keepSetting(_ name: String, orElse value: String) throws(StoreError) -> String { value }
   func setSetting(_ name: String, to value: String) throws(StoreError) {
     if state.withLock({ $0.failing }) { throw StoreError(kind: .full, message: "no space") }
   }
@@ -104,6 +105,7 @@ final class LateStore: ServiceStore, @unchecked Sendable {
   }
   func setting(_ name: String) -> String? { nil }
   func setSetting(_ name: String, to value: String) throws(StoreError) {}
+  func keepSetting(_ name: String, orElse value: String) throws(StoreError) -> String { value }
   func close() {}
 }
 

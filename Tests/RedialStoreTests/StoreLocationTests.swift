@@ -14,9 +14,17 @@ struct StoreLocationTests {
   }
 
   @Test(
+    "name a database by its URL", arguments: ["postgres://db/redial", "postgresql://ada@[::1]:5433/r?sslmode=require"])
+  func database(text: String) throws {
+    let location = try StoreLocation(text)
+    #expect(location == .postgres(url: text))
+    #expect(location.sharing == .shared)
+  }
+
+  @Test(
     "that are invalid say what is wrong and what to write",
     arguments: [
-      ("postgres://db/redial", "not supported by this version"), ("postgresql://db", "not supported by this version"),
+      ("postgresql:db", "does not name a store"), ("postgresql://db/a\0b", "zero byte"),
       ("sqlite://host/redial.db", "host"), ("sqlite:", "does not name a file"),
       ("sqlite:///var/lib/", "does not name a file"), ("/var/lib/redial.db", "does not name a store"),
       ("", "does not name a store"), ("sqlite::memory:", "memory"),

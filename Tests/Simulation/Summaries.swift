@@ -42,6 +42,8 @@ extension EngineEvent {
     case .leased(let grant, _):
       "lease \(grant.session.id), \(grant.shards.size) shards, \(grant.gained.size) of them new, share \(grant.share)"
     case .changed: "changed"
+    case .callsStored: "calls stored"
+    case .leaseRenewed(let session, _): "lease \(session) renewed"
     case .drain: "drain"
     }
   }
@@ -127,6 +129,7 @@ extension Action {
     case .start(let start): "start \(start.call.id) #\(start.number)"
     case .abort(let id): "abort \(id)"
     case .notice(let notice): "notice \(notice)"
+    case .tellOwners(let shards): "tells the owners of \(shards.size) shards"
     case .tookOver(let shards, let state): "took \(shards.size) shards over, \(state.running.count) running"
     case .drained: "drained"
     }

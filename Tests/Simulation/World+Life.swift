@@ -121,14 +121,15 @@ extension World {
       let owner = store.rows[operation.id]?.record.spec.namespace
       invariants.require(owner == operation.namespace, "\(operation.namespace) was let at \(operation.id)")
       invariants.done(operation, in: store)
-    case (.operation(let operation), .command(_, .refused(let problem))):
-      invariants.refused(operation, problem, in: store)
+    case (.operation(let operation), .command(_, let refused)):
+      if let problem = refused.refusal { invariants.refused(operation, problem, in: store) }
     case (.control(let control), .targetCommand(_, .done)):
       // An instance that stood still may then receive changes of others.
       guard store.owns(control.target, instance.lane.session) else { return }
       let fault = instance.watch.controlled(control, in: store)
       invariants.require(fault == nil, fault ?? "")
-    case (.control, .targetCommand(_, .refused(let problem))):
+    case (.control, .targetCommand(_, let refused)):
+      guard let problem = refused.refusal else { return }
       invariants.require(
         ["storageFull", "storageUnavailable", "tooManyTargets"].contains(problem.code)
           || isShared && ["ownedElsewhere", "leaseLost"].contains(problem.code),

@@ -21,6 +21,7 @@ final class World {
     case resolve(Int, life: Int, seen: Int64)
     case replicate(Int)
     case failOver(Int)
+    case hint(Int, life: Int)
     case attemptEnds(Int, life: Int, CallID, number: Int)
     case submit
     case join(Int)
@@ -179,6 +180,8 @@ final class World {
       if let instance = awake(number, life, happening) { resolve(instance, seen: seen) }
     case .replicate(let number): copies[number] = store
     case .failOver(let number): failOver(number)
+    case .hint(let number, let life):
+      if let instance = awake(number, life, happening) { post(.callsStored, to: instance) }
     case .attemptEnds(let number, let life, let id, let attempt):
       guard let instance = awake(number, life, happening) else { return }
       attemptEnds(instance, id, attempt)
@@ -287,6 +290,7 @@ final class World {
         }
       case .notice(.leaseLost): invariants.forgetRefused(instance.number)
       case .notice, .tookOver: break
+      case .tellOwners(let shards): tellOwners(of: shards)
       case .drained:
         invariants.require(
           instance.network.exchanges.isEmpty, "the engine says that it has drained, with attempts in flight")
@@ -294,6 +298,18 @@ final class World {
         if let session = instance.lane.session, instance.knows(store) { store.leave(session) }
         crash(instance)
       }
+    }
+  }
+
+  /// Sends hints to the owners of shards, of which one in four is lost. The time decides about that and about the delay,
+  /// so that no random number is drawn for it.
+  private func tellOwners(of shards: ShardSet) {
+    guard now.microseconds & 3 != 0 else { return }
+    for other in instances {
+      guard let session = other.lane.session, shards.shards.contains(where: { store.owners[$0] == session }) else {
+        continue
+      }
+      agenda.add(.hint(other.number, life: other.life), at: now + .microseconds(now.microseconds >> 2 & 0xFFF))
     }
   }
 

@@ -66,5 +66,9 @@ package final class AwaitedStore: CallStore {
     try store.setSetting(name, to: value)
   }
 
+  package func keepSetting(_ name: String, orElse value: String) throws(StoreError) -> String {
+    try store.keepSetting(name, orElse: value)
+  }
+
   package func close() { store.close() }
 }

@@ -104,6 +104,9 @@ package struct StoreConformance {
     defer { next.close() }
     #expect(try next.setting("secret") == "whsec_é")
     #expect(try next.setting("empty") == "")
+    #expect(try next.keepSetting("empty", orElse: "2") == "")
+    #expect(try next.keepSetting("new", orElse: "3") == "3")
+    #expect(try next.keepSetting("new", orElse: "4") == "3")
   }
 
   // MARK: All or nothing

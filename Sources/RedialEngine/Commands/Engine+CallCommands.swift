@@ -36,7 +36,10 @@ extension Engine {
           status: 404, code: "callNotFound", title: "There is no such call",
           detail: "No call has the id \(command.id); it may have been removed."))
     }
-    guard owns(record.spec.target) else { return refuse(command, Self.ownedElsewhere(record.spec.target)) }
+    guard owns(record.spec.target) else {
+      effects.actions.append(.reply(.command(command.reply, .elsewhere(record.spec.target))))
+      return
+    }
     if let trouble = desk.trouble {
       // The store has already marked it as held.
       if !record.progress.state.isFinal { adopt(record) }

@@ -8,7 +8,10 @@ extension Engine {
     if let trouble = desk.trouble { return refuse(command, trouble.problem) }
     guard desk.leases.canWork else { return refuse(command, .leaseLost) }
     let key = command.target
-    guard owns(key) else { return refuse(command, Self.ownedElsewhere(key)) }
+    guard owns(key) else {
+      effects.actions.append(.reply(.targetCommand(command.reply, .elsewhere(key))))
+      return
+    }
     if roster.place(of: key) == nil {
       let place = roster.place(of: command.target.namespace)
       if refusalOfTarget(at: place) != nil { forgetIdleTargets() }

@@ -20,6 +20,11 @@ public struct LeaseSettings: Sendable, Hashable {
 }
 
 extension LeaseSettings {
+  /// Settings for leases of a duration: a fifth of it is the margin.
+  public init(lasting duration: Duration) {
+    self.init(duration: duration, margin: duration / 5)
+  }
+
   /// How long a lease is relied upon.
   var validity: Duration { duration - margin }
   /// How long after it has asked an instance asks again.

@@ -116,6 +116,14 @@ struct LeaseTable: Sendable {
     return .granted(isNew: isNew)
   }
 
+  /// The lease was renewed by a request beside the store's other work.
+  ///
+  /// - Parameter asked: When that was requested.
+  mutating func renewed(_ session: Int64, asked: Timestamp) {
+    guard case .member(let member) = standing, member.id == session, let settings else { return }
+    validUntil = max(validUntil, asked + settings.validity)
+  }
+
   /// The store could not answer.
   mutating func notAnswered(_ ask: LeaseAsk) {
     guard ask.round == round else { return }

@@ -48,6 +48,17 @@ public final class NamedPolicies: Sendable {
     return removed.count >= limit ? removed.min { $0.createdAt < $1.createdAt } : nil
   }
 
+  /// Takes all stored versions in place of what it has.
+  ///
+  /// - Parameter limit: How many versions of each are kept.
+  /// - Throws: The problem of the first that is not valid; nothing is changed then.
+  public func replace(with stored: [StoredPolicy], keeping limit: Int) throws(Problem) {
+    let fresh = NamedPolicies()
+    for policy in stored { try fresh.add(policy, keeping: limit) }
+    let all = fresh.book.withLock { $0 }
+    book.withLock { $0 = all }
+  }
+
   /// Adds a version that is newer than the existing ones.
   ///
   /// - Parameter limit: How many versions are kept; 0 to forget even the name.

@@ -107,7 +107,12 @@ final class Heartbeat: Sendable {
         }
         if let next { wakeUp = min(wakeUp, next) }
         _ = try connection.wait(until: wakeUp, or: heart.bell.descriptor)
-        if try connection.takeNotifications() > 0 { heart.listener(.changed) }
+        let heard = try connection.takeNotifications()
+        if heard.contains("calls") { heart.listener(.callsStored) }
+        if heard.contains("shards") {
+          heart.listener(.changed)
+          nextBeat = .now
+        }
       } else {
         heart.sleep(until: wakeUp)
       }

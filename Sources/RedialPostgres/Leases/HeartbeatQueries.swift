@@ -31,12 +31,12 @@ enum HeartbeatQueries {
   static let tell = PostgresQuery(
     "beat_tell", "tell other instances",
     """
-    SELECT set_config('synchronous_commit', 'off', true), pg_notify('redial_' || id, '') FROM unnest($1::int8[]) AS u (id)
+    SELECT set_config('synchronous_commit', 'off', true), pg_notify('redial_' || id, 'calls') FROM unnest($1::int8[]) AS u (id)
     """)
 
   /// Tells all instances.
   static let tellAll = PostgresQuery(
-    "beat_tell_all", "tell other instances", "SELECT pg_notify('redial_' || id, '') FROM sessions")
+    "beat_tell_all", "tell other instances", "SELECT pg_notify('redial_' || id, 'shards') FROM sessions")
 
   /// Counts a change of the documents of these kinds.
   static let raise = PostgresQuery(

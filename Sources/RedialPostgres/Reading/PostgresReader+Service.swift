@@ -54,6 +54,14 @@ extension PostgresReader {
     }
   }
 
+  /// Those of some calls that have ended.
+  public func ended(among ids: [CallID]) throws(StoreError) -> [CallID] {
+    var find = PostgresStatement(ReadQueries.ended)
+    find.add(ids.map(\.rawValue))
+    let rows = try run([find])[0]
+    return rows.map { CallID(rawValue: rows.integer($0, 0)) }
+  }
+
   /// A value of the service, stored under a name.
   public func setting(_ name: String) throws(StoreError) -> String? {
     var find = PostgresStatement(ReadQueries.setting)

@@ -124,6 +124,9 @@ enum ReadQueries {
 
   static let ping = PostgresQuery("read_ping", "reach the store", "SELECT max(id) FROM requests")
 
+  static let ended = PostgresQuery(
+    "find_ended", "look for calls that have ended", "SELECT id FROM done WHERE id = ANY($1::int8[])")
+
   static let setting = PostgresQuery(
     "find_setting", "read a setting", "SELECT value FROM settings WHERE name = $1::text")
 }

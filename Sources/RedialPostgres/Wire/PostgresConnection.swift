@@ -174,15 +174,15 @@ final class PostgresConnection: @unchecked Sendable {
     return nil
   }
 
-  /// How many notifications have arrived.
-  func takeNotifications() throws(PostgresFailure) -> Int {
+  /// The different payloads of the notifications that have arrived.
+  func takeNotifications() throws(PostgresFailure) -> Set<String> {
     guard PQconsumeInput(handle) == 1 else { throw lost(purpose: nil) }
-    var count = 0
+    var heard: Set<String> = []
     while let notification = PQnotifies(handle) {
+      heard.insert(String(cString: notification.pointee.extra))
       PQfreemem(notification)
-      count += 1
     }
-    return count
+    return heard
   }
 
   private func received(_ result: OpaquePointer, for next: Expected) throws(PostgresFailure) -> Arrival? {

@@ -30,13 +30,32 @@ final class BulkBatch: Sendable {
 
   /// Records the reply to one of the commands.
   func note(_ reply: CallCommand.Reply) {
-    let all = tally.withLock { tally -> Tally? in
-      switch reply {
-      case .refused(let problem) where problem.code == Engine.ownedElsewhereCode: tally.elsewhere += 1
-      case .refused(let problem) where problem.status >= 500: tally.unavailable += 1
-      case .refused: tally.skipped += 1
-      case .done: tally.done += 1
+    switch reply {
+    case .elsewhere: noteElsewhere()
+    case .refused(let problem): note(status: problem.status)
+    case .done: note(status: 200)
+    }
+  }
+
+  /// Records the status of the answer with which another instance has executed one of the commands.
+  func note(status: Int) {
+    count { tally in
+      switch status {
+      case 200...299: tally.done += 1
+      case 500...: tally.unavailable += 1
+      default: tally.skipped += 1
       }
+    }
+  }
+
+  /// Records that the instance which runs one of the calls could not be asked.
+  func noteElsewhere() {
+    count { $0.elsewhere += 1 }
+  }
+
+  private func count(_ change: (inout Tally) -> Void) {
+    let all = tally.withLock { tally -> Tally? in
+      change(&tally)
       return tally.count == size ? tally : nil
     }
     if let all { finish(all) }

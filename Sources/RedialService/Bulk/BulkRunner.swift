@@ -107,6 +107,14 @@ final class BulkRunner: Sendable {
     }
   }
 
+  /// Drops all operations, because another instance runs them from now on. Their progress is in the store.
+  func drop() {
+    table.withLock {
+      $0.operations = [:]
+      $0.metOthers = [:]
+    }
+  }
+
   /// Begins no more pages.
   func stop() {
     table.withLock { $0.isStopping = true }

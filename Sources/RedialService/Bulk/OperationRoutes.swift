@@ -8,10 +8,10 @@ struct OperationRoutes: RouteGroup {
 
   var routes: [Route] {
     [
-      Route(.get, "/v1/operations", .scope(.read), serve: list),
-      Route(.post, "/v1/operations", .scope(.operate), serve: begin),
-      Route(.get, "/v1/operations/{id}", .scope(.read), serve: show),
-      Route(.post, "/v1/operations/{id}/cancel", .scope(.operate), serve: cancel),
+      Route(.get, "/v1/operations", .scope(.read), server: .leader, serve: list),
+      Route(.post, "/v1/operations", .scope(.operate), server: .leader, serve: begin),
+      Route(.get, "/v1/operations/{id}", .scope(.read), server: .leader, serve: show),
+      Route(.post, "/v1/operations/{id}/cancel", .scope(.operate), server: .leader, serve: cancel),
     ]
   }
 

@@ -39,9 +39,12 @@ final class KeyRing: Sendable {
     isOn = Atomic(adminKey != nil)
   }
 
-  /// Takes the keys from the store.
+  /// Takes the keys from the store, in place of all others.
   func load(from store: any DocumentStore) throws(StoreError) {
-    for key in try Self.stored(in: store) { set(key) }
+    let stored = try Self.stored(in: store)
+    let known = Set(stored.map(\.id))
+    for key in all where !known.contains(key.id) { forget(key.id) }
+    for key in stored { set(key) }
   }
 
   /// The keys in a store.

@@ -12,8 +12,8 @@ struct KeyRoutes: RouteGroup {
   var routes: [Route] {
     [
       Route(.get, "/v1/keys", .scope(.admin), serve: list),
-      Route(.post, "/v1/keys", .scope(.admin), serve: create),
-      Route(.delete, "/v1/keys/{id}", .scope(.admin), serve: revoke),
+      Route(.post, "/v1/keys", .scope(.admin), server: .leader, serve: create),
+      Route(.delete, "/v1/keys/{id}", .scope(.admin), server: .leader, serve: revoke),
     ]
   }
 
@@ -40,10 +40,9 @@ struct KeyRoutes: RouteGroup {
         status: 403, code: "otherNamespace", title: "The API key is of another namespace",
         detail: "A key of the namespace \(caller.namespace) makes keys of that namespace only.")
     }
-    let authorization = request.header("authorization")
     runtime.keep(exchange.responder) { [keys, runtime] (store: any DocumentStore) throws in
       // If two clients make the first key, the store's lane runs one first; the other then needs a key.
-      if let problem = keys.refusal(ofHolder: authorization, for: .admin) { throw problem }
+      if let problem = keys.refusal(of: caller) ?? keys.refusal(of: caller, lacking: .admin)?.0 { throw problem }
       let now = runtime.clock.now
       guard let forgotten = KeyQuota.forgotten(for: namespace, among: keys.all, at: now) else {
         throw KeyQuota.problem(in: namespace)

@@ -46,6 +46,9 @@ final class EndTable: Sendable {
   /// The number of waits now.
   var waiting: Int { count.load(ordering: .relaxed) }
 
+  /// The calls that somebody waits for.
+  var waited: [CallID] { table.withLock { Array($0.waiters.keys) } }
+
   /// - Parameter limit: The maximum number of waits at a time.
   init(limit: Int, clock: Clock) {
     self.limit = limit

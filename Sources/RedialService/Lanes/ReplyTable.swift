@@ -68,8 +68,8 @@ struct Submitter: Sendable {
 
 /// Whoever has given a command about a call.
 enum Commander: Sendable {
-  /// A client.
-  case client(HTTPResponder)
-  /// A bulk operation, for one of the calls of a batch.
-  case bulk(BulkBatch)
+  /// A client, and its request if another instance may have to serve it.
+  case client(HTTPResponder, ForwardableRequest?)
+  /// A bulk operation, for one of the calls of a batch; and its command, if another instance may have to execute it.
+  case bulk(BulkBatch, ForwardableRequest?)
 }

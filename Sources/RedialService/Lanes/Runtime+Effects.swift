@@ -46,6 +46,7 @@ extension Runtime {
         forecastWatch.note(notice)
         events.note(notice, at: clock.now)
       case .tookOver(_, let state): standings.note(state)
+      case .tellOwners(let shards): shared?.store.tellOwners(of: shards)
       case .drained: drained.signal()
       }
     }

@@ -61,16 +61,21 @@ extension Runtime {
 
   private func answer(_ commander: Commander, _ reply: CallCommand.Reply) {
     switch (commander, reply) {
-    case (.bulk(let batch), _): batch.note(reply)
-    case (.client(let responder), .refused(let problem)): respond(responder, Answer.problem(problem))
+    case (.bulk(let batch, let request?), .elsewhere(let target)): forward(request, toOwnerOf: target, of: batch)
+    case (.bulk(let batch, _), _): batch.note(reply)
+    case (.client(let responder, let request), .elsewhere(let target)):
+      forward(request, toOwnerOf: target, responder)
+    case (.client(let responder, _), .refused(let problem)): respond(responder, Answer.problem(problem))
     // It belongs to the client's namespace, or the engine would have refused.
-    case (.client(let responder), .done(let id)): answerWithCall(id, in: nil, responder)
+    case (.client(let responder, _), .done(let id)): answerWithCall(id, in: nil, responder)
     }
   }
 
   private func answer(_ responder: HTTPResponder, _ reply: TargetCommand.Reply) {
     switch reply {
     case .done(let target): answer(responder, with: target)
+    // It was not forwarded: this instance believed to be the owner, or did not know who is.
+    case .elsewhere(let target): answerNotOwner(of: target, responder)
     case .refused(let problem): respond(responder, Answer.problem(problem))
     }
   }
@@ -139,8 +144,11 @@ extension Runtime {
     query(responder, isOwed: isOwed) { [self] () -> HTTPResponse? in
       do {
         let stored = try storedCall(id, in: namespace)
-        guard stored.record.progress.state.isFinal, ends.giveUp(ticket) else { return nil }
-        return try show(stored)
+        guard stored.record.progress.state.isFinal else {
+          if let peers, !peers.table.owns(stored.record.spec.target) { endWatch?.watch([id]) }
+          return nil
+        }
+        return ends.giveUp(ticket) ? try show(stored) : nil
       } catch {
         guard ends.giveUp(ticket) else { return nil }
         throw error

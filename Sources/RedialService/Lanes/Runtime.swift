@@ -31,10 +31,18 @@ final class Runtime: @unchecked Sendable {
   let bodies: BodyReading
   let log: Log
   let redaction: Redaction
+  /// The directory of the files that a target's TLS settings may name; nil if they may name none.
+  let tlsDirectory: String?
   let housekeeping: Housekeeping
   let deadlines: DeadlineWatch
   let statistics = CallStatistics()
   let spans: SpanExporter?
+  /// The other instances on the same store; nil if there can be none.
+  let peers: PeerLink?
+  /// Looks for the ends of calls that others run; nil if there can be no others.
+  let endWatch: EndWatch?
+  /// What all of them read; nil if there can be no others.
+  let shared: SharedParts?
   /// Who follows commits: clients ask for the metrics after their answer, which must then count their call; and a client
   /// that waits for the end of the call that it has just submitted is in the table after its reply.
   let observers: (beforeReplies: [any CommitObserver], afterReplies: [any CommitObserver])
@@ -43,11 +51,13 @@ final class Runtime: @unchecked Sendable {
   private(set) var attemptLane: AttemptLane?
   let drained = DispatchSemaphore(value: 0)
 
-  /// - Parameter bodies: Reads bodies that are not in memory; needed unless all are.
+  /// - Parameters:
+  ///   - bodies: Reads bodies that are not in memory; needed unless all are.
+  ///   - sharing: For a store that several instances share.
   /// - Throws: If libcurl cannot be started.
   init(
     settings: ServiceSettings, store: any ServiceStore, reader: any CallReader, bodies: BodyReading = BodyReading(nil),
-    secret: WebhookSecret, endpoints: WebhookEndpoints, log: Log
+    secret: WebhookSecret, endpoints: WebhookEndpoints, log: Log, sharing: SharedParts? = nil
   ) throws(TransportStartError) {
     self.reader = reader
     self.bodies = bodies
@@ -67,7 +77,11 @@ final class Runtime: @unchecked Sendable {
     ) { TracedCall(reading: $0, from: reader, sampling: sampling) }
     let tracer = CallTracer(exporter: spans, sampling: sampling, log: log, reader: reader)
     observers = ([metrics], [ends, events] + (tracer.map { [$0] } ?? []))
+    shared = sharing
+    endWatch = sharing == nil ? nil : EndWatch(ends, reader)
+    peers = sharing.map { [clock] in PeerLink(trust: $0.trust, clock: clock) }
     redaction = settings.engine.redaction
+    tlsDirectory = settings.tlsDirectory
     housekeeping = Housekeeping(settings, reader: reader, clock: clock, log: log, metrics: metrics)
     deadlines = DeadlineWatch(
       reader: reader, limit: settings.namedTargets, every: settings.storeWatchInterval, log: log)
@@ -80,7 +94,9 @@ final class Runtime: @unchecked Sendable {
     engineLane = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock) { [weak self] in
       self?.perform($0)
     }
-    storeLane = StoreLane(store: store) { [weak self] in self?.storeDid($0) }
+    storeLane = StoreLane(store: store, adopt: { [weak self] in self?.adopt(&$0) }) { [weak self] in
+      self?.storeDid($0)
+    }
     var configuration = settings.transport
     configuration.egress = settings.egress
     attemptLane = try AttemptLane(
@@ -146,7 +162,8 @@ final class Runtime: @unchecked Sendable {
     let batch = BulkBatch(size: calls.count, finish: finish)
     post(
       calls.map {
-        let token = replies.commands.add(.bulk(batch))
+        let request = peers == nil ? nil : ForwardableRequest(kind, $0, in: namespace, attribution)
+        let token = replies.commands.add(.bulk(batch, request))
         return .command(CallCommand(kind, $0, in: namespace, reply: token, attribution: attribution))
       })
   }

@@ -20,6 +20,8 @@ final class StoreLane: @unchecked Sendable {
   private var afterwards: [(settled: Int, body: @Sendable (any ServiceStore) -> Void)] = []
   private let store: any ServiceStore
   private let outcome: @Sendable (StorePipeline.Result) -> Void
+  /// Changes the state of shards that were gained, before the engine gets it.
+  private let adopt: @Sendable (inout RecoveredState) -> Void
   private var isTidying = true
 
   /// The minimum time between the starts of two commits. A single request does not wait, and of many that come one by
@@ -40,13 +42,16 @@ final class StoreLane: @unchecked Sendable {
 
   /// - Parameters:
   ///   - spacing: The minimum time between the starts of two commits.
+  ///   - adopt: Changes the state of shards that a lease has gained, before the engine gets it; called on the lane.
   ///   - outcome: Called on the lane.
   init(
     store: any ServiceStore, spacing: Duration = StoreLane.commitSpacing,
+    adopt: @escaping @Sendable (inout RecoveredState) -> Void = { _ in },
     outcome: @escaping @Sendable (StorePipeline.Result) -> Void
   ) {
     self.store = store
     self.spacing = spacing
+    self.adopt = adopt
     self.outcome = outcome
     // Weak: the store may outlive its lane. Outcomes are then lost; the next start finds what is on disk.
     store.report { [weak self] outcome in self?.arrived(outcome) }
@@ -188,14 +193,14 @@ final class StoreLane: @unchecked Sendable {
 
   private func note(_ outcome: StoreOutcome, of job: StorePipeline.Job) {
     switch outcome {
-    case .made(let answer): pipeline.ended(job.number, .made(Self.events(answer, of: job)))
+    case .made(let answer): pipeline.ended(job.number, .made(events(answer, of: job)))
     case .notMade(let error): pipeline.ended(job.number, .failed(Self.failure(error)))
     case .unknown(let error): pipeline.doubted(error.message)
     }
   }
 
   /// The events that report an answer to the engine; none for commits.
-  private static func events(_ answer: StoreAnswer, of job: StorePipeline.Job) -> [EngineEvent] {
+  private func events(_ answer: StoreAnswer, of job: StorePipeline.Job) -> [EngineEvent] {
     guard let request = job.requests.first else { return [] }
     switch (request.body, answer) {
     case (.barrier, _): return [.storeWritten(epoch: request.epoch)]
@@ -207,8 +212,10 @@ final class StoreLane: @unchecked Sendable {
       // Not a failure of the store: only the client that requested the call gets an error.
       return [.fetchedDamaged(command, hasEnded: error.damaged?.hasEnded ?? false, message: error.message)]
     case (_, .keys(let records)):
-      return zip(lookups(job), records).map { .foundKey($0.submission, $1) }
-    case (.lease(let ask), .leased(let grant)): return [.leased(grant, ask)]
+      return zip(Self.lookups(job), records).map { .foundKey($0.submission, $1) }
+    case (.lease(let ask), .leased(var grant)):
+      adopt(&grant.state)
+      return [.leased(grant, ask)]
     default: return []
     }
   }

@@ -10,8 +10,8 @@ struct PolicyRoutes: RouteGroup {
     [
       Route(.get, "/v1/policies", .scope(.read), serve: list),
       Route(.get, "/v1/policies/{name}", .scope(.read), serve: show),
-      Route(.put, "/v1/policies/{name}", .scope(.operate), serve: put),
-      Route(.delete, "/v1/policies/{name}", .scope(.operate), serve: remove),
+      Route(.put, "/v1/policies/{name}", .scope(.operate), server: .leader, serve: put),
+      Route(.delete, "/v1/policies/{name}", .scope(.operate), server: .leader, serve: remove),
     ]
   }
 

@@ -13,11 +13,11 @@ struct StoredPolicies: Sendable {
   /// The maximum number of kept versions of each.
   let maxVersions: Int
 
-  /// Takes the policies from the store.
+  /// Takes the policies from the store, in place of all others.
   ///
   /// - Throws: The problem of the first version that cannot be read.
   func fill(from stored: [StoredPolicy]) throws(Problem) {
-    for policy in stored { try policies.add(policy, keeping: maxVersions) }
+    try policies.replace(with: stored, keeping: maxVersions)
   }
 
   /// 200: the current version of each policy, without its text.

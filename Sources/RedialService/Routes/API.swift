@@ -17,9 +17,18 @@ struct API: HTTPHandler {
       return runtime.respond(responder, answer)
     }
     guard case .found(let route, let parts) = match else { return refuse(request, responder, match) }
+    if route.server == .peer, runtime.peers == nil || !PeerTrust.isForwarded(request) {
+      return refuse(request, responder, .notFound)
+    }
     guard let (responder, caller) = admit(request, responder, route.demand) else { return }
+    var exchange = Exchange(responder: responder, caller: caller, parts: parts)
+    if let peers = runtime.peers, route.server != .any, !PeerTrust.isForwarded(request) {
+      let copy = ForwardableRequest(request, of: caller)
+      if route.server == .leader, !peers.table.isLeading { return runtime.forwardToLeader(copy, responder) }
+      exchange.forwardable = copy
+    }
     do throws(Problem) {
-      try route.serve(request, Exchange(responder: responder, caller: caller, parts: parts))
+      try route.serve(request, exchange)
     } catch {
       answer(responder, with: error, of: route)
     }
@@ -69,12 +78,28 @@ struct API: HTTPHandler {
     var exposure = PageGuard.Exposure.own
   }
 
+  /// Admits a request of another instance, which has identified the client and checked its permission.
+  private func admit(
+    _ request: borrowing HTTPRequest, _ responder: HTTPResponder, from peers: PeerLink
+  ) -> (HTTPResponder, Caller)? {
+    if let caller = peers.trust.caller(of: request, at: runtime.clock.now) { return (responder, caller) }
+    runtime.respond(
+      responder,
+      Answer.problem(
+        Problem(
+          status: 403, code: "notAPeer", title: "The request is not of an instance on this store",
+          detail: "Fields that begin with \(PeerTrust.prefix) are for instances that share a store. Send none of them.")
+      ))
+    return nil
+  }
+
   /// Identifies the client of a request and checks its permission.
   ///
   /// - Returns: The responder for the answer; nil if the request was refused.
   private func admit(
     _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ demand: Demand
   ) -> (HTTPResponder, Caller)? {
+    if let peers = runtime.peers, PeerTrust.isForwarded(request) { return admit(request, responder, from: peers) }
     var (responder, caller) = (responder.adding(pages.origins.fields(of: request)), Caller())
     let forwarded = proxies.address(of: request)
     if let forwarded { responder = responder.locating(below: forwarded.base) }

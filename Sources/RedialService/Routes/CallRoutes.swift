@@ -22,6 +22,8 @@ struct CallRoutes: RouteGroup {
       command(.post, "cancel", .cancel),
       command(.post, "retry", .retry),
       command(.delete, "content", .erase),
+      // For the bulk operations of other instances.
+      command(.post, "purge", .purge, server: .peer),
     ]
   }
 
@@ -73,8 +75,10 @@ struct CallRoutes: RouteGroup {
     }
   }
 
-  private func command(_ method: HTTPMethod, _ name: String, _ kind: CallCommand.Kind) -> Route {
-    Route(method, "/v1/calls/{id}/\(name)", .scope(.operate)) {
+  private func command(
+    _ method: HTTPMethod, _ name: String, _ kind: CallCommand.Kind, server: Route.Server = .owner
+  ) -> Route {
+    Route(method, "/v1/calls/{id}/\(name)", .scope(.operate), server: server) {
       [runtime] (request: borrowing HTTPRequest, exchange) throws(Problem) in
       let (id, namespace) = (try exchange.callID(), exchange.caller.namespace)
       var parameters = try QueryParameters(request.query)
@@ -82,7 +86,7 @@ struct CallRoutes: RouteGroup {
       try parameters.finish()
       let attribution = try request.attribution()
       let command = CallCommand(
-        kind, id, in: namespace, reply: runtime.replies.commands.add(.client(exchange.responder)),
+        kind, id, in: namespace, reply: runtime.replies.commands.add(.client(exchange.responder, exchange.forwardable)),
         attribution: attribution, erasesLabels: erasesLabels)
       runtime.post(.command(command))
     }

@@ -8,6 +8,8 @@ struct Exchange: Sendable {
   let caller: Caller
   /// The parts of the path that its route leaves open, in their order, as they were sent.
   var parts: [Substring] = []
+  /// The request, if another instance may have to serve it; nil if there is no other, or one has sent it.
+  var forwardable: ForwardableRequest?
 
   /// The open part of the path.
   var part: Substring { parts.first ?? "" }

@@ -12,6 +12,20 @@ struct Route: Sendable {
     let receive: @Sendable (borrowing HTTPRequest, Exchange) throws(Problem) -> any HTTPBodyReceiver
   }
 
+  /// Which of the instances that share a store has to serve a request.
+  enum Server: Sendable {
+    /// The one that received it.
+    case any
+    /// The one that runs the calls of its target. The route sees to it.
+    case owner
+    /// All of them, each for its targets. The route puts their answers together.
+    case all
+    /// The owner of its target, and only requests of other instances: for clients the path does not exist.
+    case peer
+    /// The one with the first shard, which makes the changes of what belongs to no target.
+    case leader
+  }
+
   /// Nil for every method.
   let method: HTTPMethod?
   /// Such as `/v1/calls/{id}`: a part in braces may be anything. A path that ends in `/*` is the beginning of longer ones.
@@ -23,13 +37,16 @@ struct Route: Sendable {
   let exposure: PageGuard.Exposure
   /// Whether a problem counts as a refused submission.
   let isSubmission: Bool
+  /// Which of the instances that share a store has to serve it.
+  let server: Server
   /// Only on a path without open parts.
   let receiving: Receiving?
   let serve: Serve
 
   init(
     _ method: HTTPMethod?, _ path: String, _ access: Access, withoutKey accessWithoutKey: Access? = nil,
-    exposure: PageGuard.Exposure = .own, isSubmission: Bool = false, receiving: Receiving? = nil,
+    exposure: PageGuard.Exposure = .own, isSubmission: Bool = false, server: Server = .any,
+    receiving: Receiving? = nil,
     serve: @escaping Serve
   ) {
     self.method = method
@@ -38,6 +55,7 @@ struct Route: Sendable {
     self.accessWithoutKey = accessWithoutKey
     self.exposure = exposure
     self.isSubmission = isSubmission
+    self.server = server
     self.receiving = receiving
     self.serve = serve
   }

@@ -13,10 +13,10 @@ struct TargetRoutes: RouteGroup {
 
   var routes: [Route] {
     [
-      Route(.get, "/v1/targets", .scope(.read), serve: list),
-      Route(.get, "/v1/targets/{key}", .scope(.read), serve: show),
-      Route(.get, "/v1/targets/{key}/forecast", .scope(.read), serve: forecast),
-      Route(.put, "/v1/targets/{key}", .scope(.operate), serve: configure),
+      Route(.get, "/v1/targets", .scope(.read), server: .all, serve: list),
+      Route(.get, "/v1/targets/{key}", .scope(.read), server: .owner, serve: show),
+      Route(.get, "/v1/targets/{key}/forecast", .scope(.read), server: .owner, serve: forecast),
+      Route(.put, "/v1/targets/{key}", .scope(.operate), server: .owner, serve: configure),
       command("pause", .pause),
       command("resume", .resume),
       command("trip", .trip),
@@ -27,18 +27,21 @@ struct TargetRoutes: RouteGroup {
 
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let wanted = try TargetQuery(parameters: request.query, in: exchange.caller.namespace)
+    if runtime.gathersTargets(exchange, atMost: wanted.limit) { return }
     runtime.showTargets(wanted, exchange.responder)
   }
 
   private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let target = exchange.caller.target(try exchange.targetKey())
     try request.checkNoParameters()
+    if runtime.forwards(exchange, toOwnerOf: target) { return }
     runtime.showTarget(target, exchange.responder)
   }
 
   private func forecast(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let target = exchange.caller.target(try exchange.targetKey())
     let question = try ForecastQuestion(parameters: request.query, at: runtime.clock.now)
+    if runtime.forwards(exchange, toOwnerOf: target) { return }
     runtime.showForecast(question, of: target, for: exchange.caller, exchange.responder)
   }
 
@@ -51,16 +54,18 @@ struct TargetRoutes: RouteGroup {
     let target = caller.target(key)
     try overrides.checkOrigins(of: target)
     try overrides.checkFiles(in: caller.namespace.tlsDirectory(in: tlsDirectory))
+    if runtime.forwards(exchange, toOwnerOf: target) { return }
     runtime.perform(.configure(overrides), on: target, exchange.responder)
   }
 
   private func command(_ name: String, _ kind: TargetCommand.Kind) -> Route {
-    Route(.post, "/v1/targets/{key}/\(name)", .scope(.operate)) {
+    Route(.post, "/v1/targets/{key}/\(name)", .scope(.operate), server: .owner) {
       [runtime] (request: borrowing HTTPRequest, exchange) throws(Problem) in
       let key = try exchange.targetKey()
       try request.checkNoParameters()
       try Self.check(key)
       let target = exchange.caller.target(key)
+      if runtime.forwards(exchange, toOwnerOf: target) { return }
       runtime.perform(kind, on: target, exchange.responder)
     }
   }

@@ -23,6 +23,13 @@ public struct ServiceSettings: Sendable {
   public var adminKey: String?
   /// Where calls are stored.
   public var store = "sqlite:data/redial.db"
+  /// The file with the password for a PostgreSQL store; nil if there is none.
+  public var storePasswordFile: String?
+  /// How long an instance that died keeps its part of a PostgreSQL store.
+  public var leaseDuration = Duration.seconds(3)
+  /// The URL at which other instances on the same PostgreSQL store reach this one; nil for the address that it listens
+  /// on.
+  public var peerURL: String?
   /// The secret that signs webhooks; nil for one that the store makes and keeps.
   public var webhookSecret: String?
   /// Maximum number of webhook endpoints.

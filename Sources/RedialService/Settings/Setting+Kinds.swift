@@ -58,6 +58,35 @@ extension Setting {
       })
   }
 
+  /// - Parameter range: The valid durations.
+  static func duration(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, Duration> & Sendable, in range: ClosedRange<Duration>,
+    _ summary: String
+  ) -> Setting {
+    Setting(
+      key: key, form: "\(DurationText.format(range.lowerBound))...\(DurationText.format(range.upperBound))",
+      summary: summary, isSecret: false, read: { DurationText.format($0[keyPath: path]) },
+      assign: { settings, text in
+        guard let value = DurationText.parse(text), range.contains(value) else { return false }
+        settings[keyPath: path] = value
+        return true
+      })
+  }
+
+  /// Where calls are stored.
+  static var store: Setting {
+    Setting(
+      key: "store", form: "sqlite:PATH or postgresql://USER@HOST/DATABASE",
+      summary:
+        "Where calls are stored: in a file (sqlite:///absolute/path or sqlite:relative/path), or in a PostgreSQL "
+        + "database, which several instances can share; see docs/replicas.md.", isSecret: false,
+      read: { $0.store },
+      assign: { settings, text in
+        settings.store = text
+        return !text.isEmpty
+      })
+  }
+
   static func optionalText(
     _ key: String, _ path: any WritableKeyPath<ServiceSettings, String?> & Sendable, _ form: String, _ summary: String
   ) -> Setting {

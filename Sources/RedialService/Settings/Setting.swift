@@ -114,7 +114,23 @@ extension Setting {
         settings.adminKey = text.isEmpty ? nil : text
         return text.isEmpty || (16...255).contains(text.utf8.count) && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
       }),
-    text("store", \.store, "sqlite:PATH", "Where calls are stored: sqlite:///absolute/path or sqlite:relative/path."),
+    store,
+    optionalText(
+      "storePasswordFile", \.storePasswordFile, "PATH",
+      "File with the password for a PostgreSQL store; see docs/replicas.md."),
+    duration(
+      "leaseDuration", \.leaseDuration, in: .seconds(1)...(.seconds(60)),
+      "How long an instance that died keeps its part of a PostgreSQL store."),
+    Setting(
+      key: "peerURL", form: "http://HOST:PORT",
+      summary:
+        "URL at which other instances on the same PostgreSQL store reach this one; by default the address that it "
+        + "listens on, or the machine's name if that is every address.", isSecret: false,
+      read: { $0.peerURL ?? "" },
+      assign: { settings, text in
+        settings.peerURL = text.isEmpty ? nil : text
+        return text.isEmpty || PeerURL.isValid(text)
+      }),
     Setting(
       key: "webhookSecret", form: "whsec_BASE64",
       summary: "Secret that signs webhooks; by default one is made and kept in the store.", isSecret: true,

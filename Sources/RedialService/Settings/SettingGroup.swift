@@ -44,7 +44,8 @@ public enum SettingGroup: String, Sendable, CaseIterable {
       ]
     case .store:
       [
-        "store", "retentionTime", "retentionBytes", "retentionMinimumTime", "reserveBytes", "compressMinBytes",
+        "store", "storePasswordFile", "leaseDuration", "peerURL", "retentionTime", "retentionBytes",
+        "retentionMinimumTime", "reserveBytes", "compressMinBytes",
         "keptResponses", "idempotencyTime",
       ]
     case .calls:

@@ -7,6 +7,8 @@ struct OpenedStore {
   let store: any ServiceStore
   let reader: any CallReader
   let bodies: BodyReading
+  /// The store again, if several instances can share it.
+  let shared: (any SharedStore)?
   /// Where the store is, for people.
   let place: String
   let policies: [StoredPolicy]
@@ -25,6 +27,7 @@ struct OpenedStore {
   ) throws(ServiceStartError) {
     let opened = try settings.openStore(notices, syncFailed: syncFailed)
     (store, reader, bodies, place) = (opened.store, opened.reader, BodyReading(opened.bodies), opened.place)
+    shared = opened.shared
     keys = KeyRing(adminKey: settings.adminKey)
     endpoints = WebhookEndpoints(limit: settings.maxWebhookEndpoints, disableAfter: settings.webhookDisableAfter)
     do throws(StoreError) {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import RedialEngine
+internal import RedialPostgres
 internal import RedialSQLite
 internal import RedialStore
 
@@ -8,6 +9,8 @@ struct StoreConnections {
   let store: any ServiceStore
   let reader: any CallReader
   let bodies: any BodyReader
+  /// The store again, if several instances can share it.
+  var shared: (any SharedStore)?
   /// Where it is, for people: the absolute path of a file.
   let place: String
 }
@@ -24,12 +27,20 @@ extension ServiceSettings {
   ) throws(ServiceStartError) -> StoreConnections {
     switch try location() {
     case .sqlite(let path):
-      try ServiceStartError.of { () throws(StoreError) in
+      return try ServiceStartError.of { () throws(StoreError) in
         StoreConnections(
           store: try SQLiteStore(
             path: path, payloads: storedPayloads, reserveBytes: reserveBytes, notices: notices, syncFailed: syncFailed),
           reader: try SQLiteReader(path: path, redaction: engine.redaction), bodies: try StoredBodies(path: path),
           place: Self.absolute(path))
+      }
+    case .postgres(let url):
+      let database = try database(url)
+      return try ServiceStartError.of { () throws(StoreError) in
+        let store = try PostgresStore(database, payloads: storedPayloads, notices: notices)
+        return StoreConnections(
+          store: store, reader: try PostgresReader(database, redaction: engine.redaction),
+          bodies: try PostgresBodies(database), shared: store, place: database.place)
       }
     }
   }
@@ -40,8 +51,15 @@ extension ServiceSettings {
   ) throws(ServiceStartError) -> Result {
     switch try location() {
     case .sqlite(let path):
-      try ServiceStartError.of { () throws(StoreError) in
+      return try ServiceStartError.of { () throws(StoreError) in
         let store = try SQLiteStore(path: path)
+        defer { store.close() }
+        return try body(store)
+      }
+    case .postgres(let url):
+      let database = try database(url)
+      return try ServiceStartError.of { () throws(StoreError) in
+        let store = try PostgresStore(database)
         defer { store.close() }
         return try body(store)
       }
@@ -61,7 +79,31 @@ extension ServiceSettings {
       return try ServiceStartError.of { () throws(StoreError) in
         try SQLiteReader(path: path, connections: 1).setting(name)
       }
+    case .postgres(let url):
+      let database = try database(url)
+      return try ServiceStartError.of { () throws(StoreError) in
+        try PostgresReader(database, connections: 1).setting(name)
+      }
     }
+  }
+
+  /// How to reach a database.
+  private func database(_ url: String) throws(ServiceStartError) -> PostgresSettings {
+    var password: String?
+    if let path = storePasswordFile {
+      guard let content = FileContents.read(path) else {
+        throw ServiceStartError(
+          message: "\(path), which storePasswordFile names, cannot be read: \(String(cString: strerror(errno))).")
+      }
+      // Editors and `echo` end a file with a line feed, which is not part of the password.
+      password = String(decoding: content.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
+    }
+    return PostgresSettings(url, password: password)
+  }
+
+  /// Whether several instances can share the store.
+  var isShared: Bool {
+    get throws(ServiceStartError) { try location().sharing == .shared }
   }
 
   private func location() throws(ServiceStartError) -> StoreLocation {

@@ -1,29 +1,37 @@
 internal import RedialStore
 
-/// The secret that signs webhooks, as a store keeps it.
+/// Secrets, as a store keeps them.
 extension WebhookSecret {
-  /// The name of the setting in which a store keeps it.
+  /// The name of the setting in which a store keeps the secret that signs webhooks.
   static let settingName = "webhookSecret"
 
   /// The configured secret, else the one in the store, else a new one, which the store keeps.
   static func kept(in store: any CallStore, _ settings: ServiceSettings) throws(ServiceStartError) -> WebhookSecret {
-    if let text = settings.webhookSecret {
-      guard let secret = WebhookSecret(text) else {
-        throw ServiceStartError(message: "The webhook secret must be whsec_ and the base 64 of 24 to 64 bytes.")
-      }
-      return secret
+    guard let text = settings.webhookSecret else {
+      return try kept(in: store, as: settingName, orElse: "set REDIAL_WEBHOOK_SECRET")
     }
-    if let kept = try ServiceStartError.of({ () throws(StoreError) in try store.setting(settingName) }) {
-      guard let secret = WebhookSecret(kept) else {
-        throw ServiceStartError(message: "The webhook secret in the store is damaged; set REDIAL_WEBHOOK_SECRET.")
-      }
-      return secret
+    guard let secret = WebhookSecret(text) else {
+      throw ServiceStartError(message: "The webhook secret must be whsec_ and the base 64 of 24 to 64 bytes.")
     }
-    guard let secret = WebhookSecret.random() else {
-      throw ServiceStartError(
-        message: "The system gave no random bytes for a webhook secret; set REDIAL_WEBHOOK_SECRET.")
+    return secret
+  }
+
+  /// The secret in the store, else a new one, which the store keeps.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the setting.
+  ///   - remedy: What to do if it cannot be had.
+  static func kept(
+    in store: any CallStore, as name: String, orElse remedy: String
+  ) throws(ServiceStartError) -> WebhookSecret {
+    // One is always made, and thrown away if there is another: instances that share a store may start together.
+    guard let new = WebhookSecret.random() else {
+      throw ServiceStartError(message: "The system gave no random bytes for a secret (\(name)); \(remedy).")
     }
-    try ServiceStartError.of { () throws(StoreError) in try store.setSetting(settingName, to: secret.text) }
+    let kept = try ServiceStartError.of { () throws(StoreError) in try store.keepSetting(name, orElse: new.text) }
+    guard let secret = WebhookSecret(kept) else {
+      throw ServiceStartError(message: "The secret \(name) in the store is damaged; \(remedy).")
+    }
     return secret
   }
 }

@@ -158,7 +158,7 @@ extension Runtime {
   }
 
   /// - Parameter pausing: An endpoint whose deliveries are paused from now on.
-  private func notifyEngine(pausing endpoint: WebhookEndpoint?) {
+  func notifyEngine(pausing endpoint: WebhookEndpoint?) {
     post(.subscriptions(endpoints.subscriptions))
     if let endpoint {
       post(.targetCommand(TargetCommand(.pause, endpoint.asSubscription.target, reply: Self.nobody)))

@@ -31,15 +31,24 @@ final class WebhookEndpoints: Sendable {
     self.disableAfter = disableAfter
   }
 
-  /// Takes the endpoints from the store.
-  func load(from store: any DocumentStore) throws(StoreError) {
+  /// Takes the endpoints from the store, in place of all others.
+  ///
+  /// - Returns: Those that are not there any more.
+  @discardableResult
+  func load(from store: any DocumentStore) throws(StoreError) -> [WebhookEndpoint] {
+    var stored: [WebhookEndpoint] = []
     for (id, content) in try store.documents(.webhookEndpoint) {
       guard let endpoint = WebhookEndpoint(document: content) else {
         throw StoreError(
           kind: .corrupt, message: "The webhook endpoint \(id) in the store cannot be read; restore a backup.")
       }
-      set(endpoint)
+      stored.append(endpoint)
     }
+    let known = Set(stored.map(\.id))
+    let gone = all.filter { !known.contains($0.id) }
+    for endpoint in gone { remove(endpoint.id) }
+    for endpoint in stored { set(endpoint) }
+    return gone
   }
 
   /// Whether a namespace has its maximum number.

@@ -16,11 +16,11 @@ struct WebhookRoutes: RouteGroup {
   var routes: [Route] {
     [
       Route(.get, Self.all, .scope(.read), serve: list),
-      Route(.post, Self.all, .scope(.admin), serve: create),
+      Route(.post, Self.all, .scope(.admin), server: .leader, serve: create),
       Route(.get, Self.one, .scope(.read), serve: show),
-      Route(.put, Self.one, .scope(.admin), serve: replace),
-      Route(.delete, Self.one, .scope(.admin), serve: remove),
-      Route(.post, Self.one + "/rotate-secret", .scope(.admin), serve: rotate),
+      Route(.put, Self.one, .scope(.admin), server: .leader, serve: replace),
+      Route(.delete, Self.one, .scope(.admin), server: .leader, serve: remove),
+      Route(.post, Self.one + "/rotate-secret", .scope(.admin), server: .leader, serve: rotate),
       Route(.post, Self.one + "/test", .scope(.admin), serve: test),
       Route(.get, Self.one + "/deliveries", .scope(.read), serve: deliveries),
       Route(.get, "/v1/webhook-secret", .scope(.admin), serve: showSecret),

@@ -1,3 +1,4 @@
+import RedialModel
 import RedialService
 import RedialStore
 
@@ -26,13 +27,19 @@ enum StoreOption {
 
   /// The store's file.
   static func path(_ settings: ServiceSettings) throws(CommandError) -> String {
+    let location: StoreLocation
     do throws(StoreLocation.Invalid) {
-      switch try StoreLocation(settings.store) {
-      case .sqlite(let path): return path
-      }
+      location = try StoreLocation(settings.store)
     } catch {
       throw CommandError(code: .usage, message: error.message)
     }
+    guard case .sqlite(let path) = location else {
+      throw CommandError(
+        code: .usage,
+        message: "This command reads the file of an SQLite store, and \(Redaction.place(settings.store)) is a "
+          + "database. Use PostgreSQL's own tools, such as pg_dump; see docs/replicas.md.")
+    }
+    return path
   }
 
   /// The same, from the arguments.

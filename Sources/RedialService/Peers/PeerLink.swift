@@ -1,0 +1,118 @@
+internal import Glibc
+internal import HTTPServer
+internal import RedialCore
+internal import RedialModel
+internal import RedialStore
+internal import RedialTransport
+
+/// Sends requests to the other instances on the same store, a few at a time.
+final class PeerLink: Sendable {
+  /// The instances.
+  let table = PeerTable()
+  let trust: PeerTrust
+  private let clock: Clock
+  private let lanes: QueryLanes
+
+  /// How many requests are sent at a time; others wait.
+  private static let mostAtATime = 8
+  /// Maximum duration of a request.
+  private static let timeout = Duration.seconds(10)
+  /// How long an owner is looked for: while a shard changes hands, nobody has it.
+  private static let patience = Duration.seconds(2)
+  /// The time between two looks.
+  private static let pause = Duration.milliseconds(50)
+  /// Maximum size of an answer's body, in bytes.
+  private static let largestAnswer = 16 << 20
+
+  init(trust: PeerTrust, clock: Clock) {
+    self.trust = trust
+    self.clock = clock
+    lanes = QueryLanes(count: Self.mostAtATime)
+  }
+
+  /// Has the owner of a shard serve a request, which may be this instance by now.
+  ///
+  /// - Parameter finish: Called once, on another thread or at once, with the answer; nil if the owner could not be
+  ///   reached, or has refused because it is not the owner.
+  func forward(
+    _ request: ForwardableRequest, toOwnerOf shard: Int, finish: @escaping @Sendable (HTTPResponse?) -> Void
+  ) {
+    let isTaken = lanes.run(of: request.caller.admission) { [self] in finish(answer(to: request, ofOwnerOf: shard)) }
+    if !isTaken { finish(nil) }
+  }
+
+  /// Asks the owner, and asks again while there is none, or one that has not begun, or that is not the owner any more.
+  /// A request that may have been served is not sent again.
+  private func answer(to request: ForwardableRequest, ofOwnerOf shard: Int) -> HTTPResponse? {
+    let end = ContinuousClock.now + Self.patience
+    while true {
+      if let owner = table.owner(ofShard: shard) {
+        switch answer(to: request, from: owner) {
+        case .served(let response): return response
+        case .maybe: return nil
+        case .notServed: break
+        }
+      }
+      if ContinuousClock.now >= end { return nil }
+      usleep(UInt32(Self.pause.wholeMicroseconds))
+    }
+  }
+
+  /// Asks all instances, this one too.
+  ///
+  /// - Parameter finish: Called once, on another thread or at once, with an answer of each; nil if one has not answered.
+  func gather(_ request: ForwardableRequest, finish: @escaping @Sendable ([HTTPResponse]?) -> Void) {
+    let isTaken = lanes.run(of: request.caller.admission) { [self] in
+      var answers: [HTTPResponse] = []
+      for peer in table.all {
+        guard case .served(let answer) = answer(to: request, from: peer) else { return finish(nil) }
+        answers.append(answer)
+      }
+      finish(answers)
+    }
+    if !isTaken { finish(nil) }
+  }
+
+  /// How an instance has answered.
+  enum Answer: Sendable {
+    /// It has served the request.
+    case served(HTTPResponse)
+    /// It was not reached, or it does not serve the request: it is not the owner.
+    case notServed
+    /// Nobody knows.
+    case maybe
+  }
+
+  /// Sends a request to an instance. Blocks until there is an answer.
+  func answer(to request: ForwardableRequest, from peer: Peer) -> Answer {
+    guard let address = peer.address else { return .notServed }
+    let fields = trust.fields(request.method, request.target, request.body, for: request.caller, at: clock.now)
+    let result = BlockingHTTPClient.perform(
+      TransportRequest(
+        id: 0, url: address + request.target, method: request.method.text, headers: request.fields + fields,
+        body: request.body, timeout: Self.timeout, captureLimit: Self.largestAnswer))
+    guard let status = result.status, result.failure == nil, let response = result.response, !response.truncated else {
+      return result.outcome == .notSent ? .notServed : .maybe
+    }
+    if response.head.first(Self.notOwnerField) != nil { return .notServed }
+    return .served(HTTPResponse(status: status, headers: Self.fields(response.head), body: response.body))
+  }
+
+  /// The field of an answer with which an instance says that it is not the owner, and has done nothing.
+  static let notOwnerField: StaticString = "redial-not-owner"
+
+  /// Fields of an answer that are about the connection between the instances.
+  private static let left: Set<String> = [
+    "connection", "content-length", "date", "keep-alive", "server", "trailer", "transfer-encoding", "upgrade",
+  ]
+
+  private static func fields(_ head: HeaderBlock) -> [HTTPHeader] {
+    var fields: [HTTPHeader] = []
+    head.forEach { name, value in
+      let name = String(decoding: name, as: UTF8.self)
+      guard !left.contains(name.lowercased()) else { return }
+      fields.append(HTTPHeader(name, String(decoding: value, as: UTF8.self)))
+    }
+    return fields
+  }
+}

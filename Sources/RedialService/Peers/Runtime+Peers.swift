@@ -1,0 +1,68 @@
+internal import RedialEngine
+internal import RedialCore
+internal import RedialModel
+internal import RedialStore
+
+/// The other instances on the same store.
+extension Runtime {
+  /// Begins to renew the lease and to listen to the other instances. Called before the first lease is requested.
+  ///
+  /// - Parameters:
+  ///   - address: The URL at which the others reach this instance; nil if they cannot.
+  ///   - bulk: Runs the bulk operations, while this instance is the leader.
+  func meetPeers(by store: any SharedStore, at address: String?, _ bulk: BulkRunner) {
+    store.meet(at: address, version: redialVersion) { [weak self, weak bulk] news in
+      if let self, let bulk { note(news, bulk) }
+    }
+  }
+
+  private func note(_ news: PeerNews, _ bulk: BulkRunner) {
+    switch news {
+    case .renewed(let session, let asked):
+      let elapsed = asked.duration(to: .now)
+      post(.leaseRenewed(session: session, asked: clock.now + (.zero - elapsed)))
+    case .callsStored: post(.callsStored)
+    case .changed: post(.changed)
+    case .documentsChanged(let kinds): readDocuments(kinds)
+    case .peers(let all):
+      guard let peers else { return }
+      let (led, before) = (peers.table.isLeading, peers.table.all)
+      peers.table.set(all)
+      // Some may be about calls of shards that others have now.
+      endWatch?.watch(ends.waited)
+      note(before, all)
+      switch (led, peers.table.isLeading) {
+      case (false, true): lead(bulk)
+      case (true, false): bulk.drop()
+      default: break
+      }
+    }
+  }
+
+  /// Takes the bulk operations over, as the new leader.
+  private func lead(_ bulk: BulkRunner) {
+    log.write(.info, "leading")
+    query(isOwed: true) { [weak self] in
+      guard let self else { return }
+      bulk.take(try reader.operations())
+    } failure: { _ in
+    }
+  }
+
+  /// Logs which instances have come and gone.
+  private func note(_ before: [Peer], _ after: [Peer]) {
+    func others(_ peers: [Peer]) -> [Int64: Peer] {
+      Dictionary(peers.lazy.filter { !$0.isSelf }.map { ($0.session.id, $0) }) { first, _ in first }
+    }
+    let (old, new) = (others(before), others(after))
+    for (id, peer) in new where old[id] == nil { log.write(.info, "peerJoined", Self.fields(of: peer)) }
+    for (id, peer) in old where new[id] == nil { log.write(.info, "peerLeft", Self.fields(of: peer)) }
+  }
+
+  private static func fields(of peer: Peer) -> [(StaticString, String)] {
+    [
+      ("instance", "\(peer.session.instance)"), ("url", peer.address ?? "none"), ("version", peer.version),
+      ("shards", "\(peer.shards.size)"),
+    ]
+  }
+}

@@ -1,0 +1,162 @@
+"""Several instances on one PostgreSQL database: any of them answers anything."""
+
+import concurrent.futures
+import time
+
+import pytest
+
+from processes import Client, wait_until
+
+WAIT = {"prefer": "wait=20"}
+
+
+def spread(url, count=12):
+    """Descriptors for targets that belong to different shards."""
+    return [{"url": url, "target": f"target{number}"} for number in range(count)]
+
+
+def test_a_call_that_is_submitted_anywhere_is_executed_once_and_shown_everywhere(instances, receiver):
+    target = receiver()
+    _, services = instances(3)
+    calls = [(service.submit(**call), call) for service in services for call in spread(target.url)]
+    for identity, _ in calls:
+        for service in services:
+            call = service.ended(identity)
+            assert (call["state"], len(call["attempts"])) == ("succeeded", 1)
+    assert len(target.requests) == len(calls)
+    listed = {c["id"] for c in services[2]("GET", "/v1/calls?limit=250").json["data"]}
+    assert listed == {identity for identity, _ in calls}
+
+
+def test_a_client_waits_at_any_instance_for_the_end_of_a_call_that_another_runs(instances, receiver):
+    target = receiver()
+    _, services = instances(2)
+    for call in spread(target.url):
+        for service in services:
+            answer = service("POST", "/v1/calls", call, WAIT)
+            assert (answer.status, answer.json["state"]) == (200, "succeeded")
+
+
+def test_a_call_starts_soon_at_the_instance_that_owns_its_target(instances, receiver):
+    target = receiver()
+    _, services = instances(2)
+    delays = []
+    for call in spread(target.url, 20):
+        before = time.time()
+        services[0].submit(**call)
+        delays.append(target.next().at - before)
+    # Without a hint to its owner, a call waits for the owner's next look: up to 250 ms.
+    assert sorted(delays)[len(delays) * 3 // 4] < 0.1, delays
+
+
+def test_commands_about_calls_and_targets_reach_the_owner(instances, receiver):
+    down = receiver(lambda request: (503, {}, b""))
+    _, services = instances(2)
+    for number, call in enumerate(spread(down.url)):
+        identity = services[0].submit(**call, delay="1h")
+        service = services[number % 2]
+        assert service("POST", f"/v1/targets/{call['target']}/pause").json["paused"]
+        changed = service("PUT", f"/v1/targets/{call['target']}", {"maxInFlight": 3})
+        assert changed.json["settings"]["maxInFlight"] == 3, changed.body
+        assert all(s("GET", f"/v1/targets/{call['target']}").json["paused"] for s in services)
+        cancelled = service("POST", f"/v1/calls/{identity}/cancel")
+        assert (cancelled.status, cancelled.json["state"]) == (200, "cancelled"), cancelled.body
+        assert service("POST", f"/v1/calls/{identity}/retry").status == 200
+    assert services[0]("POST", "/v1/calls/call_01ARZ3NDEKTSV/cancel").status == 404
+
+
+def test_all_targets_are_listed_by_any_instance(instances, receiver):
+    target = receiver()
+    _, services = instances(2)
+    calls = spread(target.url)
+    for call in calls:
+        services[0].ended(services[0].submit(**call))
+    names = sorted(call["target"] for call in calls)
+    for service in services:
+        found, cursor = [], ""
+        while cursor is not None:
+            page = service("GET", "/v1/targets?limit=5" + (f"&cursor={cursor}" if cursor else "")).json
+            found += [t["key"] for t in page["data"]]
+            cursor = page["nextCursor"]
+        assert found == names
+
+
+def test_equal_submissions_to_five_instances_at_once_are_one_call(instances, receiver):
+    target = receiver()
+    _, services = instances(5)
+    call = {"url": target.url}
+
+    def submit(number):
+        return Client(services[number % 5].port)("POST", "/v1/calls", call, {"idempotency-key": "order-7"})
+
+    with concurrent.futures.ThreadPoolExecutor(50) as pool:
+        answers = list(pool.map(submit, range(200)))
+    assert {answer.status for answer in answers} <= {200, 202}, {a.status: a.body for a in answers}
+    assert len({answer.json["id"] for answer in answers}) == 1
+    services[0].ended(answers[0].json["id"])
+    assert len(target.requests) == 1
+
+
+def test_policies_keys_and_endpoints_that_one_instance_gets_are_known_to_all(instances, receiver):
+    target = receiver()
+    _, services = instances(3)
+    for number, service in enumerate(services):
+        assert service("PUT", f"/v1/policies/p{number}", {"maxAttempts": 2}).status == 201
+        # The instance that was asked knows it at once, the others soon.
+        assert service("POST", "/v1/calls", {"url": target.url, "policy": f"p{number}"}).status == 202
+        for other in services:
+            wait_until(lambda: other("GET", f"/v1/policies/p{number}").status == 200, "another knows the policy", 5)
+    endpoint = services[1]("POST", "/v1/webhook-endpoints", {"url": target.url, "events": ["call.succeeded"]})
+    assert endpoint.status == 201, endpoint.body
+    wait_until(lambda: all(
+        [e["id"] for e in s("GET", "/v1/webhook-endpoints").json["data"]] == [endpoint.json["id"]] for s in services),
+        "all know the endpoint", 5)
+    made = services[2]("POST", "/v1/keys", {"name": "ops", "scopes": ["admin"]})
+    assert made.status == 201, made.body
+    wait_until(lambda: all(s("GET", "/v1/keys").status == 401 for s in services), "all need a key", 5)
+    bearer = {"authorization": f"Bearer {made.json['key']}"}
+    assert all(s("GET", "/v1/keys", None, bearer).status == 200 for s in services)
+    # What is forwarded to the leader is still done for the client with that key.
+    assert all(s("PUT", "/v1/policies/last", {"maxAttempts": 4}, bearer).status in (200, 201) for s in services)
+
+
+def test_a_bulk_operation_reaches_the_calls_of_all_instances(instances, receiver):
+    target = receiver()
+    _, services = instances(2)
+    for call in spread(target.url):
+        services[0].submit(**call, delay="1h")
+    begun = services[1]("POST", "/v1/operations", {"action": "cancel", "filter": {"state": "scheduled"}})
+    assert begun.status == 202, begun.body
+
+    def done():
+        operation = services[0]("GET", f"/v1/operations/{begun.json['id']}").json
+        return operation["state"] == "completed" and operation
+
+    operation = wait_until(done, "the operation ends")
+    assert (operation["done"], operation["skipped"]) == (12, 0)
+
+
+def test_a_request_that_only_claims_to_be_of_an_instance_is_refused(instances):
+    _, services = instances(1)
+    forged = {
+        "redial-forwarded": "1", "redial-forwarded-caller": "default admin 1 1",
+        "redial-forwarded-signature": f"t={int(time.time())},v1,AAAA"}
+    answer = services[0]("GET", "/v1/calls", None, forged)
+    assert (answer.status, answer.json["code"]) == (403, "notAPeer")
+
+
+@pytest.mark.parametrize("signal", ["kill", "terminate"])
+def test_what_an_instance_leaves_is_taken_over(instances, receiver, signal):
+    target = receiver()
+    cluster, services = instances(2)
+    calls = [services[0].submit(**call, delay="2s") for call in spread(target.url)]
+    began = time.monotonic()
+    getattr(services[1], signal)()
+    wait_until(lambda: cluster.query(
+        "SELECT count(DISTINCT owner), count(*) FROM redial.leases WHERE owner IS NOT NULL", "redial") == [["1", "64"]],
+        "the other has all shards", 10)
+    # The lease is 3 s, and half a second more is allowed; after SIGTERM nobody waits for it.
+    assert time.monotonic() - began < (3.5 if signal == "kill" else 1.5) + 0.5
+    for identity in calls:
+        assert services[0].ended(identity)["state"] == "succeeded"
+    assert len(target.requests) == len(calls)
