@@ -56,13 +56,13 @@ struct HeartbeatTests {
     killed.kill()
     var grant = joined
     while grant.shards != .all {
-      try #require(other.news.wait { $0 == .changed }, "it hears of the session that is over")
+      try #require(other.news.wait { $0 == .changed }, "it gets news of the session that is over")
       other.news.clear()
       grant = try other.lease(joined.session)
     }
   }
 
-  @Test("what an instance leaves is free at once, and the others hear of it")
+  @Test("what an instance leaves is free at once, and the others get a message")
   func leaving() throws {
     let one = try Instance(database.settings, meets: false)
     let other = try Instance(database.settings)
@@ -96,7 +96,7 @@ struct HeartbeatTests {
     owner.news.clear()
     other.store.tellOwners(of: ShardSet([3]))
     #expect(owner.news.wait { $0 == .callsStored })
-    // Nobody is told of his own.
+    // Its own shards need no message.
     #expect(!owner.news.all.contains { if case .peers = $0 { true } else { false } })
   }
 
@@ -109,7 +109,7 @@ struct HeartbeatTests {
     return nil
   }
 
-  @Test("an instance hears of documents that another has changed")
+  @Test("an instance gets news of documents that another has changed")
   func documents() throws {
     let reader = try Instance(database.settings)
     let writer = try Instance(database.settings, meets: false)

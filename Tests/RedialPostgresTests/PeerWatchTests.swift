@@ -5,7 +5,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("What an instance is told of a heartbeat")
+@Suite("The news in a heartbeat")
 struct PeerWatchTests {
   private func peer(_ id: Int64, _ shards: ShardSet, isSelf: Bool = false) -> Peer {
     Peer(

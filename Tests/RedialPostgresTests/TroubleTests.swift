@@ -142,7 +142,7 @@ struct TroubleTests {
     try pipeline.commit([2])
     proxy.cut()
     try pipeline.waitForDoubt()
-    // For more than the patience nothing is said of what is in doubt.
+    // For more than the patience there is no other outcome.
     usleep(400_000)
     #expect(pipeline.unknown == 2 && pipeline.made == [0] && pipeline.refused.isEmpty)
     proxy.mode = .pass

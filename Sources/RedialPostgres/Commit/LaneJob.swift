@@ -4,7 +4,7 @@ internal import RedialStore
 
 /// A work on its way to the database, with its statements.
 struct LaneJob: Sendable {
-  /// What is asked for, as far as its answer depends on it.
+  /// The kind of work, with the arguments that its answer depends on.
   enum Kind: Sendable {
     /// A commit with these keys.
     case commit(keys: [KeyRecord])
@@ -21,7 +21,7 @@ struct LaneJob: Sendable {
     case refused(StoreError)
   }
 
-  /// What is asked for.
+  /// The kind of work.
   let kind: Kind
   /// The place of the work in the chain.
   let sequence: Int64

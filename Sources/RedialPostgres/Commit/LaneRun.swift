@@ -277,7 +277,7 @@ struct LaneRun {
     return new
   }
 
-  /// Asks the database what was made of the works in doubt.
+  /// Asks the database which of the works in doubt were made.
   private mutating func resolve(on connection: PostgresConnection) throws(PostgresFailure) {
     let limit = settings.answerTimeout
     if let joining {
@@ -310,7 +310,7 @@ struct LaneRun {
     }
     let made = chain.resolved(through: last)
     guard taken.count == 1 else {
-      // The session has ended. What was made of it is on disk; but claimed calls belong to others now.
+      // The session has ended. Its commits are on disk; but claimed calls belong to others now.
       for job in unanswered + made {
         lane.report(job.isPlainChange ? .made(.done) : .notMade(lost("The lease has ended.")))
       }

@@ -15,7 +15,7 @@ final class PostgresLane: Sendable {
     var session: LeaseSession?
     /// Its shards, as of the last lease.
     var shards = ShardSet.none
-    /// How long the lease lasts; nil for ever.
+    /// How long the lease lasts; nil if it has no end.
     var duration: Duration?
     /// A session of this instance that is of no use any more, and may still exist.
     var previous: LeaseSession?

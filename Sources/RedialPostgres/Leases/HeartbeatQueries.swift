@@ -1,6 +1,6 @@
 /// The statements of heartbeats.
 enum HeartbeatQueries {
-  /// Renews the lease of a session that stands. It waits for whoever is ending the session, and then finds no row.
+  /// Renews the lease of a session that stands. While another instance ends the session it waits, and then finds no row.
   static let renew = PostgresQuery(
     "beat_renew", "renew the lease",
     """

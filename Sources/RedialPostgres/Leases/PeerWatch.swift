@@ -20,7 +20,7 @@ struct PeerLook: Sendable {
   }
 }
 
-/// Compares heartbeats: decides what an instance has to be told of what each one has seen.
+/// Compares heartbeats, and decides which news each one is for an instance.
 struct PeerWatch: Sendable {
   /// The peers of the last heartbeat, without the ends of their sessions, which change each time.
   private var known: [Peer] = []
@@ -58,8 +58,8 @@ struct PeerWatch: Sendable {
   }
 }
 
-/// Collects the instances that are told of calls in their shards, so that each hears of them at once, and then at most
-/// once in a pause.
+/// Collects the instances that get a message about calls in their shards, so that each gets the first one at once, and then
+/// at most one in a pause.
 struct OwnerHints: Sendable {
   /// The time between two messages to one instance.
   static let pause = Duration.milliseconds(5)
@@ -72,7 +72,7 @@ struct OwnerHints: Sendable {
     self.shards = self.shards.union(shards)
   }
 
-  /// The instances to be told now, and when to ask again; nil if nothing is left.
+  /// The instances that get a message now, and when to ask again; nil if nothing is left.
   ///
   /// Shards whose owner nobody knows are left out: their next owner looks for due calls by itself.
   mutating func due(

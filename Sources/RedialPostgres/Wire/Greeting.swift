@@ -36,7 +36,7 @@ struct Greeting: Sendable, Equatable {
   /// Why the store does not use this server; nil if it does.
   ///
   /// - Parameters:
-  ///   - process: The server process that the connection was told of when it was made.
+  ///   - process: The server process according to the handshake of the connection.
   ///   - schema: The schema that was asked for.
   func objection(process told: Int64, schema: String) -> String? {
     if process != told || searchPath != schema {

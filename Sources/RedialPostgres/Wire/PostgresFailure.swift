@@ -27,7 +27,7 @@ struct PostgresFailure: Error {
     state == Self.divisionByZero ? query?.check ?? .none : .none
   }
 
-  /// The error for whoever asked.
+  /// The error for the service.
   ///
   /// - Parameter place: The database, without a password.
   func error(at place: String) -> StoreError {

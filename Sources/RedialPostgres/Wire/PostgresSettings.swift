@@ -10,8 +10,8 @@ public struct PostgresSettings: Sendable {
   public var password: String?
   /// How long a connection may take to be made.
   public var connectTimeout = Duration.seconds(5)
-  /// How long an answer may take before the connection is taken for lost. A commit is never cancelled: the store asks
-  /// the database what was made of it, on the next connection.
+  /// How long an answer may take before the connection is taken for lost. A commit is never cancelled: on the
+  /// next connection the store asks the database whether it was made.
   public var answerTimeout = Duration.seconds(30)
   /// How long work waits for the database to be reached before it is refused.
   public var patience = Duration.seconds(1)
@@ -46,7 +46,7 @@ public struct PostgresSettings: Sendable {
   /// The parameters of a connection, by name.
   ///
   /// A server that is not on this machine must show a certificate for its name, unless the location says otherwise by
-  /// `sslmode`. libpq's own default would encrypt, if the server likes to, for whoever answers.
+  /// `sslmode`. libpq's own default would encrypt if the server likes to, and would believe any server.
   func parameters() throws(StoreError) -> [String: String] {
     var all = try parsed()
     if let password { all["password"] = password }
@@ -60,7 +60,7 @@ public struct PostgresSettings: Sendable {
           all["sslrootcert"] = Self.authorities.first { access($0, R_OK) == 0 }
         }
       }
-      // A network that loses all packets must not keep the lane for ever. In seconds, and in milliseconds.
+      // A network that loses all packets must not stop the lane without an end. In seconds, and in milliseconds.
       for (name, value) in [
         ("keepalives_idle", "10"), ("keepalives_interval", "3"), ("keepalives_count", "3"),
         ("tcp_user_timeout", "15000"),
