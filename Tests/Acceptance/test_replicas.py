@@ -1,11 +1,15 @@
 """Several instances on one PostgreSQL database: any of them answers anything."""
 
 import concurrent.futures
+import json
+import re
+import subprocess
 import time
 
 import pytest
+import yaml
 
-from processes import Client, wait_until
+from processes import BINARY, ROOT, Client, environment, free_port, wait_until
 
 WAIT = {"prefer": "wait=20"}
 
@@ -160,3 +164,52 @@ def test_what_an_instance_leaves_is_taken_over(instances, receiver, signal):
     for identity in calls:
         assert services[0].ended(identity)["state"] == "succeeded"
     assert len(target.requests) == len(calls)
+
+
+def test_the_readmes_instances_answer_as_it_says(database, flaky, made):
+    cluster, server = database(), flaky()
+    section = (ROOT / "README.md").read_text().split("## More than one machine")[1].split("\n## ")[0]
+    script = re.search(r"```bash\n(.*?)```", section, re.S)[1]
+    first, second = free_port(), free_port()
+    for old, new in {
+            "/run/postgresql": str(cluster.folder), ":9090": f":{server.port}", ":8081": f":{first}", ":8082": f":{second}",
+            "redial serve": f"{BINARY} serve"}.items():
+        assert old in script, f"{old} is not in the README any more; so must this test change"
+        script = script.replace(old, new)
+    start, call = script.split("curl ")
+    shell = subprocess.Popen(
+        ["bash", "-c", start + "trap 'kill $(jobs -p); wait' TERM\nwait\n"], env=environment(), cwd=cluster.folder,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for port in (first, second):
+            wait_until(lambda: is_ready(port), "an instance is ready")
+        shown = json.loads(subprocess.run(
+            ["bash", "-c", "curl " + call], capture_output=True, text=True, timeout=30, check=True).stdout)
+        assert shown["state"] == "succeeded", shown
+        assert Client(second)("GET", f"/v1/calls/{shown['id']}").json["state"] == "succeeded"
+    finally:
+        shell.terminate()
+        shell.wait(30)
+
+
+def is_ready(port):
+    try:
+        return Client(port)("GET", "/readyz").status == 200
+    except OSError:
+        return False
+
+
+def test_the_compose_file_names_what_exists_and_nginx_takes_its_configuration(tmp_path):
+    compose = yaml.safe_load((ROOT / "docker/compose.postgres.yaml").read_text())
+    instances = [name for name in compose["services"] if re.fullmatch(r"redial\d", name)]
+    assert [compose["services"][name]["hostname"] for name in instances] == instances == ["redial1", "redial2", "redial3"]
+    text = (ROOT / "docker/nginx.conf").read_text()
+    assert re.findall(r"server (\w+):8080", text) == instances
+    # The names are the containers' and resolve only there.
+    for name in instances:
+        text = text.replace(f"{name}:8080", "127.0.0.1:8080")
+    (tmp_path / "nginx.conf").write_text(text)
+    checked = subprocess.run(
+        ["nginx", "-t", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf"), "-g", "pid nginx.pid; error_log stderr;"],
+        capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr

@@ -110,7 +110,7 @@ struct LeaseTests {
     #expect(kept.hasLostLease)
   }
 
-  @Test("the owner of a call that somebody else has accepted is told once the call is on disk")
+  @Test("the owner of a call that somebody else has accepted gets a hint once the call is on disk")
   func tellsOwners() throws {
     var probe = member(everythingElse)
     let id = probe.submit()

@@ -12,7 +12,7 @@ struct ForwardableRequest: Sendable {
   let body: [UInt8]
   let caller: Caller
 
-  /// Fields that are about the client's connection, or that show who it is: the other instance is told that.
+  /// Fields that are about the client's connection, or that show who it is, which is sent in another way.
   private static let left: Set<String> = [
     "accept-encoding", "authorization", "connection", "content-encoding", "content-length", "cookie", "expect",
     "forwarded", "host", "keep-alive", "origin", "proxy-authorization", "proxy-connection", "redial-namespace", "te",

@@ -16,7 +16,7 @@ struct Route: Sendable {
   enum Server: Sendable {
     /// The one that received it.
     case any
-    /// The one that runs the calls of its target. The route sees to it.
+    /// The one that runs the calls of its target. Its route forwards the request.
     case owner
     /// All of them, each for its targets. The route puts their answers together.
     case all

@@ -78,8 +78,8 @@ extension Setting {
     Setting(
       key: "store", form: "sqlite:PATH or postgresql://USER@HOST/DATABASE",
       summary:
-        "Where calls are stored: in a file (sqlite:///absolute/path or sqlite:relative/path), or in a PostgreSQL "
-        + "database, which several instances can share; see docs/replicas.md.", isSecret: false,
+        "Where calls are stored: a file (sqlite:///absolute/path or sqlite:relative/path), or PostgreSQL "
+        + "(docs/replicas.md).", isSecret: false,
       read: { $0.store },
       assign: { settings, text in
         settings.store = text

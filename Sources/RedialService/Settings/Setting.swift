@@ -117,15 +117,14 @@ extension Setting {
     store,
     optionalText(
       "storePasswordFile", \.storePasswordFile, "PATH",
-      "File with the password for a PostgreSQL store; see docs/replicas.md."),
+      "File with the password for PostgreSQL."),
     duration(
       "leaseDuration", \.leaseDuration, in: .seconds(1)...(.seconds(60)),
-      "How long an instance that died keeps its part of a PostgreSQL store."),
+      "How long an instance that died keeps its targets, on PostgreSQL."),
     Setting(
       key: "peerURL", form: "http://HOST:PORT",
       summary:
-        "URL at which other instances on the same PostgreSQL store reach this one; by default the address that it "
-        + "listens on, or the machine's name if that is every address.", isSecret: false,
+        "URL at which other instances reach this one; by default where it listens.", isSecret: false,
       read: { $0.peerURL ?? "" },
       assign: { settings, text in
         settings.peerURL = text.isEmpty ? nil : text
