@@ -60,9 +60,57 @@ struct CommitChainTests {
     #expect(chain.isInDoubt && sent(&chain).isEmpty)
     // Lost again before it was asked: nothing new is in doubt.
     #expect(chain.lose().isEmpty)
-    #expect(chain.resolved(through: 1) == [1])
+    chain.resolved(through: 1)
+    guard case .answer(let link) = chain.next() else { return #expect(Bool(false), "1 is not answered") }
+    #expect(link.work == 1 && chain.made == 0)
+    chain.didAnswer()
     #expect(!chain.isInDoubt && chain.made == 1)
     #expect(sent(&chain) == [2, 3])
+  }
+
+  @Test("a look-up that succeeds behind a change that is sent again is sent again, too, and not reported before it")
+  func orderOfLookups() {
+    var chain = chain(1...1)
+    chain.submit(50, as: 1, isChange: false)
+    #expect(sent(&chain) == [1, 50])
+    chain.repeatOldest()
+    #expect(chain.didMake() == nil)
+    #expect(sent(&chain) == [1, 50])
+    #expect(chain.didMake() == 1 && chain.didMake() == 50)
+  }
+
+  @Test("a change that was made behind a look-up of which the answer was lost is answered after it")
+  func lostLookup() {
+    var chain = Chain(inFlight: 2)
+    chain.connected()
+    chain.submit(50, as: 0, isChange: false)
+    chain.submit(1, as: 1, isChange: true)
+    chain.submit(2, as: 2, isChange: true)
+    #expect(sent(&chain) == [50, 1])
+    _ = chain.lose()
+    chain.resolved(through: 1)
+    #expect(sent(&chain) == [50])
+    #expect(chain.didMake() == 50)
+    guard case .answer(let link) = chain.next() else { return #expect(Bool(false), "1 is not answered") }
+    #expect(link.work == 1)
+    // Lost again before the answer was read.
+    _ = chain.lose()
+    chain.resolved(through: 1)
+    guard case .answer = chain.next() else { return #expect(Bool(false), "1 is not answered") }
+    chain.didAnswer()
+    #expect(sent(&chain) == [2])
+  }
+
+  @Test("the number of a work that was made and is reported as not made is used again")
+  func forgotten() {
+    var chain = chain(1...1)
+    #expect(sent(&chain) == [1])
+    _ = chain.lose()
+    chain.resolved(through: 1)
+    guard case .answer = chain.next() else { return #expect(Bool(false), "1 is not answered") }
+    chain.didForget()
+    chain.submit(2, as: 1, isChange: true, isAlone: true)
+    #expect(sent(&chain) == [2])
   }
 
   @Test("a work that must be alone is sent when nothing else is in flight, and nothing is sent beside it")
@@ -80,8 +128,39 @@ struct CommitChainTests {
   }
 
   /// A database that makes works of a chain in order, and may lose its connection at any moment: before it has read a
-  /// work, or after it has made it and before it has answered.
-  @Test("whatever fails and whenever the connection is lost, each work is made once, in order, or not at all")
+  /// work, or after it has made it and before it has answered. Look-ups always succeed.
+  private struct Database {
+    struct Request {
+      let work: Int64
+      let sequence: Int64
+      let isChange: Bool
+    }
+    var ledger: Int64 = 0
+    var made: [Int64] = []
+    /// Works on their way to it, and its answers on their way back.
+    var (requests, answers): ([Request], [Bool]) = ([], [])
+
+    mutating func perform(fails: Bool = false) {
+      guard !requests.isEmpty else { return }
+      let request = requests.removeFirst()
+      guard request.isChange else { return answers.append(true) }
+      let isMade = request.sequence == ledger + 1 && !fails
+      if isMade {
+        ledger = request.sequence
+        made.append(request.work)
+      }
+      answers.append(isMade)
+    }
+
+    /// Some of what was sent still arrives.
+    mutating func cut(after count: Int) {
+      for _ in 0..<count { perform() }
+      (requests, answers) = ([], [])
+    }
+  }
+
+  @Test(
+    "whatever fails and whenever the connection is lost, each work is made once or not at all, with outcomes in order")
   func exactlyOnce() {
     let refused = (1...200).reduce(0) { $0 + run(seed: $1) }
     #expect(refused > 200, "the runs contain failures")
@@ -90,86 +169,76 @@ struct CommitChainTests {
   /// Returns the number of works that were refused.
   private func run(seed: UInt64) -> Int {
     var random = RandomSource(seed: seed)
-    var chain = Chain(inFlight: 2)
-    var (made, reported, refused): ([Int64], [Int64], [Int64]) = ([], [], [])
-    // Works on their way to the database, and its answers on their way back.
-    var (requests, answers): ([(work: Int64, sequence: Int64)], [Bool]) = ([], [])
-    var (work, ledger, sequence): (Int64, Int64, Int64) = (0, 0, 0)
+    var (chain, database) = (Chain(inFlight: 2), Database())
+    // Outcomes in the order in which they are reported, and the works that they are of.
+    var (outcomes, isMade): ([Int64], [Int64: Bool]) = ([], [:])
+    var (work, sequence): (Int64, Int64) = (0, 0)
+    var lookups: Set<Int64> = []
+    func report(_ work: Int64, _ made: Bool) {
+      outcomes.append(work)
+      isMade[work] = made
+    }
+    func send() {
+      while true {
+        switch chain.next() {
+        case .send(let link):
+          database.requests.append(.init(work: link.work, sequence: link.sequence, isChange: link.isChange))
+        case .answer(let link):
+          // The connection may be lost while the answer is read.
+          if Int.random(in: 0..<5, using: &random) == 0 { return _ = chain.lose() }
+          chain.didAnswer()
+          report(link.work, true)
+        case .refuse(let work): report(work, false)
+        case .wait: return
+        }
+      }
+    }
+    func receive(repeats: Bool) {
+      guard !database.answers.isEmpty else { return }
+      if database.answers.removeFirst() {
+        if let work = chain.didMake() { report(work, true) }
+      } else if repeats, chain.links.first.map({ $0.repetitions < 3 }) == true {
+        chain.repeatOldest()
+      } else if let failed = chain.didFail() {
+        report(failed.work, false)
+      }
+    }
     for step in 0..<2000 {
       switch Int.random(in: 0..<10, using: &random) {
       case 0...2 where step < 1800 && chain.links.count < 2:
         work += 1
-        sequence += 1
-        chain.submit(work, as: sequence, isChange: true)
-      case 3, 4:
-        guard !requests.isEmpty else { continue }
-        let request = requests.removeFirst()
-        let fails = request.sequence != ledger + 1 || Int.random(in: 0..<8, using: &random) == 0
-        if !fails {
-          ledger = request.sequence
-          made.append(request.work)
-        }
-        answers.append(!fails)
-      case 5, 6:
-        guard !answers.isEmpty else { continue }
-        if answers.removeFirst() {
-          reported.append(chain.didMake())
-        } else if Bool.random(using: &random), chain.links.first.map({ $0.repetitions < 3 }) == true {
-          chain.repeatOldest()
-        } else if let failed = chain.didFail() {
-          refused.append(failed.work)
-        }
+        let isChange = Int.random(in: 0..<4, using: &random) > 0
+        if isChange { sequence += 1 } else { lookups.insert(work) }
+        chain.submit(work, as: sequence, isChange: isChange)
+      case 3, 4: database.perform(fails: Int.random(in: 0..<8, using: &random) == 0)
+      case 5, 6: receive(repeats: Bool.random(using: &random))
       case 7 where !chain.isLost && Int.random(in: 0..<5, using: &random) == 0:
         _ = chain.lose()
-        // Some of what was sent still arrives.
-        for request in requests.prefix(Int.random(in: 0...2, using: &random)) where request.sequence == ledger + 1 {
-          ledger = request.sequence
-          made.append(request.work)
-        }
-        (requests, answers) = ([], [])
+        database.cut(after: Int.random(in: 0...2, using: &random))
       case 8 where chain.isLost:
-        reported += chain.resolved(through: ledger)
+        database.cut(after: 0)
+        chain.resolved(through: database.ledger)
       default: break
       }
-      while true {
-        let step = chain.next()
-        if case .send(let link) = step { requests.append((link.work, link.sequence)); continue }
-        if case .refuse(let work) = step { refused.append(work); continue }
-        break
-      }
+      send()
       // Who submits uses the number of a failed work again, once all before it have an outcome.
       if chain.links.isEmpty { sequence = chain.made }
     }
     for _ in 0..<10_000 where !chain.links.isEmpty {
-      if chain.isLost { reported += chain.resolved(through: ledger) }
-      while true {
-        let step = chain.next()
-        if case .send(let link) = step { requests.append((link.work, link.sequence)); continue }
-        if case .refuse(let work) = step { refused.append(work); continue }
-        break
+      if chain.isLost {
+        database.cut(after: 0)
+        chain.resolved(through: database.ledger)
       }
-      if !requests.isEmpty {
-        let request = requests.removeFirst()
-        let fits = request.sequence == ledger + 1
-        if fits {
-          ledger = request.sequence
-          made.append(request.work)
-        }
-        answers.append(fits)
-      }
-      while !answers.isEmpty {
-        if answers.removeFirst() {
-          reported.append(chain.didMake())
-        } else if let failed = chain.didFail() {
-          refused.append(failed.work)
-        }
-      }
+      send()
+      database.perform()
+      receive(repeats: false)
     }
     #expect(chain.links.isEmpty, "seed \(seed)")
-    #expect(made == reported, "seed \(seed): what was made is what was reported as made, in order")
-    #expect(Set(made).isDisjoint(with: refused), "seed \(seed)")
-    #expect(made.count + refused.count == Int(work), "seed \(seed): each has one outcome")
-    #expect(made.count > 20, "seed \(seed)")
-    return refused.count
+    #expect(outcomes == Array(1...work), "seed \(seed): outcomes come in the order of submission, one for each work")
+    #expect(
+      database.made == outcomes.filter { isMade[$0] == true && !lookups.contains($0) },
+      "seed \(seed): what was made is what was reported as made, in order")
+    #expect(database.made.count > 20, "seed \(seed)")
+    return isMade.values.filter { !$0 }.count
   }
 }

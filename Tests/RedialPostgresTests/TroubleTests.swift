@@ -334,6 +334,106 @@ struct TroubleTests {
     #expect(pipeline.made.contains(7) && pipeline.session?.id != first.id)
     #expect(try database.number("SELECT count(*) FROM sessions") == 1)
   }
+
+  private final class Inbox: Sendable {
+    let list = Mutex<[StoreOutcome]>([])
+    let arrived = DispatchSemaphore(value: 0)
+  }
+
+  @Test("outcomes come in the order of submission, also when a commit is sent again")
+  func order() throws {
+    let store = try PostgresStore(database.settings, sharing: .alone)
+    defer { store.close() }
+    let inbox = Inbox()
+    store.report { outcome in
+      inbox.list.withLock { $0.append(outcome) }
+      inbox.arrived.signal()
+    }
+    let call = Sample.call(1, .failed)
+    // The call has ended: its first change is sent again, with the statement that brings it back.
+    _ = store.submit(.commit([.insert(call)]), as: 1)
+    _ = store.submit(.commit([.update(call.id, Sample.call(1, .held).progress, nil)]), as: 2)
+    _ = store.submit(.find(["k"], at: Sample.time(1)), as: 2)
+    for _ in 1...3 { #expect(inbox.arrived.wait(timeout: .now() + .seconds(60)) == .success) }
+    let outcomes = inbox.list.withLock { $0 }
+    guard outcomes.count == 3, case .made(.done) = outcomes[0], case .made(.done) = outcomes[1],
+      case .made(.keys([nil])) = outcomes[2]
+    else {
+      _ = Issue.record("\(outcomes)")
+      return
+    }
+  }
+
+  @Test("an instance that was away for longer than its lease, with a claim that was made, joins again")
+  func longOutage() throws {
+    let clock = StoreClock()
+    let proxy = Proxy(database.cluster)
+    defer { proxy.close() }
+    let settings = proxy.settings(for: database.settings, of: database.cluster)
+    let store = try PostgresStore(settings, clock: { clock.time })
+    let other = try Instance(database.settings, meets: false, clock: { clock.time })
+    defer {
+      store.close()
+      other.kill()
+    }
+    let inbox = Inbox()
+    store.report { outcome in
+      if case .unknown = outcome { return }
+      inbox.list.withLock { $0.append(outcome) }
+      inbox.arrived.signal()
+    }
+    func next() -> StoreOutcome? {
+      guard inbox.arrived.wait(timeout: .now() + .seconds(60)) == .success else { return nil }
+      return inbox.list.withLock { $0.removeFirst() }
+    }
+    let request = LeaseRequest(duration: .seconds(10))
+    _ = store.submit(.lease(request, renewing: nil), as: 1)
+    _ = next()
+    _ = store.submit(.commit([.insert(Sample.call(1, target: "t"))]), as: 2)
+    _ = next()
+    proxy.mode = .dropAnswers
+    _ = store.submit(.claimDue(before: Sample.time(100), limit: 5), as: 3)
+    _ = store.submit(.commit([.insert(Sample.call(2, target: "t"))]), as: 4)
+    while try database.number("SELECT count(*) FROM live") < 2 {}
+    clock.time = Sample.time(11)
+    #expect(try other.lease(for: .seconds(1000)).shards == .all)
+    proxy.mode = .pass
+    proxy.cut()
+    // Others have the calls that were claimed; the commit is on disk.
+    guard case .made(.due(let claim)) = next(), claim.calls.isEmpty, case .made(.done) = next() else {
+      _ = Issue.record("the claim and the commit were made")
+      return
+    }
+    _ = store.submit(.lease(request, renewing: nil), as: 5)
+    guard case .made(.leased) = next() else {
+      _ = Issue.record("the join is refused")
+      return
+    }
+  }
+
+  @Test("an instance that stalls in the middle of its own lease request stops nobody for long")
+  func stalledRequest() throws {
+    let one = try Instance(database.settings, meets: false)
+    defer { one.kill() }
+    let grant = try one.lease()
+    let stalled = try PostgresConnection(database.settings)
+    _ = try stalled.run(
+      [PostgresStatement(LeaseQueries.begin), PostgresStatement(LeaseQueries.limit)], within: .seconds(60))
+    _ = try stalled.run([PostgresStatement(LeaseQueries.lock)], within: .seconds(60))
+    let two = try Instance(database.settings, meets: false)
+    defer { two.kill() }
+    let joined = try two.lease()
+    _ = try one.works.lease(
+      LeaseRequest(duration: .seconds(600), giveBack: ShardSet(0..<32)), renewing: grant.session.id)
+    #expect(joined.shards.isEmpty)
+    // Nobody rolls its transaction back but the server, after two seconds.
+    var shards = ShardSet.none
+    for _ in 0..<20_000 where shards.isEmpty { shards = try two.lease(joined.session).shards }
+    #expect(shards.size == 32)
+    #expect(throws: PostgresFailure.self) {
+      try stalled.run([PostgresStatement(LeaseQueries.rollBack)], within: .seconds(60))
+    }
+  }
 }
 
 /// Lets one other thread use an instance. Sendable without the compiler's proof: the test does not use it meanwhile.

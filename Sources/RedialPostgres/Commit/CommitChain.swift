@@ -7,7 +7,9 @@
 ///
 /// A work is `waiting`, then `inFlight`. From there it is made, fails, or is sent again: after a conflict with another
 /// transaction, or after a lost connection once the database has said that it was not made. A work in flight when the
-/// connection is lost is in doubt until ``resolved(through:)``.
+/// connection is lost is in doubt until ``resolved(through:)``. What was made then has its answer read again.
+///
+/// Outcomes leave in the order of submission: nothing ends before what was submitted before it.
 struct CommitChain<Work> {
   /// A work in the chain.
   struct Link {
@@ -23,12 +25,16 @@ struct CommitChain<Work> {
     var repetitions = 0
     /// Whether nobody knows if it was made.
     fileprivate(set) var isInDoubt = false
+    /// Whether it was made, and its answer was lost.
+    fileprivate(set) var wasMade = false
   }
 
   /// What to do next.
   enum Step {
     /// Send this.
     case send(Link)
+    /// Read the answer of this again: it was made. Then call ``didAnswer()`` or ``didForget()``.
+    case answer(Link)
     /// Report that this was not made, because one before it failed.
     case refuse(Work)
     /// Nothing, until something ends or comes.
@@ -47,7 +53,7 @@ struct CommitChain<Work> {
   private var isBroken = false
   /// Whether there is no connection.
   private(set) var isLost = true
-  /// The number of the last change that is known to be made.
+  /// The number of the last change that was reported as made.
   private(set) var made: Int64
 
   /// - Parameters:
@@ -60,8 +66,8 @@ struct CommitChain<Work> {
 
   /// Whether nothing is in flight.
   var isIdle: Bool { inFlight == 0 }
-  /// Whether a work may have been made, and nobody knows.
-  var isInDoubt: Bool { links.contains { $0.isInDoubt } }
+  /// Whether a work may have been made, and it was not reported.
+  var isInDoubt: Bool { links.contains { $0.isInDoubt || $0.wasMade } }
 
   /// Adds a work behind all others.
   mutating func submit(_ work: Work, as sequence: Int64, isChange: Bool, isAlone: Bool = false) {
@@ -72,6 +78,7 @@ struct CommitChain<Work> {
   mutating func next() -> Step {
     guard !isLost, !isBroken, returned == 0, inFlight < links.count, inFlight < bound else { return .wait }
     let link = links[inFlight]
+    if link.wasMade { return inFlight == 0 ? .answer(link) : .wait }
     if inFlight > 0, link.isAlone || links[inFlight - 1].isAlone { return .wait }
     let last = links[..<inFlight].last { $0.isChange }?.sequence ?? made
     if link.isChange, link.sequence != last + 1 {
@@ -88,9 +95,16 @@ struct CommitChain<Work> {
   /// The oldest work in flight that has not ended; nil if there is none.
   var oldest: Link? { returned < inFlight ? links[returned] : nil }
 
-  /// The oldest work in flight was made.
-  mutating func didMake() -> Work {
-    let link = links.remove(at: returned)
+  /// The oldest work in flight was made. Returns nil if it is sent again with one before it: only a look-up can succeed
+  /// behind a work that has failed, and its answer must not be reported before.
+  mutating func didMake() -> Work? {
+    if returned > 0 {
+      assert(!links[returned].isChange, "no change is made behind one that was not")
+      returned += 1
+      settle()
+      return nil
+    }
+    let link = links.removeFirst()
     inFlight -= 1
     if link.isChange { made = link.sequence }
     settle()
@@ -142,22 +156,26 @@ struct CommitChain<Work> {
     return doubted
   }
 
-  /// There is a connection again, and the database has said which change was made last. Returns the works that were
-  /// made, in order; the others in flight are sent again.
-  mutating func resolved(through last: Int64) -> [Work] {
-    var found: [Work] = []
-    while inFlight > 0, let link = links.first, link.isChange, link.sequence <= last {
-      found.append(link.work)
-      links.removeFirst()
-      inFlight -= 1
-    }
-    for index in 0..<inFlight {
+  /// There is a connection again, and the database has said which change was made last. What was made is answered again,
+  /// in its turn; the others in flight are sent again.
+  mutating func resolved(through last: Int64) {
+    for index in links.indices where index < inFlight || links[index].wasMade {
+      links[index].wasMade = links[index].isChange && links[index].sequence <= last
       links[index].isInDoubt = false
       links[index].repetitions += 1
     }
-    made = max(made, last)
     (inFlight, returned, isBroken, isLost) = (0, 0, false, false)
-    return found
+  }
+
+  /// The answer of the oldest work, which was made, is reported.
+  mutating func didAnswer() {
+    made = links.removeFirst().sequence
+  }
+
+  /// The oldest work was made, and is reported as not made: nothing that it has changed counts any more. The number is used
+  /// again.
+  mutating func didForget() {
+    links.removeFirst()
   }
 
   /// There is a connection, and there was no session whose works could be in doubt.

@@ -29,10 +29,9 @@ struct LaneRun {
   /// The number of the connection, by which the fence knows it.
   private var number: Int64 = 0
   private var batches: [Batch] = []
-  /// A session that was being begun when the connection was lost, and the place of that work in the chain.
-  private var joining: (id: Int64, sequence: Int64)?
-  /// Works that were made, and whose answers must be read again.
-  private var unanswered: [LaneJob] = []
+  /// A session that was being begun when the connection was lost, the place of that work in the chain, and the server
+  /// process.
+  private var joining: (id: Int64, sequence: Int64, process: Int64)?
   /// How often the connection was lost since something was last made.
   private var losses = 0
   /// Since when the database cannot be reached.
@@ -86,6 +85,7 @@ struct LaneRun {
       case .wait: return
       case .refuse: lane.report(.notMade(Self.consequence))
       case .send(let link): try send(link, on: connection)
+      case .answer(let link): try answerAgain(link.work, on: connection)
       }
     }
   }
@@ -130,7 +130,7 @@ struct LaneRun {
 
   private mutating func end(_ batch: Batch, on connection: PostgresConnection) throws(PostgresFailure) {
     guard let failure = batch.failure else {
-      let job = chain.didMake()
+      guard let job = chain.didMake() else { return }
       return try answer(job, Array(batch.rows.dropFirst(job.isChange ? 1 : 0)), on: connection)
     }
     guard let link = chain.oldest else { return }
@@ -230,7 +230,7 @@ struct LaneRun {
     on connection: PostgresConnection
   ) throws(LaneFailure) -> LeaseExchange.Result {
     let newID = renewing ? 0 : LeaseQueries.randomID()
-    if !renewing { joining = (newID, sequence) }
+    if !renewing { joining = (newID, sequence, connection.process) }
     let exchange = LeaseExchange(
       patience: settings.answerTimeout, now: lane.needs.now(), largest: lane.needs.largest,
       introduction: lane.introduction.withLock { $0 })
@@ -264,7 +264,7 @@ struct LaneRun {
   /// The connection, which is made if there is work for it; nil if there is none.
   private mutating func connected() throws(PostgresFailure) -> PostgresConnection? {
     if let connection { return connection }
-    guard !chain.links.isEmpty || !unanswered.isEmpty else {
+    guard !chain.links.isEmpty else {
       lane.sleep(Self.longestSleep)
       return nil
     }
@@ -281,17 +281,19 @@ struct LaneRun {
   private mutating func resolve(on connection: PostgresConnection) throws(PostgresFailure) {
     let limit = settings.answerTimeout
     if let joining {
-      var (prevent, end) = (PostgresStatement(LeaseQueries.preventJoin), PostgresStatement(LeaseQueries.end))
+      var (stop, prevent, end) = (
+        PostgresStatement(LeaseQueries.stop), PostgresStatement(LeaseQueries.preventJoin),
+        PostgresStatement(LeaseQueries.end)
+      )
+      stop.add(joining.process)
       prevent.add(joining.id)
       prevent.add(joining.sequence)
       end.add(joining.id)
-      _ = try connection.run([prevent], within: limit)
-      _ = try connection.run([end], within: limit)
+      for statement in [stop, prevent, end] { _ = try connection.run([statement], within: limit) }
       self.joining = nil
-      _ = chain.resolved(through: chain.made)
-      return
+      return chain.resolved(through: chain.made)
     }
-    guard let session else { return _ = chain.resolved(through: chain.made) }
+    guard let session else { return chain.resolved(through: chain.made) }
     var (end, take, ask) = (
       PostgresStatement(LeaseQueries.endOwn), PostgresStatement(LeaseQueries.reconnect),
       PostgresStatement(LeaseQueries.lastMade)
@@ -308,46 +310,50 @@ struct LaneRun {
       return refuseAll(
         lost("The database has lost commits that it had acknowledged: \(chain.made) were made, and it knows \(last)."))
     }
-    let made = chain.resolved(through: last)
-    guard taken.count == 1 else {
-      // The session has ended. Its commits are on disk; but claimed calls belong to others now.
-      for job in unanswered + made {
-        lane.report(job.isPlainChange ? .made(.done) : .notMade(lost("The lease has ended.")))
-      }
-      unanswered = []
+    chain.resolved(through: last)
+    if taken.count == 1 {
+      number = taken.integer(0, 0)
+    } else {
+      // Its commits are on disk, and are reported as made. All that was not made is refused because there is no session.
       lane.standing.withLock { $0 = PostgresLane.Standing() }
-      return refuseAll(lost("The lease has ended."))
     }
-    number = taken.integer(0, 0)
-    unanswered += made
-    try answerAgain(on: connection)
   }
 
-  /// Reports the works that were made while the connection was lost.
-  private mutating func answerAgain(on connection: PostgresConnection) throws(PostgresFailure) {
-    while let job = unanswered.first {
-      if case .lease(let request, _) = job.kind {
-        do throws(LaneFailure) {
-          let standing = lane.standing.withLock { $0 }
-          let result = try exchange(request, standing, renewing: true, job.sequence, isRepeated: true, on: connection)
-          unanswered.removeFirst()
-          try didLease(result, job, on: connection)
-        } catch {
-          switch error {
-          case .failed(let failure): throw failure
-          case .refused(let error):
-            unanswered.removeFirst()
-            lane.report(.notMade(error))
-          }
+  /// Reports a work that was made while the connection was lost. It is the oldest, and nothing is in flight.
+  private mutating func answerAgain(_ job: LaneJob, on connection: PostgresConnection) throws(PostgresFailure) {
+    switch (job.kind, session) {
+    case (.lease(let request, _), _?):
+      let standing = lane.standing.withLock { $0 }
+      do throws(LaneFailure) {
+        let result = try exchange(request, standing, renewing: true, job.sequence, isRepeated: true, on: connection)
+        chain.didAnswer()
+        try didLease(result, job, on: connection)
+      } catch {
+        switch error {
+        case .failed(let failure): throw failure
+        case .refused(let error):
+          // The lease is in the ledger. Its number can be used again in another session only.
+          chain.didForget()
+          lane.standing.withLock { $0 = PostgresLane.Standing(previous: standing.session) }
+          lane.report(.notMade(lost(error.message)))
         }
-        continue
       }
+    case (.lease, nil):
+      chain.didForget()
+      lane.report(.notMade(lost("The lease has ended.")))
+    case (.claimDue, nil), (.claimQueued, nil):
+      // Other instances have the calls.
+      chain.didAnswer()
+      let none =
+        if case .claimDue = job.kind { StoreAnswer.due(Claim(calls: [], nextDue: nil)) } else { StoreAnswer.calls([]) }
+      lane.report(.made(none))
+    default:
       var statements = job.repetition(largest: lane.needs.largest)
       for index in statements.indices {
         statements[index].fill(session: session?.id ?? 0, connection: number, sequence: job.sequence)
       }
       let rows = statements.isEmpty ? [] : try connection.run(statements, within: settings.answerTimeout)
-      unanswered.removeFirst()
+      chain.didAnswer()
       try answer(job, rows, on: connection)
     }
   }
@@ -364,7 +370,7 @@ struct LaneRun {
     for _ in chain.lose() { lane.report(.unknown(error)) }
     let since = unreachable ?? .now
     unreachable = since
-    if !chain.isInDoubt, unanswered.isEmpty, ContinuousClock.now - since >= settings.patience { refuseAll(error) }
+    if !chain.isInDoubt, ContinuousClock.now - since >= settings.patience { refuseAll(error) }
     losses += 1
     // The first time the connection was lost, and the server is most likely there.
     if losses > 1 { pause(Self.pause(before: losses)) }
@@ -392,14 +398,4 @@ struct LaneRun {
 
   private static let consequence = StoreError(
     kind: .unavailable, message: "Nothing was written, because the commit before failed.")
-}
-
-extension LaneJob {
-  /// Whether its answer says only that it was made.
-  fileprivate var isPlainChange: Bool {
-    switch kind {
-    case .commit, .prove: true
-    default: false
-    }
-  }
 }

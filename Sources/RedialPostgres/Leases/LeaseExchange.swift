@@ -51,7 +51,7 @@ struct LeaseExchange {
     let locks = try request.renewing.map { session throws(LaneFailure) in
       try mustLock(request, session, on: connection)
     }
-    _ = try run([PostgresStatement(LeaseQueries.begin)], on: connection)
+    _ = try run([PostgresStatement(LeaseQueries.begin), PostgresStatement(LeaseQueries.limit)], on: connection)
     do {
       let result = try inTransaction(request, locks: locks ?? true, on: connection)
       _ = try run([PostgresStatement(LeaseQueries.commit)], on: connection)
@@ -72,6 +72,12 @@ struct LeaseExchange {
     probe.add(now?.microseconds)
     let row = try run([probe], on: connection)[0]
     let (expired, free) = (row.integer(0, 0), row.integer(0, 1))
+    if expired > 0 {
+      // Not behind the lock: whoever is stalled may have it.
+      var terminate = PostgresStatement(LeaseQueries.terminate)
+      terminate.add(now?.microseconds)
+      _ = try run([terminate], on: connection)
+    }
     let share = (ShardSet.count + Int(max(1, row.integer(0, 3))) - 1) / Int(max(1, row.integer(0, 3)))
     let takes = request.request.takesShards && free > 0 && row.integer(0, 2) < share
     return expired > 0 || takes || !request.request.giveBack.isEmpty
@@ -82,10 +88,9 @@ struct LeaseExchange {
   ) throws(LaneFailure) -> Result {
     let divides = locks ? try mayDivide(request, on: connection) : false
     if divides {
-      var (expire, terminate) = (PostgresStatement(LeaseQueries.expire), PostgresStatement(LeaseQueries.terminate))
+      var expire = PostgresStatement(LeaseQueries.expire)
       expire.add(now?.microseconds)
-      terminate.add(now?.microseconds)
-      _ = try run([expire, terminate], on: connection)
+      _ = try run([expire], on: connection)
     }
     let session = try began(request, on: connection)
     var owners = try shards(of: session, on: connection)

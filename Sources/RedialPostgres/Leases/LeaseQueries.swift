@@ -7,6 +7,10 @@ enum LeaseQueries {
   }
 
   static let begin = PostgresQuery("begin", "begin a transaction", "BEGIN")
+  /// The transaction has several steps. If the instance stalls between two of them, the server ends it: nobody else divides
+  /// the shards meanwhile.
+  static let limit = PostgresQuery(
+    "limit", "limit a transaction", "SET LOCAL idle_in_transaction_session_timeout = '2s'")
   static let commit = PostgresQuery("commit", "commit", "COMMIT")
   static let rollBack = PostgresQuery("rollback", "roll back", "ROLLBACK")
   /// Whoever ends sessions of others or takes shards holds this lock.
@@ -61,6 +65,15 @@ enum LeaseQueries {
     SELECT pg_terminate_backend(a.pid) FROM beats b
       JOIN pg_stat_activity a ON a.pid = b.backend AND a.backend_start = b.backend_start
     WHERE b.expires_at <= \(now("$1")) - 2000000
+      AND EXISTS (SELECT 1 FROM control WHERE quiet_until <= \(now("$1")) AND server IN (0, \(serverStart)))
+    """)
+
+  /// Ends one server process of this role.
+  static let stop = PostgresQuery(
+    "lease_stop", "end the connection before",
+    """
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE pid = $1::int8 AND usename = current_user AND datname = current_database() AND pid <> pg_backend_pid()
     """)
 
   /// Ends a session: it can no longer write, and its shards have no owner.

@@ -83,6 +83,9 @@ final class PostgresConnection: @unchecked Sendable {
   /// Whether it can be used.
   var isGood: Bool { PQstatus(handle) == CONNECTION_OK }
 
+  /// The server process.
+  var process: Int64 { Int64(PQbackendPID(handle)) }
+
   /// Whether results are still to come.
   var isBusy: Bool { answered < expected.count }
 
