@@ -25,6 +25,7 @@ extension Service {
       EventRoutes(runtime: runtime, keys: keys),
       WebhookRoutes(runtime: runtime, limits: limits, maxScan: settings.maxScan),
       KeyRoutes(runtime: runtime, keys: keys),
+      InstanceRoutes(runtime: runtime),
       ServiceRoutes(runtime: runtime, keys: keys, proxies: proxies),
     ]
     return API(

@@ -27,7 +27,8 @@ struct CommandError: Error {
 /// The `redial` command: finds the sub-command and runs it.
 enum RedialTool {
   static let commands: [Command] = [
-    .serve, .call, .batch, .get, .attempts, .list, .cancel, .retry, .replay, .erase, .statistics, .operations, .targets,
+    .serve, .call, .batch, .get, .attempts, .list, .cancel, .retry, .replay, .erase, .statistics, .instances,
+    .operations, .targets,
     .policies,
     .webhooks,
     .preview, .simulate, .events, .keys, .doctor, .backup, .export, .importing, .flaky,

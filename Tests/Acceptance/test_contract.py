@@ -125,6 +125,8 @@ def test_every_operation_answers_as_documented(redial, flaky):
     ask("get", "/v1/calls", query="?limit=1&state=succeeded")
     ask("get", "/v1/statistics")
     ask("get", "/v1/statistics", query="?x=1")
+    ask("get", "/v1/instances")
+    ask("get", "/v1/instances", query="?x=1")
     ask("get", "/v1/targets")
     ask("get", "/v1/targets/{key}", key=target.url.replace("/", "%2F"))
     ask("get", "/v1/targets/{key}", key="nobody")

@@ -91,7 +91,7 @@ OWN = {  # New resources belong to the client's namespace: the tests below.
     ("post", "/v1/policies/preview"), ("post", "/v1/simulations"), ("get", "/v1/webhook-secret"),
     ("get", "/v1/statistics"),
 }
-OPERATORS = {("get", "/metrics")}
+OPERATORS = {("get", "/metrics"), ("get", "/v1/instances")}
 NOBODYS = {("get", "/"), ("get", "/healthz"), ("get", "/readyz"), ("get", "/openapi.yaml")}
 
 

@@ -15,7 +15,7 @@ ESCAPE = "\x1b["
 COMMANDS = {
     "call": {"submitCall", "getCall"}, "batch": {"submitBatch"}, "get": {"getCall"}, "attempts": {"listAttempts"},
     "list": {"listCalls"}, "cancel": {"cancelCall"}, "retry": {"retryCall"}, "erase": {"eraseContent"}, "replay": {"replayCall"},
-    "statistics": {"getStatistics"},
+    "statistics": {"getStatistics"}, "instances": {"listInstances"},
     "ops": {"listOperations", "beginOperation", "getOperation", "cancelOperation"},
     "targets": {"listTargets", "getTarget", "configureTarget", "pauseTarget", "resumeTarget", "tripTarget", "resetTarget",
                 "releaseTarget", "forecastTarget"},

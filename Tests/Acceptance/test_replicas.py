@@ -9,7 +9,7 @@ import time
 import pytest
 import yaml
 
-from processes import BINARY, ROOT, Client, environment, free_port, wait_until
+from processes import BINARY, ROOT, Client, environment, free_port, run, wait_until
 
 WAIT = {"prefer": "wait=20"}
 
@@ -122,6 +122,20 @@ def test_policies_keys_and_endpoints_that_one_instance_gets_are_known_to_all(ins
     assert all(s("GET", "/v1/keys", None, bearer).status == 200 for s in services)
     # What is forwarded to the leader is still done for the client with that key.
     assert all(s("PUT", "/v1/policies/last", {"maxAttempts": 4}, bearer).status in (200, 201) for s in services)
+
+
+def test_each_instance_lists_all_with_their_shards(instances):
+    _, services = instances(2)
+    for number, service in enumerate(services):
+        def both():
+            listed = service("GET", "/v1/instances").json["data"]
+            return len(listed) == 2 and all(i["shards"] == 32 for i in listed) and listed
+        listed = wait_until(both, "it knows both", 5)
+        assert sorted(i["url"] for i in listed) == sorted(s.url for s in services)
+        assert [i["url"] for i in listed if i["self"]] == [services[number].url]
+        assert sum(i["leads"] for i in listed) == 1
+    shown = run("instances", "--url", services[0].url)
+    assert shown.returncode == 0 and shown.stdout.count("32 ") == 2 and "leads" in shown.stdout, shown
 
 
 def test_a_bulk_operation_reaches_the_calls_of_all_instances(instances, receiver):

@@ -17,6 +17,21 @@ struct KeyRingTests {
     if case .refused(let problem, _) = verdict { problem.status } else { nil }
   }
 
+  @Test("a quota is divided by the number of instances, and never to nothing")
+  func dividedQuota() throws {
+    for (instances, allowed) in [(1, 4), (2, 2), (3, 2), (9, 1)] {
+      let ring = KeyRing(adminKey: nil)
+      let draft = APIKeyDraft(name: "a", scopes: [.submit], requestsPerMinute: 4)
+      let (key, text) = try #require(APIKey.make(draft, in: .default, at: Self.start))
+      ring.set(key)
+      ring.divideQuotas(among: instances)
+      let admitted = (0..<6).count { _ in
+        ring.judge("Bearer \(text)", for: .scope(.submit), at: Self.start).problem == nil
+      }
+      #expect(admitted == allowed)
+    }
+  }
+
   @Test("without keys everybody is admitted, and with one nobody without a key")
   func locks() throws {
     let ring = KeyRing(adminKey: nil)

@@ -28,6 +28,8 @@ final class KeyRing: Sendable {
   private let keys = Mutex(Keys())
   /// Whether a key is required: there is one, or there was one.
   private let isOn: Atomic<Bool>
+  /// The number of instances among which each quota is divided.
+  private let instances = Atomic(1)
   private let adminDigest: [UInt8]?
 
   private static let window = Duration.seconds(60)
@@ -61,6 +63,11 @@ final class KeyRing: Sendable {
 
   /// Whether a key is required.
   var isRequired: Bool { isOn.load(ordering: .acquiring) }
+  /// Divides quotas evenly among instances.
+  func divideQuotas(among count: Int) {
+    instances.store(max(1, count), ordering: .relaxed)
+  }
+
   /// All keys, including revoked ones, the oldest first.
   var all: [APIKey] { keys.withLock { $0.byID.values.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) } } }
 
@@ -156,8 +163,10 @@ final class KeyRing: Sendable {
     let caller = Caller(
       admission: .key(key.id), namespace: key.namespace,
       isOperator: key.namespace.isDefault && key.scopes.contains(.admin), mayOperate: key.grants(.operate))
-    guard let quota = key.requestsPerMinute else { return .admitted([], caller) }
-    let (count, left) = keys.withLock { keys in
+    guard let whole = key.requestsPerMinute else { return .admitted([], caller) }
+    let count = instances.load(ordering: .relaxed)
+    let quota = max(1, (whole + count - 1) / count)
+    let (requests, left) = keys.withLock { keys in
       var used = keys.used[key.id] ?? (now, 0)
       if now - used.since >= Self.window { used = (now, 0) }
       used.count = min(used.count + 1, quota + 1)
@@ -167,13 +176,15 @@ final class KeyRing: Sendable {
     let seconds = Int(max(1, (left.wholeMicroseconds + 999_999) / 1_000_000))
     let fields = [
       HTTPHeader("ratelimit-policy", "\"key\";q=\(quota);w=\(Self.windowSeconds)"),
-      HTTPHeader("ratelimit", "\"key\";r=\(max(0, quota - count));t=\(seconds)"),
+      HTTPHeader("ratelimit", "\"key\";r=\(max(0, quota - requests));t=\(seconds)"),
     ]
-    guard count > quota else { return .admitted(fields, caller) }
+    guard requests > quota else { return .admitted(fields, caller) }
     return .refused(
       Problem(
         status: 429, code: "quotaExceeded", title: "The quota of the API key is used up",
-        detail: "This key allows \(quota) requests per minute. Try again in \(seconds) s.", retryAfter: seconds),
+        detail:
+          "This key allows \(quota) requests per minute\(count > 1 ? " at each of \(count) instances" : ""). Try again in \(seconds) s.",
+        retryAfter: seconds),
       fields)
   }
 

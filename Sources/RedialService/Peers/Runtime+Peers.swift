@@ -28,6 +28,7 @@ extension Runtime {
       guard let peers else { return }
       let (led, before) = (peers.table.isLeading, peers.table.all)
       peers.table.set(all)
+      shared?.keys.divideQuotas(among: all.count)
       // Some may be about calls of shards that others have now.
       endWatch?.watch(ends.waited)
       note(before, all)
