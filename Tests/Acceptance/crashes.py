@@ -26,17 +26,22 @@ LATE = 1
 class Target:
     """The recording target, which runs through all crashes."""
 
-    def __init__(self, folder, seed, fail_rate=0.2):
+    def __init__(self, folder, seed, fail_rate=0.2, fail_status=503):
         self.record = folder / "hits"
         self.process = subprocess.Popen(
             [sys.executable, pathlib.Path(__file__).with_name("recording_target.py"), self.record, str(seed),
-             str(fail_rate)], stdout=subprocess.PIPE, text=True)
+             str(fail_rate), str(fail_status)], stdout=subprocess.PIPE, text=True)
         self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
 
     def hits(self):
+        for *hit, _ in self.timed_hits():
+            yield hit
+
+    def timed_hits(self):
+        """The same, each with the seconds until its answer."""
         for line in self.record.read_text().splitlines():
-            at, path, call, attempt, webhook, status = line.split(" ")
-            yield float(at), path, call, attempt, webhook, int(status)
+            at, path, call, attempt, webhook, status, pause = line.split(" ")
+            yield float(at), path, call, attempt, webhook, int(status), float(pause)
 
     def end(self):
         self.process.kill()
