@@ -2,4 +2,6 @@ import Glibc
 
 // A peer that leaves must cause an error of one write, not the end of the process.
 signal(SIGPIPE, SIG_IGN)
-exit(RedialTool.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+let arguments = Array(CommandLine.arguments.dropFirst())
+SecretArguments.hide()
+exit(RedialTool.run(arguments).rawValue)

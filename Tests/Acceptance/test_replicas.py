@@ -2,7 +2,9 @@
 
 import concurrent.futures
 import json
+import pathlib
 import re
+import socket
 import subprocess
 import time
 
@@ -227,3 +229,28 @@ def test_the_compose_file_names_what_exists_and_nginx_takes_its_configuration(tm
         ["nginx", "-t", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf"), "-g", "pid nginx.pid; error_log stderr;"],
         capture_output=True, text=True)
     assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.parametrize("flags, secrets", [
+    (["--admin-key", "admin-key-of-16-characters"], ["admin-key-of-16-characters"]),
+    (["--admin-key=admin-key-of-16-characters"], ["admin-key-of-16-characters"]),
+    (["--store", "postgresql://ada:s3cret@127.0.0.1:PORT/x?password=0ther&sslmode=disable"], ["s3cret", "0ther"]),
+])
+def test_secrets_on_the_command_line_are_not_in_the_list_of_processes_nor_in_messages(tmp_path, flags, secrets):
+    with socket.socket() as silent:
+        # A database that does not answer, so that the service still starts while this looks.
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        store = [] if "--store" in flags else ["--store", f"sqlite:{tmp_path}/a.db"]
+        flags = [flag.replace("PORT", str(silent.getsockname()[1])) for flag in flags]
+        process = subprocess.Popen(
+            [BINARY, "serve", "--listen", "127.0.0.1:0", *store, *flags], stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, env=environment(), text=True)
+        shown = pathlib.Path(f"/proc/{process.pid}/cmdline")
+        try:
+            wait_until(lambda: "xxxx" in shown.read_text(), "the secrets are hidden", 5)
+            assert not any(secret in shown.read_text() for secret in secrets), shown.read_text()
+        finally:
+            process.terminate()
+            output, _ = process.communicate(timeout=20)
+    assert not any(secret in output for secret in secrets), output
