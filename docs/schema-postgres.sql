@@ -37,13 +37,14 @@ CREATE INDEX live_due ON live (shard, namespace, due) WHERE state <> 2;
 CREATE INDEX live_queued ON live (target_id, priority DESC, id) WHERE state = 1;
 CREATE INDEX live_in_memory ON live (shard) WHERE state = 2;
 
--- Calls that have ended: state 5 succeeded, 6 failed, 7 cancelled. A call that is retried goes back to `live`.
+-- Calls that have ended: state 5 succeeded, 6 failed, 7 cancelled. A call that is retried goes back to `live`. spared_until:
+-- retention does not remove it before, because a command may change it.
 CREATE TABLE done (
   id int8 PRIMARY KEY, shard int2 NOT NULL, namespace int8 NOT NULL, kind int2 NOT NULL, target_id int8 NOT NULL,
   created_at int8 NOT NULL, priority int2 NOT NULL, callback bool NOT NULL, state int2 NOT NULL, at int8 NOT NULL,
   waiting int2, attempts int4 NOT NULL, interruptions int4 NOT NULL, attempts_before int4 NOT NULL,
   round_started_at int8 NOT NULL, previous_wait int8 NOT NULL, total_wait int8 NOT NULL, finished_at int8,
-  failure int2, last_outcome int2, last_status int4
+  failure int2, last_outcome int2, last_status int4, spared_until int8
 );
 CREATE INDEX done_by_state ON done (namespace, kind, state, id);
 CREATE INDEX done_by_target ON done (target_id, kind, state, id);

@@ -9,14 +9,17 @@ extension PostgresStore {
 
   private static let ended = PostgresQuery(
     "ended", "find the calls that ended first",
-    "SELECT id, finished_at FROM done WHERE finished_at <= $1::int8 ORDER BY finished_at LIMIT $2::int8")
+    """
+    SELECT id, finished_at FROM done WHERE finished_at <= $1::int8 AND \(unspared) ORDER BY finished_at LIMIT $2::int8
+    """)
+  private static let unspared = "coalesce(spared_until, 0) <= \(LeaseQueries.now("NULL"))"
   private static let ownsFirst = PostgresQuery(
     "owns_first", "see who removes old calls",
     "SELECT count(*) FROM leases WHERE shard = 0 AND owner = $1::int8")
   private static let remove = PostgresQuery(
     "remove_ended", "remove old calls",
     """
-    WITH d AS (DELETE FROM done WHERE id = ANY($1::int8[]) RETURNING kind, state)
+    WITH d AS (DELETE FROM done WHERE id = ANY($1::int8[]) AND \(unspared) RETURNING kind, state)
     INSERT INTO finished (kind, state, n) SELECT kind, state, -count(*) FROM d GROUP BY kind, state
     """)
   private static let foldFinished = PostgresQuery(

@@ -10,6 +10,7 @@ internal import Synchronization
 /// use a second connection, and return when what they change is on disk.
 public final class PostgresStore: CallStore, Sendable {
   let side: SideConnection
+  private let lookups: SideConnection
   let lane: PostgresLane
   let notices: StoreNotices
   let clock: (@Sendable () -> Timestamp)?
@@ -42,7 +43,10 @@ public final class PostgresStore: CallStore, Sendable {
     self.clock = clock
     self.notices = notices
     isShared = sharing == .shared
-    numbers = NumberTable(side)
+    // The lane waits for this connection: it is not the one that does slow work, such as retention.
+    let lookups = SideConnection(settings)
+    self.lookups = lookups
+    numbers = NumberTable(lookups)
     try side.use { connection throws(StoreError) in
       try PostgresSchema.open(connection, schema: settings.schema)
     }
@@ -51,7 +55,7 @@ public final class PostgresStore: CallStore, Sendable {
     lane = try PostgresLane(
       settings, standing,
       PostgresLane.Needs(
-        now: { clock?() }, taken: { keys throws(StoreError) in try Self.taken(keys, side) },
+        now: { clock?() }, taken: { keys throws(StoreError) in try Self.taken(keys, lookups) },
         didShow: { shown.note($0) }, notices: notices, largest: payloads.streamBodiesAbove))
   }
 
@@ -88,6 +92,7 @@ public final class PostgresStore: CallStore, Sendable {
     heartbeat.withLock { $0 }?.close()
     lane.close()
     side.close()
+    lookups.close()
   }
 
   // MARK: Work

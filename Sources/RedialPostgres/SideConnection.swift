@@ -11,7 +11,12 @@ final class SideConnection: Sendable {
   private struct Held {
     var connection: PostgresConnection?
     var isClosed = false
+    /// The last failure to connect, and until when it is believed.
+    var failure: (error: StoreError, until: ContinuousClock.Instant)?
   }
+
+  /// After a failure to connect nobody waits for another one so soon.
+  private static let pause = Duration.milliseconds(250)
 
   private static let ping = PostgresQuery("ping", "reach the database", "SELECT 1")
 
@@ -55,12 +60,16 @@ final class SideConnection: Sendable {
       }
       held.connection = nil
     }
+    if let failure = held.failure, ContinuousClock.now < failure.until { throw failure.error }
     do throws(PostgresFailure) {
       let connection = try PostgresConnection(settings)
       held.connection = connection
+      held.failure = nil
       return connection
     } catch {
-      throw error.error(at: settings.place)
+      let failure = error.error(at: settings.place)
+      held.failure = (failure, .now + Self.pause)
+      throw failure
     }
   }
 }

@@ -411,6 +411,46 @@ struct TroubleTests {
     }
   }
 
+  @Test("while commits wait for a standby that is not there, leases are renewed and no connections pile up")
+  func missingStandby() throws {
+    let cluster = Cluster()
+    defer { cluster.remove() }
+    let database = TestDatabase(cluster)
+    var settings = database.settings
+    settings.answerTimeout = .milliseconds(500)
+    let instance = try Instance(settings)
+    defer { instance.kill() }
+    let grant = try instance.lease(for: .seconds(3))
+    try instance.works.commit([.insert(Sample.call(1))])
+    cluster.reload(["synchronous_standby_names = 'nowhere'"])
+    let outcome = instance.store.submit(.commit([.insert(Sample.call(2))]), as: 3)
+    #expect(outcome == nil)
+    instance.news.clear()
+    for _ in 1...8 {
+      #expect(instance.news.wait { if case .renewed(grant.session.id, _) = $0 { true } else { false } })
+      instance.news.clear()
+    }
+    let count = try database.number(
+      "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'")
+    #expect(count < 8, "lane, side connection, look-ups, heartbeat, this one, and those that are ending")
+    cluster.reload(["synchronous_standby_names = ''"])
+  }
+
+  @Test("retention of one instance spares an ended call that another has claimed for a command")
+  func sparedCall() throws {
+    let one = try Instance(database.settings, meets: false)
+    let two = try Instance(database.settings, meets: false)
+    defer { for instance in [one, two] { instance.kill() } }
+    _ = try one.lease()
+    _ = try two.lease()
+    try one.works.commit((1...2).map { .insert(Sample.call($0, .failed, target: "t")) })
+    #expect(try two.works.claim(Sample.id(1))?.progress.state == .failed)
+    let late = Sample.time(100) + .seconds(86_400 * 30)
+    while !(try one.store.tidy(Retention(), at: late, within: .seconds(1))).isDone {}
+    let rows = try database.rows("SELECT id FROM done")
+    #expect(rows.map { rows.integer($0, 0) } == [Sample.id(1).rawValue])
+  }
+
   @Test("an instance that stalls in the middle of its own lease request stops nobody for long")
   func stalledRequest() throws {
     let one = try Instance(database.settings, meets: false)

@@ -47,13 +47,16 @@ enum ClaimQueries {
     SELECT \(columns) FROM held c JOIN requests r ON r.id = c.id ORDER BY c.place
     """)
 
-  /// Holds the call $3, if it belongs to the namespace $4, has not ended and is in the session's shards.
+  /// Holds the call $3, if it belongs to the namespace $4, has not ended and is in the session's shards. One that has ended
+  /// is spared by retention for a minute, whoever does that: a command may change it.
   static let one = PostgresQuery(
     "claim_one", "claim a call",
     """
     WITH held AS (UPDATE live l SET \(held) WHERE l.id = $3::int8
         AND l.namespace = (SELECT id FROM namespaces WHERE name = $4::text) AND l.shard IN \(own)
         RETURNING l.id, 1 AS place),
+      spared AS (UPDATE done SET spared_until = \(LeaseQueries.now("NULL")) + 60000000 WHERE id = $3::int8
+        AND namespace = (SELECT id FROM namespaces WHERE name = $4::text)),
       \(noted)
     SELECT id FROM held
     """)

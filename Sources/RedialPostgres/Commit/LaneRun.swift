@@ -26,12 +26,13 @@ struct LaneRun {
   private let lane: PostgresLane
   private var chain = CommitChain<LaneJob>(inFlight: mostInFlight)
   private var connection: PostgresConnection?
+  /// The server process of the last connection.
+  private var process: Int64?
   /// The number of the connection, by which the fence knows it.
   private var number: Int64 = 0
   private var batches: [Batch] = []
-  /// A session that was being begun when the connection was lost, the place of that work in the chain, and the server
-  /// process.
-  private var joining: (id: Int64, sequence: Int64, process: Int64)?
+  /// A session that was being begun when the connection was lost, and the place of that work in the chain.
+  private var joining: (id: Int64, sequence: Int64)?
   /// How often the connection was lost since something was last made.
   private var losses = 0
   /// Since when the database cannot be reached.
@@ -230,7 +231,7 @@ struct LaneRun {
     on connection: PostgresConnection
   ) throws(LaneFailure) -> LeaseExchange.Result {
     let newID = renewing ? 0 : LeaseQueries.randomID()
-    if !renewing { joining = (newID, sequence, connection.process) }
+    if !renewing { joining = (newID, sequence) }
     let exchange = LeaseExchange(
       patience: settings.answerTimeout, now: lane.needs.now(), largest: lane.needs.largest,
       introduction: lane.introduction.withLock { $0 })
@@ -269,6 +270,13 @@ struct LaneRun {
       return nil
     }
     let new = try PostgresConnection(settings)
+    if let process {
+      // A process that waits for a standby does not notice that its client is gone.
+      var stop = PostgresStatement(LeaseQueries.stop)
+      stop.add(process)
+      _ = try new.run([stop], within: settings.answerTimeout)
+    }
+    process = new.process
     try resolve(on: new)
     connection = new
     unreachable = nil
@@ -281,15 +289,11 @@ struct LaneRun {
   private mutating func resolve(on connection: PostgresConnection) throws(PostgresFailure) {
     let limit = settings.answerTimeout
     if let joining {
-      var (stop, prevent, end) = (
-        PostgresStatement(LeaseQueries.stop), PostgresStatement(LeaseQueries.preventJoin),
-        PostgresStatement(LeaseQueries.end)
-      )
-      stop.add(joining.process)
+      var (prevent, end) = (PostgresStatement(LeaseQueries.preventJoin), PostgresStatement(LeaseQueries.end))
       prevent.add(joining.id)
       prevent.add(joining.sequence)
       end.add(joining.id)
-      for statement in [stop, prevent, end] { _ = try connection.run([statement], within: limit) }
+      for statement in [prevent, end] { _ = try connection.run([statement], within: limit) }
       self.joining = nil
       return chain.resolved(through: chain.made)
     }

@@ -62,6 +62,10 @@ final class Heartbeat: Sendable {
   private struct Run {
     private let heart: Heartbeat
     private var connection: PostgresConnection?
+    /// The server process of the connection before.
+    private var process: Int64?
+    /// How often the connection was lost since the last heartbeat.
+    private var losses = 0
     /// The session on whose channel the connection listens.
     private var heard: Int64?
     private var watch = PeerWatch()
@@ -88,11 +92,15 @@ final class Heartbeat: Sendable {
           // Whoever needs the lease notices that it is not renewed; and hints are only hints.
           connection = nil
           heard = nil
+          losses += 1
+          nextBeat = max(nextBeat, .now + LaneRun.pause(before: losses))
         }
       }
     }
 
     private mutating func step() throws(PostgresFailure) {
+      // Those that arrived while an answer was awaited are not in the socket any more.
+      if let connection, try takeMessages(connection) { return }
       if ContinuousClock.now >= nextBeat {
         nextBeat = .now + Heartbeat.interval * Double.random(in: 0.9...1.1)
         try beat()
@@ -106,16 +114,24 @@ final class Heartbeat: Sendable {
           _ = try connection.run([tell], within: heart.limit)
         }
         if let next { wakeUp = min(wakeUp, next) }
+        // The beat may have taken some of them from the socket.
+        if try takeMessages(connection) { return }
         _ = try connection.wait(until: wakeUp, or: heart.bell.descriptor)
-        let heard = try connection.takeNotifications()
-        if heard.contains("calls") { heart.listener(.callsStored) }
-        if heard.contains("shards") {
-          heart.listener(.changed)
-          nextBeat = .now
-        }
+        _ = try takeMessages(connection)
       } else {
         heart.sleep(until: wakeUp)
       }
+    }
+
+    /// Reports the messages of other instances that have arrived. Returns false if there are none.
+    private mutating func takeMessages(_ connection: PostgresConnection) throws(PostgresFailure) -> Bool {
+      let messages = try connection.takeNotifications()
+      if messages.contains("calls") { heart.listener(.callsStored) }
+      if messages.contains("shards") {
+        heart.listener(.changed)
+        nextBeat = .now
+      }
+      return !messages.isEmpty
     }
 
     private mutating func beat() throws(PostgresFailure) {
@@ -138,6 +154,7 @@ final class Heartbeat: Sendable {
       statements.append(PostgresStatement(HeartbeatQueries.versions))
       let asked = ContinuousClock.now
       let rows = try connection.run(statements, within: heart.limit)
+      losses = 0
       let look = Self.look(Array(rows.suffix(3)), own: standing.session?.id)
       if rows.count > 3, rows[0].count == 1, let session = standing.session {
         heart.listener(.renewed(session: session.id, asked: asked))
@@ -156,6 +173,18 @@ final class Heartbeat: Sendable {
         // A lost packet must not take the time of the whole lease.
         settings.connectTimeout = min(settings.connectTimeout, .seconds(1))
         connection = try PostgresConnection(settings)
+        // A renewal need not wait for a standby: a failover that loses it is followed by a quiet time. And a process that
+        // waits for one does not notice that its client is gone.
+        try connection.execute(
+          ["SET synchronous_commit = local"], purpose: "set up the connection", within: heart.limit)
+        if let process {
+          var stop = PostgresStatement(LeaseQueries.stop)
+          stop.add(process)
+          _ = try connection.run([stop], within: heart.limit)
+        }
+        process = connection.process
+        // Another server may have fewer changes, and the same numbers for others.
+        watch.forgetDocuments()
       }
       self.connection = connection
       guard heard != session else { return connection }
@@ -189,9 +218,11 @@ final class Heartbeat: Sendable {
     }
   }
 
-  /// How long an answer may take: after so long without one, another connection is tried.
+  /// How long an answer may take: after so long without one, another connection is tried, which has to have an answer before
+  /// the lease ends.
   private var limit: Duration {
-    min(settings.answerTimeout, max(.seconds(1), lane.standing.withLock { $0.duration } ?? .seconds(3)))
+    let lease = lane.standing.withLock { $0.duration } ?? .seconds(3)
+    return min(settings.answerTimeout, max(.milliseconds(500), lease / 3))
   }
 
   private func silence() {

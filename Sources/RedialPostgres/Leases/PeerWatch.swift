@@ -50,6 +50,11 @@ struct PeerWatch: Sendable {
     return news
   }
 
+  /// The connection is new: all documents that ever changed are reported again.
+  mutating func forgetDocuments() {
+    versions = [:]
+  }
+
   /// Whether the instance should request its lease now: it has lost its session, or should take shards or give some back.
   private func isLeaseDue(_ look: PeerLook, _ session: Int64) -> Bool {
     guard let own = look.peers.first(where: { $0.session.id == session }) else { return true }

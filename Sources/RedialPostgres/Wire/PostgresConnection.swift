@@ -49,6 +49,8 @@ final class PostgresConnection: @unchecked Sendable {
     }
     guard let started else { throw Self.unconnected("libpq has no memory for a connection") }
     handle = started
+    // Notices would go to the standard error, between the lines of the log.
+    PQsetNoticeProcessor(handle, { _, _ in }, nil)
     let deadline = ContinuousClock.now + settings.connectTimeout
     do throws(PostgresFailure) {
       try connect(until: deadline, settings)

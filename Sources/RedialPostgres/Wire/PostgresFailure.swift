@@ -80,8 +80,9 @@ struct PostgresFailure: Error {
     return known.first { message.contains($0.0) }?.1 ?? "It is tried again."
   }
 
-  /// Whether a state says that the server ends the connection, or has no working one.
+  /// Whether a state says that the server ends the connection, or that another one may work: the server has become read-only
+  /// in a failover, or a pool has taken the prepared statements away.
   static func ends(_ state: String) -> Bool {
-    state.hasPrefix("08") || ["57P01", "57P02", "57P03", "57P05"].contains(state)
+    state.hasPrefix("08") || ["57P01", "57P02", "57P03", "57P05", "25006", "26000"].contains(state)
   }
 }
