@@ -27,7 +27,9 @@ final class Cluster: Sendable {
     folder = NSTemporaryDirectory() + "redial-pg-\(UUID().uuidString.prefix(8))"
     guard mkdir(folder, 0o700) == 0 else { fatalError("could not make \(folder)") }
     if getuid() == 0 { Self.run("/bin/chown", ["postgres", folder], asServer: false) }
-    Self.run(Self.program("initdb"), ["-D", data, "-A", "trust", "-U", "redial", "-E", "UTF8", "--locale=C", "-N"])
+    Self.run(
+      Self.program("initdb"),
+      ["-D", data, "-A", "trust", "-U", "redial", "-E", "UTF8", "--locale=C", "-N"])
     let lines = [
       "listen_addresses = ''", "unix_socket_directories = '\(folder)'", "max_connections = 200",
       "shared_buffers = 64MB",
@@ -48,8 +50,11 @@ final class Cluster: Sendable {
 
   /// Starts the server, and waits until it accepts connections.
   func start() {
-    Self.run(Self.program("pg_ctl"), ["-D", data, "-l", folder + "/log", "-w", "-t", "60", "start"])
-    let first = (try? String(contentsOfFile: data + "/postmaster.pid", encoding: .utf8))?.split(separator: "\n").first
+    Self.run(
+      Self.program("pg_ctl"), ["-D", data, "-l", folder + "/log", "-w", "-t", "60", "start"])
+    let first = (try? String(contentsOfFile: data + "/postmaster.pid", encoding: .utf8))?.split(
+      separator: "\n"
+    ).first
     postmaster.withLock { $0 = first.flatMap { Int32($0) } }
   }
 
@@ -57,7 +62,8 @@ final class Cluster: Sendable {
   func reload(_ lines: [String] = [], access: [String]? = nil) {
     let file = "\(data)/postgresql.conf"
     let text = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
-    try? (text + lines.joined(separator: "\n") + "\n").write(toFile: file, atomically: false, encoding: .utf8)
+    try? (text + lines.joined(separator: "\n") + "\n").write(
+      toFile: file, atomically: false, encoding: .utf8)
     if let access {
       try? (access.joined(separator: "\n") + "\n").write(
         toFile: "\(data)/pg_hba.conf", atomically: false, encoding: .utf8)
@@ -89,7 +95,8 @@ final class Cluster: Sendable {
     let name = "test\(number)"
     do throws(PostgresFailure) {
       let connection = try PostgresConnection(settings(for: "postgres"))
-      try connection.execute(["CREATE DATABASE \(name)"], purpose: "make a database", within: .seconds(60))
+      try connection.execute(
+        ["CREATE DATABASE \(name)"], purpose: "make a database", within: .seconds(60))
     } catch {
       fatalError("\(error)")
     }
@@ -104,7 +111,8 @@ final class Cluster: Sendable {
   // MARK: Programs
 
   private static func program(_ name: String) -> String {
-    let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
+    let versions =
+      (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
     guard let version = versions.compactMap({ Int($0) }).max() else {
       fatalError("PostgreSQL is not installed. Scripts/packages test installs it.")
     }
@@ -116,7 +124,8 @@ final class Cluster: Sendable {
   /// The program gets no descriptor of this process. The server that `pg_ctl` starts would keep them.
   static func run(_ program: String, _ arguments: [String], asServer: Bool = true) {
     let asPostgres = asServer && getuid() == 0
-    let words = (asPostgres ? ["/usr/sbin/runuser", "-u", "postgres", "--"] : []) + [program] + arguments
+    let words =
+      (asPostgres ? ["/usr/sbin/runuser", "-u", "postgres", "--"] : []) + [program] + arguments
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -130,7 +139,8 @@ final class Cluster: Sendable {
     defer { for copy in copies { free(copy) } }
     var pid: pid_t = 0
     var status: Int32 = -1
-    guard posix_spawn(&pid, words[0], &actions, nil, &copies, environ) == 0, waitpid(pid, &status, 0) == pid,
+    guard posix_spawn(&pid, words[0], &actions, nil, &copies, environ) == 0,
+      waitpid(pid, &status, 0) == pid,
       status == 0
     else { fatalError("\(words.joined(separator: " ")) failed with status \(status)") }
   }
@@ -156,7 +166,9 @@ final class TestDatabase {
   /// The rows of a query.
   func rows(_ sql: String) throws -> PostgresRows {
     let statement = PostgresStatement(PostgresQuery("q\(sql.hashValue)", "look", sql))
-    if let connection, connection.isGood, let rows = try? connection.run([statement], within: .seconds(60)) {
+    if let connection, connection.isGood,
+      let rows = try? connection.run([statement], within: .seconds(60))
+    {
       return rows[0]
     }
     let new = try PostgresConnection(settings)

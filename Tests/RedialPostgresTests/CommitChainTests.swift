@@ -29,14 +29,18 @@ struct CommitChainTests {
     #expect(sent(&chain) == [3])
   }
 
-  @Test("after a failure all behind it fail, also those that come later, and their numbers are used again")
+  @Test(
+    "after a failure all behind it fail, also those that come later, and their numbers are used again"
+  )
   func failure() {
     var chain = chain(1...3)
     #expect(sent(&chain) == [1, 2])
     #expect(chain.didFail().map { !$0.isConsequence && $0.work == 1 } == true)
     #expect(sent(&chain).isEmpty)
     #expect(chain.didFail().map { $0.isConsequence && $0.work == 2 } == true)
-    guard case .refuse(3) = chain.next() else { return #expect(Bool(false), "3 was sent without 2") }
+    guard case .refuse(3) = chain.next() else {
+      return #expect(Bool(false), "3 was sent without 2")
+    }
     chain.submit(10, as: 1, isChange: true)
     #expect(sent(&chain) == [10])
   }
@@ -52,7 +56,9 @@ struct CommitChainTests {
     #expect(chain.links.map(\.repetitions) == [1, 0, 0])
   }
 
-  @Test("after a lost connection the database says which works were made, and the others are sent again")
+  @Test(
+    "after a lost connection the database says which works were made, and the others are sent again"
+  )
   func doubt() {
     var chain = chain(1...3)
     #expect(sent(&chain) == [1, 2])
@@ -61,14 +67,18 @@ struct CommitChainTests {
     // Lost again before it was asked: nothing new is in doubt.
     #expect(chain.lose().isEmpty)
     chain.resolved(through: 1)
-    guard case .answer(let link) = chain.next() else { return #expect(Bool(false), "1 is not answered") }
+    guard case .answer(let link) = chain.next() else {
+      return #expect(Bool(false), "1 is not answered")
+    }
     #expect(link.work == 1 && chain.made == 0)
     chain.didAnswer()
     #expect(!chain.isInDoubt && chain.made == 1)
     #expect(sent(&chain) == [2, 3])
   }
 
-  @Test("a look-up that succeeds behind a change that is sent again is sent again, too, and not reported before it")
+  @Test(
+    "a look-up that succeeds behind a change that is sent again is sent again, too, and not reported before it"
+  )
   func orderOfLookups() {
     var chain = chain(1...1)
     chain.submit(50, as: 1, isChange: false)
@@ -91,7 +101,9 @@ struct CommitChainTests {
     chain.resolved(through: 1)
     #expect(sent(&chain) == [50])
     #expect(chain.didMake() == 50)
-    guard case .answer(let link) = chain.next() else { return #expect(Bool(false), "1 is not answered") }
+    guard case .answer(let link) = chain.next() else {
+      return #expect(Bool(false), "1 is not answered")
+    }
     #expect(link.work == 1)
     // Lost again before the answer was read.
     _ = chain.lose()
@@ -113,7 +125,9 @@ struct CommitChainTests {
     #expect(sent(&chain) == [2])
   }
 
-  @Test("a work that must be alone is sent when nothing else is in flight, and nothing is sent beside it")
+  @Test(
+    "a work that must be alone is sent when nothing else is in flight, and nothing is sent beside it"
+  )
   func alone() {
     var chain = Chain(inFlight: 2)
     chain.connected()
@@ -160,7 +174,8 @@ struct CommitChainTests {
   }
 
   @Test(
-    "whatever fails and whenever the connection is lost, each work is made once or not at all, with outcomes in order")
+    "whatever fails and whenever the connection is lost, each work is made once or not at all, with outcomes in order"
+  )
   func exactlyOnce() {
     let refused = (1...200).reduce(0) { $0 + run(seed: $1) }
     #expect(refused > 200, "the runs contain failures")
@@ -182,10 +197,14 @@ struct CommitChainTests {
       while true {
         switch chain.next() {
         case .send(let link):
-          database.requests.append(.init(work: link.work, sequence: link.sequence, isChange: link.isChange))
+          database.requests.append(
+            .init(work: link.work, sequence: link.sequence, isChange: link.isChange))
         case .answer(let link):
           // The connection may be lost while the answer is read.
-          if Int.random(in: 0..<5, using: &random) == 0 { return _ = chain.lose() }
+          if Int.random(in: 0..<5, using: &random) == 0 {
+            _ = chain.lose()
+            return
+          }
           chain.didAnswer()
           report(link.work, true)
         case .refuse(let work): report(work, false)
@@ -234,7 +253,9 @@ struct CommitChainTests {
       receive(repeats: false)
     }
     #expect(chain.links.isEmpty, "seed \(seed)")
-    #expect(outcomes == Array(1...work), "seed \(seed): outcomes come in the order of submission, one for each work")
+    #expect(
+      outcomes == Array(1...work),
+      "seed \(seed): outcomes come in the order of submission, one for each work")
     #expect(
       database.made == outcomes.filter { isMade[$0] == true && !lookups.contains($0) },
       "seed \(seed): what was made is what was reported as made, in order")

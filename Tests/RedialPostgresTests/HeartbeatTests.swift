@@ -35,8 +35,10 @@ struct HeartbeatTests {
     func sees(_ instance: Instance, _ own: LeaseSession) -> Bool {
       instance.news.wait { news in
         guard case .peers(let peers) = news, peers.count == 2 else { return false }
-        return peers.map(\.session) == [first.session, second.session] && peers.map(\.shards) == [.all, .none]
-          && peers.map(\.address) == ["http://10.0.0.1:8080", nil] && peers.map(\.version) == ["1.2.3", "1.2.3"]
+        return peers.map(\.session) == [first.session, second.session]
+          && peers.map(\.shards) == [.all, .none]
+          && peers.map(\.address) == ["http://10.0.0.1:8080", nil]
+          && peers.map(\.version) == ["1.2.3", "1.2.3"]
           && peers.map(\.isSelf) == [own == first.session, own == second.session]
       }
     }
@@ -85,13 +87,18 @@ struct HeartbeatTests {
     // It is asked to give back its surplus with each heartbeat; a lease for one instance ends that.
     #expect(
       try owner.works.lease(
-        LeaseRequest(duration: .seconds(60), giveBack: ShardSet(32..<64)), renewing: grant.session.id
+        LeaseRequest(duration: .seconds(60), giveBack: ShardSet(32..<64)),
+        renewing: grant.session.id
       ).shards.size == 32)
     let taken = try #require(try leaseUntil(other, has: 32))
     #expect(taken.shards.size == 32)
     #expect(
       owner.news.wait { news in
-        if case .peers(let peers) = news { peers.allSatisfy { $0.shards.size == 32 } } else { false }
+        if case .peers(let peers) = news {
+          peers.allSatisfy { $0.shards.size == 32 }
+        } else {
+          false
+        }
       })
     owner.news.clear()
     other.store.tellOwners(of: ShardSet([3]))
@@ -125,10 +132,13 @@ struct HeartbeatTests {
     #expect(reader.news.wait { $0 == .documentsChanged([.policies]) })
   }
 
-  @Test("after another server has taken over, nobody is ended and no shard is given for a whole lease")
+  @Test(
+    "after another server has taken over, nobody is ended and no shard is given for a whole lease")
   func failover() throws {
     let clock = StoreClock()
-    func instance() throws -> Instance { try Instance(database.settings, meets: false, clock: { clock.time }) }
+    func instance() throws -> Instance {
+      try Instance(database.settings, meets: false, clock: { clock.time })
+    }
     let (one, two) = (try instance(), try instance())
     defer { for instance in [one, two] { instance.kill() } }
     let first = try one.lease(for: .seconds(10))
@@ -145,7 +155,8 @@ struct HeartbeatTests {
     try one.works.commit([.insert(Sample.call(1))])
     // Free shards are not given either.
     let back = try one.works.lease(
-      LeaseRequest(duration: .seconds(10), giveBack: ShardSet(0..<32), takesShards: false), renewing: first.session.id)
+      LeaseRequest(duration: .seconds(10), giveBack: ShardSet(0..<32), takesShards: false),
+      renewing: first.session.id)
     #expect(back.shards.size == 32)
     #expect(try two.lease(second.session, for: .seconds(10)).shards.isEmpty)
     clock.time = Sample.time(31)
@@ -180,7 +191,9 @@ struct HeartbeatTests {
     let numbers = Mutex<[Int]>([])
     DispatchQueue.concurrentPerform(iterations: 10) { _ in
       guard let instance = try? Instance(settings, meets: false) else { return }
-      if let grant = try? instance.lease() { numbers.withLock { $0.append(grant.session.instance) } }
+      if let grant = try? instance.lease() {
+        numbers.withLock { $0.append(grant.session.instance) }
+      }
       instance.kill()
     }
     #expect(numbers.withLock { $0.sorted() } == Array(0..<10))

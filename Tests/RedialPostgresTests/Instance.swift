@@ -24,7 +24,9 @@ final class Instance {
   }
 
   /// Requests a lease: a new one, or the same again.
-  func lease(_ session: LeaseSession? = nil, for duration: Duration = .seconds(60)) throws -> LeaseGrant {
+  func lease(_ session: LeaseSession? = nil, for duration: Duration = .seconds(60)) throws
+    -> LeaseGrant
+  {
     try works.lease(LeaseRequest(duration: duration), renewing: session?.id)
   }
 

@@ -28,7 +28,9 @@ struct PeerWatchTests {
     #expect(!isChanged(PeerLook(peers: [peer(1, .all)])))
   }
 
-  @Test("sessions that are over, free shards below the share and a surplus are reasons to request the lease")
+  @Test(
+    "sessions that are over, free shards below the share and a surplus are reasons to request the lease"
+  )
   func reasons() {
     let other = ShardSet.all.subtracting(half)
     #expect(isChanged(PeerLook(peers: [peer(1, half), peer(2, other)], expired: 1)))
@@ -82,9 +84,11 @@ struct PeerWatchTests {
     #expect(hints.due(at: start, owners: owners) == ([2], nil))
     #expect(hints.due(at: start, owners: owners) == ([], nil))
     hints.add(ShardSet([34, 50]))
-    #expect(hints.due(at: start + .milliseconds(1), owners: owners) == ([3], start + OwnerHints.pause))
+    #expect(
+      hints.due(at: start + .milliseconds(1), owners: owners) == ([3], start + OwnerHints.pause))
     hints.add(ShardSet([35]))
-    #expect(hints.due(at: start + .milliseconds(2), owners: owners) == ([], start + OwnerHints.pause))
+    #expect(
+      hints.due(at: start + .milliseconds(2), owners: owners) == ([], start + OwnerHints.pause))
     #expect(hints.due(at: start + OwnerHints.pause, owners: owners) == ([2], nil))
     // A shard without an owner is left to its next one.
     hints.add(ShardSet([40]))

@@ -136,11 +136,13 @@ final class Pipeline {
     let rows = try database.rows("SELECT id FROM live")
     let stored = Set(rows.map { Int(rows.integer($0, 0) - Sample.id(0).rawValue) })
     #expect(
-      stored == made, "lost \(made.subtracting(stored).count), beyond the record \(stored.subtracting(made).count)")
+      stored == made,
+      "lost \(made.subtracting(stored).count), beyond the record \(stored.subtracting(made).count)")
     #expect(made.isDisjoint(with: refused))
     #expect(try database.number("SELECT count(*) FROM requests") == Int64(made.count))
     #expect(
-      try database.number("SELECT coalesce(sum(n), 0)::int8 FROM (SELECT unnest(counts) AS n FROM unfinished) u")
+      try database.number(
+        "SELECT coalesce(sum(n), 0)::int8 FROM (SELECT unnest(counts) AS n FROM unfinished) u")
         == Int64(made.count))
   }
 }

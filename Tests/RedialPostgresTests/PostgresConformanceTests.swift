@@ -78,13 +78,17 @@ struct PostgresConformanceTests {
   @Test("the calls of an ordering key have their turns one after the other, in order")
   func turns() throws { try conformance.turns() }
 
-  @Test("a turn is never lost or given twice, whatever happens to the calls", arguments: [1, 2, 3] as [UInt64])
+  @Test(
+    "a turn is never lost or given twice, whatever happens to the calls",
+    arguments: [1, 2, 3] as [UInt64])
   func turnsAgree(seed: UInt64) throws { try conformance.turnsAgree(seed: seed) }
 
   @Test("lists agree with a naive model, page by page", arguments: [1, 2, 3] as [UInt64])
   func listing(seed: UInt64) throws { try conformance.listing(seed: seed) }
 
-  @Test("lists by any conditions agree with a naive model, page by page", arguments: [1, 2, 3] as [UInt64])
+  @Test(
+    "lists by any conditions agree with a naive model, page by page",
+    arguments: [1, 2, 3] as [UInt64])
   func filtering(seed: UInt64) throws { try conformance.filtering(seed: seed) }
 
   @Test("manual retries and erasures survive a restart, and are removed with their call")
@@ -93,7 +97,9 @@ struct PostgresConformanceTests {
   @Test("waiting calls are counted like in a naive model", arguments: [1, 2, 3] as [UInt64])
   func backlog(seed: UInt64) throws { try conformance.backlog(seed: seed) }
 
-  @Test("the deadlines of a queue are in the order in which its calls start", arguments: [1, 2, 3] as [UInt64])
+  @Test(
+    "the deadlines of a queue are in the order in which its calls start",
+    arguments: [1, 2, 3] as [UInt64])
   func deadlines(seed: UInt64) throws { try conformance.deadlines(seed: seed) }
 
   @Test("finished calls are removed after their time, with all their data, and no others are")
@@ -102,6 +108,7 @@ struct PostgresConformanceTests {
   @Test("a call that is about to be retried is not removed")
   func retentionDuringOperation() throws { try conformance.retentionDuringOperation() }
 
-  @Test("the kept counts of finished calls agree with a naive model", arguments: [1, 2, 3] as [UInt64])
+  @Test(
+    "the kept counts of finished calls agree with a naive model", arguments: [1, 2, 3] as [UInt64])
   func finishedCounts(seed: UInt64) throws { try conformance.finishedCounts(seed: seed) }
 }

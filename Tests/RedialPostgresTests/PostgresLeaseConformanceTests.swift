@@ -36,7 +36,8 @@ struct PostgresLeaseConformanceTests {
   @Test("of two simultaneous calls under one key one is accepted")
   func keys() throws { try conformance.keys() }
 
-  @Test("turns are given by the owner of a target alone, also those of calls that others store for it")
+  @Test(
+    "turns are given by the owner of a target alone, also those of calls that others store for it")
   func turns() throws { try conformance.turns() }
 
   @Test("an instance that leaves need not be waited for")

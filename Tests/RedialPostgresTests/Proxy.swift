@@ -52,9 +52,12 @@ final class Proxy: Sendable {
     set { state.withLock { $0.mode = newValue } }
   }
 
-  /// Ends all connections.
-  func cut() {
-    state.withLock { $0.cuts += 1 }
+  /// Ends all connections; what they have not passed on by now is lost. New ones pass everything on.
+  func cut(then mode: Mode = .pass) {
+    state.withLock { state in
+      state.cuts += 1
+      state.mode = mode
+    }
   }
 
   func close() {
@@ -92,11 +95,14 @@ final class Proxy: Sendable {
         continue
       }
       var watched = [
-        pollfd(fd: client, events: Int16(POLLIN), revents: 0), pollfd(fd: target, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: client, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: target, events: Int16(POLLIN), revents: 0),
       ]
       guard poll(&watched, 2, 1) >= 0 else { return }
       // It may have changed during the wait.
-      let mode = self.mode
+      let later = state.withLock { $0 }
+      if later.cuts != cuts { return }
+      let mode = later.mode
       if case .freeze = mode { continue }
       if watched[0].revents != 0 {
         guard var bytes = Self.receive(client) else { return }
@@ -130,14 +136,18 @@ final class Proxy: Sendable {
   private static func send(_ bytes: [UInt8], _ socket: Int32) -> Bool {
     var left = bytes[...]
     while !left.isEmpty {
-      let count = left.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      let count = left.withUnsafeBytes {
+        Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
       guard count > 0 else { return false }
       left = left.dropFirst(count)
     }
     return true
   }
 
-  private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+  private static func withAddress(
+    _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &address.sun_path) { room in
@@ -145,7 +155,9 @@ final class Proxy: Sendable {
       room.copyBytes(from: path.utf8)
     }
     return withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
     }
   }
 }

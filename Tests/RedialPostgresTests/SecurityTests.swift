@@ -22,20 +22,24 @@ struct SecurityTests {
       let (data, folder) = (cluster.data, cluster.folder)
       for name in ["ca", "other"] {
         openssl(
-          "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=\(name)", "-keyout",
+          "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=\(name)",
+          "-keyout",
           "\(folder)/\(name).key", "-out", "\(folder)/\(name).pem")
       }
       openssl(
-        "req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-keyout", "\(data)/server.key", "-out",
+        "req", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-keyout",
+        "\(data)/server.key", "-out",
         "\(folder)/server.csr")
       openssl(
-        "x509", "-req", "-in", "\(folder)/server.csr", "-CA", "\(folder)/ca.pem", "-CAkey", "\(folder)/ca.key",
+        "x509", "-req", "-in", "\(folder)/server.csr", "-CA", "\(folder)/ca.pem", "-CAkey",
+        "\(folder)/ca.key",
         "-CAcreateserial", "-days", "2", "-out", "\(data)/server.crt")
       for file in ["ca.pem", "other.pem"] { chmod("\(folder)/\(file)", 0o644) }
       let admin = try PostgresConnection(
         PostgresSettings("postgresql://redial@/postgres?host=\(folder)&port=\(port)"))
       try admin.execute(
-        ["CREATE ROLE me LOGIN SUPERUSER PASSWORD '\(Self.password)'"], purpose: "make a role", within: .seconds(60))
+        ["CREATE ROLE me LOGIN SUPERUSER PASSWORD '\(Self.password)'"], purpose: "make a role",
+        within: .seconds(60))
       cluster.reload(
         ["ssl = on"],
         access: [
@@ -87,7 +91,9 @@ struct SecurityTests {
     let name = try #require(server.refusal(verified, host: "127.0.0.1"))
     #expect(name.message.contains("does not match host name"), "\(name.message)")
     let other = try #require(server.refusal("sslmode=verify-full&sslrootcert=\(folder)/other.pem"))
-    #expect(other.message.contains("certificate verify failed") && other.message.contains("Set sslrootcert"))
+    #expect(
+      other.message.contains("certificate verify failed")
+        && other.message.contains("Set sslrootcert"))
     // Without encryption there is nothing to bind to.
     let unbound = try #require(server.refusal("sslmode=disable&channel_binding=require"))
     #expect(unbound.message.contains("channel binding"), "\(unbound.message)")
@@ -112,12 +118,15 @@ struct SecurityTests {
     #expect(wrong.kind == .unavailable && wrong.message.contains("Check user and password."))
     #expect(!wrong.message.contains("hunter2") && !wrong.message.contains("rd%"))
     let missing = try #require(server.refusal(plain + "&passfile=/nowhere", inURL: false))
-    #expect(missing.message.contains("no password supplied") && missing.message.contains("Check user and password."))
+    #expect(
+      missing.message.contains("no password supplied")
+        && missing.message.contains("Check user and password."))
   }
 
   @Test(
     "a pool in transaction mode is refused with what to do",
-    .enabled(if: access("/usr/sbin/pgbouncer", X_OK) == 0), arguments: ["", "ignore_startup_parameters = options"])
+    .enabled(if: access("/usr/sbin/pgbouncer", X_OK) == 0),
+    arguments: ["", "ignore_startup_parameters = options"])
   func pool(setting: String) throws {
     let database = TestDatabase()
     let folder = database.cluster.folder + "/b\(UInt32.random(in: 0...UInt32.max))"
@@ -146,9 +155,15 @@ struct SecurityTests {
       }
       if let pid { kill(pid, SIGTERM) }
     }
-    let location = database.settings.location.replacing("host=\(database.cluster.folder)", with: "host=\(folder)")
-    let error = #expect(throws: StoreError.self) { try PostgresStore(PostgresSettings(location + "&port=6432")) }
-    #expect(error?.kind == .unavailable && error?.message.contains("PgBouncer in transaction mode") == true)
-    #expect(error?.message.contains("Name PostgreSQL's own address") == true, "\(error?.message ?? "")")
+    let location = database.settings.location.replacing(
+      "host=\(database.cluster.folder)", with: "host=\(folder)")
+    let error = #expect(throws: StoreError.self) {
+      try PostgresStore(PostgresSettings(location + "&port=6432"))
+    }
+    #expect(
+      error?.kind == .unavailable
+        && error?.message.contains("PgBouncer in transaction mode") == true)
+    #expect(
+      error?.message.contains("Name PostgreSQL's own address") == true, "\(error?.message ?? "")")
   }
 }

@@ -49,7 +49,8 @@ struct ServerTests {
     _ = try database.rows("UPDATE schema_version SET version = 7")
     let error = try #require(refusal(database.settings))
     #expect(
-      error.kind == .corrupt && error.message.contains("version 7, from a newer Redial; this one knows version 1"))
+      error.kind == .corrupt
+        && error.message.contains("version 7, from a newer Redial; this one knows version 1"))
     #expect(try database.number("SELECT version::int8 FROM schema_version") == 7)
   }
 
@@ -75,12 +76,17 @@ struct ServerTests {
     let store = AwaitedStore(try PostgresStore(settings(for: service)))
     defer { store.close() }
     let grant = try store.lease(LeaseRequest(duration: .seconds(60)), renewing: nil)
-    try store.commit([.insert(Sample.call(1, target: "t", labels: [.init(name: "team", value: "a")]))])
+    try store.commit([
+      .insert(Sample.call(1, target: "t", labels: [.init(name: "team", value: "a")]))
+    ])
     #expect(try store.claimDue(before: Sample.time(1), limit: 10).calls.count == 1)
-    #expect(try store.lease(LeaseRequest(duration: .seconds(60)), renewing: grant.session.id).shards == .all)
+    #expect(
+      try store.lease(LeaseRequest(duration: .seconds(60)), renewing: grant.session.id).shards
+        == .all)
     let connection = try PostgresConnection(settings(for: service))
     for statement in [
-      "DROP TABLE live", "ALTER TABLE live ADD COLUMN x int", "CREATE TABLE x (id int)", "TRUNCATE live",
+      "DROP TABLE live", "ALTER TABLE live ADD COLUMN x int", "CREATE TABLE x (id int)",
+      "TRUNCATE live",
     ] {
       let failure = #expect(throws: PostgresFailure.self) {
         try connection.execute([statement], purpose: "try", within: .seconds(60))
@@ -92,8 +98,10 @@ struct ServerTests {
   @Test("limits of time that the role has do not end commits")
   func timeouts() throws {
     let name = try database.rows("SELECT current_database()").text(0, 0)
-    for setting in ["statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "idle_session_timeout"]
-    {
+    for setting in [
+      "statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout",
+      "idle_session_timeout",
+    ] {
       _ = try database.rows("ALTER DATABASE \(name) SET \(setting) = '7s'")
     }
     let connection = try PostgresConnection(database.settings)
@@ -103,10 +111,13 @@ struct ServerTests {
       SELECT count(*) FROM unnest(ARRAY['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout',
         'idle_session_timeout']) AS u (name) WHERE current_setting(name) <> '0'
       """)
-    #expect(try connection.run([PostgresStatement(query)], within: .seconds(60))[0].integer(0, 0) == 0)
+    #expect(
+      try connection.run([PostgresStatement(query)], within: .seconds(60))[0].integer(0, 0) == 0)
   }
 
-  @Test("a database with settings that lose accepted calls is refused", arguments: ["synchronous_commit"])
+  @Test(
+    "a database with settings that lose accepted calls is refused",
+    arguments: ["synchronous_commit"])
   func unsafe(setting: String) throws {
     let name = try database.rows("SELECT current_database()").text(0, 0)
     _ = try database.rows("ALTER DATABASE \(name) SET \(setting) = off")
@@ -124,12 +135,16 @@ struct ServerTests {
     #expect(error.message.contains("fsync, full_page_writes is off"))
   }
 
-  @Test("a database in another encoding, one that does not exist, and a read-only one are refused with what to do")
+  @Test(
+    "a database in another encoding, one that does not exist, and a read-only one are refused with what to do"
+  )
   func refusals() throws {
     let name = try database.rows("SELECT current_database()").text(0, 0)
-    _ = try database.rows("CREATE DATABASE \(name)_latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+    _ = try database.rows(
+      "CREATE DATABASE \(name)_latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
     let latin = try #require(refusal(database.cluster.settings(for: "\(name)_latin")))
-    #expect(latin.message.contains("encoding is LATIN1") && latin.message.contains("ENCODING 'UTF8'"))
+    #expect(
+      latin.message.contains("encoding is LATIN1") && latin.message.contains("ENCODING 'UTF8'"))
     let missing = try #require(refusal(database.cluster.settings(for: "nowhere")))
     #expect(missing.kind == .unavailable && missing.message.contains("\"nowhere\" does not exist"))
     _ = try database.rows("ALTER DATABASE \(name) SET default_transaction_read_only = on")
@@ -137,7 +152,8 @@ struct ServerTests {
     #expect(standby.message.contains("Name the primary"), "\(standby.message)")
   }
 
-  @Test("when the server has no connection left, the error says so, and those who are connected go on")
+  @Test(
+    "when the server has no connection left, the error says so, and those who are connected go on")
   func connectionLimit() throws {
     let name = try database.rows("SELECT current_database()").text(0, 0)
     let role = "\(name)_limited"
@@ -147,6 +163,7 @@ struct ServerTests {
     let store = AwaitedStore(try PostgresStore(settings))
     defer { store.close() }
     _ = try store.lease(LeaseRequest(duration: .seconds(60)), renewing: nil)
+    try store.commit([.insert(Sample.call(2))])
     _ = try database.rows("ALTER ROLE \(role) CONNECTION LIMIT 2")
     let error = try #require(refusal(settings))
     #expect(error.kind == .unavailable && error.message.contains("too many connections"))
@@ -165,7 +182,8 @@ struct ServerTests {
       CREATE FUNCTION redial.full() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$
       """)
-    _ = try database.rows("CREATE TRIGGER disk BEFORE INSERT ON attempts EXECUTE FUNCTION redial.full()")
+    _ = try database.rows(
+      "CREATE TRIGGER disk BEFORE INSERT ON attempts EXECUTE FUNCTION redial.full()")
     let call = Sample.call(1)
     let error = #expect(throws: StoreError.self) {
       try store.commit([.insert(call), .update(call.id, call.progress, Sample.attempt(1))])

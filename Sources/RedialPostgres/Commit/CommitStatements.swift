@@ -74,20 +74,43 @@ struct CommitStatements {
     let foreign = own.count == new.count ? [] : new.filter { !shards.contains(target: $0.target) }
     var all: [PostgresStatement] = []
     if !own.isEmpty {
-      all.append(requests(of: own, by: CommitQueries.insertRequests))
+      all += requests(of: own, by: CommitQueries.insertRequests)
       let (live, done) = (own.filter { !$0.isEnded }, own.filter(\.isEnded))
       if !live.isEmpty { all.append(calls(live, by: CommitQueries.insertLive)) }
       if !done.isEmpty { all.append(calls(done, by: CommitQueries.insertDone)) }
     }
     if !foreign.isEmpty {
       all.append(calls(foreign, by: CommitQueries.insertForeign))
-      all.append(requests(of: foreign, by: CommitQueries.insertForeignRequests))
+      all += requests(of: foreign, by: CommitQueries.insertForeignRequests)
     }
     if let labels = labels(of: new) { all.append(labels) }
     return all
   }
 
-  private func requests(of new: [FoldedWrites.Change], by query: PostgresQuery) -> PostgresStatement {
+  /// The maximum size of the payloads in one statement, in bytes; one larger payload is in a statement of its own. The server
+  /// refuses messages of 1 GiB, and needs several times the size of each in memory.
+  static let mostBytes = 8 << 20
+
+  /// Divides rows into pieces whose sizes have a bound.
+  static func pieces<Row>(_ rows: [Row], size: (Row) -> Int) -> [ArraySlice<Row>] {
+    var (all, start, bytes): ([ArraySlice<Row>], Int, Int) = ([], 0, 0)
+    for index in rows.indices {
+      let more = size(rows[index])
+      if index > start, bytes + more > mostBytes {
+        all.append(rows[start..<index])
+        (start, bytes) = (index, 0)
+      }
+      bytes += more
+    }
+    if start < rows.count { all.append(rows[start...]) }
+    return all
+  }
+
+  private func requests(of new: [FoldedWrites.Change], by query: PostgresQuery) -> [PostgresStatement] {
+    Self.pieces(new) { $0.inserted?.content.size ?? 0 }.map { requests(of: $0, by: query) }
+  }
+
+  private func requests(of new: ArraySlice<FoldedWrites.Change>, by query: PostgresQuery) -> PostgresStatement {
     var (ids, specs, bodies, sizes): ([Int64], [[UInt8]?], [[UInt8]?], [Int64?]) = ([], [], [], [])
     for change in new {
       guard let call = change.inserted else { continue }
@@ -156,7 +179,10 @@ struct CommitStatements {
 
   private func attempts(_ writes: FoldedWrites) -> [PostgresStatement] {
     let new = writes.changes.flatMap { change in change.attempts.map { (id: change.id, attempt: $0) } }
-    guard !new.isEmpty else { return [] }
+    return Self.pieces(new) { $0.attempt.response?.body.count ?? 0 }.flatMap { attempts($0) }
+  }
+
+  private func attempts(_ new: ArraySlice<(id: CallID, attempt: AttemptRecord)>) -> [PostgresStatement] {
     var statement = PostgresStatement(CommitQueries.insertAttempts)
     statement.add(new.map(\.id.rawValue))
     statement.add(new.map { Int64($0.attempt.number) })

@@ -18,6 +18,8 @@ struct LaneRun {
   private static let mostInFlight = 2
   /// How often a work is sent again after conflicts with other transactions.
   private static let mostRepetitions = 5
+  /// How often a work is sent again after lost connections: one that the server cannot take must not be sent without an end.
+  private static let mostLosses = 20
   /// How long an idle lane sleeps before it looks around.
   private static let longestSleep = Duration.seconds(30)
   /// The longest time between two attempts to connect.
@@ -102,6 +104,15 @@ struct LaneRun {
       return lane.report(.made(.done))
     case .lease(let request, let renewing): return try lease(link, request, renewing, on: connection)
     default: break
+    }
+    if link.repetitions > Self.mostLosses {
+      // It is not in the ledger, or it would be answered.
+      return fail(
+        StoreError(
+          kind: .unavailable,
+          message:
+            "The connection to \(settings.place) was lost \(link.repetitions) times with this work, and nothing was "
+            + "written. The log of the server may say why."))
     }
     guard !job.isChange || session != nil else {
       // Nothing is in flight: without a session nothing was sent.
