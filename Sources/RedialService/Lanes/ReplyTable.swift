@@ -35,7 +35,7 @@ struct ReplyTables: Sendable {
 
   let submissions = ReplyTable<Submitter, SubmissionReply>()
   let commands = ReplyTable<Commander, CallCommand.Reply>()
-  let targetCommands = ReplyTable<HTTPResponder, TargetCommand.Reply>()
+  let targetCommands = ReplyTable<TargetCommander, TargetCommand.Reply>()
   let target = Questions<TargetSnapshot?>()
   let targets = Questions<TargetPage>()
   let glances = Questions<[TargetSnapshot]>()
@@ -72,4 +72,10 @@ enum Commander: Sendable {
   case client(HTTPResponder, ForwardableRequest?)
   /// A bulk operation, for one of the calls of a batch; and its command, if another instance may have to execute it.
   case bulk(BulkBatch, ForwardableRequest?)
+}
+
+/// A client that has given a command about a target, and its request if another instance may have to serve it.
+struct TargetCommander: Sendable {
+  let responder: HTTPResponder
+  let request: ForwardableRequest?
 }

@@ -42,6 +42,7 @@ extension Runtime {
         attemptLane?.abort(id)
       case .notice(let notice):
         standings.note(notice, at: clock.now)
+        noteShards(notice)
         log.write(notice)
         forecastWatch.note(notice)
         events.note(notice, at: clock.now)

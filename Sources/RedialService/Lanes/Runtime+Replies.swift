@@ -15,7 +15,7 @@ extension Runtime {
     case .command(let token, let reply):
       if let commander = replies.commands.take(token) { answer(commander, reply) }
     case .targetCommand(let token, let reply):
-      if let responder = replies.targetCommands.take(token) { answer(responder, reply) }
+      if let commander = replies.targetCommands.take(token) { answer(commander, reply) }
     case .target(let token, let target): replies.target.take(token)?(target)
     case .targets(let token, let page): replies.targets.take(token)?(page)
     case .glance(let token, let targets): replies.glances.take(token)?(targets)
@@ -71,11 +71,12 @@ extension Runtime {
     }
   }
 
-  private func answer(_ responder: HTTPResponder, _ reply: TargetCommand.Reply) {
+  private func answer(_ commander: TargetCommander, _ reply: TargetCommand.Reply) {
+    let responder = commander.responder
     switch reply {
     case .done(let target): answer(responder, with: target)
-    // It was not forwarded: this instance believed to be the owner, or did not know who is.
-    case .elsewhere(let target): answerNotOwner(of: target, responder)
+    // It is just giving the target's shard back.
+    case .elsewhere(let target): forward(commander.request, toOwnerOf: target, responder)
     case .refused(let problem): respond(responder, Answer.problem(problem))
     }
   }

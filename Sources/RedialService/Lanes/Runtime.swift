@@ -41,6 +41,8 @@ final class Runtime: @unchecked Sendable {
   let peers: PeerLink?
   /// Looks for the ends of calls that others run; nil if there can be no others.
   let endWatch: EndWatch?
+  /// Runs the bulk operations while this instance leads; set before it has a shard, nil if there can be no others.
+  let leadersBulk = Mutex<BulkRunner?>(nil)
   /// What all of them read; nil if there can be no others.
   let shared: SharedParts?
   /// Who follows commits: clients ask for the metrics after their answer, which must then count their call; and a client
@@ -148,8 +150,9 @@ final class Runtime: @unchecked Sendable {
   }
 
   /// Gives the engine a command of an operator about a target, and answers with the target.
-  func perform(_ kind: TargetCommand.Kind, on target: TargetKey, _ responder: HTTPResponder) {
-    post(.targetCommand(TargetCommand(kind, target, reply: replies.targetCommands.add(responder))))
+  func perform(_ kind: TargetCommand.Kind, on target: TargetKey, _ exchange: Exchange) {
+    let commander = TargetCommander(responder: exchange.responder, request: exchange.forwardable)
+    post(.targetCommand(TargetCommand(kind, target, reply: replies.targetCommands.add(commander))))
   }
 
   /// Gives the engine the same command for several calls, as if clients had sent it.

@@ -2,30 +2,66 @@ internal import RedialModel
 internal import RedialStore
 internal import Synchronization
 
-/// The instances that share the store, as this one last learned of them.
+/// Who has which shards: of this instance as its engine knows it, of the others as was last learned.
 final class PeerTable: Sendable {
   /// Whoever has this shard is the leader: it makes the changes of what belongs to no target.
   static let leadersShard = 0
 
-  private let table = Mutex<[Peer]>([])
+  private struct State: Sendable {
+    var peers: [Peer] = []
+    /// The shards of this instance. The peers show them later.
+    var own = ShardSet.none
+    var isLeading = false
+  }
 
-  /// All of them, by the number of the instance.
-  var all: [Peer] { table.withLock { $0 } }
-  /// All others.
-  var others: [Peer] { all.filter { !$0.isSelf } }
-  /// Whether this instance is the leader.
-  var isLeading: Bool { owner(ofShard: Self.leadersShard)?.isSelf == true }
+  private let state = Mutex(State())
 
-  /// Takes what was learned.
+  /// All instances, by their numbers.
+  var all: [Peer] { state.withLock { $0.peers } }
+  /// Whether this instance is the leader, and has read what it needs for that.
+  var isLeading: Bool { state.withLock { $0.isLeading && $0.own.contains(Self.leadersShard) } }
+
+  /// Whether this instance has the leader's shard.
+  var hasLeadersShard: Bool { state.withLock { $0.own.contains(Self.leadersShard) } }
+
+  /// Takes what was learned of the instances.
   func set(_ peers: [Peer]) {
-    table.withLock { $0 = peers.sorted { $0.session.instance < $1.session.instance } }
+    state.withLock { $0.peers = peers.sorted { $0.session.instance < $1.session.instance } }
   }
 
-  /// The instance that has a shard; nil if nobody is known to.
+  /// This instance has gained shards.
+  ///
+  /// - Returns: Whether the leader's is among them.
+  func gain(_ shards: ShardSet) -> Bool {
+    state.withLock { $0.own = $0.own.union(shards) }
+    return shards.contains(Self.leadersShard)
+  }
+
+  /// This instance has no longer some shards.
+  ///
+  /// - Returns: Whether the leader's was among them.
+  func lose(_ shards: ShardSet) -> Bool {
+    state.withLock { state in
+      let led = state.own.contains(Self.leadersShard) && shards.contains(Self.leadersShard)
+      state.own = state.own.subtracting(shards)
+      if led { state.isLeading = false }
+      return led
+    }
+  }
+
+  /// This instance can lead from now on, as long as it has the leader's shard.
+  func lead() {
+    state.withLock { $0.isLeading = true }
+  }
+
+  /// The instance that has a shard, which may be this one; nil if nobody is known to.
   func owner(ofShard shard: Int) -> Peer? {
-    table.withLock { $0.first { $0.shards.contains(shard) } }
+    state.withLock { state in
+      state.own.contains(shard)
+        ? state.peers.first { $0.isSelf } : state.peers.first { !$0.isSelf && $0.shards.contains(shard) }
+    }
   }
 
-  /// Whether this instance runs the calls of a target, as far as it knows.
-  func owns(_ target: TargetKey) -> Bool { owner(ofShard: ShardSet.shard(of: target))?.isSelf == true }
+  /// Whether this instance runs the calls of a target.
+  func owns(_ target: TargetKey) -> Bool { state.withLock { $0.own.contains(target: target) } }
 }

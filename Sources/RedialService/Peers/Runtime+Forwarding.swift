@@ -7,8 +7,12 @@ internal import RedialStore
 extension Runtime {
   /// Has the owner of a target serve a request; false, and nothing is done, if this instance has to.
   func forwards(_ exchange: Exchange, toOwnerOf target: TargetKey) -> Bool {
-    guard let peers, let request = exchange.forwardable, !peers.table.owns(target) else { return false }
-    forward(request, toOwnerOf: target, exchange.responder)
+    guard let peers, !peers.table.owns(target) else { return false }
+    if exchange.isForwarded {
+      answerNotOwner(of: target, exchange.responder)
+    } else {
+      forward(exchange.forwardable, toOwnerOf: target, exchange.responder)
+    }
     return true
   }
 
@@ -56,18 +60,23 @@ extension Runtime {
     guard let peers else { return }
     peers.forward(request, toOwnerOf: PeerTable.leadersShard) { [self] answer in
       guard let answer else {
-        return respond(
-          responder,
-          Answer.problem(
-            Problem(
-              status: 503, code: "leaderUnreachable", title: "Another instance has to do this",
-              detail: "Changes of what belongs to no target are made by one of the instances, which did not answer. "
-                + "It may have made the change. Look whether it has, or try again.", retryAfter: 1)))
+        return respond(responder, Answer.problem(Self.leaderSilent))
       }
       // The client may ask this instance next, which must know then what has changed.
       guard request.method != .get, (200...299).contains(answer.status) else { return respond(responder, answer) }
       readDocuments(Set(SharedDocuments.allCases)) { [self] in respond(responder, answer) }
     }
+  }
+
+  private static let leaderSilent = Problem(
+    status: 503, code: "leaderUnreachable", title: "Another instance has to do this",
+    detail: "Changes of what belongs to no target are made by one of the instances, which did not answer. "
+      + "It may have made the change. Look whether it has, or try again.", retryAfter: 1)
+
+  /// Refuses a request that another instance has sent to the leader, because this one is not.
+  func answerNotLeader(_ responder: HTTPResponder) {
+    let field = HTTPHeader("\(PeerLink.notOwnerField)", "1")
+    respond(responder, Answer.problem(Self.leaderSilent, [field]))
   }
 
   /// Refuses a command about a target, because this instance does not run its calls.

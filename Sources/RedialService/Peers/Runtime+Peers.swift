@@ -1,7 +1,9 @@
 internal import RedialEngine
+internal import Dispatch
 internal import RedialCore
 internal import RedialModel
 internal import RedialStore
+internal import Synchronization
 
 /// The other instances on the same store.
 extension Runtime {
@@ -11,12 +13,11 @@ extension Runtime {
   ///   - address: The URL at which the others reach this instance; nil if they cannot.
   ///   - bulk: Runs the bulk operations, while this instance is the leader.
   func meetPeers(by store: any SharedStore, at address: String?, _ bulk: BulkRunner) {
-    store.meet(at: address, version: redialVersion) { [weak self, weak bulk] news in
-      if let self, let bulk { note(news, bulk) }
-    }
+    leadersBulk.withLock { $0 = bulk }
+    store.meet(at: address, version: redialVersion) { [weak self] news in self?.note(news) }
   }
 
-  private func note(_ news: PeerNews, _ bulk: BulkRunner) {
+  private func note(_ news: PeerNews) {
     switch news {
     case .renewed(let session, let asked):
       let elapsed = asked.duration(to: .now)
@@ -26,27 +27,39 @@ extension Runtime {
     case .documentsChanged(let kinds): readDocuments(kinds)
     case .peers(let all):
       guard let peers else { return }
-      let (led, before) = (peers.table.isLeading, peers.table.all)
+      let before = peers.table.all
       peers.table.set(all)
       shared?.keys.divideQuotas(among: all.count)
       // Some may be about calls of shards that others have now.
       endWatch?.watch(ends.waited)
       note(before, all)
-      switch (led, peers.table.isLeading) {
-      case (false, true): lead(bulk)
-      case (true, false): bulk.drop()
-      default: break
-      }
     }
   }
 
-  /// Takes the bulk operations over, as the new leader.
-  private func lead(_ bulk: BulkRunner) {
-    log.write(.info, "leading")
+  /// Acts on a change of this instance's shards.
+  func noteShards(_ notice: Notice) {
+    guard let peers, let bulk = leadersBulk.withLock({ $0 }) else { return }
+    switch notice {
+    case .shardsGained(let shards): if peers.table.gain(shards) { lead(bulk, peers.table) }
+    case .shardsReleased(let shards): if peers.table.lose(shards) { bulk.drop() }
+    case .leaseLost: if peers.table.lose(.all) { bulk.drop() }
+    default: break
+    }
+  }
+
+  /// Takes the bulk operations over, as the new leader. Tries again until the store can be read, or it is not the leader
+  /// any more.
+  private func lead(_ bulk: BulkRunner, _ table: PeerTable) {
     query(isOwed: true) { [weak self] in
       guard let self else { return }
       bulk.take(try reader.operations())
-    } failure: { _ in
+      table.lead()
+      log.write(.info, "leading")
+    } failure: { [weak self] _ in
+      guard let self else { return }
+      DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in
+        if table.hasLeadersShard { self?.lead(bulk, table) }
+      }
     }
   }
 

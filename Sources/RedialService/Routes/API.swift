@@ -22,10 +22,16 @@ struct API: HTTPHandler {
     }
     guard let (responder, caller) = admit(request, responder, route.demand) else { return }
     var exchange = Exchange(responder: responder, caller: caller, parts: parts)
-    if let peers = runtime.peers, route.server != .any, !PeerTrust.isForwarded(request) {
-      let copy = ForwardableRequest(request, of: caller)
-      if route.server == .leader, !peers.table.isLeading { return runtime.forwardToLeader(copy, responder) }
-      exchange.forwardable = copy
+    if let peers = runtime.peers, route.server != .any {
+      exchange.isForwarded = PeerTrust.isForwarded(request)
+      let isMisled = route.server == .leader && !peers.table.isLeading
+      if exchange.isForwarded {
+        if isMisled { return runtime.answerNotLeader(responder) }
+      } else {
+        let copy = ForwardableRequest(request, of: caller)
+        if isMisled { return runtime.forwardToLeader(copy, responder) }
+        exchange.forwardable = copy
+      }
     }
     do throws(Problem) {
       try route.serve(request, exchange)

@@ -10,6 +10,8 @@ struct Exchange: Sendable {
   var parts: [Substring] = []
   /// The request, if another instance may have to serve it; nil if there is no other, or one has sent it.
   var forwardable: ForwardableRequest?
+  /// Whether another instance has sent it.
+  var isForwarded = false
 
   /// The open part of the path.
   var part: Substring { parts.first ?? "" }

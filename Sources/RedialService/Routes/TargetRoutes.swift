@@ -55,7 +55,7 @@ struct TargetRoutes: RouteGroup {
     try overrides.checkOrigins(of: target)
     try overrides.checkFiles(in: caller.namespace.tlsDirectory(in: tlsDirectory))
     if runtime.forwards(exchange, toOwnerOf: target) { return }
-    runtime.perform(.configure(overrides), on: target, exchange.responder)
+    runtime.perform(.configure(overrides), on: target, exchange)
   }
 
   private func command(_ name: String, _ kind: TargetCommand.Kind) -> Route {
@@ -66,7 +66,7 @@ struct TargetRoutes: RouteGroup {
       try Self.check(key)
       let target = exchange.caller.target(key)
       if runtime.forwards(exchange, toOwnerOf: target) { return }
-      runtime.perform(kind, on: target, exchange.responder)
+      runtime.perform(kind, on: target, exchange)
     }
   }
 
