@@ -270,7 +270,9 @@ struct BreakerWatch {
   /// until it is closed or open.
   private mutating func configure(_ effects: Effects, _ putOff: Set<ReplyToken<TargetCommand.Reply>>) {
     for token in putOff { configured[token] = nil }
-    for case .reply(.targetCommand(let token, .refused)) in effects.actions { configured[token] = nil }
+    for case .reply(.targetCommand(let token, let reply)) in effects.actions where reply.refusal != nil {
+      configured[token] = nil
+    }
     for (_, word) in configured.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       let new = word.overrides.applied(to: defaults).breaker
       var breaker = breakers[word.target] ?? Breaker(defaults.breaker)

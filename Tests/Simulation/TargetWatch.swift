@@ -201,7 +201,9 @@ struct TargetWatch {
   /// Operators' changes that were neither refused nor put off.
   private mutating func obey(_ effects: Effects, _ putOff: Set<ReplyToken<TargetCommand.Reply>>) {
     var refused = putOff
-    for case .reply(.targetCommand(let token, .refused)) in effects.actions { refused.insert(token) }
+    for case .reply(.targetCommand(let token, let reply)) in effects.actions where reply.refusal != nil {
+      refused.insert(token)
+    }
     for control in heard where !refused.contains(control.reply) {
       let key = control.target
       stirred.insert(key)
