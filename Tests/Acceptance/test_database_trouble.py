@@ -1,4 +1,4 @@
-"""What clients see when the database of an instance is in trouble, and what is left of it afterwards."""
+"""What clients see while the database of an instance is in trouble, and afterwards."""
 
 import time
 

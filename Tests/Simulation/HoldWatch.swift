@@ -7,9 +7,8 @@ internal import RedialModel
 struct HoldWatch {
   /// How long a call may be held back by the pace alone.
   static let longestHold = Duration.seconds(2)
-  /// How long after the last failure the pace has to be fast enough for that. A round of four requests takes 40 s at the
-  /// lowest rate, and by chance their response times can look like a queue at the target (seed 952: 130 s).
-  static let recovery = Duration.seconds(180)
+  /// How long after the last failure the pace has to be fast enough for that.
+  static let recovery = Duration.seconds(120)
 
   /// When an attempt to a target failed last: also a healthy target may take longer than a call allows.
   private var troubled: [TargetKey: Timestamp] = [:]

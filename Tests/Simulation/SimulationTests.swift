@@ -36,6 +36,12 @@ struct SimulationTests {
     #expect(Self.passes(seed))
   }
 
+  /// The pace trusted what four requests had shown for too long (952).
+  @Test("a seed that has found a fault of the pace finds none any more")
+  func oldFaultOfThePace() {
+    #expect(Self.passes(952))
+  }
+
   @Test("one seed gives one run, to the last word")
   func sameSeedSameRun() {
     let runs = (0..<2).map { _ in

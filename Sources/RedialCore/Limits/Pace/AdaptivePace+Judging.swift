@@ -144,6 +144,8 @@ extension AdaptivePace {
     }
     unusedSince = nil
     quietRounds += 1
+    // What was measured at the lowest rate, with rounds of 40 s, is no capacity: it rises as after an outage.
+    if speed <= Self.slowest { (isRising, isSearching) = (true, false) }
     if isRising {
       set(speed * (isSearching ? 1.1 : speed < delivered ? 2 : 1.5), .grew, at: now)
     } else if hasQueued, quietRounds < Self.trust, capacity.rate > 0 {
