@@ -290,7 +290,7 @@ BUGS = [
         STORE, "!isQuiet && !session.isLocked", "(PLANTED || !isQuiet) && !session.isLocked")),
     bug("shards given at once after a failover", 1000, (
         STORE, "request.takesShards && !isQuiet ?", "request.takesShards && (PLANTED || !isQuiet) ?")),
-    bug("a failover that goes unnoticed", 1000, (
+    bug("a failover that goes unnoticed", 3000, (
         STORE, "isBehind = session != nil && ledger < told", "isBehind = !PLANTED && session != nil && ledger < told")),
     # In doubt.
     bug("a commit in doubt reported as failed", 500, (
