@@ -56,7 +56,7 @@ struct TroubleTests {
     }
     try pipeline.check(database)
     #expect(
-      pipeline.unknown > 20,
+      pipeline.unknown > 0,
       "\(pipeline.unknown) outcomes were in doubt, \(pipeline.made.count) calls stored")
     #expect(pipeline.refused.isEmpty, "\(pipeline.failures)")
   }
