@@ -21,20 +21,78 @@ enum PostgresSchema {
     }.filter { !$0.isEmpty }
   }
 
-  /// Checks the version of the tables, and makes them if there are none.
+  /// The statements that bring the tables of a version to the next one, by version. Each has one transaction.
+  static let upgrades: [Int64: [String]] = [:]
+
+  /// Checks the version of the tables; makes them if there are none, and upgrades old ones.
   ///
-  /// - Throws: `corrupt` for tables of another version, which are not changed; `unavailable` if the role must not make them.
-  static func open(_ connection: PostgresConnection, schema: String) throws(StoreError) {
-    var found: Int64?
+  /// - Throws: `corrupt` for tables of another version that cannot be upgraded, which are not changed; `unavailable` if the
+  ///   role must not make, change or use them.
+  @discardableResult
+  static func open(
+    _ connection: PostgresConnection, schema: String, upgrades: [Int64: [String]] = upgrades
+  ) throws(StoreError) -> PostgresTables {
+    var (found, tables): (Int64?, PostgresTables) = (nil, .existing)
     do throws(PostgresFailure) {
-      if try version(on: connection, schema: schema) == nil { try make(on: connection, schema: schema) }
       found = try version(on: connection, schema: schema)
+      if found == nil {
+        try make(on: connection, schema: schema)
+        found = try version(on: connection, schema: schema)
+        tables = .made
+      }
+      while let old = found, old < version, let statements = upgrades[old] {
+        try upgrade(from: old, by: statements, on: connection)
+        found = try version(on: connection, schema: schema)
+        if tables == .existing { tables = .upgraded(from: Int(old)) }
+      }
     } catch {
-      throw error.error(at: connection.place)
+      throw denial(error, found, schema, connection.place) ?? error.error(at: connection.place)
     }
     if let message = objection(to: found, schema, connection.place) {
       throw StoreError(kind: .corrupt, message: message)
     }
+    return tables
+  }
+
+  /// Checks that there are tables of this version, and changes nothing.
+  static func openForReading(_ connection: PostgresConnection, schema: String) throws(StoreError) {
+    var (isThere, found): (Bool, Int64?) = (false, nil)
+    do throws(PostgresFailure) {
+      isThere = try exists(on: connection, schema: schema)
+      if isThere { found = try version(on: connection, schema: schema) }
+    } catch {
+      throw denial(error, nil, schema, connection.place) ?? error.error(at: connection.place)
+    }
+    guard isThere else {
+      throw StoreError(
+        kind: .unavailable,
+        message: "There are no tables of Redial in the schema \(schema) of \(connection.place). See whether it is the "
+          + "right database; a service makes them when it starts.")
+    }
+    if let message = objection(to: found, schema, connection.place) {
+      throw StoreError(kind: .corrupt, message: message)
+    }
+  }
+
+  /// The error if a role must not do something with the tables: what to do about it; nil for another failure.
+  private static func denial(
+    _ failure: PostgresFailure, _ found: Int64?, _ schema: String, _ place: String
+  ) -> StoreError? {
+    guard failure.state == "42501" else { return nil }
+    let command = "redial make-tables --store postgresql://OWNER@… --grant ROLE"
+    let advice =
+      switch failure.query?.purpose {
+      case makePurpose:
+        "There are no tables of Redial in \(place), and this role must not make them. Make them with the role that is to "
+          + "own them, and grant their use to this one: \(command)."
+      case upgradePurpose:
+        "The tables in the schema \(schema) of \(place) are of version \(found ?? 0), this Redial needs version "
+          + "\(version), and this role must not change them. Upgrade them with the role that owns them: \(command)."
+      default:
+        "This role must not use the tables in the schema \(schema) of \(place). Grant their use with the role that owns "
+          + "them: \(command)."
+      }
+    return StoreError(kind: .unavailable, message: "\(advice) PostgreSQL says: \(failure.message).")
   }
 
   /// Why tables of a version are not used; nil if they are.
@@ -57,11 +115,18 @@ enum PostgresSchema {
     return nil
   }
 
-  private static func version(on connection: PostgresConnection, schema: String) throws(PostgresFailure) -> Int64? {
+  private static let makePurpose = "make the tables"
+  private static let upgradePurpose = "upgrade the tables"
+
+  private static func exists(on connection: PostgresConnection, schema: String) throws(PostgresFailure) -> Bool {
     let query = PostgresQuery(
       "schema", "find the tables", "SELECT to_regclass('\(schema).schema_version') IS NOT NULL")
     let rows = try connection.run([PostgresStatement(query)], within: .seconds(10))[0]
-    guard rows.count == 1, rows.integer(0, 0) == 1 else { return nil }
+    return rows.count == 1 && rows.integer(0, 0) == 1
+  }
+
+  private static func version(on connection: PostgresConnection, schema: String) throws(PostgresFailure) -> Int64? {
+    guard try exists(on: connection, schema: schema) else { return nil }
     let select = PostgresQuery("version", "read the version", "SELECT version::int8 FROM \(schema).schema_version")
     let found = try connection.run([PostgresStatement(select)], within: .seconds(10))[0]
     return found.count == 1 ? found.integer(0, 0) : nil
@@ -74,19 +139,56 @@ enum PostgresSchema {
     let exists = try connection.run([PostgresStatement(query)], within: .seconds(10))[0].integer(0, 0) == 1
     let statements = (exists ? [] : ["CREATE SCHEMA \(schema)"]) + statements(of: current)
     do {
-      try connection.execute(statements, purpose: "make the tables", within: .seconds(60))
+      try connection.execute(statements, purpose: makePurpose, within: .seconds(60))
     } catch {
       guard ["42P06", "42P07", "23505"].contains(error.state) else { throw error }
     }
   }
 
+  /// Changes the tables, in one transaction. If another instance changes them, this one waits for it, and then does
+  /// nothing: the first statement fails, because it finds the next version.
+  private static func upgrade(
+    from old: Int64, by statements: [String], on connection: PostgresConnection
+  ) throws(PostgresFailure) {
+    let raise = """
+      WITH u AS (UPDATE schema_version SET version = \(old + 1) WHERE version = \(old) RETURNING 1) SELECT 1 / count(*) FROM u
+      """
+    do {
+      try connection.execute([raise] + statements, purpose: upgradePurpose, within: .seconds(600))
+    } catch {
+      guard error.state == PostgresFailure.divisionByZero else { throw error }
+    }
+  }
+
   /// Lets a role work with the tables that cannot change them.
-  static func grant(to role: String, on connection: PostgresConnection, schema: String) throws(PostgresFailure) {
+  static func grant(to role: String, on connection: PostgresConnection, schema: String) throws(StoreError) {
     let name = "\"" + role.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
-    try connection.execute(
-      [
-        "GRANT USAGE ON SCHEMA \(schema) TO \(name)",
-        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(schema) TO \(name)",
-      ], purpose: "grant the use of the tables", within: .seconds(60))
+    let rights = ["SELECT", "INSERT", "UPDATE", "DELETE"]
+    let list = rights.joined(separator: ", ")
+    let lacking = PostgresQuery(
+      "lacking", "look at the rights of a role",
+      """
+      SELECT count(*) FROM pg_class c CROSS JOIN unnest('{\(list)}'::text[]) AS r (name)
+      WHERE c.relnamespace = '\(schema)'::regnamespace AND c.relkind IN ('r', 'v')
+        AND NOT has_table_privilege($1::text, c.oid, r.name)
+      """)
+    var look = PostgresStatement(lacking)
+    look.add(text: role)
+    do throws(PostgresFailure) {
+      try connection.execute(
+        [
+          "GRANT USAGE ON SCHEMA \(schema) TO \(name)", "GRANT \(list) ON ALL TABLES IN SCHEMA \(schema) TO \(name)",
+          // Those that a later version adds.
+          "ALTER DEFAULT PRIVILEGES IN SCHEMA \(schema) GRANT \(list) ON TABLES TO \(name)",
+        ], purpose: "grant the use of the tables", within: .seconds(60))
+      // To a role that may use tables and not grant their use, the server only gives a warning.
+      guard try connection.run([look], within: .seconds(10))[0].integer(0, 0) > 0 else { return }
+    } catch {
+      throw denial(error, nil, schema, connection.place) ?? error.error(at: connection.place)
+    }
+    throw StoreError(
+      kind: .unavailable,
+      message: "The role of the URL does not own the tables in the schema \(schema) of \(connection.place), so it "
+        + "cannot grant their use to \(role). Use the owner's role.")
   }
 }

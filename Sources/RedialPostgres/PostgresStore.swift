@@ -59,21 +59,25 @@ public final class PostgresStore: CallStore, Sendable {
         didShow: { shown.note($0) }, notices: notices, largest: payloads.streamBodiesAbove))
   }
 
-  /// Makes the tables if there are none, as the role that is to own them, and lets another role work with them: one that
-  /// can neither change nor drop them. The service then uses that one.
-  public static func makeTables(_ settings: PostgresSettings, granting role: String?) throws(StoreError) {
+  /// Makes the tables if there are none, or upgrades them, as the role that is to own them, and lets another role work with
+  /// them: one that can neither change nor drop them. The service then uses that one.
+  ///
+  /// - Returns: What was done.
+  /// - Throws: `unavailable` if the database cannot be reached, if this role must not make them, or if there is no such
+  ///   role to grant their use to; `corrupt` if there are tables of another version that cannot be upgraded.
+  @discardableResult
+  public static func makeTables(
+    _ settings: PostgresSettings, granting role: String?
+  ) throws(StoreError) -> PostgresTables {
     try settings.check()
     let side = SideConnection(settings)
     defer { side.close() }
+    var tables = PostgresTables.existing
     try side.use { connection throws(StoreError) in
-      try PostgresSchema.open(connection, schema: settings.schema)
-      guard let role else { return }
-      do throws(PostgresFailure) {
-        try PostgresSchema.grant(to: role, on: connection, schema: settings.schema)
-      } catch {
-        throw error.error(at: settings.place)
-      }
+      tables = try PostgresSchema.open(connection, schema: settings.schema)
+      if let role { try PostgresSchema.grant(to: role, on: connection, schema: settings.schema) }
     }
+    return tables
   }
 
   /// Sets who receives the outcomes of work.

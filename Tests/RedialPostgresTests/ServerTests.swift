@@ -70,9 +70,21 @@ struct ServerTests {
     _ = try database.rows("CREATE ROLE \(owner) LOGIN")
     _ = try database.rows("CREATE ROLE \(service) LOGIN")
     let early = try #require(refusal(settings(for: service)))
-    #expect(early.message.contains("permission denied") && early.message.contains("owner's role"))
+    #expect(early.kind == .unavailable && early.message.contains("permission denied"))
+    #expect(early.message.contains("no tables") && early.message.contains("redial make-tables"))
     _ = try database.rows("GRANT CREATE ON DATABASE \(name) TO \(owner)")
-    try PostgresStore.makeTables(settings(for: owner), granting: service)
+    #expect(try PostgresStore.makeTables(settings(for: owner), granting: nil) == .made)
+    let denied = try #require(refusal(settings(for: service)))
+    #expect(denied.message.contains("must not use") && denied.message.contains("--grant ROLE"))
+    #expect(try PostgresStore.makeTables(settings(for: owner), granting: service) == .existing)
+    let missing = #expect(throws: StoreError.self) {
+      try PostgresStore.makeTables(settings(for: owner), granting: "no\"body")
+    }
+    #expect(missing?.message.contains("role \"no\"body\" does not exist") == true)
+    let powerless = #expect(throws: StoreError.self) {
+      try PostgresStore.makeTables(settings(for: service), granting: "pg_monitor")
+    }
+    #expect(powerless?.message.contains("Use the owner's role.") == true)
     let store = AwaitedStore(try PostgresStore(settings(for: service)))
     defer { store.close() }
     let grant = try store.lease(LeaseRequest(duration: .seconds(60)), renewing: nil)
@@ -93,6 +105,42 @@ struct ServerTests {
       }
       #expect(failure?.state == "42501", "\(statement)")
     }
+  }
+
+  @Test("old tables are upgraded by their owner, once, and others get to know who must do it")
+  func upgrades() throws {
+    let name = try database.rows("SELECT current_database()").text(0, 0)
+    let (owner, service) = ("\(name)_owner", "\(name)_service")
+    for role in [owner, service] { _ = try database.rows("CREATE ROLE \(role) LOGIN") }
+    _ = try database.rows("GRANT CREATE ON DATABASE \(name) TO \(owner)")
+    try PostgresStore.makeTables(settings(for: owner), granting: service)
+    _ = try database.rows("UPDATE schema_version SET version = 0")
+    let steps: [Int64: [String]] = [
+      0: ["ALTER TABLE settings ADD COLUMN note text", "CREATE TABLE notes (id int8)"]
+    ]
+    func open(_ role: String, _ steps: [Int64: [String]]) throws -> PostgresTables {
+      try PostgresSchema.open(
+        try PostgresConnection(settings(for: role)), schema: "redial", upgrades: steps)
+    }
+    let denied = #expect(throws: StoreError.self) { try open(service, steps) }
+    #expect(denied?.kind == .unavailable && denied?.message.contains("of version 0") == true)
+    #expect(denied?.message.contains("Upgrade them with the role that owns them") == true)
+    let unknown = #expect(throws: StoreError.self) { try open(owner, [:]) }
+    #expect(unknown?.kind == .corrupt)
+    #expect(try database.number("SELECT version::int8 FROM schema_version") == 0)
+    let owned = settings(for: owner)
+    let results = Mutex<[PostgresTables]>([])
+    DispatchQueue.concurrentPerform(iterations: 4) { _ in
+      guard let connection = try? PostgresConnection(owned) else { return }
+      let tables = try? PostgresSchema.open(connection, schema: "redial", upgrades: steps)
+      results.withLock { $0 += tables.map { [$0] } ?? [] }
+    }
+    #expect(results.withLock { $0.count } == 4 && results.withLock { $0.contains(.upgraded(from: 0)) })
+    #expect(try open(service, steps) == .existing)
+    // The service's role may use what the upgrade has added.
+    let connection = try PostgresConnection(settings(for: service))
+    try connection.execute(
+      ["INSERT INTO notes VALUES (1)"], purpose: "use a new table", within: .seconds(60))
   }
 
   @Test("limits of time that the role has do not end commits")

@@ -56,7 +56,7 @@ struct PostgresFailure: Error {
     case .keyTaken: "Nothing was written."
     case _ where isConnecting: Self.advice(unconnected: message)
     case _ where state == "42501":
-      "Nothing was written. Grant the role of the URL what docs/store.md lists, or make the tables with the owner's role."
+      "Nothing was written. Grant the use of the tables to the role of the URL, with their owner: redial make-tables --grant."
     case .corrupt: "Nothing was written. If rows were changed by hand, restore them."
     default: isLost ? "It is tried again." : "Nothing was written."
     }

@@ -87,6 +87,28 @@ extension ServiceSettings {
     }
   }
 
+  /// Makes or upgrades the tables of a shared store, as the role that is to own them.
+  ///
+  /// - Parameter role: Another role, which may then work with the tables and not change them; nil for none.
+  /// - Returns: What was done, as a sentence.
+  public func makeTables(granting role: String?) throws(ServiceStartError) -> String {
+    guard case .postgres(let url) = try location() else {
+      throw ServiceStartError(
+        message: "Only a PostgreSQL store needs its tables made: postgresql://user@host/database.")
+    }
+    let database = try database(url)
+    let tables = try ServiceStartError.of { () throws(StoreError) in
+      try PostgresStore.makeTables(database, granting: role)
+    }
+    let done =
+      switch tables {
+      case .made: "made the tables"
+      case .upgraded(let version): "upgraded the tables from version \(version)"
+      case .existing: "the tables exist already"
+      }
+    return "\(done) in \(database.place)" + (role.map { "; \($0) may use them" } ?? "")
+  }
+
   /// How to reach a database.
   private func database(_ url: String) throws(ServiceStartError) -> PostgresSettings {
     var password: String?

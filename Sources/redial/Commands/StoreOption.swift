@@ -2,14 +2,22 @@ import RedialModel
 import RedialService
 import RedialStore
 
-/// The store of a command that uses the file and not the service.
+/// The store of a command that uses it and not the service.
 enum StoreOption {
-  static let options = [
-    Command.Option(
-      name: "--store", form: "sqlite:PATH",
-      summary: "The store [REDIAL_STORE, or as in the config file; sqlite:data/redial.db]."),
-    Command.Option(name: "--config", form: "FILE", summary: "The config file of the service [REDIAL_CONFIG]."),
-  ]
+  /// For a command that reads the file of an SQLite store.
+  static let options = list(
+    "sqlite:PATH", "The store [REDIAL_STORE, or as in the config file; sqlite:data/redial.db].")
+  /// For a command that reads any store.
+  static let any = list(
+    "STORE", "The store, sqlite:PATH or postgresql://… [REDIAL_STORE, or as in the config file; sqlite:data/redial.db]."
+  )
+
+  private static func list(_ form: String, _ summary: String) -> [Command.Option] {
+    [
+      Command.Option(name: "--store", form: form, summary: summary),
+      Command.Option(name: "--config", form: "FILE", summary: "The config file of the service [REDIAL_CONFIG]."),
+    ]
+  }
 
   /// The settings of the store's service.
   static func settings(_ arguments: Arguments) throws(CommandError) -> ServiceSettings {
